@@ -1,0 +1,1 @@
+"""Searchers behind one interface, one a file."""

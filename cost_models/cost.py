@@ -1,0 +1,136 @@
+"""What a mapping costs: one (`Cost`) or many as arrays (`CostBatch`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cost_models.infeasible import Infeasible
+
+FloatArray = NDArray[np.float64]
+
+TENSORS = ("input", "filter", "output")
+FIGURES = (
+    "latency_cycles",
+    "energy_nj",
+    "energy_total_nj",
+    "power_mw",
+    "area_um2",
+    "throughput_macs_per_cycle",
+    "macs",
+    "l1_bytes",
+    "l2_bytes",
+    "noc_bw_req",
+    "offchip_bw_req",
+    "utilized_pes",
+    "arithmetic_intensity",
+)
+"""Scalar figures that every cost model gives, as `Cost` and `CostBatch` name them."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Cost of one mapping; every figure is inf where the mapping is infeasible.
+
+    Args:
+        infeasible: Why there is no cost, or None.
+        latency_cycles: Cycles of the whole layer.
+        energy_nj: Energy by the cost model's own formula [nJ].
+        energy_total_nj: Energy with all parts (MAC, L1, L2, and DRAM where it is modelled) [nJ].
+        power_mw: Power of the array at the mapping's buffer sizes [mW].
+        area_um2: Area of the array at the mapping's buffer sizes [um^2].
+        throughput_macs_per_cycle: `macs` over `latency_cycles`.
+        macs: Multiply-accumulates the model counts.
+        l1_bytes: Bytes one PE's L1 must hold.
+        l2_bytes: Bytes the L2 must hold.
+        noc_bw_req: NoC bandwidth that would never stall [elements/cycle].
+        offchip_bw_req: Off-chip bandwidth that would never stall [elements/cycle].
+        utilized_pes: PEs at work, averaged over the steps.
+        arithmetic_intensity: MACs per element moved over the outermost boundary that is modelled.
+        accesses: Accesses in elements per tensor and kind: ``accesses["input"]["l2_read"]``.
+        detail: Further figures of the model, by name.
+        counts: The exact model's integers, by name; empty for other models.
+    """
+
+    infeasible: Infeasible | None
+    latency_cycles: float
+    energy_nj: float
+    energy_total_nj: float
+    power_mw: float
+    area_um2: float
+    throughput_macs_per_cycle: float
+    macs: float
+    l1_bytes: float
+    l2_bytes: float
+    noc_bw_req: float
+    offchip_bw_req: float
+    utilized_pes: float
+    arithmetic_intensity: float
+    accesses: dict[str, dict[str, float]] = field(default_factory=dict)
+    detail: dict[str, float] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the mapping has a cost."""
+        return self.infeasible is None
+
+
+@dataclass(frozen=True)
+class CostBatch:
+    """Costs of `B` mappings; every field of :class:`Cost` as a ``(B,)`` array.
+
+    Args:
+        reason: ``(B,)`` int8 of :class:`ReasonCode`; 0 is feasible.
+        figures: The names of `FIGURES`, each a ``(B,)`` float64 array; inf where infeasible.
+        accesses: ``accesses[tensor][kind]`` as ``(B,)`` arrays.
+        detail: Further figures of the model, by name.
+        counts: The exact model's integers as ``(B,)`` int64 arrays, by name.
+        explain: Builds the :class:`Infeasible` of one infeasible row.
+    """
+
+    reason: NDArray[np.int8]
+    figures: dict[str, FloatArray]
+    accesses: dict[str, dict[str, FloatArray]] = field(default_factory=dict)
+    detail: dict[str, FloatArray] = field(default_factory=dict)
+    counts: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    explain: Callable[[int], Infeasible] | None = None
+
+    def __len__(self) -> int:
+        return len(self.reason)
+
+    @property
+    def feasible(self) -> NDArray[np.bool_]:
+        """``(B,)`` bool."""
+        return np.asarray(self.reason == 0)
+
+    def __getattr__(self, name: str) -> FloatArray:
+        if name in FIGURES:
+            return self.figures[name]
+        raise AttributeError(f"CostBatch has no field {name!r}")
+
+    def __getitem__(self, index: int) -> Cost:
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"cost {index} of a batch of {len(self)}")
+        row = range(len(self))[index]
+        infeasible = None
+        if self.reason[row] != 0 and self.explain is not None:
+            infeasible = self.explain(row)
+        figures: dict[str, Any] = {name: float(self.figures[name][row]) for name in FIGURES}
+        return Cost(
+            infeasible=infeasible,
+            **figures,
+            accesses={
+                tensor: {kind: float(values[row]) for kind, values in kinds.items()}
+                for tensor, kinds in self.accesses.items()
+            },
+            detail={name: float(values[row]) for name, values in self.detail.items()},
+            counts={name: int(values[row]) for name, values in self.counts.items()},
+        )
+
+    def __iter__(self) -> Iterator[Cost]:
+        return (self[i] for i in range(len(self)))

@@ -1,0 +1,1 @@
+"""The exact model: counts that equal an execution of the loop nest."""

@@ -1,0 +1,72 @@
+"""Why a mapping has no cost: the limit it breaks, by how much, and what would satisfy it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class ReasonCode(IntEnum):
+    """Reason codes of `CostBatch.reason`; 0 is feasible.
+
+    Codes up to 9 are limits of the accelerator, from 10 on rules of a dataflow language or cost
+    model, from 20 on physical laws that a model's own figures break.
+    """
+
+    FEASIBLE = 0
+    L1_CAPACITY = 1
+    L2_CAPACITY = 2
+    PE_COUNT = 3
+    REFUSED = 10
+    """The MAESTRO program exits with an error on this mapping."""
+    DIES = 11
+    """The MAESTRO program dies (division by zero, or an integer overflow)."""
+    NOT_A_PARTITION = 12
+    """The directives visit some MACs twice or never."""
+    TOO_LARGE = 13
+    """A count would leave the model's integer range."""
+    FEWER_MACS = 20
+    FASTER_THAN_PEAK = 21
+    FASTER_THAN_NOC = 22
+    FASTER_THAN_OFFCHIP = 23
+    TRAFFIC_BELOW_INPUT = 24
+    TRAFFIC_BELOW_FILTER = 25
+    TRAFFIC_BELOW_OUTPUT = 26
+    NO_WORK = 27
+    """The model skips every step of the mapping: no cycle and no MAC is counted."""
+
+
+@dataclass(frozen=True)
+class Infeasible:
+    """A typed reason, as a report a person can act on.
+
+    Args:
+        code: Which rule.
+        message: One sentence: what, with its value, and what was expected.
+        demand: What the mapping needs or claims, in `unit`; None where the rule has no number.
+        bound: What is allowed, in `unit`.
+        unit: Unit of `demand` and `bound`, such as ``"B"``, ``"cycles"``, ``"MACs"``, ``"PEs"``.
+        levers: Concrete changes, each of which would satisfy the rule.
+    """
+
+    code: ReasonCode
+    message: str
+    demand: float | None = None
+    bound: float | None = None
+    unit: str = ""
+    levers: tuple[str, ...] = ()
+
+    @property
+    def gap(self) -> float | None:
+        """How far `demand` is from `bound`, in `unit`; None where the rule has no number."""
+        if self.demand is None or self.bound is None:
+            return None
+        return abs(self.demand - self.bound)
+
+    def __str__(self) -> str:
+        fix = f" {' or '.join(self.levers)}." if self.levers else ""
+        return f"Infeasible: {self.message}.{fix}"
+
+
+class MappingError(ValueError):
+    """A mapping, dataflow or accelerator that is malformed (as opposed to infeasible)."""

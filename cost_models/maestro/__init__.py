@@ -1,0 +1,1 @@
+"""A port of MAESTRO's analysis, and the guard in front of it."""

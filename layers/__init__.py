@@ -1,0 +1,5 @@
+"""What is mapped: layers, the model zoo, importers."""
+
+from layers.layer import DIMS, Layer, LayerError, LayerKind
+
+__all__ = ["DIMS", "Layer", "LayerError", "LayerKind"]

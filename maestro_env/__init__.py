@@ -1,0 +1,1 @@
+"""The problem: mapping spaces, objectives, sample counting, environments."""

@@ -1,0 +1,1 @@
+"""The application: runner, store, MARL mapper, comparison, command line."""

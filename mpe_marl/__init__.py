@@ -1,0 +1,1 @@
+"""Multi-agent RL training systems on particle worlds."""
