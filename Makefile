@@ -1,0 +1,50 @@
+# Every target sets up what it needs in .venv; nothing is installed elsewhere.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+LAYER ?= mobilenetv2.2
+OBJECTIVE ?= edp
+SEARCH_ARGS ?=
+
+.PHONY: help search test lint types format bench clean
+
+help:
+	@echo "make search   set up and search a mapping (LAYER=$(LAYER) OBJECTIVE=$(OBJECTIVE))"
+	@echo "make test     set up, then lint, types, import rules and all tests"
+	@echo "make lint     lint, format check, types and import rules only"
+	@echo "make bench    speed and memory of the cost models, environments and runner"
+	@echo "make clean    remove .venv and caches"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else "Python 3.11 to 3.13 is needed, this is %d.%d: make PYTHON=python3.11 ..." % v)'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[rl]"
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[all,dev]"
+	@touch $@ $(VENV)/.run
+
+search: $(VENV)/.run
+	$(BIN)/mapper search --layer $(LAYER) --objective $(OBJECTIVE) $(SEARCH_ARGS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/mypy
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test: lint
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+
+bench: $(VENV)/.dev
+	@for script in benchmarks/*_speed.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build *.egg-info
