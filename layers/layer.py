@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import difflib
 import operator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 DIMS = "KCYXRS"
 """The mapping dimensions in the order every array in this project uses."""
+
+MAX_EXTENT = 2**31 - 1
+"""Largest extent: mappings hold tiles as 32-bit integers."""
 
 
 class LayerError(ValueError):
     """A layer that cannot exist, or a layer name that is not known."""
 
 
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`` Did you mean 'x'?`` for the nearest known name, or nothing when none is near."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" Did you mean {str(near[0])!r}?" if near else ""
+
+
 class LayerKind(StrEnum):
     """What a layer computes.
 
-    TRCONV counts as CONV over its (already upsampled) input, as MAESTRO counts it.
+    Names are read in upper or lower case. TRCONV counts as CONV over its (already upsampled)
+    input, as MAESTRO counts it.
     """
 
     CONV = "CONV"
@@ -25,6 +37,10 @@ class LayerKind(StrEnum):
     GEMM = "GEMM"
     NGCONV = "NGCONV"
     TRCONV = "TRCONV"
+
+    @classmethod
+    def _missing_(cls, value: object) -> LayerKind | None:
+        return cls.__members__.get(value.upper()) if isinstance(value, str) else None
 
 
 @dataclass(frozen=True)
@@ -84,7 +100,8 @@ class Layer:
         except ValueError:
             kinds = ", ".join(LayerKind)
             raise LayerError(
-                f"layer {self.name!r}: unknown kind {self.kind!r}; expected one of {kinds}"
+                f"layer {self.name!r}: unknown kind {self.kind!r}; expected one of {kinds}."
+                f"{nearest(str(self.kind).upper(), LayerKind)}"
             ) from None
 
     def _positive(self, field: str) -> int:
@@ -97,6 +114,10 @@ class Layer:
             raise LayerError(
                 f"layer {self.name!r}: {field}={value!r} is not a positive integer; "
                 f"give {field} as a whole number of at least 1"
+            )
+        if number > MAX_EXTENT:
+            raise LayerError(
+                f"layer {self.name!r}: {field}={value} is too large; expected at most {MAX_EXTENT}"
             )
         return number
 
@@ -120,6 +141,15 @@ class Layer:
     def gemm(cls, name: str, M: int, N: int, K: int, batch: int = 1) -> Layer:
         """The product of an ``M x K`` and a ``K x N`` matrix, repeated `batch` times."""
         return cls(name, LayerKind.GEMM, K=N, C=K, Y=M, X=1, R=1, S=1, N=batch)
+
+    def renamed(self, name: str) -> Layer:
+        """The same layer under another name."""
+        return replace(self, name=name)
+
+    @property
+    def shape(self) -> Layer:
+        """The layer without its name: equal for layers that cost the same."""
+        return self.renamed("")
 
     @property
     def depthwise(self) -> bool:

@@ -1,55 +1,94 @@
-"""Layer: trimming, counts and errors."""
+"""The layer: counts, trimming and errors."""
 
-from __future__ import annotations
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from layers import Layer, LayerError, LayerKind
+from tests.layers.strategies import any_layer
 
 
-def test_input_is_trimmed_to_what_the_filter_touches() -> None:
-    layer = Layer("stem", LayerKind.CONV, K=32, C=3, Y=226, X=226, R=3, S=3, stride=2)
-    assert (layer.Y, layer.X) == (225, 225)
-    assert (layer.out_y, layer.out_x) == (112, 112)
-    assert layer.macs == 32 * 3 * 112 * 112 * 9
+def executed(layer: Layer) -> dict[str, int]:
+    """Count the layer's work and elements by running its loops."""
+    macs = 0
+    inputs, filters, outputs = set(), set(), set()
+    K, C, P, Q, R, S = layer.extents
+    for n, g, k, c, p, q, r, s in np.ndindex(layer.N, layer.groups, K, C, P, Q, R, S):
+        macs += 1
+        inputs.add((n, g, c, p * layer.stride + r, q * layer.stride + s))
+        filters.add((n if layer.kind is LayerKind.GEMM else 0, g, k, c, r, s))
+        outputs.add((n, g, c if layer.depthwise else k, p, q))
+    return {
+        "macs": macs,
+        "input_size": len(inputs),
+        "filter_size": len(filters),
+        "output_size": len(outputs),
+    }
 
 
-@given(
-    st.integers(1, 40), st.integers(1, 7), st.integers(1, 4), st.integers(1, 5), st.integers(1, 3)
-)
-def test_touched_rows_equal_a_count_of_the_rows(
-    size: int, taps: int, stride: int, channels: int, batch: int
-) -> None:
-    if taps > size:
-        return
-    layer = Layer("l", LayerKind.CONV, 1, channels, size, taps, taps, taps, stride, N=batch)
-    rows = {o * stride + r for o in range(layer.out_y) for r in range(taps)}
-    columns = {o * stride + s for o in range(layer.out_x) for s in range(taps)}
-    assert layer.input_size == batch * channels * len(rows) * len(columns)
+@given(any_layer())
+def test_counts_equal_an_execution_of_the_loops(layer: Layer) -> None:
+    small = Layer(**{**vars(layer), "K": min(layer.K, 3), "C": min(layer.C, 3)})
+    for count, value in executed(small).items():
+        assert getattr(small, count) == value, count
+
+
+@given(any_layer())
+def test_input_extents_are_trimmed_to_what_the_filter_touches(layer: Layer) -> None:
+    assert (layer.out_y - 1) * layer.stride + layer.R == layer.Y
+    assert (layer.out_x - 1) * layer.stride + layer.S == layer.X
+
+
+def test_trimming_keeps_the_outputs() -> None:
+    # ResNet's first layer: 224 + 2 * 3 rows of padding, 7 x 7, stride 2, 112 outputs.
+    layer = Layer("conv1", LayerKind.CONV, 64, 3, 230, 230, 7, 7, stride=2)
+    assert (layer.Y, layer.out_y, layer.out_x) == (229, 112, 112)
+
+
+def test_gemm_is_the_layer_of_its_matrices() -> None:
+    layer = Layer.gemm("g", M=128, N=768, K=64, batch=12)
+    assert layer.extents == (768, 64, 128, 1, 1, 1)
+    assert layer.macs == 12 * 128 * 768 * 64
+    assert layer.filter_size == 12 * 64 * 768
+
+
+def test_kinds_are_read_in_any_case() -> None:
+    assert Layer("l", "conv", 1, 1, 1, 1, 1, 1).kind is LayerKind.CONV  # type: ignore[arg-type]
+
+
+def test_numpy_integers_become_plain_ones() -> None:
+    layer = Layer("l", LayerKind.CONV, np.int64(4), 3, 8, 8, 3, 3)  # type: ignore[arg-type]
+    assert type(layer.K) is int
+
+
+def test_the_shape_ignores_the_name() -> None:
+    layer = Layer("a", LayerKind.CONV, 4, 3, 8, 8, 3, 3)
+    assert layer.shape == layer.renamed("b").shape
+    assert layer != layer.renamed("b")
+
+
+@pytest.mark.parametrize("field", ["K", "C", "Y", "X", "R", "S", "stride", "N", "groups"])
+@pytest.mark.parametrize("value", [0, -1, 1.5, "3", None, True, 2**31])
+def test_extents_are_positive_whole_numbers(field: str, value: Any) -> None:
+    good = {"K": 4, "C": 4, "Y": 8, "X": 8, "R": 3, "S": 3}
+    with pytest.raises(LayerError, match=rf"'odd'.*{field}="):
+        Layer("odd", LayerKind.NGCONV, **{**good, field: value})
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("fields", "message"),
     [
-        ({"K": 0}, "K=0"),
-        ({"C": 2.5}, "C=2.5"),
-        ({"R": 9}, "R=9 is larger"),
-        ({"kind": "POOL"}, "unknown kind 'POOL'"),
-        ({"kind": "DSCONV"}, "DSCONV needs K=1"),
-        ({"groups": 2}, "needs kind NGCONV"),
-        ({"stride": True}, "stride=True"),
+        ({"kind": "conv", "R": 9}, "R=9 is larger than the input extent Y=8"),
+        ({"kind": "conv", "S": 9}, "S=9 is larger than the input extent X=8"),
+        ({"kind": "dsconv"}, "DSCONV needs K=1, got K=4"),
+        ({"kind": "gemm"}, "GEMM needs X=R=S=stride=1"),
+        ({"kind": "conv", "groups": 2}, "groups=2 needs kind NGCONV"),
+        ({"kind": "cnv"}, "unknown kind 'cnv'.*Did you mean 'CONV'"),
     ],
 )
-def test_errors_name_the_field_and_the_value(change: dict[str, object], words: str) -> None:
-    fields: dict[str, object] = dict(name="l", kind="CONV", K=4, C=3, Y=8, X=8, R=3, S=3)
-    with pytest.raises(LayerError, match=words):
-        Layer(**{**fields, **change})  # type: ignore[arg-type]
-
-
-def test_gemm_is_a_convolution_of_one_tap() -> None:
-    layer = Layer.gemm("qk", M=128, N=128, K=64, batch=12)
-    assert layer.extents == (128, 64, 128, 1, 1, 1)
-    assert layer.macs == 12 * 128 * 128 * 64
-    assert layer.filter_size == 12 * 128 * 64
+def test_contradictions_are_refused(fields: dict[str, Any], message: str) -> None:
+    good = {"K": 4, "C": 4, "Y": 8, "X": 8, "R": 3, "S": 3}
+    with pytest.raises(LayerError, match=message):
+        Layer("odd", **{**good, **fields})

@@ -1,0 +1,81 @@
+"""A layer as named fields: the form that YAML files and inline layers share.
+
+The fields of a GEMM are ``M, N, K`` and ``batch``; of every other kind those of :class:`Layer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from layers.layer import Layer, LayerError, LayerKind, nearest
+
+GEMM_FIELDS = ("M", "N", "K", "batch")
+NEST_FIELDS = ("K", "C", "Y", "X", "R", "S")
+REPEAT_FIELDS = ("stride", "N", "groups")
+
+
+def fields_of(kind: LayerKind) -> tuple[str, ...]:
+    """The fields that a layer of this kind takes, required ones first."""
+    return GEMM_FIELDS if kind is LayerKind.GEMM else NEST_FIELDS + REPEAT_FIELDS
+
+
+def from_fields(name: str, kind: str, values: Mapping[str, Any]) -> Layer:
+    """Build a layer from its named fields.
+
+    Args:
+        name: The layer's name.
+        kind: Name of a :class:`LayerKind`, in upper or lower case.
+        values: The fields of :func:`fields_of`. ``K`` of a DSCONV is 1 when left out, ``stride``,
+            ``N``, ``groups`` and ``batch`` likewise.
+
+    Raises:
+        LayerError: A field is unknown, missing or wrong.
+    """
+    try:
+        known_kind = LayerKind(kind)
+    except ValueError:
+        kinds = [k.lower() for k in LayerKind]
+        raise LayerError(
+            f"unknown kind {kind!r}; expected one of {', '.join(kinds)}."
+            f"{nearest(str(kind).lower(), kinds)}"
+        ) from None
+    known = fields_of(known_kind)
+    for field in values:
+        if field not in known:
+            raise LayerError(
+                f"unknown field {field!r}; a {known_kind.lower()} takes {', '.join(known)}."
+                f"{nearest(str(field), known)}"
+            )
+    given = dict(values)
+    if known_kind is LayerKind.DSCONV:
+        given.setdefault("K", 1)
+    required = ("M", "N", "K") if known_kind is LayerKind.GEMM else NEST_FIELDS
+    missing = [field for field in required if field not in given]
+    if missing:
+        raise LayerError(
+            f"missing {', '.join(missing)}; a {known_kind.lower()} needs {', '.join(required)}"
+        )
+    if known_kind is LayerKind.GEMM:
+        return Layer.gemm(name, **given)
+    return Layer(name, known_kind, **given)
+
+
+def to_fields(layer: Layer) -> dict[str, Any]:
+    """The named fields of a layer; ``from_fields`` of them gives the same layer.
+
+    Returns:
+        ``name``, ``kind`` and the fields of its kind; those that are 1 by default only when they
+        are not.
+    """
+    fields: dict[str, Any] = {"name": layer.name, "kind": layer.kind.lower()}
+    if layer.kind is LayerKind.GEMM:
+        fields |= {"M": layer.Y, "N": layer.K, "K": layer.C}
+        return fields if layer.N == 1 else fields | {"batch": layer.N}
+    for field in NEST_FIELDS:
+        if not (field == "K" and layer.depthwise):
+            fields[field] = getattr(layer, field)
+    for field in REPEAT_FIELDS:
+        if getattr(layer, field) != 1:
+            fields[field] = getattr(layer, field)
+    return fields

@@ -1,0 +1,166 @@
+"""Readers of layer files: the project's YAML and GAMMA's CSV tables."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from layers.fields import from_fields
+from layers.layer import Layer, LayerError, LayerKind, nearest
+
+
+def read_file(path: str | Path) -> tuple[Layer, ...]:
+    """Read all layers of a YAML or CSV file, chosen by its suffix.
+
+    Raises:
+        LayerError: The file cannot be read, or a row is wrong; names file, line and field.
+    """
+    path = Path(path)
+    reader = SUFFIXES.get(path.suffix.lower())
+    if reader is None:
+        raise LayerError(f"{path}: expected a file that ends in {', '.join(SUFFIXES)}")
+    return reader(path)
+
+
+def read_yaml(path: str | Path) -> tuple[Layer, ...]:
+    """Read the project's YAML: a list of layers, by itself or under the key ``layers``.
+
+    ::
+
+        layers:
+          - {name: stem, kind: conv, K: 32, C: 3, Y: 225, X: 225, R: 3, S: 3, stride: 2}
+          - {name: fc, kind: gemm, M: 1, N: 1000, K: 1280}
+
+    Raises:
+        LayerError: The file cannot be read, or an entry is wrong; names file, line and field.
+    """
+    import yaml
+
+    path = Path(path)
+    text = _read_text(path)
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise LayerError(f"{path}: not valid YAML: {error}") from error
+    if isinstance(root, yaml.MappingNode):
+        entries = {str(key.value): value for key, value in root.value}
+        for key in entries:
+            if key != "layers":
+                raise LayerError(
+                    f"{path}: unknown key {key!r}; expected 'layers'.{nearest(key, ['layers'])}"
+                )
+        root = entries.get("layers")
+    if not isinstance(root, yaml.SequenceNode) or not root.value:
+        raise LayerError(f"{path}: no layers; expected a list of layers under the key 'layers'")
+    layers: dict[str, Layer] = {}
+    for index, node in enumerate(root.value):
+        line = node.start_mark.line + 1
+        layer = _yaml_layer(path, index, node, yaml)
+        if layer.name in layers:
+            raise LayerError(f"{path}, line {line}: name: {layer.name!r} is already taken above")
+        layers[layer.name] = layer
+    return tuple(layers.values())
+
+
+def _yaml_layer(path: Path, index: int, node: Any, yaml: Any) -> Layer:
+    """Build one layer from its YAML node, whose marks give the lines for messages."""
+    where = f"{path}, line {node.start_mark.line + 1}"
+    if not isinstance(node, yaml.MappingNode):
+        raise LayerError(f"{where}: expected a layer with fields such as kind, K, C, Y, X, R, S")
+    loader = yaml.SafeLoader("")
+    values: dict[str, Any] = {}
+    for key, value in node.value:
+        field, line = str(key.value), key.start_mark.line + 1
+        if field in values:
+            raise LayerError(f"{path}, line {line}: {field}: given twice; give it once")
+        try:
+            values[field] = loader.construct_object(value, deep=True)
+        except yaml.YAMLError as error:
+            raise LayerError(f"{path}, line {line}: {field}: {error}") from error
+    name = str(values.pop("name", f"layer{index}"))
+    if "kind" not in values:
+        raise LayerError(f"{where}: kind: missing; expected one of {', '.join(LayerKind).lower()}")
+    kind = str(values.pop("kind"))
+    try:
+        return from_fields(name, kind, values)
+    except LayerError as error:
+        raise LayerError(f"{where}: {error}") from None
+
+
+GAMMA_COLUMNS = ("K", "C", "Y", "X", "R", "S", "T")
+
+
+def read_gamma_csv(path: str | Path) -> tuple[Layer, ...]:
+    """Read one of GAMMA's tables: seven columns ``K,C,Y,X,R,S,T``, with or without that header.
+
+    ``T`` is 0 for a fully connected layer (only K and C are read), 1 for CONV, 2 for DSCONV and 3
+    for GEMM (the first three columns are M, N, K), as in ``get_CONVtypeShape`` of GAMMA's
+    ``gamma.py``. GAMMA's inputs are unpadded and its strides 1; they are read as they stand.
+    Layers are called by the file's stem and their 0-based index: ``mobilenet_v2.3``.
+
+    Raises:
+        LayerError: The file cannot be read, or a row is wrong; names file, line and field.
+    """
+    path = Path(path)
+    layers: list[Layer] = []
+    for line, row in enumerate(csv.reader(_read_text(path).splitlines()), start=1):
+        cells = [cell.strip() for cell in row]
+        header = not layers and bool(cells) and cells[-1] == "T"
+        if not any(cells) or header:
+            continue
+        where = f"{path}, line {line}"
+        if len(cells) != len(GAMMA_COLUMNS):
+            raise LayerError(
+                f"{where}: got {len(cells)} columns, expected {len(GAMMA_COLUMNS)}: "
+                f"{','.join(GAMMA_COLUMNS)}"
+            )
+        numbers = [
+            _csv_number(where, field, cell)
+            for field, cell in zip(GAMMA_COLUMNS, cells, strict=True)
+        ]
+        try:
+            layers.append(_gamma_layer(f"{path.stem}.{len(layers)}", numbers))
+        except LayerError as error:
+            raise LayerError(f"{where}: {error}") from None
+    if not layers:
+        raise LayerError(f"{path}: no layers; expected rows of {','.join(GAMMA_COLUMNS)}")
+    return tuple(layers)
+
+
+def _gamma_layer(name: str, numbers: list[int]) -> Layer:
+    K, C, Y, X, R, S, kind = numbers
+    if kind == 0:
+        return Layer(name, LayerKind.CONV, K, C, 1, 1, 1, 1)
+    if kind == 1:
+        return Layer(name, LayerKind.CONV, K, C, Y, X, R, S)
+    if kind == 2:
+        return Layer(name, LayerKind.DSCONV, K, C, Y, X, R, S)
+    if kind == 3:
+        return Layer.gemm(name, M=K, N=C, K=Y)
+    raise LayerError(f"T={kind} is unknown; expected 0 (FC), 1 (CONV), 2 (DSCONV) or 3 (GEMM)")
+
+
+def _csv_number(where: str, field: str, cell: str) -> int:
+    try:
+        return int(cell)
+    except ValueError:
+        raise LayerError(f"{where}: {field}: got {cell!r}, expected a whole number") from None
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise LayerError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise LayerError(f"{path}: not UTF-8 text: {error}") from error
+
+
+SUFFIXES: dict[str, Callable[[str | Path], tuple[Layer, ...]]] = {
+    ".yaml": read_yaml,
+    ".yml": read_yaml,
+    ".csv": read_gamma_csv,
+}
+"""The reader of each kind of file."""

@@ -1,0 +1,84 @@
+"""A layer from a line of text: a zoo name, an entry of a file, or its extents in line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from layers import zoo
+from layers.fields import from_fields, to_fields
+from layers.files import SUFFIXES, read_file
+from layers.layer import Layer, LayerError, LayerKind, nearest
+
+
+def parse(text: str) -> Layer:
+    """Find or build the layer that a text names.
+
+    Args:
+        text: A zoo name (``mobilenetv2.2``, ``vgg16.conv3_1``), ``FILE.yaml:NAME`` (or
+            ``FILE.csv:INDEX``, 0-based), or a layer in line such as
+            ``conv:K=37,C=53,Y=31,X=47,R=5,S=3,stride=1``, ``dsconv:C=144,Y=58,X=58,R=3,S=3`` or
+            ``gemm:M=128,N=768,K=768``; Y and X are input extents, padding included.
+
+    Raises:
+        LayerError: The text names no layer, or the layer cannot exist.
+    """
+    text = text.strip()
+    if not text:
+        raise LayerError("layer '': empty; expected a name such as mobilenetv2.2")
+    head, colon, rest = text.partition(":")
+    if head.upper() in LayerKind.__members__:
+        return _parse_inline(text, head, rest)
+    file, colon, entry = text.rpartition(":")
+    if colon and Path(file).suffix.lower() in SUFFIXES:
+        return _find_entry(Path(file), entry)
+    if Path(text).suffix.lower() in SUFFIXES:
+        raise LayerError(f"layer {text!r} is a whole file; name one of its layers: {text}:NAME")
+    if "=" in rest:
+        kinds = [kind.lower() for kind in LayerKind]
+        raise LayerError(
+            f"layer {text!r}: unknown kind {head!r}; expected one of {', '.join(kinds)}."
+            f"{nearest(head.lower(), kinds)}"
+        )
+    return zoo.get(text)
+
+
+def inline(layer: Layer) -> str:
+    """The layer in line: ``parse(inline(layer))`` has the same shape."""
+    fields = to_fields(layer)
+    kind = fields.pop("kind")
+    del fields["name"]
+    return f"{kind}:" + ",".join(f"{field}={value}" for field, value in fields.items())
+
+
+def _parse_inline(text: str, kind: str, rest: str) -> Layer:
+    values: dict[str, int] = {}
+    for part in rest.split(","):
+        field, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not field:
+            raise LayerError(f"layer {text!r}: got {part!r}, expected FIELD=NUMBER such as K=64")
+        if field in values:
+            raise LayerError(f"layer {text!r}: {field} is given twice; give it once")
+        try:
+            values[field] = int(value)
+        except ValueError:
+            raise LayerError(
+                f"layer {text!r}: {field}={value!r} is not a whole number; expected such as "
+                f"{field}=64"
+            ) from None
+    try:
+        layer = from_fields(text, kind, values)
+    except LayerError as error:
+        message = str(error).removeprefix(f"layer {text!r}: ")
+        raise LayerError(f"layer {text!r}: {message}") from None
+    return layer.renamed(inline(layer))
+
+
+def _find_entry(path: Path, entry: str) -> Layer:
+    layers = read_file(path)
+    by_name = {layer.name: layer for layer in layers}
+    if entry in by_name:
+        return by_name[entry]
+    if entry.isdecimal() and int(entry) < len(layers):
+        return layers[int(entry)]
+    shown = ", ".join(list(by_name)[:8]) + (", ..." if len(by_name) > 8 else "")
+    raise LayerError(f"{path}: no layer {entry!r}; it has {shown}.{nearest(entry, by_name)}")

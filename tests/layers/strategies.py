@@ -1,0 +1,28 @@
+"""Hypothesis strategies of layers."""
+
+from hypothesis import strategies as st
+
+from layers import Layer, LayerKind
+
+extent = st.integers(1, 12)
+
+
+@st.composite
+def any_layer(draw: st.DrawFn) -> Layer:
+    kind = draw(st.sampled_from(list(LayerKind)))
+    if kind is LayerKind.GEMM:
+        return Layer.gemm("g", *(draw(extent) for _ in range(3)), batch=draw(st.integers(1, 4)))
+    R, S = draw(st.integers(1, 5)), draw(st.integers(1, 5))
+    return Layer(
+        "l",
+        kind,
+        K=1 if kind is LayerKind.DSCONV else draw(extent),
+        C=draw(extent),
+        Y=R + draw(st.integers(0, 9)),
+        X=S + draw(st.integers(0, 9)),
+        R=R,
+        S=S,
+        stride=draw(st.integers(1, 4)),
+        N=draw(st.integers(1, 3)),
+        groups=draw(st.integers(1, 3)) if kind is LayerKind.NGCONV else 1,
+    )
