@@ -1,0 +1,147 @@
+"""Many particle worlds stepped at once, and the interface every environment is trained through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpe_marl.errors import MpeError, at_least
+from mpe_marl.worlds import kernels
+from mpe_marl.worlds.spec import ACT_DIM, WorldSpec
+
+
+@dataclass(slots=True)
+class Step:
+    """What one step of ``W`` worlds gave.
+
+    Attributes:
+        obs: ``(W, N, D)`` float32 observations after the step, before any restart.
+        rewards: ``(W, N)`` float64.
+        terminated: ``(W,)`` bool: the future is worth nothing (bootstrapping stops).
+        ended: ``(W,)`` bool: terminated or cut; :meth:`BatchEnv.restart` goes on.
+    """
+
+    obs: NDArray[np.float32]
+    rewards: NDArray[np.float64]
+    terminated: NDArray[np.bool_]
+    ended: NDArray[np.bool_]
+
+
+class BatchEnv(Protocol):
+    """What the trainer needs of an environment: ``W`` copies side by side.
+
+    ``spec`` is set where observations are a fixed linear map of the state (our own worlds); the
+    ``state`` layout and the ``folded`` update need it.
+    """
+
+    n_worlds: int
+    n_agents: int
+    obs_dim: int
+    act_dim: int
+    continuous: bool
+    spec: WorldSpec | None
+
+    def reset(self, seed: int | None = None) -> NDArray[np.float32]:
+        """Start every world anew; returns ``(W, N, D)`` observations."""
+        ...
+
+    def step(self, actions: NDArray[Any]) -> Step:
+        """Advance by one step with ``(W, N)`` moves or ``(W, N, A)`` continuous actions."""
+        ...
+
+    def restart(self, ended: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Start the ended worlds anew; returns the ``(W, N, D)`` observations to act on."""
+        ...
+
+    def states(self) -> NDArray[np.float32]:
+        """``(W, S)`` world states; empty (``S`` 0) where there is none."""
+        ...
+
+
+class BatchWorlds:
+    """``W`` compiled worlds of one :class:`WorldSpec`.
+
+    The arrays a step returns are reused by the next step; copy what is to be kept. A single world
+    reset with a seed starts where mpe2's does with that seed.
+
+    Args:
+        spec: The world.
+        n_worlds: How many, side by side.
+    """
+
+    def __init__(self, spec: WorldSpec, n_worlds: int = 1) -> None:
+        self.spec: WorldSpec | None = spec
+        self.n_worlds = at_least("n_worlds", n_worlds, 1)
+        self.n_agents, self.obs_dim, self.act_dim = spec.n_agents, spec.obs_dim, ACT_DIM
+        self.continuous = spec.continuous
+        self.t = np.zeros(n_worlds, dtype=np.int64)
+        self._spec = spec
+        self._length = spec.episode_length
+        self._rng = np.random.default_rng()
+        self._state = np.zeros((n_worlds, spec.state_dim + 1))
+        self._obs = np.zeros((n_worlds, spec.n_agents, spec.obs_dim), dtype=np.float32)
+        self._rewards = np.zeros((n_worlds, spec.n_agents))
+        self._never = np.zeros(n_worlds, dtype=np.bool_)
+        live = int((spec.observation_terms != spec.state_dim).any(axis=(0, 1)).nonzero()[0][-1]) + 1
+        terms = np.ascontiguousarray(spec.observation_terms[:, :, :live])  # the rest stays zero
+        self._fixed = (spec.movers, terms, spec.n_landmarks)
+        self._flags = (float(spec.landmark_radius), spec.velocity_order == "openai")
+        self._kernel = kernels.step_continuous if spec.continuous else kernels.step_discrete
+        self._shape = (n_worlds, spec.n_agents) + ((ACT_DIM,) if spec.continuous else ())
+        self._dtype = np.dtype(np.float32 if spec.continuous else np.int64)
+
+    def reset(self, seed: int | None = None) -> NDArray[np.float32]:
+        """Start every world anew, with a new generator when a seed is given."""
+        if seed is not None:
+            self._rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
+        return self.restart(np.ones(self.n_worlds, dtype=np.bool_))
+
+    def restart(self, ended: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Start the ended worlds anew; see :class:`BatchEnv`."""
+        spec, rows = self._spec, np.flatnonzero(ended)
+        extent = spec.start_extent
+        places = -extent + 2 * extent * self._rng.random((len(rows), extent.shape[0], 2))
+        self._state[rows, : 2 * spec.n_movers] = places[:, : spec.n_movers].reshape(len(rows), -1)
+        self._state[rows, 2 * spec.n_movers : 4 * spec.n_movers] = 0.0
+        landmarks = places[:, spec.n_movers :].reshape(len(rows), -1)
+        self._state[rows, 4 * spec.n_movers : spec.state_dim] = landmarks
+        self.t[rows] = 0
+        kernels.observe_all(self._state, self._fixed[1], self._obs)
+        return self._obs
+
+    def step(self, actions: NDArray[Any]) -> Step:
+        """Advance every world by one step; see :class:`BatchEnv`.
+
+        Raises:
+            MpeError: Actions of another shape or type than ``(W, N)`` int64, or
+                ``(W, N, 5)`` float32 for continuous worlds.
+        """
+        if actions.shape != self._shape or actions.dtype != self._dtype:
+            raise MpeError(
+                f"actions are {actions.shape} {actions.dtype}; expected {self._shape} "
+                f"{self._dtype}. Reshape or cast them."
+            )
+        self._kernel(self._state, actions, *self._fixed, *self._flags, self._obs, self._rewards)
+        self.t += 1
+        return Step(self._obs, self._rewards, self._never, self.t >= self._length)
+
+    def states(self) -> NDArray[np.float32]:
+        """``(W, state_dim)`` float32 world states."""
+        return self._state[:, :-1].astype(np.float32)
+
+    @property
+    def exact_states(self) -> NDArray[np.float64]:
+        """``(W, state_dim)`` float64 view of the states; writing to it moves the entities."""
+        return self._state[:, :-1]
+
+    def prey_moves(self) -> NDArray[np.int64]:
+        """``(W, n_prey)`` moves the prey will make in the next step."""
+        spec = self._spec
+        prey = range(spec.n_agents, spec.n_movers)
+        moves = [
+            [kernels.flee(s, m, spec.n_agents, spec.n_movers) for m in prey] for s in self._state
+        ]
+        return np.array(moves, dtype=np.int64).reshape(self.n_worlds, spec.n_prey)

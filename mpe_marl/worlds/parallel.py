@@ -1,0 +1,191 @@
+"""The PettingZoo face of a particle world, and any other PettingZoo world as a BatchEnv."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo import ParallelEnv
+
+from mpe_marl.errors import MpeError, at_least
+from mpe_marl.worlds.batch import BatchWorlds, Step
+from mpe_marl.worlds.spec import ACT_DIM, WorldSpec
+
+
+class ParticleWorld(ParallelEnv):
+    """One compiled world as a PettingZoo ParallelEnv.
+
+    ## Action Space
+    ``Discrete(5)``: none, left, right, down, up; or ``Box(0, 1, (5,))``: a push for each.
+
+    ## Observation Space
+    ``Box(-inf, inf, (D,), float32)``: own velocity and position, landmarks and the other movers
+    relative to it, then velocities of the prey (simple_tag) or silent messages (simple_spread).
+
+    ## Rewards
+    As mpe2: 10 for each predator-prey contact (simple_tag); half the distance of every landmark
+    to its nearest agent and half a point for each bump, negative (simple_spread).
+
+    ## Starting State
+    Uniform in [-1, 1] (obstacles [-0.9, 0.9]), at rest; the same as mpe2's with the same seed.
+
+    ## Episode End
+    Truncated after ``spec.episode_length`` steps.
+
+    ## Arguments
+    ``spec``: the world, from :func:`mpe_marl.worlds.make_spec`.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "name": "particle_world_v0"}
+
+    def __init__(self, spec: WorldSpec) -> None:
+        self.worlds = BatchWorlds(spec, 1)
+        self.render_mode = None
+        kind = "adversary" if spec.scenario == "simple_tag" else "agent"
+        self.possible_agents = [f"{kind}_{i}" for i in range(spec.n_agents)]
+        self.agents: list[str] = []
+        inf = np.float32(np.inf)
+        self._obs_spaces = {
+            a: spaces.Box(-inf, inf, (spec.obs_dim,), np.float32) for a in self.possible_agents
+        }
+        self._act_spaces: dict[str, spaces.Space[Any]] = {
+            a: spaces.Box(0.0, 1.0, (ACT_DIM,)) if spec.continuous else spaces.Discrete(ACT_DIM)
+            for a in self.possible_agents
+        }
+        self.state_space = spaces.Box(-inf, inf, (spec.state_dim,), np.float32)
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """The agent's observation space."""
+        return self._obs_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """The agent's action space."""
+        return self._act_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, NDArray[np.float32]], dict[str, dict[str, Any]]]:
+        """Start a new episode."""
+        self.agents = self.possible_agents[:]
+        obs = self.worlds.reset(seed)[0].copy()
+        return dict(zip(self.agents, obs, strict=True)), {a: {} for a in self.agents}
+
+    def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+        """Advance by one step.
+
+        Raises:
+            MpeError: An agent has no action, or the episode is over.
+        """
+        if not self.agents:
+            raise MpeError("step() after the episode's end; expected a reset. Call reset().")
+        missing = [a for a in self.agents if a not in actions]
+        if missing:
+            raise MpeError(f"no action for {missing}; expected one for each of {self.agents}.")
+        rows = [actions[a] for a in self.agents]
+        if self.worlds.continuous:
+            batch: NDArray[Any] = np.clip(np.array([rows], dtype=np.float32), 0.0, 1.0)
+        else:
+            batch = np.array([rows], dtype=np.int64)
+            if batch.min() < 0 or batch.max() >= ACT_DIM:
+                raise MpeError(f"moves {batch[0].tolist()}; expected integers in 0..{ACT_DIM - 1}.")
+        step = self.worlds.step(batch)
+        agents, cut = self.agents, bool(step.ended[0])
+        if cut:
+            self.agents = []
+        return (
+            dict(zip(agents, step.obs[0].copy(), strict=True)),
+            dict(zip(agents, step.rewards[0].tolist(), strict=True)),
+            dict.fromkeys(agents, False),
+            dict.fromkeys(agents, cut),
+            {a: {} for a in agents},
+        )
+
+    def state(self) -> NDArray[np.float32]:
+        """``(state_dim,)`` positions and velocities of all movers, positions of the landmarks."""
+        states: NDArray[np.float32] = self.worlds.states()
+        return states[0]
+
+
+class AnyWorlds:
+    """``W`` copies of any ParallelEnv behind the trainer's interface.
+
+    Observations and actions of agents that differ in width are padded to the widest with zeros;
+    a padded discrete action is played as the agent's action 0. Agents that leave an episode early
+    observe zeros and earn nothing until it ends.
+
+    Args:
+        make: Builds one environment.
+        n_worlds: How many copies.
+    """
+
+    def __init__(self, make: Callable[[], Any], n_worlds: int = 1) -> None:
+        self.envs = [make() for _ in range(at_least("n_worlds", n_worlds, 1))]
+        self.n_worlds = n_worlds
+        self.names: list[str] = list(self.envs[0].possible_agents)
+        self.n_agents = len(self.names)
+        acts = [self.envs[0].action_space(a) for a in self.names]
+        kinds = {type(a) for a in acts}
+        if kinds not in ({spaces.Discrete}, {spaces.Box}):
+            found = sorted(k.__name__ for k in kinds)
+            raise MpeError(f"action spaces are {found}; expected all Discrete or all Box.")
+        self.continuous = kinds == {spaces.Box}
+        if self.continuous and not all(np.isfinite([a.low, a.high]).all() for a in acts):
+            raise MpeError("an action space has no bounds; expected finite ones. Wrap the world.")
+        self.spec: WorldSpec | None = None
+        self._boxes = acts
+        self._counts = [int(np.prod(a.shape)) if self.continuous else int(a.n) for a in acts]
+        self.act_dim = max(self._counts)
+        widths = [int(np.prod(self.envs[0].observation_space(a).shape)) for a in self.names]
+        self.obs_dim = max(widths)
+        self._obs = np.zeros((n_worlds, self.n_agents, self.obs_dim), dtype=np.float32)
+
+    def reset(self, seed: int | None = None) -> NDArray[np.float32]:
+        """Start every world anew; world ``w`` with ``seed + w``."""
+        for w, env in enumerate(self.envs):
+            obs, _ = env.reset(seed=None if seed is None else seed + w)
+            self._write(w, obs)
+        return self._obs
+
+    def restart(self, ended: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Start the ended worlds anew; see :class:`mpe_marl.worlds.BatchEnv`."""
+        for w in np.flatnonzero(ended):
+            self._write(int(w), self.envs[w].reset()[0])
+        return self._obs
+
+    def _write(self, w: int, obs: dict[str, Any]) -> None:
+        self._obs[w] = 0.0
+        for i, name in enumerate(self.names):
+            if name in obs:
+                row = np.asarray(obs[name], dtype=np.float32).ravel()
+                self._obs[w, i, : row.size] = row
+
+    def _action(self, i: int, action: Any) -> Any:
+        """The agent's own action out of the padded one; Box actions come in [0, 1]."""
+        if not self.continuous:
+            return int(action) if action < self._counts[i] else 0
+        box = self._boxes[i]
+        unit = np.asarray(action[: self._counts[i]], dtype=np.float64).reshape(box.shape)
+        return (box.low + unit * (box.high - box.low)).astype(box.dtype)
+
+    def step(self, actions: NDArray[Any]) -> Step:
+        """Advance every world by one step; see :class:`mpe_marl.worlds.BatchEnv`."""
+        rewards = np.zeros((self.n_worlds, self.n_agents))
+        terminated = np.zeros(self.n_worlds, dtype=np.bool_)
+        ended = np.zeros(self.n_worlds, dtype=np.bool_)
+        for w, env in enumerate(self.envs):
+            live = set(env.agents)
+            act = {a: self._action(i, actions[w, i]) for i, a in enumerate(self.names) if a in live}
+            obs, reward, term, trunc, _ = env.step(act)
+            self._write(w, obs)
+            rewards[w] = [reward.get(a, 0.0) for a in self.names]
+            done = [term.get(a, False) or trunc.get(a, False) for a in act]
+            ended[w] = all(done)
+            terminated[w] = ended[w] and all(term.get(a, False) for a in act)
+        return Step(self._obs, rewards, terminated, ended)
+
+    def states(self) -> NDArray[np.float32]:
+        """No state: ``(W, 0)``."""
+        return np.zeros((self.n_worlds, 0), dtype=np.float32)

@@ -1,0 +1,146 @@
+"""What a particle world is: who moves, how large and fast they are, what each agent sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpe_marl.errors import MpeError, at_least, unknown_name
+
+SCENARIOS = ("simple_spread", "simple_tag")
+VELOCITY_ORDERS = ("mpe2", "openai")
+ACT_DIM = 5  # no action, left, right, down, up
+
+# mpe2 1.1.1, simple_tag.py make_world and simple_spread.py make_world
+_TAG_RADIUS = {"agent": 0.075, "prey": 0.05, "landmark": 0.2}
+_TAG_ACCEL = {"agent": 3.0, "prey": 4.0}
+_TAG_MAX_SPEED = {"agent": 1.0, "prey": 1.3}
+_SPREAD_RADIUS = 0.15
+_SPREAD_ACCEL = 5.0  # simple_env.py _set_action: sensitivity of an agent without `accel`
+
+
+@dataclass(frozen=True)
+class WorldSpec:
+    """One scenario at one size.
+
+    The state of a world is one row: positions of all movers (agents, then prey), their velocities,
+    positions of the landmarks, every entry an (x, y) pair.
+
+    Attributes:
+        scenario: ``"simple_tag"`` or ``"simple_spread"``.
+        n_agents: Agents that learn; in simple_tag the predators.
+        n_prey: Prey that the environment moves (simple_tag).
+        n_landmarks: Obstacles (simple_tag) or places to cover (simple_spread).
+        continuous: Actions are five numbers in [0, 1] instead of one of five moves.
+        episode_length: Steps until an episode is cut [steps].
+        velocity_order: ``"mpe2"`` moves with the velocity before the step, ``"openai"`` (the
+            original multiagent-particle-envs) with the one after it.
+    """
+
+    scenario: str
+    n_agents: int
+    n_prey: int
+    n_landmarks: int
+    continuous: bool = False
+    episode_length: int = 25
+    velocity_order: str = "mpe2"
+
+    @property
+    def n_movers(self) -> int:
+        """Agents and prey."""
+        return self.n_agents + self.n_prey
+
+    @property
+    def state_dim(self) -> int:
+        """Numbers in one world's state."""
+        return 4 * self.n_movers + 2 * self.n_landmarks
+
+    @property
+    def obs_dim(self) -> int:
+        """Numbers in one agent's observation."""
+        return int(self.observation_terms.shape[2])
+
+    @cached_property
+    def movers(self) -> NDArray[np.float64]:
+        """``(M, 3)`` radius, acceleration and top speed of each mover."""
+        if self.scenario == "simple_spread":
+            return np.tile([_SPREAD_RADIUS, _SPREAD_ACCEL, np.inf], (self.n_movers, 1))
+        rows = ["agent"] * self.n_agents + ["prey"] * self.n_prey
+        return np.array([[_TAG_RADIUS[r], _TAG_ACCEL[r], _TAG_MAX_SPEED[r]] for r in rows])
+
+    @property
+    def landmark_radius(self) -> float:
+        """Radius of a landmark that movers bump into; 0 when they pass through."""
+        return _TAG_RADIUS["landmark"] if self.scenario == "simple_tag" else 0.0
+
+    @cached_property
+    def start_extent(self) -> NDArray[np.float64]:
+        """``(M + L, 1)`` half width of the square each entity starts in (mpe2 reset_world)."""
+        landmark = 0.9 if self.scenario == "simple_tag" else 1.0
+        return np.array([[1.0]] * self.n_movers + [[landmark]] * self.n_landmarks)
+
+    @cached_property
+    def observation_terms(self) -> NDArray[np.int32]:
+        """Every observation as a difference of two state entries.
+
+        Returns:
+            ``(2, N, D)`` state columns: feature = state[first] - state[second]. Column
+            ``state_dim`` stands for zero. So an observation is a fixed linear map of the state.
+        """
+        per_agent = [_terms_of(self, i) for i in range(self.n_agents)]
+        return np.array(per_agent, dtype=np.int32).transpose(2, 0, 1).copy()
+
+
+def _terms_of(spec: WorldSpec, agent: int) -> list[tuple[int, int]]:
+    """Feature order of mpe2's ``Scenario.observation``: own velocity, own position, the rest."""
+    zero, speeds, places = spec.state_dim, 2 * spec.n_movers, 4 * spec.n_movers
+    others = [m for m in range(spec.n_movers) if m != agent]
+    terms = [(speeds + 2 * agent + c, zero) for c in (0, 1)]
+    terms += [(2 * agent + c, zero) for c in (0, 1)]
+    terms += [(places + 2 * k + c, 2 * agent + c) for k in range(spec.n_landmarks) for c in (0, 1)]
+    terms += [(2 * m + c, 2 * agent + c) for m in others for c in (0, 1)]
+    if spec.scenario == "simple_spread":  # what silent agents say: two zeros each
+        return terms + [(zero, zero)] * (2 * len(others))
+    prey = range(spec.n_agents, spec.n_movers)
+    return terms + [(speeds + 2 * m + c, zero) for m in prey for c in (0, 1)]
+
+
+def make_spec(
+    scenario: str,
+    n_agents: int = 3,
+    *,
+    continuous: bool = False,
+    episode_length: int = 25,
+    velocity_order: str = "mpe2",
+    n_prey: int | None = None,
+    n_landmarks: int | None = None,
+) -> WorldSpec:
+    """Describe a world of any size.
+
+    simple_tag grows as in "Towards Efficient Multi-Agent Learning Systems": one prey for three
+    predators and as many obstacles as prey, at least two; a predator's observation is then 16, 26,
+    50, 98 and 194 wide for 3, 6, 12, 24 and 48 predators.
+
+    Raises:
+        MpeError: An unknown scenario or velocity order, or a size that is too small.
+    """
+    if scenario not in SCENARIOS:
+        raise unknown_name("world", scenario, SCENARIOS)
+    if velocity_order not in VELOCITY_ORDERS:
+        raise unknown_name("velocity order", velocity_order, VELOCITY_ORDERS)
+    at_least("n_agents", n_agents, 1)
+    at_least("episode_length", episode_length, 1)
+    if scenario == "simple_spread":
+        if n_prey:
+            raise MpeError(f"n_prey={n_prey} has no meaning in simple_spread; leave it out.")
+        prey, landmarks = 0, n_agents if n_landmarks is None else n_landmarks
+    else:
+        prey = max(1, n_agents // 3) if n_prey is None else at_least("n_prey", n_prey, 1)
+        landmarks = max(2, n_agents // 3) if n_landmarks is None else n_landmarks
+    at_least("n_landmarks", landmarks, 0 if scenario == "simple_tag" else 1)
+    return WorldSpec(
+        scenario, n_agents, prey, landmarks, continuous, episode_length, velocity_order
+    )

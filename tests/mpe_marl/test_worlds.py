@@ -1,0 +1,163 @@
+"""The compiled worlds against mpe2, and the faces they wear."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mpe_marl.errors import MpeError
+from mpe_marl.worlds import SCENARIOS, BatchWorlds, kernels, make_spec, parallel_env
+
+
+def mpe2_world(spec):
+    if spec.scenario == "simple_tag":
+        module = pytest.importorskip("mpe2.simple_tag_v3", reason="extra `mpe` is not installed")
+        return module.parallel_env(
+            num_good=spec.n_prey,
+            num_adversaries=spec.n_agents,
+            num_obstacles=spec.n_landmarks,
+            continuous_actions=spec.continuous,
+        )
+    module = pytest.importorskip("mpe2.simple_spread_v3", reason="extra `mpe` is not installed")
+    return module.parallel_env(N=spec.n_agents, continuous_actions=spec.continuous)
+
+
+def mpe2_state(env):
+    world = env.unwrapped.world
+    rows = [[a.state.p_pos for a in world.agents], [a.state.p_vel for a in world.agents]]
+    rows.append([m.state.p_pos for m in world.landmarks])
+    return np.concatenate([np.ravel(r) for r in rows])
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("continuous", [False, True])
+@pytest.mark.parametrize("n_agents", [1, 3, 6])
+def test_step_for_step_with_mpe2(scenario, continuous, n_agents):
+    spec = make_spec(scenario, n_agents, continuous=continuous)
+    env, worlds, rng = mpe2_world(spec), BatchWorlds(spec), np.random.default_rng(n_agents)
+    bumps = 0
+    for seed in range(4):
+        theirs, _ = env.reset(seed=seed)
+        ours = worlds.reset(seed)
+        learners = env.possible_agents[:n_agents]
+        np.testing.assert_array_equal(ours[0], [theirs[a] for a in learners])
+        if seed % 2:  # a crowd, so that contacts and bumps happen
+            worlds.exact_states[0, : 2 * spec.n_movers] *= 0.1
+            for agent in env.unwrapped.world.agents:
+                agent.state.p_pos = agent.state.p_pos * 0.1
+        for t in range(spec.episode_length):
+            if t:
+                seen = [theirs[a] for a in learners]  # float32: one rounding apart at most
+                np.testing.assert_allclose(ours[0], seen, rtol=1.2e-7, atol=1e-12)
+            state = mpe2_state(env)
+            np.testing.assert_allclose(worlds.exact_states[0], state, rtol=0, atol=1e-12)
+            prey = [
+                kernels.flee(state, n_agents + p, n_agents, spec.n_movers)
+                for p in range(spec.n_prey)
+            ]
+            assert prey == worlds.prey_moves()[0].tolist()
+            if continuous:
+                act = rng.random((1, n_agents, 5), dtype=np.float32)
+                moves = [*act[0], *np.eye(5, dtype=np.float32)[prey]]
+            else:
+                act = rng.integers(0, 5, (1, n_agents))
+                moves = [*act[0].tolist(), *prey]
+            theirs, rewards, _, cut, _ = env.step(
+                dict(zip(env.possible_agents, moves, strict=True))
+            )
+            step = worlds.step(act)
+            ours = step.obs
+            expected = [rewards[a] for a in learners]
+            np.testing.assert_allclose(step.rewards[0], expected, rtol=0, atol=1e-12)
+            bumps += abs(step.rewards).sum() > 0
+            assert step.ended[0] == all(cut.values())
+    assert bumps
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_openai_order_moves_with_the_new_velocity(scenario):
+    # multiagent/core.py of the original particle environments: velocity first, then position
+    worlds = BatchWorlds(make_spec(scenario, 3, velocity_order="openai"))
+    worlds.reset(0)
+    movers = worlds.spec.n_movers
+    for _ in range(5):
+        before = worlds.exact_states[0, : 2 * movers].copy()
+        worlds.step(np.full((1, 3), 2))
+        after = worlds.exact_states[0]
+        moved = (after[: 2 * movers] - before) / kernels.DT
+        np.testing.assert_allclose(moved, after[2 * movers : 4 * movers], atol=1e-12)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    scenario=st.sampled_from(SCENARIOS),
+    n=st.integers(1, 7),
+    worlds=st.integers(2, 5),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_a_batch_is_its_worlds_one_by_one(scenario, n, worlds, seed):
+    spec = make_spec(scenario, n)
+    batch = BatchWorlds(spec, worlds)
+    batch.reset(seed)
+    start = batch.exact_states.copy()
+    moves = np.random.default_rng(seed).integers(0, 5, (10, worlds, n))
+    for m in moves:
+        step = batch.step(m)
+    for w in range(worlds):
+        single = BatchWorlds(spec)
+        single.reset(0)
+        single.exact_states[0] = start[w]
+        for m in moves:
+            alone = single.step(m[w : w + 1])
+        np.testing.assert_array_equal(alone.obs[0], step.obs[w])
+        np.testing.assert_array_equal(alone.rewards[0], step.rewards[w])
+
+
+@pytest.mark.parametrize(("n", "width"), [(3, 16), (6, 26), (12, 50), (24, 98), (48, 194)])
+def test_predators_observe_as_much_as_in_the_paper(n, width):
+    assert make_spec("simple_tag", n).obs_dim == width
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("continuous", [False, True])
+def test_pettingzoo_face(scenario, continuous):
+    pytest.importorskip("pettingzoo", reason="extra `mpe` is not installed")
+    from pettingzoo.test import parallel_api_test, parallel_seed_test
+
+    parallel_api_test(parallel_env(scenario, 3, continuous=continuous), num_cycles=60)
+    parallel_seed_test(lambda: parallel_env(scenario, 2, continuous=continuous))
+
+
+def test_any_parallel_env_is_trained_through_the_same_interface():
+    pytest.importorskip("mpe2", reason="extra `mpe` is not installed")
+    from mpe2 import simple_speaker_listener_v4
+
+    from mpe_marl.worlds.parallel import AnyWorlds
+
+    worlds = AnyWorlds(simple_speaker_listener_v4.parallel_env, 2)
+    assert (worlds.obs_dim, worlds.act_dim) == (11, 5)  # the listener's; the speaker has 3 and 3
+    obs = worlds.reset(5)
+    assert obs.shape == (2, 2, 11)
+    assert not obs[:, 0, 3:].any()
+    for t in range(25):
+        step = worlds.step(np.full((2, 2), 4))
+        assert step.ended.all() == (t == 24)
+    assert not step.terminated.any()
+    worlds.restart(step.ended)
+    worlds.step(np.zeros((2, 2), dtype=np.int64))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: make_spec("simple_tagg"), "Did you mean 'simple_tag'"),
+        (lambda: make_spec("simple_tag", 0), "n_agents=0"),
+        (lambda: make_spec("simple_spread", 3, n_prey=1), "no meaning"),
+        (lambda: make_spec("simple_tag", velocity_order="old"), "expected one of mpe2, openai"),
+        (lambda: BatchWorlds(make_spec("simple_tag")).step(np.zeros((1, 2), int)), r"\(1, 3\)"),
+        (lambda: parallel_env("simple_tag").step({}), "Call reset"),
+    ],
+)
+def test_wrong_use_is_explained(make, message):
+    with pytest.raises(MpeError, match=message):
+        make()
