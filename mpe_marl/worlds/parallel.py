@@ -105,8 +105,7 @@ class ParticleWorld(ParallelEnv):
 
     def state(self) -> NDArray[np.float32]:
         """``(state_dim,)`` positions and velocities of all movers, positions of the landmarks."""
-        states: NDArray[np.float32] = self.worlds.states()
-        return states[0]
+        return self.worlds.states().reshape(-1)
 
 
 class AnyWorlds:
