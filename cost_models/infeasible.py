@@ -17,6 +17,8 @@ class ReasonCode(IntEnum):
     L1_CAPACITY = 1
     L2_CAPACITY = 2
     PE_COUNT = 3
+    LIMIT = 9
+    """A limit that the problem sets, such as the highest latency."""
     REFUSED = 10
     """The MAESTRO program exits with an error on this mapping."""
     DIES = 11

@@ -1,0 +1,309 @@
+"""The finite space of two-level mappings of one layer on one accelerator, as integer actions."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cost_models import Accelerator, MappingBatch
+from layers import DIMS, Layer
+from maestro_env import codec
+from maestro_env.parameters import (
+    TILE_RULES,
+    Parameter,
+    TileRule,
+    cluster_choices,
+    num_pes_choices,
+    tile_choices,
+)
+
+IntArray = NDArray[np.int64]
+Seed = int | np.random.Generator
+FilterRule = Literal["whole", "free"]
+OrderRule = Literal["priority", "permutation"]
+
+LEVEL_NAMES = ("outer", "inner")
+MAX_ANY = 1_000_000
+"""Largest extent of which every tile is listed."""
+CO_SEARCH = ("num_pes",)
+
+
+class MapSpaceError(ValueError):
+    """An option of the space that is not known, or a mapping that is not in the space."""
+
+
+class ActionError(ValueError):
+    """Actions of a wrong shape, type or range."""
+
+
+class MapSpace:
+    """Mappings of one layer on one accelerator; an action holds one choice a parameter.
+
+    Two levels each have a loop order, a parallel dimension and a tile a dimension; the array has a
+    cluster size and, with co-search, a PE count. The parameters are the same for every layer under
+    the same options; what a layer leaves no choice in (an extent of 1, K of a depthwise layer) has
+    one choice. A loop that never iterates sits innermost: its place changes nothing.
+
+    Args:
+        layer: The layer.
+        accelerator: `num_pes` bounds the cluster size; buffers and bandwidths do not matter here.
+        tiles: ``"balanced"`` (the distinct ``ceil(n / k)``), ``"divisors"`` or ``"any"``. Y and X
+            count output rows and columns. An inner tile larger than the outer one is clamped.
+        filters: ``"whole"`` keeps R and S in one tile, as MAESTRO needs it; ``"free"`` tiles them.
+        parallel: Dimensions that may be spread over clusters or PEs. Those of which the layer has
+            one tile only are left out.
+        orders: ``"priority"``: one priority a dimension and level, the lowest outermost, ties in
+            the order KCYXRS; ``"permutation"``: one of 720 orders a level.
+        co_search: ``("num_pes",)`` searches the PEs in use too.
+
+    Raises:
+        MapSpaceError: An option is unknown, or the layer has an extent with too many tiles to list.
+    """
+
+    def __init__(
+        self,
+        layer: Layer,
+        accelerator: Accelerator,
+        tiles: TileRule = "balanced",
+        filters: FilterRule = "whole",
+        parallel: str = "KCYX",
+        orders: OrderRule = "priority",
+        co_search: Iterable[str] = (),
+    ) -> None:
+        self.layer = layer
+        self.accelerator = accelerator
+        co_search = (co_search,) if isinstance(co_search, str) else tuple(co_search)
+        _check_option("tiles", tiles, TILE_RULES)
+        _check_option("filters", filters, get_args(FilterRule))
+        _check_option("orders", orders, get_args(OrderRule))
+        for name in co_search:
+            _check_option("co_search", name, CO_SEARCH)
+        if tiles == "any":
+            _check_extents(layer)
+        self.tiles, self.filters, self.orders = tiles, filters, orders
+        self.parallel, self.co_search = _checked_parallel(parallel), co_search
+        self.parameters: tuple[Parameter, ...] = tuple(self._build())
+        self.names: tuple[str, ...] = tuple(p.name for p in self.parameters)
+        self.nvec: IntArray = np.array([len(p) for p in self.parameters], dtype=np.int64)
+        self._layout = self._build_layout()
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options as plain values, as the class takes them."""
+        return {
+            "tiles": self.tiles,
+            "filters": self.filters,
+            "parallel": self.parallel,
+            "orders": self.orders,
+            "co_search": list(self.co_search),
+        }
+
+    @property
+    def size(self) -> int:
+        """Number of actions, exact."""
+        return math.prod(int(n) for n in self.nvec)
+
+    def __repr__(self) -> str:
+        options = ", ".join(f"{key}={value!r}" for key, value in self.options.items())
+        return f"MapSpace({self.layer.name!r}, {options}, size={self.size:.3g})"
+
+    def index(self, name: str) -> int:
+        """The column of a parameter.
+
+        Raises:
+            MapSpaceError: No parameter has this name.
+        """
+        _check_option("parameter", name, self.names)
+        return self.names.index(name)
+
+    def sample(self, n: int, seed: Seed) -> IntArray:
+        """Draw `n` actions uniformly.
+
+        Args:
+            n: How many.
+            seed: A seed, or a generator to draw from.
+
+        Returns:
+            ``(n, P)`` int64.
+        """
+        rng = np.random.default_rng(seed)
+        return rng.integers(0, self.nvec, size=(n, len(self.nvec)), dtype=np.int64)
+
+    def check(self, actions: Any) -> IntArray:
+        """The actions as a contiguous ``(B, P)`` int64 array.
+
+        Raises:
+            ActionError: They are no integers, of another shape, or out of a parameter's range.
+        """
+        array = np.asarray(actions)
+        if array.dtype.kind not in "iu":
+            raise ActionError(f"actions: got values of type {array.dtype}, expected integers")
+        if array.ndim != 2 or array.shape[1] != len(self.nvec):
+            raise ActionError(
+                f"actions: got shape {array.shape}, expected (B, {len(self.nvec)}), "
+                "one column a parameter"
+            )
+        array = np.ascontiguousarray(array, dtype=np.int64)
+        row, column = codec.first_illegal(array, self.nvec)
+        if row >= 0:
+            raise ActionError(
+                f"actions[{row}, {column}] ({self.names[column]}): got {array[row, column]}, "
+                f"expected 0..{self.nvec[column] - 1}"
+            )
+        return array
+
+    def decode(self, actions: Any) -> MappingBatch:
+        """Translate actions; every legal action is a mapping, the same one always.
+
+        Args:
+            actions: ``(B, P)`` integers.
+
+        Raises:
+            ActionError: See :meth:`check`.
+        """
+        return self._decode(self.check(actions))
+
+    def _decode(self, actions: IntArray) -> MappingBatch:
+        orders, parallel, tiles, cluster, pes = codec.decode_rows(
+            actions, self._layout, codec.PERMUTATIONS
+        )
+        searched = pes if "num_pes" in self.co_search else None
+        return MappingBatch(orders, parallel, tiles, cluster, searched)
+
+    def encode(self, mappings: MappingBatch) -> IntArray:
+        """Translate mappings back; the action is canonical: equal mappings give equal actions.
+
+        Args:
+            mappings: `B` mappings of this space (tiles above the extent count as the extent).
+
+        Returns:
+            ``(B, P)`` int64.
+
+        Raises:
+            MapSpaceError: A mapping uses a value that the space does not offer.
+        """
+        pes = mappings.num_pes
+        if pes is None:
+            pes = np.full(len(mappings), self.accelerator.num_pes, dtype=np.int32)
+        actions, row, column, value = codec.encode_rows(
+            mappings.orders,
+            mappings.parallel,
+            mappings.tiles,
+            mappings.cluster_size,
+            pes,
+            self._layout,
+        )
+        if row >= 0:
+            raise MapSpaceError(self._not_offered(row, column, value))
+        result: IntArray = actions
+        return result
+
+    def canonical(self, actions: Any) -> IntArray:
+        """``encode(decode(actions))``: actions that decode alike become equal."""
+        return self.encode(self.decode(actions))
+
+    def _not_offered(self, row: int, column: int, value: int) -> str:
+        if column < 0:
+            dim = -2 - column
+            return (
+                f"mapping {row}: tile {DIMS[dim]}={value}, but this space keeps {DIMS[dim]} whole "
+                f"({self.layer.extents[dim]}); use MapSpace(filters='free')"
+            )
+        parameter = self.parameters[column]
+        shown = DIMS[value] if parameter.kind == "parallel" else value
+        offered = [str(choice) for choice in parameter.choices]
+        if parameter.kind != "parallel" and len(offered) > 6:
+            nearest = sorted(map(int, parameter.choices), key=lambda c: abs(c - value))[:4]
+            offered = [*map(str, sorted(nearest)), "... (the nearest)"]
+        return (
+            f"mapping {row}: {parameter.name}={shown!r} is not in the space; "
+            f"expected one of {', '.join(offered)}"
+        )
+
+    @property
+    def _tiled(self) -> str:
+        return DIMS if self.filters == "free" else "KCYX"
+
+    def _tiles_of(self, dim: str) -> tuple[int, ...]:
+        return tile_choices(self.layer.extents[DIMS.index(dim)], self.tiles)
+
+    def _build(self) -> Iterable[Parameter]:
+        moving = [d for d in self._tiled if len(self._tiles_of(d)) > 1]
+        spread = "".join(d for d in self.parallel if d in moving)
+        if not spread:  # nothing to spread: any legal dimension serves
+            legal = [d for d in self.parallel if not (self.layer.depthwise and d == "K")]
+            spread = (legal or ["C"])[0]
+        for level, prefix in enumerate(LEVEL_NAMES):
+            if self.orders == "permutation":
+                names = tuple("".join(DIMS[i] for i in p) for p in codec.PERMUTATIONS)
+                yield Parameter(f"{prefix}_order", names, level, "order")
+            else:
+                for dim in self._tiled:
+                    ranks = tuple(range(len(moving))) if dim in moving else (0,)
+                    yield Parameter(f"{prefix}_priority_{dim}", ranks, level, "priority", dim)
+            yield Parameter(f"{prefix}_parallel", tuple(spread), level, "parallel")
+            for dim in self._tiled:
+                choices = self._tiles_of(dim)
+                yield Parameter(f"{prefix}_tile_{dim}", choices, level, "tile", dim)
+        pes = self.accelerator.num_pes
+        yield Parameter("cluster_size", cluster_choices(pes), None, "cluster_size")
+        if "num_pes" in self.co_search:
+            yield Parameter("num_pes", num_pes_choices(pes), None, "num_pes")
+
+    def _build_layout(self) -> codec.Layout:
+        columns = {(p.kind, p.level, p.dim): i for i, p in enumerate(self.parameters)}
+        values = np.zeros((len(self.nvec), int(self.nvec.max())), dtype=np.int32)
+        for i, parameter in enumerate(self.parameters):
+            if parameter.kind == "order":
+                continue
+            values[i, : len(parameter)] = [
+                DIMS.index(c) if isinstance(c, str) else c for c in parameter.choices
+            ]
+        grid = [(level, dim) for level in (0, 1) for dim in DIMS]
+        return codec.Layout(
+            nvec=self.nvec,
+            values=values,
+            extents=np.array(self.layer.extents, dtype=np.int32),
+            priority=codec.layout_columns(columns, [("priority", *g) for g in grid]).reshape(2, 6),
+            order=codec.layout_columns(columns, [("order", level, "") for level in (0, 1)]),
+            parallel=codec.layout_columns(columns, [("parallel", level, "") for level in (0, 1)]),
+            tile=codec.layout_columns(columns, [("tile", *g) for g in grid]).reshape(2, 6),
+            cluster=columns["cluster_size", None, ""],
+            pes=columns.get(("num_pes", None, ""), -1),
+        )
+
+
+def _check_option(option: str, value: Any, allowed: Iterable[str]) -> None:
+    allowed = tuple(allowed)
+    if value not in allowed:
+        near = difflib.get_close_matches(str(value), allowed, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise MapSpaceError(
+            f"space.{option}: got {value!r}, expected one of {', '.join(allowed)}.{hint}"
+        )
+
+
+def _checked_parallel(parallel: Any) -> str:
+    text = "".join(parallel) if isinstance(parallel, list | tuple) else parallel
+    legal = (
+        isinstance(text, str) and text and set(text) <= set(DIMS) and len(set(text)) == len(text)
+    )
+    if not legal:
+        raise MapSpaceError(
+            f"space.parallel: got {parallel!r}, expected distinct dimensions of {DIMS}"
+        )
+    return "".join(d for d in DIMS if d in text)
+
+
+def _check_extents(layer: Layer) -> None:
+    for dim, extent in zip(DIMS, layer.extents, strict=True):
+        if extent > MAX_ANY:
+            raise MapSpaceError(
+                f"layer {layer.name!r}: extent {dim}={extent} has too many tiles to list, "
+                f"expected at most {MAX_ANY}; use tiles='balanced'"
+            )

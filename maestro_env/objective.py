@@ -1,0 +1,124 @@
+"""What a search minimises: one figure of a cost, or a product of several, under limits."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cost_models import FIGURES, CostBatch
+
+FloatArray = NDArray[np.float64]
+
+OBJECTIVES: dict[str, tuple[str, ...]] = {
+    "latency": ("latency_cycles",),
+    "energy": ("energy_nj",),
+    "edp": ("latency_cycles", "energy_nj"),
+    "area": ("area_um2",),
+    "power": ("power_mw",),
+    "energy_total": ("energy_total_nj",),
+    "edp_total": ("latency_cycles", "energy_total_nj"),
+}
+"""Objectives by name: the figures whose product is minimised."""
+
+UNITS = {
+    "latency_cycles": "cycles",
+    "energy_nj": "nJ",
+    "energy_total_nj": "nJ",
+    "power_mw": "mW",
+    "area_um2": "um^2",
+    "l1_bytes": "B",
+    "l2_bytes": "B",
+    "utilized_pes": "PEs",
+    "macs": "MACs",
+    "noc_bw_req": "elements/cycle",
+    "offchip_bw_req": "elements/cycle",
+    "throughput_macs_per_cycle": "MACs/cycle",
+    "arithmetic_intensity": "MACs/element",
+}
+
+
+class ObjectiveError(ValueError):
+    """An objective or limit that is not known."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A product of figures, to be minimised.
+
+    Args:
+        name: As given, such as ``"edp"`` or ``"latency*area"``.
+        figures: Names of `FIGURES`; one that is there twice counts squared.
+    """
+
+    name: str
+    figures: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Objective:
+        """An objective by name, or a product of names joined by ``*``.
+
+        Raises:
+            ObjectiveError: A name is not one of `OBJECTIVES`.
+        """
+        if not isinstance(text, str):
+            raise ObjectiveError(f"objective: got {text!r}, expected a name such as 'edp'")
+        figures: list[str] = []
+        for part in text.split("*"):
+            name = part.strip()
+            if name not in OBJECTIVES:
+                near = difflib.get_close_matches(name, OBJECTIVES, n=1)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                raise ObjectiveError(
+                    f"objective: got {text!r}, expected one of {', '.join(OBJECTIVES)}, or a "
+                    f"product such as 'latency*area'.{hint}"
+                )
+            figures += OBJECTIVES[name]
+        return cls("*".join(part.strip() for part in text.split("*")), tuple(figures))
+
+    @property
+    def unit(self) -> str:
+        """Unit of the objective's value."""
+        return " * ".join(UNITS[figure] for figure in self.figures)
+
+    def values(self, costs: CostBatch) -> FloatArray:
+        """``(B,)`` values to minimise; inf where a mapping is infeasible."""
+        product = np.ones(len(costs))
+        for figure in self.figures:
+            product = product * getattr(costs, figure)
+        product[~costs.feasible] = np.inf
+        return product
+
+    def bound(self, figures: Mapping[str, float]) -> float | None:
+        """Lower bound from the bounds of the figures; None where one has none."""
+        bound = 1.0
+        for figure in self.figures:
+            if figure not in figures:
+                return None
+            bound *= figures[figure]
+        return bound
+
+
+def checked_limits(limits: Mapping[str, float] | None) -> dict[str, float]:
+    """Limits such as ``{"max_latency_cycles": 1e6}``, checked.
+
+    Raises:
+        ObjectiveError: A name is not ``max_`` and a figure, or a value is no positive number.
+    """
+    known = [f"max_{figure}" for figure in FIGURES]
+    checked: dict[str, float] = {}
+    for name, value in (limits or {}).items():
+        if name not in known:
+            near = difflib.get_close_matches(str(name), known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise ObjectiveError(
+                f"limits.{name}: unknown limit; expected one of {', '.join(known)}.{hint}"
+            )
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not number or not value > 0:
+            raise ObjectiveError(f"limits.{name}: got {value!r}, expected a number above 0")
+        checked[name] = float(value)
+    return checked

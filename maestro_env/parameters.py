@@ -1,0 +1,96 @@
+"""One parameter of a map space, and the values that tiles, clusters and PE counts may take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+TileRule = Literal["balanced", "divisors", "any"]
+ParameterKind = Literal["priority", "order", "parallel", "tile", "cluster_size", "num_pes"]
+
+TILE_RULES: tuple[TileRule, ...] = ("balanced", "divisors", "any")
+NUM_PES_STEPS = 64
+"""`num_pes` is searched in steps of 1/64 of the array, beside balanced values and powers of two."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One column of an action.
+
+    Args:
+        name: Unique name, such as ``"outer_tile_K"``.
+        choices: What the column's values 0, 1, ... stand for: loop priorities (0 is outermost),
+            loop orders, dimensions, tile extents, PEs.
+        level: 0 outer (clusters), 1 inner (PEs of a cluster); None for the whole array.
+        kind: What the parameter chooses.
+        dim: The dimension of a priority or tile; empty otherwise.
+    """
+
+    name: str
+    choices: tuple[int, ...] | tuple[str, ...]
+    level: int | None
+    kind: ParameterKind
+    dim: str = ""
+
+    @property
+    def ordinal(self) -> bool:
+        """Whether neighbouring choices are alike (not so for a dimension or a whole order)."""
+        return self.kind not in ("order", "parallel")
+
+    def __len__(self) -> int:
+        return len(self.choices)
+
+
+def balanced(extent: int) -> tuple[int, ...]:
+    """The distinct ``ceil(extent / k)``, ascending: each is the smallest tile of its step count."""
+    return tuple(sorted({-(-extent // k) for k in _quotient_points(extent)}))
+
+
+def divisors(extent: int) -> tuple[int, ...]:
+    """The divisors of `extent`, ascending."""
+    small = [k for k in range(1, int(extent**0.5) + 1) if extent % k == 0]
+    return tuple(sorted({*small, *(extent // k for k in small)}))
+
+
+def tile_choices(extent: int, rule: TileRule) -> tuple[int, ...]:
+    """The tiles of one dimension under a rule of `TILE_RULES`, ascending; the extent is the last.
+
+    ``balanced`` reaches the optimum wherever a cost does not grow with smaller tiles at the same
+    number of steps; ``divisors`` leaves no ragged last tile; ``any`` is every whole number.
+    """
+    if rule == "balanced":
+        return balanced(extent)
+    if rule == "divisors":
+        return divisors(extent)
+    return tuple(range(1, extent + 1))
+
+
+def cluster_choices(num_pes: int) -> tuple[int, ...]:
+    """Cluster sizes, ascending: the distinct ``num_pes // k``, and the powers of two.
+
+    ``num_pes // k`` is the largest cluster of which `k` fit on the array, so every pair of cluster
+    size and cluster count that is not beaten in one at the same value of the other is reached.
+    """
+    largest = {num_pes // k for k in _quotient_points(num_pes)} - {0}
+    return tuple(sorted(largest | _powers_of_two(num_pes)))
+
+
+def num_pes_choices(num_pes: int) -> tuple[int, ...]:
+    """PE counts of the co-search, ascending, up to the accelerator's."""
+    step = max(1, num_pes // NUM_PES_STEPS)
+    linear = set(range(step, num_pes + 1, step))
+    return tuple(sorted(linear | set(balanced(num_pes)) | _powers_of_two(num_pes)))
+
+
+def _quotient_points(number: int) -> set[int]:
+    """Values of `k` that give every distinct ``number // k`` and ``ceil(number / k)``."""
+    root = int(number**0.5) + 1
+    points = set(range(1, root + 1))
+    for quotient in range(1, root + 1):
+        # the largest k with number // k >= quotient, and the smallest with ceil(number/k) <= it
+        points |= {max(1, number // quotient), -(-number // quotient)}
+    return points
+
+
+def _powers_of_two(limit: int) -> set[int]:
+    return {1 << bit for bit in range(limit.bit_length())}

@@ -1,0 +1,241 @@
+"""The mapping problem: the one place where a sample is evaluated and counted."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+import cost_models
+import layers
+from cost_models import Accelerator, CostModel
+from layers import Layer
+from maestro_env.bounds import figure_bounds
+from maestro_env.evaluation import Evaluation, FloatArray, within_limits
+from maestro_env.map_space import ActionError, IntArray, MapSpace, MapSpaceError
+from maestro_env.objective import Objective, checked_limits
+
+Hook = Callable[[IntArray, Evaluation], None]
+
+
+class ProblemError(ValueError):
+    """A problem that cannot be built, or a record that does not fit it."""
+
+
+class BudgetExhausted(Exception):  # noqa: N818 - it ends a search, it is no error
+    """The budget is used up; every sample that fitted was evaluated and recorded."""
+
+
+class Problem:
+    """Layer, accelerator, cost model, map space and objective, with a counter of samples.
+
+    Args:
+        layer: A layer, or its name as :func:`layers.parse` takes it.
+        accelerator: An accelerator, or a preset's name or YAML file.
+        objective: See :class:`Objective`; figures are minimised.
+        cost_model: A cost model or its name. A model without its guard is refused: its impossible
+            points are what a search would find.
+        space: A map space of this layer, its options as a dict, or None for the default.
+        limits: Such as ``{"max_latency_cycles": 1e6}``; a mapping over a limit has the value inf.
+        budget: Samples that :meth:`evaluate` may spend; None for no end.
+
+    Attributes:
+        samples: Samples evaluated so far.
+        feasible_samples: How many of them had a finite value.
+        best_value: Lowest value so far; inf before the first feasible sample.
+        best_action: ``(P,)`` action of `best_value`, or None.
+        improvements: ``(n, value)`` for every sample `n` (from 1) that lowered the best value.
+        on_evaluate: Called after every batch with its recorded actions and evaluation.
+
+    Raises:
+        ProblemError: The cost model has no guard, or the space belongs to another layer.
+    """
+
+    def __init__(
+        self,
+        layer: Layer | str,
+        accelerator: Accelerator | str = "edge",
+        objective: str = "edp",
+        cost_model: CostModel | str = "exact",
+        space: MapSpace | Mapping[str, Any] | None = None,
+        limits: Mapping[str, float] | None = None,
+        budget: int | None = None,
+    ) -> None:
+        self.layer = layers.parse(layer) if isinstance(layer, str) else layer
+        if isinstance(accelerator, str):
+            accelerator = Accelerator.load(accelerator)
+        self.accelerator = accelerator
+        self.objective = Objective.parse(objective)
+        if isinstance(cost_model, str):
+            cost_model = cost_models.load(cost_model)
+        if getattr(cost_model, "guard", True) is False:
+            raise ProblemError(
+                f"cost_model: {cost_model.name!r} runs without its guard, so a search would find "
+                "impossible points; load it with guard=True"
+            )
+        self.cost_model: CostModel = cost_model
+        self.space = self._checked_space(space)
+        self.limits = checked_limits(limits)
+        self.on_evaluate: Hook | None = None
+        self.start(budget)
+
+    def _checked_space(self, space: MapSpace | Mapping[str, Any] | None) -> MapSpace:
+        if not isinstance(space, MapSpace):
+            try:
+                return MapSpace(self.layer, self.accelerator, **(space or {}))
+            except TypeError as error:
+                raise MapSpaceError(f"space: {error}") from error
+        if space.layer != self.layer or space.accelerator.num_pes > self.accelerator.num_pes:
+            raise ProblemError(
+                f"space: it maps layer {space.layer.name!r} on {space.accelerator.num_pes} PEs, "
+                f"expected {self.layer.name!r} on at most {self.accelerator.num_pes}"
+            )
+        return space
+
+    def start(
+        self,
+        budget: int | None = None,
+        recorded: tuple[Any, Any] | None = None,
+    ) -> None:
+        """Begin a run: reset all counters.
+
+        Args:
+            budget: Samples of the run; None for no end.
+            recorded: Actions ``(n, P)`` and values ``(n,)`` of an interrupted run of the same
+                searcher, config and seed. :meth:`evaluate` answers from them, checking that the
+                same actions are asked, before it calls the cost model again: so the run continues
+                as if it had not been interrupted.
+
+        Raises:
+            ProblemError: The budget is no positive number, or the record has another shape.
+        """
+        whole = isinstance(budget, int | np.integer) and not isinstance(budget, bool)
+        if budget is not None and (not whole or budget < 1):
+            raise ProblemError(
+                f"budget: got {budget!r}, expected a whole number of at least 1, or None"
+            )
+        self.budget = None if budget is None else int(budget)
+        self._record = self._checked_record(recorded)
+        self.samples = 0
+        self.feasible_samples = 0
+        self.best_value = float("inf")
+        self.best_action: IntArray | None = None
+        self.improvements: list[tuple[int, float]] = []
+
+    def _checked_record(self, recorded: tuple[Any, Any] | None) -> tuple[IntArray, FloatArray]:
+        if recorded is None:
+            return np.empty((0, len(self.space.nvec)), np.int64), np.empty(0)
+        actions, values = self.space.check(recorded[0]), np.asarray(recorded[1], dtype=np.float64)
+        if values.shape != (len(actions),):
+            raise ProblemError(
+                f"recorded: got {len(actions)} actions and values of shape {values.shape}, "
+                f"expected ({len(actions)},)"
+            )
+        return actions, values
+
+    def fork(self) -> Problem:
+        """The same problem with counters of its own and no hook."""
+        other = copy.copy(self)
+        other.on_evaluate = None
+        other.start(self.budget)
+        return other
+
+    @property
+    def remaining(self) -> int | None:
+        """Samples left; None without a budget."""
+        return None if self.budget is None else self.budget - self.samples
+
+    @cached_property
+    def bound(self) -> float | None:
+        """Physical lower bound of the objective; None where there is none."""
+        pes = self.space.parameters[-1]
+        fewest = int(pes.choices[0]) if pes.kind == "num_pes" else None
+        figures = figure_bounds(self.cost_model, self.layer, self.accelerator, fewest)
+        return self.objective.bound(figures)
+
+    def evaluate(self, actions: Any) -> Evaluation:
+        """Evaluate and count samples.
+
+        Args:
+            actions: ``(B, P)`` integers.
+
+        Returns:
+            Values ``(B,)`` to minimise, inf = infeasible, and the costs.
+
+        Raises:
+            BudgetExhausted: Fewer than `B` samples remain; those that fit were evaluated and
+                recorded. A batch that fits exactly returns; the next call raises.
+            ActionError: See :meth:`MapSpace.check`.
+        """
+        checked = self.space.check(actions)
+        if len(checked) == 0:
+            raise ActionError("actions: got an empty batch, expected at least one row")
+        fitting = checked if self.remaining is None else checked[: self.remaining]
+        if len(fitting) == 0:
+            raise BudgetExhausted(f"all {self.budget} samples are used up")
+        evaluation = self._answer(fitting)
+        self._count(fitting, evaluation.values)
+        if self.on_evaluate is not None:
+            self.on_evaluate(fitting, evaluation)
+        if len(fitting) < len(checked):
+            raise BudgetExhausted(f"all {self.budget} samples are used up")
+        return evaluation
+
+    def look(self, actions: Any) -> Evaluation:
+        """Evaluate without counting: for reports on results, never inside a search."""
+        return self._evaluate(self.space.check(actions))
+
+    def _evaluate(self, actions: IntArray) -> Evaluation:
+        mappings = self.space.decode(actions)
+        costs = self.cost_model.evaluate_batch(self.layer, self.accelerator, mappings)
+        values = self.objective.values(costs)
+        if self.limits:
+            values[~within_limits(costs, self.limits)] = np.inf
+        return Evaluation(values, mappings, costs, self.limits)
+
+    def _answer(self, actions: IntArray) -> Evaluation:
+        known_actions, known_values = self._record
+        known = min(len(known_values) - self.samples, len(actions))
+        if known <= 0:
+            return self._evaluate(actions)
+        rows = slice(self.samples, self.samples + known)
+        different = np.flatnonzero((known_actions[rows] != actions[:known]).any(axis=1))
+        if len(different):
+            raise ProblemError(
+                f"recorded sample {self.samples + int(different[0]) + 1} is another action than "
+                "the searcher asks for; resume with the same searcher, config, seed and versions"
+            )
+        values = known_values[rows]
+        if known < len(actions):
+            values = np.concatenate([values, self._evaluate(actions[known:]).values])
+        mappings = self.space.decode(actions)
+        return Evaluation(
+            values.copy(),
+            mappings,
+            lambda: self.cost_model.evaluate_batch(self.layer, self.accelerator, mappings),
+            self.limits,
+        )
+
+    def _count(self, actions: IntArray, values: FloatArray) -> None:
+        running = np.minimum.accumulate(np.concatenate([[self.best_value], values]))
+        for row in np.flatnonzero(running[1:] < running[:-1]):
+            self.improvements.append((self.samples + int(row) + 1, float(values[row])))
+            self.best_value = float(values[row])
+            self.best_action = actions[row].copy()
+        self.samples += len(actions)
+        self.feasible_samples += int(np.isfinite(values).sum())
+
+    def describe(self) -> dict[str, Any]:
+        """The definition as plain values, for a manifest."""
+        return {
+            "layer": self.layer.name,
+            "accelerator": self.accelerator.to_dict(),
+            "objective": self.objective.name,
+            "cost_model": self.cost_model.name,
+            "cost_model_options": dict(getattr(self.cost_model, "options", {})),
+            "space": self.space.options,
+            "limits": self.limits,
+        }

@@ -1,0 +1,76 @@
+"""Mappings that differ only where it cannot matter, recognised by a common key."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cost_models import Accelerator, MappingBatch
+from layers import Layer
+from maestro_env.codec import Int8Array, Int32Array, Int64Array
+
+UInt64Array = NDArray[np.uint64]
+
+
+def keys(layer: Layer, accelerator: Accelerator, mappings: MappingBatch) -> UInt64Array:
+    """A 64-bit key a mapping; equal where two mappings run the same loop nest.
+
+    A loop of one iteration never advances, so its place in the order is immaterial: the key holds
+    the relative order of the loops that iterate, the tiles, the parallel dimensions and the cluster
+    size. Two mappings with equal keys cost the same under every cost model (up to a chance of
+    about 2^-64 a pair).
+
+    Returns:
+        ``(B,)`` uint64.
+    """
+    pes = mappings.num_pes
+    if pes is None:
+        pes = np.full(len(mappings), accelerator.num_pes, dtype=np.int32)
+    result: UInt64Array = _keys(
+        np.array(layer.extents, dtype=np.int64),
+        mappings.orders,
+        mappings.parallel,
+        mappings.tiles,
+        mappings.cluster_size,
+        pes,
+    )
+    return result
+
+
+@njit(cache=True)
+def _keys(
+    extents: Int64Array,
+    orders: Int8Array,
+    parallel: Int8Array,
+    tiles: Int32Array,
+    cluster: Int32Array,
+    pes: Int32Array,
+) -> UInt64Array:
+    size = len(cluster)
+    result = np.empty(size, np.uint64)
+    for row in range(size):
+        key = _mix(_mix(np.uint64(0), cluster[row]), pes[row])
+        for level in range(2):
+            width = cluster[row] if level == 1 else max(1, pes[row] // cluster[row])
+            key = _mix(key, parallel[row, level])
+            for dim in range(6):
+                key = _mix(key, tiles[row, level, dim])
+            for place in range(6):
+                dim = orders[row, level, place]
+                whole = tiles[row, 0, dim] if level == 1 else extents[dim]
+                step = tiles[row, level, dim] * (width if parallel[row, level] == dim else 1)
+                if step < whole:
+                    key = _mix(key, dim)
+            key = _mix(key, 7)
+        result[row] = key
+    return result
+
+
+@njit(cache=True)
+def _mix(key: np.uint64, value: int) -> np.uint64:
+    """One step of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)."""
+    mixed = key + np.uint64(value) + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))

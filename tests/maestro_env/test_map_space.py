@@ -1,0 +1,208 @@
+from itertools import product
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cost_models import Accelerator, Mapping, MappingBatch
+from layers import DIMS, Layer
+from maestro_env import ActionError, MapSpace, MapSpaceError
+from maestro_env.parameters import balanced, cluster_choices, divisors, num_pes_choices
+
+EDGE = Accelerator.preset("edge")
+CONV = Layer("conv", "CONV", 24, 13, 31, 47, 3, 5, stride=2)
+DEPTHWISE = Layer("dw", "DSCONV", 1, 144, 58, 58, 3, 3)
+GEMM = Layer.gemm("gemm", M=128, N=64, K=768)
+ONE = Layer("one", "CONV", 1, 1, 1, 1, 1, 1)
+LAYERS = [CONV, DEPTHWISE, GEMM, ONE]
+OPTIONS = [
+    dict(zip(("tiles", "filters", "parallel", "orders", "co_search"), values, strict=True))
+    for values in product(
+        ("balanced", "divisors", "any"),
+        ("whole", "free"),
+        ("KCYX", "KCYXRS"),
+        ("priority", "permutation"),
+        ((), ("num_pes",)),
+    )
+]
+
+
+def same(first: MappingBatch, second: MappingBatch) -> bool:
+    pairs = [(getattr(first, f), getattr(second, f)) for f in ("orders", "parallel", "tiles")]
+    pairs.append((first.cluster_size, second.cluster_size))
+    if first.num_pes is not None:
+        pairs.append((first.num_pes, second.num_pes))
+    return all(np.array_equal(a, b) for a, b in pairs)
+
+
+@given(st.integers(1, 3000))
+def test_balanced_tiles_and_cluster_sizes_are_exactly_the_distinct_quotients(n: int) -> None:
+    assert balanced(n) == tuple(sorted({-(-n // k) for k in range(1, n + 1)}))
+    assert divisors(n) == tuple(k for k in range(1, n + 1) if n % k == 0)
+    powers = {2**b for b in range(13) if 2**b <= n}
+    assert cluster_choices(n) == tuple(sorted({n // k for k in range(1, n + 1)} | powers))
+    assert set(balanced(n)) <= set(num_pes_choices(n))
+    assert num_pes_choices(n)[-1] == n
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "-".join(map(str, o.values())))
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
+def test_decode_is_legal_and_encode_is_its_canonical_inverse(layer: Layer, options: dict) -> None:
+    space = MapSpace(layer, EDGE, **options)
+    actions = space.sample(300, seed=1)
+    mappings = space.decode(actions)
+    assert same(mappings, space.decode(actions))
+    assert (np.sort(mappings.orders, axis=2) == np.arange(6)).all()
+    assert (mappings.tiles[:, 1] <= mappings.tiles[:, 0]).all()
+    assert (mappings.tiles[:, 0] <= np.array(layer.extents)).all()
+    assert mappings.tiles.min() >= 1
+    pes = EDGE.num_pes if mappings.num_pes is None else mappings.num_pes
+    assert ((mappings.cluster_size >= 1) & (mappings.cluster_size <= pes)).all()
+    if layer.depthwise:
+        assert not (mappings.parallel == DIMS.index("K")).any()
+    if options["filters"] == "whole":
+        assert (mappings.tiles[:, :, 4:] == np.array(layer.extents)[4:]).all()
+    canonical = space.encode(mappings)
+    assert same(mappings, space.decode(canonical))
+    assert np.array_equal(space.encode(space.decode(canonical)), canonical)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "-".join(map(str, o.values())))
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
+def test_every_parameter_with_a_choice_changes_the_mapping(layer: Layer, options: dict) -> None:
+    space = MapSpace(layer, EDGE, **options)
+    base = space.sample(200, seed=2)
+    for column, count in enumerate(space.nvec):
+        if count == 1:
+            continue
+        changed = base.copy()
+        changed[:, column] = (changed[:, column] + 1 + np.arange(200) % (count - 1)) % count
+        assert not same(space.decode(base), space.decode(changed)), space.names[column]
+
+
+def test_size_is_the_exact_number_of_actions() -> None:
+    space = MapSpace(CONV, EDGE, filters="free", parallel="KCYXRS", co_search=("num_pes",))
+    assert space.size == prod(len(p.choices) for p in space.parameters)
+    assert space.size > 2**63
+    assert isinstance(space.size, int)
+    assert MapSpace(ONE, Accelerator(1)).size == 1
+
+
+def test_parameters_are_named_alike_for_every_layer() -> None:
+    assert len({MapSpace(layer, EDGE).names for layer in LAYERS}) == 1
+    space = MapSpace(CONV, EDGE)
+    assert len(set(space.names)) == len(space.names) == len(space.nvec)
+    assert space.parameters[space.index("outer_tile_K")].choices == balanced(24)
+
+
+def test_priorities_order_loops_outermost_first_with_ties_in_order() -> None:
+    space = MapSpace(CONV, EDGE)
+    action = np.zeros((2, len(space.nvec)), dtype=np.int64)
+    action[1, space.index("outer_priority_K")] = 2
+    action[1, space.index("outer_priority_Y")] = 1
+    first, second = space.decode(action)
+    assert first.orders == ("KCYXRS", "KCYXRS")
+    assert second.orders == ("CXYKRS", "KCYXRS")
+
+
+def test_permutation_reaches_all_orders() -> None:
+    space = MapSpace(CONV, EDGE, orders="permutation")
+    actions = np.zeros((720, len(space.nvec)), dtype=np.int64)
+    actions[:, space.index("inner_order")] = np.arange(720)
+    assert len({m.orders[1] for m in space.decode(actions)}) == 720
+
+
+def test_sample_depends_on_the_seed_alone_and_covers_every_choice() -> None:
+    space = MapSpace(CONV, EDGE)
+    assert np.array_equal(space.sample(50, 7), space.sample(50, 7))
+    assert not np.array_equal(space.sample(50, 7), space.sample(50, 8))
+    drawn = space.sample(3000, 0)
+    assert all(len(np.unique(drawn[:, i])) == n for i, n in enumerate(space.nvec))
+
+
+def test_hand_written_mapping_encodes_to_its_own_action() -> None:
+    space = MapSpace(CONV, EDGE)
+    mapping = Mapping(
+        orders=("RSCKYX", "XYCKSR"),
+        parallel=("K", "C"),
+        tiles=({"K": 6}, {"K": 3, "C": 1}),
+        cluster_size=14,
+    )
+    found = space.decode(space.encode(MappingBatch.from_mappings([mapping], CONV.extents)))[0]
+    assert found.tiles[0] == {"K": 6, "C": 13, "Y": 15, "X": 22, "R": 3, "S": 5}
+    assert found.orders == ("CKYXRS", "XYCKRS")
+    assert (found.parallel, found.cluster_size) == (("K", "C"), 14)
+
+
+@pytest.mark.parametrize(
+    ("tiles", "parallel", "words"),
+    [
+        ({"K": 7}, ("K", "C"), "outer_tile_K=7"),
+        ({"R": 1}, ("K", "C"), "filters='free'"),
+        ({}, ("R", "C"), "outer_parallel='R'"),
+    ],
+)
+def test_encode_refuses_what_the_space_lacks(tiles: dict, parallel: tuple, words: str) -> None:
+    mapping = Mapping(("KCYXRS",) * 2, parallel, (tiles, {}), 1)
+    with pytest.raises(MapSpaceError, match=words):
+        MapSpace(CONV, EDGE).encode(MappingBatch.from_mappings([mapping], CONV.extents))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"tiles": "balance"}, "Did you mean 'balanced'"),
+        ({"filters": "all"}, "space.filters"),
+        ({"orders": "permutations"}, "Did you mean 'permutation'"),
+        ({"parallel": "KQ"}, "space.parallel"),
+        ({"parallel": ""}, "space.parallel"),
+        ({"co_search": ("pes",)}, "space.co_search"),
+    ],
+)
+def test_bad_options_are_refused(options: dict, words: str) -> None:
+    with pytest.raises(MapSpaceError, match=words):
+        MapSpace(CONV, EDGE, **options)
+
+
+def test_a_space_of_too_many_tiles_is_refused() -> None:
+    with pytest.raises(MapSpaceError, match="tiles='balanced'"):
+        MapSpace(Layer.gemm("huge", M=2**30, N=1, K=1), EDGE, tiles="any")
+    assert MapSpace(Layer.gemm("large", M=2**31 - 1, N=1, K=1), EDGE).size > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda a: a[:, :-1], "expected \\(B, 19\\)"),
+        (lambda a: a[0], "expected \\(B, 19\\)"),
+        (lambda a: a.astype(float), "expected integers"),
+        (lambda a: a - 1, "actions\\[0, "),
+        (lambda a: a + 10_000, "expected 0\\.\\."),
+    ],
+)
+def test_bad_actions_are_refused(change, words: str) -> None:
+    space = MapSpace(CONV, EDGE)
+    with pytest.raises(ActionError, match=words):
+        space.decode(change(space.sample(3, 0)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(1, 40),
+    st.integers(1, 40),
+    st.integers(1, 12),
+    st.integers(1, 12),
+    st.integers(1, 5),
+    st.integers(1, 5),
+    st.integers(1, 3),
+    st.integers(1, 300),
+)
+def test_any_layer_and_array_round_trip(K, C, P, Q, R, S, stride, pes) -> None:
+    layer = Layer("x", "CONV", K, C, (P - 1) * stride + R, (Q - 1) * stride + S, R, S, stride)
+    space = MapSpace(
+        layer, Accelerator(pes), filters="free", parallel="KCYXRS", co_search=("num_pes",)
+    )
+    actions = space.sample(20, seed=K)
+    assert same(space.decode(actions), space.decode(space.canonical(actions)))
