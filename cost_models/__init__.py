@@ -2,10 +2,12 @@
 
 from cost_models.accelerator import PRESETS, Accelerator, AcceleratorError
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
-from cost_models.dataflow import Dataflow
-from cost_models.infeasible import Infeasible, MappingError, ReasonCode
+from cost_models.dataflow import Dataflow, DataflowError, Directive, parse_dataflow
+from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
+from cost_models.loop_nest import loop_nest
 from cost_models.mapping import Mapping, MappingBatch
 from cost_models.model import CostModel, CostModelError, load, names
+from cost_models.network import parse_network, print_network
 
 __all__ = [
     "FIGURES",
@@ -18,11 +20,18 @@ __all__ = [
     "CostModel",
     "CostModelError",
     "Dataflow",
+    "DataflowError",
+    "Directive",
     "Infeasible",
+    "InfeasibleError",
     "Mapping",
     "MappingBatch",
     "MappingError",
     "ReasonCode",
     "load",
+    "loop_nest",
     "names",
+    "parse_dataflow",
+    "parse_network",
+    "print_network",
 ]

@@ -72,3 +72,11 @@ class Infeasible:
 
 class MappingError(ValueError):
     """A mapping, dataflow or accelerator that is malformed (as opposed to infeasible)."""
+
+
+class InfeasibleError(MappingError):
+    """A dataflow that a mapping cannot express; `infeasible` holds the typed reason."""
+
+    def __init__(self, infeasible: Infeasible) -> None:
+        super().__init__(str(infeasible))
+        self.infeasible = infeasible

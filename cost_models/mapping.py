@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cost_models.dataflow import Dataflow
 from cost_models.infeasible import MappingError
-from layers import DIMS
+from layers import DIMS, Layer
 
 Int8Array = NDArray[np.int8]
 Int32Array = NDArray[np.int32]
@@ -95,6 +96,33 @@ class Mapping:
             return cls(**data)
         except TypeError as error:
             raise MappingError(f"mapping: {error}") from error
+
+    @classmethod
+    def from_dataflow(cls, dataflow: Dataflow, layer: Layer) -> Mapping:
+        """Read a dataflow of one or two levels back; Y and X become output rows and columns.
+
+        Raises:
+            InfeasibleError: The directives are no partition of the layer's MACs over two levels.
+        """
+        from cost_models.lowering import raise_dataflow
+
+        return raise_dataflow(dataflow, layer)
+
+    def dataflow(self, layer: Layer | None = None) -> Dataflow:
+        """Lower to MAESTRO's directives; ``str`` of the result is their text.
+
+        Args:
+            layer: Gives stride, kind and extents: tiles are clipped to the extents, and depthwise
+                layers get no K directive. Without it, the mapping is lowered as it stands for a
+                CONV of stride 1.
+
+        Raises:
+            MappingError: The mapping spreads K of a depthwise layer, or a tile of Y or X is missing
+                and there is no layer to take it from.
+        """
+        from cost_models.lowering import lower_mapping
+
+        return lower_mapping(self, layer)
 
     def to_dict(self) -> dict[str, Any]:
         """The mapping as plain lists, dicts and integers."""

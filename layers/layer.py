@@ -7,6 +7,7 @@ import operator
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import ClassVar
 
 DIMS = "KCYXRS"
 """The mapping dimensions in the order every array in this project uses."""
@@ -79,6 +80,8 @@ class Layer:
     N: int = 1
     groups: int = 1
 
+    _given: ClassVar[tuple[int, int]]
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", self._checked_kind())
         for field in ("K", "C", "Y", "X", "R", "S", "stride", "N", "groups"):
@@ -91,6 +94,7 @@ class Layer:
                     f"expected {taps} <= {size} ({size} includes padding)"
                 )
         self._check_kind_rules()
+        object.__setattr__(self, "_given", (self.Y, self.X))
         object.__setattr__(self, "Y", (self.out_y - 1) * self.stride + self.R)
         object.__setattr__(self, "X", (self.out_x - 1) * self.stride + self.S)
 
@@ -150,6 +154,19 @@ class Layer:
     def shape(self) -> Layer:
         """The layer without its name: equal for layers that cost the same."""
         return self.renamed("")
+
+    @property
+    def given_y(self) -> int:
+        """Input rows as they were given, before trimming; MAESTRO's figures count these.
+
+        Not part of a layer's identity: equal layers compute the same outputs.
+        """
+        return self._given[0]
+
+    @property
+    def given_x(self) -> int:
+        """Input columns as they were given, before trimming."""
+        return self._given[1]
 
     @property
     def depthwise(self) -> bool:

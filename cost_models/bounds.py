@@ -1,0 +1,114 @@
+"""What no mapping can beat: a tensor's unique elements, and lower bounds of the objectives."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from cost_models.accelerator import Accelerator
+from cost_models.physical import (
+    MAESTRO_L2_ONLY,
+    MAESTRO_TOTAL,
+    EnergyTable,
+    area_um2,
+    power_mw,
+)
+from layers import Layer
+
+
+@dataclass(frozen=True)
+class Laws:
+    """Which physical laws the figures of a cost model obey.
+
+    Args:
+        egress: Outputs cross the NoC in the latency.
+        offchip: Every tensor crosses the off-chip boundary in the latency.
+        output_l2_reads: Outputs are read from L2 (to go off chip) in the energy.
+        energy: Parts that `energy_nj` adds up.
+        energy_total: Parts that `energy_total_nj` adds up.
+    """
+
+    egress: bool
+    offchip: bool
+    output_l2_reads: bool
+    energy: EnergyTable
+    energy_total: EnergyTable
+
+
+EXACT_LAWS = Laws(True, True, True, EnergyTable(), EnergyTable())
+"""Counts that equal an execution of the loop nest."""
+MAESTRO_LAWS = Laws(False, False, False, MAESTRO_L2_ONLY, MAESTRO_TOTAL)
+"""MAESTRO behind its guard: it leaves the first tile's egress out of the latency, and charges the
+off-chip boundary by buffer size."""
+
+
+def unique_elements(layer: Layer) -> dict[str, int]:
+    """Elements of each tensor that must move at least once: input, filter and output.
+
+    Input rows and columns that a wide stride skips are not counted.
+    """
+    return {
+        "input": layer.input_size,
+        "filter": layer.filter_size,
+        "output": layer.output_size,
+    }
+
+
+def latency_bound(layer: Layer, accelerator: Accelerator, laws: Laws = EXACT_LAWS) -> int:
+    """Fewest cycles: all MACs at the array's peak, and all tensors at the bandwidths [cycles]."""
+    unique = unique_elements(layer)
+    loads = unique["input"] + unique["filter"]
+    bounds = [accelerator.compute_bound(layer.macs), _cycles(loads, accelerator.noc_bw)]
+    if laws.egress:
+        bounds.append(_cycles(unique["output"], accelerator.noc_bw))
+    if laws.offchip:
+        bounds.append(_cycles(loads, accelerator.offchip_bw))
+        bounds.append(_cycles(unique["output"], accelerator.offchip_bw))
+    return max(bounds)
+
+
+def energy_bound(layer: Layer, table: EnergyTable, output_l2_reads: bool = True) -> float:
+    """Least energy: every MAC, and every tensor once over every boundary [nJ].
+
+    Each MAC reads input, filter and partial sum and writes the partial sum in L1; inputs and
+    filters are written once to L1, and written and read once in L2; outputs are written once to L2.
+    """
+    unique = unique_elements(layer)
+    loads, outputs = unique["input"] + unique["filter"], unique["output"]
+    l1 = 4 * layer.macs + loads
+    l2 = 2 * loads + outputs * (2 if output_l2_reads else 1)
+    return float(table.energy_nj(layer.macs, l1, l2, loads + outputs))
+
+
+def lower_bounds(
+    layer: Layer, accelerator: Accelerator, laws: Laws = EXACT_LAWS
+) -> dict[str, float]:
+    """Lower bounds that no mapping's figures go below, by objective.
+
+    Args:
+        layer: The layer.
+        accelerator: The accelerator with the PEs that are used; where a search chooses the number
+            of PEs, give the largest for latency and the smallest for area and power.
+        laws: The laws of the cost model, `EXACT_LAWS` or `MAESTRO_LAWS`.
+
+    Returns:
+        ``latency`` [cycles], ``energy`` and ``energy_total`` [nJ], ``edp`` and ``edp_total``
+        [nJ * cycles], ``area`` [um^2] and ``power`` [mW].
+    """
+    latency = float(latency_bound(layer, accelerator, laws))
+    energy = energy_bound(layer, laws.energy, laws.output_l2_reads)
+    total = energy_bound(layer, laws.energy_total, laws.output_l2_reads)
+    hardware = (accelerator.num_pes, accelerator.simd_lanes, 1, 1, accelerator.noc_bw or 0)
+    return {
+        "latency": latency,
+        "energy": energy,
+        "energy_total": total,
+        "edp": latency * energy,
+        "edp_total": latency * total,
+        "area": float(area_um2(*hardware)),
+        "power": float(power_mw(*hardware)),
+    }
+
+
+def _cycles(elements: int, bandwidth: int | None) -> int:
+    return 0 if bandwidth is None else math.ceil(elements / bandwidth)

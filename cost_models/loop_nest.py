@@ -1,0 +1,60 @@
+"""The loop nest of a mapping as text, with the memory level beside each loop."""
+
+from __future__ import annotations
+
+import math
+
+from cost_models.mapping import Mapping
+from layers import DIMS, Layer
+
+_MEMORY = (("DRAM -> L2", "L2 -> clusters"), ("L2 -> L1", "L2 -> PEs"))
+
+
+def loop_nest(mapping: Mapping, layer: Layer, num_pes: int | None = None) -> str:
+    """Draw the loops that run more than once, outermost first.
+
+    Args:
+        mapping: The mapping; tiles above the extents are clipped.
+        layer: The layer.
+        num_pes: PEs of the accelerator, for the number of clusters; the mapping's own where it has
+            one. Without either, the clusters are not counted.
+
+    Returns:
+        One line a loop: the memory level whose tile it moves through, the loop, and its tile.
+    """
+    pes = mapping.num_pes or num_pes
+    units = (pes // mapping.cluster_size if pes else None, mapping.cluster_size)
+    limit = dict(zip(DIMS, layer.extents, strict=True))
+    rows: list[tuple[str, str]] = []
+    if layer.repeats > 1:
+        rows.append(("", f"for n in 0..{layer.repeats}:  # batch and groups"))
+    for level in (0, 1):
+        tile = {d: min(mapping.tiles[level].get(d, n), n) for d, n in limit.items()}
+        for dim in mapping.orders[level]:
+            rows += _loops(level, dim, limit[dim], tile[dim], mapping.parallel[level], units[level])
+        limit = tile
+    inside = " ".join(f"{dim}={limit[dim]}" for dim in DIMS)
+    rows.append(("L1", f"MACs of one PE's tile: {inside}"))
+    width = max(len(memory) for memory, _ in rows)
+    return "\n".join(
+        f"{memory:<{width}} | {'  ' * depth}{text}" for depth, (memory, text) in enumerate(rows)
+    )
+
+
+def _loops(
+    level: int, dim: str, extent: int, tile: int, parallel: str, units: int | None
+) -> list[tuple[str, str]]:
+    pieces = math.ceil(extent / tile)
+    unit = ("cluster", "PE")[level]
+    temporal, spatial = _MEMORY[level]
+    rows = []
+    if dim != parallel:
+        if pieces > 1:
+            rows.append((temporal, f"for {dim}{1 - level} in 0..{pieces}:  # tile {tile}"))
+        return rows
+    used = pieces if units is None else min(pieces, units)
+    steps = math.ceil(pieces / max(used, 1))
+    if steps > 1:
+        rows.append((temporal, f"for {dim}{1 - level} in 0..{steps}:  # tile {tile} x {used}"))
+    rows.append((spatial, f"parallel {dim}{1 - level} on {used} {unit}s:  # tile {tile}"))
+    return rows

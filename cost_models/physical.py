@@ -1,0 +1,86 @@
+"""Energy, area and power by MAESTRO's constants, shared by the cost models.
+
+The area and power formulas are plain arithmetic: they take numbers, NumPy arrays of one shape, or
+run inside a Numba kernel. Source of the constants: MAESTRO (commit 4eb08d1),
+`DSE_cost-database.hpp`, `DSE_hardware_modules.hpp`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+MAC_NJ = 0.00023
+"""Energy of one multiply-accumulate [nJ]; all other energies are multiples of it."""
+L1_ACCESS = 1.68
+"""Energy of one L1 access, in MACs."""
+L2_ACCESS = 18.61
+"""Energy of one L2 access, in MACs."""
+DRAM_ACCESS = 200.0
+"""Energy of one DRAM access, in MACs (Chen et al., Eyeriss, ISCA 2016, fig. 1; not in MAESTRO)."""
+
+
+@dataclass(frozen=True)
+class EnergyTable:
+    """Energy of one event of each kind, in multiples of `unit_nj`.
+
+    Args:
+        mac: One multiply-accumulate.
+        l1: One access to a PE's L1.
+        l2: One access to the shared L2.
+        dram: One access to DRAM; 0 where a model has no DRAM.
+        unit_nj: What 1 stands for [nJ].
+    """
+
+    mac: float = 1.0
+    l1: float = L1_ACCESS
+    l2: float = L2_ACCESS
+    dram: float = DRAM_ACCESS
+    unit_nj: float = MAC_NJ
+
+    def energy_nj(self, macs: Any, l1: Any, l2: Any, dram: Any) -> Any:
+        """Energy of the given numbers of events [nJ]; numbers or arrays of one shape."""
+        units = self.mac * macs + self.l1 * l1 + self.l2 * l2 + self.dram * dram
+        return self.unit_nj * units
+
+
+MAESTRO_L2_ONLY = EnergyTable(mac=0.0, l1=0.0, dram=0.0)
+"""What MAESTRO itself adds up for a mapping of two or more levels."""
+MAESTRO_TOTAL = EnergyTable(dram=0.0)
+"""MAESTRO's constants with MACs and L1 counted; it has no DRAM accesses."""
+
+
+def area_um2(num_pes: Any, lanes: Any, l1_bytes: Any, l2_bytes: Any, bandwidth: Any) -> Any:
+    """Area of PEs, buffers, bus and arbiter [um^2].
+
+    Args:
+        num_pes: Processing elements of the accelerator, idle ones included.
+        lanes: MACs a PE can do in a cycle.
+        l1_bytes: L1 a PE needs [B]; 0 counts as 1.
+        l2_bytes: L2 the array needs [B]; 0 counts as 1.
+        bandwidth: NoC bandwidth [elements/cycle].
+    """
+    l1 = l1_bytes + (l1_bytes == 0)
+    l2 = l2_bytes + (l2_bytes == 0)
+    arbiter = 395.473 * _at_least_one(_arbiter(num_pes))
+    bus = 101.7938 * (14.662 * num_pes + 28.895) * bandwidth
+    return num_pes * (283.0 * lanes + 0.104 * l1) + 0.104 * l2 + bus + arbiter
+
+
+def power_mw(num_pes: Any, lanes: Any, l1_bytes: Any, l2_bytes: Any, bandwidth: Any) -> Any:
+    """Power of PEs, buffers, bus and arbiter [mW]; arguments as in :func:`area_um2`."""
+    l1 = l1_bytes + (l1_bytes == 0)
+    l2 = l2_bytes + (l2_bytes == 0)
+    arbiter = 0.34 * _at_least_one(_arbiter(num_pes) / 1000.0)
+    bus = 0.8 * (14.662 * num_pes + 28.895) / 1000.0 * bandwidth
+    return num_pes * (1.2223 * lanes + 0.00345 * l1) + 0.00345 * l2 + bus + arbiter
+
+
+def _arbiter(num_pes: Any) -> Any:
+    """Size of the arbiter over that of one port, as a quadratic fit in the number of PEs."""
+    pes = num_pes * 1.0
+    return 1.2886 * pes * pes + 5.5814 * pes - 23.711
+
+
+def _at_least_one(value: Any) -> Any:
+    return value * (value > 1.0) + 1.0 * (value <= 1.0)
