@@ -1,0 +1,240 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mapper.clustering import (
+    METHODS,
+    Assignment,
+    AssignmentError,
+    Correlation,
+    Dataset,
+    DatasetError,
+    cluster,
+    correlate,
+)
+from mapper.clustering.plots import cut_height
+
+
+def planted(n=600, seed=0):
+    """Six columns: (a, b) move together, (c, d) against each other, e alone, f constant."""
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, 12, n)
+    c = rng.integers(0, 12, n)
+    near = [np.clip(x + rng.integers(-1, 2, n), 0, 11) for x in (a, 11 - c)]
+    columns = [a, near[0], c, near[1], rng.integers(0, 12, n)]
+    columns.append(np.full(n, 3))
+    return np.stack(columns, axis=1).astype(np.int64)
+
+
+NAMES = ("a", "b", "c", "d", "e", "f")
+ORDERED = np.zeros(6, dtype=bool)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_planted_pairs_are_found_by_every_method(method):
+    result = correlate(planted(), NAMES, ORDERED, method)
+    strength = np.abs(result.matrix)
+    assert strength[0, 1] > 0.8
+    assert strength[2, 3] > 0.8
+    others = [strength[i, j] for i in range(6) for j in range(i) if (j, i) not in {(0, 1), (2, 3)}]
+    assert max(others) < 0.2
+    assert result.constant == ("f",)
+    assert cluster(result).assign(4).agents == (("a", "b"), ("c", "d"), ("e",), ("f",))
+
+
+def test_pearson_and_spearman_are_scipys():
+    from scipy.stats import pearsonr, spearmanr
+
+    data = planted()[:, :5]
+    rng = np.random.default_rng(1)
+    data[:, 4] = data[:, 0] ** 2 + rng.integers(0, 30, len(data))
+    for method, reference in (("pearson", pearsonr), ("spearman", spearmanr)):
+        matrix = correlate(data, NAMES[:5], ORDERED[:5], method).matrix
+        for i in range(5):
+            for j in range(i):
+                assert matrix[i, j] == pytest.approx(reference(data[:, i], data[:, j])[0])
+
+
+def test_a_category_has_no_order():
+    rng = np.random.default_rng(0)
+    category = rng.integers(0, 4, 2000)
+    number = np.array([3, 0, 9, 1])[category] + rng.integers(0, 2, 2000)
+    other = np.array([2, 0, 3, 1])[category]
+    data = np.stack([category, number, other, rng.integers(0, 4, 2000)], axis=1)
+    flags = np.array([True, False, True, True])
+    matrix = correlate(data, ("p", "t", "q", "z"), flags).matrix
+    assert matrix[0, 1] > 0.95  # eta
+    assert matrix[0, 2] > 0.99  # Cramer's V of a renaming
+    assert matrix[0, 3] < 0.1
+    renamed = data.copy()
+    renamed[:, 0] = np.array([1, 3, 0, 2])[category]
+    again = correlate(renamed, ("p", "t", "q", "z"), flags).matrix
+    np.testing.assert_allclose(again, matrix)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(2, 9),
+    st.integers(3, 60),
+    st.sampled_from(METHODS),
+    st.integers(0, 2**32 - 1),
+)
+def test_matrix_laws(parameters, rows, method, seed):
+    rng = np.random.default_rng(seed)
+    data = rng.integers(0, rng.integers(1, 9, parameters), (rows, parameters))
+    names = tuple(f"p{i}" for i in range(parameters))
+    matrix = correlate(data, names, rng.random(parameters) < 0.3, method).matrix
+    assert np.isfinite(matrix).all()
+    assert np.abs(matrix).max() <= 1.0
+    np.testing.assert_array_equal(matrix, matrix.T)
+    np.testing.assert_array_equal(np.diag(matrix), 1.0)
+
+
+def test_unknown_method_and_too_few_samples():
+    with pytest.raises(ValueError, match="expected one of pearson"):
+        correlate(planted(), NAMES, ORDERED, "kendall")
+    with pytest.raises(ValueError, match="at least 3"):
+        correlate(planted(2), NAMES, ORDERED)
+
+
+def test_every_budget_is_a_partition_and_each_is_a_refinement():
+    tree = cluster(correlate(planted(), NAMES, ORDERED))
+    coarser = None
+    for agents in range(1, 7):
+        assignment = tree.assign(agents)
+        assert len(assignment) == agents
+        assignment.check(NAMES)
+        if coarser is not None:
+            assert all(any(set(a) <= set(b) for b in coarser.agents) for a in assignment.agents)
+        coarser = assignment
+    for wrong in (0, 7):
+        with pytest.raises(AssignmentError, match=r"expected 1\.\.6"):
+            tree.assign(wrong)
+
+
+def test_cut_matches_scipys_fcluster():
+    from scipy.cluster.hierarchy import fcluster
+
+    rng = np.random.default_rng(3)
+    matrix = np.corrcoef(rng.normal(size=(12, 9)) @ rng.normal(size=(9, 9)), rowvar=False)
+    names = tuple("abcdefghi")
+    tree = cluster(Correlation(names, matrix, "pearson", (), 12))
+    for agents in range(1, 10):
+        labels = fcluster(tree.links, agents, criterion="maxclust")
+        groups = {
+            tuple(n for n, k in zip(names, labels, strict=True) if k == label) for label in labels
+        }
+        assert groups == set(tree.assign(agents).agents)
+
+
+def test_thresholds_and_the_suggested_budget():
+    tree = cluster(correlate(planted(), NAMES, ORDERED))
+    assert len(tree.assign(threshold=0.0)) == 6
+    assert len(tree.assign(threshold=100.0)) == 1
+    assert tree.suggested() == 4  # two planted pairs and two loners
+    assert tree.assign() == tree.assign(4)
+    height = cut_height(tree, 4)
+    assert tree.assign(threshold=height).agents == tree.assign(4).agents
+    with pytest.raises(AssignmentError, match="not both"):
+        tree.assign(2, threshold=1.0)
+
+
+@pytest.mark.parametrize("suffix", [".yaml", ".yml", ".json"])
+def test_assignment_files_round_trip(tmp_path, suffix):
+    assignment = Assignment((("a", "c"), ("b",)), {"layer": "vgg16.1", "samples": 20000})
+    path = tmp_path / f"agents{suffix}"
+    assignment.save(path)
+    assert Assignment.load(path) == assignment
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected a mapping"),
+        ("agents: 3", r"agents: got 3"),
+        ("agents: [[a], [1]]", r"agents\.1: got \[1\]"),
+        ("agents: [[a], []]", r"agents\.1: is empty"),
+        ("agents: [[a, b], [a]]", "already belongs to agent 0"),
+        ("agents: [[a]]\nfoo: 1", "unknown key 'foo'"),
+        ("agents: [[a", "cannot be read"),
+    ],
+)
+def test_bad_assignment_files_name_the_place(tmp_path, text, message):
+    path = tmp_path / "agents.yaml"
+    path.write_text(text)
+    with pytest.raises(AssignmentError, match=message) as caught:
+        Assignment.load(path)
+    assert str(path) in str(caught.value)
+
+
+def test_an_assignment_is_checked_against_and_fitted_to_a_layer():
+    assignment = Assignment((("tile_K", "tile_C"), ("order_K",)))
+    assert assignment.columns(["order_K", "tile_C", "tile_K"]) == [[2, 1], [0]]
+    with pytest.raises(AssignmentError, match="Did you mean 'tile_KK'"):
+        assignment.check(["tile_KK", "order_K", "tile_C"])
+    with pytest.raises(AssignmentError, match="parameters x belong to no agent"):
+        assignment.check(["tile_K", "tile_C", "order_K", "x"])
+    fitted = assignment.fit(["tile_C", "x", "y"])
+    assert fitted.agents == (("tile_C",), ("x",), ("y",))
+    with pytest.raises(AssignmentError, match="shares no parameter"):
+        assignment.fit(["x"])
+
+
+def explored():
+    rng = np.random.default_rng(0)
+    actions = rng.integers(0, 9, (400, 3))
+    values = np.abs(actions[:, 0] - actions[:, 1]) + 0.01 * actions[:, 2] + 1.0
+    values[::4] = np.inf
+    source = {"layer": "mobilenetv2.2", "policy": "random"}
+    return Dataset(actions, values, ("a", "b", "c"), np.zeros(3, dtype=bool), source)
+
+
+def test_the_best_share_is_feasible_and_distinct():
+    data = explored()
+    doubled = replace(data, actions=np.tile(data.actions, (3, 1)), values=np.tile(data.values, 3))
+    best = doubled.best(15.0)
+    np.testing.assert_array_equal(best, data.best(15.0))
+    assert len(np.unique(best, axis=0)) == len(best)
+    distinct = len(np.unique(data.actions[np.isfinite(data.values)], axis=0))
+    assert 0.14 * distinct <= len(best) <= 0.16 * distinct
+    worst_kept = (np.abs(best[:, 0] - best[:, 1]) + 0.01 * best[:, 2]).max()
+    assert worst_kept <= np.quantile(data.values[np.isfinite(data.values)] - 1.0, 0.17)
+    for percent in (0.0, 101.0):
+        with pytest.raises(DatasetError, match="percent"):
+            data.best(percent)
+    with pytest.raises(DatasetError, match="at least 3"):
+        replace(data, values=np.full(400, np.inf)).best()
+
+
+def test_datasets_round_trip_and_refuse_other_files(tmp_path):
+    data = explored()
+    path = tmp_path / "data.npz"
+    data.save(path)
+    again = Dataset.load(path)
+    np.testing.assert_array_equal(again.actions, data.actions)
+    np.testing.assert_array_equal(again.values, data.values)
+    assert (again.names, again.source) == (data.names, data.source)
+    pickled = tmp_path / "pickled.npz"
+    np.savez(pickled, actions=np.array([{"a": 1}], dtype=object))
+    (tmp_path / "text.npz").write_text("no dataset")
+    for wrong in (pickled, tmp_path / "text.npz", tmp_path / "absent.npz"):
+        with pytest.raises(DatasetError, match="is no dataset"):
+            Dataset.load(wrong)
+
+
+def test_pictures_show_what_was_computed(tmp_path):
+    pytest.importorskip("matplotlib", reason="needs the extra viz")
+    from mapper.clustering.plots import dendrogram, heat_map, save
+
+    correlation = correlate(planted(), NAMES, ORDERED)
+    figure = heat_map(correlation)
+    np.testing.assert_array_equal(figure.axes[0].images[0].get_array(), correlation.matrix)
+    tree = cluster(correlation)
+    labels = [t.get_text() for t in dendrogram(tree, 4).axes[0].get_xticklabels()]
+    assert sorted(labels) == list(NAMES)
+    save(figure, tmp_path / "deep" / "map.png")
+    assert (tmp_path / "deep" / "map.png").stat().st_size > 1000
