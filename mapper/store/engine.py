@@ -1,0 +1,140 @@
+"""Opening a store: a path or a database URL to an engine with the right tables in it."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
+from sqlalchemy.pool import StaticPool
+
+from mapper.store.errors import StoreError
+from mapper.store.schema import SCHEMA_VERSION, Base, MetaRow
+
+BUSY_TIMEOUT_S = 60.0
+"""How long a writer waits for another one before it gives up [s]."""
+MEMORY = ":memory:"
+
+
+def open_engine(location: str, *, create: bool) -> Engine:
+    """Connect to a store and check its tables.
+
+    Args:
+        location: Path of an SQLite file, ``:memory:``, or a URL such as ``postgresql://...``.
+        create: Whether a store that does not exist is made; else it is an error.
+
+    Raises:
+        StoreError: The store does not exist, is not a store, has another schema version, or its
+            database driver is not installed.
+    """
+    path = sqlite_path(location)
+    if path is not None:
+        _check_file(path, create)
+    try:
+        engine = _make_engine(location, path)
+        _check_schema(engine, location, create=create)
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+        raise StoreError(
+            f"store {_shown(location)!r}: {error}; expected a file path or a database URL, with "
+            "its driver installed"
+        ) from None
+    except DBAPIError as error:
+        raise StoreError(f"store {_shown(location)!r}: {error.orig}") from None
+    return engine
+
+
+def sqlite_path(location: str) -> Path | None:
+    """The file of an SQLite store; None for other databases and ``:memory:``."""
+    if location == MEMORY:
+        return None
+    if "://" not in location:
+        return Path(location)
+    url = make_url(location) if location.startswith("sqlite:") else None
+    return Path(url.database) if url is not None and url.database not in (None, MEMORY) else None
+
+
+def _make_engine(location: str, path: Path | None) -> Engine:
+    if location == MEMORY:
+        engine = create_engine(
+            "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
+        )
+    elif path is not None:
+        engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": BUSY_TIMEOUT_S})
+    else:
+        engine = create_engine(location, pool_pre_ping=True)
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
+    # The driver's own transaction handling begins late, which lets two writers deadlock: switch it
+    # off and begin by hand below (SQLAlchemy's manual, "Serializable isolation, savepoints ...").
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=NORMAL")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    write = connection.get_execution_options().get("write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def _check_file(path: Path, create: bool) -> None:
+    if path.is_dir():
+        raise StoreError(f"store '{path}': is a folder, expected a file such as runs.sqlite")
+    if path.exists():
+        with path.open("rb") as file:
+            head = file.read(16)
+        if head and head != b"SQLite format 3\x00":
+            raise StoreError(f"store '{path}': is not an SQLite file; give another --store")
+    elif not create:
+        raise StoreError(f"store '{path}': there is no such file; give --store PATH or a URL")
+    elif not path.absolute().parent.is_dir():
+        raise StoreError(f"store '{path}': the folder {path.parent} does not exist; make it first")
+
+
+def _check_schema(engine: Engine, location: str, *, create: bool) -> None:
+    with engine.connect() as connection:
+        tables = set(inspect(connection).get_table_names())
+    if MetaRow.__tablename__ not in tables:
+        if not create:
+            raise StoreError(f"store {_shown(location)!r}: holds no runs; give another --store")
+        _create_tables(engine)
+    with engine.connect() as connection:
+        found = connection.scalar(select(MetaRow.value).where(MetaRow.name == "schema_version"))
+    if found != str(SCHEMA_VERSION):
+        raise StoreError(
+            f"store {_shown(location)!r}: has schema version {found}, this program writes "
+            f"{SCHEMA_VERSION}; use another --store, or the version of the program that wrote it"
+        )
+
+
+def _create_tables(engine: Engine) -> None:
+    """Make the tables in one transaction; another process may be doing the same."""
+    try:
+        with engine.connect().execution_options(write=True) as connection, connection.begin():
+            Base.metadata.create_all(connection)
+            known = connection.scalar(select(MetaRow.value).where(MetaRow.name == "schema_version"))
+            if known is None:
+                row = {"name": "schema_version", "value": str(SCHEMA_VERSION)}
+                connection.execute(MetaRow.__table__.insert(), row)  # type: ignore[attr-defined]
+    except IntegrityError:
+        pass  # the other process was faster
+
+
+def _shown(location: str) -> str:
+    """The location without a password."""
+    if "://" not in location:
+        return location
+    try:
+        return make_url(location).render_as_string(hide_password=True)
+    except ArgumentError:
+        return location

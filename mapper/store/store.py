@@ -1,0 +1,291 @@
+"""The store: every run with its manifest, samples and metrics; several processes may write."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from sqlalchemy import Connection, delete, insert, or_, select, update
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+
+from mapper.store import manifest
+from mapper.store.blobs import Chunk
+from mapper.store.engine import open_engine, sqlite_path
+from mapper.store.errors import ClaimLostError, StoreError
+from mapper.store.owner import is_gone, new_owner
+from mapper.store.query import Reader
+from mapper.store.records import Claim, ClaimState, Ending, RunIdentity, number, plain
+from mapper.store.schema import MetricRow, RunRow, RunStatus, SampleRow
+
+Result = TypeVar("Result")
+ATTEMPTS = 5
+"""How often a write is tried when the database says that it is locked or went away."""
+
+
+class Store(Reader):
+    """Runs in a database; one `Store` belongs to one process.
+
+    Open it with :meth:`open`. A run is claimed before it is done, so that two processes never do
+    the same one; every later write checks that the claim still holds.
+    """
+
+    def __init__(self, location: str, *, create: bool = True) -> None:
+        super().__init__(open_engine(location, create=create))
+        self.location = location
+        self.owner = new_owner()
+
+    @classmethod
+    def open(cls, location: str | Path = ":memory:", *, create: bool = True) -> Store:
+        """Open or make a store.
+
+        Args:
+            location: Path of an SQLite file, ``:memory:``, or any SQLAlchemy database URL.
+            create: Whether a missing store is made.
+
+        Raises:
+            StoreError: It cannot be opened, or has another schema version.
+        """
+        return cls(str(location), create=create)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self.engine.dispose()
+
+    def folder(self, key: str) -> Path:
+        """Where a run may keep files of its own, such as checkpoints; it is not made here."""
+        path = sqlite_path(self.location)
+        base = Path("runs.files") if path is None else path.with_name(path.name + ".files")
+        return base / key[:16]
+
+    def claim(self, run: RunIdentity, *, keep_metrics: bool = False) -> Claim:
+        """Ask for a run.
+
+        A run that is new, failed, was interrupted, or whose process has ended is given to this
+        process, its samples cleared. Only a finished one is never given again.
+
+        Args:
+            run: The run.
+            keep_metrics: Keep the metrics of an earlier attempt (for experiments that continue).
+        """
+        try:
+            return self._write(lambda connection: self._claim(connection, run, keep_metrics))
+        except IntegrityError:  # another process made the same run at the same moment
+            return self._write(lambda connection: self._claim(connection, run, keep_metrics))
+
+    def _claim(self, connection: Connection, run: RunIdentity, keep_metrics: bool) -> Claim:
+        found = connection.execute(
+            select(RunRow.id, RunRow.status, RunRow.owner, RunRow.heartbeat, RunRow.attempt)
+            .where(RunRow.key == run.key)
+            .with_for_update()
+        ).first()
+        now = time.time()
+        if found is None:
+            made = connection.execute(
+                insert(RunRow).values(
+                    key=run.key,
+                    kind=run.kind,
+                    name=run.name,
+                    seed=run.seed,
+                    budget=run.budget,
+                    spec=run.spec,
+                    created=now,
+                    attempt=1,
+                    **self._opening(now),
+                )
+            )
+            assert made.inserted_primary_key is not None
+            return Claim(ClaimState.CLAIMED, int(made.inserted_primary_key[0]))
+        if found.status == RunStatus.FINISHED:
+            return Claim(ClaimState.FINISHED, found.id, found.attempt)
+        if found.status == RunStatus.RUNNING and not is_gone(found.owner, found.heartbeat):
+            return Claim(ClaimState.BUSY, found.id, found.attempt)
+        attempt = found.attempt + 1
+        self._clear(connection, found.id, keep_metrics)
+        connection.execute(
+            update(RunRow)
+            .where(RunRow.id == found.id)
+            .values(attempt=attempt, **self._opening(now))
+        )
+        return Claim(ClaimState.CLAIMED, found.id, attempt)
+
+    def _opening(self, now: float) -> dict[str, Any]:
+        """Columns of a run that begins now."""
+        made = manifest.current()
+        return {
+            "status": RunStatus.RUNNING,
+            "owner": self.owner,
+            "heartbeat": now,
+            "started": now,
+            "ended": None,
+            "error": None,
+            "result": None,
+            "samples": 0,
+            "best_value": None,
+            "wall_s": None,
+            "cpu_s": None,
+            "command": made.command,
+            "versions": made.versions,
+            "git_revision": made.git_revision,
+        }
+
+    @staticmethod
+    def _clear(connection: Connection, run_id: int, keep_metrics: bool) -> None:
+        connection.execute(delete(SampleRow).where(SampleRow.run_id == run_id))
+        if not keep_metrics:
+            connection.execute(delete(MetricRow).where(MetricRow.run_id == run_id))
+
+    def restart(self, run_id: int, *, keep_metrics: bool = False) -> None:
+        """Begin a claimed run anew after its worker was lost: nothing is counted twice."""
+
+        def write(connection: Connection) -> None:
+            self._check_owner(connection, run_id)
+            self._clear(connection, run_id, keep_metrics)
+            connection.execute(
+                update(RunRow)
+                .where(RunRow.id == run_id)
+                .values(attempt=RunRow.attempt + 1, samples=0, best_value=None)
+            )
+
+        self._write(write)
+
+    def append(self, run_id: int, chunk: Chunk) -> None:
+        """Add samples to a claimed run."""
+
+        def write(connection: Connection) -> None:
+            self._check_owner(connection, run_id)
+            connection.execute(
+                insert(SampleRow).values(
+                    run_id=run_id,
+                    start=chunk.start,
+                    count=chunk.count,
+                    width=chunk.width,
+                    dtype=chunk.dtype,
+                    actions=chunk.actions,
+                    objective=chunk.objective,
+                )
+            )
+            row = update(RunRow).where(RunRow.id == run_id)
+            connection.execute(row.values(samples=RunRow.samples + chunk.count))
+            if chunk.best is not None:
+                worse = or_(RunRow.best_value.is_(None), RunRow.best_value > chunk.best)
+                connection.execute(row.where(worse).values(best_value=chunk.best))
+
+        self._write(write)
+
+    def add_metrics(self, run_id: int, rows: Sequence[tuple[str, int, float]]) -> None:
+        """Add metrics ``(name, step, value)``; a repeated step replaces the older value."""
+
+        def write(connection: Connection) -> None:
+            self._check_owner(connection, run_id)
+            latest = {(name, step): value for name, step, value in rows}
+            for name, step in latest:
+                connection.execute(
+                    delete(MetricRow).where(
+                        MetricRow.run_id == run_id, MetricRow.name == name, MetricRow.step == step
+                    )
+                )
+            connection.execute(
+                insert(MetricRow),
+                [
+                    {"run_id": run_id, "name": name, "step": step, "value": number(value)}
+                    for (name, step), value in latest.items()
+                ],
+            )
+
+        if rows:
+            self._write(write)
+
+    def rewind(self, run_id: int, step: int) -> None:
+        """Drop the metrics after `step`: the run continues from a checkpoint taken there."""
+
+        def write(connection: Connection) -> None:
+            self._check_owner(connection, run_id)
+            connection.execute(
+                delete(MetricRow).where(MetricRow.run_id == run_id, MetricRow.step > step)
+            )
+
+        self._write(write)
+
+    def end(self, run_id: int, ending: Ending) -> None:
+        """Close a claimed run."""
+
+        def write(connection: Connection) -> None:
+            self._check_owner(connection, run_id)
+            connection.execute(
+                update(RunRow)
+                .where(RunRow.id == run_id)
+                .values(
+                    status=ending.status,
+                    ended=time.time(),
+                    samples=ending.samples,
+                    best_value=number(ending.best_value),
+                    wall_s=ending.wall_s,
+                    cpu_s=ending.cpu_s,
+                    result=None if ending.result is None else plain(ending.result),
+                    error=ending.error,
+                )
+            )
+
+        self._write(write)
+
+    def beat(self) -> None:
+        """Tell other machines that the runs of this process are still being worked on."""
+
+        def write(connection: Connection) -> None:
+            connection.execute(
+                update(RunRow)
+                .where(RunRow.owner == self.owner, RunRow.status == RunStatus.RUNNING)
+                .values(heartbeat=time.time())
+            )
+
+        self._write(write)
+
+    def remove(self, run_ids: Sequence[int]) -> int:
+        """Delete runs with all they recorded; returns how many were there."""
+
+        def write(connection: Connection) -> int:
+            for run_id in run_ids:
+                self._clear(connection, run_id, keep_metrics=False)
+            return connection.execute(delete(RunRow).where(RunRow.id.in_(run_ids))).rowcount
+
+        return self._write(write)
+
+    def _check_owner(self, connection: Connection, run_id: int) -> None:
+        row = connection.execute(
+            select(RunRow.owner, RunRow.status).where(RunRow.id == run_id).with_for_update()
+        ).first()
+        if row is None or row.owner != self.owner or row.status != RunStatus.RUNNING:
+            raise ClaimLostError(f"run {run_id}: another process took it over or removed it")
+
+    def _write(self, action: Callable[[Connection], Result]) -> Result:
+        """Do `action` in one transaction; again when the database was locked or went away."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                with self._transaction() as connection:
+                    return action(connection)
+            except OperationalError as error:
+                if attempt == ATTEMPTS or "full" in str(error.orig):
+                    raise StoreError(f"store: cannot write: {error.orig}") from error
+                time.sleep(0.05 * 2**attempt)
+            except IntegrityError:
+                raise
+            except DBAPIError as error:
+                raise StoreError(f"store: cannot write: {error.orig}") from error
+        raise AssertionError("unreachable")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        with (
+            self.engine.connect().execution_options(write=True) as connection,
+            connection.begin(),
+        ):
+            yield connection

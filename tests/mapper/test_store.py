@@ -1,0 +1,216 @@
+import multiprocessing
+import os
+import sqlite3
+import subprocess
+import sys
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as nst
+
+from mapper.store import (
+    ClaimLostError,
+    ClaimState,
+    Ending,
+    RunIdentity,
+    RunStatus,
+    Store,
+    StoreError,
+    pack,
+    plain,
+    unpack,
+)
+
+
+def identity(number: int = 0) -> RunIdentity:
+    return RunIdentity(f"{number:064x}", "toy", f"toy {number}", number, 100, {"number": number})
+
+
+def samples(count: int, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 40, size=(count, 5)), rng.random(count)
+
+
+@given(
+    nst.arrays(np.int64, st.tuples(st.integers(0, 20), st.integers(1, 5))),
+    st.randoms(use_true_random=False),
+)
+def test_samples_survive_packing(actions, random):
+    values = np.array([random.choice([np.inf, random.random() * 1e12]) for _ in actions])
+    back_actions, back_values = unpack(pack(7, actions, values))
+    np.testing.assert_array_equal(back_actions, actions)
+    np.testing.assert_array_equal(back_values, values)
+
+
+@pytest.mark.parametrize(("high", "dtype"), [(255, "u1"), (256, "u2"), (1 << 20, "u4")])
+def test_actions_take_the_smallest_type(high, dtype):
+    assert pack(0, np.array([[0, high]]), np.array([1.0])).dtype == dtype
+
+
+def test_damaged_samples_are_refused():
+    chunk = pack(0, *samples(10))
+    with pytest.raises(StoreError, match="damaged"):
+        unpack(replace(chunk, actions=b"no zlib"))
+    with pytest.raises(StoreError, match="damaged"):
+        unpack(replace(chunk, objective=zlib.compress(bytes(1 << 20))))
+    with pytest.raises(StoreError, match="unknown type"):
+        unpack(replace(chunk, dtype="O"))
+
+
+def test_a_run_from_claim_to_end(tmp_path):
+    with Store.open(tmp_path / "s.sqlite") as store:
+        claim = store.claim(identity())
+        assert claim.state is ClaimState.CLAIMED
+        actions, values = samples(30)
+        store.append(claim.run_id, pack(0, actions[:20], values[:20]))
+        store.append(claim.run_id, pack(20, actions[20:], values[20:]))
+        store.add_metrics(claim.run_id, [("m", 1, 0.5), ("m", 2, float("nan")), ("m", 1, 0.7)])
+        assert store.claim(identity()).state is ClaimState.BUSY
+        store.end(
+            claim.run_id,
+            Ending(RunStatus.FINISHED, 30, float(values.min()), 1.0, 0.5, {"a": np.float64(2)}),
+        )
+        assert store.claim(identity()).state is ClaimState.FINISHED
+    with Store.open(tmp_path / "s.sqlite", create=False) as store:
+        (run,) = store.runs(kind="toy", status="finished")
+        assert run.samples == 30
+        assert run.best_value == values.min()
+        assert run.result == {"a": 2.0}
+        assert run.versions["python"].startswith("3.")
+        got_actions, got_values = store.samples(run.id)
+        np.testing.assert_array_equal(got_actions, actions)
+        np.testing.assert_array_equal(got_values, values)
+        steps, figures = store.metrics(run.id, "m")
+        assert steps.tolist() == [1, 2]
+        np.testing.assert_array_equal(figures, [0.7, np.nan])
+        assert store.metric_names(run.id) == ["m"]
+        assert store.size_bytes() == os.path.getsize(tmp_path / "s.sqlite")
+
+
+@pytest.mark.parametrize("status", [RunStatus.FAILED, RunStatus.INTERRUPTED])
+def test_a_run_that_did_not_finish_is_given_again_without_its_samples(status):
+    with Store.open() as store:
+        claim = store.claim(identity())
+        store.append(claim.run_id, pack(0, *samples(5)))
+        store.end(claim.run_id, Ending(status, 5, 0.1))
+        again = store.claim(identity())
+        assert (again.state, again.run_id, again.attempt) == (ClaimState.CLAIMED, claim.run_id, 2)
+        assert store.samples(claim.run_id)[1].size == 0
+        assert store.run(claim.run_id).samples == 0
+
+
+def test_the_run_of_a_killed_process_is_given_again_at_once(tmp_path):
+    path = str(tmp_path / "s.sqlite")
+    code = (
+        "import os, sys; from mapper.store import Store, RunIdentity\n"
+        "Store.open(sys.argv[1]).claim(RunIdentity('0' * 64, 'toy', 'toy', 0, 1, {}))\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code, path], cwd=os.getcwd(), check=False)
+    with Store.open(path) as store:
+        assert store.run(1).standing == "killed"
+        assert store.claim(identity()).state is ClaimState.CLAIMED
+        assert store.run(1).standing == "running"
+
+
+def test_who_lost_a_claim_cannot_write(tmp_path):
+    with Store.open(tmp_path / "s.sqlite") as first, Store.open(tmp_path / "s.sqlite") as second:
+        claim = first.claim(identity())
+        first.end(claim.run_id, Ending(RunStatus.INTERRUPTED))
+        assert second.claim(identity()).state is ClaimState.CLAIMED
+        with pytest.raises(ClaimLostError):
+            first.append(claim.run_id, pack(0, *samples(5)))
+        with pytest.raises(ClaimLostError):
+            first.end(claim.run_id, Ending(RunStatus.FINISHED))
+        assert second.run(claim.run_id).samples == 0
+
+
+def _fill(path: str, count: int) -> int:
+    """Do what can be claimed of `count` runs; the number of runs done here."""
+    done = 0
+    with Store.open(path) as store:
+        for number in range(count):
+            claim = store.claim(identity(number))
+            if claim.state is ClaimState.CLAIMED:
+                for start in (0, 50):
+                    store.append(claim.run_id, pack(start, *samples(50, seed=number)))
+                store.end(claim.run_id, Ending(RunStatus.FINISHED, 100, 0.0))
+                done += 1
+    return done
+
+
+def test_two_processes_write_one_store(tmp_path):
+    path, count = str(tmp_path / "s.sqlite"), 60
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        done = pool.starmap(_fill, [(path, count)] * 2)
+    with Store.open(path) as store:
+        runs = store.runs()
+        assert sorted(run.seed for run in runs) == list(range(count))
+        assert all(run.status is RunStatus.FINISHED and run.attempt == 1 for run in runs)
+        assert all(run.samples == 100 for run in runs)
+        assert all(store.samples(run.id)[1].size == 100 for run in runs)
+    assert sum(done) == count
+
+
+def test_removed_runs_leave_nothing(tmp_path):
+    with Store.open(tmp_path / "s.sqlite") as store:
+        claim = store.claim(identity())
+        store.append(claim.run_id, pack(0, *samples(5)))
+        store.add_metrics(claim.run_id, [("m", 0, 1.0)])
+        assert store.remove([claim.run_id, 99]) == 1
+        assert store.runs() == []
+        assert store.metric_names(claim.run_id) == []
+        assert store.claim(identity()).run_id != claim.run_id
+
+
+def test_runs_are_found_by_number_and_key():
+    with Store.open() as store:
+        for key in ("0" * 64, "0abc" + "0" * 60):
+            store.claim(replace(identity(), key=key))
+        assert store.run("2").id == store.run("0abc").id == 2
+        with pytest.raises(StoreError, match="2 runs begin like this"):
+            store.run("0")
+        with pytest.raises(StoreError, match="mapper runs list"):
+            store.run("zzz")
+
+
+def test_locations_that_are_no_store(tmp_path):
+    (tmp_path / "text.sqlite").write_text("this is not a database, just text")
+    sqlite3.connect(tmp_path / "other.sqlite").execute("create table t (x)").connection.commit()
+    for location, message in [
+        (tmp_path / "text.sqlite", "is not an SQLite file"),
+        (tmp_path / "other.sqlite", "holds no runs"),
+        (tmp_path / "missing.sqlite", "no such file"),
+        (tmp_path, "is a folder"),
+        ("nonsense://user:secret@host/x", "database URL"),
+    ]:
+        with pytest.raises(StoreError, match=message) as caught:
+            Store.open(location, create=False)
+        assert "secret" not in str(caught.value)
+    with pytest.raises(StoreError, match="does not exist"):
+        Store.open(tmp_path / "no" / "s.sqlite")
+
+
+def test_another_schema_version_is_refused(tmp_path):
+    Store.open(tmp_path / "s.sqlite").close()
+    with sqlite3.connect(tmp_path / "s.sqlite") as raw:
+        raw.execute("update mapper_meta set value = '0'")
+    with pytest.raises(StoreError, match="schema version 0, this program writes 1"):
+        Store.open(tmp_path / "s.sqlite")
+
+
+def test_missing_samples_are_noticed():
+    with Store.open() as store:
+        claim = store.claim(identity())
+        store.append(claim.run_id, pack(10, *samples(5)))
+        with pytest.raises(StoreError, match=r"samples 0\.\.9 are missing"):
+            store.samples(claim.run_id)
+
+
+def test_plain_values_are_json():
+    value = {"a": np.arange(2), "b": (np.inf, 1.5), 3: np.int64(4), "c": None}
+    assert plain(value) == {"a": [0, 1], "b": [None, 1.5], "3": 4, "c": None}
