@@ -1,0 +1,203 @@
+"""What a running experiment has at hand: recording, progress, the stop flag, a folder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mapper.store import Chunk, pack
+
+CHUNK_ROWS = 1 << 16
+"""Samples that are compressed together at most."""
+FLUSH_S = 5.0
+"""Samples and metrics are handed over at least this often [s]."""
+REPORT_S = 0.2
+"""Progress is reported at most this often [s]."""
+
+
+class StopRun(BaseException):
+    """The person asked to stop; ends an experiment from inside `Context.record`.
+
+    Like KeyboardInterrupt it is no error, so that ``except Exception`` lets it pass.
+    """
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is: `done` of its budget, best objective so far or None."""
+
+    done: int
+    best: float | None
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Metrics of a run: rows ``(name, step, value)``."""
+
+    rows: list[tuple[str, int, float]]
+
+
+@dataclass(frozen=True)
+class Rewind:
+    """Metrics after `step` are void."""
+
+    step: int
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A run is over.
+
+    Args:
+        outcome: ``"finished"``, ``"failed"`` or ``"interrupted"``.
+        samples: How much of the budget was used.
+        best: Best objective or None.
+        wall_s: Wall time [s].
+        cpu_s: Processor time of the worker, all its threads [s].
+        result: What the experiment returned.
+        error: One line, if it failed.
+        trace: The traceback, if it failed.
+    """
+
+    outcome: str
+    samples: int
+    best: float | None
+    wall_s: float
+    cpu_s: float
+    result: dict[str, Any] = field(default_factory=dict)
+    error: str | None = None
+    trace: str | None = None
+
+
+Event = Progress | Chunk | Metrics | Rewind | Ended
+
+
+class Context:
+    """An experiment's way to the runner; it works the same in every kind of worker.
+
+    Args:
+        emit: Takes events to the process that writes the store.
+        stopping: Whether the person asked to stop.
+        folder: Where the experiment may keep files; made when it is first asked for.
+    """
+
+    def __init__(
+        self, emit: Callable[[Event], None], stopping: Callable[[], bool], folder: Path
+    ) -> None:
+        self._emit = emit
+        self._stopping = stopping
+        self._folder = folder
+        self._actions: list[NDArray[Any]] = []
+        self._values: list[NDArray[np.float64]] = []
+        self._metrics: list[tuple[str, int, float]] = []
+        self._buffered = 0
+        self._written = 0
+        self._last_flush = self._last_report = time.monotonic()
+        self.done = 0
+        self.best: float | None = None
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the person asked to stop.
+
+        An experiment with checkpoints saves one and raises :class:`StopRun`.
+        """
+        return self._stopping()
+
+    @property
+    def folder(self) -> Path:
+        """The run's own folder, the same one when the run is continued."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return self._folder
+
+    def record(self, actions: NDArray[Any], values: NDArray[np.float64]) -> None:
+        """Keep samples in the store, and report progress.
+
+        Args:
+            actions: ``(B, P)`` integers; copied.
+            values: ``(B,)`` objective values, inf where infeasible; copied.
+
+        Raises:
+            StopRun: The person asked to stop; the samples are kept.
+            ValueError: The shapes do not fit, or the actions are no integers.
+        """
+        self._check(actions, values)
+        for start in range(0, len(values), CHUNK_ROWS):
+            rows = slice(start, start + CHUNK_ROWS)
+            self._actions.append(np.array(actions[rows]))
+            self._values.append(np.array(values[rows], dtype=np.float64))
+            self._buffered += len(self._values[-1])
+            if self._buffered >= CHUNK_ROWS:
+                self.flush()
+        if len(values):
+            low = float(np.min(values))
+            if np.isfinite(low) and (self.best is None or low < self.best):
+                self.best = low
+        self.progress(self.done + len(values))
+
+    def _check(self, actions: NDArray[Any], values: NDArray[np.float64]) -> None:
+        """Samples must fit each other and those before, or packing them later would fail."""
+        width = self._actions[-1].shape[1] if self._actions else actions.shape[-1]
+        if (
+            actions.shape != (len(values), width)
+            or values.ndim != 1
+            or actions.dtype.kind not in "iu"
+        ):
+            raise ValueError(
+                f"samples: got actions {actions.dtype}{actions.shape} and values {values.shape}, "
+                f"expected integers ({len(values)}, {width}) and ({len(values)},)"
+            )
+
+    def metric(self, name: str, value: float, step: int) -> None:
+        """Keep one figure, such as a mean reward, at one step."""
+        self._metrics.append((name, int(step), float(value)))
+        if time.monotonic() - self._last_flush > FLUSH_S:
+            self.flush()
+
+    def rewind(self, step: int) -> None:
+        """Drop the metrics after `step`, before continuing from a checkpoint taken there."""
+        self.flush()
+        self._emit(Rewind(int(step)))
+
+    def progress(self, done: int, best: float | None = None) -> None:
+        """Report that `done` of the budget is used.
+
+        Raises:
+            StopRun: The person asked to stop.
+        """
+        self.done = int(done)
+        if best is not None:
+            self.best = float(best)
+        now = time.monotonic()
+        if now - self._last_report >= REPORT_S:
+            self._last_report = now
+            self._emit(Progress(self.done, self.best))
+            if now - self._last_flush > FLUSH_S:
+                self.flush()
+            if self._stopping():
+                raise StopRun
+
+    def flush(self) -> None:
+        """Hand over what is buffered."""
+        self._last_flush = time.monotonic()
+        if self._buffered:
+            chunk = pack(self._written, np.concatenate(self._actions), np.concatenate(self._values))
+            self._written += self._buffered
+            self._buffered = 0
+            self._actions.clear()
+            self._values.clear()
+            self._emit(chunk)
+        if self._metrics:
+            self._emit(Metrics(self._metrics))
+            self._metrics = []
+
+    @property
+    def recorded(self) -> int:
+        """Samples that were recorded so far."""
+        return self._written + self._buffered

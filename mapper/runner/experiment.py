@@ -1,0 +1,68 @@
+"""What the runner runs: anything with a budget and a seed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from mapper.store import RunIdentity, plain
+
+if TYPE_CHECKING:
+    from mapper.runner.context import Context
+
+
+class Experiment(ABC):
+    """One experiment with one budget and one seed.
+
+    A subclass is best a frozen dataclass of plain values: it travels to worker processes, and its
+    :meth:`spec` decides which run of the store it is. Everything it does must follow from the spec,
+    so that doing it again gives the same samples.
+
+    Attributes:
+        kind: Kind of experiment, such as ``"search"``; one word per class.
+        continues: Whether :meth:`run` continues from files it left in ``context.folder``. Others
+            are done again from the start when they were interrupted, which gives the same samples.
+        seed: The seed.
+        budget: How much it may use, in its own unit (samples, episodes).
+    """
+
+    kind: ClassVar[str]
+    continues: ClassVar[bool] = False
+    seed: int
+    budget: int
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What people read in progress lines and lists."""
+
+    @abstractmethod
+    def spec(self) -> Mapping[str, Any]:
+        """The whole definition as JSON values; seed and budget need not be repeated."""
+
+    def prepare(self) -> None:  # noqa: B027 (an experiment may have nothing to prepare)
+        """Whatever must not count as the run's time, such as compiling kernels."""
+
+    @abstractmethod
+    def run(self, context: Context) -> Mapping[str, Any]:
+        """Do it; the returned JSON values are stored as its result.
+
+        Two names in the result have a meaning to every reader of the store: ``samples`` (how much
+        of the budget was used) and ``best_value`` (best objective, smaller is better).
+        """
+
+    def identity(self) -> RunIdentity:
+        """The run of the store that this experiment is."""
+        spec = plain(self.spec())
+        text = json.dumps([self.kind, spec, self.seed, self.budget], sort_keys=True)
+        return RunIdentity(
+            key=hashlib.sha256(text.encode()).hexdigest(),
+            kind=self.kind,
+            name=self.name,
+            seed=self.seed,
+            budget=self.budget,
+            spec=spec,
+        )

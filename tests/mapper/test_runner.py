@@ -1,0 +1,210 @@
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mapper.runner import LineReporter, SilentReporter, run_all
+from mapper.runner.progress import BarReporter
+from mapper.store import RunStatus, Store
+from tests.mapper import toys
+from tests.mapper.toys import Bad, Count, Walk
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def content(store: Store) -> dict[str, tuple]:
+    """What a store holds of each run, apart from times and numbers."""
+    table = {}
+    for run in store.runs():
+        actions, values = store.samples(run.id)
+        shown = (run.status, run.samples, run.best_value, str(run.result))
+        table[run.key] = (*shown, actions.tobytes(), values.tobytes())
+    return table
+
+
+def quiet(experiments, store, **options):
+    return run_all(experiments, store, reporter=SilentReporter(), **options)
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store.open(tmp_path / "runs.sqlite") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_runs_are_recorded_and_kept(store, workers):
+    walks = [Walk(seed) for seed in range(4)]
+    first = quiet(walks, store, workers=workers)
+    assert sorted(first.finished) == sorted(walk.name for walk in walks)
+    before = content(store)
+    second = quiet([*walks, Walk(9)], store, workers=workers)
+    assert (len(second.kept), second.finished) == (4, [Walk(9).name])
+    assert second.keys == [walk.identity().key for walk in [*walks, Walk(9)]]
+    assert before.items() <= content(store).items()
+    for run in store.runs():
+        assert run.status is RunStatus.FINISHED
+        assert run.samples == 50
+        assert store.samples(run.id)[1].min() == run.best_value
+        assert store.metrics(run.id, "mean")[0].tolist() == [0, 10, 20, 30, 40]
+        assert run.cpu_s >= 0
+        assert run.wall_s > 0
+
+
+def test_workers_do_not_change_samples(tmp_path):
+    tables = []
+    for workers in (1, 2):
+        with Store.open(tmp_path / f"{workers}.sqlite") as store:
+            quiet([Walk(seed) for seed in range(3)], store, workers=workers)
+            tables.append(content(store))
+    assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_one_bad_run_does_not_stop_the_others(store, workers):
+    bad = [Walk(1, trouble="raise"), Bad(2, label="bad")]
+    summary = quiet([*bad, Walk(3)], store, workers=workers)
+    assert summary.finished == [Walk(3).name]
+    errors = dict(summary.failed)
+    assert errors[bad[0].name] == "RuntimeError: the toy broke"
+    assert "TypeError" in errors[bad[1].name]
+    broken = next(run for run in store.runs() if run.seed == 1)
+    assert broken.status is RunStatus.FAILED
+    assert "Traceback" in broken.error
+    assert broken.samples == 40  # kept up to the failure
+    again = quiet(bad[:1], store)
+    assert len(again.failed) == 1  # tried again
+    assert store.run(broken.id).attempt == 2
+
+
+def test_a_killed_workers_run_is_done_again_and_counted_once(store, tmp_path):
+    walks = [Walk(seed) for seed in range(3)]
+    killed = Walk(7, trouble="die once", marker=str(tmp_path / "died"))
+    summary = quiet([killed, *walks], store, workers=2)
+    assert (tmp_path / "died").exists()
+    assert len(summary.finished) == 4
+    run = next(run for run in store.runs() if run.seed == 7)
+    assert run.attempt == 2
+    assert store.samples(run.id)[1].size == run.samples == 50
+    with Store.open() as calm:
+        quiet([Walk(7)], calm)
+        np.testing.assert_array_equal(calm.samples(1)[0], store.samples(run.id)[0])
+
+
+def test_a_run_that_always_kills_its_worker_fails(store, tmp_path):
+    deadly = Walk(7, trouble="die", marker=str(tmp_path / "died"))
+    summary = quiet([deadly, Walk(1), Walk(2)], store, workers=2, retries=1)
+    assert summary.failed == [(deadly.name, "its worker process ended with exit code -9, 2 times")]
+    assert len(summary.finished) == 2
+
+
+def test_an_experiment_can_continue_from_its_own_files(store):
+    assert quiet([Count(0)], store).interrupted == ["count"]
+    assert quiet([Count(0)], store).finished == ["count"]
+    (run,) = store.runs()
+    assert run.result["first"] == 5
+    assert store.metrics(run.id, "step")[0].tolist() == list(range(8))
+
+
+def test_two_runners_share_the_work(tmp_path):
+    path = tmp_path / "runs.sqlite"
+    started = [start(path, runs=12, pause=0.05, workers=1) for _ in range(2)]
+    assert [process.wait(timeout=60) for process in started] == [0, 0]
+    with Store.open(path) as store:
+        assert sorted(run.seed for run in store.runs()) == list(range(12))
+        assert {(run.status, run.attempt) for run in store.runs()} == {(RunStatus.FINISHED, 1)}
+
+
+def start(path: Path, runs: int, pause: float, workers: int) -> subprocess.Popen:
+    command = [sys.executable, "-m", toys.__name__, str(path), str(runs), str(pause), str(workers)]
+    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(path: Path, finished: int) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if path.exists() and path.stat().st_size:
+            with Store.open(path) as store:
+                if len(store.runs(status="finished")) >= finished:
+                    return
+        time.sleep(0.05)
+    raise AssertionError(f"never saw {finished} finished runs")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_interrupt_keeps_what_was_recorded(tmp_path, workers):
+    path = tmp_path / "runs.sqlite"
+    process = start(path, runs=100, pause=0.3, workers=workers)
+    wait_for(path, finished=1)
+    time.sleep(0.7)
+    process.send_signal(signal.SIGINT)
+    _, text = process.communicate(timeout=30)
+    assert process.returncode == 3, text
+    assert "Stopping" in text
+    assert "interrupted" in text
+    with Store.open(path) as store:
+        stopped = store.runs(status="interrupted")
+        assert 1 <= len(stopped) <= workers
+        assert store.runs(status="running") == []
+        for run in stopped:
+            assert run.samples == store.samples(run.id)[1].size
+        assert any(0 < run.samples < 60 for run in stopped)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_kill_and_resume_equals_uninterrupted(tmp_path, workers):
+    path, whole = tmp_path / "killed.sqlite", tmp_path / "whole.sqlite"
+    process = start(path, runs=40, pause=0.02, workers=workers)
+    wait_for(path, finished=15)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate(timeout=30)
+    with Store.open(path) as store:
+        finished = {run.key: run.ended for run in store.runs(status="finished")}
+        assert 15 <= len(finished) < 40
+    assert start(path, 40, 0.0, workers).wait(timeout=60) == 0
+    assert start(whole, 40, 0.0, workers).wait(timeout=60) == 0
+    with Store.open(path) as store, Store.open(whole) as other:
+        assert content(store) == content(other)
+        assert len(content(store)) == 40
+        after = {run.key: run.ended for run in store.runs()}
+        assert finished.items() <= after.items()  # kept, not done again
+
+
+def test_lines_name_every_run(store):
+    stream = io.StringIO()
+    walks = [Walk(1), Walk(2, trouble="raise")]
+    run_all(walks, store, reporter=LineReporter(stream))
+    run_all(walks[:1], store, reporter=LineReporter(stream))
+    lines = stream.getvalue().splitlines()
+    assert lines[0].startswith("[1/2] finished  walk seed 1: 50 of 50, best ")
+    assert lines[1] == "[2/2] failed    walk seed 2: RuntimeError: the toy broke"
+    assert lines[2] == "1 of 1 runs needed nothing (done, or under way)"
+
+
+def test_bars_show_runs(store):
+    stream = io.StringIO()
+    run_all([Walk(1, pause_s=0.1), Walk(1, pause_s=0.1)], store, reporter=BarReporter(stream))
+    assert "finished  walk seed 1" in stream.getvalue()
+    assert "2/2" in stream.getvalue()
+
+
+@pytest.mark.ray
+def test_ray_gives_the_same_and_repeats_lost_runs(store, tmp_path):
+    pytest.importorskip("ray", reason="needs the extra rllib")
+    walks = [Walk(seed) for seed in range(3)]
+    killed = Walk(7, trouble="die once", marker=str(tmp_path / "died"))
+    summary = quiet(
+        [killed, Walk(8, trouble="raise"), *walks], store, workers=2, ray_address="local"
+    )
+    assert len(summary.finished) == 4
+    assert summary.failed == [("walk seed 8", "RuntimeError: the toy broke")]
+    with Store.open(tmp_path / "here.sqlite") as here:
+        quiet([killed, Walk(8, trouble="raise"), *walks], here)
+        assert content(store) == content(here)

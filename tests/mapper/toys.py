@@ -1,0 +1,113 @@
+"""Experiments that are quick, deterministic, and misbehave on request; also a program of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mapper.runner import Context, Experiment, LineReporter, StopRun, run_all
+from mapper.store import Store
+
+
+@dataclass(frozen=True)
+class Walk(Experiment):
+    """Draws `budget` samples in batches of 10.
+
+    `trouble` is ``"raise"``, ``"die"`` or ``"die once"`` (in the middle); `marker` is a file that
+    tells whether it died before; `pause_s` slows every batch.
+    """
+
+    kind: ClassVar[str] = "toy"
+    seed: int
+    budget: int = 50
+    label: str = "walk"
+    trouble: str = ""
+    marker: str = ""
+    pause_s: float = 0.0
+
+    @property
+    def name(self) -> str:
+        return f"{self.label} seed {self.seed}"
+
+    def spec(self) -> Mapping[str, Any]:
+        return {"label": self.label, "trouble": self.trouble}
+
+    def run(self, context: Context) -> Mapping[str, Any]:
+        rng = np.random.default_rng(self.seed)
+        best = np.inf
+        for start in range(0, self.budget, 10):
+            actions = rng.integers(0, 300, size=(min(10, self.budget - start), 3))
+            values = actions.sum(axis=1).astype(float)
+            values[actions[:, 0] > 250] = np.inf
+            context.record(actions, values)
+            context.metric("mean", float(actions.mean()), start)
+            best = min(best, float(values.min()))
+            if start >= self.budget // 2:
+                self._misbehave()
+            time.sleep(self.pause_s)
+        return {"samples": self.budget, "best_value": best, "curve": [[self.budget, best]]}
+
+    def _misbehave(self) -> None:
+        if self.trouble == "raise":
+            raise RuntimeError("the toy broke")
+        if self.trouble == "die" or (self.trouble == "die once" and not Path(self.marker).exists()):
+            Path(self.marker).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass(frozen=True)
+class Count(Experiment):
+    """Counts to `budget` with a checkpoint at every step, and stops at `stop_at` when it is new."""
+
+    kind: ClassVar[str] = "count"
+    continues: ClassVar[bool] = True
+    seed: int
+    budget: int = 8
+    stop_at: int = 5
+
+    @property
+    def name(self) -> str:
+        return "count"
+
+    def spec(self) -> Mapping[str, Any]:
+        return {}
+
+    def run(self, context: Context) -> Mapping[str, Any]:
+        state = context.folder / "step.txt"
+        first = int(state.read_text()) if state.exists() else 0
+        context.rewind(first - 1)
+        for step in range(first, self.budget):
+            context.metric("step", step, step)
+            if first == 0 and step == self.stop_at:
+                raise StopRun  # after the metric, before the checkpoint
+            state.write_text(str(step + 1))
+        return {"samples": self.budget, "first": first}
+
+
+@dataclass(frozen=True)
+class Bad(Walk):
+    """Returns what JSON cannot hold."""
+
+    def run(self, context: Context) -> Mapping[str, Any]:
+        return {"value": object()}
+
+
+def main() -> None:
+    """``toys.py STORE RUNS PAUSE_S WORKERS``: run that many walks."""
+    store, runs, pause, workers = sys.argv[1:5]
+    walks = [Walk(seed, budget=60, pause_s=float(pause)) for seed in range(int(runs))]
+    with Store.open(store) as opened:
+        summary = run_all(walks, opened, workers=int(workers), reporter=LineReporter(sys.stderr))
+    sys.exit(3 if summary.stopped else 0)
+
+
+if __name__ == "__main__":
+    main()
