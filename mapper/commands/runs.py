@@ -1,0 +1,143 @@
+"""`mapper runs`: what the store holds."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+
+from mapper.store import Store, StoredRun, StoreError
+
+app = typer.Typer(help="List, show and remove the runs of a store.", no_args_is_help=True)
+
+StoreOption = Annotated[
+    str, typer.Option("--store", help="SQLite file or database URL.", metavar="PATH|URL")
+]
+FormatOption = Annotated[str, typer.Option("--format", help="table or json.")]
+DEFAULT_STORE = "runs.sqlite"
+
+
+@app.command("list")
+def list_runs(
+    store: StoreOption = DEFAULT_STORE,
+    kind: Annotated[str | None, typer.Option(help="Only this kind, such as search.")] = None,
+    status: Annotated[
+        str | None, typer.Option(help="Only running, finished, failed or interrupted.")
+    ] = None,
+    format: FormatOption = "table",
+) -> None:
+    """List runs, oldest first."""
+    _check_format(format)
+    with Store.open(store, create=False) as opened:
+        runs = opened.runs(kind=kind, status=status)
+    if format == "json":
+        typer.echo(json.dumps([_summary(run) for run in runs], indent=2))
+    else:
+        _print_table(runs)
+
+
+@app.command("show")
+def show_run(
+    run: Annotated[str, typer.Argument(help="Number of the run, or the beginning of its key.")],
+    store: StoreOption = DEFAULT_STORE,
+    format: FormatOption = "table",
+) -> None:
+    """Show one run: its manifest, its result, and what was recorded."""
+    _check_format(format)
+    with Store.open(store, create=False) as opened:
+        found = opened.run(run)
+        details = _summary(found) | _manifest(found) | {"metrics": opened.metric_names(found.id)}
+    if format == "json":
+        typer.echo(json.dumps(details, indent=2))
+        return
+    for name, value in details.items():
+        text = json.dumps(value) if isinstance(value, dict | list) else _text(value)
+        typer.echo(f"{name:<13} {text}")
+
+
+@app.command("rm")
+def remove_runs(
+    runs: Annotated[list[str], typer.Argument(help="Numbers, or beginnings of keys.")],
+    store: StoreOption = DEFAULT_STORE,
+) -> None:
+    """Remove runs with all they recorded."""
+    with Store.open(store, create=False) as opened:
+        found = [opened.run(text) for text in runs]
+        busy = [run for run in found if run.standing == "running"]
+        if busy:
+            raise StoreError(
+                f"run {busy[0].id}: {busy[0].name} is being done by a process; stop that first"
+            )
+        removed = opened.remove([run.id for run in found])
+    typer.echo(f"removed {removed} {'run' if removed == 1 else 'runs'}")
+
+
+def _check_format(value: str) -> None:
+    if value not in ("table", "json"):
+        raise typer.BadParameter(f"{value!r} is not known; expected table or json", None, None)
+
+
+def _summary(run: StoredRun) -> dict[str, Any]:
+    return {
+        "id": run.id,
+        "key": run.key,
+        "kind": run.kind,
+        "name": run.name,
+        "seed": run.seed,
+        "status": run.standing,
+        "budget": run.budget,
+        "samples": run.samples,
+        "best_value": run.best_value,
+        "cpu_s": run.cpu_s,
+        "wall_s": run.wall_s,
+        "started": _time(run.started),
+        "ended": _time(run.ended),
+    }
+
+
+def _manifest(run: StoredRun) -> dict[str, Any]:
+    return {
+        "attempt": run.attempt,
+        "error": run.error,
+        "command": run.command,
+        "git_revision": run.git_revision,
+        "versions": run.versions,
+        "spec": run.spec,
+        "result": run.result,
+    }
+
+
+def _print_table(runs: list[StoredRun]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("id", "name", "status"):
+        table.add_column(name, overflow="fold")
+    for name in ("samples", "best", "CPU s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("started", no_wrap=True)
+    for run in runs:
+        table.add_row(
+            str(run.id),
+            run.name,
+            run.standing,
+            f"{run.samples:,}/{run.budget:,}",
+            "-" if run.best_value is None else f"{run.best_value:.6g}",
+            "-" if run.cpu_s is None else f"{run.cpu_s:.1f}",
+            _time(run.started),
+        )
+    console = Console()
+    console.print(table if runs else "no runs", markup=False)
+
+
+def _time(seconds: float | None) -> str | None:
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
+
+
+def _text(value: Any) -> str:
+    return "-" if value is None else str(value)

@@ -1,0 +1,62 @@
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from mapper.commands.runs import app
+from mapper.runner import SilentReporter, run_all
+from mapper.store import Store, StoreError
+from tests.mapper.toys import Walk
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "runs.sqlite"
+    with Store.open(path) as store:
+        run_all([Walk(1), Walk(2, trouble="raise")], store, reporter=SilentReporter())
+    return str(path)
+
+
+def call(*arguments: str):
+    return CliRunner().invoke(app, arguments, catch_exceptions=True)
+
+
+def test_list_shows_every_run(path):
+    text = call("list", "--store", path).output
+    assert "walk seed 1" in text
+    assert "finished" in text
+    assert "50/50" in text
+    assert "walk seed 2" in text
+    rows = json.loads(call("list", "--store", path, "--format", "json").output)
+    assert [(row["seed"], row["status"]) for row in rows] == [(1, "finished"), (2, "failed")]
+    assert (
+        len(
+            json.loads(
+                call("list", "--store", path, "--status", "failed", "--format", "json").output
+            )
+        )
+        == 1
+    )
+
+
+def test_show_has_manifest_and_result(path):
+    details = json.loads(call("show", "1", "--store", path, "--format", "json").output)
+    assert details["result"]["samples"] == 50
+    assert details["metrics"] == ["mean"]
+    assert details["versions"]["numpy"]
+    assert details["spec"]["label"] == "walk"
+    assert "the toy broke" in call("show", "2", "--store", path).output
+
+
+def test_rm_removes(path):
+    assert "removed 1 run" in call("rm", "1", "--store", path).output
+    assert len(Store.open(path).runs()) == 1
+    assert isinstance(call("rm", "1", "--store", path).exception, StoreError)
+
+
+def test_mistakes_are_named(path, tmp_path):
+    missing = call("list", "--store", str(tmp_path / "no.sqlite")).exception
+    assert isinstance(missing, StoreError)
+    wrong = call("list", "--store", path, "--format", "xml")
+    assert wrong.exit_code == 2
+    assert "expected table or json" in wrong.output
