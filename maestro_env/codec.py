@@ -9,12 +9,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from layers import DIMS
+
 Int8Array = NDArray[np.int8]
 Int32Array = NDArray[np.int32]
 Int64Array = NDArray[np.int64]
 
 PERMUTATIONS: Int8Array = np.array(list(permutations(range(6))), dtype=np.int8)
-"""``(720, 6)``: every loop order over ``KCYXRS``, lexicographic."""
+"""``(720, 6)``: every loop order over ``KCYXRS``, lexicographic by index."""
+
+ORDER_INDEX = {"".join(DIMS[d] for d in order): i for i, order in enumerate(PERMUTATIONS)}
+"""Place in `PERMUTATIONS` of each order by name."""
 
 
 class Layout(NamedTuple):
@@ -22,9 +27,10 @@ class Layout(NamedTuple):
 
     Args:
         nvec: ``(P,)`` number of choices.
-        values: ``(P, most choices)`` the value of each choice (dimension index, tile, PEs).
+        values: ``(P, most choices)`` the value of each choice (priority, index of an order or a
+            dimension, tile, PEs), ascending.
         extents: ``(6,)`` extents in the order KCYXRS; tiles that are not searched take them.
-        priority: ``(2, 6)`` columns of the priorities.
+        priority: ``(2, 6)`` columns of the priorities of loops that can iterate.
         order: ``(2,)`` columns of the permutations.
         parallel: ``(2,)`` columns of the parallel dimensions.
         tile: ``(2, 6)`` columns of the tiles.
@@ -89,26 +95,27 @@ def decode_rows(
 def _decode_order(
     action: Int64Array, layout: Layout, table: Int8Array, level: int, out: Int8Array
 ) -> None:
-    if layout.order[level] >= 0:
-        out[:] = table[action[layout.order[level]]]
+    column = layout.order[level]
+    if column >= 0:
+        out[:] = table[layout.values[column, action[column]]]
         return
     count = 0
     for dim in range(6):  # insertion keeps ties in the order KCYXRS
         column = layout.priority[level, dim]
-        if column < 0 or layout.nvec[column] == 1:
+        if column < 0:
             continue
+        priority = layout.values[column, action[column]]
         place = count
         while place > 0:
             before = layout.priority[level, out[place - 1]]
-            if action[before] <= action[column]:
+            if layout.values[before, action[before]] <= priority:
                 break
             out[place] = out[place - 1]
             place -= 1
         out[place] = dim
         count += 1
     for dim in range(6):
-        column = layout.priority[level, dim]
-        if column < 0 or layout.nvec[column] == 1:
+        if layout.priority[level, dim] < 0:
             out[count] = dim
             count += 1
 
@@ -127,7 +134,9 @@ def encode_rows(
     actions = np.zeros((size, layout.nvec.shape[0]), np.int64)
     for row in range(size):
         for level in range(2):
-            _encode_order(orders[row, level], layout, level, actions[row])
+            column = _encode_order(orders[row, level], layout, level, actions[row])
+            if column >= 0:
+                return actions, row, column, -1
             column = layout.parallel[level]
             index = _index(layout, column, parallel[row, level])
             if index < 0:
@@ -142,54 +151,78 @@ def encode_rows(
                     if tile != layout.extents[dim]:
                         return actions, row, -2 - dim, tile
                     continue
-                index = _index(layout, column, tile)
-                if index < 0:
+                index = _at_least(layout, column, tile)  # larger choices are clamped to the outer
+                clamped = level == 1 and tile == tiles[row, 0, dim]
+                if index < 0 or (layout.values[column, index] != tile and not clamped):
                     return actions, row, column, tile
                 actions[row, column] = index
-        wanted = cluster[row]
+        clamped = False
         if layout.pes >= 0:
             index = _index(layout, layout.pes, pes[row])
             if index < 0:
                 return actions, row, layout.pes, pes[row]
             actions[row, layout.pes] = index
-            if wanted >= pes[row]:  # any choice from here up is clamped to the PE count
-                wanted = pes[row]
-                index = 0
-                while layout.values[layout.cluster, index] < wanted:
-                    index += 1
-                actions[row, layout.cluster] = index
-                continue
-        index = _index(layout, layout.cluster, wanted)
-        if index < 0:
+            clamped = cluster[row] >= pes[row]
+        wanted = min(cluster[row], pes[row]) if clamped else cluster[row]
+        index = _at_least(layout, layout.cluster, wanted)
+        if index < 0 or (layout.values[layout.cluster, index] != wanted and not clamped):
             return actions, row, layout.cluster, wanted
         actions[row, layout.cluster] = index
     return actions, -1, -1, 0
 
 
 @njit(cache=True)
-def _index(layout: Layout, column: int, value: int) -> int:
-    """Position of a value among a column's choices, which ascend; -1 if it is none of them."""
-    low, high = 0, layout.nvec[column] - 1
+def _at_least(layout: Layout, column: int, value: int) -> int:
+    """Position of the smallest choice that is not below a value; -1 if all are."""
+    low, high = 0, layout.nvec[column]
     while low < high:
         middle = (low + high) // 2
         if layout.values[column, middle] < value:
             low = middle + 1
         else:
             high = middle
-    return low if layout.values[column, low] == value else -1
+    return low if low < layout.nvec[column] else -1
 
 
 @njit(cache=True)
-def _encode_order(order: Int8Array, layout: Layout, level: int, action: Int64Array) -> None:
-    if layout.order[level] >= 0:
-        action[layout.order[level]] = _permutation_index(order)
-        return
-    rank = 0
+def _index(layout: Layout, column: int, value: int) -> int:
+    """Position of a value among a column's choices, which ascend; -1 if it is none of them."""
+    index = _at_least(layout, column, value)
+    return index if index >= 0 and layout.values[column, index] == value else -1
+
+
+@njit(cache=True)
+def _encode_order(order: Int8Array, layout: Layout, level: int, action: Int64Array) -> int:
+    """Write a level's order into an action; the column that has no such choice, or -1."""
+    column: int = layout.order[level]
+    if column >= 0:
+        index = _index(layout, column, _permutation_index(order))
+        action[column] = max(0, index)
+        return -1 if index >= 0 else column
+    column = _encode_priorities(order, layout, level, action, True)
+    if column >= 0:
+        column = _encode_priorities(order, layout, level, action, False)
+    return column
+
+
+@njit(cache=True)
+def _encode_priorities(
+    order: Int8Array, layout: Layout, level: int, action: Int64Array, strict: bool
+) -> int:
+    """Give each loop the lowest priority that keeps the order; without ties if `strict`."""
+    last, last_dim = -1, -1
     for place in range(6):
-        column = layout.priority[level, order[place]]
-        if column >= 0 and layout.nvec[column] > 1:
-            action[column] = rank
-            rank += 1
+        dim = order[place]
+        column = int(layout.priority[level, dim])
+        if column < 0:
+            continue
+        tie = not strict and dim > last_dim
+        index = _at_least(layout, column, last if tie else last + 1)
+        if index < 0:
+            return column
+        action[column] = index
+        last, last_dim = layout.values[column, index], dim
+    return -1
 
 
 @njit(cache=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -15,9 +15,11 @@ from layers import DIMS, Layer
 from maestro_env import codec
 from maestro_env.parameters import (
     TILE_RULES,
+    MapSpaceError,
     Parameter,
     TileRule,
     cluster_choices,
+    narrowed,
     num_pes_choices,
     tile_choices,
 )
@@ -27,14 +29,12 @@ Seed = int | np.random.Generator
 FilterRule = Literal["whole", "free"]
 OrderRule = Literal["priority", "permutation"]
 
+__all__ = ["ActionError", "MapSpace", "MapSpaceError"]
+
 LEVEL_NAMES = ("outer", "inner")
 MAX_ANY = 1_000_000
 """Largest extent of which every tile is listed."""
 CO_SEARCH = ("num_pes",)
-
-
-class MapSpaceError(ValueError):
-    """An option of the space that is not known, or a mapping that is not in the space."""
 
 
 class ActionError(ValueError):
@@ -60,6 +60,8 @@ class MapSpace:
         orders: ``"priority"``: one priority a dimension and level, the lowest outermost, ties in
             the order KCYXRS; ``"permutation"``: one of 720 orders a level.
         co_search: ``("num_pes",)`` searches the PEs in use too.
+        only: Narrows single parameters: ``{"outer_parallel": ["K"], "cluster_size": [16, 32]}``
+            keeps these of the choices that the other options give.
 
     Raises:
         MapSpaceError: An option is unknown, or the layer has an extent with too many tiles to list.
@@ -74,6 +76,7 @@ class MapSpace:
         parallel: str = "KCYX",
         orders: OrderRule = "priority",
         co_search: Iterable[str] = (),
+        only: Mapping[str, Iterable[int | str]] | None = None,
     ) -> None:
         self.layer = layer
         self.accelerator = accelerator
@@ -87,8 +90,14 @@ class MapSpace:
             _check_extents(layer)
         self.tiles, self.filters, self.orders = tiles, filters, orders
         self.parallel, self.co_search = _checked_parallel(parallel), co_search
-        self.parameters: tuple[Parameter, ...] = tuple(self._build())
-        self.names: tuple[str, ...] = tuple(p.name for p in self.parameters)
+        self.only = {name: tuple(choices) for name, choices in (only or {}).items()}
+        built = tuple(self._build())
+        self.names: tuple[str, ...] = tuple(p.name for p in built)
+        for name in self.only:
+            _check_option("only", name, self.names)
+        self.parameters: tuple[Parameter, ...] = tuple(
+            narrowed(p, self.only[p.name]) if p.name in self.only else p for p in built
+        )
         self.nvec: IntArray = np.array([len(p) for p in self.parameters], dtype=np.int64)
         self._layout = self._build_layout()
 
@@ -101,6 +110,7 @@ class MapSpace:
             "parallel": self.parallel,
             "orders": self.orders,
             "co_search": list(self.co_search),
+            "only": {name: list(choices) for name, choices in self.only.items()},
         }
 
     @property
@@ -215,6 +225,8 @@ class MapSpace:
                 f"({self.layer.extents[dim]}); use MapSpace(filters='free')"
             )
         parameter = self.parameters[column]
+        if parameter.kind in ("priority", "order"):
+            return f"mapping {row}: {parameter.name} offers no choice that gives this loop order"
         shown = DIMS[value] if parameter.kind == "parallel" else value
         offered = [str(choice) for choice in parameter.choices]
         if parameter.kind != "parallel" and len(offered) > 6:
@@ -229,19 +241,23 @@ class MapSpace:
     def _tiled(self) -> str:
         return DIMS if self.filters == "free" else "KCYX"
 
+    @property
+    def _moving(self) -> list[str]:
+        """Dimensions whose loops can iterate."""
+        return [d for d in self._tiled if self.layer.extents[DIMS.index(d)] > 1]
+
     def _tiles_of(self, dim: str) -> tuple[int, ...]:
         return tile_choices(self.layer.extents[DIMS.index(dim)], self.tiles)
 
     def _build(self) -> Iterable[Parameter]:
-        moving = [d for d in self._tiled if len(self._tiles_of(d)) > 1]
+        moving = self._moving
         spread = "".join(d for d in self.parallel if d in moving)
         if not spread:  # nothing to spread: any legal dimension serves
             legal = [d for d in self.parallel if not (self.layer.depthwise and d == "K")]
             spread = (legal or ["C"])[0]
         for level, prefix in enumerate(LEVEL_NAMES):
             if self.orders == "permutation":
-                names = tuple("".join(DIMS[i] for i in p) for p in codec.PERMUTATIONS)
-                yield Parameter(f"{prefix}_order", names, level, "order")
+                yield Parameter(f"{prefix}_order", tuple(codec.ORDER_INDEX), level, "order")
             else:
                 for dim in self._tiled:
                     ranks = tuple(range(len(moving))) if dim in moving else (0,)
@@ -257,25 +273,29 @@ class MapSpace:
 
     def _build_layout(self) -> codec.Layout:
         columns = {(p.kind, p.level, p.dim): i for i, p in enumerate(self.parameters)}
+        loops = {key: i for key, i in columns.items() if key[2] in self._moving}
         values = np.zeros((len(self.nvec), int(self.nvec.max())), dtype=np.int32)
         for i, parameter in enumerate(self.parameters):
-            if parameter.kind == "order":
-                continue
-            values[i, : len(parameter)] = [
-                DIMS.index(c) if isinstance(c, str) else c for c in parameter.choices
-            ]
+            values[i, : len(parameter)] = [_number(choice) for choice in parameter.choices]
         grid = [(level, dim) for level in (0, 1) for dim in DIMS]
         return codec.Layout(
             nvec=self.nvec,
             values=values,
             extents=np.array(self.layer.extents, dtype=np.int32),
-            priority=codec.layout_columns(columns, [("priority", *g) for g in grid]).reshape(2, 6),
+            priority=codec.layout_columns(loops, [("priority", *g) for g in grid]).reshape(2, 6),
             order=codec.layout_columns(columns, [("order", level, "") for level in (0, 1)]),
             parallel=codec.layout_columns(columns, [("parallel", level, "") for level in (0, 1)]),
             tile=codec.layout_columns(columns, [("tile", *g) for g in grid]).reshape(2, 6),
             cluster=columns["cluster_size", None, ""],
             pes=columns.get(("num_pes", None, ""), -1),
         )
+
+
+def _number(choice: int | str) -> int:
+    """What the compiled code takes for a choice."""
+    if isinstance(choice, int):
+        return choice
+    return DIMS.index(choice) if len(choice) == 1 else codec.ORDER_INDEX[choice]
 
 
 def _check_option(option: str, value: Any, allowed: Iterable[str]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Literal
 
 TileRule = Literal["balanced", "divisors", "any"]
@@ -11,6 +12,10 @@ ParameterKind = Literal["priority", "order", "parallel", "tile", "cluster_size",
 TILE_RULES: tuple[TileRule, ...] = ("balanced", "divisors", "any")
 NUM_PES_STEPS = 64
 """`num_pes` is searched in steps of 1/64 of the array, beside balanced values and powers of two."""
+
+
+class MapSpaceError(ValueError):
+    """An option of the space that is not known, or a mapping that is not in the space."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,24 @@ class Parameter:
 
     def __len__(self) -> int:
         return len(self.choices)
+
+
+def narrowed(parameter: Parameter, keep: Iterable[int | str]) -> Parameter:
+    """A parameter with some of its choices only.
+
+    Raises:
+        MapSpaceError: None is kept, or one is not among the choices.
+    """
+    keep = tuple(keep)
+    unknown = [choice for choice in keep if choice not in parameter.choices]
+    if unknown or not keep:
+        shown = ", ".join(str(choice) for choice in parameter.choices[:40])
+        more = ", ..." if len(parameter.choices) > 40 else ""
+        raise MapSpaceError(
+            f"space.only.{parameter.name}: got {list(keep)!r}, expected some of {shown}{more}"
+        )
+    kept = tuple(choice for choice in parameter.choices if choice in keep)
+    return replace(parameter, choices=kept)  # type: ignore[arg-type]
 
 
 def balanced(extent: int) -> tuple[int, ...]:

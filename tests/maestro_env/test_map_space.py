@@ -206,3 +206,50 @@ def test_any_layer_and_array_round_trip(K, C, P, Q, R, S, stride, pes) -> None:
     )
     actions = space.sample(20, seed=K)
     assert same(space.decode(actions), space.decode(space.canonical(actions)))
+
+
+ONLY = {
+    "outer_parallel": ["K"],
+    "cluster_size": [4, 42],
+    "outer_tile_K": [2, 12],
+    "inner_tile_K": [1, 6],
+    "outer_priority_C": [0],
+    "inner_priority_K": [1, 3],
+}
+
+
+def test_narrowed_space_keeps_only_the_named_choices() -> None:
+    space = MapSpace(CONV, EDGE, only=ONLY)
+    assert space.size < MapSpace(CONV, EDGE).size
+    actions = space.sample(500, 3)
+    mappings = space.decode(actions)
+    assert set(mappings.parallel[:, 0]) == {0}
+    assert set(mappings.cluster_size) == {4, 42}
+    assert set(mappings.tiles[:, 0, 0]) == {2, 12}
+    assert set(mappings.tiles[:, 1, 0]) == {1, 2, 6}
+    assert set(mappings.orders[:, 0, 0]) == {0, 1}, "C comes first but for ties with K"
+    canonical = space.encode(mappings)
+    assert same(mappings, space.decode(canonical))
+    assert np.array_equal(space.encode(space.decode(canonical)), canonical)
+    again = MapSpace(CONV, EDGE, **space.options)
+    assert same(again.decode(actions), mappings)
+
+
+def test_narrowed_orders_decode_by_name() -> None:
+    space = MapSpace(CONV, EDGE, orders="permutation", only={"outer_order": ["XYKCRS", "CKXYSR"]})
+    mappings = space.decode(space.sample(60, 0))
+    assert {m.orders[0] for m in mappings} == {"XYKCRS", "CKXYSR"}
+    assert same(space.decode(space.encode(mappings)), mappings)
+
+
+@pytest.mark.parametrize(
+    ("only", "words"),
+    [
+        ({"outer_tile_K": [7]}, "expected some of 1, 2, 3, 4, 5, 6, 8, 12, 24"),
+        ({"outer_tile_K": []}, "expected some of"),
+        ({"outer_tiles_K": [1]}, "Did you mean 'outer_tile_K'"),
+    ],
+)
+def test_narrowing_to_what_is_not_offered_is_refused(only: dict, words: str) -> None:
+    with pytest.raises(MapSpaceError, match=words):
+        MapSpace(CONV, EDGE, only=only)
