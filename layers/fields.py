@@ -75,6 +75,7 @@ def to_fields(layer: Layer) -> dict[str, Any]:
     for field in NEST_FIELDS:
         if not (field == "K" and layer.depthwise):
             fields[field] = getattr(layer, field)
+    fields |= {"Y": layer.given_y, "X": layer.given_x}
     for field in REPEAT_FIELDS:
         if getattr(layer, field) != 1:
             fields[field] = getattr(layer, field)

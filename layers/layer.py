@@ -148,12 +148,12 @@ class Layer:
 
     def renamed(self, name: str) -> Layer:
         """The same layer under another name."""
-        return replace(self, name=name)
+        return replace(self, name=name, Y=self.given_y, X=self.given_x)
 
     @property
     def shape(self) -> Layer:
         """The layer without its name: equal for layers that cost the same."""
-        return self.renamed("")
+        return replace(self, name="")
 
     @property
     def given_y(self) -> int:

@@ -44,9 +44,18 @@ class Stack:
         self.channels, self.rows = outputs, 1
 
     def _add(self, name: str, kind: LayerKind, K: int, taps: int, stride: int, pad: int) -> None:
-        rows = self.rows + 2 * pad
-        layer = Layer(
-            f"{self.network}.{name}", kind, K, self.channels, rows, rows, taps, taps, stride
+        self.rows = (self.rows + 2 * pad - taps) // stride + 1
+        touched = (self.rows - 1) * stride + taps
+        self.layers.append(
+            Layer(
+                f"{self.network}.{name}",
+                kind,
+                K,
+                self.channels,
+                touched,
+                touched,
+                taps,
+                taps,
+                stride,
+            )
         )
-        self.layers.append(layer)
-        self.rows = layer.out_y

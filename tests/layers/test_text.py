@@ -14,6 +14,7 @@ from tests.layers.strategies import any_layer
 def test_a_layer_in_line_reads_back(layer: Layer) -> None:
     read = layers.parse(layers.inline(layer))
     assert read.shape == layer.shape
+    assert (read.given_y, read.given_x) == (layer.given_y, layer.given_x)
     assert layers.parse(read.name) == read
 
 

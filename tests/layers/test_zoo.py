@@ -68,6 +68,12 @@ def test_layers_are_found_by_index_and_by_name(name: str) -> None:
         assert layers.get(f"{name}.{index}") == layer == layers.get(layer.name)
 
 
+@pytest.mark.parametrize("name", layers.networks())
+def test_layers_are_given_trimmed(name: str) -> None:
+    for layer in layers.network(name):
+        assert (layer.given_y, layer.given_x) == (layer.Y, layer.X)
+
+
 @pytest.mark.parametrize("name", ["alexnet", "vgg16", "mobilenetv2"])
 def test_each_layer_takes_the_channels_of_the_one_before(name: str) -> None:
     convs = [layer for layer in layers.network(name) if layer.kind is not LayerKind.GEMM]

@@ -1,0 +1,211 @@
+"""``mapper evaluate``: what one mapping of one layer costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mapper.commands.options import (
+    AcceleratorOption,
+    JsonFlag,
+    L1Bytes,
+    L2Bytes,
+    NocBw,
+    NumPes,
+    OffchipBw,
+    OptionError,
+    SimdLanes,
+    accelerator_of,
+)
+
+if TYPE_CHECKING:
+    from cost_models import Accelerator, Cost, CostModel, Dataflow, Mapping
+    from layers import Layer
+
+    Pair = tuple[Layer, Mapping | Dataflow]
+
+
+def evaluate(
+    layer: Annotated[
+        str | None,
+        typer.Option(
+            "--layer",
+            "-l",
+            help="Zoo name, FILE.yaml:NAME, or in line (see `mapper search --help`); "
+            "not needed for a .m file that names its layers.",
+        ),
+    ] = None,
+    mapping: Annotated[Path | None, typer.Option(help="A mapping as YAML.")] = None,
+    dataflow: Annotated[
+        Path | None, typer.Option(help="MAESTRO's directives, or a whole network, as .m.")
+    ] = None,
+    accelerator: AcceleratorOption = "edge",
+    cost_model: Annotated[
+        str, typer.Option(help="exact, maestro, ..., or all of them side by side.")
+    ] = "exact",
+    no_guard: Annotated[
+        bool, typer.Option("--no-guard", help="The maestro model's raw figures, impossible or not.")
+    ] = False,
+    num_pes: NumPes = None,
+    l1_bytes: L1Bytes = None,
+    l2_bytes: L2Bytes = None,
+    noc_bw: NocBw = None,
+    offchip_bw: OffchipBw = None,
+    simd_lanes: SimdLanes = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Print the cost of a mapping, or why it has none (exit code 1)."""
+    chip = accelerator_of(
+        accelerator,
+        num_pes=num_pes,
+        l1_bytes=l1_bytes,
+        l2_bytes=l2_bytes,
+        noc_bw=noc_bw,
+        offchip_bw=offchip_bw,
+        simd_lanes=simd_lanes,
+    )
+    pairs = _pairs(layer, mapping, dataflow)
+    models = _models(cost_model, no_guard)
+    results = [(pair, _evaluated(pair, chip, models)) for pair in pairs]
+    if as_json:
+        _print_json(results, chip)
+    elif len(results) == 1:
+        _print_one(*results[0], chip)
+    else:
+        _print_many(results)
+    if not all(cost.feasible for _, costs in results for cost in costs.values()):
+        raise typer.Exit(1)
+
+
+def _pairs(layer: str | None, mapping: Path | None, dataflow: Path | None) -> list[Pair]:
+    """The layers to evaluate, each with its mapping or dataflow."""
+    import layers
+    from mapper.result_files import read_mapping
+
+    if (mapping is None) == (dataflow is None):
+        raise OptionError("give either --mapping FILE.yaml or --dataflow FILE.m")
+    found = None if layer is None else layers.parse(layer)
+    if dataflow is not None:
+        return _pairs_of_file(found, dataflow)
+    assert mapping is not None
+    if found is None:
+        raise OptionError(f"--mapping {mapping} needs --layer, such as --layer mobilenetv2.2")
+    return [(found, read_mapping(mapping))]
+
+
+def _pairs_of_file(layer: Layer | None, path: Path) -> list[Pair]:
+    """A file of directives belongs to `layer`; a whole network brings its own layers."""
+    from cost_models import DataflowError, parse_dataflow, parse_network
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise DataflowError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise DataflowError(f"{path}: not UTF-8 text: {error}") from error
+    if "Network" not in text:
+        directives = parse_dataflow(text)
+        if not directives.directives:
+            raise DataflowError(f"{path}: no directives; expected lines such as SpatialMap(1,1) K;")
+        if layer is None:
+            raise OptionError(f"--dataflow {path} names no layer; give --layer")
+        return [(layer, directives)]
+    pairs = parse_network(text, str(path))
+    if not pairs:
+        raise DataflowError(f"{path}: the network has no layers")
+    if layer is None:
+        return list(pairs)
+    if len(pairs) > 1:
+        raise OptionError(
+            f"--dataflow {path} holds {len(pairs)} layers; leave --layer out to evaluate them, "
+            "or give a file with one dataflow"
+        )
+    return [(layer, pairs[0][1])]
+
+
+def _models(name: str, no_guard: bool) -> dict[str, CostModel]:
+    import cost_models
+
+    if name != "all":
+        options = {"guard": False} if no_guard else {}
+        return {name: cost_models.load(name, **options)}
+    models = {}
+    for known in cost_models.names():
+        try:
+            models[known] = cost_models.load(known, **({"guard": False} if no_guard else {}))
+        except cost_models.CostModelError as error:
+            if no_guard and "guard" in str(error):
+                models[known] = cost_models.load(known)
+            else:
+                typer.echo(f"{known} is left out: {error}", err=True)
+    return models
+
+
+def _evaluated(pair: Pair, chip: Accelerator, models: dict[str, CostModel]) -> dict[str, Cost]:
+    layer, mapping = pair
+    return {name: model.evaluate(layer, chip, mapping) for name, model in models.items()}
+
+
+def _print_json(results: list[tuple[Pair, dict[str, Cost]]], chip: Accelerator) -> None:
+    import layers
+    from mapper.show.cost import cost_values
+    from mapper.show.tables import print_json
+
+    rows = []
+    for (layer, mapping), costs in results:
+        rows.append(
+            {
+                "layer": layers.to_fields(layer),
+                "accelerator": chip.to_dict(),
+                **_mapping_values(layer, mapping),
+                "costs": {name: cost_values(cost) for name, cost in costs.items()},
+            }
+        )
+    print_json(rows[0] if len(rows) == 1 else rows)
+
+
+def _mapping_values(layer: Layer, mapping: Mapping | Dataflow) -> dict[str, Any]:
+    from cost_models import Mapping
+
+    if isinstance(mapping, Mapping):
+        return {"mapping": mapping.to_dict(), "dataflow": str(mapping.dataflow(layer))}
+    return {"mapping": None, "dataflow": str(mapping)}
+
+
+def _print_one(pair: Pair, costs: dict[str, Cost], chip: Accelerator) -> None:
+    import layers
+    from cost_models import Mapping, loop_nest
+    from mapper.show.cost import print_costs
+
+    layer, mapping = pair
+    typer.echo(f"Layer {layer.name}: {layers.inline(layer)}, {layer.macs:,} MACs")
+    if isinstance(mapping, Mapping):
+        typer.echo(f"\n{loop_nest(mapping, layer, chip.num_pes)}\n")
+    else:
+        typer.echo(f"\n{mapping}\n")
+    feasible = {name: cost for name, cost in costs.items() if cost.feasible}
+    if feasible:
+        print_costs(feasible, f"Cost on {_shown_chip(chip)}")
+    for name, cost in costs.items():
+        if not cost.feasible:
+            typer.echo(f"{name}: {cost.infeasible}", err=True)
+
+
+def _print_many(results: list[tuple[Pair, dict[str, Cost]]]) -> None:
+    from mapper.show.tables import print_rows
+
+    figures = ("latency_cycles", "energy_nj", "macs", "l1_bytes", "l2_bytes", "utilized_pes")
+    rows = []
+    for (layer, _), costs in results:
+        for name, cost in costs.items():
+            values = {figure: getattr(cost, figure) for figure in figures}
+            reason = "" if cost.infeasible is None else str(cost.infeasible)
+            rows.append({"layer": layer.name, "cost model": name, **values, "reason": reason})
+    print_rows(f"{len(results)} layers", rows, "latency in cycles, energy in nJ, l1_bytes a PE")
+
+
+def _shown_chip(chip: Accelerator) -> str:
+    limits = (f"{key}={'none' if v is None else v}" for key, v in chip.to_dict().items())
+    return ", ".join(limits)

@@ -1,0 +1,69 @@
+"""``mapper layers``: what the zoo or a file holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mapper.commands.options import JsonFlag
+
+if TYPE_CHECKING:
+    from layers import Layer
+
+
+def list_layers(
+    network: Annotated[
+        str | None,
+        typer.Argument(help="A network of the zoo, or a YAML or CSV file; all networks if absent."),
+    ] = None,
+    distinct: Annotated[
+        bool, typer.Option("--distinct", help="Each shape once, with how often it occurs.")
+    ] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """List the networks of the zoo, or the layers of one."""
+    from pathlib import Path
+
+    import layers
+    from mapper.show.tables import print_json, print_rows
+
+    if network is None:
+        rows = [_network_row(name) for name in layers.networks()]
+        title = "Networks; `mapper layers NETWORK` lists the layers of one"
+    else:
+        is_file = Path(network).suffix.lower() in (".yaml", ".yml", ".csv")
+        found = layers.read_file(network) if is_file else layers.network(network)
+        if distinct:
+            shapes = layers.distinct(found)
+            rows = [{"count": count, **_layer_row(layer)} for layer, count in shapes]
+        else:
+            rows = [{"index": i, **_layer_row(layer)} for i, layer in enumerate(found)]
+        title = f"{network}: {len(found)} layers, counted from 0; Y and X are input extents"
+    if as_json:
+        print_json(rows)
+    else:
+        print_rows(title, rows)
+
+
+def _network_row(name: str) -> dict[str, Any]:
+    import layers
+
+    found = layers.network(name)
+    return {
+        "network": name,
+        "layers": len(found),
+        "distinct": len(layers.distinct(found)),
+        "macs": sum(layer.macs for layer in found),
+        "weights": sum(layer.filter_size for layer in found),
+    }
+
+
+def _layer_row(layer: Layer) -> dict[str, Any]:
+    fields = ("K", "C", "Y", "X", "R", "S", "stride", "N", "groups")
+    return {
+        "name": layer.name,
+        "kind": str(layer.kind),
+        **{field: getattr(layer, field) for field in fields},
+        "macs": layer.macs,
+    }

@@ -1,0 +1,148 @@
+"""``mapper search``: a good mapping of one layer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mapper.commands.options import (
+    AcceleratorOption,
+    CostModelOption,
+    JsonFlag,
+    L1Bytes,
+    L2Bytes,
+    LayerOption,
+    NocBw,
+    NumPes,
+    OffchipBw,
+    SimdLanes,
+    accelerator_of,
+    pairs_of,
+)
+
+if TYPE_CHECKING:
+    from baselines import Searcher
+    from maestro_env import Problem
+
+
+def search(
+    layer: LayerOption,
+    objective: Annotated[
+        str,
+        typer.Option(
+            "--objective",
+            "-o",
+            help="latency, energy, edp, area, power, energy_total, edp_total, or a product "
+            "such as 'latency*area'; it is minimised.",
+        ),
+    ] = "edp",
+    method: Annotated[
+        str | None, typer.Option(help="Searcher, such as ga or random.", show_default="ga")
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="NAME=VALUE", help="Option of the method; repeatable."),
+    ] = None,
+    budget: Annotated[int, typer.Option(min=1, help="Samples to spend, to the last one.")] = 20_000,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same samples.")] = 0,
+    accelerator: AcceleratorOption = "edge",
+    cost_model: CostModelOption = "exact",
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--limit", metavar="NAME=VALUE", help="Such as max_latency_cycles=1e6; repeatable."
+        ),
+    ] = None,
+    space: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--space",
+            metavar="NAME=VALUE",
+            help="Of the map space: tiles=divisors, filters=free, parallel=KC, "
+            "orders=permutation, co_search=num_pes; repeatable.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for mapping.yaml, mapping.m, manifest.json; else none."),
+    ] = None,
+    num_pes: NumPes = None,
+    l1_bytes: L1Bytes = None,
+    l2_bytes: L2Bytes = None,
+    noc_bw: NocBw = None,
+    offchip_bw: OffchipBw = None,
+    simd_lanes: SimdLanes = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Search a mapping of a layer and print its loop nest, costs and distance to the bound.
+
+    Ctrl-C ends the search and prints the best mapping so far; exit code 1: none was feasible.
+    """
+    from maestro_env import Problem
+    from mapper.methods import chosen_searcher
+    from mapper.result_files import check_writable
+
+    problem = Problem(
+        layer,
+        accelerator_of(
+            accelerator,
+            num_pes=num_pes,
+            l1_bytes=l1_bytes,
+            l2_bytes=l2_bytes,
+            noc_bw=noc_bw,
+            offchip_bw=offchip_bw,
+            simd_lanes=simd_lanes,
+        ),
+        objective,
+        cost_model,
+        pairs_of("--space", space or []),
+        pairs_of("--limit", limit or []),
+    )
+    searcher = chosen_searcher(method, pairs_of("--option", option or []))
+    if out is not None:
+        check_writable(out)
+    _run(problem, searcher, budget, seed, out, as_json)
+
+
+def _run(
+    problem: Problem,
+    searcher: Searcher,
+    budget: int,
+    seed: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Search, print, write; nothing is written unless a feasible mapping was found."""
+    import sys
+
+    from mapper.manifest import search_manifest
+    from mapper.result_files import write_result
+    from mapper.search import run_search
+    from mapper.show.progress import SearchProgress
+    from mapper.show.search import print_nothing_found, print_result, result_values
+    from mapper.show.tables import plain, print_json
+
+    if not as_json:
+        typer.echo(
+            f"Searching {problem.layer.name} for {problem.objective.name} with {searcher.name}: "
+            f"{budget:,} samples of {float(problem.space.size):.3g} mappings, "
+            f"cost model {problem.cost_model.name}",
+            err=True,
+        )
+    quiet = as_json and not sys.stderr.isatty()
+    with SearchProgress(budget, problem.objective.unit, quiet) as progress:
+        outcome = run_search(problem, searcher, budget, seed, progress.update)
+    manifest: dict[str, Any] = plain(search_manifest(problem, searcher, budget, seed, outcome))
+    if as_json:
+        print_json(result_values(problem, outcome, manifest))
+    else:
+        print_result(problem, outcome)
+    if problem.best_action is None:
+        print_nothing_found(problem)
+        raise typer.Exit(1)
+    if out is not None:
+        best = problem.space.decode(problem.best_action[None])[0]
+        write_result(out, problem.layer, best, manifest)
+        typer.echo(f"wrote {out}/mapping.yaml, mapping.m, manifest.json", err=True)

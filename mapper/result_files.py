@@ -1,0 +1,88 @@
+"""A found mapping on disk: ``mapping.yaml``, ``mapping.m`` and ``manifest.json`` in one folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cost_models import Mapping, MappingError, print_network
+from layers import Layer
+
+MAPPING, DATAFLOW, MANIFEST = "mapping.yaml", "mapping.m", "manifest.json"
+
+
+class OutputError(ValueError):
+    """A folder that results cannot be written to."""
+
+
+def check_writable(folder: Path) -> None:
+    """Make sure, before a search begins, that its results can be written; leaves nothing behind.
+
+    Raises:
+        OutputError: The path is a file, or neither it nor its nearest parent can be written to.
+    """
+    nearest = folder.absolute()
+    while not nearest.exists() and nearest != nearest.parent:
+        nearest = nearest.parent
+    if not nearest.is_dir():
+        raise OutputError(f"--out {folder}: {nearest} is a file; expected a folder")
+    try:
+        os.rmdir(tempfile.mkdtemp(prefix=".mapper-", dir=nearest))
+    except OSError as error:
+        raise OutputError(
+            f"--out {folder}: {nearest} cannot be written to ({error.strerror}); "
+            "give another folder or change its permissions"
+        ) from error
+
+
+def write_result(folder: Path, layer: Layer, mapping: Mapping, manifest: dict[str, Any]) -> None:
+    """Write the three files; each is whole or not there, the manifest comes last.
+
+    Raises:
+        OutputError: The folder cannot be written to.
+    """
+    named = layer.renamed(re.sub(r"\W+", "_", layer.name).strip("_") or "layer")
+    files = {
+        MAPPING: yaml.safe_dump(mapping.to_dict(), sort_keys=False, default_flow_style=None),
+        DATAFLOW: print_network([(named, mapping.dataflow(layer))], name=named.name),
+        MANIFEST: json.dumps(manifest, indent=2, allow_nan=False) + "\n",
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=".mapper-", dir=folder))
+        try:
+            for name, text in files.items():
+                (staging / name).write_text(text, encoding="utf-8")
+            for name in files:
+                os.replace(staging / name, folder / name)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+    except OSError as error:
+        raise OutputError(f"--out {folder}: cannot be written ({error.strerror})") from error
+
+
+def read_mapping(path: Path) -> Mapping:
+    """Read a mapping's YAML.
+
+    Raises:
+        MappingError: The file cannot be read or holds no mapping; names the file.
+    """
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise MappingError(f"{path}: cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise MappingError(f"{path}: not valid YAML: {error}") from error
+    if data is None:
+        raise MappingError(f"{path}: empty; expected orders, parallel, tiles, cluster_size")
+    try:
+        return Mapping.from_dict(data)
+    except MappingError as error:
+        raise MappingError(f"{path}: {error}") from None

@@ -1,0 +1,1 @@
+"""What the command line shows: tables, the loop nest, progress. Standard output holds results."""

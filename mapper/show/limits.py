@@ -1,0 +1,56 @@
+"""What limits a mapping: the slowest part of its latency, idle PEs, and how full buffers are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cost_models import Accelerator, Cost, Mapping
+from layers import Layer
+from mapper.show.tables import shown
+
+PARTS = {
+    "compute_cycles": "compute",
+    "noc_in_cycles": "the NoC to the PEs",
+    "noc_out_cycles": "the NoC from the PEs",
+    "dram_in_cycles": "DRAM reads",
+    "dram_out_cycles": "DRAM writes",
+}
+"""Parts of the exact model's latency that run side by side, by name of its counts."""
+
+
+def what_limits(
+    cost: Cost, layer: Layer, accelerator: Accelerator, mapping: Mapping
+) -> Iterator[str]:
+    """Say in a few lines what stands between a mapping and a better one.
+
+    Args:
+        cost: A feasible cost.
+        layer: The layer.
+        accelerator: The accelerator.
+        mapping: The mapping; its own PE count replaces the accelerator's.
+
+    Yields:
+        Sentences for a person.
+    """
+    pes = mapping.num_pes or accelerator.num_pes
+    parts = {PARTS[name]: cycles for name, cycles in cost.counts.items() if name in PARTS}
+    if parts:
+        slowest = max(parts, key=lambda part: parts[part])
+        share = parts[slowest] / cost.latency_cycles
+        others = ", ".join(f"{k} {shown(v)}" for k, v in parts.items() if k != slowest)
+        yield (
+            f"limited by {slowest}: {shown(parts[slowest])} of {shown(cost.latency_cycles)} "
+            f"cycles ({share:.0%}); {others}"
+        )
+    least = accelerator.compute_bound(layer.macs)
+    yield (
+        f"PEs at work: {shown(round(cost.utilized_pes, 1))} of {pes} "
+        f"({cost.utilized_pes / pes:.0%}); with all of them busy all the time: "
+        f"{shown(least)} cycles"
+    )
+    for name, used, size in (
+        ("L1 of a PE", cost.l1_bytes, accelerator.l1_bytes),
+        ("L2", cost.l2_bytes, accelerator.l2_bytes),
+    ):
+        room = "unlimited" if size is None else f"{shown(size)} B ({used / size:.0%} full)"
+        yield f"{name}: {shown(used)} B of {room}"

@@ -1,0 +1,101 @@
+"""The result of a search, as text and as plain values for JSON."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from cost_models import ReasonCode, loop_nest
+from mapper.show.cost import cost_values, print_costs
+from mapper.show.limits import what_limits
+from mapper.show.tables import shown
+
+if TYPE_CHECKING:
+    from cost_models import Infeasible
+    from maestro_env import Problem
+    from mapper.search import Outcome
+
+
+def result_values(problem: Problem, outcome: Outcome, manifest: dict[str, Any]) -> dict[str, Any]:
+    """The result as ``mapper search --json`` prints it.
+
+    Returns:
+        ``best`` (the objective's value, the cost's figures, mapping and dataflow; None where no
+        sample was feasible), ``bound``, ``samples``, ``feasible_share``, ``seconds``, ``manifest``.
+    """
+    best: dict[str, Any] | None = None
+    if problem.best_action is not None:
+        looked = problem.look(problem.best_action[None])
+        mapping = looked.mappings[0]
+        best = {
+            "objective": outcome.result.best_value,
+            **cost_values(looked.costs[0]),
+            "mapping": mapping.to_dict(),
+            "dataflow": str(mapping.dataflow(problem.layer)),
+        }
+    return {
+        "best": best,
+        "bound": problem.bound,
+        "samples": outcome.result.samples,
+        "feasible_share": outcome.feasible_share,
+        "seconds": outcome.seconds,
+        "manifest": manifest,
+    }
+
+
+def print_result(problem: Problem, outcome: Outcome) -> None:
+    """Print the loop nest, the cost with units, the distance to the bound and what limits it."""
+    spent = f"{outcome.result.samples:,} samples in {outcome.seconds:.2f} s"
+    if outcome.interrupted:
+        print(f"interrupted after {spent}; the best so far:", file=sys.stderr)
+    if problem.best_action is None:
+        return
+    looked = problem.look(problem.best_action[None])
+    mapping, cost = looked.mappings[0], looked.costs[0]
+    print(
+        f"Best mapping of {problem.layer.name} ({spent}, {outcome.feasible_share:.1%} feasible)\n"
+    )
+    print(loop_nest(mapping, problem.layer, problem.accelerator.num_pes), end="\n\n")
+    print_costs({problem.cost_model.name: cost})
+    value = f"{shown(outcome.result.best_value)} {problem.objective.unit}"
+    print(f"\n{problem.objective.name}: {value}{_distance(problem)}")
+    for line in what_limits(cost, problem.layer, problem.accelerator, mapping):
+        print(line)
+
+
+def _distance(problem: Problem) -> str:
+    if not problem.bound:
+        return " (no physical bound is known for it)"
+    ratio = problem.best_value / problem.bound
+    return f", {ratio:.3f} x the physical bound of {shown(problem.bound)}"
+
+
+def print_nothing_found(problem: Problem) -> None:
+    """Say on standard error that no sample was feasible, and what most often stood against it."""
+    print(
+        f"error: no feasible mapping of {problem.layer.name} in {problem.samples:,} samples; "
+        "most often:",
+        file=sys.stderr,
+    )
+    for share, reason in common_reasons(problem):
+        print(f"  {share:.0%}: {reason}", file=sys.stderr)
+
+
+def common_reasons(problem: Problem, samples: int = 512) -> list[tuple[float, Infeasible]]:
+    """The three most frequent reasons among random mappings, each with its mildest example.
+
+    Args:
+        problem: The problem; the samples drawn here are not counted.
+        samples: How many mappings to draw.
+
+    Returns:
+        ``(share of all samples, reason)``, the most frequent first.
+    """
+    looked = problem.look(problem.space.sample(samples, 0))
+    examples: dict[ReasonCode, list[Infeasible]] = {}
+    for row in range(samples):
+        reason = looked.infeasible(row)
+        if reason is not None:
+            examples.setdefault(reason.code, []).append(reason)
+    frequent = sorted(examples.values(), key=len, reverse=True)[:3]
+    return [(len(found) / samples, min(found, key=lambda r: r.gap or 0.0)) for found in frequent]

@@ -1,0 +1,133 @@
+"""The command line as a whole: help, errors, exit codes, laziness."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from mapper import cli
+
+runner = CliRunner()
+
+
+def run(*words: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of ``mapper WORDS``."""
+    result = runner.invoke(cli.app, list(words))
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_help_lists_every_command() -> None:
+    code, out, _ = run("--help")
+    assert code == 0
+    for name, (_, line) in cli.COMMANDS.items():
+        assert name in out
+        assert line.split(",")[0] in out
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_has_help(name: str) -> None:
+    code, out, _ = run(name, "--help")
+    assert code == 0
+    assert name in out
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_is_there(name: str) -> None:
+    module, _, attribute = cli.COMMANDS[name][0].partition(":")
+    assert callable(getattr(importlib.import_module(module), attribute))
+
+
+def test_help_imports_nothing_heavy() -> None:
+    script = (
+        "import sys\n"
+        "from mapper.cli import main\n"
+        "try:\n    main(['--help'])\n"
+        "except SystemExit as end:\n    assert end.code == 0, end.code\n"
+        "print(*sorted({m.partition('.')[0] for m in sys.modules}), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stderr.split())
+    heavy = {"numpy", "numba", "scipy", "torch", "ray", "sklearn", "matplotlib", "sqlalchemy"}
+    assert not loaded & (heavy | {"yaml", "gymnasium", "layers", "cost_models"})
+
+
+def test_a_wrong_command_names_the_nearest() -> None:
+    code, _, err = run("serch")
+    assert code == 2
+    assert "'search'" in err
+
+
+def test_version() -> None:
+    code, out, _ = run("--version")
+    assert code == 0
+    assert out.startswith("mapper ")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["layers", "vgg"], "Did you mean 'vgg16'"),
+        (["layers", "nowhere.yaml"], "nowhere.yaml: cannot be read"),
+        (["evaluate", "--layer", "vgg16.1"], "give either --mapping"),
+        (["evaluate", "--mapping", "nowhere.yaml", "-l", "vgg16.1"], "nowhere.yaml: cannot be"),
+        (["evaluate", "--dataflow", "nowhere.m", "-l", "vgg16.1"], "nowhere.m: cannot be read"),
+        (["search", "--layer", "vgg17.1"], "Did you mean 'vgg16'"),
+        (["search", "--layer", "conv:K=0"], "conv:K=0"),
+        (["search", "-l", "vgg16.1", "--accelerator", "edgy"], "Did you mean 'edge'"),
+        (["search", "-l", "vgg16.1", "--num-pes", "0"], "num_pes: got 0"),
+        (["search", "-l", "vgg16.1", "--l1-bytes", "big"], "--l1-bytes: got 'big'"),
+        (["search", "-l", "vgg16.1", "--limit", "1e6"], "--limit: got '1e6', expected NAME=VALUE"),
+        (["search", "-l", "vgg16.1", "--cost-model", "exakt"], "Did you mean 'exact'"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(words: list[str], message: str) -> None:
+    code, out, err = run(*words)
+    assert code == 2
+    assert message in err
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert out == ""
+
+
+@pytest.mark.parametrize("words", [["search"], ["search", "-l", "vgg16.1", "--budget", "0"]])
+def test_the_parser_refuses_with_exit_code_2(words: list[str]) -> None:
+    code, out, _ = run(*words)
+    assert (code, out) == (2, "")
+
+
+def broken() -> None:
+    """A command with a fault."""
+    raise KeyError("K")
+
+
+def test_a_fault_of_ours_is_exit_code_1_without_a_traceback(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(cli.COMMANDS, "broken", ("", "Fails."))
+    monkeypatch.setattr(cli, "_imported", lambda name: _command(broken))
+    with pytest.raises(SystemExit) as end:
+        cli.main(["broken"])
+    err = capsys.readouterr().err
+    assert end.value.code == 1
+    assert "Traceback" not in err
+    assert "KeyError" in err
+    assert "--debug" in err
+
+
+def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(cli.COMMANDS, "broken", ("", "Fails."))
+    monkeypatch.setattr(cli, "_imported", lambda name: _command(broken))
+    with pytest.raises(KeyError):
+        cli.main(["broken", "--debug"])
+
+
+def _command(function: object) -> object:
+    app = typer.Typer()
+    app.command("broken")(function)  # type: ignore[type-var]
+    return typer.main.get_command(app)
