@@ -1,0 +1,140 @@
+"""The replay store: a layout, a law, a cursor and two seeded generators."""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpe_marl.errors import MpeError, at_least, unknown_name
+from mpe_marl.replay.arrays import Arrays
+from mpe_marl.replay.joint import Joint
+from mpe_marl.replay.laws import Law, make_law
+from mpe_marl.replay.layout import Layout
+from mpe_marl.replay.lists import Lists
+from mpe_marl.replay.ring import Ring
+from mpe_marl.replay.schema import Batch, Schema, Transition
+from mpe_marl.replay.state import State
+
+LAYOUTS: dict[str, type[Layout]] = {cls.name: cls for cls in (Lists, Arrays, Joint, State)}
+
+
+class Replay:
+    """Transitions of all agents and the draws from them.
+
+    Args:
+        schema: What a transition holds.
+        capacity: Transitions kept.
+        layout: Name in :data:`LAYOUTS`.
+        law: A law, or a name in :data:`mpe_marl.replay.laws.LAWS`.
+        batch: Transitions in a mini-batch.
+        seed: Seeds the draws: the same seed and transitions give the same batches anywhere.
+        directory: Folder for memory-mapped files when memory is short.
+        limit: Memory that may be used [B]; None: 80 % of what is free.
+
+    Raises:
+        MpeError: An unknown name.
+        ReplayMemoryError: There is no room; the message says how much is needed.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        capacity: int = 1_000_000,
+        layout: str = "joint",
+        law: str | Law = "uniform",
+        batch: int = 1024,
+        seed: int = 0,
+        directory: str | os.PathLike[str] | None = None,
+        limit: int | None = None,
+    ) -> None:
+        if layout not in LAYOUTS:
+            raise unknown_name("replay layout", layout, LAYOUTS)
+        cls = LAYOUTS[layout]
+        self.schema = schema
+        self.law = make_law(law) if isinstance(law, str) else law
+        self.batch = at_least("batch", batch, 1)
+        self.ring = Ring(capacity, schema.streams, cls.spare(schema))
+        self.layout = cls(schema, self.ring, directory, limit)
+        self.rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
+        self._random = random.Random(seed)  # the papers' draws, index by index
+
+    def __len__(self) -> int:
+        return self.ring.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the store when full."""
+        return self.layout.nbytes
+
+    def add(self, step: Transition) -> None:
+        """Store one step of all streams.
+
+        Raises:
+            MpeError: Another number of streams than the schema's.
+        """
+        if len(step.obs) != self.schema.streams:
+            raise MpeError(f"{len(step.obs)} worlds wrote; expected {self.schema.streams}.")
+        first = self.ring.advance()
+        self.layout.write(first, step)
+        self.law.written(self.ring, np.arange(first, first + len(step.obs), dtype=np.int64))
+
+    def sample(self, states_only: bool = False) -> Batch:
+        """Draw and fetch one mini-batch.
+
+        Args:
+            states_only: Leave observations out where the layout holds states.
+
+        Raises:
+            MpeError: Nothing is stored yet.
+        """
+        if not self.ring.size:
+            raise MpeError("sampling from an empty replay store; add transitions first.")
+        if isinstance(self.layout, Lists):
+            index = self.law.draw_list(self.ring, self.batch, self._random)
+            batch = self.layout.gather(index)
+        else:
+            batch = self.layout.gather(self.law.draw(self.ring, self.batch, self.rng), states_only)
+        return replace(batch, weights=self.law.weights(self.ring, batch.rows))
+
+    def cut(self) -> None:
+        """Say that every stream starts a new episode now, unmarked (its worlds were reset)."""
+        self.layout.cut()
+
+    def dump(self) -> dict[str, NDArray[Any]]:
+        """The store's tables, cursor and generators, as arrays of numbers."""
+        inner = self.rng.bit_generator.state["state"]
+        words = [inner[k] >> shift & (2**64 - 1) for k in ("state", "inc") for shift in (64, 0)]
+        has = self.rng.bit_generator.state
+        tail = [has["has_uint32"], has["uinteger"]]
+        tables = {f"table.{k}": v for k, v in self.layout.dump().items()}
+        tables |= {f"law.{k}": v for k, v in self.law.dump().items()}
+        tables["cursor"] = np.array([self.ring.cursor, self.ring.size], dtype=np.int64)
+        tables["rng"] = np.array(words + tail, dtype=np.uint64)
+        version, key, gauss = self._random.getstate()
+        tables["random"] = np.array([version, *key], dtype=np.int64)
+        assert gauss is None  # no draw here is Gaussian
+        return tables
+
+    def restore(self, tables: dict[str, NDArray[Any]]) -> None:
+        """Take back what :meth:`dump` gave."""
+        self.ring.cursor, self.ring.size = (int(v) for v in tables["cursor"])
+        self.layout.restore(_under("table.", tables))
+        self.law.restore(_under("law.", tables))
+        word = [int(v) for v in tables["rng"]]
+        self.rng.bit_generator.state = {
+            "bit_generator": "PCG64",
+            "state": {"state": word[0] << 64 | word[1], "inc": word[2] << 64 | word[3]},
+            "has_uint32": word[4],
+            "uinteger": word[5],
+        }
+        key = [int(v) for v in tables["random"]]
+        self._random.setstate((key[0], tuple(key[1:]), None))
+
+
+def _under(head: str, tables: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {k[len(head) :]: v for k, v in tables.items() if k.startswith(head)}

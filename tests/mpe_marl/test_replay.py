@@ -1,0 +1,277 @@
+"""Layouts hold what was stored; laws draw with the probabilities they state."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from mpe_marl.errors import MpeError, ReplayMemoryError
+from mpe_marl.replay import LAWS, LAYOUTS, Replay, Schema, Transition, make_law
+from mpe_marl.replay.laws import Neighbor, Runs
+from mpe_marl.replay.ring import Ring
+from mpe_marl.worlds import BatchWorlds, make_spec
+
+
+def fill(replays, env, steps, seed=0):
+    """Play random moves, store them everywhere; returns every transition in order of writing."""
+    rng = np.random.default_rng(seed)
+    for replay in replays:
+        replay.cut()
+    obs, stored = env.reset(seed).copy(), []
+    for _ in range(steps):
+        states = env.states()
+        if env.continuous:
+            act = rng.random((env.n_worlds, env.n_agents, env.act_dim), dtype=np.float32)
+        else:
+            act = rng.integers(0, env.act_dim, (env.n_worlds, env.n_agents))
+        step = env.step(act)
+        after = step.obs.copy()
+        terminated = rng.random(env.n_worlds) < 0.1
+        ended = step.ended | (rng.random(env.n_worlds) < 0.1)
+        t = Transition(
+            obs, act, step.rewards.copy(), after, terminated, ended, states, env.states()
+        )
+        for replay in replays:
+            replay.add(t)
+        stored += [
+            (obs[w], act[w], t.rewards[w], after[w], terminated[w]) for w in range(env.n_worlds)
+        ]
+        obs = env.restart(ended).copy() if ended.any() else after
+    return stored
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    layout=st.sampled_from(sorted(LAYOUTS)),
+    scenario=st.sampled_from(["simple_tag"]),
+    continuous=st.booleans(),
+    worlds=st.integers(1, 3),
+    capacity=st.integers(10, 60),
+    steps=st.integers(1, 80),
+    seed=st.integers(0, 1000),
+)
+def test_every_layout_gives_back_what_was_stored(
+    layout, scenario, continuous, worlds, capacity, steps, seed
+):
+    env = BatchWorlds(make_spec(scenario, 2, continuous=continuous, episode_length=7), worlds)
+    replay = Replay(Schema.of(env), capacity, layout)
+    stored = fill([replay], env, steps, seed)[-replay.ring.capacity :]
+    assert len(replay) == len(stored)
+    rows = replay.ring.physical(np.arange(len(replay)))
+    batch = replay.layout.gather(rows).joined()
+    obs, act, rewards, after, done = zip(*stored, strict=True)
+    close = {"rtol": 1e-6, "atol": 1e-6}  # `state` rebuilds observations in float32
+    np.testing.assert_allclose(batch.obs, obs, **close)
+    np.testing.assert_allclose(batch.next_obs, after, **close)
+    one_hot = act if continuous else np.eye(5)[np.array(act)]
+    np.testing.assert_array_equal(batch.actions, np.array(one_hot, dtype=np.float32))
+    np.testing.assert_array_equal(batch.rewards, np.array(rewards, dtype=np.float32))
+    np.testing.assert_array_equal(batch.done, done)
+    if batch.obs_actions is not None:
+        joined = np.concatenate(
+            [batch.obs.reshape(len(rows), -1), batch.actions.reshape(len(rows), -1)], axis=1
+        )
+        np.testing.assert_array_equal(batch.obs_actions, joined)
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+@pytest.mark.parametrize("law", sorted(LAWS))
+def test_any_law_on_any_layout_draws_stored_rows_only(layout, law):
+    env = BatchWorlds(make_spec("simple_tag", 2, episode_length=5), 2)
+    replay = Replay(Schema.of(env), 40, layout, law, batch=64)
+    for _ in range(4):
+        fill([replay], env, 11)
+        held = set(replay.ring.physical(np.arange(len(replay))).tolist())
+        for _ in range(5):
+            batch = replay.sample()
+            assert set(batch.rows.tolist()) <= held
+            assert batch.joined().obs.shape == (64, 2, env.obs_dim)
+
+
+def test_a_cut_keeps_the_state_after_the_newest_transition():
+    env = BatchWorlds(make_spec("simple_tag", 2), 2)
+    for layout in sorted(LAYOUTS):
+        replay = Replay(Schema.of(env), 20, layout)
+        stored = fill([replay], env, 6, seed=1) + fill([replay], env, 3, seed=2)
+        got = replay.layout.gather(np.arange(18)).joined()
+        np.testing.assert_allclose(got.next_obs, [t[3] for t in stored], rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(got.obs, [t[0] for t in stored], rtol=1e-6, atol=1e-6)
+
+
+def ring_after(writes, capacity=101, spare=0):
+    ring = Ring(capacity, 1, spare)
+    for _ in range(writes):
+        ring.advance()
+    return ring
+
+
+@pytest.mark.parametrize("law", sorted(set(LAWS) - {"prioritised"}))
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize(("writes", "spare"), [(40, 0), (101, 0), (150, 0), (150, 3)])
+def test_inclusion_probabilities(law, listed, writes, spare):
+    law, ring = make_law(law), ring_after(writes, spare=spare)
+    assert law.inclusion(ring).sum() == pytest.approx(1.0)
+    import random
+
+    rng, python_rng = np.random.default_rng(1), random.Random(1)
+    # one slot of each of many short batches: slots of one batch are not independent
+    draws = [
+        (law.draw_list(ring, 96, python_rng) if listed else law.draw(ring, 96, rng))[slot % 96]
+        for slot in range(12_000 if not listed else 4_000)
+    ]
+    check_counts(draws, law.inclusion(ring))
+
+
+def check_counts(draws, inclusion):
+    seen = np.bincount(draws, minlength=len(inclusion))
+    live = inclusion > 0
+    assert not seen[~live].any()
+    assert stats.chisquare(seen[live], inclusion[live] * len(draws)).pvalue > 1e-3
+
+
+def test_prioritised_inclusion_and_weights():
+    law, ring = make_law("prioritised"), ring_after(0)
+    for row in range(50):
+        ring.advance()
+        law.written(ring, np.array([row]))
+    errors = np.random.default_rng(0).gamma(1.0, 1.0, 50)
+    law.update(np.arange(50), errors)
+    expected = (errors + law.floor) ** law.alpha
+    np.testing.assert_allclose(law.inclusion(ring)[:50], expected / expected.sum())
+    rng = np.random.default_rng(1)
+    rows = law.draw(ring, 20_000, rng)
+    seen = np.bincount(rows, minlength=50)
+    # stratified: every count within one of its expectation on both sides
+    assert (abs(seen - 20_000 * law.inclusion(ring)[:50]) <= 2).all()
+    weights = law.weights(ring, rows)
+    assert weights.max() == 1.0
+    likely = rows == errors.argmax()
+    assert (weights[likely] == weights.min()).all()
+
+
+def test_prioritised_never_draws_vacant_rows():
+    env = BatchWorlds(make_spec("simple_tag", 1, episode_length=5))
+    replay = Replay(Schema.of(env), 10, "state", "prioritised", batch=200)
+    fill([replay], env, 27)
+    assert set(replay.sample().rows.tolist()) == set(replay.ring.physical(np.arange(10)).tolist())
+
+
+def test_neighborhoods_do_not_cross_the_write_cursor():
+    ring = ring_after(150)  # rows 0..48 are new, 49..100 old
+    for law in (Neighbor(), Neighbor(edges="skip")):
+        age = (law.draw(ring, 6 * 400, np.random.default_rng(0)) - ring.start) % ring.rows
+        if law.edges == "clip":
+            for near in age.reshape(-1, 6):
+                assert near.max() - near.min() <= 6
+
+
+def test_the_two_versions_of_the_paper_differ_at_the_ends_only():
+    ring = ring_after(100)
+    clip, skip = Neighbor().inclusion(ring), Neighbor(edges="skip").inclusion(ring)
+    assert clip[0] == pytest.approx((3 + 3 + 2 + 1) / 3 / 2 / 100 * 1.0)
+    assert skip[0] < skip[50]
+    assert clip[1:3] == pytest.approx([(5 - 1) / 6 / 100, (6 - 1) / 6 / 100])
+
+
+def test_runs_are_whole_aligned_blocks():
+    ring = ring_after(250)  # the cursor stands at 48
+    rows = Runs(8).draw(ring, 800, np.random.default_rng(0)).reshape(-1, 8)
+    assert (rows[:, 0] % 8 == 0).all()
+    assert (np.diff(rows, axis=1) == 1).all()
+    assert 48 in rows[:, 0]  # the oldest block starts at the cursor
+    with pytest.raises(MpeError, match="no block of 8 rows"):
+        Runs(8).draw(ring_after(7), 8, np.random.default_rng(0))
+
+
+SCRIPT = """
+import numpy as np
+from mpe_marl.replay import LAWS, Replay, Schema
+from tests.mpe_marl.test_replay import fill
+from mpe_marl.worlds import BatchWorlds, make_spec
+for layout in ("lists", "joint"):
+    for law in sorted(LAWS):
+        env = BatchWorlds(make_spec("simple_tag", 2))
+        replay = Replay(Schema.of(env), 64, layout, law, batch=32, seed=3)
+        fill([replay], env, 80)
+        print(layout, law, replay.sample().rows.tolist())
+"""
+
+
+def test_the_same_seed_draws_the_same_in_another_process():
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed, "PATH": "", "PYTHONPATH": "."},
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert outputs[0] == outputs[1]
+    assert outputs[0].count("\n") == 2 * len(LAWS)
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+@pytest.mark.parametrize("law", ["uniform", "prioritised"])
+def test_a_restored_store_draws_on_as_if_nothing_happened(layout, law):
+    env = BatchWorlds(make_spec("simple_tag", 2, episode_length=5), 2)
+    first = Replay(Schema.of(env), 30, layout, law, batch=16, seed=1)
+    fill([first], env, 23)
+    first.sample()
+    tables = {k: np.array(v) for k, v in first.dump().items()}
+    second = Replay(Schema.of(env), 30, layout, law, batch=16, seed=9)
+    second.restore(tables)
+    for _ in range(3):
+        fill([first, second], env, 4)
+        one, two = first.sample(), second.sample()
+        np.testing.assert_array_equal(one.rows, two.rows)
+        np.testing.assert_array_equal(one.joined().obs, two.joined().obs)
+        np.testing.assert_array_equal(one.joined().next_obs, two.joined().next_obs)
+
+
+@pytest.mark.parametrize("layout", sorted(set(LAYOUTS) - {"lists"}))
+def test_mapped_to_a_file_when_memory_is_short(layout, tmp_path):
+    env = BatchWorlds(make_spec("simple_tag", 2))
+    mapped = Replay(Schema.of(env), 50, layout, batch=20, directory=tmp_path, limit=1000)
+    plain = Replay(Schema.of(env), 50, layout, batch=20)
+    assert mapped.layout.mapped
+    assert not plain.layout.mapped
+    fill([mapped, plain], env, 70)
+    np.testing.assert_array_equal(mapped.sample().joined().obs, plain.sample().joined().obs)
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+def test_no_room_says_how_much_is_needed(layout, tmp_path):
+    schema = Schema.of(BatchWorlds(make_spec("simple_tag", 48)))
+    with pytest.raises(ReplayMemoryError, match=r"needs .*iB.*memory allows 1000 B"):
+        Replay(schema, 10**6, layout, limit=1000)
+
+
+def test_a_million_transitions_of_48_agents_fit_in_2_gb():
+    env = BatchWorlds(make_spec("simple_tag", 48))
+    ring = Ring(10**6, 1, 1)
+    from mpe_marl.replay.memory import total_bytes
+
+    assert total_bytes(LAYOUTS["state"].shapes(Schema.of(env), ring.rows)) <= 2e9
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda s: Replay(s, layout="jiont"), "Did you mean 'joint'"),
+        (lambda s: Replay(s, law="neighbour"), "Did you mean 'neighbor'"),
+        (lambda s: Replay(s, batch=0), "batch=0"),
+        (lambda s: Replay(s, 100).sample(), "empty replay store"),
+        (lambda s: Replay(Schema(2, 3, 5), 100, "state"), "use layout 'joint'"),
+        (lambda s: Replay(Schema(2, 3, 5, streams=64), 10), "capacity=10"),
+        (lambda s: Neighbor(edges="wrap"), "clip, skip"),
+    ],
+)
+def test_wrong_use_is_explained(make, message):
+    with pytest.raises(MpeError, match=message):
+        make(Schema.of(BatchWorlds(make_spec("simple_tag", 2))))
