@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,8 +47,9 @@ class Cost:
         macs: Multiply-accumulates the model counts.
         l1_bytes: Bytes one PE's L1 must hold.
         l2_bytes: Bytes the L2 must hold.
-        noc_bw_req: NoC bandwidth that would never stall [elements/cycle].
-        offchip_bw_req: Off-chip bandwidth that would never stall [elements/cycle].
+        noc_bw_req: NoC bandwidth that the mapping asks for, by the model's formula
+            [elements/cycle].
+        offchip_bw_req: Off-chip bandwidth likewise [elements/cycle].
         utilized_pes: PEs at work, averaged over the steps.
         arithmetic_intensity: MACs per element moved over the outermost boundary that is modelled.
         accesses: Accesses in elements per tensor and kind: ``accesses["input"]["l2_read"]``.
@@ -94,10 +95,10 @@ class CostBatch:
     """
 
     reason: NDArray[np.int8]
-    figures: dict[str, FloatArray]
-    accesses: dict[str, dict[str, FloatArray]] = field(default_factory=dict)
-    detail: dict[str, FloatArray] = field(default_factory=dict)
-    counts: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    figures: Mapping[str, FloatArray]
+    accesses: Mapping[str, Mapping[str, FloatArray]] = field(default_factory=dict)
+    detail: Mapping[str, FloatArray] = field(default_factory=dict)
+    counts: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     explain: Callable[[int], Infeasible] | None = None
 
     def __len__(self) -> int:

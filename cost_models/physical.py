@@ -29,6 +29,7 @@ class EnergyTable:
         l1: One access to a PE's L1.
         l2: One access to the shared L2.
         dram: One access to DRAM; 0 where a model has no DRAM.
+        noc: One element delivered to a PE, or drained from one.
         unit_nj: What 1 stands for [nJ].
     """
 
@@ -37,10 +38,11 @@ class EnergyTable:
     l2: float = L2_ACCESS
     dram: float = DRAM_ACCESS
     unit_nj: float = MAC_NJ
+    noc: float = 0.0
 
-    def energy_nj(self, macs: Any, l1: Any, l2: Any, dram: Any) -> Any:
+    def energy_nj(self, macs: Any, l1: Any, l2: Any, dram: Any, noc: Any = 0) -> Any:
         """Energy of the given numbers of events [nJ]; numbers or arrays of one shape."""
-        units = self.mac * macs + self.l1 * l1 + self.l2 * l2 + self.dram * dram
+        units = self.mac * macs + self.l1 * l1 + self.l2 * l2 + self.dram * dram + self.noc * noc
         return self.unit_nj * units
 
 

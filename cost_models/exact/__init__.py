@@ -1,1 +1,5 @@
-"""The exact model: counts that equal an execution of the loop nest."""
+"""The exact model: closed-form counts that equal an execution of the loop nest."""
+
+from cost_models.exact.model import ExactModel
+
+__all__ = ["ExactModel"]

@@ -1,0 +1,227 @@
+"""Per-dimension tables: how one dimension is cut into outer steps, inner steps and PEs."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from cost_models.exact.layout import (
+    BLOCK,
+    BLOCKS,
+    CLASSES,
+    COUNT,
+    EXTENT,
+    HOLE,
+    HOLES,
+    INNER,
+    LEAD,
+    LEAD_SUM,
+    MAX_SEGMENTS,
+    OUTER,
+    PLACED,
+    PLACES,
+    PLACES_FIRST,
+    PLACES_J0,
+    POSITIONS,
+    REPEAT,
+    SEGMENTS,
+    SPAN,
+    STEPS,
+    STILL,
+    TAIL,
+    TAILS,
+    UNION,
+    IntTable,
+    SegTable,
+)
+
+
+@njit
+def fill_segment(
+    segs: SegTable,
+    d: int,
+    key: int,
+    repeat: int,
+    block: int,
+    full: int,
+    ragged: int,
+    t0: int,
+    inner_spatial: bool,
+    stride: int,
+) -> None:
+    """Describe inner iterations in which `full` clusters hold `block` and one holds `ragged`."""
+    lead = min(t0, block)
+    segs[d, key, REPEAT] = repeat
+    segs[d, key, LEAD] = lead
+    segs[d, key, UNION] = full * block + ragged
+    segs[d, key, BLOCKS] = full + (1 if ragged > 0 else 0)
+    segs[d, key, BLOCK] = block
+    if not inner_spatial:
+        segs[d, key, POSITIONS] = full + (1 if ragged > 0 else 0)
+        segs[d, key, HOLE] = full * min(stride, block) + min(stride, ragged)
+        segs[d, key, TAIL] = full * max(block - stride, 0) + max(ragged - stride, 0)
+        return
+    whole = block // t0
+    part = block - whole * t0
+    whole_ragged = ragged // t0
+    part_ragged = ragged - whole_ragged * t0
+    wholes = full * whole + whole_ragged
+    parts = (full if part > 0 else 0) + (1 if part_ragged > 0 else 0)
+    segs[d, key, POSITIONS] = wholes + parts
+    segs[d, key, HOLE] = (
+        wholes * min(stride, t0) + full * min(stride, part) + min(stride, part_ragged)
+    )
+    segs[d, key, TAIL] = (
+        wholes * max(t0 - stride, 0) + full * max(part - stride, 0) + max(part_ragged - stride, 0)
+    )
+
+
+@njit
+def fill_class(
+    dims: IntTable,
+    segs: SegTable,
+    d: int,
+    kind: int,
+    tile: int,
+    full: int,
+    ragged: int,
+    t0: int,
+    w: int,
+    inner_spatial: bool,
+    stride: int,
+) -> None:
+    """Cut one outer step into segments of like inner iterations, at most four.
+
+    Args:
+        dims: Dimension table; gets the number of inner iterations and of segments.
+        segs: Segment table; gets the segments.
+        d: The dimension.
+        kind: Class of the outer step.
+        tile: Cluster 0's tile.
+        full: Clusters that hold a tile of that size.
+        ragged: Tile of one more cluster, smaller than `tile`; 0 where there is none.
+        t0: Tile of one PE.
+        w: What one cluster covers in an inner iteration.
+        inner_spatial: Whether the PEs of a cluster are spread over this dimension.
+        stride: Stride of the filter.
+    """
+    key = MAX_SEGMENTS * kind
+    wholes = tile // w
+    rest = tile - wholes * w
+    segments = 0
+    done = 0
+    if ragged > 0:
+        ragged_wholes = ragged // w
+        ragged_rest = ragged - ragged_wholes * w
+        if ragged_wholes > 0:
+            fill_segment(segs, d, key, ragged_wholes, w, full, w, t0, inner_spatial, stride)
+            segments = 1
+            done = ragged_wholes
+        if ragged_rest > 0:
+            block = w if done < wholes else rest
+            fill_segment(
+                segs, d, key + segments, 1, block, full, ragged_rest, t0, inner_spatial, stride
+            )
+            segments += 1
+            done += 1
+    if done < wholes:
+        fill_segment(segs, d, key + segments, wholes - done, w, full, 0, t0, inner_spatial, stride)
+        segments += 1
+        done = wholes
+    if rest > 0 and done == wholes:
+        fill_segment(segs, d, key + segments, 1, rest, full, 0, t0, inner_spatial, stride)
+        segments += 1
+    dims[d, INNER + kind] = wholes + (1 if rest > 0 else 0)
+    dims[d, SEGMENTS + kind] = segments
+
+
+@njit
+def fill_sums(dims: IntTable, segs: SegTable, d: int) -> None:
+    """Sum the segments of a dimension over all steps, and over the still ones."""
+    steps = 0
+    lead = 0
+    places = 0
+    places_j0 = 0
+    still = 0
+    placed_still = 0
+    holes = 0
+    holes_still = 0
+    tails = 0
+    tails_still = 0
+    for kind in range(dims[d, CLASSES]):
+        count = dims[d, COUNT + kind]
+        first = MAX_SEGMENTS * kind
+        steps += count * dims[d, INNER + kind]
+        places_j0 += count * segs[d, first, POSITIONS]
+        for key in range(first, first + dims[d, SEGMENTS + kind]):
+            times = count * segs[d, key, REPEAT]
+            lead += times * segs[d, key, LEAD]
+            places += times * segs[d, key, POSITIONS]
+            holes += times * segs[d, key, HOLE]
+            tails += times * segs[d, key, TAIL]
+        if dims[d, INNER + kind] == 1:
+            still += count * segs[d, first, UNION]
+            placed_still += count * segs[d, first, POSITIONS]
+            holes_still += count * segs[d, first, HOLE]
+            tails_still += count * segs[d, first, TAIL]
+    dims[d, STEPS] = steps
+    dims[d, LEAD_SUM] = lead
+    dims[d, PLACES] = places
+    dims[d, PLACES_J0] = places_j0
+    dims[d, PLACES_FIRST] = segs[d, 0, POSITIONS]
+    dims[d, STILL] = dims[d, EXTENT]
+    dims[d, STILL + 1] = still
+    dims[d, PLACED] = places
+    dims[d, PLACED + 1] = placed_still
+    dims[d, HOLES] = holes
+    dims[d, HOLES + 1] = holes_still
+    dims[d, TAILS] = tails
+    dims[d, TAILS + 1] = tails_still
+
+
+@njit
+def fill_dim(
+    dims: IntTable,
+    segs: SegTable,
+    d: int,
+    n: int,
+    t1: int,
+    t0: int,
+    clusters: int,
+    pes: int,
+    stride: int,
+) -> None:
+    """Fill both tables for one dimension.
+
+    Args:
+        dims: Dimension table, ``(6, DIM_FIELDS)``.
+        segs: Segment table, ``(6, 8, SEG_FIELDS)``.
+        d: The dimension.
+        n: Its extent.
+        t1: Tile of one cluster, at most `n`.
+        t0: Tile of one PE, at most `t1`.
+        clusters: Clusters spread over this dimension; 1 where it is temporal.
+        pes: PEs of a cluster spread over it; 0 where it is temporal.
+        stride: Stride of the filter.
+    """
+    width = t1 * clusters
+    outer = (n + width - 1) // width
+    last = n - (outer - 1) * width
+    inner_spatial = pes > 0
+    w = t0 * pes if inner_spatial else t0
+    dims[d, EXTENT] = n
+    dims[d, OUTER] = outer
+    kind = 0
+    if last < width and outer > 1:
+        dims[d, COUNT] = outer - 1
+        dims[d, SPAN] = width
+        fill_class(dims, segs, d, 0, t1, clusters, 0, t0, w, inner_spatial, stride)
+        kind = 1
+    dims[d, CLASSES] = kind + 1
+    dims[d, COUNT + kind] = 1 if kind == 1 else outer
+    dims[d, SPAN + kind] = last
+    if last <= t1:
+        fill_class(dims, segs, d, kind, last, 1, 0, t0, w, inner_spatial, stride)
+    else:
+        full = last // t1
+        fill_class(dims, segs, d, kind, t1, full, last - full * t1, t0, w, inner_spatial, stride)
+    fill_sums(dims, segs, d)

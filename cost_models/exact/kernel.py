@@ -1,0 +1,291 @@
+"""The kernel: one mapping to one row of integers, and a range of mappings to a range of rows."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from cost_models.exact.bound import bound_latency
+from cost_models.exact.compute import MAX_PRODUCTS, compute_cycles
+from cost_models.exact.counts import dram_input, dram_tensor, input_volume, slide_credit, volume
+from cost_models.exact.dims import fill_dim
+from cost_models.exact.layout import (
+    ACTIVE_PE_STEPS,
+    ALL_STEPS,
+    COMPUTE,
+    DEPTHWISE_OUTPUT_MASK,
+    DIM_FIELDS,
+    DRAM_FIL,
+    DRAM_IN,
+    DRAM_OUT_R,
+    DRAM_OUT_W,
+    EXTENT,
+    FILTER_MASK,
+    HW_BOUND,
+    HW_BUFFERS,
+    HW_DEPTHWISE,
+    HW_EXTENT,
+    HW_L1,
+    HW_L2,
+    HW_LANES,
+    HW_PES,
+    HW_REPEATS,
+    HW_SLIDE,
+    HW_STRIDE,
+    HW_TILE,
+    L1_PEAK,
+    L1DRAIN_OUT,
+    L1W_FIL,
+    L1W_IN,
+    L2_PEAK,
+    L2R_FIL,
+    L2R_FIL_TILE,
+    L2R_IN,
+    L2R_IN_TILE,
+    L2R_PSUM,
+    L2W_OUT,
+    L2W_OUT_TILE,
+    LEAD,
+    MACS,
+    OUTER,
+    OUTER_STEPS,
+    OUTPUT_MASK,
+    PLACES,
+    ROW_FIELDS,
+    ROW_KEYS,
+    SEG_FIELDS,
+    SPAN,
+    STEPS,
+    C,
+    IntTable,
+    K,
+    R,
+    RowTable,
+    S,
+    SegTable,
+    X,
+    Y,
+)
+from cost_models.exact.rows import fill_row_sums, fill_rows, footprint
+from cost_models.exact.steps import WORK_COLUMNS, WORK_ROWS, stepwise
+from cost_models.jit import source_stamp
+
+# reasons, as in cost_models.ReasonCode
+L1_CAPACITY = 1
+L2_CAPACITY = 2
+PE_COUNT = 3
+
+
+@njit
+def peak(k: int, c: int, y: int, x: int, r: int, s: int, depthwise: int, stride: int) -> int:
+    """Elements of the three tensors that a tile of the box touches."""
+    inputs = c * footprint(y, r, stride) * footprint(x, s, stride)
+    return inputs + k * c * r * s + (c if depthwise else k) * y * x
+
+
+@njit
+def fill_traffic(
+    row: IntTable,
+    hw: IntTable,
+    outer_order: IntTable,
+    inner_order: IntTable,
+    fixed: int,
+    dims: IntTable,
+    sums: RowTable,
+) -> None:
+    """The traffic of the three tensors over both boundaries, into `row`."""
+    output_mask = DEPTHWISE_OUTPUT_MASK if hw[HW_DEPTHWISE] else OUTPUT_MASK
+    slide = hw[HW_SLIDE] == 1
+    row[DRAM_IN] = dram_input(outer_order, dims, hw[HW_STRIDE], slide)
+    row[DRAM_FIL] = dram_tensor(FILTER_MASK, outer_order, dims)
+    row[DRAM_OUT_W] = dram_tensor(output_mask, outer_order, dims)
+    unique = dims[Y, EXTENT] * dims[X, EXTENT]
+    unique *= dims[C, EXTENT] if hw[HW_DEPTHWISE] else dims[K, EXTENT]
+    row[DRAM_OUT_R] = row[DRAM_OUT_W] - unique
+    distinct, tiles, delivered = input_volume(outer_order, inner_order, dims, sums)
+    if slide:
+        for axis, taps in ((Y, R), (X, S)):
+            if not fixed & ((1 << axis) | (1 << taps)):
+                a, b, c = slide_credit(axis, outer_order, inner_order, dims, sums)
+                distinct -= a
+                tiles -= b
+                delivered -= c
+    row[L2R_IN] = distinct
+    row[L2R_IN_TILE] = tiles
+    row[L1W_IN] = delivered
+    distinct, delivered = volume(FILTER_MASK, outer_order, inner_order, dims)
+    row[L2R_FIL] = distinct
+    row[L2R_FIL_TILE] = distinct
+    row[L1W_FIL] = delivered
+    distinct, delivered = volume(output_mask, outer_order, inner_order, dims)
+    row[L2W_OUT] = distinct
+    row[L2W_OUT_TILE] = distinct
+    row[L1DRAIN_OUT] = delivered
+    row[L2R_PSUM] = distinct - unique
+
+
+@njit
+def fill_tables(
+    hw: IntTable,
+    tiles: IntTable,
+    spatial: IntTable,
+    clusters: int,
+    pes: int,
+    t1: IntTable,
+    dims: IntTable,
+    segs: SegTable,
+) -> None:
+    """The tables of all six dimensions; tiles are clipped to the extents first."""
+    for d in range(6):
+        n = hw[HW_EXTENT + d]
+        t1[d] = min(n, tiles[0, d])
+        t0 = min(t1[d], tiles[1, d])
+        # clusters and PEs beyond the extent never work; leaving them out keeps widths small
+        across = min(clusters, n) if spatial[0] == d else 1
+        within = min(pes, n) if spatial[1] == d else 0
+        fill_dim(dims, segs, d, n, t1[d], t0, across, within, hw[HW_STRIDE])
+
+
+@njit
+def evaluate_one(
+    row: IntTable,
+    hw: IntTable,
+    orders: IntTable,
+    spatial: IntTable,
+    tiles: IntTable,
+    pes: int,
+    num_pes: int,
+    t1: IntTable,
+    dims: IntTable,
+    segs: SegTable,
+    rows: RowTable,
+    sums: RowTable,
+    work: IntTable,
+    products: IntTable,
+    sizes: IntTable,
+) -> int:
+    """Evaluate one mapping; returns the reason code, 0 when it is feasible.
+
+    Args:
+        row: Result row, ``(ROW_FIELDS,)``; where a limit is broken only what the limit needs is
+            filled in.
+        hw: Layer, accelerator and options, ``(HW_FIELDS,)``.
+        orders: Loop orders, ``(2, 6)``.
+        spatial: Spatial dimensions, ``(2,)``.
+        tiles: Tiles, ``(2, 6)``.
+        pes: PEs of a cluster.
+        num_pes: PEs in all.
+        t1: Work array of 6, as all that follow.
+        dims: ``(6, DIM_FIELDS)``.
+        segs: ``(6, ROW_KEYS, SEG_FIELDS)``.
+        rows: ``(4, ROW_KEYS, ROW_KEYS)``.
+        sums: ``(2, 2, 2)``.
+        work: ``(WORK_ROWS, WORK_COLUMNS)``.
+        products: ``(MAX_PRODUCTS, 2)``.
+        sizes: ``(8, 2)``.
+    """
+    row[:] = 0
+    clusters = num_pes // pes
+    if clusters < 1:
+        return PE_COUNT
+    fill_tables(hw, tiles, spatial, clusters, pes, t1, dims, segs)
+    stride, depthwise = hw[HW_STRIDE], hw[HW_DEPTHWISE]
+    row[L1_PEAK] = peak(
+        segs[K, 0, LEAD], segs[C, 0, LEAD], segs[Y, 0, LEAD],
+        segs[X, 0, LEAD], segs[R, 0, LEAD], segs[S, 0, LEAD], depthwise, stride,
+    )  # fmt: skip
+    row[L2_PEAK] = peak(
+        dims[K, SPAN], dims[C, SPAN], dims[Y, SPAN],
+        dims[X, SPAN], dims[R, SPAN], dims[S, SPAN], depthwise, stride,
+    )  # fmt: skip
+    if hw[HW_L1] >= 0 and row[L1_PEAK] * hw[HW_BUFFERS] > hw[HW_L1]:
+        return L1_CAPACITY
+    if hw[HW_L2] >= 0 and row[L2_PEAK] * hw[HW_BUFFERS] > hw[HW_L2]:
+        return L2_CAPACITY
+    tile = hw[HW_TILE] == 1
+    fill_rows(rows, 0, Y, R, dims, segs, t1, stride, tile)
+    fill_rows(rows, 1, X, S, dims, segs, t1, stride, tile)
+    fill_row_sums(sums, rows, 0, Y, R, dims, segs)
+    fill_row_sums(sums, rows, 1, X, S, dims, segs)
+    macs = 1
+    steps = 1
+    active = 1
+    outer_steps = 1
+    for d in range(6):
+        macs *= dims[d, EXTENT]
+        steps *= dims[d, STEPS]
+        active *= dims[d, PLACES]
+        outer_steps *= dims[d, OUTER]
+    row[MACS] = macs
+    row[ALL_STEPS] = steps
+    row[ACTIVE_PE_STEPS] = active
+    row[OUTER_STEPS] = outer_steps
+    row[COMPUTE] = compute_cycles(dims, segs, hw[HW_LANES], products, sizes)
+    fixed = (1 << spatial[0]) | (1 << spatial[1])
+    fill_traffic(row, hw, orders[0], orders[1], fixed, dims, sums)
+    if hw[HW_BOUND]:
+        bound_latency(row, hw)
+    else:
+        stepwise(row, hw, orders[0], orders[1], fixed, dims, segs, rows, work)
+    if hw[HW_REPEATS] > 1:
+        for field in range(ROW_FIELDS):
+            if field != L1_PEAK and field != L2_PEAK:
+                row[field] *= hw[HW_REPEATS]
+    return 0
+
+
+def _entry(stamp: int) -> Callable[..., None]:
+    """The compiled entry point; `stamp` ties its cached machine code to all its sources."""
+
+    @njit(cache=True, nogil=True)
+    def evaluate_rows(
+        orders: Any,
+        spatial: Any,
+        tiles: Any,
+        cluster_size: Any,
+        num_pes: Any,
+        hw: Any,
+        out: Any,
+        reasons: Any,
+        low: int,
+        high: int,
+    ) -> int:
+        t1 = np.empty(6, np.int64)
+        dims = np.empty((6, DIM_FIELDS), np.int64)
+        segs = np.empty((6, ROW_KEYS, SEG_FIELDS), np.int64)
+        rows = np.empty((4, ROW_KEYS, ROW_KEYS), np.int64)
+        sums = np.empty((2, 2, 2), np.int64)
+        work = np.empty((WORK_ROWS, WORK_COLUMNS), np.int64)
+        products = np.empty((MAX_PRODUCTS if hw[HW_LANES] > 1 else 1, 2), np.int64)
+        sizes = np.empty((8, 2), np.int64)
+        own = np.empty((2, 6), np.int64)
+        order = np.empty((2, 6), np.int64)
+        axes = np.empty(2, np.int64)
+        for i in range(low, high):
+            for level in range(2):
+                axes[level] = spatial[i, level]
+                for d in range(6):
+                    own[level, d] = tiles[i, level, d]
+                    order[level, d] = orders[i, level, d]
+            pes = num_pes[i] if len(num_pes) else hw[HW_PES]
+            reasons[i] = evaluate_one(
+                out[i], hw, order, axes, own, cluster_size[i], pes,
+                t1, dims, segs, rows, sums, work, products, sizes,
+            )  # fmt: skip
+        return stamp
+
+    return evaluate_rows
+
+
+evaluate_rows = _entry(source_stamp([*sorted(Path(__file__).parent.glob("*.py"))]))
+"""Evaluate mappings `low` to `high` of a batch.
+
+``evaluate_rows(orders (B, 2, 6), spatial (B, 2), tiles (B, 2, 6), cluster_size (B,), num_pes (B,)
+or (0,), hw (HW_FIELDS,), out (B, ROW_FIELDS) int64, reasons (B,) int8, low, high)``; it releases
+the interpreter lock.
+"""

@@ -1,0 +1,153 @@
+"""Where the kernel keeps what: dimension numbers, work tables, and the columns of a result row."""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntTable: TypeAlias = NDArray[np.int64]
+"""A table of integers; the comments below give the meaning of each field."""
+SegTable: TypeAlias = NDArray[np.int64]
+RowTable: TypeAlias = NDArray[np.int64]
+
+# dimensions, in the order of ``layers.DIMS``; Y and X are output rows and columns
+K: Final = 0
+C: Final = 1
+Y: Final = 2
+X: Final = 3
+R: Final = 4
+S: Final = 5
+
+# tensors as bit masks of the dimensions they are coupled to
+INPUT_MASK: Final = (1 << C) | (1 << Y) | (1 << X) | (1 << R) | (1 << S)
+FILTER_MASK: Final = (1 << K) | (1 << C) | (1 << R) | (1 << S)
+OUTPUT_MASK: Final = (1 << K) | (1 << Y) | (1 << X)
+DEPTHWISE_OUTPUT_MASK: Final = (1 << C) | (1 << Y) | (1 << X)
+
+# --- table `dims[d, field]`: one dimension over all its steps ---------------------------------
+# The outer steps of a dimension fall into one or two classes: 0 holds the first step, 1 the last
+# one where it is smaller. A dimension is "still" in an outer step that its inner loop covers in
+# one iteration.
+EXTENT: Final = 0
+OUTER: Final = 1  # N: iterations of the outer loop
+CLASSES: Final = 2
+COUNT: Final = 3  # +class: outer steps in the class
+SPAN: Final = 5  # +class: union over the clusters in one such step
+INNER: Final = 7  # +class: m, iterations of the inner loop
+SEGMENTS: Final = 9  # +class
+STEPS: Final = 11  # inner iterations summed over outer ones
+LEAD_SUM: Final = 12  # PE (0, 0)'s tile summed over all steps
+PLACES: Final = 13  # PE tiles: active positions summed over all steps
+PLACES_J0: Final = 14  # active positions at inner iteration 0, summed over outer ones
+PLACES_FIRST: Final = 15  # active positions in the very first step
+STILL: Final = 16  # +subset (0 = all steps, 1 = still steps): elements of the dimension
+PLACED: Final = 18  # +subset: active positions
+HOLES: Final = 20  # +subset: sum of min(stride, taps) over steps and positions (R and S)
+TAILS: Final = 22  # +subset: sum of max(taps - stride, 0) over steps and positions (R and S)
+DIM_FIELDS: Final = 24
+
+# --- table `segs[d, 4 * class + segment, field]`: inner iterations that are alike -------------
+REPEAT: Final = 0  # inner iterations in the segment; segment 0 holds iteration 0
+LEAD: Final = 1  # PE (0, 0)'s tile
+UNION: Final = 2  # union over all PEs
+BLOCKS: Final = 3  # clusters with a non-empty range
+BLOCK: Final = 4  # union of cluster 0
+POSITIONS: Final = 5  # active positions
+HOLE: Final = 6  # as HOLES, in one step
+TAIL: Final = 7
+SEG_FIELDS: Final = 8
+MAX_SEGMENTS: Final = 4
+ROW_KEYS: Final = 8  # 2 classes x MAX_SEGMENTS
+
+# --- `hw`: the layer, the accelerator and the options, as integers ----------------------------
+HW_EXTENT: Final = 0  # +dimension
+HW_STRIDE: Final = 6
+HW_DEPTHWISE: Final = 7
+HW_REPEATS: Final = 8
+HW_PES: Final = 9
+HW_L1: Final = 10  # bytes, -1 = unlimited
+HW_L2: Final = 11
+HW_NOC: Final = 12  # elements per cycle
+HW_OFFCHIP: Final = 13
+HW_LANES: Final = 14
+HW_SLIDE: Final = 15
+HW_TILE: Final = 16
+HW_BOUND: Final = 17
+HW_BUFFERS: Final = 18  # copies of each tile that a buffer holds: 2 with double buffering
+HW_FIELDS: Final = 19
+
+# --- `coefficients`: energy of one access, in units of the table's own unit [nJ] --------------
+E_UNIT: Final = 0
+E_MAC: Final = 1
+E_L1: Final = 2
+E_L2: Final = 3
+E_DRAM: Final = 4
+E_NOC: Final = 5
+
+# --- a result row -----------------------------------------------------------------------------
+COUNT_NAMES: Final = (
+    "dram_in",
+    "dram_fil",
+    "dram_out_w",
+    "dram_out_r",
+    "l2_peak",
+    "macs",
+    "steps",
+    "active_pe_steps",
+    "compute_cycles",
+    "l2r_in",
+    "l1w_in",
+    "l2r_in_tile",
+    "l2r_fil",
+    "l1w_fil",
+    "l2r_fil_tile",
+    "l2w_out",
+    "l1drain_out",
+    "l2w_out_tile",
+    "l2r_psum",
+    "l1_peak",
+    "latency",
+    "noc_in_cycles",
+    "noc_out_cycles",
+    "dram_in_cycles",
+    "dram_out_cycles",
+    "outer_steps",
+)
+"""Names of the counts, as the reference file's columns have them."""
+(
+    DRAM_IN,
+    DRAM_FIL,
+    DRAM_OUT_W,
+    DRAM_OUT_R,
+    L2_PEAK,
+    MACS,
+    ALL_STEPS,
+    ACTIVE_PE_STEPS,
+    COMPUTE,
+    L2R_IN,
+    L1W_IN,
+    L2R_IN_TILE,
+    L2R_FIL,
+    L1W_FIL,
+    L2R_FIL_TILE,
+    L2W_OUT,
+    L1DRAIN_OUT,
+    L2W_OUT_TILE,
+    L2R_PSUM,
+    L1_PEAK,
+    LATENCY,
+    NOC_IN,
+    NOC_OUT,
+    DRAM_IN_CYCLES,
+    DRAM_OUT_CYCLES,
+    OUTER_STEPS,
+) = range(26)
+BOUND_NAMES: Final = ("bound_compute", "bound_noc_in", "bound_noc_out", "bound_dram")
+"""Names of the cycles of the latency by what binds them; they follow the counts in a row."""
+BOUND_COMPUTE: Final = 26
+BOUND_NOC_IN: Final = 27
+BOUND_NOC_OUT: Final = 28
+BOUND_DRAM: Final = 29
+ROW_FIELDS: Final = 30

@@ -1,0 +1,161 @@
+"""Why a mapping is infeasible under the exact model, and concrete changes that would satisfy it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cost_models.accelerator import Accelerator
+from cost_models.infeasible import Infeasible, ReasonCode
+from layers import DIMS, Layer
+
+MAX_MACS = 1 << 59
+"""Layers from this many MACs on are refused: every count is at most a few times the MACs, so that
+below it no 64-bit sum can wrap."""
+MAX_EXTENT = (1 << 31) - 1
+"""Largest extent a tile can name."""
+
+Tiles = tuple[int, ...]
+
+
+def too_large(layer: Layer) -> Infeasible | None:
+    """The reason why a layer's counts could leave 64 bits, or None."""
+    extent = max(layer.extents)
+    if extent > MAX_EXTENT:
+        dim = DIMS[layer.extents.index(extent)]
+        return Infeasible(
+            ReasonCode.TOO_LARGE,
+            f"layer {layer.name!r}: extent {dim}={extent} is larger than {MAX_EXTENT}",
+            extent,
+            MAX_EXTENT,
+            "elements",
+            (f"Split the layer along {dim} into at least {-(-extent // MAX_EXTENT)} parts",),
+        )
+    if layer.macs >= MAX_MACS:
+        levers = [f"Split the layer into at least {layer.macs // MAX_MACS + 1} equal parts"]
+        return Infeasible(
+            ReasonCode.TOO_LARGE,
+            f"layer {layer.name!r}: {layer.macs} MACs; counts stay exact below {MAX_MACS}",
+            layer.macs,
+            MAX_MACS,
+            "MACs",
+            tuple(levers),
+        )
+    return None
+
+
+def footprint_bytes(layer: Layer, tiles: Tiles, buffers: int) -> int:
+    """Bytes a buffer needs for a tile of the layer's box, in output coordinates."""
+    k, c, y, x, r, s = tiles
+    step = layer.stride
+    rows = y * min(step, r) + max(r - step, 0)
+    cols = x * min(step, s) + max(s - step, 0)
+    outputs = (c if layer.depthwise else k) * y * x
+    return buffers * (c * rows * cols + k * c * r * s + outputs)
+
+
+def _largest(fits: Callable[[int], bool], below: int) -> int:
+    """The largest tile under `below` that fits (a smaller tile always fits as well), or 0."""
+    low, high = 0, below
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def tile_levers(tiles: Tiles, need: Callable[[Tiles], int], limit: int, name: str) -> list[str]:
+    """Changes of tiles that bring `need` down to `limit`.
+
+    Args:
+        tiles: The tiles, in the order K C Y X R S.
+        need: Bytes that given tiles need.
+        limit: Bytes there are.
+        name: What the tiles are called.
+
+    Returns:
+        One change a dimension that is enough by itself; where none is, one change of several.
+    """
+    levers = []
+    for d, tile in enumerate(tiles):
+        smaller = _largest(lambda t, d=d: need(_with(tiles, d, t)) <= limit, tile)  # type: ignore[misc]
+        if smaller > 0:
+            levers.append(f"Reduce {name} tile {DIMS[d]} {tile} -> {smaller}")
+    if levers:
+        return levers
+    changed = tiles
+    while need(changed) > limit:
+        d = max(range(6), key=lambda d: changed[d])
+        if changed[d] == 1:
+            return []
+        enough = _largest(lambda t: need(_with(changed, d, t)) <= limit, changed[d])  # noqa: B023
+        changed = _with(changed, d, max(enough, changed[d] // 2) if enough else changed[d] // 2)
+    pairs = enumerate(zip(tiles, changed, strict=True))
+    parts = [f"{DIMS[d]} {a} -> {b}" for d, (a, b) in pairs if a != b]
+    return [f"Reduce {name} tiles {', '.join(parts)}"]
+
+
+def _with(tiles: Tiles, d: int, tile: int) -> Tiles:
+    return (*tiles[:d], tile, *tiles[d + 1 :])
+
+
+def explain(
+    code: ReasonCode,
+    layer: Layer,
+    accelerator: Accelerator,
+    tiles: tuple[Tiles, Tiles],
+    outer_dim: int,
+    cluster_size: int,
+    num_pes: int,
+    buffers: int,
+) -> Infeasible:
+    """The report of a mapping that breaks a limit.
+
+    Args:
+        code: The limit that the kernel found broken.
+        layer: The layer.
+        accelerator: The accelerator.
+        tiles: Tiles of a cluster and of a PE, clipped to the extents.
+        outer_dim: The dimension spread over clusters.
+        cluster_size: PEs of a cluster.
+        num_pes: PEs in all.
+        buffers: Copies of each tile that a buffer holds.
+    """
+    where = f"layer {layer.name!r}"
+    if code is ReasonCode.PE_COUNT:
+        return Infeasible(
+            code,
+            f"{where}: a cluster needs {cluster_size} PEs, limit {num_pes} PEs "
+            f"(+{cluster_size - num_pes})",
+            cluster_size,
+            num_pes,
+            "PEs",
+            (f"Reduce the cluster size {cluster_size} -> {num_pes}",
+             f"raise --num-pes to {cluster_size}"),
+        )  # fmt: skip
+    outer, inner = tiles
+    if code is ReasonCode.L1_CAPACITY:
+        name, option, limit, chosen = "L1", "--l1-bytes", accelerator.l1_bytes, inner
+
+        def need(t: Tiles) -> int:
+            return footprint_bytes(layer, t, buffers)
+    else:
+        name, option, limit, chosen = "L2", "--l2-bytes", accelerator.l2_bytes, outer
+        clusters = num_pes // cluster_size
+
+        def need(t: Tiles) -> int:
+            span = min(t[outer_dim] * clusters, layer.extents[outer_dim])
+            return footprint_bytes(layer, _with(t, outer_dim, span), buffers)
+
+    assert limit is not None
+    demand = need(chosen)
+    level = "inner" if name == "L1" else "outer"
+    levers = [*tile_levers(chosen, need, limit, level), f"raise {option} to {demand}"]
+    if buffers == 2 and -(-demand // 2) <= limit:
+        levers.append("load the model with double_buffer=False")
+    return Infeasible(
+        code,
+        f"{where}: {name} needs {demand} B, limit {limit} B (+{demand - limit} B)",
+        demand,
+        limit,
+        "B",
+        tuple(levers),
+    )

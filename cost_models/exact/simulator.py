@@ -1,0 +1,407 @@
+"""Brute-force execution of a mapping: walks every step and marks every element.
+
+Written from the semantics in ``docs/cost-models.md`` alone. It shares no code with the closed form,
+so that each can be checked against the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import product
+
+Range = tuple[int, int]
+Tile = tuple[Range, Range, Range, Range, Range, Range]
+Element = tuple[int, ...]
+K, C, P, Q, R, S = range(6)
+
+
+@dataclass(frozen=True)
+class Nest:
+    """One layer's loop nest and its mapping, tiles already clipped to the extents.
+
+    Args:
+        extents: Extents in the order K C P Q R S; P and Q are output rows and columns.
+        outer_tiles: Tile of one cluster.
+        inner_tiles: Tile of one PE.
+        orders: Dimension indices of the outer and the inner level, outermost loop first.
+        spatial: Dimension spread over clusters, and over the PEs of a cluster.
+        clusters: Number of clusters.
+        cluster_size: PEs of a cluster.
+        stride: Stride of the filter.
+        depthwise: Whether the output is indexed by C (and K is 1).
+    """
+
+    extents: tuple[int, ...]
+    outer_tiles: tuple[int, ...]
+    inner_tiles: tuple[int, ...]
+    orders: tuple[tuple[int, ...], tuple[int, ...]]
+    spatial: tuple[int, int]
+    clusters: int
+    cluster_size: int
+    stride: int
+    depthwise: bool
+
+    @property
+    def coupled(self) -> dict[str, tuple[int, ...]]:
+        """Dimensions whose counters decide which tile of a tensor is at hand."""
+        output = (C, P, Q) if self.depthwise else (K, P, Q)
+        return {"input": (C, P, Q, R, S), "filter": (K, C, R, S), "output": output}
+
+    def elements(self, tensor: str, tile: Tile) -> frozenset[Element]:
+        """The elements of a tensor that the MACs of a tile touch."""
+        ranges = [range(low, high) for low, high in tile]
+        if tensor == "filter":
+            return frozenset(product(ranges[K], ranges[C], ranges[R], ranges[S]))
+        if tensor == "output":
+            channels = ranges[C] if self.depthwise else ranges[K]
+            return frozenset(product(channels, ranges[P], ranges[Q]))
+        rows = {self.stride * p + r for p in ranges[P] for r in ranges[R]}
+        cols = {self.stride * q + s for q in ranges[Q] for s in ranges[S]}
+        return frozenset(product(ranges[C], rows, cols))
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How the figures are counted; see :class:`cost_models.exact.ExactModel`."""
+
+    slide: bool = True
+    tile: bool = False
+    bound: bool = False
+    simd: int = 1
+    noc_bw: int = 1 << 30
+    offchip_bw: int = 1 << 30
+
+
+@dataclass
+class Step:
+    """One inner step: PE (0, 0)'s MACs, and elements over the NoC in each direction."""
+
+    macs: int
+    noc_in: int
+    noc_out: int
+
+
+@dataclass
+class OuterStep:
+    """One outer step: elements over the DRAM boundary, and its inner steps."""
+
+    dram_in: int
+    dram_out: int
+    steps: list[Step] = field(default_factory=list)
+
+
+def _ceil(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def _size(tile: Tile) -> int:
+    count = 1
+    for low, high in tile:
+        count *= max(high - low, 0)
+    return count
+
+
+class Execution:
+    """Executes one nest and counts; :meth:`run` gives the counts by name."""
+
+    def __init__(self, nest: Nest, rules: Rules) -> None:
+        self.nest = nest
+        self.rules = rules
+        self.counts = dict.fromkeys(_SUMS, 0)
+        self.outer: list[OuterStep] = []
+        self._memo: dict[tuple[str, Tile], frozenset[Element]] = {}
+        # what each PE holds of the input, and the output tile each is accumulating
+        self._held: dict[tuple[int, int], frozenset[Element]] = {}
+        self._open: dict[tuple[int, int], Tile] = {}
+        self._written: set[Element] = set()
+        self._l2_input: frozenset[Element] = frozenset()
+        self._dram_open: frozenset[Element] = frozenset()
+        self._dram_written: set[Element] = set()
+
+    def run(self) -> dict[str, int]:
+        """Walk every step; returns the counts, the latency and its parts by name."""
+        before: dict[int, tuple[int, int]] | None = None
+        before_tile: Tile | None = None
+        outer_before: dict[int, int] | None = None
+        outer_tile_before: Tile | None = None
+        for outer in self._outer_counters():
+            clusters = [self._cluster_tile(outer, c) for c in range(self.nest.clusters)]
+            self._fill_l2(outer, outer_before, clusters, outer_tile_before)
+            outer_before, outer_tile_before = outer, clusters[0]
+            for inner in self._inner_counters(clusters[0]):
+                pes = self._pe_tiles(clusters, inner)
+                now = {d: (outer[d], inner[d]) for d in range(6)}
+                self._step(now, before, pes, before_tile)
+                before, before_tile = now, pes[0, 0]
+        self._drain()
+        self._drain_l2()
+        return self._figures()
+
+    # ------------------------------------------------------------------ the walk
+
+    def _width(self, level: int, dim: int) -> int:
+        nest = self.nest
+        tile = (nest.outer_tiles, nest.inner_tiles)[level][dim]
+        units = (nest.clusters, nest.cluster_size)[level]
+        return tile * units if dim == nest.spatial[level] else tile
+
+    def _outer_counters(self) -> Iterator[dict[int, int]]:
+        order = self.nest.orders[0]
+        spans = [range(_ceil(self.nest.extents[d], self._width(0, d))) for d in order]
+        for values in product(*spans):
+            yield dict(zip(order, values, strict=True))
+
+    def _inner_counters(self, tile: Tile) -> Iterator[dict[int, int]]:
+        order = self.nest.orders[1]
+        spans = [range(_ceil(tile[d][1] - tile[d][0], self._width(1, d))) for d in order]
+        for values in product(*spans):
+            yield dict(zip(order, values, strict=True))
+
+    def _cluster_tile(self, outer: dict[int, int], cluster: int) -> Tile:
+        nest = self.nest
+        ranges = []
+        for d in range(6):
+            low = outer[d] * self._width(0, d)
+            if d == nest.spatial[0]:
+                low += cluster * nest.outer_tiles[d]
+            ranges.append((low, max(low, min(low + nest.outer_tiles[d], nest.extents[d]))))
+        return tuple(ranges)  # type: ignore[return-value]
+
+    def _pe_tiles(self, clusters: list[Tile], inner: dict[int, int]) -> dict[tuple[int, int], Tile]:
+        """The tile of every active PE; PE (0, 0) is always among them."""
+        nest = self.nest
+        tiles = {}
+        for c, whole in enumerate(clusters):
+            for p in range(nest.cluster_size):
+                ranges = []
+                for d in range(6):
+                    low = whole[d][0] + inner[d] * self._width(1, d)
+                    if d == nest.spatial[1]:
+                        low += p * nest.inner_tiles[d]
+                    ranges.append((low, min(low + nest.inner_tiles[d], whole[d][1])))
+                tile: Tile = tuple(ranges)  # type: ignore[assignment]
+                if _size(tile) > 0:
+                    tiles[c, p] = tile
+        return tiles
+
+    # ------------------------------------------------------------------ one outer step
+
+    def _fill_l2(
+        self,
+        outer: dict[int, int],
+        before: dict[int, int] | None,
+        clusters: list[Tile],
+        tile_before: Tile | None,
+    ) -> None:
+        """Bring what the outer step needs from DRAM, by the rule of the outer counters."""
+        record = OuterStep(0, 0)
+        held = {}
+        for tensor, dims in self.nest.coupled.items():
+            union = self._union(tensor, [t for t in clusters if _size(t) > 0])
+            held[tensor] = union
+            if before is not None and all(outer[d] == before[d] for d in dims):
+                continue
+            if tensor == "output":
+                self._drain_l2()
+                again = len(union & self._dram_written)
+                self.counts["dram_out_r"] += again
+                record.dram_in += again
+                record.dram_out += len(union)
+                self._dram_open = union
+            else:
+                new = union
+                if tensor == "input":
+                    if self._slides(clusters[0], tile_before) is not None:
+                        new = union - self._l2_input
+                    self._l2_input = union
+                self.counts["dram_in" if tensor == "input" else "dram_fil"] += len(new)
+                record.dram_in += len(new)
+        if before is None:
+            self.counts["l2_peak"] = sum(len(elements) for elements in held.values())
+        self.outer.append(record)
+
+    def _drain_l2(self) -> None:
+        self.counts["dram_out_w"] += len(self._dram_open)
+        self._dram_written |= self._dram_open
+
+    # ------------------------------------------------------------------ one inner step
+
+    def _step(
+        self,
+        now: dict[int, tuple[int, int]],
+        before: dict[int, tuple[int, int]] | None,
+        pes: dict[tuple[int, int], Tile],
+        tile_before: Tile | None,
+    ) -> None:
+        macs = _size(pes[0, 0])
+        self.counts["steps"] += 1
+        self.counts["active_pe_steps"] += len(pes)
+        self.counts["macs"] += sum(_size(tile) for tile in pes.values())
+        self.counts["compute_cycles"] += _ceil(macs, self.rules.simd)
+        record = Step(macs, 0, 0)
+        for tensor, dims in self.nest.coupled.items():
+            if before is not None and all(now[d] == before[d] for d in dims):
+                continue
+            if tensor == "output":
+                self._drain()
+                self._start_output(pes, record)
+            elif tensor == "filter":
+                tiles = {pe: self._elements("filter", tile) for pe, tile in pes.items()}
+                record.noc_in += self._distribute("fil", tiles, dims)
+            else:
+                tiles = {pe: self._elements("input", tile) for pe, tile in pes.items()}
+                fetched = tiles
+                if self._credit(pes[0, 0], tile_before):
+                    nothing: frozenset[Element] = frozenset()
+                    fetched = {pe: t - self._held.get(pe, nothing) for pe, t in tiles.items()}
+                self._held.update(tiles)
+                record.noc_in += self._distribute("in", fetched, dims)
+        if before is None:
+            self.counts["l1_peak"] = sum(
+                len(self._elements(tensor, pes[0, 0])) for tensor in self.nest.coupled
+            )
+        self.outer[-1].steps.append(record)
+
+    def _distribute(
+        self, name: str, tiles: dict[tuple[int, int], frozenset[Element]], dims: tuple[int, ...]
+    ) -> int:
+        """Send a tile to each PE; returns the elements that cross the NoC."""
+        union = len(frozenset().union(*tiles.values()))
+        distinct = sum(len(tiles[pe]) for pe in self._distinct(tiles, dims))
+        self.counts[f"l2r_{name}"] += union
+        self.counts[f"l2r_{name}_tile"] += distinct
+        self.counts[f"l1w_{name}"] += sum(len(tile) for tile in tiles.values())
+        return distinct if self.rules.tile else union
+
+    def _distinct(
+        self, pes: dict[tuple[int, int], frozenset[Element]], dims: tuple[int, ...]
+    ) -> list[tuple[int, int]]:
+        """PEs with different tiles: only index 0 of a level the tensor is not coupled to."""
+        outer, inner = self.nest.spatial
+        return [(c, p) for c, p in pes if (c == 0 or outer in dims) and (p == 0 or inner in dims)]
+
+    def _start_output(self, pes: dict[tuple[int, int], Tile], record: Step) -> None:
+        self._open = pes
+        union = self._union("output", list(pes.values()))
+        again = len(union & self._written)
+        self.counts["l2r_psum"] += again
+        record.noc_in += again
+        record.noc_out += len(union)
+
+    def _drain(self) -> None:
+        """Write the open output tiles back: each PE's L1 is read, each element written once."""
+        tiles = {pe: self._elements("output", tile) for pe, tile in self._open.items()}
+        union = frozenset().union(*tiles.values())
+        self.counts["l1drain_out"] += sum(len(tile) for tile in tiles.values())
+        self.counts["l2w_out"] += len(union)
+        distinct = self._distinct(tiles, self.nest.coupled["output"])
+        self.counts["l2w_out_tile"] += sum(len(tiles[pe]) for pe in distinct)
+        self._written |= union
+
+    # ------------------------------------------------------------------ helpers
+
+    def _elements(self, tensor: str, tile: Tile) -> frozenset[Element]:
+        key = (tensor, tile)
+        if key not in self._memo:
+            self._memo[key] = self.nest.elements(tensor, tile)
+        return self._memo[key]
+
+    def _union(self, tensor: str, tiles: list[Tile]) -> frozenset[Element]:
+        return frozenset().union(*(self._elements(tensor, tile) for tile in tiles))
+
+    def _slides(self, tile: Tile, before: Tile | None) -> int | None:
+        """The axis (P or Q) along which the input tile moved on, if nothing else of it changed."""
+        if before is None or not self.rules.slide:
+            return None
+        changed = [d for d in (C, P, Q, R, S) if tile[d] != before[d]]
+        if len(changed) != 1 or changed[0] not in (P, Q):
+            return None
+        return changed[0] if tile[changed[0]][0] > before[changed[0]][0] else None
+
+    def _credit(self, tile: Tile, before: Tile | None) -> bool:
+        """Whether PEs keep what they hold: the axis and its filter dim are temporal throughout."""
+        axis = self._slides(tile, before)
+        if axis is None:
+            return False
+        taps = R if axis == P else S
+        return axis not in self.nest.spatial and taps not in self.nest.spatial
+
+    # ------------------------------------------------------------------ the figures
+
+    def _figures(self) -> dict[str, int]:
+        rules, counts = self.rules, dict(self.counts)
+        counts["outer_steps"] = len(self.outer)
+        steps = [step for outer in self.outer for step in outer.steps]
+        parts = {
+            "noc_in_cycles": ([s.noc_in for s in steps], rules.noc_bw),
+            "noc_out_cycles": ([s.noc_out for s in steps], rules.noc_bw),
+            "dram_in_cycles": ([o.dram_in for o in self.outer], rules.offchip_bw),
+            "dram_out_cycles": ([o.dram_out for o in self.outer], rules.offchip_bw),
+        }
+        for name, (elements, bandwidth) in parts.items():
+            if rules.bound:
+                counts[name] = _ceil(sum(elements), bandwidth)
+            else:
+                counts[name] = sum(_ceil(e, bandwidth) for e in elements)
+        counts |= self._bound(counts) if rules.bound else self._stepwise()
+        return counts
+
+    def _bound(self, counts: dict[str, int]) -> dict[str, int]:
+        return _shares(
+            [
+                (
+                    counts["compute_cycles"],
+                    counts["noc_in_cycles"],
+                    counts["noc_out_cycles"],
+                    max(counts["dram_in_cycles"], counts["dram_out_cycles"]),
+                )
+            ]
+        )
+
+    def _stepwise(self) -> dict[str, int]:
+        rules = self.rules
+        parts = [
+            (0, 0, 0, _ceil(self.outer[0].dram_in, rules.offchip_bw)),
+            (0, _ceil(self.outer[0].steps[0].noc_in, rules.noc_bw), 0, 0),
+        ]
+        for number, outer in enumerate(self.outer):
+            inner = []
+            for place, step in enumerate(outer.steps):
+                fill = number == 0 and place == 0
+                noc_in = 0 if fill else _ceil(step.noc_in, rules.noc_bw)
+                noc_out = _ceil(step.noc_out, rules.noc_bw)
+                inner.append((_ceil(step.macs, rules.simd), noc_in, noc_out, 0))
+            dram_in = 0 if number == 0 else _ceil(outer.dram_in, rules.offchip_bw)
+            dram = max(dram_in, _ceil(outer.dram_out, rules.offchip_bw))
+            if dram > sum(max(step) for step in inner):
+                parts.append((0, 0, 0, dram))
+            else:
+                parts.extend(inner)
+        return _shares(parts)
+
+
+_SUMS = (
+    *("macs", "steps", "active_pe_steps", "compute_cycles", "l1_peak", "l2_peak"),
+    *("dram_in", "dram_fil", "dram_out_w", "dram_out_r"),
+    *("l2r_in", "l2r_in_tile", "l1w_in", "l2r_fil", "l2r_fil_tile", "l1w_fil"),
+    *("l2w_out", "l2w_out_tile", "l1drain_out", "l2r_psum"),
+)
+
+
+def _shares(parts: list[tuple[int, int, int, int]]) -> dict[str, int]:
+    """The latency, and its cycles by what binds each part: compute, NoC in, NoC out, DRAM.
+
+    The first of equals binds.
+    """
+    names = ("bound_compute", "bound_noc_in", "bound_noc_out", "bound_dram")
+    shares = dict.fromkeys(names, 0)
+    for cycles in parts:
+        longest = max(cycles)
+        shares[names[cycles.index(longest)]] += longest
+    return {"latency": sum(shares.values())} | shares
+
+
+def simulate(nest: Nest, rules: Rules) -> dict[str, int]:
+    """Execute a nest element by element; the counts by the names of the reference file."""
+    return Execution(nest, rules).run()

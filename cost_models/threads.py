@@ -1,0 +1,49 @@
+"""Rows of a batch shared out among threads; for kernels that release the interpreter lock."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from numba import config
+
+CHUNK = 1024
+"""Rows a thread takes at a time: some milliseconds of work, so that all threads end together."""
+
+
+def default_threads() -> int:
+    """Threads to use: the environment variable NUMBA_NUM_THREADS, else the number of cores."""
+    return int(config.NUMBA_NUM_THREADS)
+
+
+def run_rows(work: Callable[[int, int], None], rows: int, threads: int) -> None:
+    """Call ``work(low, high)`` for ranges that cover ``range(rows)`` once, on some threads.
+
+    Threads live for this call alone, so nothing is left that a forked process would miss.
+    """
+    if threads < 2 or rows <= CHUNK:
+        work(0, rows)
+        return
+    lock = threading.Lock()
+    starts = iter(range(0, rows, CHUNK))
+    errors: list[BaseException] = []
+
+    def drain() -> None:
+        try:
+            while not errors:
+                with lock:
+                    low = next(starts, None)
+                if low is None:
+                    return
+                work(low, min(low + CHUNK, rows))
+        except BaseException as error:  # handed to the caller below
+            errors.append(error)
+
+    helpers = [threading.Thread(target=drain) for _ in range(min(threads, -(-rows // CHUNK)) - 1)]
+    for helper in helpers:
+        helper.start()
+    drain()
+    for helper in helpers:
+        helper.join()
+    if errors:
+        raise errors[0]

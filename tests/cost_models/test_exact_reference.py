@@ -1,0 +1,67 @@
+"""The exact model against mappings that were executed element by element."""
+
+from __future__ import annotations
+
+import pytest
+
+import cost_models
+from tests.cost_models.exact_reference import Row, read_reference
+
+ROWS = read_reference()
+MODELS = {slide: cost_models.load("exact", halo_time=slide) for slide in ("slide", "none")}
+COUNTS = (
+    *("dram_in", "dram_fil", "dram_out_w", "dram_out_r", "l2_peak", "l1_peak", "macs", "steps"),
+    *("active_pe_steps", "compute_cycles", "l2r_in", "l1w_in", "l2r_in_tile", "l2r_fil"),
+    *("l1w_fil", "l2r_fil_tile", "l2w_out", "l1drain_out", "l2w_out_tile", "l2r_psum", "latency"),
+    *("noc_in_cycles", "noc_out_cycles", "dram_in_cycles", "dram_out_cycles", "outer_steps"),
+)
+
+
+def energy_nj(c: dict[str, int]) -> float:
+    """The documented formula, from a row's own counts."""
+    l1 = 2 * c["macs"] + c["l1w_in"] + c["l1w_fil"] + 2 * (c["macs"] + c["l2r_psum"])
+    l2 = c["l2r_in"] + c["dram_in"] + c["l2r_fil"] + c["dram_fil"]
+    l2 += c["l2r_psum"] + c["dram_out_w"] + c["l2w_out"] + c["dram_out_r"]
+    dram = c["dram_in"] + c["dram_fil"] + c["dram_out_r"] + c["dram_out_w"]
+    return 0.00023 * (c["macs"] + 1.68 * l1 + 18.61 * l2 + 200 * dram)
+
+
+def test_the_sample_is_large_enough_to_judge() -> None:
+    assert len(ROWS) >= 500
+    assert {row.layer.stride for row in ROWS} == {1, 2, 3, 4}
+    assert {row.layer.depthwise for row in ROWS} == {False, True}
+
+
+@pytest.mark.parametrize("halo_time", ["slide", "none"])
+def test_every_count_and_the_energy_equal_the_reference(halo_time: str) -> None:
+    rows = [row for row in ROWS if row.halo_time == halo_time]
+    assert rows
+    for row in rows:
+        cost = MODELS[halo_time].evaluate(row.layer, row.accelerator, row.mapping)
+        expected = {name: int(row.text[name]) for name in COUNTS}
+        assert cost.counts == expected, row.text["id"]
+        assert cost.latency_cycles == expected["latency"]
+        assert cost.energy_nj == pytest.approx(energy_nj(expected), rel=1e-12)
+        assert_accesses(row, cost, expected)
+
+
+def assert_accesses(row: Row, cost: cost_models.Cost, c: dict[str, int]) -> None:
+    accumulations = c["macs"] + c["l2r_psum"]
+    assert cost.accesses == {
+        "input": {
+            "l1_read": c["macs"], "l1_write": c["l1w_in"], "l2_read": c["l2r_in"],
+            "l2_write": c["dram_in"], "dram_read": c["dram_in"], "dram_write": 0,
+        },
+        "filter": {
+            "l1_read": c["macs"], "l1_write": c["l1w_fil"], "l2_read": c["l2r_fil"],
+            "l2_write": c["dram_fil"], "dram_read": c["dram_fil"], "dram_write": 0,
+        },
+        "output": {
+            "l1_read": accumulations, "l1_write": accumulations,
+            "l2_read": c["l2r_psum"] + c["dram_out_w"], "l2_write": c["l2w_out"] + c["dram_out_r"],
+            "dram_read": c["dram_out_r"], "dram_write": c["dram_out_w"],
+        },
+    }, row.text["id"]  # fmt: skip
+    assert cost.l1_bytes == 2 * c["l1_peak"]
+    assert cost.l2_bytes == 2 * c["l2_peak"]
+    assert cost.utilized_pes == c["active_pe_steps"] / c["steps"]
