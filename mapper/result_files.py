@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -14,6 +13,7 @@ import yaml
 
 from cost_models import Mapping, MappingError, print_network
 from layers import Layer
+from mapper.show.tables import json_text
 
 MAPPING, DATAFLOW, MANIFEST = "mapping.yaml", "mapping.m", "manifest.json"
 
@@ -52,7 +52,7 @@ def write_result(folder: Path, layer: Layer, mapping: Mapping, manifest: dict[st
     files = {
         MAPPING: yaml.safe_dump(mapping.to_dict(), sort_keys=False, default_flow_style=None),
         DATAFLOW: print_network([(named, mapping.dataflow(layer))], name=named.name),
-        MANIFEST: json.dumps(manifest, indent=2, allow_nan=False) + "\n",
+        MANIFEST: json_text(manifest) + "\n",
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)

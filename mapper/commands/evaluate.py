@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -176,15 +177,17 @@ def _mapping_values(layer: Layer, mapping: Mapping | Dataflow) -> dict[str, Any]
 
 def _print_one(pair: Pair, costs: dict[str, Cost], chip: Accelerator) -> None:
     import layers
-    from cost_models import Mapping, loop_nest
+    from cost_models import InfeasibleError, Mapping, loop_nest
     from mapper.show.cost import print_costs
 
     layer, mapping = pair
     typer.echo(f"Layer {layer.name}: {layers.inline(layer)}, {layer.macs:,} MACs")
-    if isinstance(mapping, Mapping):
-        typer.echo(f"\n{loop_nest(mapping, layer, chip.num_pes)}\n")
-    else:
-        typer.echo(f"\n{mapping}\n")
+    if not isinstance(mapping, Mapping):
+        typer.echo(f"\n{mapping}")
+    with suppress(InfeasibleError):  # directives need not be a two-level mapping
+        nest = mapping if isinstance(mapping, Mapping) else Mapping.from_dataflow(mapping, layer)
+        typer.echo(f"\n{loop_nest(nest, layer, chip.num_pes)}")
+    typer.echo()
     feasible = {name: cost for name, cost in costs.items() if cost.feasible}
     if feasible:
         print_costs(feasible, f"Cost on {_shown_chip(chip)}")

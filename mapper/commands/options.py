@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -82,30 +83,47 @@ def _limit(field: str, value: str) -> int | None:
         ) from None
 
 
-def pairs_of(flag: str, texts: list[str]) -> dict[str, Any]:
-    """``NAME=VALUE`` texts as a dict; a value is read as a number where it is one.
+def pairs_of(
+    flag: str, texts: list[str] | None, known: Iterable[str] | None = None
+) -> dict[str, Any]:
+    """``NAME=VALUE`` texts as a dict; a value is read as a number, or else as YAML.
+
+    Args:
+        flag: The option's name, for messages.
+        texts: What was given.
+        known: The names there are; None leaves the check to whoever takes the pairs.
 
     Raises:
-        OptionError: A text has no ``=``, or a name comes twice.
+        OptionError: A text has no ``=``, or a name is unknown or comes twice.
     """
-    import yaml
-
+    names = None if known is None else list(known)
     pairs: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        name = name.strip().replace("-", "_")
-        if not equals or not name or not value.strip():
+    for text in texts or []:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        name = name.replace("-", "_")
+        if not equals or not name or not value:
             raise OptionError(f"{flag}: got {text!r}, expected NAME=VALUE")
+        if names is not None and name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise OptionError(
+                f"{flag}: unknown name {name!r}; expected one of {', '.join(names)}.{hint}"
+            )
         if name in pairs:
             raise OptionError(f"{flag}: {name} is given twice; give it once")
-        try:
-            pairs[name] = float(value) if "e" in value.lower() else yaml.safe_load(value)
-        except (ValueError, yaml.YAMLError):
-            pairs[name] = value
+        pairs[name] = _value(value)
     return pairs
 
 
-def nearest(name: str, known: list[str]) -> str:
-    """`` Did you mean 'x'?`` for the nearest known name, or nothing when none is near."""
-    near = difflib.get_close_matches(name, known, n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+def _value(text: str) -> Any:
+    import yaml
+
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text

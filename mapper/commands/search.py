@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from baselines import Searcher
     from maestro_env import Problem
 
+SPACE_OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search")
+"""Options of a map space that the command line sets."""
+
 
 def search(
     layer: LayerOption,
@@ -97,10 +100,10 @@ def search(
         ),
         objective,
         cost_model,
-        pairs_of("--space", space or []),
-        pairs_of("--limit", limit or []),
+        pairs_of("--space", space, SPACE_OPTIONS),
+        pairs_of("--limit", limit),
     )
-    searcher = chosen_searcher(method, pairs_of("--option", option or []))
+    searcher = chosen_searcher(method, pairs_of("--option", option))
     if out is not None:
         check_writable(out)
     _run(problem, searcher, budget, seed, out, as_json)

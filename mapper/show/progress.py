@@ -30,12 +30,15 @@ class SearchProgress(AbstractContextManager["SearchProgress"]):
         self._budget, self._unit, self._quiet = budget, unit, quiet
         self._live: Status | None = None
         self._begin = self._last = time.perf_counter()
+        self._warm: tuple[float, int] | None = None
 
     def __enter__(self) -> SearchProgress:
         if not self._quiet and sys.stderr.isatty():
             from rich.console import Console
 
-            self._live = Console(stderr=True, highlight=False).status("starting (Ctrl-C stops)")
+            self._live = Console(stderr=True, highlight=False).status(
+                "starting; the first run of a cost model compiles it (Ctrl-C stops)"
+            )
             self._live.start()
         return self
 
@@ -51,26 +54,30 @@ class SearchProgress(AbstractContextManager["SearchProgress"]):
     def update(self, problem: Problem) -> None:
         """Show the problem's counters, if the last look at them is long enough ago."""
         now = time.perf_counter()
+        begin, before = self._warm or (self._begin, 0)
+        if self._warm is None:  # the first batch may have compiled the cost model
+            self._warm = (now, problem.samples)
         over = problem.samples >= self._budget
         wait = LINE_S if self._live is None else LIVE_S
         if self._quiet or (now - self._last < wait and not over):
             return
         self._last = now
-        text = standing(problem, self._budget, self._unit, now - self._begin)
+        rate = (problem.samples - before) / max(now - begin, 1e-9)
+        text = standing(problem, self._budget, self._unit, rate)
         if self._live is None:
             print(text, file=sys.stderr, flush=True)
         else:
-            self._live.update(text)
+            from rich.text import Text
+
+            self._live.update(Text(text, no_wrap=True, overflow="ellipsis"))
 
 
-def standing(problem: Problem, budget: int, unit: str, seconds: float) -> str:
+def standing(problem: Problem, budget: int, unit: str, rate: float) -> str:
     """One line: samples spent, best so far, samples a second, share infeasible."""
-    from mapper.show.tables import shown
-
     infeasible = 1 - problem.feasible_samples / max(problem.samples, 1)
     found = problem.best_action is not None
-    best = f"best {shown(problem.best_value)} {unit}" if found else "no feasible mapping yet"
+    best = f"best {problem.best_value:.5g} {unit}" if found else "no feasible mapping yet"
     return (
-        f"{problem.samples:,} of {budget:,} samples  {best}  "
-        f"{problem.samples / max(seconds, 1e-9):,.0f} samples/s  {infeasible:.1%} infeasible"
+        f"{problem.samples:,} of {budget:,} samples, {best}, "
+        f"{rate:,.0f} samples/s, {infeasible:.1%} infeasible"
     )

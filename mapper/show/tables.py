@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -62,7 +63,17 @@ def shown(value: Any) -> str:
 
 def print_json(value: Any) -> None:
     """Print a value as JSON, alone on standard output."""
-    print(json.dumps(plain(value), indent=2, allow_nan=False))
+    print(json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """The value as JSON, indented; a list of plain values stays on one line."""
+    text = json.dumps(plain(value), indent=2, allow_nan=False)
+    return re.sub(r"\[\n([^\[\]{}\"]*?)\n\s*\]", _on_one_line, text)
+
+
+def _on_one_line(match: re.Match[str]) -> str:
+    return f"[{' '.join(match[1].split())}]"
 
 
 def plain(value: Any) -> Any:

@@ -1,0 +1,134 @@
+"""``mapper evaluate``, and the examples that the documentation shows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import layers
+from mapper import cli
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+MAPPING = str(EXAMPLES / "mapping.yaml")
+
+
+def evaluate(*words: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(cli.app, ["evaluate", *words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def evaluate_json(*words: str) -> Any:
+    code, out, err = evaluate(*words, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_all_cost_models_side_by_side() -> None:
+    found = evaluate_json("-l", "mobilenetv2.2", "--mapping", MAPPING, "--cost-model", "all")
+    assert {"exact", "maestro"} <= set(found["costs"])
+    for cost in found["costs"].values():
+        assert cost["macs"] == layers.get("mobilenetv2.2").macs
+    code, out, _ = evaluate("-l", "mobilenetv2.2", "--mapping", MAPPING, "--cost-model", "all")
+    assert code == 0
+    assert "exact" in out
+    assert "maestro" in out
+
+
+@pytest.mark.parametrize("model", ["exact", "maestro"])
+def test_a_mapping_and_its_directives_cost_the_same(model: str, tmp_path: Path) -> None:
+    words = ["-l", "mobilenetv2.2", "--cost-model", model]
+    mapped = evaluate_json(*words, "--mapping", MAPPING)
+    path = tmp_path / "directives.m"
+    path.write_text(mapped["dataflow"])
+    lowered = evaluate_json(*words, "--dataflow", str(path))
+    assert lowered["costs"] == mapped["costs"]
+
+
+def test_an_infeasible_mapping_is_exit_code_1_with_its_reason() -> None:
+    words = ["-l", "mobilenetv2.2", "--mapping", MAPPING, "--l1-bytes", "4"]
+    code, _, err = evaluate(*words)
+    assert code == 1
+    assert "L1" in err
+    assert "limit 4 B" in err
+    code, out, _ = evaluate(*words, "--json")
+    assert code == 1
+    cost = json.loads(out)["costs"]["exact"]
+    assert cost["feasible"] is False
+    assert cost["latency_cycles"] is None
+    assert cost["infeasible"]["bound"] == 4
+    assert cost["infeasible"]["levers"]
+
+
+def test_every_layer_of_the_example_file_can_be_searched() -> None:
+    for layer in layers.read_file(EXAMPLES / "layers.yaml"):
+        words = ["search", "-l", f"{EXAMPLES / 'layers.yaml'}:{layer.name}", "--budget", "200"]
+        result = CliRunner().invoke(cli.app, [*words, "--json"])
+        assert result.exit_code == 0, result.stderr
+
+
+def test_the_example_accelerator() -> None:
+    words = ["-l", "mobilenetv2.2", "--mapping", MAPPING]
+    found = evaluate_json(*words, "--accelerator", str(EXAMPLES / "accelerator.yaml"))
+    assert found["accelerator"]["num_pes"] == 256
+
+
+def test_the_example_directives() -> None:
+    path = str(EXAMPLES / "weight_stationary.m")
+    found = evaluate_json("-l", "vgg16.conv3_1", "--dataflow", path, "-a", "archgym")
+    assert found["costs"]["exact"]["macs"] == layers.get("vgg16.conv3_1").macs
+
+
+def test_a_whole_network_brings_its_layers() -> None:
+    path = str(EXAMPLES / "two_layers.m")
+    found = evaluate_json("--dataflow", path, "-a", "archgym", "--cost-model", "maestro")
+    assert [row["layer"]["name"] for row in found] == ["conv1", "conv2"]
+    code, out, _ = evaluate("--dataflow", path, "-a", "archgym", "--cost-model", "maestro")
+    assert code == 0
+    assert "conv2" in out
+    code, _, err = evaluate("--dataflow", path, "-l", "vgg16.1")
+    assert code == 2
+    assert "holds 2 layers" in err
+
+
+@pytest.mark.parametrize("option", ["--mapping", "--dataflow"])
+def test_empty_files(option: str, tmp_path: Path) -> None:
+    path = tmp_path / "empty"
+    path.write_text("")
+    code, out, err = evaluate("-l", "vgg16.1", option, str(path))
+    assert (code, out) == (2, "")
+    assert str(path) in err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("orders: [KCYXRS]\n", "missing fields"),
+        ("[1, 2]\n", "expected named fields"),
+        ("orders: [\n", "not valid YAML"),
+        (
+            "{orders: [KCYXRS, KCYXRS], parallel: [K, K], tiles: [{K: 0}, {}], cluster_size: 1}",
+            "tiles[0].K: got 0",
+        ),
+    ],
+)
+def test_bad_mappings_name_the_file_and_the_field(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(text)
+    code, _, err = evaluate("-l", "vgg16.1", "--mapping", str(path))
+    assert code == 2
+    assert str(path) in err
+    assert message in err
+
+
+def test_raw_figures_of_the_maestro_model() -> None:
+    words = ["-l", "mobilenetv2.2", "--mapping", MAPPING, "--no-guard"]
+    assert evaluate_json(*words, "--cost-model", "maestro")["costs"]["maestro"]["feasible"]
+    code, _, err = evaluate(*words, "--cost-model", "exact")
+    assert code == 2
+    assert "exact" in err

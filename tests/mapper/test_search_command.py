@@ -1,0 +1,264 @@
+"""``mapper search``: what it prints, writes, and does when it is stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import baselines
+import mapper.search
+from maestro_env import OBJECTIVES, Problem
+from mapper import cli
+
+LAYER = "mobilenetv2.2"
+SMALL = ["--budget", "300"]
+MAPPER = [sys.executable, "-m", "mapper"]
+
+
+def search(*words: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of ``mapper search WORDS``."""
+    result = CliRunner().invoke(cli.app, ["search", "--layer", LAYER, *SMALL, *words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def search_json(*words: str) -> dict[str, Any]:
+    code, out, err = search("--json", *words)
+    assert code == 0, err
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+def test_json_has_exactly_the_promised_keys() -> None:
+    found = search_json("--objective", "edp")
+    assert list(found) == ["best", "bound", "samples", "feasible_share", "seconds", "manifest"]
+    best = found["best"]
+    for key in ("objective", "latency_cycles", "energy_nj", "mapping", "dataflow"):
+        assert key in best
+    assert best["objective"] == pytest.approx(best["latency_cycles"] * best["energy_nj"])
+    assert best["objective"] >= found["bound"] > 0
+    assert found["samples"] == 300
+    assert 0 < found["feasible_share"] <= 1
+
+
+def test_json_is_quiet_on_standard_error_without_a_terminal() -> None:
+    assert search("--json")[2] == ""
+
+
+@pytest.mark.parametrize("objective", [*OBJECTIVES, "latency*area"])
+def test_every_objective_has_a_result_not_below_its_bound(objective: str) -> None:
+    found = search_json("--objective", objective)
+    assert found["bound"] is None or found["best"]["objective"] >= found["bound"]
+
+
+@pytest.mark.parametrize("layer", ["mobilenetv2.1", "bert_base.3", "mlp.2", "vgg16.conv3_1"])
+def test_every_kind_of_layer_has_a_result(layer: str) -> None:
+    result = CliRunner().invoke(cli.app, ["search", "--layer", layer, *SMALL, "--json"])
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["best"] is not None
+
+
+def test_the_same_seed_finds_the_same_mapping_and_another_seed_another_way() -> None:
+    first, again, other = search_json(), search_json(), search_json("--seed", "1")
+    assert first["best"] == again["best"]
+    assert first["manifest"]["improvements"] != other["manifest"]["improvements"]
+
+
+def test_the_manifest_makes_the_result_again() -> None:
+    found = search_json("--option", "population=20", "--limit", "max_l1_bytes=400")
+    manifest = found["manifest"]
+    described = manifest["problem"]
+    problem = Problem(
+        described["layer"],
+        cli_accelerator(described["accelerator"]),
+        described["objective"],
+        described["cost_model"],
+        described["space"],
+        described["limits"],
+    )
+    value = problem.evaluate([manifest["best_action"]]).values[0]
+    assert value == manifest["best_value"] == found["best"]["objective"]
+    searcher = baselines.load(manifest["method"], **manifest["method_options"])
+    again = searcher.search(problem, manifest["budget"], manifest["seed"])
+    assert [list(step) for step in again.improvements] == manifest["improvements"]
+    assert manifest["versions"]["marl-mapper"]
+
+
+def cli_accelerator(fields: dict[str, Any]) -> Any:
+    from cost_models import Accelerator
+
+    return Accelerator(**fields)
+
+
+def test_text_shows_nest_costs_units_bound_and_what_limits() -> None:
+    code, out, err = search()
+    assert code == 0
+    for words in ("parallel", "latency_cycles", "cycles", "nJ", "um^2", "x the physical bound"):
+        assert words in out
+    assert "PEs at work" in out
+    assert "L1 of a PE" in out
+    assert "300 of 300 samples" in err
+    assert "samples/s" in err
+    assert "% infeasible" in err
+
+
+def test_nothing_is_written_without_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert search()[0] == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_out_holds_a_mapping_that_evaluates_to_the_same_cost(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "result"
+    found = search_json("--out", str(folder))
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["manifest.json", "mapping.m", "mapping.yaml"]
+    assert json.loads((folder / "manifest.json").read_text()) == found["manifest"]
+    for option, file in (("--mapping", "mapping.yaml"), ("--dataflow", "mapping.m")):
+        words = ["evaluate", "-l", LAYER, option, str(folder / file), "--json"]
+        result = CliRunner().invoke(cli.app, words)
+        assert result.exit_code == 0, result.stderr
+        cost = json.loads(result.stdout)["costs"]["exact"]
+        for figure in ("latency_cycles", "energy_nj", "area_um2"):
+            assert cost[figure] == found["best"][figure]
+
+
+def test_a_second_result_replaces_the_first(tmp_path: Path) -> None:
+    search_json("--out", str(tmp_path), "--seed", "1")
+    second = search_json("--out", str(tmp_path), "--seed", "2")
+    assert len(list(tmp_path.iterdir())) == 3
+    assert json.loads((tmp_path / "manifest.json").read_text())["seed"] == 2
+    assert second["manifest"]["seed"] == 2
+
+
+def unwritable(tmp_path: Path) -> Path:
+    if os.geteuid() == 0:  # a mode does not stop the superuser; the kernel's own folder does
+        return Path("/proc/self/result")
+    folder = tmp_path / "locked"
+    folder.mkdir(mode=0o555)
+    return folder / "result"
+
+
+@pytest.mark.parametrize("kind", ["read-only", "file"])
+def test_a_folder_that_cannot_be_written_to_is_refused_before_the_search(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("the search began")
+
+    monkeypatch.setattr(mapper.search, "run_search", never)
+    (tmp_path / "file").write_text("")
+    folder = unwritable(tmp_path) if kind == "read-only" else tmp_path / "file"
+    code, out, err = search("--out", str(folder))
+    assert (code, out) == (2, "")
+    assert f"--out {folder}" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--objective", "latensy"], "Did you mean 'latency'"),
+        (["--method", "gaa"], "Did you mean 'ga'"),
+        (["--option", "populaton=20"], "Did you mean 'population'"),
+        (["--option", "population=0"], "population"),
+        (["--limit", "max_latency=1"], "Did you mean 'max_latency_cycles'"),
+        (["--limit", "max_latency_cycles=0"], "max_latency_cycles"),
+        (["--space", "tiles=balance"], "Did you mean 'balanced'"),
+        (["--space", "tile=any"], "Did you mean 'tiles'"),
+    ],
+)
+def test_wrong_options_suggest_the_nearest(words: list[str], message: str) -> None:
+    code, out, err = search(*words)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_limits_hold() -> None:
+    free = search_json("--objective", "latency")["best"]["l1_bytes"]
+    limit = int(free) // 2
+    best = search_json("--objective", "latency", "--limit", f"max_l1_bytes={limit}")["best"]
+    assert best["l1_bytes"] <= limit
+
+
+def test_accelerator_fields_override_the_preset() -> None:
+    found = search_json("--num-pes", "64", "--noc-bw", "none")
+    chip = found["manifest"]["problem"]["accelerator"]
+    assert (chip["num_pes"], chip["noc_bw"], chip["l1_bytes"]) == (64, None, 512)
+
+
+def test_no_feasible_mapping_is_exit_code_1_with_the_reasons(tmp_path: Path) -> None:
+    folder = tmp_path / "result"
+    code, out, err = search("--l1-bytes", "1", "--out", str(folder))
+    assert (code, out) == (1, "")
+    assert "no feasible mapping" in err
+    assert "L1" in err
+    assert not folder.exists()
+    code, out, _ = search("--l1-bytes", "1", "--json")
+    assert code == 1
+    assert json.loads(out)["best"] is None
+
+
+def test_random_search_and_the_maestro_model_run_too() -> None:
+    found = search_json("--method", "random", "--cost-model", "maestro")
+    assert found["manifest"]["method"] == "random"
+    assert found["best"]["objective"] >= found["bound"]
+
+
+def test_ctrl_c_keeps_the_best_so_far(tmp_path: Path) -> None:
+    folder = tmp_path / "result"
+    words = ["search", "--layer", LAYER, "--budget", "2000000000", "--out", str(folder)]
+    with subprocess.Popen(
+        [*MAPPER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        while "samples/s" not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "Best mapping" in out
+    assert "interrupted after" in err
+    assert "Traceback" not in err
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["interrupted"] is True
+    assert 0 < manifest["samples"] < 2_000_000_000
+
+
+def test_ctrl_c_leaves_json_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches = []
+
+    def interrupting(_: object, problem: Problem) -> None:
+        batches.append(problem.samples)
+        if len(batches) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr("mapper.show.progress.SearchProgress.update", interrupting)
+    found = search_json("--budget", "1000000")
+    assert found["samples"] == batches[-1] < 1_000_000
+    assert found["manifest"]["interrupted"] is True
+    assert found["best"]["objective"] == found["manifest"]["best_value"]
+
+
+def test_without_a_terminal_lines_are_plain() -> None:
+    done = subprocess.run(
+        [*MAPPER, "search", "--layer", LAYER, *SMALL], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    for text in (done.stdout, done.stderr):
+        assert "\x1b" not in text
+        assert "\r" not in text
+
+
+def test_a_reader_that_goes_away_leaves_no_traceback() -> None:
+    command = " ".join([*MAPPER, "layers", "resnet50", "| head -1"])
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
