@@ -83,11 +83,12 @@ class Replay:
         self.layout.write(first, step)
         self.law.written(self.ring, np.arange(first, first + len(step.obs), dtype=np.int64))
 
-    def sample(self, states_only: bool = False) -> Batch:
-        """Draw and fetch one mini-batch.
+    def sample(self, states_only: bool = False, draws: int = 1) -> Batch:
+        """Draw and fetch mini-batches.
 
         Args:
             states_only: Leave observations out where the layout holds states.
+            draws: How many mini-batches, one after the other in the arrays.
 
         Raises:
             MpeError: Nothing is stored yet.
@@ -95,11 +96,19 @@ class Replay:
         if not self.ring.size:
             raise MpeError("sampling from an empty replay store; add transitions first.")
         if isinstance(self.layout, Lists):
-            index = self.law.draw_list(self.ring, self.batch, self._random)
+            index: list[int] = []
+            for _ in range(draws):
+                index += self.law.draw_list(self.ring, self.batch, self._random)
             batch = self.layout.gather(index)
         else:
-            batch = self.layout.gather(self.law.draw(self.ring, self.batch, self.rng), states_only)
-        return replace(batch, weights=self.law.weights(self.ring, batch.rows))
+            rows = [self.law.draw(self.ring, self.batch, self.rng) for _ in range(draws)]
+            batch = self.layout.gather(rows[0] if draws == 1 else np.concatenate(rows), states_only)
+        weights = [
+            self.law.weights(self.ring, batch.rows[k * self.batch : (k + 1) * self.batch])
+            for k in range(draws)
+        ]
+        found = [w for w in weights if w is not None]
+        return replace(batch, weights=np.concatenate(found) if found else None)
 
     def cut(self) -> None:
         """Say that every stream starts a new episode now, unmarked (its worlds were reset)."""

@@ -1,0 +1,136 @@
+"""Many small networks held together: parameters, targets and optimisers.
+
+A network is two ReLU layers and a linear one. A bank of ``M`` keeps six stacked tensors, weights
+``(M, in, out)`` and biases ``(M, out)``; parts of the bank are views of it that are trained
+together, so the same numbers serve every update mode and every checkpoint.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+_KINDS = ("online", "target", "mean", "square")
+NAMES = ("w1", "b1", "w2", "b2", "w3", "b3")
+
+
+class Bank:
+    """``M`` networks, their slowly following targets and their Adam states.
+
+    Args:
+        count: Networks ``M``.
+        sizes: Widths (input, hidden, output).
+        generator: Draws the start: Xavier uniform weights, zero biases, as openai/maddpg's layers.
+        dtype: Type of the numbers.
+        device: Where they live.
+        wide: Keep the first layer as ``(in, M, hidden)``, one matrix for one input of all.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        sizes: tuple[int, int, int],
+        generator: torch.Generator,
+        dtype: torch.dtype,
+        device: torch.device,
+        *,
+        wide: bool = False,
+    ) -> None:
+        n_in, hidden, n_out = sizes
+        self.count, self.wide = count, wide
+        self.online: list[Tensor] = []
+        for rows, columns in ((n_in, hidden), (hidden, hidden), (hidden, n_out)):
+            weight = torch.rand((count, rows, columns), generator=generator, dtype=torch.float64)
+            weight = (2 * weight - 1) * math.sqrt(6 / (rows + columns))
+            self.online += [weight, torch.zeros((count, columns))]
+        if wide:
+            self.online[0] = self.online[0].transpose(0, 1).contiguous()
+        self.online = [p.to(device=device, dtype=dtype) for p in self.online]
+        self.target = [p.clone() for p in self.online]
+        self.mean = [torch.zeros_like(p) for p in self.online]
+        self.square = [torch.zeros_like(p) for p in self.online]
+        self.parts: list[Part] = []
+
+    def split(self, slices: Sequence[slice | int], lr: float, clip: float) -> None:
+        """Make the parts that are trained together; an index gives one plain network.
+
+        A wide bank has one part, the whole.
+        """
+        for s in slices:
+            kinds = [self.online, self.target, self.mean, self.square]
+            views = [kind if self.wide else [p[s] for p in kind] for kind in kinds]
+            dims = [
+                _norm_dims(p, isinstance(s, int), self.wide and not i)
+                for i, p in enumerate(views[0])
+            ]
+            self.parts.append(Part(views, dims, lr, clip))
+
+    def follow(self, tau: float) -> None:
+        """Move every target towards its network: target += tau * (online - target)."""
+        torch._foreach_lerp_(self.target, self.online, tau)
+
+    def dump(self, head: str) -> dict[str, Tensor]:
+        """Every tensor, the first layer always as ``(M, in, hidden)``."""
+        tensors = {
+            f"{head}.{kind}.{name}": self._turned(name, value).clone()
+            for kind in _KINDS
+            for name, value in zip(NAMES, getattr(self, kind), strict=True)
+        }
+        return {**tensors, f"{head}.steps": self.parts[0].steps.cpu().clone()}
+
+    def restore(self, head: str, tensors: dict[str, Tensor]) -> None:
+        """Take back what :meth:`dump` gave, also that of another update mode."""
+        for kind in _KINDS:
+            for name, value in zip(NAMES, getattr(self, kind), strict=True):
+                self._turned(name, value).copy_(tensors[f"{head}.{kind}.{name}"])
+        for part in self.parts:
+            part.set_steps(tensors[f"{head}.steps"])
+
+    def _turned(self, name: str, value: Tensor) -> Tensor:
+        return value.transpose(0, 1) if self.wide and name == "w1" else value
+
+
+class Part:
+    """Networks of a bank that are trained together.
+
+    Attributes:
+        leaves: The six tensors gradients are taken of; views of the bank.
+        targets: The same of the targets.
+        steps: Adam steps done, a scalar tensor.
+    """
+
+    def __init__(
+        self, views: list[list[Tensor]], dims: list[tuple[int, ...]], lr: float, clip: float
+    ) -> None:
+        online, self.targets, means, squares = views
+        self.leaves = [p.detach().requires_grad_() for p in online]
+        self.steps = torch.zeros((), dtype=torch.float32, device=online[0].device)
+        self._dims, self._clip = dims, clip
+        self._adam = torch.optim.Adam(self.leaves, lr=lr, eps=1e-8, fused=True)
+        for leaf, mean, square in zip(self.leaves, means, squares, strict=True):
+            state = {"step": self.steps.clone(), "exp_avg": mean, "exp_avg_sq": square}
+            self._adam.state[leaf] = state
+        self.steps = self._adam.state[self.leaves[0]]["step"]
+
+    def step(self, loss: Tensor) -> None:
+        """One Adam step on the gradients of ``loss``, each network's variable clipped by norm."""
+        gradients = torch.autograd.grad(loss, self.leaves)
+        for leaf, gradient, dims in zip(self.leaves, gradients, self._dims, strict=True):
+            norm = torch.linalg.vector_norm(gradient, dim=dims, keepdim=True)
+            leaf.grad = gradient.mul_(self._clip / norm.clamp_min(self._clip))
+        self._adam.step()
+
+    def set_steps(self, steps: Tensor) -> None:
+        """Set the number of Adam steps done."""
+        for leaf in self.leaves:
+            self._adam.state[leaf]["step"].copy_(steps)
+
+
+def _norm_dims(p: Tensor, plain: bool, wide: bool) -> tuple[int, ...]:
+    """Dimensions of one network's variable in a leaf."""
+    if plain:
+        return tuple(range(p.dim()))
+    return (0, 2) if wide else tuple(range(1, p.dim()))

@@ -1,0 +1,186 @@
+"""What every update mode shares: networks, noise, acting, checkpoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mpe_marl.clock import Clock
+from mpe_marl.errors import MpeError
+from mpe_marl.learners import acting, nets
+from mpe_marl.learners.bank import Bank
+from mpe_marl.learners.config import LearnerConfig
+from mpe_marl.learners.heads import Head
+from mpe_marl.replay import Batch, Replay, Schema
+
+_FEW = 4  # worlds up to which the compiled pass acts
+
+
+class Learner:
+    """MADDPG or MASAC: ``N`` decentralised policies, ``N`` centralised critics (MASAC: pairs).
+
+    One call of :meth:`update` trains every agent once, in phases: targets for all, the critics,
+    the policies, then all targets move. openai/maddpg moves trainer ``i``'s targets before trainer
+    ``i + 1`` computes its own; here all move together, at the same cost, so that the order of
+    agents means nothing and all update modes compute the same.
+
+    Args:
+        schema: Shapes of observations and actions.
+        config: Settings.
+        seed: Seeds networks, exploration and noise.
+    """
+
+    wide = False
+
+    def __init__(self, schema: Schema, config: LearnerConfig, seed: int = 0) -> None:
+        self.schema, self.config = schema, config
+        self.head = Head(config, schema.act_dim, schema.discrete)
+        self.device = _device(config.device)
+        self.dtype = {"float32": torch.float32, "float64": torch.float64}[config.dtype]
+        start = torch.Generator().manual_seed(seed)
+        n, obs, act = schema.n_agents, schema.obs_dim, schema.act_dim
+        place = (start, self.dtype, self.device)
+        self.actors = Bank(n, (obs, config.hidden, self.head.out_dim), *place)
+        widths = (n * (obs + act), config.hidden, 1)
+        self.critics = Bank(n * config.twins, widths, *place, wide=self.wide)
+        self._target_noise = torch.Generator(self.device).manual_seed(seed + 1)
+        self._policy_noise = torch.Generator(self.device).manual_seed(seed + 2)
+        self._explore = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 3])))
+        self._arrays = [p.numpy() for p in self.actors.online] if self.device.type == "cpu" else []
+
+    @property
+    def noisy(self) -> bool:
+        """Whether updates draw noise."""
+        return self.head.noisy
+
+    def update(self, replay: Replay, clock: Clock) -> dict[str, float]:
+        """Train every agent once on draws from the store.
+
+        Args:
+            replay: Where transitions come from.
+            clock: Takes the time of each phase.
+
+        Returns:
+            Mean losses and mean target: ``q_loss``, ``p_loss``, ``target_q``.
+        """
+        raise NotImplementedError
+
+    def act(self, obs: NDArray[np.float32], explore: bool = True) -> NDArray[Any]:
+        """Choose actions.
+
+        Args:
+            obs: ``(W, N, D)`` observations.
+            explore: Sample; otherwise take the likeliest move or the mean.
+
+        Returns:
+            ``(W, N)`` moves, or ``(W, N, A)`` float32 in [0, 1].
+        """
+        output = self._outputs(obs)
+        if self.schema.discrete:
+            if not explore:
+                return np.asarray(output.argmax(-1))
+            moves = np.empty(output.shape[:2], dtype=np.int64)
+            acting.pick(output, self._explore.random(output.shape[:2]), moves)
+            return moves
+        mean = output[..., : self.schema.act_dim]
+        noise = self._explore.standard_normal(mean.shape)
+        if self.head.soft:
+            std = np.exp(np.clip(output[..., self.schema.act_dim :], -5.0, 2.0))
+            return _sigmoid(mean + std * noise * explore)
+        action = _sigmoid(mean) + self.config.noise * noise * explore
+        return np.asarray(np.clip(action, 0.0, 1.0), dtype=np.float32)
+
+    def _outputs(self, obs: NDArray[np.float32]) -> NDArray[Any]:
+        """``(W, N, out)`` outputs of the policies."""
+        if self._arrays and len(obs) <= _FEW:
+            out = np.empty((*obs.shape[:2], self.head.out_dim), dtype=self._arrays[0].dtype)
+            acting.outputs(obs, *self._arrays, out)
+            return out
+        with torch.inference_mode():
+            x = torch.from_numpy(obs).to(self.device, self.dtype).transpose(0, 1)
+            result: NDArray[Any] = nets.own(self.actors.online, x).transpose(0, 1).cpu().numpy()
+        return result
+
+    def tensor(self, array: NDArray[Any]) -> Tensor:
+        """A NumPy array as a tensor of the learner's type, on its device."""
+        return torch.from_numpy(array).to(self.device, self.dtype)
+
+    def _noise(self, rows: tuple[int, ...], generator: torch.Generator) -> Tensor:
+        """Noise ``(*rows, A)``, empty where the head takes none."""
+        noise = torch.empty((*rows, self.schema.act_dim), dtype=self.dtype, device=self.device)
+        self.head.draw(noise, generator)
+        return noise
+
+    def target_noise(self, batch: int) -> Tensor:
+        """``(N, B, A)`` noise of all target policies on one batch."""
+        return self._noise((self.schema.n_agents, batch), self._target_noise)
+
+    def policy_noise(self, batch: int) -> Tensor:
+        """``(B, A)`` noise of one policy on one batch."""
+        return self._noise((batch,), self._policy_noise)
+
+    def dump(self) -> dict[str, Tensor]:
+        """Everything learnt and the generators, as tensors."""
+        inner = self._explore.bit_generator.state["state"]
+        words = [int(inner[k]) >> (16 * p) & 0xFFFF for k in ("state", "inc") for p in range(8)]
+        return {
+            **self.actors.dump("actor"),
+            **self.critics.dump("critic"),
+            "noise.target": self._target_noise.get_state(),
+            "noise.policy": self._policy_noise.get_state(),
+            "noise.explore": torch.tensor(words),
+        }
+
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        """Take back what :meth:`dump` gave, also that of another update mode.
+
+        Raises:
+            MpeError: The tensors are of other networks.
+        """
+        shape = tuple(tensors["actor.online.w1"].shape)
+        expected = tuple(self.actors.online[0].shape)
+        if shape != expected:
+            raise MpeError(
+                f"the checkpoint's policies are {shape}, expected {expected}; "
+                "continue with the world, size and hidden width it was made with."
+            )
+        self.actors.restore("actor", tensors)
+        self.critics.restore("critic", tensors)
+        self._target_noise.set_state(tensors["noise.target"])
+        self._policy_noise.set_state(tensors["noise.policy"])
+        words = [int(w) for w in tensors["noise.explore"]]
+        state, inc = (sum(w << (16 * p) for p, w in enumerate(words[s : s + 8])) for s in (0, 8))
+        self._explore.bit_generator.state = {
+            "bit_generator": "PCG64", "state": {"state": state, "inc": inc},
+            "has_uint32": 0, "uinteger": 0,
+        }  # fmt: skip
+
+
+def losses_of(q: Tensor, p: Tensor, target: Tensor) -> dict[str, float]:
+    """Means for the trainer's report."""
+    return {"q_loss": float(q), "p_loss": float(p), "target_q": float(target)}
+
+
+def report_errors(replay: Replay, batch: Batch, errors: Tensor) -> None:
+    """Give the law the absolute errors of the rows it drew."""
+    replay.law.update(batch.rows, errors.detach().abs().cpu().numpy())
+
+
+def _sigmoid(x: NDArray[Any]) -> NDArray[np.float32]:
+    return np.asarray(1.0 / (1.0 + np.exp(-x)), dtype=np.float32)
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise MpeError(f"device {name!r} cannot be used ({reason}); try 'cpu'.") from None
+    return device

@@ -1,0 +1,79 @@
+"""From a policy network's output to an action: discrete or continuous, MADDPG or MASAC."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from mpe_marl.learners.config import LearnerConfig
+
+_LOG_STD = (-5.0, 2.0)
+
+
+class Head:
+    """Turns outputs ``(..., out)`` and noise ``(..., A)`` into actions ``(..., A)``.
+
+    Discrete actions are one-hot; their gradient is that of the Gumbel-softmax at temperature 1
+    (straight through). Continuous actions lie in [0, 1].
+
+    Args:
+        config: The learner's settings.
+        act_dim: Numbers ``A`` in an action.
+        discrete: Actions are one of ``A`` moves.
+    """
+
+    def __init__(self, config: LearnerConfig, act_dim: int, discrete: bool) -> None:
+        self.soft = config.algorithm == "masac"
+        self.act_dim, self.discrete = act_dim, discrete
+        self.out_dim = 2 * act_dim if self.soft and not discrete else act_dim
+        self._penalty, self._entropy = config.logit_penalty, config.entropy
+
+    @property
+    def noisy(self) -> bool:
+        """Whether targets and losses draw noise (a continuous MADDPG policy does not)."""
+        return self.discrete or self.soft
+
+    def draw(self, out: Tensor, generator: torch.Generator) -> None:
+        """Fill ``out`` with the noise this head takes: Gumbel or normal."""
+        if self.discrete:
+            out.exponential_(generator=generator).log_().neg_()
+        elif self.soft:
+            out.normal_(generator=generator)
+
+    def act(self, output: Tensor, noise: Tensor) -> Tensor:
+        """Sample an action; differentiable in ``output``."""
+        if self.discrete:
+            soft = torch.softmax(output + noise, dim=-1)
+            hard = functional.one_hot(soft.argmax(-1), self.act_dim).to(soft.dtype)
+            return hard + (soft - soft.detach()) if output.requires_grad else hard
+        if self.soft:
+            mean, log_std = self._gaussian(output)
+            return torch.sigmoid(mean + log_std.exp() * noise)
+        return torch.sigmoid(output)
+
+    def bonus(self, output: Tensor, noise: Tensor) -> Tensor:
+        """``(...)`` what a value gains beside the critic's: MASAC's weighted entropy, else 0.
+
+        The exact entropy of a discrete policy; ``-log pi`` of the sample of a continuous one.
+        """
+        if not self.soft:
+            return output.new_zeros(output.shape[:-1])
+        if self.discrete:
+            log_p = torch.log_softmax(output, dim=-1)
+            return -self._entropy * (log_p.exp() * log_p).sum(-1)
+        mean, log_std = self._gaussian(output)
+        u = mean + log_std.exp() * noise
+        normal = -0.5 * noise.square() - log_std - 0.5 * torch.log(u.new_tensor(2 * torch.pi))
+        slope = functional.logsigmoid(u) + functional.logsigmoid(-u)  # log d sigmoid / d u
+        return -self._entropy * (normal - slope).sum(-1)
+
+    def penalty(self, output: Tensor) -> Tensor:
+        """``(...)`` openai/maddpg's penalty on large outputs (p_train, ``p_reg``); MASAC 0."""
+        if self.soft:
+            return output.new_zeros(output.shape[:-1])
+        return self._penalty * output.square().mean(-1)
+
+    def _gaussian(self, output: Tensor) -> tuple[Tensor, Tensor]:
+        mean, log_std = output.chunk(2, dim=-1)
+        return mean, log_std.clamp(*_LOG_STD)

@@ -1,0 +1,53 @@
+"""Forward passes through the networks of a bank.
+
+``layers`` is always six tensors: three weights, three biases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+Layers = Sequence[Tensor]
+
+
+def plain(layers: Layers, x: Tensor) -> Tensor:
+    """One network on ``(B, in)`` rows; returns ``(B, out)``."""
+    w1, b1, w2, b2, w3, b3 = layers
+    h = torch.addmm(b1, x, w1).relu()
+    return torch.addmm(b3, torch.addmm(b2, h, w2).relu(), w3)
+
+
+def first(layers: Layers, x: Tensor) -> Tensor:
+    """First layer of ``M`` networks, each on its own ``(M, B, in)`` rows; ``(M, B, hidden)``."""
+    return torch.baddbmm(layers[1].unsqueeze(1), x, layers[0])
+
+
+def first_wide(weight: Tensor, bias: Tensor, x: Tensor) -> Tensor:
+    """First layer of ``M`` networks on the same rows, as one product.
+
+    Args:
+        weight: ``(in, M, hidden)``.
+        bias: ``(M, hidden)``.
+        x: ``(B, in)``.
+
+    Returns:
+        ``(M, B, hidden)``.
+    """
+    m, hidden = bias.shape
+    h = torch.addmm(bias.reshape(-1), x, weight.reshape(len(weight), -1))
+    return h.view(len(x), m, hidden).transpose(0, 1)
+
+
+def rest(layers: Layers, h: Tensor) -> Tensor:
+    """Remaining layers on the first one's ``(M, B, hidden)`` output; ``(M, B, out)``."""
+    _, _, w2, b2, w3, b3 = layers
+    h = torch.baddbmm(b2.unsqueeze(1), h.relu(), w2).relu()
+    return torch.baddbmm(b3.unsqueeze(1), h, w3)
+
+
+def own(layers: Layers, x: Tensor) -> Tensor:
+    """``M`` networks, each on its own ``(M, B, in)`` rows; ``(M, B, out)``."""
+    return rest(layers, first(layers, x))

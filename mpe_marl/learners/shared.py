@@ -1,0 +1,148 @@
+"""Update modes `shared` and `folded`: one batch for all trainers, one product for all critics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mpe_marl.clock import Clock
+from mpe_marl.errors import MpeError
+from mpe_marl.learners import nets
+from mpe_marl.learners.base import losses_of, report_errors
+from mpe_marl.learners.fold import Fold
+from mpe_marl.learners.stacked import StackedLearner, critic_loss
+from mpe_marl.replay import Replay
+
+
+class SharedLearner(StackedLearner):
+    """Target actions once, and the critics' first layers as one matrix on the shared batch."""
+
+    wide = True
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        n, config = self.schema.n_agents, self.config
+        self._groups = [slice(0, n)]
+        self.actors.split([slice(0, n)], config.lr, config.clip)
+        self.critics.split([slice(0, self.critics.count)], config.lr, config.clip)
+
+    def update(self, replay: Replay, clock: Clock) -> dict[str, float]:
+        """See :meth:`Learner.update`.
+
+        Raises:
+            MpeError: The law gives every trainer a batch of its own.
+        """
+        if not replay.law.shared:
+            raise MpeError(
+                f"update mode {self.config.mode!r} needs one batch for all trainers, law "
+                f"{replay.law.name!r} draws one each; use law 'shared' or mode 'batched'."
+            )
+        with clock("sample"):
+            batch = replay.sample(states_only=self.config.mode == "folded")
+        with clock("target_q"), torch.no_grad():
+            data = self._columns(batch)
+            target = self._shared_target(data)
+        with clock("q_loss"):
+            part, twins = self.critics.parts[0], self.config.twins
+            q = nets.rest(part.leaves, self._critic_first(part.leaves, data))
+            loss, errors = critic_loss(q.view(len(target), twins, -1), target, data.get("weights"))
+            part.step(loss)
+            report_errors(replay, batch, errors.mean(0))
+        with clock("p_loss"):
+            p_loss = self._train_all_policies(data)
+        with clock("target_update"), torch.no_grad():
+            self.actors.follow(self.config.tau)
+            self.critics.follow(self.config.tau)
+        n = self.schema.n_agents
+        return losses_of(loss.detach() / n, p_loss / n, target.mean())
+
+    def _columns(self, batch: Any) -> dict[str, Tensor]:
+        """The batch's columns ``(B, ...)`` as tensors."""
+        drawn = batch.joined()
+        names = ("obs", "actions", "rewards", "next_obs", "done", "weights", "obs_actions",
+                 "states", "next_states")  # fmt: skip
+        arrays = {name: getattr(drawn, name) for name in names}
+        data = {k: self.tensor(a) for k, a in arrays.items() if a is not None and a.size}
+        if "obs" in data and "obs_actions" not in data:
+            parts = [data["obs"].flatten(1), data["actions"].flatten(1)]
+            data["obs_actions"] = torch.cat(parts, dim=1)
+        return data
+
+    def _shared_target(self, data: dict[str, Tensor]) -> Tensor:
+        """``(N, B)`` targets of all agents."""
+        n, twins, size = self.schema.n_agents, self.config.twins, len(data["done"])
+        noise = self.target_noise(size)
+        output = self._policy(self.actors.target, data, "next_")
+        actions = self.head.act(output, noise)
+        flat = actions.transpose(0, 1).flatten(1)
+        h = self._first_of(self.critics.target, data, "next_", flat)
+        value = nets.rest(self.critics.target, h).view(n, twins, size).amin(1)
+        value = value + self.head.bonus(output, noise)
+        return data["rewards"].t() + self.config.gamma * (1 - data["done"]) * value
+
+    def _policy(self, layers: nets.Layers, data: dict[str, Tensor], when: str) -> Tensor:
+        """``(N, B, out)`` outputs of all policies on their observations."""
+        return nets.own(layers, data[f"{when}obs"].transpose(0, 1))
+
+    def _first_of(
+        self, layers: nets.Layers, data: dict[str, Tensor], when: str, actions: Tensor
+    ) -> Tensor:
+        """``(M, B, hidden)`` critics' first layer on observations and ``(B, N * A)`` actions."""
+        obs = data[f"{when}obs"].flatten(1)
+        if not when and "obs_actions" in data:
+            return nets.first_wide(layers[0], layers[1], data["obs_actions"])
+        width = obs.shape[1]
+        h = nets.first_wide(layers[0][:width], layers[1], obs)
+        more = actions @ layers[0][width:].flatten(1)
+        return h + more.view(len(actions), *layers[1].shape).transpose(0, 1)
+
+    def _critic_first(self, layers: nets.Layers, data: dict[str, Tensor]) -> Tensor:
+        """The same on what was stored."""
+        return self._first_of(layers, data, "", data["actions"].flatten(1))
+
+    def _train_all_policies(self, data: dict[str, Tensor]) -> Tensor:
+        part, n, twins = self.actors.parts[0], self.schema.n_agents, self.config.twins
+        critics = [leaf.detach() for leaf in self.critics.parts[0].leaves]
+        with torch.no_grad():
+            h = self._critic_first(critics, data)
+        output = self._policy(part.leaves, data, "")
+        noise = torch.stack([self.policy_noise(output.shape[1]) for _ in range(n)])
+        rows = critics[0][n * self.schema.obs_dim :]
+        act = rows.view(n, self.schema.act_dim, n, twins, -1)
+        columns = act.diagonal(dim1=0, dim2=2).permute(3, 1, 0, 2)  # (N, twins, A, hidden)
+        change = self.head.act(output, noise) - data["actions"].transpose(0, 1)
+        loss = self._policy_loss(output, noise, change, h, columns, critics, data.get("weights"))
+        part.step(loss)
+        return loss.detach()
+
+
+class FoldedLearner(SharedLearner):
+    """The shared update computed from the world state; see :class:`Fold`."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if self.schema.spec is None:
+            raise MpeError(
+                "update mode 'folded' needs a world whose observations are a linear map of its "
+                "state (simple_tag, simple_spread); use mode 'shared' for others."
+            )
+        self._fold = Fold(self.schema.spec, self.dtype, self.device)
+
+    def _columns(self, batch: Any) -> dict[str, Tensor]:
+        if batch.states is None:
+            raise MpeError("update mode 'folded' needs states; use replay layout 'state'.")
+        return super()._columns(batch)
+
+    def _policy(self, layers: nets.Layers, data: dict[str, Tensor], when: str) -> Tensor:
+        folded = self._fold.each(layers[0])
+        return nets.rest(layers, nets.first_wide(folded, layers[1], data[f"{when}states"]))
+
+    def _first_of(
+        self, layers: nets.Layers, data: dict[str, Tensor], when: str, actions: Tensor
+    ) -> Tensor:
+        width = self.schema.n_agents * self.schema.obs_dim
+        weight = torch.cat([self._fold.all(layers[0][:width]), layers[0][width:]])
+        x = torch.cat([data[f"{when}states"], actions], dim=1)
+        return nets.first_wide(weight, layers[1], x)

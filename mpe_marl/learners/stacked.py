@@ -1,0 +1,173 @@
+"""Update mode `batched`: all networks in stacked products, each trainer its own batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mpe_marl.clock import Clock
+from mpe_marl.learners import nets
+from mpe_marl.learners.base import Learner, losses_of
+from mpe_marl.replay import Batch, Replay
+
+_GROUP_BYTES = 256 * 2**20  # of mini-batches held at once
+
+
+class StackedLearner(Learner):
+    """The arithmetic of mode `loop`, several trainers at a time.
+
+    Trainers go in groups whose batches fit in 256 MiB together.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._groups: list[slice] = []
+
+    def _split(self, batch: int) -> None:
+        """Group the trainers, once the size of a batch is known."""
+        n, twins, config = self.schema.n_agents, self.config.twins, self.config
+        size = max(1, min(n, _GROUP_BYTES // (4 * batch * self.schema.record_width)))
+        self._groups = [slice(a, min(a + size, n)) for a in range(0, n, size)]
+        self.actors.split(self._groups, config.lr, config.clip)
+        pairs = [slice(g.start * twins, g.stop * twins) for g in self._groups]
+        self.critics.split(pairs, config.lr, config.clip)
+
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        """See :meth:`Learner.restore`."""
+        if not self._groups:
+            self._split(1024)
+        super().restore(tensors)
+
+    def update(self, replay: Replay, clock: Clock) -> dict[str, float]:
+        """See :meth:`Learner.update`."""
+        if not self._groups:
+            self._split(replay.batch)
+        totals = torch.zeros(3, dtype=torch.float64)
+        shared: Batch | None = None
+        noise = None
+        for k, group in enumerate(self._groups):
+            count = group.stop - group.start
+            with clock("sample"):
+                if replay.law.shared:
+                    shared = shared or replay.sample()
+                    batch = shared
+                else:
+                    batch = replay.sample(draws=count)
+            with clock("target_q"), torch.no_grad():
+                data = self._data(batch, count, replay.batch)
+                if replay.law.shared:
+                    noise = self.target_noise(replay.batch) if noise is None else noise
+                    noises = noise.unsqueeze(1).expand(-1, count, -1, -1)
+                else:
+                    draws = [self.target_noise(replay.batch) for _ in range(count)]
+                    noises = torch.stack(draws, dim=1)
+                target = self._target(group, data, noises)
+            with clock("q_loss"):
+                q_loss, errors = self._train_critics(k, data, target)
+                if not replay.law.shared:
+                    replay.law.update(batch.rows, errors.reshape(-1).cpu().numpy())
+                else:
+                    replay.law.update(batch.rows, errors.mean(0).cpu().numpy())
+            with clock("p_loss"):
+                p_loss = self._train_policies(k, group, data)
+            totals += torch.stack([q_loss, p_loss, target.mean(-1).sum()]).double().cpu()
+        with clock("target_update"), torch.no_grad():
+            self.actors.follow(self.config.tau)
+            self.critics.follow(self.config.tau)
+        return losses_of(*(totals / self.schema.n_agents))
+
+    def _data(self, batch: Batch, count: int, size: int) -> dict[str, Tensor]:
+        """Columns ``(G, B, ...)`` for a group of ``G`` trainers; a shared batch is expanded."""
+        drawn = batch.joined()
+        data: dict[str, Tensor] = {}
+        for name in ("obs", "actions", "rewards", "next_obs", "done", "weights", "obs_actions"):
+            array = getattr(drawn, name)
+            if array is not None:
+                column = self.tensor(array)
+                column = column.view(-1, size, *column.shape[1:])
+                data[name] = column.expand(count, *column.shape[1:])
+        if "obs_actions" not in data:
+            parts = [data["obs"].flatten(2), data["actions"].flatten(2)]
+            data["obs_actions"] = torch.cat(parts, dim=2)
+        return data
+
+    def _target(self, group: slice, data: dict[str, Tensor], noise: Tensor) -> Tensor:
+        """``(G, B)`` targets; ``noise`` is ``(N, G, B, A)``."""
+        twins, n = self.config.twins, self.schema.n_agents
+        after = data["next_obs"]
+        count, size = after.shape[:2]
+        by_agent = after.permute(2, 0, 1, 3).reshape(n, count * size, -1)
+        output = nets.own(self.actors.target, by_agent).view(n, count, size, -1)
+        actions = self.head.act(output, noise)
+        mine = torch.arange(count)
+        bonus = self.head.bonus(output[group][mine, mine], noise[group][mine, mine])
+        x = torch.cat([after.flatten(2), actions.permute(1, 2, 0, 3).flatten(2)], dim=2)
+        critics = [p[group.start * twins : group.stop * twins] for p in self.critics.target]
+        value = nets.own(critics, x.repeat_interleave(twins, 0)).view(count, twins, size).amin(1)
+        rewards = _own_column(data["rewards"], group)
+        return rewards + self.config.gamma * (1 - data["done"]) * (value + bonus)
+
+    def _train_critics(
+        self, k: int, data: dict[str, Tensor], target: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Returns the summed loss and the ``(G, B)`` absolute errors."""
+        part, twins = self.critics.parts[k], self.config.twins
+        x = data["obs_actions"].repeat_interleave(twins, 0)
+        q = nets.own(part.leaves, x).view(len(target), twins, -1)
+        loss, errors = critic_loss(q, target, data.get("weights"))
+        part.step(loss)
+        return loss.detach(), errors
+
+    def _train_policies(self, k: int, group: slice, data: dict[str, Tensor]) -> Tensor:
+        part, twins, n = self.actors.parts[k], self.config.twins, self.schema.n_agents
+        count = group.stop - group.start
+        mine = torch.arange(count)
+        output = nets.own(part.leaves, data["obs"][mine, :, mine + group.start])
+        noise = torch.stack([self.policy_noise(output.shape[1]) for _ in range(count)])
+        critics = [leaf.detach() for leaf in self.critics.parts[k].leaves]
+        h = nets.first(critics, data["obs_actions"].repeat_interleave(twins, 0))
+        weight = critics[0].view(count, twins, -1, self.config.hidden)
+        act = weight[:, :, n * self.schema.obs_dim :]
+        act = act.reshape(count, twins, n, self.schema.act_dim, -1)
+        columns = act[mine, :, mine + group.start]  # (G, twins, A, hidden)
+        change = self.head.act(output, noise) - data["actions"][mine, :, mine + group.start]
+        loss = self._policy_loss(output, noise, change, h, columns, critics, data.get("weights"))
+        part.step(loss)
+        return loss.detach()
+
+    def _policy_loss(
+        self,
+        output: Tensor,
+        noise: Tensor,
+        change: Tensor,
+        h: Tensor,
+        columns: Tensor,
+        critics: list[Tensor],
+        weights: Tensor | None,
+    ) -> Tensor:
+        """The summed loss of ``G`` policies.
+
+        Replacing an agent's action moves the critics' first layer by (new - stored) times that
+        action's rows of the weights, so the rest of the layer is computed once, without gradient.
+        """
+        count, twins = columns.shape[:2]
+        moved = torch.matmul(change.unsqueeze(1), columns).flatten(0, 1)
+        value = nets.rest(critics, h + moved).view(count, twins, -1).amin(1)
+        gain = value + self.head.bonus(output, noise) - self.head.penalty(output)
+        return -(gain if weights is None else gain * weights).mean(-1).sum()
+
+
+def critic_loss(q: Tensor, target: Tensor, weights: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Squared error of ``(G, twins, B)`` values, a mean a critic, summed; and ``(G, B)`` errors."""
+    error = q - target.unsqueeze(1)
+    square = error.square()
+    loss = (square if weights is None else square * weights.unsqueeze(1)).mean(-1).sum()
+    return loss, error.detach().abs().mean(1)
+
+
+def _own_column(rewards: Tensor, group: slice) -> Tensor:
+    """``(G, B)`` each trainer's own reward out of ``(G, B, N)``."""
+    mine = torch.arange(len(rewards))
+    return rewards[mine, :, mine + group.start]

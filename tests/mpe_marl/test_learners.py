@@ -1,0 +1,215 @@
+"""Update modes compute the same; checkpoints go on where they stopped."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="extra `mpe` is not installed")
+
+from mpe_marl.clock import UPDATE_PHASES, Clock  # noqa: E402
+from mpe_marl.errors import MpeError  # noqa: E402
+from mpe_marl.learners import ALGORITHMS, MODES, LearnerConfig, make_learner  # noqa: E402
+from mpe_marl.replay import Replay, Schema, Transition  # noqa: E402
+from mpe_marl.worlds import BatchWorlds, make_spec  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def grid(array):
+    """Round to 1/1024, so that differences of states are exact in float32 too."""
+    return np.round(array * 1024) / 1024
+
+
+def filled(layout, law, scenario="simple_tag", continuous=False, n=3, steps=150):
+    spec = make_spec(scenario, n, continuous=continuous, episode_length=10)
+    worlds = BatchWorlds(spec)
+    replay = Replay(Schema.of(worlds), 120, layout, law, batch=32, seed=5)
+    rng = np.random.default_rng(0)
+    worlds.reset(0)
+    for _ in range(steps):
+        worlds.exact_states[:] = grid(worlds.exact_states)
+        states = worlds.states()
+        obs = seen(worlds)
+        if continuous:
+            actions = rng.random((1, n, 5), dtype=np.float32)
+        else:
+            actions = rng.integers(0, 5, (1, n))
+        step = worlds.step(actions)
+        worlds.exact_states[:] = grid(worlds.exact_states)
+        done = rng.random(1) < 0.05
+        replay.add(
+            Transition(
+                obs,
+                actions,
+                step.rewards + rng.random((1, n)),
+                seen(worlds),
+                done,
+                step.ended | done,
+                states,
+                worlds.states(),
+            )
+        )
+        if step.ended[0] or done[0]:
+            worlds.restart(np.ones(1, dtype=bool))
+    return replay
+
+
+def seen(worlds):
+    """Observations of the rounded states."""
+    padded = np.concatenate([worlds.exact_states, np.zeros((len(worlds.exact_states), 1))], 1)
+    first, second = worlds.spec.observation_terms
+    return (padded[:, first] - padded[:, second]).astype(np.float32)
+
+
+def after(mode, layout, law, algorithm, updates=4, **options):
+    replay = filled(layout, law, **options)
+    config = LearnerConfig(algorithm=algorithm, mode=mode, hidden=16, dtype="float64")
+    learner = make_learner(replay.schema, config, seed=7)
+    for _ in range(updates):
+        learner.update(replay, Clock())
+    return learner
+
+
+CASES = [
+    ("loop", "joint", "uniform", "batched", "joint"),
+    ("loop", "lists", "neighbor", "batched", "lists"),
+    ("loop", "joint", "shared", "batched", "state"),
+    ("loop", "arrays", "shared", "shared", "joint"),
+    ("loop", "joint", "shared", "folded", "state"),
+    ("batched", "joint", "runs", "loop", "arrays"),
+]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("continuous", [False, True])
+@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c[0]}-{c[3]}-{c[2]}")
+def test_modes_that_compute_the_same_end_with_the_same_parameters(case, algorithm, continuous):
+    mode, layout, law, other_mode, other_layout = case
+    scenario = "simple_spread" if law == "shared" else "simple_tag"
+    options = {"continuous": continuous, "scenario": scenario}
+    one = after(mode, layout, law, algorithm, **options).dump()
+    two = after(other_mode, other_layout, law, algorithm, **options).dump()
+    assert one.keys() == two.keys()
+    for name, value in one.items():
+        torch.testing.assert_close(two[name], value, rtol=1e-7, atol=1e-8, msg=name)
+
+
+def test_grouped_trainers_compute_the_same(monkeypatch):
+    from mpe_marl.learners import stacked
+
+    one = after("batched", "joint", "uniform", "maddpg", n=4).dump()
+    monkeypatch.setattr(stacked, "_GROUP_BYTES", 3 * 32 * 4 * 200)  # room for a few batches
+    two = after("batched", "joint", "uniform", "maddpg", n=4)
+    assert len(two.actors.parts) > 1
+    for name, value in two.dump().items():
+        torch.testing.assert_close(one[name], value, rtol=1e-7, atol=1e-9, msg=name)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("mode", MODES)
+def test_a_restored_learner_goes_on_as_if_nothing_happened(mode, algorithm):
+    law, layout = ("shared", "state") if mode in ("shared", "folded") else ("uniform", "state")
+    straight = after(mode, layout, law, algorithm, updates=6)
+    replay = filled(layout, law)
+    config = LearnerConfig(algorithm=algorithm, mode=mode, hidden=16, dtype="float64")
+    first = make_learner(replay.schema, config, seed=7)
+    for _ in range(3):
+        first.update(replay, Clock())
+    second = make_learner(replay.schema, config, seed=99)
+    second.restore(first.dump())
+    for _ in range(3):
+        second.update(replay, Clock())
+    for name, value in straight.dump().items():
+        torch.testing.assert_close(second.dump()[name], value, msg=name)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("mode", MODES)
+def test_critics_learn_a_constant_reward(mode, algorithm):
+    # with reward 1 and gamma 0 every critic's value is 1 everywhere
+    law, layout = ("shared", "state") if mode in ("shared", "folded") else ("uniform", "state")
+    replay = filled(layout, law)
+    replay.layout.tables["rewards"][:] = 1.0
+    config = LearnerConfig(algorithm=algorithm, mode=mode, gamma=0.0, entropy=0.0)
+    learner = make_learner(replay.schema, config)
+    first = learner.update(replay, Clock())["q_loss"]
+    for _ in range(100):
+        last = learner.update(replay, Clock())
+    assert last["q_loss"] < 0.05 * first
+    assert last["p_loss"] == pytest.approx(-1.0, abs=0.2)
+    assert last["target_q"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("continuous", [False, True])
+def test_policies_learn_the_action_that_is_paid(algorithm, continuous):
+    # reward for agent i: its action's second entry (a move to the left)
+    replay = filled("joint", "uniform", continuous=continuous)
+    batch = replay.layout.gather(np.arange(120))
+    width = replay.schema.n_agents
+    rewards = replay.layout.tables["records"]
+    at = replay.schema.record_width - 1 - width
+    rewards[:120, at : at + width] = batch.actions[:, :, 1]
+    config = LearnerConfig(algorithm=algorithm, gamma=0.0, entropy=0.01)
+    learner = make_learner(replay.schema, config)
+    for _ in range(150):
+        learner.update(replay, Clock())
+    obs = np.random.default_rng(0).normal(0, 0.5, (50, 3, replay.schema.obs_dim))
+    actions = learner.act(obs.astype(np.float32), explore=False)
+    chosen = actions[..., 1] if continuous else actions == 1
+    assert chosen.mean() > 0.8
+
+
+def test_compiled_and_tensor_acting_agree():
+    replay = filled("joint", "uniform")
+    learner = make_learner(replay.schema, LearnerConfig(), seed=3)
+    obs = np.random.default_rng(0).normal(size=(20, 3, replay.schema.obs_dim)).astype(np.float32)
+    few = np.concatenate([learner._outputs(obs[w : w + 2]) for w in range(0, 20, 2)])
+    np.testing.assert_allclose(learner._outputs(obs), few, rtol=1e-4, atol=1e-5)
+
+
+def test_exploration_follows_the_policy():
+    replay = filled("joint", "uniform")
+    learner = make_learner(replay.schema, LearnerConfig(), seed=3)
+    obs = np.repeat(np.random.default_rng(0).normal(size=(1, 3, replay.schema.obs_dim)), 3000, 0)
+    moves = learner.act(obs.astype(np.float32))
+    logits = learner._outputs(obs[:1].astype(np.float32))[0]
+    p = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    seen_p = np.stack([np.bincount(moves[:, i], minlength=5) / 3000 for i in range(3)])
+    np.testing.assert_allclose(seen_p, p, atol=0.04)
+
+
+def test_every_update_phase_is_timed():
+    clock, replay = Clock(), filled("joint", "uniform")
+    make_learner(replay.schema, LearnerConfig()).update(replay, clock)
+    assert all(clock.seconds[phase] > 0 for phase in UPDATE_PHASES)
+    assert sum(clock.shares().values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: LearnerConfig(algorithm="madpg"), "Did you mean 'maddpg'"),
+        (lambda: LearnerConfig(mode="fold"), "Did you mean 'folded'"),
+        (lambda: LearnerConfig(lr=0), "lr=0"),
+        (lambda: make_learner(Schema(2, 3, 5), LearnerConfig(mode="folded")), "mode 'shared'"),
+        (lambda: make_learner(Schema(2, 3, 5), LearnerConfig(device="cudaa")), "try 'cpu'"),
+        (lambda: after("shared", "joint", "uniform", "maddpg"), "use law 'shared'"),
+        (lambda: after("folded", "joint", "shared", "maddpg"), "use replay layout 'state'"),
+    ],
+)
+def test_wrong_use_is_explained(make, message):
+    with pytest.raises(MpeError, match=message):
+        make()
+
+
+def test_a_checkpoint_of_another_world_is_refused():
+    one = after("loop", "joint", "uniform", "maddpg", n=2)
+    two = after("loop", "joint", "uniform", "maddpg", n=3)
+    with pytest.raises(MpeError, match="continue with the world"):
+        two.restore(one.dump())
