@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -73,7 +72,7 @@ def evaluate(
     if as_json:
         _print_json(results, chip)
     elif len(results) == 1:
-        _print_one(*results[0], chip)
+        _print_one(*results[0], chip, models)
     else:
         _print_many(results)
     if not all(cost.feasible for _, costs in results for cost in costs.values()):
@@ -175,25 +174,46 @@ def _mapping_values(layer: Layer, mapping: Mapping | Dataflow) -> dict[str, Any]
     return {"mapping": None, "dataflow": str(mapping)}
 
 
-def _print_one(pair: Pair, costs: dict[str, Cost], chip: Accelerator) -> None:
+def _print_one(
+    pair: Pair, costs: dict[str, Cost], chip: Accelerator, models: dict[str, CostModel]
+) -> None:
     import layers
-    from cost_models import InfeasibleError, Mapping, loop_nest
-    from mapper.show.cost import print_costs
+    from cost_models import loop_nest
+    from mapper.show.cost import bounds_of, print_costs
+    from mapper.show.limits import what_limits
 
-    layer, mapping = pair
-    typer.echo(f"Layer {layer.name}: {layers.inline(layer)}, {layer.macs:,} MACs")
-    if not isinstance(mapping, Mapping):
-        typer.echo(f"\n{mapping}")
-    with suppress(InfeasibleError):  # directives need not be a two-level mapping
-        nest = mapping if isinstance(mapping, Mapping) else Mapping.from_dataflow(mapping, layer)
-        typer.echo(f"\n{loop_nest(nest, layer, chip.num_pes)}")
-    typer.echo()
+    layer, given = pair
+    mapping = _as_mapping(layer, given)
+    typer.echo(f"Layer {layer.name}: {layers.inline(layer)}, {layer.macs:,} MACs\n")
+    if mapping is not given:
+        typer.echo(f"{given}\n")
+    if mapping is not None:
+        typer.echo(f"{loop_nest(mapping, layer, chip.num_pes)}\n")
     feasible = {name: cost for name, cost in costs.items() if cost.feasible}
-    if feasible:
-        print_costs(feasible, f"Cost on {_shown_chip(chip)}")
+    title = f"Cost on {_shown_chip(chip)}"
+    if len(costs) == len(feasible) == 1:
+        ((name, cost),) = feasible.items()
+        print_costs(feasible, title, bounds_of(models[name], layer, chip, mapping))
+        typer.echo()
+        for line in what_limits(cost, layer, chip, mapping):
+            typer.echo(line)
+    elif feasible:
+        print_costs(feasible, title)
     for name, cost in costs.items():
         if not cost.feasible:
             typer.echo(f"{name}: {cost.infeasible}", err=True)
+
+
+def _as_mapping(layer: Layer, given: Mapping | Dataflow) -> Mapping | None:
+    """The mapping that directives stand for; they need not be a two-level one."""
+    from cost_models import InfeasibleError, Mapping
+
+    if isinstance(given, Mapping):
+        return given
+    try:
+        return Mapping.from_dataflow(given, layer)
+    except InfeasibleError:
+        return None
 
 
 def _print_many(results: list[tuple[Pair, dict[str, Cost]]]) -> None:

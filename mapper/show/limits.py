@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from cost_models import Accelerator, Cost, Mapping
 from layers import Layer
@@ -19,7 +20,7 @@ PARTS = {
 
 
 def what_limits(
-    cost: Cost, layer: Layer, accelerator: Accelerator, mapping: Mapping
+    cost: Cost, layer: Layer, accelerator: Accelerator, mapping: Mapping | None
 ) -> Iterator[str]:
     """Say in a few lines what stands between a mapping and a better one.
 
@@ -27,12 +28,14 @@ def what_limits(
         cost: A feasible cost.
         layer: The layer.
         accelerator: The accelerator.
-        mapping: The mapping; its own PE count replaces the accelerator's.
+        mapping: The mapping, whose own PE count replaces the accelerator's; None for directives
+            that are no two-level mapping.
 
     Yields:
         Sentences for a person.
     """
-    pes = mapping.num_pes or accelerator.num_pes
+    chosen = None if mapping is None else mapping.num_pes
+    pes = chosen or accelerator.num_pes
     parts = {PARTS[name]: cycles for name, cycles in cost.counts.items() if name in PARTS}
     if parts:
         slowest = max(parts, key=lambda part: parts[part])
@@ -42,7 +45,7 @@ def what_limits(
             f"limited by {slowest}: {shown(parts[slowest])} of {shown(cost.latency_cycles)} "
             f"cycles ({share:.0%}); {others}"
         )
-    least = accelerator.compute_bound(layer.macs)
+    least = replace(accelerator, num_pes=pes).compute_bound(layer.macs)
     yield (
         f"PEs at work: {shown(round(cost.utilized_pes, 1))} of {pes} "
         f"({cost.utilized_pes / pes:.0%}); with all of them busy all the time: "

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from cost_models import ReasonCode, loop_nest
-from mapper.show.cost import cost_values, print_costs
+from mapper.show.cost import bounds_of, cost_values, print_costs
 from mapper.show.limits import what_limits
 from mapper.show.tables import shown
 
@@ -56,7 +56,8 @@ def print_result(problem: Problem, outcome: Outcome) -> None:
         f"Best mapping of {problem.layer.name} ({spent}, {outcome.feasible_share:.1%} feasible)\n"
     )
     print(loop_nest(mapping, problem.layer, problem.accelerator.num_pes), end="\n\n")
-    print_costs({problem.cost_model.name: cost})
+    bounds = bounds_of(problem.cost_model, problem.layer, problem.accelerator, mapping)
+    print_costs({problem.cost_model.name: cost}, bounds=bounds)
     value = f"{shown(outcome.result.best_value)} {problem.objective.unit}"
     print(f"\n{problem.objective.name}: {value}{_distance(problem)}")
     for line in what_limits(cost, problem.layer, problem.accelerator, mapping):

@@ -35,6 +35,8 @@ class Manifest:
 def current() -> Manifest:
     """The manifest of this process."""
     name = Path(sys.argv[0]).name if sys.argv else "python"
+    if name == "__main__.py":  # python -m mapper
+        name = Path(sys.argv[0]).parent.name
     return Manifest(
         command=shlex.join([name, *sys.argv[1:]]),
         versions=_versions(),
