@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -150,22 +150,7 @@ class MapSpace:
         Raises:
             ActionError: They are no integers, of another shape, or out of a parameter's range.
         """
-        array = np.asarray(actions)
-        if array.dtype.kind not in "iu":
-            raise ActionError(f"actions: got values of type {array.dtype}, expected integers")
-        if array.ndim != 2 or array.shape[1] != len(self.nvec):
-            raise ActionError(
-                f"actions: got shape {array.shape}, expected (B, {len(self.nvec)}), "
-                "one column a parameter"
-            )
-        array = np.ascontiguousarray(array, dtype=np.int64)
-        row, column = codec.first_illegal(array, self.nvec)
-        if row >= 0:
-            raise ActionError(
-                f"actions[{row}, {column}] ({self.names[column]}): got {array[row, column]}, "
-                f"expected 0..{self.nvec[column] - 1}"
-            )
-        return array
+        return check_actions(actions, self.nvec, self.names)
 
     def decode(self, actions: Any) -> MappingBatch:
         """Translate actions; every legal action is a mapping, the same one always.
@@ -296,6 +281,34 @@ def _number(choice: int | str) -> int:
     if isinstance(choice, int):
         return choice
     return DIMS.index(choice) if len(choice) == 1 else codec.ORDER_INDEX[choice]
+
+
+def check_actions(actions: Any, nvec: IntArray, names: Sequence[str]) -> IntArray:
+    """The actions as a contiguous ``(B, P)`` int64 array.
+
+    Args:
+        actions: ``(B, P)`` integers, column i in ``[0, nvec[i])``.
+        nvec: ``(P,)`` number of choices.
+        names: ``(P,)`` names for messages.
+
+    Raises:
+        ActionError: They are no integers, of another shape, or out of a parameter's range.
+    """
+    array = np.asarray(actions)
+    if array.dtype.kind not in "iu":
+        raise ActionError(f"actions: got values of type {array.dtype}, expected integers")
+    if array.ndim != 2 or array.shape[1] != len(nvec):
+        raise ActionError(
+            f"actions: got shape {array.shape}, expected (B, {len(nvec)}), one column a parameter"
+        )
+    array = np.ascontiguousarray(array, dtype=np.int64)
+    row, column = codec.first_illegal(array, nvec)
+    if row >= 0:
+        raise ActionError(
+            f"actions[{row}, {column}] ({names[column]}): got {array[row, column]}, "
+            f"expected 0..{nvec[column] - 1}"
+        )
+    return array
 
 
 def _check_option(option: str, value: Any, allowed: Iterable[str]) -> None:

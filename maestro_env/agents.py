@@ -1,0 +1,230 @@
+"""Several agents on one problem: each chooses some of the parameters, all share the reward."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box, MultiDiscrete
+from numpy.typing import NDArray
+
+from maestro_env.feedback import EnvError
+from maestro_env.info import reset_info, step_info
+from maestro_env.map_space import ActionError
+from maestro_env.masks import Masks
+from maestro_env.outcome import FloatArray, IntArray, Outcome
+from maestro_env.worlds import Worlds
+
+Assignment = Sequence[Sequence[str]]
+"""One list of parameter names an agent."""
+
+
+class AgentWorlds:
+    """Worlds whose action is put together from several agents' parts; numpy in, numpy out.
+
+    All agents of a world see the same observation and get the same reward, so both are given once
+    a world.
+
+    Args:
+        worlds: `B` worlds with `P` parameters.
+        agents: The parameters of each agent, by name; None for one agent a parameter.
+
+    Attributes:
+        names: Names of the agents, ``agent_0`` and on.
+        columns: The columns of an action that each agent chooses.
+        nvecs: The choices of each agent's parameters.
+
+    Raises:
+        EnvError: The assignment does not give every parameter to exactly one agent.
+    """
+
+    def __init__(self, worlds: Worlds, agents: Assignment | None = None) -> None:
+        self.worlds = worlds
+        if agents is None:
+            agents = [[name] for name in worlds.names]
+        self.assignment = tuple(tuple(names) for names in getattr(agents, "agents", agents))
+        self.columns = _columns(self.assignment, worlds.names)
+        self.names = tuple(f"agent_{i}" for i in range(len(self.columns)))
+        self.nvecs = tuple(worlds.nvec[columns] for columns in self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def observation_space(self) -> Box:
+        """The space of any agent's observation."""
+        return self.worlds.observation_space()
+
+    def action_spaces(self) -> dict[str, MultiDiscrete]:
+        """Each agent's action space, by its name."""
+        return {
+            name: MultiDiscrete(nvec) for name, nvec in zip(self.names, self.nvecs, strict=True)
+        }
+
+    def join(self, actions: Sequence[NDArray[Any]]) -> IntArray:
+        """Put the agents' actions together.
+
+        Args:
+            actions: ``(B, parameters of the agent)`` integers of each agent, in order.
+
+        Returns:
+            ``(B, P)`` int64.
+
+        Raises:
+            ActionError: An agent's action is missing, is not of its shape, or holds no integers.
+        """
+        if len(actions) != len(self):
+            raise ActionError(f"actions: got {len(actions)}, expected one for each of {len(self)}")
+        joined = np.empty((self.worlds.num_worlds, len(self.worlds.nvec)), dtype=np.int64)
+        for name, columns, own in zip(self.names, self.columns, actions, strict=True):
+            own = np.asarray(own)
+            expected = (len(joined), len(columns))
+            if own.shape != expected or own.dtype.kind not in "iu":
+                raise ActionError(
+                    f"actions of {name}: got {own.dtype} of shape {own.shape}, expected integers "
+                    f"of shape {expected}"
+                )
+            joined[:, columns] = own
+        return joined
+
+    def split(self, actions: IntArray) -> list[IntArray]:
+        """Each agent's part ``(B, parameters of the agent)`` of actions ``(B, P)``."""
+        return [actions[:, columns] for columns in self.columns]
+
+    def reset(self) -> NDArray[np.float32]:
+        """Start new episodes in all worlds: ``(B, observation)``; no sample is spent."""
+        return self.worlds.reset()
+
+    def step(
+        self, actions: IntArray | Sequence[NDArray[Any]]
+    ) -> tuple[NDArray[np.float32], FloatArray, Outcome]:
+        """One sample in every world.
+
+        Args:
+            actions: ``(B, P)`` integers, or each agent's own as :meth:`join` takes them.
+
+        Returns:
+            Observations ``(B, observation)``, rewards ``(B,)`` and the outcome.
+
+        Raises:
+            ActionError: Actions of a wrong shape, type or range; nothing was evaluated.
+            BudgetExhausted: The problem's budget does not suffice.
+        """
+        if not isinstance(actions, np.ndarray):
+            actions = self.join(actions)
+        return self.worlds.step(actions)
+
+    def masks(self, world: int = 0) -> dict[str, Masks]:
+        """Each agent's action masks in a world, by its name."""
+        masks = self.worlds.masks(world)
+        return {
+            name: tuple(masks[column] for column in columns)
+            for name, columns in zip(self.names, self.columns, strict=True)
+        }
+
+
+class AgentWorld:
+    """One world for several agents, with everything keyed by the agents' names.
+
+    The PettingZoo environment and RLlib's are this one under their libraries' names.
+
+    Args:
+        worlds: A single world.
+        agents: See :class:`AgentWorlds`.
+    """
+
+    def __init__(self, worlds: Worlds, agents: Assignment | None = None) -> None:
+        self.group = AgentWorlds(worlds, agents)
+        self.names = self.group.names
+        self.observation_spaces = {name: self.group.observation_space() for name in self.names}
+        self.action_spaces = self.group.action_spaces()
+        self.outcome: Outcome | None = None
+        self._last = np.zeros(len(worlds.nvec), dtype=np.int64)
+        self._observation = np.zeros(worlds.observation_size, dtype=np.float32)
+
+    @property
+    def age(self) -> int:
+        """Steps since the last reset."""
+        return int(self.group.worlds.age[0])
+
+    def state_space(self) -> Box:
+        """The space of :meth:`state`."""
+        return Box(0.0, 1.0, (len(self._observation) + len(self._last),), np.float32)
+
+    def state(self) -> NDArray[np.float32]:
+        """The shared observation, then the last joint action scaled to [0, 1]."""
+        scaled = self._last / np.maximum(self.group.worlds.nvec - 1, 1)
+        return np.concatenate([self._observation, scaled.astype(np.float32)])
+
+    def reset(
+        self, routes: IntArray | None, recount: bool
+    ) -> tuple[dict[str, NDArray[np.float32]], dict[str, dict[str, Any]]]:
+        """Start an episode (see :meth:`Worlds.reset`): observations and infos."""
+        worlds = self.group.worlds
+        self._observation = worlds.reset(routes=routes, recount=recount)[0]
+        self._last[:] = 0
+        self.outcome = None
+        return self._observations(), self._infos(reset_info(worlds, 0))
+
+    def step(
+        self, actions: Mapping[str, Any]
+    ) -> tuple[dict[str, NDArray[np.float32]], float, dict[str, dict[str, Any]]]:
+        """One sample: observations, the shared reward, and infos.
+
+        Args:
+            actions: Each agent's integers, one a parameter of the agent.
+
+        Raises:
+            ActionError: An agent is unknown or missing, or its action is wrong.
+        """
+        joint = self._joint(actions)
+        observations, rewards, outcome = self.group.worlds.step(joint)
+        self._observation, self._last, self.outcome = observations[0], joint[0], outcome
+        info = step_info(self.group.worlds, 0, outcome, 0)
+        return self._observations(), float(rewards[0]), self._infos(info)
+
+    def _joint(self, actions: Mapping[str, Any]) -> IntArray:
+        for name in actions:
+            if name not in self.action_spaces:
+                raise ActionError(
+                    f"actions: unknown agent {name!r}; expected {', '.join(self.names)}"
+                )
+        missing = [name for name in self.names if name not in actions]
+        if missing:
+            raise ActionError(f"actions: no action for {', '.join(missing)}; every agent acts")
+        return self.group.join([np.asarray(actions[name])[np.newaxis] for name in self.names])
+
+    def _observations(self) -> dict[str, NDArray[np.float32]]:
+        return {name: self._observation.copy() for name in self.names}
+
+    def _infos(self, shared: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        masks = self.group.masks()
+        return {name: {**shared, "action_mask": masks[name]} for name in self.names}
+
+
+def _columns(assignment: Assignment, names: Sequence[str]) -> tuple[IntArray, ...]:
+    """The columns of each agent's parameters."""
+    owner: dict[str, int] = {}
+    for agent, own in enumerate(assignment):
+        if len(own) == 0:
+            raise EnvError(f"agents[{agent}]: got no parameters, expected at least one")
+        for name in own:
+            if name not in names:
+                near = difflib.get_close_matches(str(name), names, n=1)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                raise EnvError(
+                    f"agents[{agent}]: unknown parameter {name!r}; expected names of "
+                    f"{', '.join(names)}.{hint}"
+                )
+            if name in owner:
+                raise EnvError(
+                    f"agents[{agent}]: parameter {name!r} is agent {owner[name]}'s already; "
+                    "give every parameter to one agent"
+                )
+            owner[name] = agent
+    missing = [name for name in names if name not in owner]
+    if missing:
+        raise EnvError(f"agents: no agent has {', '.join(missing)}; give every parameter to one")
+    places = {name: column for column, name in enumerate(names)}
+    return tuple(np.array([places[name] for name in own], dtype=np.int64) for own in assignment)

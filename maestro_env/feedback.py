@@ -1,0 +1,175 @@
+"""What an environment answers to an action: the observation and the reward."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable
+from typing import Any, Literal, get_args
+
+import numpy as np
+from gymnasium.spaces import Box
+from numba import njit
+from numpy.typing import NDArray
+
+from cost_models import CostBatch
+from maestro_env.bounds import figure_bounds
+from maestro_env.problem import Problem
+
+Reward = Literal["relative", "inverse", "log"]
+REWARDS: tuple[Reward, ...] = get_args(Reward)
+
+OBSERVED = ("latency_cycles", "power_mw", "energy_nj", "area_um2")
+"""The figures of the papers' observation <latency, power, energy, area>, in order."""
+
+DECADES = 6
+"""An observed figure is 0 at its lower bound and 1 at 10^6 times that."""
+
+REFERENCE_SAMPLES = 1000
+REFERENCE_SEED = 20_240_229
+"""Random mappings whose median stands in where an objective has no physical bound."""
+
+
+class EnvError(ValueError):
+    """An argument of an environment that is not known or cannot work."""
+
+
+def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
+    """Refuse a value that is none of the allowed ones, with the nearest as a suggestion.
+
+    Raises:
+        EnvError: The value is not allowed.
+    """
+    allowed = tuple(allowed)
+    if value not in allowed:
+        near = difflib.get_close_matches(str(value), allowed, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise EnvError(f"{name}: got {value!r}, expected one of {', '.join(allowed)}.{hint}")
+
+
+def check_length(length: Any) -> int:
+    """Refuse an episode length that is no whole number above 0.
+
+    Raises:
+        EnvError: See above.
+    """
+    whole = isinstance(length, int | np.integer) and not isinstance(length, bool)
+    if not whole or length < 1:
+        raise EnvError(f"episode_length: got {length!r}, expected a whole number of at least 1")
+    return int(length)
+
+
+class Feedback:
+    """Turns costs into observations and rewards, row by row: a row never depends on another.
+
+    Args:
+        problem: Gives the physical bounds.
+        reward: ``"relative"``: reference / X; ``"inverse"``: 1 / X; ``"log"``: 1 at the
+            reference, down by 1/6 for every factor of ten above it, and 0 from 10^6 on.
+        infeasible_reward: Reward of an infeasible mapping.
+
+    Attributes:
+        reference: The objective's physical bound, or the geometric median of 1,000 random
+            mappings where it has none.
+
+    Raises:
+        EnvError: The reward is unknown, or there is neither a bound nor a feasible mapping among
+            the random ones.
+    """
+
+    def __init__(
+        self, problem: Problem, reward: Reward = "relative", infeasible_reward: float = 0.0
+    ) -> None:
+        check_choice("reward", reward, REWARDS)
+        if not math.isfinite(infeasible_reward):
+            raise EnvError(
+                f"infeasible_reward: got {infeasible_reward!r}, expected a finite number"
+            )
+        self.reward = reward
+        self.infeasible_reward = float(infeasible_reward)
+        bounds = figure_bounds(
+            problem.cost_model, problem.layer, problem.accelerator, _pes(problem)
+        )
+        self._low = np.array([bounds.get(figure, 1.0) for figure in OBSERVED])
+        self.reference = _reference(problem) if reward != "inverse" else 1.0
+
+    def __call__(
+        self, costs: CostBatch, values: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        """Observe and reward `B` evaluated mappings.
+
+        Args:
+            costs: Their costs.
+            values: ``(B,)`` objective values; inf = infeasible.
+
+        Returns:
+            Observations ``(B, 4)`` in [0, 1] (all ones where infeasible) and rewards ``(B,)``.
+        """
+        latency, power, energy, area = (costs.figures[figure] for figure in OBSERVED)
+        observations, rewards = _feedback_rows(
+            latency, power, energy, area, values, self._low,
+            REWARDS.index(self.reward), self.reference, self.infeasible_reward,
+        )  # fmt: skip
+        return observations, rewards
+
+
+def paper_space() -> Box:
+    """The box of the papers' observation: four figures on a log scale."""
+    return Box(0.0, 1.0, (len(OBSERVED),), np.float32)
+
+
+def _pes(problem: Problem) -> int | None:
+    """The fewest PEs a mapping may use, where the search chooses them."""
+    last = problem.space.parameters[-1]
+    return int(last.choices[0]) if last.kind == "num_pes" else None
+
+
+def _reference(problem: Problem) -> float:
+    if problem.bound is not None:
+        return problem.bound
+    actions = problem.space.sample(REFERENCE_SAMPLES, REFERENCE_SEED)
+    values = problem.look(actions).values
+    values = values[np.isfinite(values)]
+    if len(values) == 0:
+        raise EnvError(
+            f"reward: objective {problem.objective.name!r} has no physical bound, and none of "
+            f"{REFERENCE_SAMPLES} random mappings of layer {problem.layer.name!r} is feasible; "
+            "use reward='inverse', or relax the limits or the accelerator"
+        )
+    return float(np.exp(np.median(np.log(values))))
+
+
+@njit(cache=True)
+def _feedback_rows(
+    latency: NDArray[np.float64],
+    power: NDArray[np.float64],
+    energy: NDArray[np.float64],
+    area: NDArray[np.float64],
+    values: NDArray[np.float64],
+    low: NDArray[np.float64],
+    reward: int,
+    reference: float,
+    infeasible_reward: float,
+) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    rows = values.shape[0]
+    observations = np.ones((rows, 4), np.float32)
+    rewards = np.full(rows, infeasible_reward)
+    for row in range(rows):
+        value = values[row]
+        if not math.isfinite(value):
+            continue
+        observations[row, 0] = _scaled(latency[row], low[0])
+        observations[row, 1] = _scaled(power[row], low[1])
+        observations[row, 2] = _scaled(energy[row], low[2])
+        observations[row, 3] = _scaled(area[row], low[3])
+        if reward == 2:
+            rewards[row] = 1.0 - _scaled(value, reference)
+        else:
+            rewards[row] = reference / value
+    return observations, rewards
+
+
+@njit(cache=True)
+def _scaled(figure: float, low: float) -> float:
+    """0 at `low` (or below), 1 at 10^DECADES times that (or above)."""
+    return min(1.0, max(0.0, math.log10(figure / low) / DECADES))

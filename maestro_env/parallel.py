@@ -1,0 +1,123 @@
+"""The PettingZoo environment: several agents choose one mapping together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box, MultiDiscrete
+from gymnasium.utils import seeding
+from numpy.typing import NDArray
+from pettingzoo import ParallelEnv
+
+from layers import Layer
+from maestro_env.agents import AgentWorld, Assignment
+from maestro_env.build import EPISODE_LENGTH, any_worlds
+from maestro_env.feedback import check_choice, check_length
+from maestro_env.render import RENDER_MODES, render
+
+Observations = dict[str, NDArray[np.float32]]
+Flags = dict[str, bool]
+Infos = dict[str, dict[str, Any]]
+
+
+class MaestroParallelEnv(ParallelEnv):
+    """One agent a parameter, or a list of parameters; all act at once and share the reward.
+
+    Args:
+        agents: The parameter names of each agent, as lists; None for one agent a parameter.
+        episode_length: Steps of an episode.
+        render_mode: ``"ansi"``, ``"rgb_array"`` or None.
+        arguments: The other arguments of ``MaestroEnv``, or with ``layers`` those of
+            ``MaestroEnvNetwork``; or ``problem=`` an existing problem.
+
+    Raises:
+        EnvError: The assignment does not give every parameter to exactly one agent.
+    """
+
+    metadata = {  # noqa: RUF012
+        "name": "maestro_env_v0",
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 4,
+        "is_parallelizable": True,
+    }
+
+    def __init__(
+        self,
+        agents: Assignment | None = None,
+        episode_length: int = EPISODE_LENGTH,
+        render_mode: str | None = None,
+        **arguments: Any,
+    ) -> None:
+        if render_mode is not None:
+            check_choice("render_mode", render_mode, RENDER_MODES)
+        self.render_mode = render_mode
+        self.episode_length = check_length(episode_length)
+        self._world = AgentWorld(any_worlds(1, **arguments), agents)
+        self._stepped: Layer = self._world.group.worlds.layer(0)
+        self.possible_agents = list(self._world.names)
+        self.agents = list(self.possible_agents)
+        self.observation_spaces: dict[str, Box] = self._world.observation_spaces
+        self.action_spaces: dict[str, MultiDiscrete] = self._world.action_spaces
+        self.state_space = self._world.state_space()
+        self._generator: np.random.Generator | None = None
+
+    @property
+    def assignment(self) -> dict[str, tuple[str, ...]]:
+        """The parameters of each agent."""
+        return dict(zip(self._world.names, self._world.group.assignment, strict=True))
+
+    def observation_space(self, agent: str) -> Box:
+        """An agent's observation space: the papers' four figures (see ``MaestroEnv``)."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> MultiDiscrete:
+        """An agent's action space: one entry a parameter of the agent."""
+        return self.action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observations, Infos]:
+        """Start an episode; no sample is spent, and no option is read."""
+        if seed is not None:
+            self._generator, _ = seeding.np_random(seed)
+        self.agents = list(self.possible_agents)
+        return self._world.reset(routes=None, recount=seed is not None)
+
+    def step(
+        self, actions: dict[str, Any]
+    ) -> tuple[Observations, dict[str, float], Flags, Flags, Infos]:
+        """Map the layer as the agents' actions say together; one sample.
+
+        Raises:
+            ActionError: An agent is unknown or missing, or its action is wrong.
+        """
+        self._stepped = self._world.group.worlds.layer(0)
+        observations, reward, infos = self._world.step(actions)
+        truncated = self._world.age >= self.episode_length
+        names = self.possible_agents
+        if truncated:
+            self.agents = []
+        return (
+            observations,
+            dict.fromkeys(names, reward),
+            dict.fromkeys(names, False),
+            dict.fromkeys(names, truncated),
+            infos,
+        )
+
+    def state(self) -> NDArray[np.float32]:
+        """The shared observation, then the last joint action scaled to [0, 1] (`state_space`)."""
+        return self._world.state()
+
+    def render(self) -> Any:
+        """The last mapping, as ``render_mode`` says: text, or a picture of the tiling."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() does nothing without a render_mode")
+            return None
+        accelerator = self._world.group.worlds.problems[0].accelerator
+        return render(self.render_mode, self._stepped, accelerator, self._world.outcome, 0)
+
+    def close(self) -> None:
+        """Nothing to release."""

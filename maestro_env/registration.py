@@ -1,0 +1,40 @@
+"""The environments that Gymnasium knows by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+
+PAPER: dict[str, Any] = {
+    "objective": "latency",
+    "accelerator": "archgym",
+    "cost_model": "maestro",
+    "space": {"orders": "permutation"},
+    "reward": "inverse",
+}
+"""The papers' setting: MAESTRO (guarded), 1,024 PEs without limits, reward 1/X, loop orders."""
+
+ENVIRONMENTS: dict[str, dict[str, Any]] = {
+    "MaestroEnv-v0": {
+        "entry_point": "maestro_env.env:MaestroEnv",
+        "vector_entry_point": "maestro_env.vector:VectorMaestroEnv",
+    },
+    "MaestroEnvPaper-v0": {
+        "entry_point": "maestro_env.env:MaestroEnv",
+        "vector_entry_point": "maestro_env.vector:VectorMaestroEnv",
+        "kwargs": PAPER,
+    },
+    "MaestroEnvNetwork-v0": {
+        "entry_point": "maestro_env.env:MaestroNetworkEnv",
+        "vector_entry_point": "maestro_env.vector:VectorMaestroNetworkEnv",
+    },
+}
+"""What is registered under each id."""
+
+
+def register() -> None:
+    """Register the environments that are not registered yet."""
+    for name, entry in ENVIRONMENTS.items():
+        if name not in gymnasium.registry:
+            gymnasium.register(id=name, **entry)

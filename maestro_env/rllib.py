@@ -1,0 +1,52 @@
+"""The multi-agent environment for Ray's RLlib."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ray.rllib.env.multi_agent_env import MultiAgentEnv
+
+from maestro_env.agents import AgentWorld
+from maestro_env.build import EPISODE_LENGTH, any_worlds
+from maestro_env.feedback import check_length
+
+
+class RLlibMaestroEnv(MultiAgentEnv):
+    """``MaestroParallelEnv`` under RLlib's names; pass it as ``config.environment(env=...)``.
+
+    Args:
+        config: ``agents``, ``episode_length`` and the other arguments of
+            ``maestro_env.parallel_env``, as ``env_config``.
+    """
+
+    def __init__(self, config: Mapping[str, Any] | None = None) -> None:
+        arguments = dict(config or {})
+        agents = arguments.pop("agents", None)
+        self.episode_length = check_length(arguments.pop("episode_length", EPISODE_LENGTH))
+        self._world = AgentWorld(any_worlds(1, **arguments), agents)
+        self.possible_agents = list(self._world.names)
+        self.agents = list(self._world.names)
+        self.observation_spaces = self._world.observation_spaces
+        self.action_spaces = self._world.action_spaces
+        super().__init__()
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        """Start an episode: observations and infos by agent."""
+        super().reset(seed=seed, options=options)
+        observations, _ = self._world.reset(routes=None, recount=seed is not None)
+        return observations, {}
+
+    def step(self, action_dict: Mapping[str, Any]) -> Any:
+        """One sample: observations, rewards, terminations, truncations and infos by agent."""
+        observations, reward, infos = self._world.step(action_dict)
+        truncated = self._world.age >= self.episode_length
+        names = self.possible_agents
+        brief = {name: {"value": info["value"]} for name, info in infos.items()}
+        return (
+            observations,
+            dict.fromkeys(names, reward),
+            {**dict.fromkeys(names, False), "__all__": False},
+            {**dict.fromkeys(names, truncated), "__all__": truncated},
+            brief,
+        )

@@ -1,0 +1,113 @@
+"""What sits in which buffer at a mapping's first step: the numbers of a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cost_models import TENSORS, Accelerator, Mapping
+from layers import DIMS, Layer
+
+Ranges = dict[str, tuple[int, int]]
+"""Axis of a tensor -> first index and the one after the last."""
+
+
+@dataclass(frozen=True)
+class BufferView:
+    """What one tensor has in one level of buffers.
+
+    Args:
+        tensor: ``"input"``, ``"filter"`` or ``"output"``.
+        frame: What the level's tiles are cut from: the whole tensor, or the tile of cluster 0.
+        parts: What each holder has: clusters for L2, PEs of cluster 0 for L1. Holders without
+            work are left out; equal parts (multicast) are listed once.
+        holders: How many holders have work.
+    """
+
+    tensor: str
+    frame: Ranges
+    parts: tuple[Ranges, ...]
+    holders: int
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """The buffers of a mapping at its first step, one :class:`BufferView` a tensor and level."""
+
+    l2: tuple[BufferView, ...]
+    l1: tuple[BufferView, ...]
+    clusters: int
+    cluster_size: int
+
+
+def tiling(layer: Layer, accelerator: Accelerator, mapping: Mapping) -> Tiling:
+    """Work out what the clusters and PEs hold at the first step of a mapping.
+
+    Args:
+        layer: The mapped layer.
+        accelerator: Gives the number of PEs where the mapping does not.
+        mapping: A mapping of the layer.
+
+    Returns:
+        The views of L2 (one part a cluster) and of L1 (one part a PE of cluster 0).
+    """
+    whole = {dim: (0, extent) for dim, extent in zip(DIMS, layer.extents, strict=True)}
+    pes = mapping.num_pes if mapping.num_pes is not None else accelerator.num_pes
+    size = min(mapping.cluster_size, pes)
+    clusters = pes // size
+    outer = _split(whole, mapping.tiles[0], mapping.parallel[0], clusters)
+    inner = _split(outer[0], mapping.tiles[1], mapping.parallel[1], size)
+    return Tiling(
+        l2=tuple(_view(layer, tensor, whole, outer) for tensor in TENSORS),
+        l1=tuple(_view(layer, tensor, outer[0], inner) for tensor in TENSORS),
+        clusters=clusters,
+        cluster_size=size,
+    )
+
+
+def _split(frame: Ranges, tiles: dict[str, int], spatial: str, holders: int) -> list[Ranges]:
+    """The first step's range of every holder that has work."""
+    base = {
+        dim: (low, min(high, low + tiles.get(dim, high - low)))
+        for dim, (low, high) in frame.items()
+    }
+    low, high = frame[spatial]
+    tile = base[spatial][1] - low
+    return [
+        base | {spatial: (low + i * tile, min(high, low + (i + 1) * tile))}
+        for i in range(holders)
+        if low + i * tile < high
+    ]
+
+
+def _view(layer: Layer, tensor: str, frame: Ranges, holders: list[Ranges]) -> BufferView:
+    parts = (tensor_ranges(layer, tensor, holder) for holder in holders)
+    distinct = {tuple(part.items()): part for part in parts}
+    frame = tensor_ranges(layer, tensor, frame)
+    return BufferView(tensor, frame, tuple(distinct.values()), len(holders))
+
+
+def tensor_ranges(layer: Layer, tensor: str, ranges: Ranges) -> Ranges:
+    """The part of a tensor that a part of the loop nest touches.
+
+    Args:
+        layer: Gives stride and kind.
+        tensor: One of `TENSORS`.
+        ranges: Ranges of the six loop dimensions, Y and X in output coordinates.
+
+    Returns:
+        Ranges of the tensor's axes; rows and columns of the input include the filter's reach.
+    """
+    if tensor == "filter":
+        return {dim: ranges[dim] for dim in "KCRS" if not (layer.depthwise and dim == "K")}
+    if tensor == "output":
+        channel = "C" if layer.depthwise else "K"
+        return {channel: ranges[channel], "rows": ranges["Y"], "columns": ranges["X"]}
+    return {
+        "C": ranges["C"],
+        "rows": _reach(ranges["Y"], ranges["R"], layer.stride),
+        "columns": _reach(ranges["X"], ranges["S"], layer.stride),
+    }
+
+
+def _reach(outputs: tuple[int, int], taps: tuple[int, int], stride: int) -> tuple[int, int]:
+    return outputs[0] * stride + taps[0], (outputs[1] - 1) * stride + taps[1]

@@ -1,0 +1,198 @@
+from typing import Any
+
+import numpy as np
+import pytest
+
+import maestro_env
+from layers import Layer
+from maestro_env import ActionError, AgentWorlds, EnvError, Problem, Worlds
+from tests.fake_model import FakeModel
+
+LAYER = Layer("conv", "CONV", 24, 13, 31, 47, 3, 5)
+
+
+def worlds(count: int = 5, **options: Any) -> Worlds:
+    return Worlds(Problem(LAYER, "edge", "latency", FakeModel(**options)), count)
+
+
+def dealt(names: tuple[str, ...], agents: int) -> list[list[str]]:
+    return [list(names[i::agents]) for i in range(agents)]
+
+
+def test_joining_undoes_splitting() -> None:
+    made = worlds()
+    group = AgentWorlds(made, dealt(made.names, 6))
+    actions = made.problems[0].space.sample(5, 0)
+    parts = group.split(actions)
+    assert [part.shape[1] for part in parts] == [len(columns) for columns in group.columns]
+    assert np.array_equal(group.join(parts), actions)
+    for part, nvec in zip(parts, group.nvecs, strict=True):
+        assert (part < nvec).all()
+
+
+def test_any_assignment_gives_the_same_step() -> None:
+    actions = worlds().problems[0].space.sample(5, 0)
+    results = []
+    for agents in (1, 4, len(worlds().names)):
+        made = worlds(l1_elements=30)
+        group = AgentWorlds(made, dealt(made.names, agents))
+        assert (group.reset() == 0).all()
+        observations, rewards, outcome = group.step(group.split(actions))
+        results.append((observations.tobytes(), rewards.tobytes(), outcome.values.tobytes()))
+        assert (made.samples == 1).all()
+        assert made.problems[0].samples == 5
+    assert len(set(results)) == 1
+
+
+def test_without_an_assignment_every_parameter_has_its_agent() -> None:
+    made = worlds()
+    group = AgentWorlds(made)
+    assert group.assignment == tuple((name,) for name in made.names)
+    assert group.names[0] == "agent_0"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda agents: agents[0].pop(), "no agent has"),
+        (lambda agents: agents[1].append(agents[0][0]), "agent 0's already"),
+        (lambda agents: agents.append([]), "got no parameters"),
+        (lambda agents: agents[0].append("outer_tile_k"), "Did you mean 'outer_tile_"),
+    ],
+)
+def test_bad_assignments(change: Any, message: str) -> None:
+    made = worlds()
+    agents = dealt(made.names, 3)
+    change(agents)
+    with pytest.raises(EnvError, match=message):
+        AgentWorlds(made, agents)
+
+
+@pytest.mark.parametrize("bad", ["short", "float", "range", "rows"])
+def test_bad_actions_are_refused_before_they_count(bad: str) -> None:
+    made = worlds()
+    group = AgentWorlds(made, dealt(made.names, 3))
+    parts = group.split(made.problems[0].space.sample(5, 0))
+    if bad == "short":
+        parts = parts[:2]
+    elif bad == "float":
+        parts[1] = parts[1].astype(float)
+    elif bad == "range":
+        parts[1] = parts[1] + 1000
+    else:
+        parts[1] = parts[1][:3]
+    with pytest.raises(ActionError):
+        group.step(parts)
+    assert made.problems[0].samples == 0
+
+
+def parallel_env(**options: Any) -> Any:
+    pytest.importorskip("pettingzoo", reason="needs the extra rl")
+    return maestro_env.parallel_env(
+        layer=LAYER, objective="latency", cost_model=FakeModel(l1_elements=30), **options
+    )
+
+
+def test_parallel_env_agrees_with_the_batched_form() -> None:
+    agents = dealt(worlds().names, 4)
+    env = parallel_env(agents=agents)
+    group = AgentWorlds(worlds(1, l1_elements=30), agents)
+    env.reset(seed=0)
+    group.reset()
+    for agent in env.agents:
+        env.action_space(agent).seed(3)
+    for _ in range(5):
+        actions = {agent: env.action_space(agent).sample() for agent in env.agents}
+        observations, rewards, _, _, infos = env.step(actions)
+        expected = group.step([actions[agent][None] for agent in env.agents])
+        for agent in env.agents:
+            assert np.array_equal(observations[agent], expected[0][0])
+            assert rewards[agent] == expected[1][0]
+            assert infos[agent]["value"] == expected[2].values[0]
+
+
+def test_episode_ends_for_all_agents_at_once() -> None:
+    env = parallel_env(episode_length=2)
+    env.reset(seed=0)
+    actions = {agent: env.action_space(agent).sample() for agent in env.agents}
+    assert not any(env.step(actions)[3].values())
+    _, _, terminations, truncations, _ = env.step(actions)
+    assert all(truncations.values())
+    assert not any(terminations.values())
+    assert env.agents == []
+    env.reset()
+    assert env.agents == env.possible_agents
+
+
+def test_state_is_the_observation_and_the_joint_action() -> None:
+    env = parallel_env()
+    env.reset(seed=0)
+    assert (env.state() == 0).all()
+    largest = {agent: env.action_space(agent).nvec - 1 for agent in env.agents}
+    observations, *_ = env.step(largest)
+    state = env.state()
+    assert env.state_space.contains(state)
+    assert np.array_equal(state[:4], observations["agent_0"])
+    several = worlds().nvec > 1
+    assert (state[4:][several] == 1).all()
+
+
+def test_action_masks_are_each_agents_own() -> None:
+    env = parallel_env(agents=dealt(worlds().names, 4))
+    _, infos = env.reset(seed=0)
+    for agent in env.agents:
+        sampled = env.action_space(agent).sample(infos[agent]["action_mask"])
+        assert env.action_space(agent).contains(sampled)
+
+
+def test_unknown_and_missing_agents() -> None:
+    env = parallel_env()
+    env.reset(seed=0)
+    actions = {agent: env.action_space(agent).sample() for agent in env.agents}
+    with pytest.raises(ActionError, match="unknown agent 'nobody'"):
+        env.step({**actions, "nobody": 0})
+    del actions["agent_3"]
+    with pytest.raises(ActionError, match="agent_3"):
+        env.step(actions)
+
+
+def test_sb3_adaptor_equals_the_vector_environment() -> None:
+    pytest.importorskip("stable_baselines3", reason="needs the extra rl")
+    import gymnasium
+
+    options = {"layer": LAYER, "objective": "latency", "episode_length": 3}
+    ours = maestro_env.sb3_vec_env(4, cost_model=FakeModel(l1_elements=30), **options)
+    other = gymnasium.make_vec(
+        "MaestroEnv-v0",
+        num_envs=4,
+        autoreset_mode="SameStep",
+        cost_model=FakeModel(l1_elements=30),
+        **options,
+    )
+    other.action_space.seed(0)
+    assert np.array_equal(ours.reset(), other.reset(seed=0)[0])
+    for step in range(1, 8):
+        actions = other.action_space.sample()
+        observations, rewards, dones, infos = ours.step(actions)
+        expected = other.step(actions)
+        assert np.array_equal(observations, expected[0])
+        np.testing.assert_allclose(rewards, expected[1], rtol=1e-6)
+        assert np.array_equal(dones, expected[3])
+        if step % 3 == 0:
+            for world, info in enumerate(infos):
+                assert info["TimeLimit.truncated"]
+                assert np.array_equal(info["terminal_observation"], expected[4]["final_obs"][world])
+                assert info["episode"]["l"] == 3
+    assert ours.env_method("action_masks")[0].shape == (other.single_action_space.nvec.sum(),)
+
+
+def test_a_budget_ends_a_library_training_run() -> None:
+    pytest.importorskip("stable_baselines3", reason="needs the extra rl")
+    problem = Problem(LAYER, "edge", "latency", FakeModel(), budget=10)
+    env = maestro_env.sb3_vec_env(4, problem=problem)
+    env.reset()
+    for _ in range(2):
+        env.step(problem.space.sample(4, 0))
+    with pytest.raises(maestro_env.BudgetExhausted):
+        env.step(problem.space.sample(4, 0))
+    assert problem.samples == 10

@@ -1,0 +1,162 @@
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.vector import AutoresetMode
+
+from maestro_env import ActionError, EnvError
+from tests.fake_model import FakeModel
+
+CASES = {
+    "MaestroEnv-v0": {"episode_length": 3},
+    "MaestroEnvNetwork-v0": {
+        "layers": ["alexnet.0", "mlp.1", "mobilenetv2.1", "alexnet.0"],
+        "order": "shuffled",
+    },
+}
+
+
+def arguments(name: str) -> dict[str, Any]:
+    return {"cost_model": FakeModel(400), "objective": "latency", **CASES[name]}
+
+
+def pair(name: str, mode: str, count: int = 3):
+    native = gymnasium.make_vec(name, num_envs=count, autoreset_mode=mode, **arguments(name))
+    singles = gymnasium.make_vec(
+        name,
+        num_envs=count,
+        vectorization_mode="sync",
+        vector_kwargs={"autoreset_mode": mode},
+        **arguments(name),
+    )
+    return native, singles
+
+
+def assert_same_infos(native: dict[str, Any], singles: dict[str, Any]) -> None:
+    assert set(native) == set(singles)
+    for key, expected in singles.items():
+        if key == "final_info":
+            assert_same_infos(native[key], expected)
+        elif key.startswith("_"):
+            assert (native[key] == expected).all(), key
+        else:
+            there = np.flatnonzero(singles[f"_{key}"])
+            got = [native[key][world] for world in there]
+            wanted = [expected[world] for world in there]
+            for one, other in zip(got, wanted, strict=True):
+                assert type(one) is type(other) or key == "reason"
+                exact = data_equivalence(one, other, exact=True) or one == other
+                assert np.all(exact), key
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_equals_single_environments_step_for_step(name: str, mode: str) -> None:
+    native, singles = pair(name, mode)
+    assert native.metadata["autoreset_mode"] is AutoresetMode(mode)
+    assert native.action_space == singles.action_space
+    assert native.observation_space == singles.observation_space
+    native.action_space.seed(0)
+    first, second = native.reset(seed=5), singles.reset(seed=5)
+    assert np.array_equal(first[0], second[0])
+    assert_same_infos(first[1], second[1])
+    for _ in range(14):
+        action = native.action_space.sample()
+        ours, theirs = native.step(action), singles.step(action)
+        for one, other in zip(ours[:4], theirs[:4], strict=True):
+            assert data_equivalence(one, other, exact=True)
+        assert_same_infos(ours[4], theirs[4])
+    assert native.worlds.problems[0].samples > 0
+
+
+def test_a_reset_in_the_next_step_spends_no_sample() -> None:
+    native = gymnasium.make_vec("MaestroEnv-v0", num_envs=4, **arguments("MaestroEnv-v0"))
+    native.reset(seed=0)
+    for _ in range(9):
+        _, _, _, truncated, infos = native.step(native.action_space.sample())
+    assert native.worlds.problems[0].samples == 4 * 7  # steps 4 and 8 were resets
+    assert (infos["samples"] == 7).all()
+    assert not truncated.any()
+
+
+def test_disabled_autoreset_takes_a_reset_mask() -> None:
+    native = gymnasium.make_vec(
+        "MaestroEnv-v0", num_envs=3, autoreset_mode="Disabled", **arguments("MaestroEnv-v0")
+    )
+    native.reset(seed=0)
+    for _ in range(3):
+        _, _, _, truncated, _ = native.step(native.action_space.sample())
+    assert truncated.all()
+    with pytest.raises(EnvError, match="reset_mask"):
+        native.step(native.action_space.sample())
+    native.reset(options={"reset_mask": np.array([True, True, False])})
+    with pytest.raises(EnvError, match=r"worlds \[2\]"):
+        native.step(native.action_space.sample())
+    observations, infos = native.reset(options={"reset_mask": np.array([False, False, True])})
+    assert (observations[2] == 0).all()
+    assert infos["_samples"].tolist() == [False, False, True]
+    assert not native.step(native.action_space.sample())[3].any()
+
+
+@pytest.mark.parametrize("mask", [np.ones(2, bool), np.ones(3), np.zeros(3, bool)])
+def test_bad_reset_masks(mask: np.ndarray) -> None:
+    native = gymnasium.make_vec("MaestroEnv-v0", num_envs=3, **arguments("MaestroEnv-v0"))
+    with pytest.raises(EnvError, match="reset_mask"):
+        native.reset(options={"reset_mask": mask})
+
+
+@pytest.mark.parametrize(
+    "actions", [np.zeros((2, 19), int), np.zeros(19, int), np.full((3, 19), 99), np.zeros((3, 19))]
+)
+def test_bad_actions_leave_everything_as_it_was(actions: np.ndarray) -> None:
+    native = gymnasium.make_vec("MaestroEnv-v0", num_envs=3, **arguments("MaestroEnv-v0"))
+    native.reset(seed=0)
+    with pytest.raises(ActionError, match="expected"):
+        native.step(actions)
+    assert native.worlds.problems[0].samples == 0
+    _, _, _, _, infos = native.step(np.zeros((3, 19), int))
+    assert (infos["samples"] == 1).all()
+
+
+def test_seeds_and_arguments_are_checked() -> None:
+    native = gymnasium.make_vec("MaestroEnv-v0", num_envs=3, **arguments("MaestroEnv-v0"))
+    with pytest.raises(EnvError, match="3, one a world"):
+        native.reset(seed=[1, 2])
+    with pytest.raises(EnvError, match="Did you mean 'SameStep'"):
+        gymnasium.make_vec(
+            "MaestroEnv-v0", num_envs=2, autoreset_mode="SameStp", **arguments("MaestroEnv-v0")
+        )
+    with pytest.raises(EnvError, match="num_envs"):
+        gymnasium.make_vec("MaestroEnv-v0", num_envs=0, **arguments("MaestroEnv-v0"))
+
+
+def test_max_episode_steps_shortens_episodes() -> None:
+    native = gymnasium.make_vec(
+        "MaestroEnv-v0", num_envs=2, max_episode_steps=2, **arguments("MaestroEnv-v0")
+    )
+    native.reset()
+    assert not native.step(native.action_space.sample())[3].any()
+    assert native.step(native.action_space.sample())[3].all()
+
+
+def test_costs_are_made_when_asked_for() -> None:
+    native = gymnasium.make_vec("MaestroEnv-v0", num_envs=3, **arguments("MaestroEnv-v0"))
+    native.reset(seed=0)
+    infos = native.step(np.zeros((3, 19), int))[4]
+    assert len(infos["cost"]) == 3
+    assert infos["cost"][1].latency_cycles == infos["latency_cycles"][1]
+    native.close()
+
+
+def test_render_gives_a_frame_a_world() -> None:
+    native = gymnasium.make_vec(
+        "MaestroEnvNetwork-v0", num_envs=2, render_mode="ansi", **arguments("MaestroEnvNetwork-v0")
+    )
+    native.reset(seed=3)
+    assert all("no mapping yet" in frame for frame in native.render())
+    layers = [native.worlds.layer_name(world) for world in (0, 1)]
+    native.step(native.action_space.sample())
+    for frame, layer in zip(native.render(), layers, strict=True):
+        assert frame.startswith(layer)
