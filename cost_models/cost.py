@@ -92,6 +92,7 @@ class CostBatch:
         detail: Further figures of the model, by name.
         counts: The exact model's integers as ``(B,)`` int64 arrays, by name.
         explain: Builds the :class:`Infeasible` of one infeasible row.
+        one: Builds the :class:`Cost` of one row, where a model has a faster way than its columns.
     """
 
     reason: NDArray[np.int8]
@@ -100,6 +101,7 @@ class CostBatch:
     detail: Mapping[str, FloatArray] = field(default_factory=dict)
     counts: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     explain: Callable[[int], Infeasible] | None = None
+    one: Callable[[int], Cost] | None = None
 
     def __len__(self) -> int:
         return len(self.reason)
@@ -118,6 +120,8 @@ class CostBatch:
         if not -len(self) <= index < len(self):
             raise IndexError(f"cost {index} of a batch of {len(self)}")
         row = range(len(self))[index]
+        if self.one is not None:
+            return self.one(row)
         infeasible = None
         if self.reason[row] != 0 and self.explain is not None:
             infeasible = self.explain(row)

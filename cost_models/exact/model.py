@@ -211,7 +211,12 @@ class ExactModel:
                 ReasonCode(int(reasons[row])),
             )
 
-        return _cost_batch(counts, reasons, setting, why)
+        def one(row: int) -> Cost:
+            if reasons[row] != 0:
+                return _refused(why(row))
+            return self._cost(counts.row(row), setting)
+
+        return _cost_batch(counts, reasons, setting, why, one)
 
     # ------------------------------------------------------------------ bounds and helpers
 
@@ -297,6 +302,12 @@ class _RowCounts(MappingABC[str, NDArray[np.int64]]):
             return self._pes.astype(np.int64)
         return self._rows[:, _COLUMN[name]]
 
+    def row(self, index: int) -> dict[str, int]:
+        """One row's counts as plain integers."""
+        found = dict(zip(ROW_NAMES, self._rows[index].tolist(), strict=True))
+        found["num_pes"] = self._default if self._pes is None else int(self._pes[index])
+        return found
+
     def __iter__(self) -> Any:
         return iter(ROW_NAMES)
 
@@ -308,9 +319,10 @@ _COLUMN = {name: i for i, name in enumerate(ROW_NAMES)}
 
 
 def _cost_batch(
-    counts: _RowCounts, reasons: NDArray[np.int8], setting: Setting, why: Any
+    counts: _RowCounts, reasons: NDArray[np.int8], setting: Setting, why: Any, one: Any
 ) -> CostBatch:
     failed = reasons != 0
+    alone = counts.row(0) if len(reasons) == 1 else None
 
     def masked(value: Any) -> FloatArray:
         column = np.array(value, dtype=np.float64)
@@ -318,6 +330,9 @@ def _cost_batch(
         return column
 
     def figure(name: str) -> FloatArray:
+        if alone is not None:  # plain numbers are several times faster than arrays of one
+            value = _INF if failed[0] else FIGURE_OF[name](alone, setting)
+            return np.array([value], dtype=np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             return masked(FIGURE_OF[name](counts, setting))
 
@@ -337,6 +352,7 @@ def _cost_batch(
         detail=LazyColumns(DETAILS, part),
         counts=LazyColumns(COUNT_NAMES, counts.__getitem__),
         explain=why,
+        one=one,
     )
 
 
