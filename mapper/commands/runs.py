@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from mapper.commands.options import JsonFlag
+from mapper.show.tables import print_json, print_rows
 from mapper.store import Store, StoredRun, StoreError
 
 app = typer.Typer(help="List, show and remove the runs of a store.", no_args_is_help=True)
@@ -15,7 +17,6 @@ app = typer.Typer(help="List, show and remove the runs of a store.", no_args_is_
 StoreOption = Annotated[
     str, typer.Option("--store", help="SQLite file or database URL.", metavar="PATH|URL")
 ]
-FormatOption = Annotated[str, typer.Option("--format", help="table or json.")]
 DEFAULT_STORE = "runs.sqlite"
 
 
@@ -26,14 +27,13 @@ def list_runs(
     status: Annotated[
         str | None, typer.Option(help="Only running, finished, failed or interrupted.")
     ] = None,
-    format: FormatOption = "table",
+    as_json: JsonFlag = False,
 ) -> None:
     """List runs, oldest first."""
-    _check_format(format)
     with Store.open(store, create=False) as opened:
         runs = opened.runs(kind=kind, status=status)
-    if format == "json":
-        typer.echo(json.dumps([_summary(run) for run in runs], indent=2))
+    if as_json:
+        print_json([_summary(run) for run in runs])
     else:
         _print_table(runs)
 
@@ -42,15 +42,14 @@ def list_runs(
 def show_run(
     run: Annotated[str, typer.Argument(help="Number of the run, or the beginning of its key.")],
     store: StoreOption = DEFAULT_STORE,
-    format: FormatOption = "table",
+    as_json: JsonFlag = False,
 ) -> None:
     """Show one run: its manifest, its result, and what was recorded."""
-    _check_format(format)
     with Store.open(store, create=False) as opened:
         found = opened.run(run)
         details = _summary(found) | _manifest(found) | {"metrics": opened.metric_names(found.id)}
-    if format == "json":
-        typer.echo(json.dumps(details, indent=2))
+    if as_json:
+        print_json(details)
         return
     for name, value in details.items():
         text = json.dumps(value) if isinstance(value, dict | list) else _text(value)
@@ -72,11 +71,6 @@ def remove_runs(
             )
         removed = opened.remove([run.id for run in found])
     typer.echo(f"removed {removed} {'run' if removed == 1 else 'runs'}")
-
-
-def _check_format(value: str) -> None:
-    if value not in ("table", "json"):
-        raise typer.BadParameter(f"{value!r} is not known; expected table or json", None, None)
 
 
 def _summary(run: StoredRun) -> dict[str, Any]:
@@ -110,27 +104,20 @@ def _manifest(run: StoredRun) -> dict[str, Any]:
 
 
 def _print_table(runs: list[StoredRun]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for name in ("id", "name", "status"):
-        table.add_column(name, overflow="fold")
-    for name in ("samples", "best", "CPU s"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("started", no_wrap=True)
-    for run in runs:
-        table.add_row(
-            str(run.id),
-            run.name,
-            run.standing,
-            f"{run.samples:,}/{run.budget:,}",
-            "-" if run.best_value is None else f"{run.best_value:.6g}",
-            "-" if run.cpu_s is None else f"{run.cpu_s:.1f}",
-            _time(run.started),
-        )
-    console = Console()
-    console.print(table if runs else "no runs", markup=False)
+    rows = [
+        {
+            "id": run.id,
+            "name": run.name,
+            "status": run.standing,
+            "samples": run.samples,
+            "budget": run.budget,
+            "best": run.best_value,
+            "cpu_s": None if run.cpu_s is None else round(run.cpu_s, 2),
+            "started": _time(run.started),
+        }
+        for run in runs
+    ]
+    print_rows(f"{len(runs)} runs", rows)
 
 
 def _time(seconds: float | None) -> str | None:

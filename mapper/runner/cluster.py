@@ -13,7 +13,7 @@ from mapper.runner.work import ONE_THREAD, Desk, Job, execute
 POLL_S = 0.5
 
 
-class RayMissingError(ImportError):
+class RayMissingError(ValueError):
     """Ray is not installed."""
 
 

@@ -1,0 +1,135 @@
+"""``mapper compare``: searchers under equal budgets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mapper.commands.options import AcceleratorOption, CostModelOption, OptionError
+
+if TYPE_CHECKING:
+    from mapper.runner import Summary as RunSummary
+
+StoreOption = Annotated[
+    str, typer.Option("--store", metavar="PATH|URL", help="SQLite file, or any database URL.")
+]
+
+
+def compare(
+    layers: Annotated[
+        str,
+        typer.Option(
+            "--layers", "-l", help="Layers or whole networks, with commas: mobilenetv2.2,vgg16.1."
+        ),
+    ],
+    objectives: Annotated[
+        str,
+        typer.Option("--objectives", "-o", help="latency, energy, edp, area ... with commas."),
+    ] = "latency,edp",
+    methods: Annotated[
+        str,
+        typer.Option(
+            "--methods",
+            "-m",
+            help="Searchers, with commas; `all` is every installed one but exhaustive. Options of "
+            "one: ga:population=50:offspring=50.",
+        ),
+    ] = "all",
+    accelerator: AcceleratorOption = "edge",
+    cost_model: CostModelOption = "exact",
+    budget: Annotated[int, typer.Option(min=1, help="Samples of each search.")] = 20_000,
+    seeds: Annotated[int, typer.Option(min=1, help="Searches of each method on each layer.")] = 5,
+    space: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=VALUE: an option of the map space, such as tiles=divisors."),
+    ] = None,
+    store: StoreOption = "runs.sqlite",
+    workers: Annotated[
+        int, typer.Option(min=0, help="Processes, one thread each; 0 takes one a core.")
+    ] = 0,
+    ray_address: Annotated[
+        str | None,
+        typer.Option(help="Search on a Ray cluster instead: auto, HOST:PORT or local."),
+    ] = None,
+    target: Annotated[
+        float, typer.Option(help="Arrived is: value <= TARGET times the best any method found.")
+    ] = 1.05,
+    no_run: Annotated[
+        bool, typer.Option("--no-run", help="Only show what the store holds already.")
+    ] = False,
+    plots: Annotated[
+        Path | None, typer.Option(help="Draw the plots into this folder, too.")
+    ] = None,
+    format: Annotated[
+        str, typer.Option("--format", help="table, markdown, csv, json or latex.")
+    ] = "table",
+) -> None:
+    """Compare searchers on the same problems, with the same samples and seeds.
+
+    The same command resumes: finished searches are kept in the store. Exit code 1 says that some
+    cells of the table are missing.
+    """
+    from layers.layer import nearest
+    from mapper.commands.options import pairs_of
+    from mapper.compare import FORMATS, make_plan
+    from mapper.compare.run import run_plan, summarise
+    from mapper.store import Store
+
+    if format not in FORMATS:
+        raise OptionError(
+            f"--format: got {format!r}, expected {', '.join(FORMATS)}."
+            f"{nearest(format, list(FORMATS))}"
+        )
+    if target < 1:
+        raise OptionError(f"--target: got {target:g}, expected at least 1, such as 1.05")
+    plan = make_plan(
+        _listed(layers),
+        _listed(objectives),
+        _listed(methods),
+        accelerator=accelerator,
+        cost_model=cost_model,
+        budget=budget,
+        seeds=seeds,
+        space=pairs_of("--space", space or []),
+    )
+    with Store.open(store, create=not no_run) as opened:
+        if not no_run:
+            outcome = run_plan(plan, opened, workers=workers or _cores(), ray_address=ray_address)
+            _tell(outcome)
+        summaries = summarise(plan, opened, target)
+    print(FORMATS[format](summaries))
+    if plots is not None:
+        from mapper.compare.plots import write_figures
+
+        for path in [path for summary in summaries for path in write_figures(summary, plots)]:
+            typer.echo(f"wrote {path}", err=True)
+    if not all(entry.finished for summary in summaries for entry in summary.entries):
+        raise typer.Exit(1)
+
+
+def _listed(text: str) -> list[str]:
+    """The parts between commas; commas inside ``conv:K=4,C=4`` belong to a layer in line."""
+    parts: list[str] = []
+    for part in text.split(","):
+        in_line = parts and "=" in part and ":" not in part and ":" in parts[-1]
+        if in_line:
+            parts[-1] += "," + part
+        elif part.strip():
+            parts.append(part.strip())
+    return parts
+
+
+def _cores() -> int:
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _tell(outcome: RunSummary) -> None:
+    """On standard error: what is missing, and why."""
+    for name in outcome.busy:
+        typer.echo(f"under way in another process: {name}", err=True)
+    if outcome.stopped:
+        typer.echo("stopped; the same command goes on from here", err=True)

@@ -1,0 +1,55 @@
+"""``mapper validate``: whether stored results can be made again."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from mapper.commands.options import JsonFlag
+
+
+def validate(
+    run: Annotated[
+        str | None,
+        typer.Argument(help="Number of a run, or how its key begins; all if absent."),
+    ] = None,
+    store: Annotated[
+        str, typer.Option("--store", metavar="PATH|URL", help="SQLite file, or any database URL.")
+    ] = "runs.sqlite",
+    as_json: JsonFlag = False,
+) -> None:
+    """Evaluate every stored best mapping again; exit code 1 if one does not hold."""
+    from mapper.show.tables import print_json
+    from mapper.store import Store
+    from mapper.validate import validate as check
+
+    with Store.open(store, create=False) as opened:
+        verdicts = []
+        for verdict in check(opened, run):
+            verdicts.append(verdict)
+            if not as_json:
+                sign = "✓" if verdict.holds else "✗"  # a tick or a cross
+                value = "no mapping" if verdict.stored is None else f"{verdict.stored:.6g}"
+                print(f"{sign} {verdict.run.id:>5}  {value:>12}  {verdict.run.name}")
+                if verdict.fault:
+                    print(f"         {verdict.fault}")
+    wrong = sum(not verdict.holds for verdict in verdicts)
+    if as_json:
+        print_json(
+            [
+                {
+                    "id": v.run.id,
+                    "name": v.run.name,
+                    "stored": v.stored,
+                    "again": v.again,
+                    "holds": v.holds,
+                    "fault": v.fault,
+                }
+                for v in verdicts
+            ]
+        )
+    else:
+        print(f"{len(verdicts) - wrong} of {len(verdicts)} results hold")
+    if wrong:
+        raise typer.Exit(1)

@@ -1,0 +1,25 @@
+"""Comparison of searchers under equal budgets: plan, statistics, tables, plots."""
+
+from mapper.compare.entry import Board, Case, Entry, boards, collect, collect_all
+from mapper.compare.formats import FORMATS
+from mapper.compare.plan import CompareError, Method, Plan, make_plan
+from mapper.compare.summary import Cell, Summary
+from mapper.compare.tables import TextTable, make_tables
+
+__all__ = [
+    "FORMATS",
+    "Board",
+    "Case",
+    "Cell",
+    "CompareError",
+    "Entry",
+    "Method",
+    "Plan",
+    "Summary",
+    "TextTable",
+    "boards",
+    "collect",
+    "collect_all",
+    "make_plan",
+    "make_tables",
+]

@@ -1,0 +1,109 @@
+"""The numbers behind the plots: best-so-far curves with bands, ratios, samples to the target."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mapper.compare.entry import Case, Entry
+from mapper.compare.summary import Summary
+
+FloatArray = NDArray[np.float64]
+
+POINTS = 120
+
+
+@dataclass(frozen=True)
+class Band:
+    """Best so far of one method on one case.
+
+    Args:
+        method: The method.
+        samples: ``(N,)`` samples, evenly spaced on a log axis.
+        median: ``(N,)`` median over seeds; inf before most have a feasible mapping.
+        low: ``(N,)`` first quartile.
+        high: ``(N,)`` third quartile.
+    """
+
+    method: str
+    samples: FloatArray
+    median: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar.
+
+    Args:
+        method: The method.
+        value: Length; None where there is nothing to draw.
+        text: For the end of the bar.
+        parts: The values of which `value` is the mean, if any.
+    """
+
+    method: str
+    value: float | None
+    text: str
+    parts: tuple[float, ...] = ()
+
+
+def best_so_far(entry: Entry, samples: FloatArray) -> FloatArray:
+    """``(N,)`` best value after so many samples; inf before the first feasible one."""
+    if not entry.curve:
+        return np.full(len(samples), np.inf)
+    counts = np.array([n for n, _ in entry.curve])
+    values = np.array([np.inf, *(value for _, value in entry.curve)])
+    return np.asarray(values[np.searchsorted(counts, samples, side="right")])
+
+
+def bands(summary: Summary, case: Case) -> list[Band]:
+    """Curves of every method with a finished run; each ends where its longest run ended."""
+    found = []
+    for method in summary.methods:
+        done = summary.cell(case, method).finished
+        last = max((entry.samples for entry in done), default=0)
+        if last < 1:
+            continue
+        samples = np.unique(np.round(np.geomspace(1, last, POINTS)))
+        curves = np.array([best_so_far(entry, samples) for entry in done])
+        # By whole seeds, so that inf (no feasible mapping yet) stays inf and no nan appears.
+        low = np.quantile(curves, 0.25, axis=0, method="lower")
+        median = np.quantile(curves, 0.5, axis=0, method="higher")
+        high = np.quantile(curves, 0.75, axis=0, method="higher")
+        found.append(Band(method, samples, median, low, high))
+    return found
+
+
+def ratio_bars(summary: Summary, objective: str) -> list[Bar]:
+    """Geometric mean of the ratios to the reference, for every method; parts are the layers'."""
+    cases = [case for case in summary.cases if case.objective == objective]
+    bars = []
+    for method in summary.methods:
+        ratio = summary.mean_ratio(objective, method)
+        shown = None if ratio is None or math.isinf(ratio) else ratio
+        text = "missing" if ratio is None else "no mapping" if shown is None else f"{ratio:.2f}x"
+        ratios = [summary.ratio(case, method) for case in cases]
+        parts = tuple(r for r in ratios if r is not None and math.isfinite(r))
+        bars.append(Bar(method, shown, text, parts))
+    return bars
+
+
+def target_bars(summary: Summary, case: Case) -> list[Bar]:
+    """Median samples to the target on one case, and how many runs reached it."""
+    bars = []
+    for method in summary.methods:
+        cell = summary.cell(case, method)
+        if cell.to_target is None:
+            bars.append(Bar(method, None, "missing"))
+            continue
+        share = f"{cell.reached}/{len(cell.finished)}"
+        if math.isinf(cell.to_target):
+            bars.append(Bar(method, None, f"not reached ({share})"))
+        else:
+            bars.append(Bar(method, cell.to_target, f"{cell.to_target:,.0f} ({share})"))
+    return bars

@@ -1,0 +1,169 @@
+"""What the store knows about each search of a comparison."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from mapper.compare.plan import Plan
+from mapper.search_run import KIND, SearchRun
+from mapper.store import RunStatus, Store, StoredRun, plain
+
+Curve = tuple[tuple[int, float], ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """What methods are compared on.
+
+    Args:
+        objective: Name of the objective.
+        layer: Name of the layer; with the space's options where they are not the defaults.
+    """
+
+    objective: str
+    layer: str
+
+
+@dataclass(frozen=True)
+class Board:
+    """What one set of tables is about.
+
+    Args:
+        cost_model: Name of the cost model.
+        accelerator: Name of the accelerator.
+        budget: Samples a search.
+    """
+
+    cost_model: str
+    accelerator: str
+    budget: int
+
+    def __str__(self) -> str:
+        return (
+            f"cost model {self.cost_model}, accelerator {self.accelerator}, {self.budget:,} samples"
+        )
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One search, done or not.
+
+    Args:
+        board: Cost model, accelerator and budget.
+        case: Layer and objective.
+        method: What tables call the method.
+        seed: The seed.
+        state: ``finished``, or why there is no value: ``failed``, ``interrupted``, ``running``,
+            ``killed``, ``missing``.
+        note: More about the state, such as an error's first line.
+        run_id: Number in the store; None if it is missing.
+        samples: Samples spent.
+        best: Best value; None without a feasible sample.
+        cpu_s: Processor time of the search [s].
+        curve: Every improvement ``(n, best so far)``.
+        bound: Physical lower bound of the objective, or None.
+        proved: Whether `best` is the proven optimum of the space.
+    """
+
+    board: Board
+    case: Case
+    method: str
+    seed: int
+    state: str
+    note: str = ""
+    run_id: int | None = None
+    samples: int = 0
+    best: float | None = None
+    cpu_s: float | None = None
+    curve: Curve = ()
+    bound: float | None = None
+    proved: bool = False
+
+    @property
+    def finished(self) -> bool:
+        """Whether the search was done to its end."""
+        return self.state == RunStatus.FINISHED
+
+
+def collect(plan: Plan, store: Store) -> list[Entry]:
+    """An entry for every search of the plan, methods that cannot run here included."""
+    stored = {run.key: run for run in store.runs(kind=KIND)}
+    entries = []
+    for run in plan.runs():
+        found = stored.get(run.identity().key)
+        entries.append(_missing(run, "") if found is None else of_stored(found))
+    for method in plan.methods:
+        if method.missing is not None:
+            entries += [
+                _missing(SearchRun(problem, method.name, plan.budget, seed), method.missing)
+                for seed in plan.seeds
+                for problem in plan.problems
+            ]
+    return entries
+
+
+def collect_all(store: Store) -> list[Entry]:
+    """An entry for every search that the store holds."""
+    return [of_stored(run) for run in store.runs(kind=KIND)]
+
+
+def of_stored(run: StoredRun) -> Entry:
+    """The entry of a stored search."""
+    result: dict[str, Any] = run.result or {}
+    curve = tuple((int(n), float(value)) for n, value in result.get("curve", ()))
+    return Entry(
+        *_place(run.spec["problem"], run.budget),
+        method=run.spec["label"],
+        seed=run.seed,
+        state=run.standing,
+        note=(run.error or "").partition("\n")[0],
+        run_id=run.id,
+        samples=run.samples,
+        best=run.best_value,
+        cpu_s=run.cpu_s,
+        curve=curve,
+        bound=result.get("bound"),
+        proved=bool(result.get("proves_optimum")),
+    )
+
+
+def _missing(run: SearchRun, note: str) -> Entry:
+    place = _place(run.problem.to_dict(), run.budget)
+    return Entry(*place, method=run.label, seed=run.seed, state="missing", note=note)
+
+
+def _place(problem: dict[str, Any], budget: int) -> tuple[Board, Case]:
+    board = Board(problem["cost_model"], problem["accelerator_name"], budget)
+    expected = _default_space()
+    if "area" in problem["objective"].split("*"):
+        expected["co_search"] = ["num_pes"]
+    space = {k: v for k, v in plain(problem["space"]).items() if v != expected.get(k)}
+    options = "".join(f" {key}={_short(value)}" for key, value in sorted(space.items()))
+    return board, Case(problem["objective"], problem["layer_name"] + options)
+
+
+def _default_space() -> dict[str, Any]:
+    """Options of a map space that a table does not mention."""
+    from maestro_env import MapSpace
+
+    parameters = inspect.signature(MapSpace).parameters.values()
+    given = {p.name: plain(p.default) for p in parameters if p.default is not p.empty}
+    return {name: {} if value is None else value for name, value in given.items()}
+
+
+def _short(value: Any) -> str:
+    """A value as text, a long one as its fingerprint."""
+    text = str(value)
+    return text if len(text) <= 20 else "#" + hashlib.sha256(text.encode()).hexdigest()[:6]
+
+
+def boards(entries: Iterable[Entry]) -> dict[Board, list[Entry]]:
+    """The entries of each board, in the order they appear."""
+    found: dict[Board, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(entry.board, []).append(entry)
+    return found

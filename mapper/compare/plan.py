@@ -1,0 +1,191 @@
+"""Which searches a comparison consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from mapper.search_run import ProblemSpec, SearchRun
+
+AREA_LATENCY = 4.0
+"""A search for area may be this much slower than the fastest the accelerator could be."""
+AREA_NOTE = (
+    "Area is searched together with the number of PEs (co_search=num_pes), under a latency limit "
+    f"of {AREA_LATENCY:g} times the accelerator's bound: with the PEs fixed the array's area "
+    "hardly depends on the mapping, and without a limit the smallest array always wins."
+)
+
+
+class CompareError(ValueError):
+    """A comparison that cannot be made as asked."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A searcher with options.
+
+    Args:
+        name: Its name in the registry.
+        options: Options that are not its defaults.
+        missing: Why it cannot run here (an optional dependency is missing), or None.
+    """
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    missing: str | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A comparison: every method on every problem with every seed.
+
+    Args:
+        problems: The problems.
+        methods: The methods.
+        budget: Samples a search.
+        seeds: Seeds, the same for all.
+    """
+
+    problems: tuple[ProblemSpec, ...]
+    methods: tuple[Method, ...]
+    budget: int
+    seeds: tuple[int, ...]
+
+    def runs(self) -> Iterator[SearchRun]:
+        """All searches; seed by seed, so that an interrupted comparison has whole rows early."""
+        for seed in self.seeds:
+            for problem in self.problems:
+                for method in self.methods:
+                    if method.missing is None:
+                        yield SearchRun(problem, method.name, self.budget, seed, method.options)
+
+
+def make_plan(
+    layers: Sequence[str],
+    objectives: Sequence[str],
+    methods: Sequence[str],
+    *,
+    accelerator: str = "edge",
+    cost_model: str = "exact",
+    budget: int = 20_000,
+    seeds: int = 5,
+    space: Mapping[str, Any] | None = None,
+) -> Plan:
+    """A plan from what a person writes.
+
+    Args:
+        layers: Layers as :func:`layers.parse` takes them; a name of a network is all its layers.
+        objectives: Names of objectives.
+        methods: Names of searchers, each with options as ``ga:population=50``; ``all`` is every
+            installed one that does not enumerate the whole space.
+        accelerator: A preset's name or a YAML file.
+        cost_model: Name of a cost model.
+        budget: Samples a search.
+        seeds: How many seeds, from 0.
+        space: Options of the map space.
+
+    Raises:
+        CompareError: Nothing to compare, or a name that occurs twice.
+        ValueError: An error of a layer, accelerator, objective, cost model or searcher.
+    """
+    for name, number in (("--budget", budget), ("--seeds", seeds)):
+        if number < 1:
+            raise CompareError(f"{name}: got {number}, expected a whole number of at least 1")
+    problems = [
+        problem
+        for objective in _distinct("--objectives", objectives)
+        for layer in _distinct("--layers", layers)
+        for problem in _problems(layer, objective, accelerator, cost_model, space or {})
+    ]
+    return Plan(tuple(problems), tuple(_methods(methods)), budget, tuple(range(seeds)))
+
+
+def _problems(
+    layer: str, objective: str, accelerator: str, cost_model: str, space: Mapping[str, Any]
+) -> Iterator[ProblemSpec]:
+    import layers
+    from cost_models import Accelerator
+
+    chip = Accelerator.load(accelerator)
+    if layer in layers.networks():
+        found = [(f"{layer}.{i}", item) for i, item in enumerate(layers.network(layer))]
+    else:
+        found = [(layer, layers.parse(layer))]
+    for name, item in found:
+        spec = ProblemSpec(
+            item, name, chip, accelerator_name(accelerator), objective, cost_model, {}, space
+        )
+        yield _with_area_rules(spec) if "area" in objective.split("*") else _checked(spec)
+
+
+def _with_area_rules(spec: ProblemSpec) -> ProblemSpec:
+    """Area with PE co-search and a latency limit, see `AREA_NOTE`."""
+    bound = _checked(replace(spec, objective="latency")).build().bound
+    limits = {} if bound is None else {"max_latency_cycles": AREA_LATENCY * bound}
+    return _checked(replace(spec, space={**spec.space, "co_search": ["num_pes"]}, limits=limits))
+
+
+def _checked(spec: ProblemSpec) -> ProblemSpec:
+    """The same spec with the space's options complete; building it finds every mistake early."""
+    return replace(spec, space=spec.build().space.options)
+
+
+def accelerator_name(text: str) -> str:
+    """What tables call an accelerator: a preset's name, or a file's without folder."""
+    from pathlib import Path
+
+    return Path(text).stem if text.endswith((".yaml", ".yml")) else text
+
+
+def _methods(texts: Sequence[str]) -> Iterator[Method]:
+    import baselines
+
+    names = []
+    for text in _distinct("--methods", texts):
+        names += _comparable() if text == "all" else [text]
+    for text in dict.fromkeys(names):
+        name, *pairs = text.split(":")
+        options = dict(_option(text, pair) for pair in pairs)
+        try:
+            baselines.load(name, **options)
+        except (baselines.SearcherError, ImportError) as error:
+            if text in texts:  # asked for by name: say so now; through `all`: say so in the table
+                raise
+            yield Method(name, options, str(error))
+        else:
+            yield Method(name, options)
+
+
+def _comparable() -> list[str]:
+    """Every searcher but those that enumerate the space, which few spaces allow."""
+    import baselines
+
+    found = []
+    for name in baselines.names():
+        try:
+            if baselines.load(name).capabilities.proves_optimum:
+                continue
+        except (baselines.SearcherError, ImportError):
+            pass  # named in the table with its reason
+        found.append(name)
+    return found
+
+
+def _option(method: str, pair: str) -> tuple[str, Any]:
+    import yaml
+
+    key, equals, value = pair.partition("=")
+    if not equals:
+        raise CompareError(f"--methods: got {method!r}, expected NAME:OPTION=VALUE:OPTION=VALUE")
+    return key, yaml.safe_load(value)
+
+
+def _distinct(option: str, values: Sequence[str]) -> Sequence[str]:
+    """The values; none and doubles are mistakes."""
+    if not values:
+        raise CompareError(f"{option}: got nothing, expected at least one name")
+    for value in values:
+        if values.count(value) > 1:
+            raise CompareError(f"{option}: {value!r} is there twice; name it once")
+    return values

@@ -1,0 +1,181 @@
+"""The figures: drawn from the numbers of :mod:`mapper.compare.curves`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mapper.compare.curves import Band, Bar, bands, ratio_bars, target_bars
+from mapper.compare.plan import CompareError
+from mapper.compare.summary import Summary
+
+COLOURS = (
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"),
+    *("#7f3c8d", "#8c8c00", "#a0522d", "#666666", "#ff69b4", "#2f4f4f", "#b22222"),
+)
+"""Okabe and Ito's palette, which people with any colour vision can tell apart, and a few more."""
+STYLES = ("-", "--", "-.", ":")
+PANEL_IN = (4.2, 3.1)
+COLUMNS = 3
+
+
+def figures(summary: Summary) -> Iterator[tuple[str, Any]]:
+    """All figures of a board: a file name without ending, and a matplotlib figure.
+
+    Raises:
+        CompareError: matplotlib is not installed.
+    """
+    for objective in summary.objectives:
+        yield f"curves-{objective}", curves_figure(summary, objective)
+        yield f"ratios-{objective}", ratios_figure(summary, objective)
+        yield f"targets-{objective}", targets_figure(summary, objective)
+
+
+def write_figures(summary: Summary, folder: Path) -> list[Path]:
+    """Draw all figures as PNG files, each written whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    board = summary.board
+    paths = []
+    for name, figure in figures(summary):
+        safe = name.replace("*", "-")
+        path = folder / f"{safe}-{board.cost_model}-{board.accelerator}-{board.budget}.png"
+        draft = path.with_name(path.name + ".part")
+        figure.savefig(draft, format="png", dpi=110)
+        os.replace(draft, path)
+        paths.append(path)
+    return paths
+
+
+def curves_figure(summary: Summary, objective: str) -> Any:
+    """Best so far against samples, one panel a layer, with the middle half of the seeds shaded."""
+    from maestro_env import Objective
+
+    unit = Objective.parse(objective).unit
+    figure, panels = _panels(summary, objective, PANEL_IN[1])
+    styles = {method: _style(place) for place, method in enumerate(summary.methods)}
+    handles: dict[str, Any] = {}
+    for axis, case in panels:
+        for band in bands(summary, case):
+            handles[band.method] = _draw_band(axis, band, styles[band.method])
+        floor = summary.floor(case)
+        if floor is not None:
+            value, kind = floor
+            handles[kind] = axis.axhline(value, color="0.5", linewidth=1, linestyle=(0, (1, 2)))
+        axis.set(xscale="log", yscale="log", title=case.layer)
+        axis.grid(alpha=0.25, which="both", linewidth=0.5)
+    figure.suptitle(f"Best {objective} so far\n{summary.board}", fontsize=11)
+    figure.supxlabel("samples", fontsize=10)
+    figure.supylabel(f"{objective} [{unit}], median, middle half", fontsize=10)
+    figure.legend(handles.values(), handles.keys(), loc="outside right upper", fontsize=9)
+    return figure
+
+
+def targets_figure(summary: Summary, objective: str) -> Any:
+    """Samples until a run is near the best known value, one panel a layer."""
+    figure, panels = _panels(summary, objective, 0.9 + 0.26 * len(summary.methods))
+    for axis, case in panels:
+        _draw_bars(axis, target_bars(summary, case), base=10.0, high=max(summary.board.budget, 20))
+        axis.set_title(case.layer)
+    share = f"{100 * (summary.target - 1):g} %"
+    figure.suptitle(f"Samples to target, {objective}\n{summary.board}", fontsize=11)
+    figure.supxlabel(
+        f"median samples to within {share} of the best known value (runs that got there)",
+        fontsize=10,
+    )
+    return figure
+
+
+def ratios_figure(summary: Summary, objective: str) -> Any:
+    """Geometric mean of the ratios to the reference; a dot for each layer's own."""
+    bars = ratio_bars(summary, objective)
+    figure = _new_figure(7.5, 1.6 + 0.3 * len(bars))
+    axis = figure.subplots()
+    values = [value for bar in bars for value in (bar.value, *bar.parts) if value is not None]
+    _draw_bars(axis, bars, base=1.0, high=max([1.1, *values]))
+    axis.set_title(f"Ratio to {summary.reference}, {objective}\n{summary.board}", fontsize=11)
+    axis.set_xlabel("value / reference; below 1 is better (bar: geometric mean, dots: layers)")
+    return figure
+
+
+def _panels(summary: Summary, objective: str, height_in: float) -> tuple[Any, list[Any]]:
+    """A figure with a panel for each layer: pairs of axis and case."""
+    cases = [case for case in summary.cases if case.objective == objective]
+    columns = min(COLUMNS, len(cases))
+    rows = -(-len(cases) // columns)
+    figure = _new_figure(PANEL_IN[0] * columns + 1.9, height_in * rows + 0.9)
+    axes = figure.subplots(rows, columns, squeeze=False)
+    for axis in axes.flat[len(cases) :]:
+        axis.set_visible(False)
+    return figure, list(zip(axes.flat, cases, strict=False))
+
+
+def _draw_band(axis: Any, band: Band, style: dict[str, Any]) -> Any:
+    (line,) = axis.plot(band.samples, band.median, linewidth=1.6, drawstyle="steps-post", **style)
+    axis.fill_between(
+        band.samples, band.low, band.high, color=style["color"], alpha=0.12, lw=0, step="post"
+    )
+    return line
+
+
+def _draw_bars(axis: Any, bars: list[Bar], base: float, high: float) -> None:
+    """Horizontal bars from `base` on a log axis that shows up to `high`, with values as text."""
+    low = min([base, *(v for bar in bars for v in (bar.value, *bar.parts) if v is not None)])
+    low = low if low == base else low / 1.1
+    span = high / low
+    axis.set(xscale="log", xlim=(low / span**0.02, high * span**0.4))
+    for place, bar in enumerate(bars):
+        colour = _style(place)["color"]
+        if bar.value is not None:
+            axis.barh(place, bar.value - base, left=base, color=colour, height=0.7, alpha=0.8)
+        if len(bar.parts) > 1:
+            axis.plot(bar.parts, [place] * len(bar.parts), "o", color="0.15", markersize=3)
+        end = max([base, *([] if bar.value is None else [bar.value]), *bar.parts])
+        axis.annotate(
+            bar.text, (end, place), (5, 0), textcoords="offset points", va="center", fontsize=8
+        )
+    axis.set_yticks(range(len(bars)), [bar.method for bar in bars])
+    axis.set_ylim(len(bars) - 0.5, -0.5)
+    axis.axvline(base, color="0.3", linewidth=1)
+    axis.spines[["top", "right", "left"]].set_visible(False)
+    _plain_ticks(axis, span)
+
+
+def _plain_ticks(axis: Any, span: float) -> None:
+    """Ticks as people write numbers; between the powers of ten only where there is room."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    fine = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
+    steps = (
+        fine
+        if span < 2.5
+        else (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
+        if span < 20
+        else (1.0, 3.0)
+        if span < 300
+        else (1.0,)
+    )
+    axis.xaxis.set_major_locator(LogLocator(base=10, subs=steps, numticks=12))
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axis.tick_params(labelsize=8)
+
+
+def _style(place: int) -> dict[str, Any]:
+    return {
+        "color": COLOURS[place % len(COLOURS)],
+        "linestyle": STYLES[place // 7 % len(STYLES)],
+    }
+
+
+def _new_figure(width_in: float, height_in: float) -> Any:
+    """A figure that belongs to no window (pyplot, which keeps global state, is not used)."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise CompareError(
+            "plots need matplotlib, which is not installed; "
+            "install it with: pip install 'marl-mapper[viz]'"
+        ) from None
+    return Figure(figsize=(width_in, height_in), layout="constrained")

@@ -1,0 +1,30 @@
+"""Running a comparison and reading its outcome."""
+
+from __future__ import annotations
+
+from mapper.compare.entry import boards, collect
+from mapper.compare.plan import Plan
+from mapper.compare.summary import TARGET, Summary
+from mapper.runner import Reporter, run_all
+from mapper.runner import Summary as RunSummary
+from mapper.store import Store
+
+
+def run_plan(
+    plan: Plan,
+    store: Store,
+    *,
+    workers: int = 1,
+    ray_address: str | None = None,
+    reporter: Reporter | None = None,
+) -> RunSummary:
+    """Do every search of a plan that the store does not hold yet; see :func:`run_all`."""
+    return run_all(
+        list(plan.runs()), store, workers=workers, ray_address=ray_address, reporter=reporter
+    )
+
+
+def summarise(plan: Plan, store: Store, target: float = TARGET) -> list[Summary]:
+    """The figures of a plan's searches, one summary for each board."""
+    entries = collect(plan, store)
+    return [Summary(board, found, target) for board, found in boards(entries).items()]

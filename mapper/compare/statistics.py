@@ -1,0 +1,88 @@
+"""Statistics over few seeds, as Agarwal et al. propose them.
+
+Source: Deep reinforcement learning at the edge of the statistical precipice, NeurIPS 2021.
+A score is ``best known value / value`` of one run: 1 is as good as the best, 0 is no feasible
+mapping. Scores come as one array a case, because cases may have different numbers of runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import trim_mean
+
+FloatArray = NDArray[np.float64]
+Scores = Sequence[FloatArray]
+
+LEVEL = 0.95
+REPEATS = 2_000
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its bootstrap interval of `LEVEL`."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+def interquartile_mean(scores: Scores) -> Interval:
+    """Mean of the middle half of all scores, with a stratified bootstrap interval.
+
+    Args:
+        scores: ``(runs,)`` scores of each case.
+    """
+    value = float(trim_mean(np.concatenate(scores), 0.25))
+    rng = np.random.default_rng(SEED)
+    drawn = np.concatenate([_resample(rng, case) for case in scores], axis=1)
+    return _interval(value, trim_mean(drawn, 0.25, axis=1))
+
+
+def probability_of_improvement(first: Scores, second: Scores) -> Interval:
+    """How likely a run of `first` beats one of `second` on a case, averaged over cases.
+
+    Ties count half (the Mann-Whitney statistic).
+
+    Args:
+        first: ``(runs,)`` scores of each case.
+        second: Scores on the same cases, in the same order.
+    """
+    pairs = list(zip(first, second, strict=True))
+    value = float(np.mean([_wins(a[None], b[None])[0] for a, b in pairs]))
+    rng = np.random.default_rng(SEED)
+    drawn = [_wins(_resample(rng, a), _resample(rng, b)) for a, b in pairs]
+    return _interval(value, np.mean(drawn, axis=0))
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Geometric mean; inf if any value is."""
+    if not values:
+        return float("nan")
+    return float(np.exp(np.mean(np.log(values))))
+
+
+def _resample(rng: np.random.Generator, scores: FloatArray) -> FloatArray:
+    """``(REPEATS, runs)``: the runs of one case, drawn with replacement."""
+    drawn: FloatArray = scores[rng.integers(0, len(scores), size=(REPEATS, len(scores)))]
+    return drawn
+
+
+def _wins(first: FloatArray, second: FloatArray) -> FloatArray:
+    """``(B,)`` share of pairs that `first` ``(B, n)`` wins against `second` ``(B, m)``."""
+    difference = np.sign(first[:, :, None] - second[:, None, :])
+    wins: FloatArray = (1 + difference.mean(axis=(1, 2))) / 2
+    return wins
+
+
+def _interval(value: float, drawn: FloatArray) -> Interval:
+    tail = 100 * (1 - LEVEL) / 2
+    low, high = np.percentile(drawn, [tail, 100 - tail])
+    return Interval(value, float(low), float(high))

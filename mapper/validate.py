@@ -1,0 +1,99 @@
+"""Whether stored results hold: every best mapping is evaluated again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mapper.search_run import KIND, ProblemSpec
+from mapper.store import RunStatus, Store, StoredRun, StoreError
+
+TOLERANCE = 1e-12
+"""Largest relative difference between a stored value and the same one on another machine."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One stored search, checked.
+
+    Args:
+        run: The run.
+        stored: Its best value as stored; None where it found no feasible mapping.
+        again: The value of its best mapping now.
+        fault: What does not hold; empty where all does.
+    """
+
+    run: StoredRun
+    stored: float | None
+    again: float | None
+    fault: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the result can be made again."""
+        return not self.fault
+
+
+def validate(store: Store, run: str | None = None) -> Iterator[Verdict]:
+    """Check the finished searches of a store, or one of them.
+
+    A result holds if its best action and its best mapping both have the stored value now, and if
+    the stored samples are as many as it says, with that value as their lowest.
+
+    Raises:
+        StoreError: The run is not in the store, or is no finished search.
+    """
+    if run is None:
+        runs = store.runs(kind=KIND, status=RunStatus.FINISHED)
+    else:
+        runs = [store.run(run)]
+        if runs[0].kind != KIND or runs[0].status is not RunStatus.FINISHED:
+            raise StoreError(
+                f"run {runs[0].id}: is a {runs[0].status} {runs[0].kind}, expected a finished "
+                f"{KIND}; `mapper runs list` shows them"
+            )
+    for found in runs:
+        yield _check(store, found)
+
+
+def _check(store: Store, run: StoredRun) -> Verdict:
+    try:
+        again = _evaluate_again(run)
+        fault = _difference(run.best_value, again) or _sample_fault(store, run)
+    except (ValueError, KeyError, TypeError) as error:
+        return Verdict(run, run.best_value, None, f"{type(error).__name__}: {error}")
+    return Verdict(run, run.best_value, again, fault)
+
+
+def _evaluate_again(run: StoredRun) -> float | None:
+    """The value of the best action; None where the search found none."""
+    from cost_models import Mapping
+
+    result = run.result or {}
+    if "best_action" not in result:
+        return None
+    problem = ProblemSpec.from_dict(run.spec["problem"]).build()
+    evaluation = problem.look(np.array([result["best_action"]]))
+    if evaluation.mappings[0] != Mapping.from_dict(result["best_mapping"]):
+        raise StoreError("the best action stands for another mapping than the stored one")
+    return float(evaluation.values[0])
+
+
+def _difference(stored: float | None, again: float | None) -> str:
+    if stored is None and again is None:
+        return ""
+    if stored is None or again is None or not math.isclose(stored, again, rel_tol=TOLERANCE):
+        return f"the best mapping's value is {again!r} now"
+    return ""
+
+
+def _sample_fault(store: Store, run: StoredRun) -> str:
+    _, values = store.samples(run.id)
+    if len(values) != run.samples or run.samples > run.budget:
+        return f"{len(values)} samples are stored, {run.samples} counted, {run.budget} allowed"
+    finite = values[np.isfinite(values)]
+    lowest = float(finite.min()) if finite.size else None
+    return "" if lowest == run.best_value else f"the lowest stored sample is {lowest!r}"

@@ -1,0 +1,237 @@
+import csv
+import io
+import json
+import math
+
+import numpy as np
+import pytest
+
+from mapper.compare import FORMATS, CompareError, Summary, collect, make_plan, make_tables
+from mapper.compare.curves import bands, best_so_far, ratio_bars, target_bars
+from mapper.compare.entry import Board, Case, Entry
+from mapper.compare.run import run_plan, summarise
+from mapper.compare.statistics import (
+    geometric_mean,
+    interquartile_mean,
+    probability_of_improvement,
+)
+from mapper.runner import SilentReporter
+from mapper.store import Store
+
+BOARD = Board("exact", "edge", 100)
+ONE, TWO = Case("latency", "one"), Case("latency", "two")
+TINY = "conv:K=4,C=4,Y=6,X=6,R=3,S=3"
+
+
+def entry(case, method, seed, best, *, curve=(), state="finished", **more):
+    return Entry(BOARD, case, method, seed, state, samples=100, best=best, curve=curve, **more)
+
+
+@pytest.fixture
+def summary() -> Summary:
+    entries = []
+    for seed, (a, b) in enumerate([(100.0, 200.0), (104.0, 220.0), (120.0, 300.0)]):
+        for case in (ONE, TWO):
+            entries.append(entry(case, "good", seed, a, curve=((10, 2 * a), (40, a)), bound=80.0))
+            entries.append(entry(case, "poor", seed, b, curve=((5, b),), cpu_s=1.0))
+    entries.append(entry(ONE, "none", 0, None))
+    entries.append(entry(ONE, "none", 1, None, state="failed", note="it broke"))
+    return Summary(BOARD, entries)
+
+
+def test_medians_ratios_and_gaps(summary):
+    assert summary.methods == ["good", "poor", "none"]
+    assert summary.reference == "good"
+    assert summary.cell(ONE, "poor").median == 220
+    assert summary.ratio(ONE, "poor") == pytest.approx(220 / 104)
+    assert summary.mean_ratio("latency", "poor") == pytest.approx(220 / 104)
+    assert summary.gap(ONE, "good") == pytest.approx(104 / 80 - 1)
+    assert summary.floor(ONE) == (80.0, "bound")
+    assert summary.cell(ONE, "none").median == math.inf
+    assert summary.cell(ONE, "none").lack == "1 failed"
+    assert summary.cell(TWO, "none").median is None
+    assert summary.mean_ratio("latency", "none") is None
+
+
+def test_a_proven_optimum_takes_the_place_of_the_bound(summary):
+    proven = entry(ONE, "exhaustive", 0, 90.0, proved=True)
+    assert Summary(BOARD, [*summary.entries, proven]).floor(ONE) == (90.0, "optimum")
+
+
+def test_samples_to_target(summary):
+    assert summary.best_known(ONE) == 100
+    cell = summary.cell(ONE, "good")
+    assert (cell.to_target, cell.reached) == (40, 2)
+    cell = summary.cell(ONE, "poor")
+    assert (cell.to_target, cell.reached) == (math.inf, 0)
+
+
+def test_the_preferred_method_is_the_reference_even_if_it_is_not_the_best(summary):
+    marl = [entry(case, "marl", 0, 400.0) for case in (ONE, TWO)]
+    assert Summary(BOARD, [*summary.entries, *marl]).reference == "marl"
+
+
+def test_scores_of_infeasible_runs_are_zero(summary):
+    assert summary.scores("none", [ONE])[0].tolist() == [0.0]
+    np.testing.assert_allclose(summary.scores("poor", [ONE])[0], [1 / 2, 100 / 220, 1 / 3])
+    assert summary.iqm("none") is None
+    assert summary.improvement("poor").value == 1.0
+
+
+def test_interquartile_mean_matches_hand_figures():
+    scores = [np.array([0.0, 0.1, 0.2, 0.3]), np.array([0.4, 0.5, 0.6, 100.0])]
+    found = interquartile_mean(scores)
+    assert found.value == pytest.approx((0.2 + 0.3 + 0.4 + 0.5) / 4)
+    assert found.low < found.value < found.high
+    assert found == interquartile_mean(scores)
+
+
+def test_bootstrap_covers_the_truth():
+    rng = np.random.default_rng(0)
+    hits = 0
+    for _ in range(60):
+        found = interquartile_mean([rng.normal(0.5, 0.1, 12) for _ in range(4)])
+        hits += found.low <= 0.5 <= found.high
+    assert hits >= 51  # 95 % asked for; small samples and 60 trials allow for 85 %
+
+
+def test_probability_of_improvement_counts_ties_half():
+    ones, two = [np.array([1.0, 1.0])], [np.array([1.0, 0.0])]
+    assert probability_of_improvement(ones, two).value == pytest.approx(0.75)
+    assert probability_of_improvement(two, ones).value == pytest.approx(0.25)
+
+
+def test_geometric_mean():
+    assert geometric_mean([1.0, 4.0]) == pytest.approx(2.0)
+    assert geometric_mean([1.0, math.inf]) == math.inf
+
+
+def test_best_so_far_is_a_step_function():
+    curve = entry(ONE, "x", 0, 1.0, curve=((3, 5.0), (10, 2.0)))
+    found = best_so_far(curve, np.array([1.0, 3.0, 9.0, 10.0, 50.0]))
+    assert found.tolist() == [math.inf, 5.0, 5.0, 2.0, 2.0]
+
+
+def test_numbers_of_the_plots(summary):
+    band = next(band for band in bands(summary, ONE) if band.method == "good")
+    assert (band.low <= band.median).all()
+    assert (band.median <= band.high).all()
+    assert band.median[-1] == 104
+    assert band.samples[-1] == 100
+    assert [bar.text for bar in ratio_bars(summary, "latency")] == ["1.00x", "2.12x", "missing"]
+    assert [bar.text for bar in target_bars(summary, ONE)] == [
+        "40 (2/3)",
+        "not reached (0/3)",
+        "not reached (0/1)",
+    ]
+
+
+def test_tables_name_cost_model_and_accelerator_and_what_is_missing(summary):
+    tables = make_tables(summary)
+    assert all("cost model exact, accelerator edge" in table.title for table in tables)
+    values = tables[0]
+    assert values.header == ("method", "one", "two", "geometric mean")
+    assert values.rows[0] == ("good", "104 (1.00x)", "104 (1.00x)", "1.00x")
+    assert values.rows[2][1] == "no mapping [1 failed]"
+    assert "none failed: it broke" in values.notes
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_every_format_shows_every_method(summary, name):
+    text = FORMATS[name]([summary])
+    assert all(method in text for method in ("good", "poor"))
+
+
+def test_csv_and_latex_can_be_read(summary):
+    rows = list(csv.DictReader(io.StringIO(FORMATS["csv"]([summary]))))
+    assert len(rows) == 6
+    assert float(rows[0]["median"]) == 104
+    assert rows[2]["median"] == "inf"
+    latex = FORMATS["latex"]([summary])
+    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") > 0
+    assert r"5 \%" in latex
+
+
+def test_json_has_exactly_the_documented_fields(summary):
+    rows = json.loads(FORMATS["json"]([summary]))
+    assert len(rows) == 13
+    expected = "cost_model accelerator layer objective method seed budget samples best"
+    expected += " samples_to_target cpu_s curve"
+    assert " ".join(rows[0]) == expected
+    assert rows[0]["curve"] == [[10, 200.0], [40, 100.0]]
+
+
+def test_figures_are_drawn_without_warnings(summary, tmp_path):
+    pytest.importorskip("matplotlib", reason="needs the extra viz")
+    from mapper.compare.plots import write_figures
+
+    names = [path.name for path in write_figures(summary, tmp_path)]
+    assert names == [f"{n}-latency-exact-edge-100.png" for n in ("curves", "ratios", "targets")]
+    assert all((tmp_path / name).read_bytes().startswith(b"\x89PNG") for name in names)
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return make_plan([TINY], ["latency"], ["random", "ga"], budget=300, seeds=2)
+
+
+def test_a_comparison_from_plan_to_table(plan, tmp_path):
+    with Store.open(tmp_path / "runs.sqlite") as store:
+        before = collect(plan, store)
+        assert {e.state for e in before} == {"missing"}
+        outcome = run_plan(plan, store, reporter=SilentReporter())
+        assert len(outcome.finished) == 4
+        (summary,) = summarise(plan, store)
+        text = FORMATS["json"]([summary])
+        assert len(run_plan(plan, store, reporter=SilentReporter()).kept) == 4
+        (again,) = summarise(plan, store)
+        assert FORMATS["json"]([again]) == text
+        for item in summary.entries:
+            assert item.samples == 300
+            values = store.samples(item.run_id)[1]
+            assert values.min() == item.best == item.curve[-1][1]
+            assert item.best >= item.bound
+
+
+def test_seeds_come_whole_first(plan):
+    runs = list(plan.runs())
+    assert [run.seed for run in runs] == [0, 0, 1, 1]
+    assert runs[0].name == f"random on {TINY}, latency, exact on edge, seed 0"
+
+
+def test_area_comes_with_co_search_and_a_latency_limit():
+    (problem,) = make_plan([TINY], ["area"], ["random"], seeds=1).problems
+    assert problem.space["co_search"] == ["num_pes"]
+    (latency,) = make_plan([TINY], ["latency"], ["random"], seeds=1).problems
+    assert problem.limits == {"max_latency_cycles": 4 * latency.build().bound}
+    assert "num_pes" in problem.build().space.names
+
+
+def test_options_of_a_method():
+    plan = make_plan([TINY], ["latency"], ["ga:population=50", "ga"], seeds=1)
+    runs = list(plan.runs())
+    assert [run.label for run in runs] == ["ga:population=50", "ga"]
+    assert runs[0].spec()["config"]["population"] == 50
+    assert runs[0].identity().key != runs[1].identity().key
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"methods": ["gaa"]}, "Did you mean 'ga'"),
+        ({"methods": ["ga:population"]}, "NAME:OPTION=VALUE"),
+        ({"methods": ["ga", "ga"]}, "twice"),
+        ({"layers": []}, "--layers: got nothing"),
+        ({"layers": ["mobilenetv3.2"]}, "mobilenetv2"),
+        ({"objectives": ["latancy"]}, "Did you mean 'latency'"),
+        ({"budget": 0}, "--budget"),
+        ({"accelerator": "egde"}, "Did you mean 'edge'"),
+        ({"space": {"tile": "any"}}, "tile"),
+    ],
+)
+def test_mistakes_are_named(change, message):
+    arguments = {"layers": [TINY], "objectives": ["latency"], "methods": ["random"]} | change
+    with pytest.raises(ValueError, match=message) as caught:
+        make_plan(**arguments)
+    assert not isinstance(caught.value, CompareError) or str(caught.value)

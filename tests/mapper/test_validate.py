@@ -1,0 +1,47 @@
+import json
+import sqlite3
+
+import pytest
+
+from mapper.compare import make_plan
+from mapper.compare.run import run_plan
+from mapper.runner import SilentReporter
+from mapper.store import Store, StoreError
+from mapper.validate import validate
+
+
+@pytest.fixture
+def path(tmp_path):
+    plan = make_plan(["conv:K=4,C=4,Y=6,X=6,R=3,S=3"], ["latency"], ["random"], budget=200, seeds=2)
+    with Store.open(tmp_path / "runs.sqlite") as store:
+        run_plan(plan, store, reporter=SilentReporter())
+    return tmp_path / "runs.sqlite"
+
+
+def test_honest_results_hold(path):
+    with Store.open(path) as store:
+        verdicts = list(validate(store))
+        assert len(verdicts) == 2
+        assert all(v.holds and v.stored == v.again for v in verdicts)
+        assert len(list(validate(store, "1"))) == 1
+        with pytest.raises(StoreError, match="not in the store"):
+            list(validate(store, "99"))
+
+
+@pytest.mark.parametrize("what", ["value", "mapping", "samples"])
+def test_tampering_is_found(path, what):
+    with sqlite3.connect(path) as raw:
+        if what == "value":
+            raw.execute("update mapper_runs set best_value = best_value * 0.9 where id = 1")
+        elif what == "samples":
+            raw.execute("update mapper_runs set samples = 150 where id = 1")
+        else:
+            (text,) = raw.execute("select result from mapper_runs where id = 1").fetchone()
+            result = json.loads(text)
+            result["best_mapping"]["cluster_size"] += 1
+            raw.execute("update mapper_runs set result = ? where id = 1", (json.dumps(result),))
+    with Store.open(path) as store:
+        first, second = validate(store)
+        assert not first.holds
+        assert first.fault
+        assert second.holds
