@@ -104,7 +104,11 @@ class Worlds:
 
     def masks(self, world: int) -> Masks:
         """The action masks of the layer that a world maps next (see :func:`action_masks`)."""
-        which = int(self._which[self.position(world)])
+        return self.masks_at(self.position(world))
+
+    def masks_at(self, position: int) -> Masks:
+        """The action masks of a place in the sequence of layers."""
+        which = int(self._which[position])
         if which not in self._masks:
             own = action_masks(self._distinct[which])
             self._masks[which] = own if self._shared is None else self._shared.masks(own, which)
