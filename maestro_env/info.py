@@ -53,7 +53,7 @@ class StepInfo(dict[str, Any]):
     def __eq__(self, other: object) -> bool:
         return dict.__eq__(self._whole(), other)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __repr__(self) -> str:
         return dict.__repr__(self._whole())

@@ -17,6 +17,7 @@ COMMANDS = {
     "evaluate": ("mapper.commands.evaluate:evaluate", "Print the cost of a mapping."),
     "layers": ("mapper.commands.layers:list_layers", "List networks and their layers."),
     "accelerators": ("mapper.commands.accelerators:list_accelerators", "List the presets."),
+    "space": ("mapper.commands.space:space", "Print how many mappings a layer has."),
     "compare": ("mapper.commands.compare:compare", "Compare searchers under equal budgets."),
     "validate": ("mapper.commands.validate:validate", "Check that stored results hold."),
     "runs": ("mapper.commands.runs:app", "List, show and remove the runs of a store."),

@@ -1,0 +1,137 @@
+"""``mapper space``: how many mappings a layer has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mapper.commands.options import AcceleratorOption, JsonFlag, OptionError, pairs_of
+from mapper.commands.search import SPACE_OPTIONS
+
+if TYPE_CHECKING:
+    from cost_models import Accelerator
+    from layers import Layer
+
+LEVELS = (1, 2, 3)
+"""Memory levels that equation 1 is printed for; a map space has two."""
+
+
+def space(
+    layer: Annotated[
+        str | None, typer.Option("--layer", "-l", help="Zoo name, FILE.yaml:NAME, or in line.")
+    ] = None,
+    network: Annotated[
+        str | None, typer.Option("--network", "-n", help="A network of the zoo: all its layers.")
+    ] = None,
+    accelerator: AcceleratorOption = "edge",
+    space: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--space",
+            metavar="NAME=VALUE",
+            help="Of the map space: tiles=divisors, filters=free, parallel=KC, "
+            "orders=permutation, co_search=num_pes; repeatable.",
+        ),
+    ] = None,
+    tile_sizes: Annotated[
+        int, typer.Option(min=1, help="Equation 1: tile sizes of a dimension, n.")
+    ] = 10,
+    parallel_levels: Annotated[
+        int, typer.Option(min=1, max=3, help="Equation 1: levels of parallelism, k.")
+    ] = 3,
+    as_json: JsonFlag = False,
+) -> None:
+    """Print the size of the mapping space, exact and by the paper's equation 1.
+
+    Equation 1 counts (n^d * d! * d!/(d-k)!)^l mappings of a nest of d loops on l memory levels,
+    whether or not they differ; the map space holds what the searchers choose from.
+    """
+    import layers
+    from cost_models import Accelerator
+    from mapper.show.tables import print_json
+
+    if layer is not None and network is not None:
+        raise OptionError("--layer and --network: got both, expected one of them")
+    chosen: list[Layer] = []
+    if layer is not None:
+        chosen = [layers.parse(layer)]
+    elif network is not None:
+        chosen = list(layers.network(network))
+    chip = Accelerator.load(accelerator)
+    options = pairs_of("--space", space, SPACE_OPTIONS)
+    rows = [_row(one, chip, options, tile_sizes, parallel_levels) for one in chosen]
+    table = _table(tile_sizes, parallel_levels)
+    if as_json:
+        print_json({"layers": rows, "classes": table})
+    else:
+        _print(rows, table, tile_sizes, parallel_levels)
+
+
+def _row(
+    layer: Layer, accelerator: Accelerator, options: dict[str, Any], tile_sizes: int, levels: int
+) -> dict[str, Any]:
+    from maestro_env import MapSpace
+    from maestro_env.complexity import layer_class, mapping_space_size
+
+    space = MapSpace(layer, accelerator, **options)
+    kind = layer_class(layer)
+    return {
+        "layer": layer.name,
+        "class": kind.name,
+        "parameters": sum(len(parameter) > 1 for parameter in space.parameters),
+        "map_space": space.size,
+        **{
+            f"equation1_l{memory}": mapping_space_size(kind.loops, tile_sizes, levels, memory)
+            for memory in LEVELS
+        },
+    }
+
+
+def _table(tile_sizes: int, levels: int) -> list[dict[str, Any]]:
+    """The paper's Table II."""
+    from maestro_env.complexity import LAYER_CLASSES, table_sizes
+
+    sizes = table_sizes(tile_sizes, levels)
+    return [
+        {
+            "class": name,
+            "dims": row.dims,
+            "loops": row.loops,
+            "fewest": sizes[name][0],
+            "most": sizes[name][1],
+        }
+        for name, row in LAYER_CLASSES.items()
+    ]
+
+
+def _print(
+    rows: list[dict[str, Any]], table: list[dict[str, Any]], tile_sizes: int, levels: int
+) -> None:
+    from mapper.show.tables import print_rows
+
+    if rows:
+        shown = [
+            {**_short(row, "equation1_l1", "equation1_l2", "equation1_l3"),
+             "map_space": f"{row['map_space']:,}"}
+            for row in rows
+        ]  # fmt: skip
+        print_rows(
+            "Mappings a layer: the map space (exact), and equation 1 for 1, 2 and 3 memory levels",
+            shown,
+        )
+    print_rows(
+        f"Equation 1 by kind of layer, {tile_sizes} tile sizes, {levels} levels of parallelism, "
+        "1 to 3 memory levels",
+        [_short(row, "fewest", "most") for row in table],
+    )
+
+
+def _short(row: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: _scientific(value) if key in keys else value for key, value in row.items()}
+
+
+def _scientific(size: int) -> str:
+    """A whole number of any size in three digits, cut off, not rounded."""
+    digits = str(size)
+    return digits if len(digits) < 4 else f"{digits[0]}.{digits[1:3]}e{len(digits) - 1}"

@@ -1,0 +1,60 @@
+"""``mapper space``: exact sizes, and the paper's table."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from typer.testing import CliRunner
+
+import layers
+from cost_models import Accelerator
+from maestro_env import MapSpace
+from mapper import cli
+
+
+def space(*words: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(cli.app, ["space", *words])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_a_layer_has_the_size_of_its_map_space() -> None:
+    code, out, err = space("--layer", "mobilenetv2.2", "--accelerator", "cloud", "--json")
+    assert code == 0, err
+    (row,) = json.loads(out)["layers"]
+    expected = MapSpace(layers.get("mobilenetv2.2"), Accelerator.preset("cloud"))
+    assert row["map_space"] == expected.size == math.prod(map(int, expected.nvec))
+    assert row["class"] == "convolution"
+
+
+def test_a_network_has_a_row_a_layer_and_options_change_it() -> None:
+    plain = json.loads(space("--network", "mlp", "--json")[1])["layers"]
+    fewer = json.loads(space("--network", "mlp", "--space", "tiles=divisors", "--json")[1])
+    assert [row["layer"] for row in plain] == [layer.name for layer in layers.network("mlp")]
+    for row, other in zip(plain, fewer["layers"], strict=True):
+        assert other["map_space"] < row["map_space"]
+
+
+def test_the_table_of_the_paper_stands_below() -> None:
+    code, out, _ = space()
+    assert code == 0
+    lines = {line.split()[0]: line.split() for line in out.splitlines() if line}
+    assert lines["linear"][-2:] == ["3.60e4", "4.66e13"]
+    assert lines["attention"][-2:] == ["7.20e8", "3.73e26"]
+    assert lines["convolution"][-2:] == ["1.05e13", "1.18e39"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--layer", "mobilnetv2.2"), "Did you mean 'mobilenetv2"),
+        (("--network", "vgg"), "Did you mean 'vgg16'"),
+        (("--layer", "mlp.0", "--network", "mlp"), "expected one of them"),
+        (("--layer", "mlp.0", "--space", "tile=any"), "tiles"),
+    ],
+)
+def test_bad_input_is_a_line_and_exit_code_2(words: tuple[str, ...], message: str) -> None:
+    code, out, err = space(*words)
+    assert (code, out) == (2, "")
+    assert message in err
