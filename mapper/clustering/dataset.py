@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,16 @@ class Dataset:
                 "collect more samples or raise --top"
             )
         return np.asarray(actions[order[:keep]])
+
+    def choosing(self, columns: NDArray[np.bool_]) -> Dataset:
+        """Only some parameters, such as those with more than one choice; ``(P,)`` bool."""
+        names = tuple(name for name, kept in zip(self.names, columns, strict=True) if kept)
+        return replace(
+            self,
+            actions=self.actions[:, columns],
+            names=names,
+            categorical=self.categorical[columns],
+        )
 
     def save(self, path: str | Path) -> None:
         """Write a compressed ``.npz`` of plain arrays; the file is whole or untouched."""

@@ -13,6 +13,9 @@ from mapper.clustering.correlation import Correlation
 
 FloatArray = NDArray[np.float64]
 
+UNRELATED = 2.0**0.5
+"""Distance of two parameters that correlate with nothing."""
+
 LINKAGES = ("ward", "average", "complete", "single")
 
 
@@ -61,20 +64,12 @@ class ClusterTree:
         return tuple(tuple(self.names[leaf] for leaf in leaves) for leaves in groups)
 
     def suggested(self) -> int:
-        """The agent budget at the widest gap between two merges.
+        """The agent budget: only what is nearer than two unrelated parameters is joined.
 
-        Only the upper half of the merges counts, and never one cluster or one a parameter: the
-        gap below the first merge and above the last one say nothing about the clusters between.
+        Two parameters that correlate with nothing have the rows (1, 0, ...) and (0, 1, ...), which
+        are sqrt(2) apart.
         """
-        count = len(self.names)
-        if count <= 2:
-            return count
-        heights = self.links[:, 2]
-        gaps = np.diff(heights)
-        # after merge i there are count - 1 - i clusters; gap i is the room until the next merge
-        agents = count - 1 - np.arange(len(gaps))
-        gaps = np.where((agents >= 2) & (agents < count), gaps, -np.inf)
-        return int(agents[int(np.argmax(gaps))])
+        return 1 + int((self.links[:, 2] >= UNRELATED).sum())
 
 
 def cluster(correlation: Correlation, linkage: str = "ward") -> ClusterTree:

@@ -1,0 +1,1 @@
+"""The MARL mapper: decentralised agents that learn to map a layer."""

@@ -1,0 +1,49 @@
+"""The assignment a search uses, from what its config says."""
+
+from __future__ import annotations
+
+from baselines import SearcherError
+from maestro_env import Problem
+from mapper.clustering import Assignment, AssignmentError
+from mapper.clustering.library import nearest
+
+
+def resolve(agents: str | int | Assignment, problem: Problem) -> Assignment:
+    """The agents of a problem.
+
+    Args:
+        agents: ``"auto"``, a number (also as text), a file's path, or an assignment.
+        problem: Its parameters with more than one choice are assigned; the rest need no agent.
+
+    Raises:
+        AssignmentError: The number is out of range, or the file holds no fitting assignment.
+        SearcherError: The value is none of these.
+    """
+    names = choosing(problem)
+    if isinstance(agents, str) and agents.strip().isdecimal():
+        agents = int(agents)
+    if isinstance(agents, Assignment):
+        return agents.fit(names)
+    if isinstance(agents, bool) or not isinstance(agents, int | str):
+        raise SearcherError(
+            f"agents: got {agents!r}, expected 'auto', a number, a file or an assignment"
+        )
+    if agents == len(names):
+        return Assignment.decentralised(names)
+    if agents == 1:
+        return Assignment.single(names)
+    entry = nearest(problem.layer, problem.accelerator)
+    if agents == "auto":
+        return entry.assign(names)
+    if isinstance(agents, int):
+        return entry.assign(names, agents)
+    if not agents.endswith((".yaml", ".yml", ".json")):
+        raise AssignmentError(
+            f"agents: got {agents!r}, expected auto, 1..{len(names)}, or a .yaml or .json file"
+        )
+    return Assignment.load(agents).fit(names)
+
+
+def choosing(problem: Problem) -> tuple[str, ...]:
+    """Names of the parameters with more than one choice."""
+    return tuple(p.name for p in problem.space.parameters if len(p) > 1)

@@ -1,0 +1,256 @@
+"""The batched learner: decentralised PPO over many worlds in one process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from baselines.moves import Moves
+from maestro_env import Problem
+from maestro_env.evaluation import Evaluation
+from maestro_env.symmetry import keys
+from mapper.clustering import Assignment
+from mapper.marl.config import MarlConfig
+from mapper.marl.elites import Elites, Plateau
+from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space
+from mapper.marl.ppo import PPO, Transitions
+from mapper.marl.worlds import Choices, Worlds
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+FIGURES = ("latency_cycles", "power_mw", "energy_nj", "area_um2")
+ATTEMPTS = 6
+"""Draws after which a world that keeps repeating seen loop nests takes a random mapping."""
+
+
+class BatchedLearner:
+    """Agents that choose, are rewarded alike, and learn, `worlds` samples at a time.
+
+    Args:
+        problem: What to minimise; its counters are the run's.
+        assignment: Which agent owns which parameter.
+        config: The options.
+        rng: Randomness of everything but the first weights, which it seeds.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        assignment: Assignment,
+        config: MarlConfig,
+        rng: np.random.Generator,
+    ) -> None:
+        self.problem, self.config, self.rng = problem, config, rng
+        space = problem.space
+        self.columns: IntArray = np.flatnonzero(space.nvec > 1)
+        self.space = _policy_space(problem, assignment, self.columns)
+        self.policies = Policies(
+            self.space,
+            config.hidden,
+            int(rng.integers(2**31)),
+            config.own_choice,
+            config.smoothing,
+        )
+        mixture = Mixture(self.space, config.local, config.uniform, config.policy)
+        self.worlds = Worlds(self.space, Moves(space), self.columns, mixture, config)
+        self.ppo = PPO(self.policies, mixture, config)
+        self.elites = Elites.empty(len(self.columns), OBSERVATION)
+        self.plateau = Plateau(config.elites, config.patience, config.growth)
+        self.restarts = 0
+        self.known: set[int] = set()
+        self.pending: list[Transitions] = []
+        self.reference = np.zeros(OBSERVATION)
+        self.level = np.nan
+
+    def run(self) -> None:
+        """Search until the problem's budget is used up (it raises BudgetExhausted)."""
+        with _reproducible():
+            if self.config.elites == 0:
+                while True:
+                    self._play(self._free(self.config.worlds))
+            while True:
+                self._populate()
+                while not self._plateaued():
+                    self._play(self._from_elites())
+                self.restarts += 1
+                self.plateau.grow()
+
+    def _populate(self) -> None:
+        """Begin an epoch: random mappings, and at a restart also some that the policies choose."""
+        config = self.config
+        self.elites = Elites.empty(len(self.columns), OBSERVATION)
+        count = config.start if self.restarts == 0 else max(config.worlds, 2 * self.plateau.size)
+        chosen = round(config.restart_policy * count) if self.restarts and config.policy else 0
+        if chosen:
+            self._play(self._free(chosen))
+        self._remember(*self._evaluate(self._random(count - chosen)))
+        self.plateau.begin(float(self.elites.values[0]))
+        self._before = self.problem.samples
+
+    def _plateaued(self) -> bool:
+        spent = self.problem.samples - self._before
+        self._before = self.problem.samples
+        return self.plateau.reached(float(self.elites.values[0]), spent)
+
+    def _play(self, choices: Choices) -> None:
+        """Evaluate the agents' choices, keep the best, and learn when a batch is full."""
+        actions, evaluation = self._evaluate(choices.moved)
+        rewards = self._rewards(choices.parent, evaluation.values)
+        self._remember(actions, evaluation)
+        if not self.config.policy:
+            return
+        whole = (choices.moved == choices.chosen).all(axis=1)
+        kept = choices.rows(whole)
+        self.pending.append(
+            Transitions(
+                kept.observation, kept.current, kept.chosen, kept.acting, kept.free, rewards[whole]
+            )
+        )
+        if sum(len(part.reward) for part in self.pending) < self.config.batch:
+            return
+        batch = Transitions.join(self.pending)
+        self.pending = []
+        if self.config.reward == "rank":
+            batch = batch._replace(reward=_ranked(batch.reward))
+        self.ppo.update(batch, self._entropy(), self.elites.actions[:OBSERVATION])
+
+    def _entropy(self) -> float:
+        budget = self.problem.budget
+        left = 1.0 if budget is None else 1.0 - self.problem.samples / budget
+        return self.config.entropy * left
+
+    def _rewards(self, parents: NDArray[np.float64], values: FloatArray) -> FloatArray:
+        """``(B,)`` shared rewards, higher is better, in [-1, 1]."""
+        if self.config.reward == "relative":
+            best = min(self.problem.best_value, float(values.min(initial=np.inf)))
+            with np.errstate(invalid="ignore"):
+                return np.where(np.isfinite(values), best / values, 0.0)
+        finite = values[np.isfinite(values)]
+        if len(finite):
+            middle = float(np.median(np.log(finite)))
+            self.level = middle if np.isnan(self.level) else 0.9 * self.level + 0.1 * middle
+        before = np.where(np.isnan(parents), self.level, np.log(np.where(parents > 0, parents, 1)))
+        before = np.where(np.isfinite(before), before, 1e3)
+        after = np.where(np.isfinite(values), np.log(values), 2e3)
+        rewards: FloatArray = np.clip(before - after, -1.0, 1.0)
+        return rewards
+
+    def _evaluate(self, choices: IntArray) -> tuple[IntArray, Evaluation]:
+        actions = np.zeros((len(choices), len(self.problem.space.nvec)), np.int64)
+        actions[:, self.columns] = choices
+        return choices, self.problem.evaluate(actions)
+
+    def _remember(self, choices: IntArray, evaluation: Evaluation) -> None:
+        figures = self._observed(evaluation)
+        size = max(1, self.plateau.size)
+        self.elites = self.elites.join(choices, evaluation.values, figures, size)
+
+    def _observed(self, evaluation: Evaluation) -> NDArray[np.float32]:
+        """``(B, OBSERVATION)``: log figures over those of the first feasible samples, clipped."""
+        costs = evaluation.costs
+        raw = np.stack([np.asarray(getattr(costs, name)) for name in FIGURES], axis=1)
+        good = np.isfinite(raw).all(axis=1) & (raw > 0).all(axis=1)
+        logs = np.log(np.where(good[:, None], raw, 1.0))
+        if not self.reference.any() and good.any():
+            self.reference = np.median(logs[good], axis=0)
+        scaled = np.clip((logs - self.reference) / 4.0, -1.0, 1.0)
+        return np.where(good[:, None], scaled, 1.0).astype(np.float32)
+
+    def _random(self, count: int) -> IntArray:
+        def draw(missing: int) -> Choices:
+            chosen = self.rng.integers(0, self.space.nvec, (missing, len(self.space.nvec)))
+            return _bare(chosen)
+
+        return self._fresh(draw, count).moved
+
+    def _free(self, count: int) -> Choices:
+        figures = self.elites.figures[0] if len(self.elites.values) else np.zeros(OBSERVATION)
+        seen = figures.astype(np.float32)
+        return self._fresh(lambda n: self.worlds.free(self.policies, seen, n, self.rng), count)
+
+    def _from_elites(self) -> Choices:
+        return self._fresh(
+            lambda n: self.worlds.from_elites(self.policies, self.elites, n, self.rng),
+            self.config.worlds,
+        )
+
+    def _fresh(self, draw: Callable[[int], Choices], count: int) -> Choices:
+        """Draw `count` worlds whose loop nests were not sampled before, as far as they exist."""
+        if not self.config.avoid_repeats:
+            return draw(count)
+        kept: list[Choices] = []
+        missing = count
+        for _ in range(ATTEMPTS):
+            drawn = draw(missing)
+            new = self._unseen(drawn.moved)
+            kept.append(drawn.rows(new))
+            missing -= int(new.sum())
+            if missing == 0:
+                break
+        if missing:
+            chosen = self.rng.integers(0, self.space.nvec, (missing, len(self.space.nvec)))
+            self._unseen(chosen)
+            kept.append(_bare(chosen))
+        return Choices.join(kept)
+
+    def _unseen(self, choices: IntArray) -> NDArray[np.bool_]:
+        problem = self.problem
+        actions = np.zeros((len(choices), len(problem.space.nvec)), np.int64)
+        actions[:, self.columns] = choices
+        nests = keys(problem.layer, problem.accelerator, problem.space.decode(actions)).tolist()
+        new = np.empty(len(nests), dtype=np.bool_)
+        for row, key in enumerate(nests):
+            new[row] = key not in self.known
+            self.known.add(key)
+        return new
+
+
+def _bare(chosen: IntArray) -> Choices:
+    """Random worlds: no agent acted, so none learns from them."""
+    count, width = chosen.shape
+    return Choices(
+        np.zeros((count, OBSERVATION), np.float32),
+        chosen,
+        chosen,
+        np.zeros((count, width), dtype=np.bool_),
+        np.zeros(count, dtype=np.bool_),
+        np.full(count, np.nan),
+        chosen,
+    )
+
+
+def _policy_space(problem: Problem, assignment: Assignment, columns: IntArray) -> Space:
+    """Parameters with a choice, and their agents; in the order of the columns."""
+    space = problem.space
+    owner = np.empty(len(columns), np.int64)
+    names = [space.names[column] for column in columns]
+    for agent, members in enumerate(assignment.columns(names)):
+        owner[members] = agent
+    ordinal = np.array([space.parameters[c].ordinal for c in columns], dtype=np.bool_)
+    return Space(space.nvec[columns], ordinal, owner)
+
+
+def _ranked(rewards: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ranks in the batch, from -1/2 to 1/2, ties alike."""
+    _, place, counts = np.unique(rewards, return_inverse=True, return_counts=True)
+    middle = np.cumsum(counts) - (counts + 1) / 2.0
+    ranks: NDArray[np.float64] = middle[place] / max(1, len(rewards) - 1) - 0.5
+    return ranks
+
+
+@contextmanager
+def _reproducible() -> Iterator[None]:
+    """One thread and deterministic kernels: the order of float sums is fixed."""
+    threads = torch.get_num_threads()
+    strict = torch.are_deterministic_algorithms_enabled()
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(strict)

@@ -1,0 +1,112 @@
+"""Options of the MARL mapper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from baselines.searcher import positive, share
+from mapper.clustering import Assignment
+
+LEARNERS = ("batched", "rllib")
+REWARDS = ("improvement", "rank", "relative")
+
+
+@dataclass(frozen=True)
+class MarlConfig:
+    """Options of :class:`~mapper.marl.searcher.Marl`.
+
+    Args:
+        agents: ``"auto"`` (the stored assignment of the nearest zoo layer), a number of agents
+            (that assignment's tree cut elsewhere; 1 is a single agent), a file, or an assignment.
+        learner: ``"batched"`` (in this process) or ``"rllib"`` (one policy an agent, on Ray).
+        worlds: Samples that the agents choose side by side before the cost model is asked.
+        start: Random mappings of the first population.
+        hidden: Width of an agent's network.
+        learning_rate: Adam's step.
+        batch: Samples of a PPO update.
+        epochs: Passes over a batch.
+        clip: PPO's clipping range of the probability ratio.
+        entropy: Weight of the entropy bonus at the start; it falls linearly to 0 with the budget.
+        reward: ``"improvement"`` (log of parent over child, clipped), ``"rank"`` (rank of that in
+            the batch) or ``"relative"`` (best value so far over the sample's).
+        policy: False replaces every agent's choice by a uniform one (for the ablation).
+        elites: Best mappings that worlds start from; 0 lets every agent choose anew in each sample.
+        acting: Parameters chosen anew in a world that starts from an elite, on average.
+        crossover: Share of worlds that start from a mix of two elites, agent by agent or
+            parameter by parameter.
+        local: Share of a policy's probability that lies on neighbouring choices.
+        uniform: Share of a policy's probability that is spread evenly over all choices.
+        exchange: Share of worlds with a move of two parameters at once beside the agents' choices.
+        greed: Width of the choice of parents by rank, as a share of the elites.
+        self_imitation: Weight of the log-likelihood of the elites' choices.
+        patience: Samples an elite without improvement before a restart; 0 never restarts.
+        growth: Factor by which the elites grow at a restart.
+        restart_policy: Share of a restart's population that the policies choose.
+        avoid_repeats: Never spend a sample on a loop nest that was sampled before.
+        own_choice: Agents see the current choice of their own parameters.
+        smoothing: Width in choices over which an ordered parameter's logits are shared; 0 is off.
+        warm_start: A checkpoint whose policies are the first ones.
+        checkpoint: Where to write the state every `checkpoint_every` samples.
+        checkpoint_every: Samples between two checkpoints.
+    """
+
+    agents: str | int | Assignment = "auto"
+    learner: str = "batched"
+    worlds: int = 8
+    start: int = 64
+    hidden: int = 16
+    learning_rate: float = 1e-2
+    batch: int = 64
+    epochs: int = 4
+    clip: float = 0.2
+    entropy: float = 0.01
+    reward: str = "improvement"
+    policy: bool = True
+    elites: int = 8
+    acting: float = 1.5
+    crossover: float = 0.5
+    local: float = 0.5
+    uniform: float = 0.1
+    exchange: float = 0.3
+    greed: float = 0.3
+    self_imitation: float = 0.0
+    patience: int = 30
+    growth: float = 2.0
+    restart_policy: float = 0.5
+    avoid_repeats: bool = True
+    own_choice: bool = False
+    smoothing: float = 0.0
+    warm_start: str = ""
+    checkpoint: str = ""
+    checkpoint_every: int = 5000
+
+    def __post_init__(self) -> None:
+        positive(
+            worlds=self.worlds,
+            start=self.start,
+            hidden=self.hidden,
+            learning_rate=self.learning_rate,
+            batch=self.batch,
+            epochs=self.epochs,
+            clip=self.clip,
+            acting=self.acting,
+            greed=self.greed,
+            checkpoint_every=self.checkpoint_every,
+        )
+        share(
+            crossover=self.crossover,
+            local=self.local,
+            uniform=self.uniform,
+            exchange=self.exchange,
+            restart_policy=self.restart_policy,
+        )
+        share(**{"local + uniform": self.local + self.uniform})
+        for name in ("elites", "patience", "entropy", "self_imitation", "smoothing"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name}: got {getattr(self, name)!r}, expected at least 0")
+        if self.growth < 1.0:
+            raise ValueError(f"growth: got {self.growth!r}, expected at least 1")
+        if self.learner not in LEARNERS:
+            raise ValueError(f"learner: got {self.learner!r}, expected {' or '.join(LEARNERS)}")
+        if self.reward not in REWARDS:
+            raise ValueError(f"reward: got {self.reward!r}, expected one of {', '.join(REWARDS)}")

@@ -1,0 +1,142 @@
+"""Worlds: where agents start from, who of them acts, and what they choose."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from baselines.moves import Moves
+from mapper.marl.config import MarlConfig
+from mapper.marl.elites import Elites
+from mapper.marl.policies import Mixture, Policies, Space
+
+IntArray = NDArray[np.int64]
+
+
+class Choices(NamedTuple):
+    """What the agents chose in `B` worlds, before anything is evaluated.
+
+    Args:
+        observation: ``(B, OBSERVATION)`` float32.
+        current: ``(B, P)`` choices the world started from.
+        chosen: ``(B, P)`` choices as the agents left them.
+        acting: ``(B, P)`` bool, parameters that an agent chose anew.
+        free: ``(B,)`` bool, worlds without an elite, where every agent chose by policy alone.
+        parent: ``(B,)`` value of the elite a world started from; nan in free worlds.
+        moved: ``(B, P)`` choices to evaluate: `chosen`, and an exchange on top in some worlds.
+    """
+
+    observation: NDArray[np.float32]
+    current: IntArray
+    chosen: IntArray
+    acting: NDArray[np.bool_]
+    free: NDArray[np.bool_]
+    parent: NDArray[np.float64]
+    moved: IntArray
+
+    def rows(self, keep: NDArray[np.bool_]) -> Choices:
+        """Only some worlds; ``(B,)`` bool."""
+        fields: tuple[Any, ...] = self
+        return Choices(*(field[keep] for field in fields))
+
+    @classmethod
+    def join(cls, parts: list[Choices]) -> Choices:
+        """Concatenate."""
+        return cls(*(np.concatenate(fields) for fields in zip(*parts, strict=True)))
+
+
+class Worlds:
+    """Draws the agents' choices, batched over worlds.
+
+    Args:
+        space: Parameters with a choice.
+        moves: Moves of the map space (for exchanges); columns as `columns` says.
+        columns: ``(P,)`` column of each parameter in an action.
+        mixture: What acting agents draw from.
+        config: Shares of each kind of world.
+    """
+
+    def __init__(
+        self, space: Space, moves: Moves, columns: IntArray, mixture: Mixture, config: MarlConfig
+    ) -> None:
+        self.space, self.moves, self.columns = space, moves, columns
+        self.mixture, self.config = mixture, config
+
+    def from_elites(
+        self, policies: Policies, elites: Elites, count: int, rng: np.random.Generator
+    ) -> Choices:
+        """Worlds that start from an elite or a mix of two; a few parameters are chosen anew."""
+        config, width = self.config, len(self.space.nvec)
+        parents = elites.parents(count, config.greed, rng)
+        current = self._mixed(elites, parents, rng)
+        wanted = rng.poisson(config.acting, count)
+        alone = (current == elites.actions[parents]).all(axis=1)
+        wanted = np.where(alone, np.maximum(wanted, 1), wanted)
+        acting = rng.random((count, width)).argsort(axis=1).argsort(axis=1) < wanted[:, None]
+        observation = elites.figures[parents]
+        probabilities = self._probabilities(policies, observation, current)
+        drawn = self.mixture.draw(probabilities, current, rng)
+        chosen = np.where(acting, drawn, current)
+        return Choices(
+            observation,
+            current,
+            chosen,
+            acting,
+            np.zeros(count, dtype=np.bool_),
+            elites.values[parents],
+            self._exchanged(chosen, rng),
+        )
+
+    def free(
+        self,
+        policies: Policies,
+        observation: NDArray[np.float32],
+        count: int,
+        rng: np.random.Generator,
+    ) -> Choices:
+        """Worlds in which every agent chooses all its parameters by its policy."""
+        width = len(self.space.nvec)
+        current = np.zeros((count, width), np.int64)
+        seen = np.tile(observation, (count, 1))
+        drawn = self.mixture.draw(self._probabilities(policies, seen, current), None, rng)
+        return Choices(
+            seen,
+            current,
+            drawn,
+            np.ones((count, width), dtype=np.bool_),
+            np.ones(count, dtype=np.bool_),
+            np.full(count, np.nan),
+            drawn,
+        )
+
+    def _probabilities(
+        self, policies: Policies, observation: NDArray[np.float32], current: IntArray
+    ) -> NDArray[np.float64]:
+        """``(B, P, C)``."""
+        with torch.inference_mode():
+            columns = torch.from_numpy(np.ascontiguousarray(current.T))
+            log_probabilities, _ = policies(torch.from_numpy(observation), columns)
+            result = log_probabilities.exp().permute(1, 0, 2).numpy()
+        probabilities: NDArray[np.float64] = result.astype(np.float64)
+        return probabilities
+
+    def _mixed(self, elites: Elites, parents: IntArray, rng: np.random.Generator) -> IntArray:
+        """Starts: an elite, or two mixed parameter by parameter or agent by agent."""
+        count, width = len(parents), len(self.space.nvec)
+        mates = rng.integers(0, len(elites.values), count)
+        by_parameter = rng.random((count, width)) < 0.5
+        by_agent = (rng.random((count, self.space.agents)) < 0.5)[:, self.space.agent]
+        take = np.where((rng.random(count) < 0.5)[:, None], by_parameter, by_agent)
+        take &= (rng.random(count) < self.config.crossover)[:, None]
+        return np.where(take, elites.actions[mates], elites.actions[parents])
+
+    def _exchanged(self, chosen: IntArray, rng: np.random.Generator) -> IntArray:
+        some = rng.random(len(chosen)) < self.config.exchange
+        if not some.any():
+            return chosen
+        full = np.zeros((len(chosen), len(self.moves.nvec)), np.int64)
+        full[:, self.columns] = chosen
+        return np.where(some[:, None], self.moves.exchange(full, rng)[:, self.columns], chosen)

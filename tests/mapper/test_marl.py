@@ -1,0 +1,249 @@
+import hashlib
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import baselines
+from baselines import SearcherError
+from maestro_env import Problem
+from maestro_env.symmetry import keys
+from mapper.clustering import Assignment, AssignmentError
+from mapper.clustering.library import nearest, stored
+from mapper.marl.agents import choosing, resolve
+
+torch = pytest.importorskip("torch", reason="needs the extra rl")
+
+from mapper.marl.config import MarlConfig  # noqa: E402
+from mapper.marl.elites import Elites, Plateau  # noqa: E402
+from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space  # noqa: E402
+from mapper.marl.ppo import PPO, Transitions  # noqa: E402
+
+SPACE = Space(np.array([5, 3, 7, 2]), np.array([True, False, True, True]), np.array([0, 0, 1, 2]))
+
+
+def policies(space=SPACE, **options):
+    return Policies(space, 8, 0, options.pop("own_choice", False), options.pop("smoothing", 0.0))
+
+
+def problem():
+    return Problem("mobilenetv2.7", "edge", "edp")
+
+
+def samples_of(searcher, budget=400, seed=0):
+    counted = problem()
+    actions = []
+    counted.on_evaluate = lambda batch, evaluation: actions.append(batch.copy())
+    result = searcher.search(counted, budget, seed)
+    return np.concatenate(actions), result
+
+
+SCRIPT = """
+import hashlib
+import baselines
+from maestro_env import Problem
+
+problem, digest = Problem("mobilenetv2.7", "edge", "edp"), hashlib.sha256()
+problem.on_evaluate = lambda batch, evaluation: digest.update(batch.tobytes())
+result = baselines.load("marl").search(problem, 400, 0)
+print(digest.hexdigest(), repr(result.best_value))
+"""
+
+
+def test_same_seed_same_samples_in_another_process():
+    actions, result = samples_of(baselines.load("marl"))
+    here = f"{hashlib.sha256(actions.tobytes()).hexdigest()} {result.best_value!r}"
+    environment = {**os.environ, "PYTHONHASHSEED": "77"}
+    there = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, env=environment, check=True
+    )
+    assert there.stdout.strip() == here
+
+
+@pytest.mark.parametrize("budget", [1, 63, 64, 201])
+def test_spends_the_budget_to_the_last_sample(budget):
+    actions, result = samples_of(baselines.load("marl"), budget)
+    assert len(actions) == result.samples == budget
+
+
+def test_no_loop_nest_costs_a_second_sample():
+    actions, _ = samples_of(baselines.load("marl"), 600)
+    counted = problem()
+    nests = keys(counted.layer, counted.accelerator, counted.space.decode(actions))
+    assert len(np.unique(nests)) == len(nests)
+
+
+def test_beats_random_search():
+    def best(name):
+        return [baselines.load(name).search(problem(), 1000, seed).best_value for seed in range(3)]
+
+    assert np.median(best("marl")) < np.median(best("random"))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"elites": 0},
+        {"policy": False},
+        {"reward": "rank"},
+        {"reward": "relative"},
+        {"self_imitation": 0.1},
+        {"own_choice": True, "smoothing": 1.0},
+        {"avoid_repeats": False, "exchange": 0.0},
+        {"patience": 0},
+        {"agents": 1},
+        {"agents": 5},
+        {"agents": "15"},
+    ],
+)
+def test_every_option_runs_and_finds_a_mapping(options):
+    actions, result = samples_of(baselines.load("marl", **options), 300)
+    assert len(actions) == 300
+    assert np.isfinite(result.best_value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"learner": "torch"}, "expected batched or rllib"),
+        ({"reward": "raw"}, "expected one of improvement"),
+        ({"local": 0.8, "uniform": 0.3}, r"local \+ uniform"),
+        ({"worlds": 0}, "worlds: got 0"),
+        ({"elites": -1}, "elites: got -1"),
+        ({"growth": 0.5}, "growth: got 0.5"),
+        ({"agent": 3}, "Did you mean 'agents'"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(SearcherError, match=message):
+        baselines.load("marl", **options)
+
+
+def test_mixture_draws_what_its_density_says():
+    mixture = Mixture(SPACE, local=0.4, uniform=0.1, policy=True)
+    agents = policies()
+    with torch.no_grad():
+        agents.head_bias.normal_(generator=torch.Generator().manual_seed(3))
+    observation = torch.zeros(1, OBSERVATION)
+    current = np.array([[4, 1, 3, 0]])
+    with torch.no_grad():
+        log_probabilities, _ = agents(observation, torch.from_numpy(current.T))
+    count = 60_000
+    probabilities = log_probabilities.exp().permute(1, 0, 2).double().numpy()
+    rng = np.random.default_rng(0)
+    drawn = mixture.draw(np.tile(probabilities, (count, 1, 1)), np.tile(current, (count, 1)), rng)
+    for column, choices in enumerate(SPACE.nvec):
+        share = np.bincount(drawn[:, column], minlength=choices) / count
+        assert share[current[0, column]] == 0.0
+        total = 0.0
+        for choice in set(range(choices)) - {current[0, column]}:
+            chosen = torch.from_numpy(current.T.copy())
+            chosen[column] = choice
+            density = mixture.log_density(
+                log_probabilities, chosen, torch.from_numpy(current.T), torch.tensor([False])
+            )
+            expected = density[column, 0].exp().item()
+            total += expected
+            assert share[choice] == pytest.approx(expected, abs=0.01)
+        assert total == pytest.approx(1.0, abs=1e-4)
+
+
+def played(agents, mixture, rng, count, target):
+    observation = np.zeros((count, OBSERVATION), np.float32)
+    current = np.zeros((count, len(target)), np.int64)
+    with torch.no_grad():
+        log_probabilities, _ = agents(
+            torch.from_numpy(observation), torch.from_numpy(current.T.copy())
+        )
+    probabilities = log_probabilities.exp().permute(1, 0, 2).double().numpy()
+    chosen = mixture.draw(probabilities, None, rng)
+    reward = (chosen == target).mean(axis=1)
+    acting = np.ones(chosen.shape, dtype=bool)
+    free = np.ones(count, dtype=bool)
+    return Transitions(observation, current, chosen, acting, free, reward)
+
+
+@pytest.mark.parametrize("owners", [[0, 0, 0, 0], [0, 0, 1, 2], [0, 1, 2, 3]])
+def test_ppo_learns_a_target_from_one_shared_reward(owners):
+    space = SPACE._replace(agent=np.array(owners))
+    agents = policies(space)
+    mixture = Mixture(space, 0.4, 0.1, True)
+    ppo = PPO(agents, mixture, MarlConfig())
+    rng = np.random.default_rng(0)
+    target = np.array([3, 2, 6, 1])
+    for _ in range(60):
+        ppo.update(played(agents, mixture, rng, 64, target), 0.0, np.empty((0, 4), np.int64))
+    assert played(agents, mixture, rng, 512, target).reward.mean() > 0.9
+
+
+def test_an_agent_that_did_not_act_does_not_learn():
+    agents = policies()
+    mixture = Mixture(SPACE, 0.4, 0.1, True)
+    before = {name: value.detach().clone() for name, value in agents.named_parameters()}
+    batch = played(agents, mixture, np.random.default_rng(0), 64, np.array([3, 2, 6, 1]))
+    batch.acting[:, 2:] = False
+    PPO(agents, mixture, MarlConfig()).update(batch, 0.0, np.empty((0, 4), np.int64))
+    for name in ("head", "head_bias"):
+        change = (dict(agents.named_parameters())[name] - before[name]).detach().abs()
+        assert change[:2].max() > 0
+        assert change[2:].max() == 0
+    assert (agents.trunk - before["trunk"]).detach().abs()[1:].max() == 0
+
+
+def test_elites_keep_the_best_and_prefer_them_as_parents():
+    elites = Elites.empty(1, 1)
+    values = np.array([3.0, np.inf, 1.0, 2.0])
+    actions = np.arange(4)[:, None]
+    elites = elites.join(actions, values, np.zeros((4, 1), np.float32), 3)
+    np.testing.assert_array_equal(elites.actions[:, 0], [2, 3, 0])
+    drawn = np.bincount(elites.parents(9000, 0.5, np.random.default_rng(0)), minlength=3)
+    assert drawn[0] > 1.5 * drawn[1] > 2.0 * drawn[2] > 0
+
+
+def test_plateaus_restart_and_grow():
+    plateau = Plateau(4, patience=10, growth=2.0)
+    plateau.begin(5.0)
+    assert not plateau.reached(5.0, 40)
+    assert not plateau.reached(4.0, 8)  # progress
+    assert not plateau.reached(3.9999, 40)  # too little to count
+    assert plateau.reached(3.9999, 1)
+    plateau.grow()
+    assert plateau.size == 8
+    never = Plateau(4, patience=0, growth=2.0)
+    never.begin(1.0)
+    assert not never.reached(1.0, 10**9)
+
+
+def test_agents_come_from_a_number_a_file_or_the_nearest_layer(tmp_path):
+    counted = problem()
+    names = choosing(counted)
+    for count in range(1, len(names) + 1):
+        assignment = resolve(count, counted)
+        assert len(assignment) == count
+        assignment.check(names)
+    auto = resolve("auto", counted)
+    assert 1 < len(auto) < len(names)
+    auto.check(names)
+    path = tmp_path / "agents.yaml"
+    Assignment((names[:3], names[3:])).save(path)
+    assert resolve(str(path), counted).agents == (names[:3], names[3:])
+    for wrong in (0, len(names) + 1):
+        with pytest.raises(AssignmentError, match=rf"expected 1\.\.{len(names)}"):
+            resolve(wrong, counted)
+    with pytest.raises(AssignmentError, match="expected auto"):
+        resolve("all", counted)
+
+
+def test_stored_assignments_are_of_other_layers_and_the_nearest_is_alike():
+    compared = {"mobilenetv2.2", "resnet18.1", "vgg16.1", "alexnet.2"}
+    compared |= {"mobilenetv2.7", "resnet18.10", "vgg16.8", "alexnet.4"}
+    assert len(stored()) >= 10
+    assert not compared & {entry.source["layer"] for entry in stored()}
+    for name in ("mobilenetv2.2", "vgg16.8", "bert_base.3"):
+        for accelerator in ("edge", "archgym"):
+            counted = Problem(name, accelerator)
+            entry = nearest(counted.layer, counted.accelerator)
+            assert entry.kind == counted.layer.kind.value
+            assert entry.limited == (accelerator == "edge")
