@@ -62,27 +62,21 @@ def area_um2(num_pes: Any, lanes: Any, l1_bytes: Any, l2_bytes: Any, bandwidth: 
         l2_bytes: L2 the array needs [B]; 0 counts as 1.
         bandwidth: NoC bandwidth [elements/cycle].
     """
+    pes = num_pes * 1.0
+    ports = 1.2886 * pes * pes + 5.5814 * pes - 23.711
     l1 = l1_bytes + (l1_bytes == 0)
     l2 = l2_bytes + (l2_bytes == 0)
-    arbiter = 395.473 * _at_least_one(_arbiter(num_pes))
-    bus = 101.7938 * (14.662 * num_pes + 28.895) * bandwidth
-    return num_pes * (283.0 * lanes + 0.104 * l1) + 0.104 * l2 + bus + arbiter
+    bus = 101.7938 * (14.662 * pes + 28.895) * bandwidth
+    arbiter = 395.473 * (ports * (ports > 1.0) + 1.0 * (ports <= 1.0))
+    return pes * (283.0 * lanes + 0.104 * l1) + 0.104 * l2 + bus + arbiter
 
 
 def power_mw(num_pes: Any, lanes: Any, l1_bytes: Any, l2_bytes: Any, bandwidth: Any) -> Any:
     """Power of PEs, buffers, bus and arbiter [mW]; arguments as in :func:`area_um2`."""
+    pes = num_pes * 1.0
+    ports = (1.2886 * pes * pes + 5.5814 * pes - 23.711) / 1000.0
     l1 = l1_bytes + (l1_bytes == 0)
     l2 = l2_bytes + (l2_bytes == 0)
-    arbiter = 0.34 * _at_least_one(_arbiter(num_pes) / 1000.0)
-    bus = 0.8 * (14.662 * num_pes + 28.895) / 1000.0 * bandwidth
-    return num_pes * (1.2223 * lanes + 0.00345 * l1) + 0.00345 * l2 + bus + arbiter
-
-
-def _arbiter(num_pes: Any) -> Any:
-    """Size of the arbiter over that of one port, as a quadratic fit in the number of PEs."""
-    pes = num_pes * 1.0
-    return 1.2886 * pes * pes + 5.5814 * pes - 23.711
-
-
-def _at_least_one(value: Any) -> Any:
-    return value * (value > 1.0) + 1.0 * (value <= 1.0)
+    bus = 0.8 * (14.662 * pes + 28.895) / 1000.0 * bandwidth
+    arbiter = 0.34 * (ports * (ports > 1.0) + 1.0 * (ports <= 1.0))
+    return pes * (1.2223 * lanes + 0.00345 * l1) + 0.00345 * l2 + bus + arbiter

@@ -1,1 +1,5 @@
 """A port of MAESTRO's analysis, and the guard in front of it."""
+
+from cost_models.maestro.model import MaestroModel
+
+__all__ = ["MaestroModel"]

@@ -1,0 +1,121 @@
+"""Where the kernel keeps what: one flat integer array a thread, in blocks of one cluster level.
+
+An entry of level `l` is ``work[l * LEVEL_SIZE + ROW + index]``; the constants below are the rows.
+One flat array keeps the compiled calls small: each array argument costs seven words a call.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+VARIABLES = "CGKMNRSXY"
+"""Dimension names in the alphabetical order in which MAESTRO completes a level."""
+C, G, K, M, N, R, S, X, Y = range(9)
+NUM_VARIABLES = 9
+MAX_LEVELS = 4
+MAX_MAPS = 10
+"""More than a level can have: each of the 9 variables once."""
+
+# A program: program[level, row, map].
+P_VAR, P_SPATIAL, P_PRIME, P_SIZE, P_OFFSET = range(5)
+PROGRAM_ROWS = 5
+
+# A layer: layer[entry]. The extents come first, 0 where the layer has no such dimension.
+STRIDE = NUM_VARIABLES
+MASK_INPUT, MASK_FILTER, MASK_OUTPUT = (NUM_VARIABLES + i for i in (1, 2, 3))
+REPEATS, DEPTHWISE = NUM_VARIABLES + 4, NUM_VARIABLES + 5
+LAYER_ENTRIES = NUM_VARIABLES + 6
+
+# An accelerator: hardware[entry]. Limits are -1 where there is none.
+NUM_PES, NOC_BW, OFFCHIP_BW, LANES, NOC_GIVEN, L1_LIMIT, L2_LIMIT = range(7)
+HARDWARE_ENTRIES = 7
+
+# Static tables of a level, by directive. TILE is the tile's elements, LAST an edge tile's, NEW and
+# LAST_NEW their new elements; the O_ rows are the same of the output (they differ on X and Y only).
+# MADE and MADE_LAST are what MACs count: the O_ row where the output is coupled.
+_W = MAX_MAPS
+VAR, SPATIAL, TILE, OFFSET, LAST, NEW, LAST_NEW = (_W * i for i in range(7))
+O_TILE, O_LAST, O_NEW, O_LAST_NEW, MADE, MADE_LAST = (_W * i for i in range(7, 13))
+BIT, COUPLED = _W * 13, _W * 14
+"""Bit of a directive in a set of edge tiles (0 if the edge tile is whole); and its tensors."""
+IN_INPUT, IN_FILTER, IN_OUTPUT = 1, 2, 4
+
+_HEAD = _W * 15
+COUNT, UNITS, EDGE_UNITS, FIRST, SECOND = (_HEAD + i for i in range(5))
+"""Directives, sub-clusters, sub-clusters of an edge step, and the spatial maps (-1: no second)."""
+
+# Multipliers of the spatial maps, by the pattern both are in: SHARE + pattern * SHARE_ROWS + row.
+# A pattern is 4 * first + second, each as `shares` names them.
+PATTERNS = 16
+STAMPS = _HEAD + 5
+SHARE = STAMPS + PATTERNS
+S_EGRESS, S_MACS, S_CRITICAL, S_INPUT, S_FILTER = 0, 1, 2, 3, 8
+SHARE_ROWS = 13
+"""Input and filter have five variants: mapped, then whole or new for each of the two maps."""
+MAPPED, WHOLE = 0, 1
+
+# The tile a level is given, and how its directives walk it.
+GIVEN = SHARE + PATTERNS * SHARE_ROWS
+_FRAME = GIVEN + NUM_VARIABLES
+ACTIVE, CASES, CASE, WALKER_1, WALKER_2 = (_FRAME + i for i in range(5))
+VALID, OCCURRED, RUNTIME, SIZED, CHILD = (_FRAME + i for i in range(5, 10))
+"""Directives of several states, cases, the case at hand, the active indices of the spatial maps;
+valid cases, their occurrences, cycles, cases that sized the buffers, and the child's edge set."""
+DIRECTIVE = _FRAME + 10
+NUM_STATES = DIRECTIVE + _W
+# By active directive and state: + 3 * active + state.
+OCCURS, F_ALL, F_OUT, F_SET = (NUM_STATES + _W + 3 * _W * i for i in range(4))
+PATTERN_1 = NUM_STATES + _W + 12 * _W
+PATTERN_2 = PATTERN_1 + 3
+# By the innermost active directive that moved; entry MAX_MAPS stands for none.
+_C = MAX_MAPS + 1
+T_INPUT, V_INPUT, T_FILTER, V_FILTER = (PATTERN_2 + 3 + _C * i for i in range(4))
+EXITS = -1
+"""Variant where the program exits: the tile that changes has no new element."""
+# The case at hand: state by active directive, and products over the active directives before it.
+W_STATE, W_OCCURS, W_ALL, W_OUT, W_SET = (V_FILTER + _C * (1 + i) for i in range(5))
+LEVEL_SIZE = W_SET + _C
+
+# Results of sub-levels by the set of edge tiles above: + level * SETS + set.
+SETS = 1 << MAX_MAPS
+MEMO_STAMP = MAX_LEVELS * LEVEL_SIZE
+MEMO_RUNTIME = MEMO_STAMP + MAX_LEVELS * SETS
+STAMP = MEMO_RUNTIME + MAX_LEVELS * SETS
+"""Number of the mapping at hand: what carries another number is left over from an earlier one."""
+WORK_SIZE = STAMP + 1
+BUSY = MAX_LEVELS * SETS
+"""In the float array: active PEs of sub-levels by set, then of each level under way."""
+WORK_FLOATS = BUSY + MAX_LEVELS
+
+# Counts of the top level: raw[entry].
+LATENCY, MACS, ANY_VALID, L1_SIZE, L2_SIZE = range(5)
+INPUT_READS, FILTER_READS, OUTPUT_WRITES, OUTPUT_L1 = range(5, 9)
+PEAK_BW, OFFCHIP_REQ, RECORDS, ALL_OCCURRED = range(9, 13)
+IN_MIN, IN_MAX, IN_SUM, OUT_MIN, OUT_MAX, OUT_SUM, COMPUTE_SUM, BW_SUM = range(13, 21)
+LAST_MACS, LAST_LOADS = 21, 22
+RAW_ENTRIES = 23
+NEVER = np.iinfo(np.int64).max
+"""Minimum of nothing."""
+
+# What becomes of a mapping.
+OK, REFUSED, DIES, NO_PES = range(4)
+
+
+@njit(error_model="numpy")
+def quotient(value: int, divisor: int) -> int:
+    """Integer division that truncates, as C++ does."""
+    if value >= 0:
+        return value // divisor
+    return -(-value // divisor)
+
+
+@njit(error_model="numpy")
+def wrap32(value: int) -> int:
+    """The low 32 bits as a signed integer: some of MAESTRO's counters are that narrow."""
+    low = value & 0xFFFFFFFF
+    return low - 0x100000000 if low >= 0x80000000 else low

@@ -1,0 +1,221 @@
+"""The MAESTRO model behind the cost-model interface."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cost_models.accelerator import UNLIMITED_BW, Accelerator
+from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
+from cost_models.dataflow import Dataflow
+from cost_models.infeasible import Infeasible, ReasonCode
+from cost_models.maestro import guard as laws
+from cost_models.maestro.kernel import (
+    ACCESS_KINDS,
+    DETAILS,
+    FIRST_ACCESS,
+    FIRST_DETAIL,
+    OUTPUTS,
+    evaluate_program,
+    evaluate_rows,
+)
+from cost_models.maestro.layout import HARDWARE_ENTRIES, IntArray
+from cost_models.maestro.program import compile_dataflow, layer_entries
+from cost_models.maestro.reasons import why_dead
+from cost_models.mapping import Mapping, MappingBatch
+from cost_models.model import CostModelError
+from cost_models.threads import default_threads, run_rows
+from layers import Layer
+
+_MAX_MACS = 2**56
+
+
+class MaestroModel:
+    """A port of MAESTRO's analysis; agrees with the program to the printed digit.
+
+    Args:
+        guard: Refuse figures that no execution of the layer could have, and mappings whose buffers
+            are larger than the accelerator's. Without it the raw figures come out, for comparison
+            with published ones only.
+        threads: Threads for a batch; None for NUMBA_NUM_THREADS, or the number of cores.
+
+    Raises:
+        CostModelError: `threads` is not a whole number of at least 1.
+    """
+
+    name = "maestro"
+
+    def __init__(self, guard: bool = True, threads: int | None = None) -> None:
+        if threads is not None and (
+            isinstance(threads, bool) or not isinstance(threads, int) or threads < 1
+        ):
+            raise CostModelError(f"threads: got {threads!r}, expected a whole number of at least 1")
+        self.guard = guard
+        self.threads = threads
+
+    def evaluate(self, layer: Layer, accelerator: Accelerator, mapping: Mapping | Dataflow) -> Cost:
+        """Estimate the cost of one mapping.
+
+        Args:
+            layer: The layer; extents in elements.
+            accelerator: Limits that are None are not checked, and None bandwidths never wait; area
+                and power then take the mapping's own peak requirement.
+            mapping: A mapping, or a dataflow of 1 to 4 levels.
+
+        Returns:
+            The cost; every figure is inf where `infeasible` says why there is none.
+        """
+        if isinstance(mapping, Dataflow):
+            return self._evaluate_dataflow(layer, accelerator, mapping)
+        batch = MappingBatch.from_mappings([mapping], layer.extents)
+        out, reason = self._run(layer, accelerator, batch, self.guard)
+        why = None
+        if reason[0]:
+            why = self._explain(layer, accelerator, batch, int(reason[0]), 0)
+        return _cost(out[:, 0].tolist(), why)
+
+    def evaluate_batch(
+        self, layer: Layer, accelerator: Accelerator, mappings: MappingBatch
+    ) -> CostBatch:
+        """Estimate the costs of many mappings of one layer.
+
+        Args:
+            layer: The layer; extents in elements.
+            accelerator: As in :meth:`evaluate`.
+            mappings: `B` mappings; tiles above the extents are clipped.
+
+        Returns:
+            `B` costs as ``(B,)`` arrays; infeasible rows hold ``inf`` and their reason code.
+        """
+        out, reason = self._run(layer, accelerator, mappings, self.guard)
+
+        def explain(row: int) -> Infeasible:
+            return self._explain(layer, accelerator, mappings, int(reason[row]), row)
+
+        return CostBatch(
+            reason=reason,
+            figures=dict(zip(FIGURES, out, strict=False)),
+            accesses=_accesses(out),
+            detail=dict(zip(DETAILS, out[FIRST_DETAIL:], strict=True)),
+            explain=explain,
+        )
+
+    def _run(
+        self, layer: Layer, accelerator: Accelerator, batch: MappingBatch, guard: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+        size = len(batch)
+        out = np.empty((OUTPUTS, size))
+        reason = np.zeros(size, np.int8)
+        if layer.macs > _MAX_MACS:
+            out[:] = np.inf
+            reason[:] = ReasonCode.TOO_LARGE
+            return out, reason
+        pes = np.empty(0, np.int32) if batch.num_pes is None else batch.num_pes
+        entries = layer_entries(layer)
+        extents = np.array(layer.extents, np.int64)
+        limits, hardware = _laws_of(layer), _hardware(accelerator)
+        arrays = (batch.orders, batch.parallel, batch.tiles, batch.cluster_size, pes)
+
+        def work(low: int, high: int) -> None:
+            evaluate_rows(
+                entries, extents, limits, hardware, guard, *arrays, out, reason, low, high
+            )
+
+        run_rows(work, size, default_threads() if self.threads is None else self.threads)
+        return out, reason
+
+    def _evaluate_dataflow(
+        self, layer: Layer, accelerator: Accelerator, dataflow: Dataflow
+    ) -> Cost:
+        program = compile_dataflow(dataflow, layer)
+        if layer.macs > _MAX_MACS:
+            program = why_dead(ReasonCode.TOO_LARGE, layer, accelerator.num_pes)
+        if isinstance(program, Infeasible):
+            return _cost([np.inf] * OUTPUTS, program)
+
+        def run(guard: bool) -> tuple[list[float], int]:
+            figures = np.empty(OUTPUTS)
+            code = evaluate_program(
+                program.layer,
+                _laws_of(layer),
+                _hardware(accelerator),
+                guard,
+                program.maps,
+                program.counts,
+                program.clusters,
+                program.num_levels,
+                figures,
+            )
+            return figures.tolist(), code
+
+        figures, code = run(self.guard)
+        if not code:
+            return _cost(figures, None)
+        reason = ReasonCode(code)
+        raw, raw_code = run(False)
+        if raw_code:
+            sizes = program.clusters[: program.num_levels - 1].tolist()
+            return _cost(figures, why_dead(reason, layer, accelerator.num_pes, sizes))
+        return _cost(
+            figures,
+            laws.explain(reason, layer, accelerator, accelerator.num_pes, _cost(raw, None)),
+        )
+
+    def _explain(
+        self, layer: Layer, accelerator: Accelerator, batch: MappingBatch, code: int, row: int
+    ) -> Infeasible:
+        reason = ReasonCode(code)
+        one = batch.take(slice(row, row + 1))
+        pes = accelerator.num_pes if one.num_pes is None else int(one.num_pes[0])
+        out, raw_reason = self._run(layer, accelerator, one, False)
+        if raw_reason[0]:
+            return why_dead(reason, layer, pes, [int(one.cluster_size[0])], one)
+        return laws.explain(reason, layer, accelerator, pes, _cost(out[:, 0].tolist(), None))
+
+
+def _cost(figures: list[float], why: Infeasible | None) -> Cost:
+    named: dict[str, Any] = dict(zip(FIGURES, figures, strict=False))
+    return Cost(
+        why,
+        **named,
+        accesses=_accesses(figures),
+        detail=dict(zip(DETAILS, figures[FIRST_DETAIL:], strict=True)),
+    )
+
+
+def _accesses(rows: Any) -> dict[str, dict[str, Any]]:
+    width = len(ACCESS_KINDS)
+    starts = range(FIRST_ACCESS, FIRST_DETAIL, width)
+    return {
+        tensor: dict(zip(ACCESS_KINDS, rows[start : start + width], strict=True))
+        for tensor, start in zip(TENSORS, starts, strict=True)
+    }
+
+
+@lru_cache(maxsize=256)
+def _laws_of(layer: Layer) -> NDArray[np.float64]:
+    return laws.laws_of(layer)
+
+
+@lru_cache(maxsize=256)
+def _hardware(accelerator: Accelerator) -> IntArray:
+    def limit(value: int | None, none: int) -> int:
+        return none if value is None else value
+
+    entries = np.array(
+        [
+            accelerator.num_pes,
+            limit(accelerator.noc_bw, UNLIMITED_BW),
+            limit(accelerator.offchip_bw, UNLIMITED_BW),
+            accelerator.simd_lanes,
+            accelerator.noc_bw is not None,
+            limit(accelerator.l1_bytes, -1),
+            limit(accelerator.l2_bytes, -1),
+        ],
+        np.int64,
+    )
+    assert len(entries) == HARDWARE_ENTRIES
+    return entries

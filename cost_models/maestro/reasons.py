@@ -1,0 +1,87 @@
+"""Reasons for mappings on which the MAESTRO program stops without figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from cost_models.infeasible import Infeasible, ReasonCode
+from cost_models.mapping import LEVELS, MappingBatch
+from layers import DIMS, Layer
+
+
+def why_dead(
+    code: ReasonCode,
+    layer: Layer,
+    num_pes: int,
+    clusters: Sequence[int] = (),
+    mapping: MappingBatch | None = None,
+) -> Infeasible:
+    """The typed report of a mapping that has no figures even without the guard.
+
+    Args:
+        code: PE_COUNT, REFUSED, DIES or TOO_LARGE.
+        layer: The layer.
+        num_pes: PEs that are used.
+        clusters: Cluster sizes, outermost first.
+        mapping: The mapping as a batch of one, where there is one.
+    """
+    where = f"layer {layer.name!r}: "
+    if code is ReasonCode.PE_COUNT:
+        need = math.prod(clusters)
+        return Infeasible(
+            code,
+            f"{where}the clusters need {need} PEs, there are {num_pes} (+{need - num_pes})",
+            need,
+            num_pes,
+            "PEs",
+            (f"Choose a cluster size of at most {num_pes}", f"give the accelerator {need} PEs"),
+        )
+    if code is ReasonCode.TOO_LARGE:
+        return Infeasible(
+            code,
+            f"{where}{layer.macs} MACs leave the model's integer range",
+            layer.macs,
+            2**56,
+            "MACs",
+            ("Split the layer",),
+        )
+    if code is ReasonCode.DIES:
+        return Infeasible(
+            code,
+            f"{where}MAESTRO dies on this mapping: every step of a cluster is skipped, or the "
+            "steps overflow 32 bits",
+            levers=("Choose X and Y tiles no larger than the output",),
+        )
+    return Infeasible(
+        ReasonCode.REFUSED,
+        f"{where}MAESTRO refuses this mapping: {_refusal(layer, mapping)}",
+        levers=("Keep filter tiles whole and give each level one parallel dimension",),
+    )
+
+
+def _refusal(layer: Layer, mapping: MappingBatch | None) -> str:
+    """Which rule of MAESTRO a mapping breaks."""
+    general = "a level needs one or two SpatialMaps of dimensions that it has, each mapped once"
+    if mapping is None:
+        return general
+    if mapping.cluster_size[0] < 1:
+        return f"the cluster size is {mapping.cluster_size[0]}, expected at least 1"
+    if mapping.num_pes is not None and mapping.num_pes[0] < 1:
+        return f"num_pes is {mapping.num_pes[0]}, expected at least 1"
+    for level, name in enumerate(LEVELS):
+        if sorted(mapping.orders[0, level]) != list(range(6)):
+            return f"the {name} loop order is no permutation of {DIMS}"
+        parallel = int(mapping.parallel[0, level])
+        if layer.depthwise and parallel == 0:
+            return f"the {name} level spreads K, which a depthwise layer does not have"
+        for dim, extent in enumerate(layer.extents):
+            tile = int(mapping.tiles[0, level, dim])
+            if tile < 1:
+                return f"the {name} tile of {DIMS[dim]} is {tile}, expected at least 1"
+            if dim >= 4 and dim != parallel and tile < extent:
+                return (
+                    f"the {name} tile of {DIMS[dim]} is {tile}, expected the whole filter "
+                    f"extent {extent}"
+                )
+    return general
