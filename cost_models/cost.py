@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models.infeasible import Infeasible
+from cost_models.infeasible import Infeasible, ReasonCode
 
 FloatArray = NDArray[np.float64]
 
@@ -122,12 +122,14 @@ class CostBatch:
         row = range(len(self))[index]
         if self.one is not None:
             return self.one(row)
-        infeasible = None
-        if self.reason[row] != 0 and self.explain is not None:
-            infeasible = self.explain(row)
         figures: dict[str, Any] = {name: float(self.figures[name][row]) for name in FIGURES}
+        if self.reason[row] != 0:
+            return Cost(self._why(row), **figures)
+        figures: dict[str, Any] = {name: float(self.figures[name][row]) for name in FIGURES}
+        if self.reason[row] != 0:
+            return Cost(self._why(row), **figures)
         return Cost(
-            infeasible=infeasible,
+            infeasible=None,
             **figures,
             accesses={
                 tensor: {kind: float(values[row]) for kind, values in kinds.items()}
@@ -136,6 +138,12 @@ class CostBatch:
             detail={name: float(values[row]) for name, values in self.detail.items()},
             counts={name: int(values[row]) for name, values in self.counts.items()},
         )
+
+    def _why(self, row: int) -> Infeasible:
+        if self.explain is not None:
+            return self.explain(row)
+        code = ReasonCode(int(self.reason[row]))
+        return Infeasible(code, code.name.lower().replace("_", " "))
 
     def __iter__(self) -> Iterator[Cost]:
         return (self[i] for i in range(len(self)))

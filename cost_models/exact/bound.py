@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from cost_models.exact.inner import ceil_div
 from cost_models.exact.layout import (
     BOUND_COMPUTE,
@@ -27,9 +25,10 @@ from cost_models.exact.layout import (
     NOC_OUT,
     IntTable,
 )
+from cost_models.jit import inner_function
 
 
-@njit
+@inner_function
 def bound_latency(row: IntTable, hw: IntTable) -> None:
     """Latency and its parts into `row`, from the traffic that is already there."""
     load = row[L2R_IN_TILE] if hw[HW_TILE] else row[L2R_IN]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from cost_models.exact.layout import (
     CLASSES,
     COUNT,
@@ -15,12 +13,13 @@ from cost_models.exact.layout import (
     IntTable,
     SegTable,
 )
+from cost_models.jit import inner_function
 
 MAX_PRODUCTS = 4096
 """At most four different tiles a dimension (two classes, a full and a last tile), six of them."""
 
 
-@njit
+@inner_function
 def tile_sizes(d: int, dims: IntTable, segs: SegTable, sizes: IntTable) -> int:
     """List PE (0, 0)'s different tiles of a dimension with how often each occurs."""
     found = 0
@@ -40,7 +39,7 @@ def tile_sizes(d: int, dims: IntTable, segs: SegTable, sizes: IntTable) -> int:
     return found
 
 
-@njit
+@inner_function
 def compute_cycles(
     dims: IntTable, segs: SegTable, lanes: int, products: IntTable, sizes: IntTable
 ) -> int:

@@ -9,7 +9,7 @@ iteration) and the others apart.
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from numba import njit
+from numba import int64
 
 from cost_models.exact.layout import (
     CLASSES,
@@ -31,13 +31,12 @@ from cost_models.exact.layout import (
     K,
     R,
     RowTable,
-    S,
-    X,
     Y,
 )
+from cost_models.jit import inner_function
 
 
-@njit
+@inner_function
 def innermost(order: IntTable, mask: int, dims: IntTable) -> int:
     """Position of the innermost outer loop of `mask` with more than one iteration, or -1."""
     for place in range(5, -1, -1):
@@ -47,7 +46,7 @@ def innermost(order: IntTable, mask: int, dims: IntTable) -> int:
     return -1
 
 
-@njit
+@inner_function
 def uncoupled_outer(order: IntTable, mask: int, place: int, dims: IntTable) -> int:
     """Iterations of the outer loops not in `mask` that lie outside position `place`."""
     times = 1
@@ -57,7 +56,7 @@ def uncoupled_outer(order: IntTable, mask: int, place: int, dims: IntTable) -> i
     return times
 
 
-@njit
+@inner_function
 def volume(
     mask: int, outer_order: IntTable, inner_order: IntTable, dims: IntTable
 ) -> tuple[int, int]:
@@ -117,36 +116,55 @@ def volume(
     return distinct + once, delivered + each
 
 
-@njit
-def tile_row_sum(dims: IntTable, axis: int, a: int, taps: int, b: int) -> int:
-    """Rows summed over steps and PE positions, for subset `a` of the axis and `b` of the taps."""
-    return (
-        dims[axis, STILL + a] * dims[taps, HOLES + b]
-        + dims[axis, PLACED + a] * dims[taps, TAILS + b]
-    )
+@inner_function
+def tile_row_sum(dims: IntTable, pair: int, a: int, b: int) -> int:
+    """Rows (pair 0) or columns (1) summed over steps and PE positions.
+
+    For subset `a` of the axis and `b` of the taps: 0 = all steps, 1 = the still ones.
+    """
+    axis, taps = Y + pair, R + pair
+    shared = dims[axis, PLACED + a] * dims[taps, TAILS + b]
+    return dims[axis, STILL + a] * dims[taps, HOLES + b] + shared
 
 
-@njit
-def moving_rows(
-    d: int, axis: int, taps: int, within: int, dims: IntTable, sums: RowTable, pair: int
-) -> tuple[int, int]:
-    """Row factor of a (axis, taps) pair where `d` moves: distinct rows, and rows of every tile."""
+@inner_function
+def moving_rows(d: int, pair: int, within: int, dims: IntTable, sums: RowTable) -> tuple[int, int]:
+    """Row factor of a pair where `d` moves: distinct rows, and rows of every tile.
+
+    Dimensions of the mask `within` count their still steps alone.
+    """
+    axis, taps = Y + pair, R + pair
     a = (within >> axis) & 1
     b = (within >> taps) & 1
-    if d == axis:
-        return (
-            sums[pair, 0, b] - sums[pair, 1, b],
-            tile_row_sum(dims, axis, 0, taps, b) - tile_row_sum(dims, axis, 1, taps, b),
-        )
-    if d == taps:
-        return (
-            sums[pair, a, 0] - sums[pair, a, 1],
-            tile_row_sum(dims, axis, a, taps, 0) - tile_row_sum(dims, axis, a, taps, 1),
-        )
-    return sums[pair, a, b], tile_row_sum(dims, axis, a, taps, b)
+    rows = sums[pair, a, b]
+    every = tile_row_sum(dims, pair, a, b)
+    if d in (axis, taps):
+        # neither is within: all steps less the still ones of `d`
+        still_a = 1 if d == axis else a
+        still_b = 1 if d == taps else b
+        rows -= sums[pair, still_a, still_b]
+        every -= tile_row_sum(dims, pair, still_a, still_b)
+    return rows, every
 
 
-@njit
+@inner_function
+def repeats_within(inside: int, dims: IntTable) -> tuple[int, int]:
+    """How often K repeats an input tile, and at how many PEs; `inside`: its loop never resends."""
+    if inside:
+        return dims[K, OUTER], dims[K, PLACES_J0]
+    return dims[K, STEPS], dims[K, PLACES]
+
+
+@inner_function
+def repeats_outer(outer_order: IntTable, last: int, dims: IntTable) -> tuple[int, int]:
+    """As `repeats_within` where the outer loop at position `last` is the innermost that resends."""
+    for place in range(last):
+        if outer_order[place] == K:
+            return dims[K, OUTER], dims[K, PLACES_J0]
+    return 1, dims[K, PLACES_FIRST]
+
+
+@inner_function(locals={"within": int64, "mask": int64})
 def input_volume(
     outer_order: IntTable, inner_order: IntTable, dims: IntTable, sums: RowTable
 ) -> tuple[int, int, int]:
@@ -156,41 +174,42 @@ def input_volume(
         Distinct elements a step summed over steps; the same with every distinct tile in full; and
         what all PEs receive.
     """
+    mask = INPUT_MASK
     distinct = 0
     tiles = 0
     delivered = 0
     within = 0
-    for place in range(5, -1, -1):
-        d = inner_order[place]
-        if d != K:
-            still = dims[d, STILL + 1]
-            moving = dims[d, EXTENT] - still
-            if moving > 0:
-                channels = moving if d == C else dims[C, STILL + ((within >> C) & 1)]
-                rows, rows_all = moving_rows(d, Y, R, within, dims, sums, 0)
-                cols, cols_all = moving_rows(d, X, S, within, dims, sums, 1)
-                inside = (within >> K) & 1
-                repeats = dims[K, OUTER] if inside else dims[K, STEPS]
-                places = dims[K, PLACES_J0] if inside else dims[K, PLACES]
-                distinct += channels * rows * cols * repeats
-                tiles += channels * rows_all * cols_all * repeats
-                delivered += channels * rows_all * cols_all * places
-            if still == 0:
-                return distinct, tiles, delivered
-        within |= 1 << d
-    last = innermost(outer_order, INPUT_MASK, dims)
-    repeats = uncoupled_outer(outer_order, INPUT_MASK, last, dims)
-    places = dims[K, PLACES_FIRST]
-    for place in range(last):
-        if outer_order[place] == K:
-            places = dims[K, PLACES_J0]
-    channels = dims[C, STILL + 1]
-    distinct += channels * sums[0, 1, 1] * sums[1, 1, 1] * repeats
-    every = channels * tile_row_sum(dims, Y, 1, R, 1) * tile_row_sum(dims, X, 1, S, 1)
-    return distinct, tiles + every * repeats, delivered + every * places
+    for place in range(5, -2, -1):
+        d = inner_order[place] if place >= 0 else -1
+        moving = 1
+        if d >= 0:
+            if d == K:
+                within |= 1 << K
+                continue
+            moving = dims[d, EXTENT] - dims[d, STILL + 1]
+            repeats, places = repeats_within((within >> K) & 1, dims)
+        else:
+            # all of the input's own inner loops are still: the outer counters decide
+            last = innermost(outer_order, mask, dims)
+            repeats, places = repeats_outer(outer_order, last, dims)
+        if moving > 0:
+            once = moving if d == C else dims[C, STILL + ((within >> C) & 1)]
+            each = once
+            for pair in range(2):
+                rows, every = moving_rows(d, pair, within, dims, sums)
+                once *= rows
+                each *= every
+            distinct += once * repeats
+            tiles += each * repeats
+            delivered += each * places
+        if d >= 0:
+            if dims[d, STILL + 1] == 0:
+                break
+            within |= 1 << d
+    return distinct, tiles, delivered
 
 
-@njit
+@inner_function(locals={"mask": int64})
 def slide_credit(
     axis: int, outer_order: IntTable, inner_order: IntTable, dims: IntTable, sums: RowTable
 ) -> tuple[int, int, int]:
@@ -198,85 +217,66 @@ def slide_credit(
 
     The axis and its taps must be temporal at both levels.
     """
-    if axis == Y:
-        taps, other, other_taps, pair = R, X, S, 1
-    else:
-        taps, other, other_taps, pair = S, Y, R, 0
+    mask = INPUT_MASK
+    pair = axis - Y
+    taps = R + pair
     if dims[taps, TAILS] == 0:
         return 0, 0, 0
     distinct = 0
     tiles = 0
     delivered = 0
-    advances = dims[axis, STEPS] - dims[axis, OUTER]
-    if advances > 0:
-        within = 0
-        for place in range(5, -1, -1):
-            if inner_order[place] == axis:
+    inside = 0
+    for place in range(5, -1, -1):
+        if inner_order[place] == axis:
+            break
+        inside |= 1 << inner_order[place]
+    last = innermost(outer_order, mask, dims)
+    # level 0: the inner loop advances; level 1: the outer one, and nothing inside it moves
+    for level in range(2):
+        if level == 0:
+            advances = dims[axis, STEPS] - dims[axis, OUTER]
+            within = inside
+            repeats, places = repeats_within((within >> K) & 1, dims)
+        else:
+            advances = dims[axis, OUTER] - 1
+            within = INPUT_MASK
+            if last < 0 or outer_order[last] != axis:
                 break
-            within |= 1 << inner_order[place]
-        a = (within >> other) & 1
-        b = (within >> other_taps) & 1
-        inside = (within >> K) & 1
-        shared = (
-            advances
-            * dims[C, STILL + ((within >> C) & 1)]
-            * dims[taps, TAILS + ((within >> taps) & 1)]
-        )
-        repeats = dims[K, OUTER] if inside else dims[K, STEPS]
-        places = dims[K, PLACES_J0] if inside else dims[K, PLACES]
-        every = shared * tile_row_sum(dims, other, a, other_taps, b)
-        distinct += shared * sums[pair, a, b] * repeats
-        tiles += every * repeats
-        delivered += every * places
-    last = innermost(outer_order, INPUT_MASK, dims)
-    if last >= 0 and outer_order[last] == axis:
-        shared = (dims[axis, OUTER] - 1) * dims[C, STILL + 1] * dims[taps, TAILS + 1]
-        repeats = uncoupled_outer(outer_order, INPUT_MASK, last, dims)
-        places = dims[K, PLACES_FIRST]
-        for place in range(last):
-            if outer_order[place] == K:
-                places = dims[K, PLACES_J0]
-        every = shared * tile_row_sum(dims, other, 1, other_taps, 1)
-        distinct += shared * sums[pair, 1, 1] * repeats
+            repeats, places = repeats_outer(outer_order, last, dims)
+        shared = advances * dims[C, STILL + ((within >> C) & 1)]
+        shared *= dims[taps, TAILS + ((within >> taps) & 1)]
+        a = (within >> (Y + 1 - pair)) & 1
+        b = (within >> (R + 1 - pair)) & 1
+        every = shared * tile_row_sum(dims, 1 - pair, a, b)
+        distinct += shared * sums[1 - pair, a, b] * repeats
         tiles += every * repeats
         delivered += every * places
     return distinct, tiles, delivered
 
 
-@njit
-def outer_rows(dims: IntTable, axis: int, taps: int, stride: int) -> int:
-    """Rows of the L2 tile summed over the outer steps of an axis and of its taps."""
-    holes = 0
-    for kind in range(dims[taps, CLASSES]):
-        holes += dims[taps, COUNT + kind] * min(stride, dims[taps, SPAN + kind])
-    return dims[axis, EXTENT] * holes + dims[axis, OUTER] * outer_tails(dims, taps, stride)
-
-
-@njit
-def outer_tails(dims: IntTable, taps: int, stride: int) -> int:
-    """Rows that a slide saves, summed over the outer steps of the taps."""
-    tails = 0
-    for kind in range(dims[taps, CLASSES]):
-        tails += dims[taps, COUNT + kind] * max(dims[taps, SPAN + kind] - stride, 0)
-    return tails
-
-
-@njit
+@inner_function(locals={"mask": int64})
 def dram_input(outer_order: IntTable, dims: IntTable, stride: int, slide: bool) -> int:
     """Input elements read from DRAM."""
-    last = innermost(outer_order, INPUT_MASK, dims)
-    repeats = dims[C, EXTENT] * uncoupled_outer(outer_order, INPUT_MASK, last, dims)
-    rows = outer_rows(dims, Y, R, stride)
-    cols = outer_rows(dims, X, S, stride)
-    if slide and last >= 0:
-        if outer_order[last] == Y:
-            rows -= (dims[Y, OUTER] - 1) * outer_tails(dims, R, stride)
-        elif outer_order[last] == X:
-            cols -= (dims[X, OUTER] - 1) * outer_tails(dims, S, stride)
-    return repeats * rows * cols
+    mask = INPUT_MASK
+    last = innermost(outer_order, mask, dims)
+    elements = dims[C, EXTENT] * uncoupled_outer(outer_order, mask, last, dims)
+    for pair in range(2):
+        axis, taps = Y + pair, R + pair
+        holes = 0
+        tails = 0
+        for kind in range(dims[taps, CLASSES]):
+            span = dims[taps, SPAN + kind]
+            holes += dims[taps, COUNT + kind] * min(stride, span)
+            tails += dims[taps, COUNT + kind] * max(span - stride, 0)
+        # rows that the window's last tile shares with the next are fetched once
+        fresh = dims[axis, OUTER]
+        if slide and last >= 0 and outer_order[last] == axis:
+            fresh = 1
+        elements *= dims[axis, EXTENT] * holes + fresh * tails
+    return elements
 
 
-@njit
+@inner_function
 def dram_tensor(mask: int, outer_order: IntTable, dims: IntTable) -> int:
     """Filter elements read from DRAM, or output elements written to it."""
     last = innermost(outer_order, mask, dims)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from cost_models.exact.layout import (
     BLOCK,
     BLOCKS,
@@ -33,9 +31,10 @@ from cost_models.exact.layout import (
     IntTable,
     SegTable,
 )
+from cost_models.jit import inner_function
 
 
-@njit
+@inner_function
 def fill_segment(
     segs: SegTable,
     d: int,
@@ -75,7 +74,7 @@ def fill_segment(
     )
 
 
-@njit
+@inner_function
 def fill_class(
     dims: IntTable,
     segs: SegTable,
@@ -107,34 +106,29 @@ def fill_class(
     key = MAX_SEGMENTS * kind
     wholes = tile // w
     rest = tile - wholes * w
+    steps = wholes + (1 if rest > 0 else 0)
+    ragged_wholes = ragged // w
+    ragged_rest = ragged - ragged_wholes * w
     segments = 0
-    done = 0
-    if ragged > 0:
-        ragged_wholes = ragged // w
-        ragged_rest = ragged - ragged_wholes * w
-        if ragged_wholes > 0:
-            fill_segment(segs, d, key, ragged_wholes, w, full, w, t0, inner_spatial, stride)
-            segments = 1
-            done = ragged_wholes
-        if ragged_rest > 0:
-            block = w if done < wholes else rest
-            fill_segment(
-                segs, d, key + segments, 1, block, full, ragged_rest, t0, inner_spatial, stride
-            )
-            segments += 1
-            done += 1
-    if done < wholes:
-        fill_segment(segs, d, key + segments, wholes - done, w, full, 0, t0, inner_spatial, stride)
+    step = 0
+    while step < steps:
+        block = w if step < wholes else rest
+        part = 0
+        repeat = max(wholes - step, 1)
+        if step < ragged_wholes:
+            part = w
+            repeat = ragged_wholes - step
+        elif step == ragged_wholes and ragged_rest > 0:
+            part = ragged_rest
+            repeat = 1
+        fill_segment(segs, d, key + segments, repeat, block, full, part, t0, inner_spatial, stride)
         segments += 1
-        done = wholes
-    if rest > 0 and done == wholes:
-        fill_segment(segs, d, key + segments, 1, rest, full, 0, t0, inner_spatial, stride)
-        segments += 1
-    dims[d, INNER + kind] = wholes + (1 if rest > 0 else 0)
+        step += repeat
+    dims[d, INNER + kind] = steps
     dims[d, SEGMENTS + kind] = segments
 
 
-@njit
+@inner_function
 def fill_sums(dims: IntTable, segs: SegTable, d: int) -> None:
     """Sum the segments of a dimension over all steps, and over the still ones."""
     steps = 0
@@ -178,7 +172,7 @@ def fill_sums(dims: IntTable, segs: SegTable, d: int) -> None:
     dims[d, TAILS + 1] = tails_still
 
 
-@njit
+@inner_function
 def fill_dim(
     dims: IntTable,
     segs: SegTable,
@@ -208,20 +202,18 @@ def fill_dim(
     last = n - (outer - 1) * width
     inner_spatial = pes > 0
     w = t0 * pes if inner_spatial else t0
+    classes = 2 if last < width and outer > 1 else 1
     dims[d, EXTENT] = n
     dims[d, OUTER] = outer
-    kind = 0
-    if last < width and outer > 1:
-        dims[d, COUNT] = outer - 1
-        dims[d, SPAN] = width
-        fill_class(dims, segs, d, 0, t1, clusters, 0, t0, w, inner_spatial, stride)
-        kind = 1
-    dims[d, CLASSES] = kind + 1
-    dims[d, COUNT + kind] = 1 if kind == 1 else outer
-    dims[d, SPAN + kind] = last
-    if last <= t1:
-        fill_class(dims, segs, d, kind, last, 1, 0, t0, w, inner_spatial, stride)
-    else:
-        full = last // t1
-        fill_class(dims, segs, d, kind, t1, full, last - full * t1, t0, w, inner_spatial, stride)
+    dims[d, CLASSES] = classes
+    for kind in range(classes):
+        final = kind == classes - 1
+        span = last if final else width
+        dims[d, COUNT + kind] = (outer if classes == 1 else 1) if final else outer - 1
+        dims[d, SPAN + kind] = span
+        tile = min(span, t1)
+        full = span // tile
+        fill_class(
+            dims, segs, d, kind, tile, full, span - full * tile, t0, w, inner_spatial, stride
+        )
     fill_sums(dims, segs, d)

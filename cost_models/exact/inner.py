@@ -8,14 +8,18 @@ partial sums, which a step needs unless it is the first to touch its output tile
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from numba import njit
-
 from cost_models.exact.layout import (
+    DEPTHWISE_OUTPUT_MASK,
     FILTER_MASK,
+    HW_DEPTHWISE,
+    HW_LANES,
+    HW_NOC,
+    HW_SLIDE,
     INNER,
     INPUT_MASK,
     LEAD,
     MAX_SEGMENTS,
+    OUTPUT_MASK,
     REPEAT,
     SEGMENTS,
     TAIL,
@@ -30,6 +34,7 @@ from cost_models.exact.layout import (
     X,
     Y,
 )
+from cost_models.jit import inner_function
 
 # fields of `totals`: cycles of steps, first without (0) and then with (+1) read-back everywhere
 CYCLES = 0
@@ -40,13 +45,13 @@ OUT_CYCLES = 8
 TOTAL_FIELDS = 9
 
 
-@njit
+@inner_function
 def ceil_div(a: int, b: int) -> int:
     """Quotient of two non-negative integers, rounded up."""
     return (a + b - 1) // b
 
 
-@njit
+@inner_function
 def transfer(elements: int, bandwidth: int, shift: int) -> int:
     """Cycles to move elements; `shift` is the bandwidth's logarithm where it is a power of two."""
     if shift >= 0:
@@ -54,7 +59,7 @@ def transfer(elements: int, bandwidth: int, shift: int) -> int:
     return (elements + bandwidth - 1) // bandwidth
 
 
-@njit
+@inner_function
 def log2_or_none(value: int) -> int:
     """The base-two logarithm of a power of two; -1 for any other number."""
     if value & (value - 1):
@@ -66,13 +71,35 @@ def log2_or_none(value: int) -> int:
     return shift
 
 
-@njit
+@inner_function
 def input_elements(key: IntTable, segs: SegTable, rows: RowTable) -> int:
     """Input elements that cross the NoC in a step whose segments are `key`."""
     return segs[C, key[C], UNION] * rows[0, key[Y], key[R]] * rows[1, key[X], key[S]]
 
 
-@njit
+@inner_function
+def filter_elements(key: IntTable, segs: SegTable) -> int:
+    """Filter elements likewise."""
+    channels = segs[K, key[K], UNION] * segs[C, key[C], UNION]
+    return channels * segs[R, key[R], UNION] * segs[S, key[S], UNION]
+
+
+@inner_function
+def output_elements(channel: int, key: IntTable, segs: SegTable) -> int:
+    """Output elements likewise; `channel` is K, or C for a depthwise layer."""
+    return segs[channel, key[channel], UNION] * segs[Y, key[Y], UNION] * segs[X, key[X], UNION]
+
+
+@inner_function
+def compute_of(key: IntTable, segs: SegTable, lanes: int) -> int:
+    """Compute cycles of a step: PE (0, 0)'s MACs over the lanes."""
+    macs = 1
+    for d in range(6):
+        macs *= segs[d, key[d], LEAD]
+    return ceil_div(macs, lanes) if lanes > 1 else macs
+
+
+@inner_function
 def shared_elements(axis: int, key: IntTable, segs: SegTable, rows: RowTable) -> int:
     """Input elements that PEs still hold when `axis` alone moved on."""
     if axis == Y:
@@ -80,7 +107,7 @@ def shared_elements(axis: int, key: IntTable, segs: SegTable, rows: RowTable) ->
     return segs[C, key[C], UNION] * segs[S, key[S], TAIL] * rows[0, key[Y], key[R]]
 
 
-@njit
+@inner_function
 def add_steps(
     totals: IntTable,
     times: int,
@@ -116,7 +143,7 @@ def add_steps(
                 totals[BY_OUT] += first * fast
 
 
-@njit
+@inner_function
 def active_loops(
     kinds: IntTable, order: IntTable, dims: IntTable, key: IntTable, loops: IntTable
 ) -> int:
@@ -134,7 +161,7 @@ def active_loops(
     return count
 
 
-@njit
+@inner_function
 def inner_totals(
     totals: IntTable,
     kinds: IntTable,
@@ -147,13 +174,8 @@ def inner_totals(
     digits: IntTable,
     times: IntTable,
     firsts: IntTable,
-    output_mask: int,
-    output_channel: int,
-    slide_y: bool,
-    slide_x: bool,
-    lanes: int,
-    bandwidth: int,
-    shift: int,
+    hw: IntTable,
+    fixed: int,
 ) -> None:
     """Sum the inner steps of one outer step, all but the one at iteration 0.
 
@@ -169,14 +191,13 @@ def inner_totals(
         digits: Work array of 6.
         times: Work array of 7.
         firsts: Work array of 7.
-        output_mask: Dimensions of the output.
-        output_channel: K, or C for a depthwise layer.
-        slide_y: Whether PEs keep rows when Y moves on.
-        slide_x: Likewise columns, for X.
-        lanes: SIMD lanes of a PE.
-        bandwidth: NoC elements per cycle.
-        shift: See `transfer`.
+        hw: Layer, accelerator and options.
+        fixed: Mask of the spatial dimensions.
     """
+    output_mask = DEPTHWISE_OUTPUT_MASK if hw[HW_DEPTHWISE] else OUTPUT_MASK
+    channel = C if hw[HW_DEPTHWISE] else K
+    lanes = hw[HW_LANES]
+    bandwidth, shift = hw[HW_NOC], log2_or_none(hw[HW_NOC])
     totals[:] = 0
     times[0] = 1
     firsts[0] = 1
@@ -188,11 +209,12 @@ def inner_totals(
         loads_input = moved & INPUT_MASK
         loads_filter = moved & FILTER_MASK
         stores = moved & output_mask
-        axis = -1
-        if loads_input == 1 << advancing and (
-            (advancing == Y and slide_y) or (advancing == X and slide_x)
-        ):
-            axis = advancing
+        slides = (
+            hw[HW_SLIDE] == 1
+            and loads_input == 1 << advancing
+            and Y <= advancing <= X
+            and not fixed & ((1 << advancing) | (1 << (advancing + R - Y)))
+        )
         writes_first = (output_mask >> advancing) & 1
         # odometer over the segments of loops 0..b; `times[k]` is the product over loops before k
         level = 0
@@ -224,42 +246,20 @@ def inner_totals(
                 level += 1
                 digits[level] = -1
                 continue
-            compute = (
-                segs[0, key[0], LEAD]
-                * segs[1, key[1], LEAD]
-                * segs[2, key[2], LEAD]
-                * segs[3, key[3], LEAD]
-                * segs[4, key[4], LEAD]
-                * segs[5, key[5], LEAD]
-            )
-            if lanes > 1:
-                compute = ceil_div(compute, lanes)
             load = 0
-            store = 0
             if loads_input:
                 load = input_elements(key, segs, rows)
-                if axis >= 0:
-                    load -= shared_elements(axis, key, segs, rows)
+                if slides:
+                    load -= shared_elements(advancing, key, segs, rows)
             if loads_filter:
-                load += (
-                    segs[K, key[K], UNION]
-                    * segs[C, key[C], UNION]
-                    * segs[R, key[R], UNION]
-                    * segs[S, key[S], UNION]
-                )
-            if stores:
-                store = (
-                    segs[output_channel, key[output_channel], UNION]
-                    * segs[Y, key[Y], UNION]
-                    * segs[X, key[X], UNION]
-                )
+                load += filter_elements(key, segs)
             add_steps(
                 totals,
                 times[level] * repeat,
                 first if writes_first else 0,
-                compute,
+                compute_of(key, segs, lanes),
                 load,
-                store,
+                output_elements(channel, key, segs) if stores else 0,
                 bandwidth,
                 shift,
             )

@@ -73,7 +73,7 @@ from cost_models.exact.layout import (
 )
 from cost_models.exact.rows import fill_row_sums, fill_rows, footprint
 from cost_models.exact.steps import WORK_COLUMNS, WORK_ROWS, stepwise
-from cost_models.jit import source_stamp
+from cost_models.jit import inner_function, source_stamp
 
 # reasons, as in cost_models.ReasonCode
 L1_CAPACITY = 1
@@ -81,14 +81,14 @@ L2_CAPACITY = 2
 PE_COUNT = 3
 
 
-@njit
+@inner_function
 def peak(k: int, c: int, y: int, x: int, r: int, s: int, depthwise: int, stride: int) -> int:
     """Elements of the three tensors that a tile of the box touches."""
     inputs = c * footprint(y, r, stride) * footprint(x, s, stride)
     return inputs + k * c * r * s + (c if depthwise else k) * y * x
 
 
-@njit
+@inner_function
 def fill_traffic(
     row: IntTable,
     hw: IntTable,
@@ -102,15 +102,11 @@ def fill_traffic(
     output_mask = DEPTHWISE_OUTPUT_MASK if hw[HW_DEPTHWISE] else OUTPUT_MASK
     slide = hw[HW_SLIDE] == 1
     row[DRAM_IN] = dram_input(outer_order, dims, hw[HW_STRIDE], slide)
-    row[DRAM_FIL] = dram_tensor(FILTER_MASK, outer_order, dims)
-    row[DRAM_OUT_W] = dram_tensor(output_mask, outer_order, dims)
-    unique = dims[Y, EXTENT] * dims[X, EXTENT]
-    unique *= dims[C, EXTENT] if hw[HW_DEPTHWISE] else dims[K, EXTENT]
-    row[DRAM_OUT_R] = row[DRAM_OUT_W] - unique
     distinct, tiles, delivered = input_volume(outer_order, inner_order, dims, sums)
     if slide:
-        for axis, taps in ((Y, R), (X, S)):
-            if not fixed & ((1 << axis) | (1 << taps)):
+        for axis in range(Y, X + 1):
+            # PEs keep what they hold only where the axis and its taps are temporal
+            if not fixed & ((1 << axis) | (1 << (axis + R - Y))):
                 a, b, c = slide_credit(axis, outer_order, inner_order, dims, sums)
                 distinct -= a
                 tiles -= b
@@ -118,18 +114,22 @@ def fill_traffic(
     row[L2R_IN] = distinct
     row[L2R_IN_TILE] = tiles
     row[L1W_IN] = delivered
-    distinct, delivered = volume(FILTER_MASK, outer_order, inner_order, dims)
-    row[L2R_FIL] = distinct
-    row[L2R_FIL_TILE] = distinct
-    row[L1W_FIL] = delivered
-    distinct, delivered = volume(output_mask, outer_order, inner_order, dims)
-    row[L2W_OUT] = distinct
-    row[L2W_OUT_TILE] = distinct
-    row[L1DRAIN_OUT] = delivered
-    row[L2R_PSUM] = distinct - unique
+    for tensor in range(2):
+        mask = output_mask if tensor else FILTER_MASK
+        elements = dram_tensor(mask, outer_order, dims)
+        distinct, delivered = volume(mask, outer_order, inner_order, dims)
+        row[DRAM_OUT_W if tensor else DRAM_FIL] = elements
+        row[L2W_OUT if tensor else L2R_FIL] = distinct
+        row[L2W_OUT_TILE if tensor else L2R_FIL_TILE] = distinct
+        row[L1DRAIN_OUT if tensor else L1W_FIL] = delivered
+    unique = dims[Y, EXTENT] * dims[X, EXTENT]
+    unique *= dims[C, EXTENT] if hw[HW_DEPTHWISE] else dims[K, EXTENT]
+    # all but the first write of an element is read back
+    row[DRAM_OUT_R] = row[DRAM_OUT_W] - unique
+    row[L2R_PSUM] = row[L2W_OUT] - unique
 
 
-@njit
+@inner_function
 def fill_tables(
     hw: IntTable,
     tiles: IntTable,
@@ -151,7 +151,7 @@ def fill_tables(
         fill_dim(dims, segs, d, n, t1[d], t0, across, within, hw[HW_STRIDE])
 
 
-@njit
+@inner_function
 def evaluate_one(
     row: IntTable,
     hw: IntTable,
@@ -208,10 +208,9 @@ def evaluate_one(
     if hw[HW_L2] >= 0 and row[L2_PEAK] * hw[HW_BUFFERS] > hw[HW_L2]:
         return L2_CAPACITY
     tile = hw[HW_TILE] == 1
-    fill_rows(rows, 0, Y, R, dims, segs, t1, stride, tile)
-    fill_rows(rows, 1, X, S, dims, segs, t1, stride, tile)
-    fill_row_sums(sums, rows, 0, Y, R, dims, segs)
-    fill_row_sums(sums, rows, 1, X, S, dims, segs)
+    for pair in range(2):
+        fill_rows(rows, pair, dims, segs, t1, stride, tile)
+        fill_row_sums(sums, rows, pair, dims, segs)
     macs = 1
     steps = 1
     active = 1
@@ -282,7 +281,8 @@ def _entry(stamp: int) -> Callable[..., None]:
     return evaluate_rows
 
 
-evaluate_rows = _entry(source_stamp([*sorted(Path(__file__).parent.glob("*.py"))]))
+_SOURCES = ("bound", "compute", "counts", "dims", "inner", "kernel", "layout", "rows", "steps")
+evaluate_rows = _entry(source_stamp(Path(__file__).with_name(f"{n}.py") for n in _SOURCES))
 """Evaluate mappings `low` to `high` of a batch.
 
 ``evaluate_rows(orders (B, 2, 6), spatial (B, 2), tiles (B, 2, 6), cluster_size (B,), num_pes (B,)

@@ -7,8 +7,6 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from numba import njit
-
 from cost_models.exact.layout import (
     BLOCK,
     BLOCKS,
@@ -23,18 +21,21 @@ from cost_models.exact.layout import (
     TAIL,
     UNION,
     IntTable,
+    R,
     RowTable,
     SegTable,
+    Y,
 )
+from cost_models.jit import inner_function
 
 
-@njit
+@inner_function
 def footprint(outputs: int, taps: int, stride: int) -> int:
     """Rows that a range of outputs and a range of taps touch."""
     return outputs * min(stride, taps) + max(taps - stride, 0)
 
 
-@njit
+@inner_function
 def scattered(outputs: int, taps: int, blocks: int, block: int, pitch: int, stride: int) -> int:
     """Rows touched where the taps lie in blocks with gaps (filter taps spread over clusters).
 
@@ -70,7 +71,7 @@ def scattered(outputs: int, taps: int, blocks: int, block: int, pitch: int, stri
     return rows
 
 
-@njit
+@inner_function
 def union_rows(
     segs: SegTable, axis: int, key: int, taps: int, taps_key: int, t1: IntTable, stride: int
 ) -> int:
@@ -92,7 +93,7 @@ def union_rows(
     return rows
 
 
-@njit
+@inner_function
 def tile_rows(segs: SegTable, axis: int, key: int, taps: int, taps_key: int) -> int:
     """Rows summed over the PE positions of an axis and of its taps, shared rows once a PE."""
     return (
@@ -101,12 +102,10 @@ def tile_rows(segs: SegTable, axis: int, key: int, taps: int, taps_key: int) -> 
     )
 
 
-@njit
+@inner_function
 def fill_rows(
     rows: RowTable,
     pair: int,
-    axis: int,
-    taps: int,
     dims: IntTable,
     segs: SegTable,
     t1: IntTable,
@@ -115,9 +114,11 @@ def fill_rows(
 ) -> None:
     """Tabulate the rows of every pair of segments: ``rows[pair, key of axis, key of taps]``.
 
-    ``rows[pair]`` holds what crosses the NoC (distinct rows, or those of every tile where `tile`);
-    ``rows[2 + pair]`` the distinct rows.
+    Pair 0 is rows (Y and R), pair 1 columns (X and S). ``rows[pair]`` holds what crosses the NoC
+    (distinct rows, or those of every tile where `tile`), ``rows[2 + pair]`` the distinct rows.
     """
+    axis = Y + pair
+    taps = R + pair
     for kind in range(dims[axis, CLASSES]):
         first = MAX_SEGMENTS * kind
         for key in range(first, first + dims[axis, SEGMENTS + kind]):
@@ -131,14 +132,16 @@ def fill_rows(
                     rows[pair, key, taps_key] = union
 
 
-@njit
+@inner_function
 def fill_row_sums(
-    sums: RowTable, rows: RowTable, pair: int, axis: int, taps: int, dims: IntTable, segs: SegTable
+    sums: RowTable, rows: RowTable, pair: int, dims: IntTable, segs: SegTable
 ) -> None:
     """Sum the distinct rows over steps: ``sums[pair, subset of axis, subset of taps]``.
 
     Subset 0 is all steps, subset 1 the still ones.
     """
+    axis = Y + pair
+    taps = R + pair
     total = 0
     still_axis = 0
     still_taps = 0

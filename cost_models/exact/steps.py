@@ -4,9 +4,10 @@ An outer step's class is which outer loop advanced, whether each dimension is in
 last (smaller) outer step, and whether partial sums are read back.
 """
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from numba import njit
+from numba import int64
 
 from cost_models.exact.inner import (
     BY_IN,
@@ -17,10 +18,12 @@ from cost_models.exact.inner import (
     TOTAL_FIELDS,
     active_loops,
     add_steps,
-    ceil_div,
+    compute_of,
+    filter_elements,
     inner_totals,
     input_elements,
     log2_or_none,
+    output_elements,
     shared_elements,
     transfer,
 )
@@ -43,13 +46,11 @@ from cost_models.exact.layout import (
     HW_STRIDE,
     INPUT_MASK,
     LATENCY,
-    LEAD,
     NOC_IN,
     NOC_OUT,
     OUTER,
     OUTPUT_MASK,
     SPAN,
-    UNION,
     C,
     IntTable,
     K,
@@ -61,6 +62,7 @@ from cost_models.exact.layout import (
     Y,
 )
 from cost_models.exact.rows import footprint
+from cost_models.jit import inner_function
 
 # rows of the work table
 KINDS = 0
@@ -73,11 +75,78 @@ TIMES = 6
 FIRSTS = 7
 TOTALS = 8
 STEP0 = 9
-WORK_ROWS = 10
+L2_TILES = 10
+PE_TILES = 11
+WORK_ROWS = 12
 WORK_COLUMNS = TOTAL_FIELDS
 
+# fields of a row of tiles: elements of each tensor, and input elements that a slide along Y or X
+# does not fetch again
+IN = 0
+FILTER = 1
+OUT = 2
+SAVED_Y = 3
+SAVED_X = 4
+ALL_DIMS = 63
 
-@njit
+
+@inner_function
+def fill_l2_tiles(tiles: IntTable, kinds: IntTable, dims: IntTable, hw: IntTable) -> None:
+    """What L2 holds in an outer step whose classes are `kinds`."""
+    stride = hw[HW_STRIDE]
+    channels = dims[C, SPAN + kinds[C]]
+    filters = dims[K, SPAN + kinds[K]]
+    y, x = dims[Y, SPAN + kinds[Y]], dims[X, SPAN + kinds[X]]
+    r, s = dims[R, SPAN + kinds[R]], dims[S, SPAN + kinds[S]]
+    rows, cols = footprint(y, r, stride), footprint(x, s, stride)
+    slides = hw[HW_SLIDE]
+    tiles[IN] = channels * rows * cols
+    tiles[FILTER] = filters * channels * r * s
+    tiles[OUT] = (channels if hw[HW_DEPTHWISE] else filters) * y * x
+    tiles[SAVED_Y] = slides * channels * max(r - stride, 0) * cols
+    tiles[SAVED_X] = slides * channels * max(s - stride, 0) * rows
+
+
+@inner_function
+def fill_pe_tiles(
+    tiles: IntTable, key: IntTable, segs: SegTable, rows: RowTable, hw: IntTable, fixed: int
+) -> int:
+    """What crosses the NoC in an inner step whose segments are `key`; returns its cycles."""
+    depthwise = hw[HW_DEPTHWISE] == 1
+    tiles[IN] = input_elements(key, segs, rows)
+    tiles[FILTER] = filter_elements(key, segs)
+    tiles[OUT] = output_elements(C if depthwise else K, key, segs)
+    # PEs keep what they hold only where the axis and its taps are temporal
+    for axis in range(Y, X + 1):
+        temporal = not fixed & ((1 << axis) | (1 << (axis + R - Y)))
+        saved = 0
+        if hw[HW_SLIDE] == 1 and temporal:
+            saved = shared_elements(axis, key, segs, rows)
+        tiles[SAVED_Y + axis - Y] = saved
+    return compute_of(key, segs, hw[HW_LANES])
+
+
+@inner_function
+def loaded(tiles: IntTable, moved: int, axis: int) -> int:
+    """Input and filter elements to load when the counters in `moved` changed.
+
+    Args:
+        tiles: The step's tiles.
+        moved: Mask of dimensions.
+        axis: The dimension that advanced; where it is the only one of the input's that moved, what
+            a slide saves is not loaded.
+    """
+    elements = 0
+    if moved & INPUT_MASK:
+        elements = tiles[IN]
+        if moved & INPUT_MASK == 1 << axis and Y <= axis <= X:
+            elements -= tiles[SAVED_Y + axis - Y]
+    if moved & FILTER_MASK:
+        elements += tiles[FILTER]
+    return elements
+
+
+@inner_function
 def add_outer_steps(
     row: IntTable,
     times: int,
@@ -95,7 +164,7 @@ def add_outer_steps(
         flag: 1 where partial sums of earlier outer steps are read back.
         totals: Sums over the inner steps after iteration 0.
         step0: The same for the step at iteration 0.
-        dram_in: Cycles from DRAM.
+        dram_in: Cycles from DRAM that the step's other work can hide.
         dram_out: Cycles to DRAM.
     """
     cycles = totals[CYCLES + flag] + step0[CYCLES + flag]
@@ -116,7 +185,88 @@ def add_outer_steps(
     row[DRAM_OUT_CYCLES] += times * dram_out
 
 
-@njit
+@inner_function(locals={"one": int64, "times": int64, "first": int64})
+def add_class(
+    row: IntTable,
+    hw: IntTable,
+    depth: int,
+    deepest: int,
+    inner_moved: int,
+    compute: int,
+    dims: IntTable,
+    work: IntTable,
+) -> None:
+    """Add all outer steps whose dimensions are in the classes ``work[KINDS]``.
+
+    Args:
+        row: The result row.
+        hw: Layer, accelerator and options.
+        depth: Number of outer loops with more than one iteration.
+        deepest: Position of the innermost one in its last, smaller step; loops inside the one that
+            advances are at iteration 0, so that this one advances or lies outside; -1 for none.
+        inner_moved: Mask of inner loops with more than one iteration: each wraps.
+        compute: Cycles of PE (0, 0) in the first inner step.
+        dims: Dimension table.
+        work: Work table.
+    """
+    kinds, outer_loops, totals, step0 = (
+        work[KINDS],
+        work[OUTER_LOOPS],
+        work[TOTALS],
+        work[STEP0],
+    )
+    l2_tiles, pe_tiles = work[L2_TILES], work[PE_TILES]
+    output_mask = DEPTHWISE_OUTPUT_MASK if hw[HW_DEPTHWISE] else OUTPUT_MASK
+    noc, noc_shift = hw[HW_NOC], log2_or_none(hw[HW_NOC])
+    offchip, offchip_shift = hw[HW_OFFCHIP], log2_or_none(hw[HW_OFFCHIP])
+    one = 1
+    times = 1
+    first = 1
+    # place -1 is the very first step, in which everything moves
+    for place in range(-1, depth):
+        d = outer_loops[place] if place >= 0 else K
+        start = place < 0
+        here = dims[d, COUNT + kinds[d]] if place >= 0 else 1
+        advances = here - 1 if place >= 0 and kinds[d] == 0 else here
+        if place >= deepest and advances > 0:
+            moved = ALL_DIMS if start else 0
+            for k in range(max(place, 0), depth):
+                moved |= 1 << outer_loops[k]
+            load = loaded(l2_tiles, moved, d)
+            store = l2_tiles[OUT] if moved & output_mask else 0
+            dram_out = transfer(store, offchip, offchip_shift)
+            moved |= inner_moved
+            noc_load = loaded(pe_tiles, moved, d)
+            noc_store = pe_tiles[OUT] if moved & output_mask else 0
+            if start:
+                # the first fills come before everything else, outside the maximum
+                fill = transfer(noc_load, noc, noc_shift)
+                dram_fill = transfer(load, offchip, offchip_shift)
+                row[NOC_IN] += fill
+                row[BOUND_NOC_IN] += fill
+                row[DRAM_IN_CYCLES] += dram_fill
+                row[BOUND_DRAM] += dram_fill
+                row[LATENCY] += fill + dram_fill
+                load = 0
+                noc_load = 0
+            step0[:] = 0
+            add_steps(step0, one, one, compute, noc_load, noc_store, noc, noc_shift)
+            fresh = first * advances if start or (output_mask >> d) & 1 else 0
+            for flag in range(2):
+                number = times * advances - fresh if flag else fresh
+                if number > 0:
+                    elements = load + store if flag else load
+                    dram_in = transfer(elements, offchip, offchip_shift)
+                    add_outer_steps(row, number, flag, totals, step0, dram_in, dram_out)
+        times *= here
+        if place >= 0 and not (output_mask >> d) & 1:
+            # partial sums are new only while every reduction loop is in its first step
+            first = first if kinds[d] == 0 else 0
+        else:
+            first *= here
+
+
+@inner_function(locals={"depth": int64, "deepest": int64, "inner_moved": int64})
 def stepwise(
     row: IntTable,
     hw: IntTable,
@@ -142,16 +292,7 @@ def stepwise(
         work: Work table, ``(WORK_ROWS, WORK_COLUMNS)``.
     """
     kinds, key, loops, outer_loops = work[KINDS], work[KEY], work[LOOPS], work[OUTER_LOOPS]
-    ragged, totals, step0 = work[RAGGED], work[TOTALS], work[STEP0]
-    output_mask = DEPTHWISE_OUTPUT_MASK if hw[HW_DEPTHWISE] else OUTPUT_MASK
-    channel = C if hw[HW_DEPTHWISE] else K
-    stride = hw[HW_STRIDE]
-    lanes = hw[HW_LANES]
-    noc, noc_shift = hw[HW_NOC], log2_or_none(hw[HW_NOC])
-    offchip, offchip_shift = hw[HW_OFFCHIP], log2_or_none(hw[HW_OFFCHIP])
-    slides = hw[HW_SLIDE] == 1
-    slide_y = slides and not fixed & ((1 << Y) | (1 << R))
-    slide_x = slides and not fixed & ((1 << X) | (1 << S))
+    ragged = work[RAGGED]
     depth = 0
     varying = 0
     for place in range(6):
@@ -166,100 +307,18 @@ def stepwise(
     for bits in range(1 << varying):
         deepest = -1
         for v in range(varying):
-            kinds[outer_loops[ragged[v]]] = (bits >> v) & 1
-            if (bits >> v) & 1:
+            last = (bits >> v) & 1
+            kinds[outer_loops[ragged[v]]] = last
+            if last:
                 deepest = ragged[v]
         count = active_loops(kinds, inner_order, dims, key, loops)
-        inner_totals(
-            totals, kinds, dims, segs, rows, key, loops, count,
-            work[DIGITS], work[TIMES], work[FIRSTS], output_mask, channel,
-            slide_y, slide_x, lanes, noc, noc_shift,
-        )  # fmt: skip
-        # the step at iteration 0, and the L2 tiles of this kind of outer step
-        compute = 1
-        for d in range(6):
-            compute *= segs[d, key[d], LEAD]
-        if lanes > 1:
-            compute = ceil_div(compute, lanes)
-        in0 = input_elements(key, segs, rows)
-        filter0 = (
-            segs[K, key[K], UNION]
-            * segs[C, key[C], UNION]
-            * segs[R, key[R], UNION]
-            * segs[S, key[S], UNION]
-        )
-        out0 = segs[channel, key[channel], UNION] * segs[Y, key[Y], UNION] * segs[X, key[X], UNION]
-        l2_c = dims[C, SPAN + kinds[C]]
-        l2_k = dims[K, SPAN + kinds[K]]
-        l2_y, l2_x = dims[Y, SPAN + kinds[Y]], dims[X, SPAN + kinds[X]]
-        l2_r, l2_s = dims[R, SPAN + kinds[R]], dims[S, SPAN + kinds[S]]
-        l2_rows, l2_cols = footprint(l2_y, l2_r, stride), footprint(l2_x, l2_s, stride)
-        l2_in = l2_c * l2_rows * l2_cols
-        l2_filter = l2_k * l2_c * l2_r * l2_s
-        l2_out = (l2_c if hw[HW_DEPTHWISE] else l2_k) * l2_y * l2_x
-        if deepest < 0:
-            # the very first outer step: its fills come before, outside its maximum
-            step0[:] = 0
-            add_steps(step0, 1, 1, compute, 0, out0, noc, noc_shift)
-            noc_fill = transfer(in0 + filter0, noc, noc_shift)
-            dram_fill = transfer(l2_in + l2_filter, offchip, offchip_shift)
-            step0[IN_CYCLES] = noc_fill
-            dram_out = transfer(l2_out, offchip, offchip_shift)
-            add_outer_steps(row, 1, 0, totals, step0, 0, dram_out)
-            row[DRAM_IN_CYCLES] += dram_fill
-            row[LATENCY] += dram_fill + noc_fill
-            row[BOUND_DRAM] += dram_fill
-            row[BOUND_NOC_IN] += noc_fill
         inner_moved = 0
         for k in range(count):
             inner_moved |= 1 << loops[k]
-        times = 1
-        first = 1
-        for a in range(depth):
-            d = outer_loops[a]
-            here = dims[d, COUNT + kinds[d]]
-            advances = here - 1 if kinds[d] == 0 else here
-            if a >= deepest and advances > 0:
-                moved = 0
-                for k in range(a, depth):
-                    moved |= 1 << outer_loops[k]
-                load = 0
-                if moved & INPUT_MASK:
-                    load = l2_in
-                    if slides and moved & INPUT_MASK == 1 << d:
-                        if d == Y:
-                            load -= l2_c * max(l2_r - stride, 0) * l2_cols
-                        elif d == X:
-                            load -= l2_c * max(l2_s - stride, 0) * l2_rows
-                if moved & FILTER_MASK:
-                    load += l2_filter
-                store = l2_out if moved & output_mask else 0
-                dram_out = transfer(store, offchip, offchip_shift)
-                moved |= inner_moved
-                noc_load = 0
-                if moved & INPUT_MASK:
-                    noc_load = in0
-                    # inner loops inside this one wrap; only the axis itself may
-                    others = moved & INPUT_MASK & ~(1 << d)
-                    if others == 0 and ((d == Y and slide_y) or (d == X and slide_x)):
-                        noc_load -= shared_elements(d, key, segs, rows)
-                if moved & FILTER_MASK:
-                    noc_load += filter0
-                step0[:] = 0
-                add_steps(
-                    step0, 1, 1, compute, noc_load, out0 if moved & output_mask else 0,
-                    noc, noc_shift,
-                )  # fmt: skip
-                fresh = first * advances if (output_mask >> d) & 1 else 0
-                again = times * advances - fresh
-                if fresh > 0:
-                    dram_in = transfer(load, offchip, offchip_shift)
-                    add_outer_steps(row, fresh, 0, totals, step0, dram_in, dram_out)
-                if again > 0:
-                    dram_in = transfer(load + store, offchip, offchip_shift)
-                    add_outer_steps(row, again, 1, totals, step0, dram_in, dram_out)
-            times *= here
-            if (output_mask >> d) & 1:
-                first *= here
-            elif kinds[d] == 1:
-                first = 0
+        inner_totals(
+            work[TOTALS], kinds, dims, segs, rows, key, loops, count,
+            work[DIGITS], work[TIMES], work[FIRSTS], hw, fixed,
+        )  # fmt: skip
+        compute = fill_pe_tiles(work[PE_TILES], key, segs, rows, hw, fixed)
+        fill_l2_tiles(work[L2_TILES], kinds, dims, hw)
+        add_class(row, hw, depth, deepest, inner_moved, compute, dims, work)

@@ -1,0 +1,133 @@
+"""From counts to :class:`Cost` and :class:`CostBatch`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cost_models.columns import LazyColumns
+from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch, FloatArray
+from cost_models.exact.figures import (
+    ACCESS_KINDS,
+    ACCESSES,
+    DETAIL_OF,
+    DETAILS,
+    FIGURE_OF,
+    Setting,
+)
+from cost_models.exact.layout import BOUND_NAMES, COUNT_NAMES, IntTable
+from cost_models.infeasible import Infeasible
+
+ROW_NAMES = (*COUNT_NAMES, *BOUND_NAMES)
+"""Names of the columns of a result row."""
+_COLUMN = {name: i for i, name in enumerate(ROW_NAMES)}
+_INF = float("inf")
+
+
+def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
+    """The cost of one mapping.
+
+    Args:
+        counts: The counts of `ROW_NAMES`, and ``num_pes``.
+        setting: What the figures need besides.
+    """
+    accesses: dict[str, dict[str, float]] = {tensor: {} for tensor in TENSORS}
+    for (tensor, kind), count in ACCESSES[setting.tile].items():
+        accesses[tensor][kind] = float(count(counts))
+    figures = {name: figure(counts, setting) for name, figure in FIGURE_OF.items()}
+    detail = {name: part(counts, setting) for name, part in DETAIL_OF.items()}
+    return Cost(
+        infeasible=None,
+        **figures,
+        accesses=accesses,
+        detail=detail,
+        counts={name: counts[name] for name in COUNT_NAMES},
+    )
+
+
+def refused(infeasible: Infeasible) -> Cost:
+    """The cost of a mapping that has none."""
+    figures: dict[str, Any] = dict.fromkeys(FIGURES, _INF)
+    return Cost(infeasible, **figures)
+
+
+class RowCounts(Mapping[str, NDArray[np.int64]]):
+    """The columns of the kernel's rows by name, and `num_pes`."""
+
+    def __init__(self, rows: IntTable, pes: NDArray[np.int32] | None, default: int) -> None:
+        self._rows = rows
+        self._pes = pes
+        self._default = default
+
+    def __getitem__(self, name: str) -> NDArray[np.int64]:
+        if name == "num_pes":
+            if self._pes is None:
+                return np.full(len(self._rows), self._default, np.int64)
+            return self._pes.astype(np.int64)
+        return self._rows[:, _COLUMN[name]]
+
+    def row(self, index: int) -> dict[str, int]:
+        """One row's counts as plain integers."""
+        found = dict(zip(ROW_NAMES, self._rows[index].tolist(), strict=True))
+        found["num_pes"] = self._default if self._pes is None else int(self._pes[index])
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(ROW_NAMES)
+
+    def __len__(self) -> int:
+        return len(ROW_NAMES)
+
+
+def cost_batch(
+    counts: RowCounts, reasons: NDArray[np.int8], setting: Setting, why: Callable[[int], Infeasible]
+) -> CostBatch:
+    """The costs of many mappings; a figure is worked out when it is looked at.
+
+    Args:
+        counts: ``(B,)`` columns.
+        reasons: ``(B,)`` reason codes, 0 = feasible.
+        setting: What the figures need besides.
+        why: Builds the report of an infeasible row.
+    """
+    failed = reasons != 0
+    alone = counts.row(0) if len(reasons) == 1 else None
+
+    def masked(value: Any) -> FloatArray:
+        column = np.array(value, dtype=np.float64)
+        column[failed] = _INF
+        return column
+
+    def figure(name: str) -> FloatArray:
+        if alone is not None:  # plain numbers are several times faster than arrays of one
+            value = _INF if failed[0] else FIGURE_OF[name](alone, setting)
+            return np.array([value], dtype=np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return masked(FIGURE_OF[name](counts, setting))
+
+    def part(name: str) -> FloatArray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return masked(DETAIL_OF[name](counts, setting))
+
+    def accesses(tensor: str) -> Mapping[str, FloatArray]:
+        return LazyColumns(
+            ACCESS_KINDS, lambda kind: masked(ACCESSES[setting.tile][tensor, kind](counts))
+        )
+
+    def one(row: int) -> Cost:
+        if reasons[row] != 0:
+            return refused(why(row))
+        return cost_of(counts.row(row), setting)
+
+    return CostBatch(
+        reason=reasons,
+        figures=LazyColumns(FIGURES, figure),
+        accesses=LazyColumns(TENSORS, accesses),
+        detail=LazyColumns(DETAILS, part),
+        counts=LazyColumns(COUNT_NAMES, counts.__getitem__),
+        explain=why,
+        one=one,
+    )

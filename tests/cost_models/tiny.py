@@ -1,0 +1,69 @@
+"""Random tiny layers, accelerators and mappings, small enough to execute element by element."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cost_models import Accelerator, Mapping
+from layers import DIMS, Layer, LayerKind
+
+
+@dataclass(frozen=True)
+class Case:
+    layer: Layer
+    accelerator: Accelerator
+    mapping: Mapping
+
+
+def _pick(rng: np.random.Generator, *choices: int | None) -> int | None:
+    return choices[int(rng.integers(len(choices)))]
+
+
+def random_layer(rng: np.random.Generator, max_macs: int = 600) -> Layer:
+    """A convolution, depthwise convolution, matrix product or grouped convolution."""
+    while True:
+        K, C = (int(n) for n in rng.integers(1, 6, 2))
+        P, Q = (int(n) for n in rng.integers(1, 8, 2))
+        R, S = (int(n) for n in rng.integers(1, 5, 2))
+        stride = int(rng.choice([1, 1, 2, 3, 4]))
+        kind = LayerKind(
+            str(rng.choice(["CONV", "CONV", "CONV", "DSCONV", "NGCONV", "GEMM", "TRCONV"]))
+        )
+        N = int(rng.choice([1, 1, 1, 2, 3]))
+        groups = int(rng.integers(1, 4)) if kind is LayerKind.NGCONV else 1
+        if kind is LayerKind.DSCONV:
+            K = 1
+        if kind is LayerKind.GEMM:
+            Q, R, S, stride = 1, 1, 1, 1
+        if max_macs >= K * C * P * Q * R * S:
+            Y, X = (P - 1) * stride + R, (Q - 1) * stride + S
+            return Layer("tiny", kind, K, C, Y, X, R, S, stride, N, groups)
+
+
+def random_mapping(rng: np.random.Generator, layer: Layer, max_pes: int = 12) -> Mapping:
+    """Any orders, spatial dimensions and tiles; some tiles are larger than what they tile."""
+    outer = {d: int(rng.integers(1, n + 2)) for d, n in zip(DIMS, layer.extents, strict=True)}
+    inner = {d: int(rng.integers(1, outer[d] + 1)) for d in DIMS}
+    cluster_size = int(rng.integers(1, 5))
+    num_pes = int(rng.integers(cluster_size, max(max_pes, cluster_size) + 1))
+    order = ["".join(DIMS[d] for d in rng.permutation(6)) for _ in range(2)]
+    parallel = [DIMS[d] for d in rng.integers(0, 6, 2)]
+    return Mapping(
+        (order[0], order[1]), (parallel[0], parallel[1]), (outer, inner), cluster_size, num_pes
+    )
+
+
+def random_case(rng: np.random.Generator, max_macs: int = 600) -> Case:
+    """A tiny layer, an accelerator with any bandwidths and lanes, and a mapping."""
+    layer = random_layer(rng, max_macs)
+    accelerator = Accelerator(
+        num_pes=16,
+        l1_bytes=_pick(rng, None, None, None, 40),
+        l2_bytes=_pick(rng, None, None, None, 200),
+        noc_bw=_pick(rng, None, 1, 2, 3, 4, 16),
+        offchip_bw=_pick(rng, None, 1, 2, 3, 8),
+        simd_lanes=int(rng.choice([1, 1, 2, 3, 4])),
+    )
+    return Case(layer, accelerator, random_mapping(rng, layer))
