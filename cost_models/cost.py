@@ -125,9 +125,6 @@ class CostBatch:
         figures: dict[str, Any] = {name: float(self.figures[name][row]) for name in FIGURES}
         if self.reason[row] != 0:
             return Cost(self._why(row), **figures)
-        figures: dict[str, Any] = {name: float(self.figures[name][row]) for name in FIGURES}
-        if self.reason[row] != 0:
-            return Cost(self._why(row), **figures)
         return Cost(
             infeasible=None,
             **figures,
