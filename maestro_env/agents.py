@@ -132,6 +132,9 @@ class AgentWorld:
     Args:
         worlds: A single world.
         agents: See :class:`AgentWorlds`.
+
+    Attributes:
+        shown: The last mapping: its layer's place in the sequence, and its action.
     """
 
     def __init__(self, worlds: Worlds, agents: Assignment | None = None) -> None:
@@ -139,7 +142,7 @@ class AgentWorld:
         self.names = self.group.names
         self.observation_spaces = {name: self.group.observation_space() for name in self.names}
         self.action_spaces = self.group.action_spaces()
-        self.outcome: Outcome | None = None
+        self.shown: tuple[int, IntArray | None] = (worlds.position(0), None)
         self._last = np.zeros(len(worlds.nvec), dtype=np.int64)
         self._observation = np.zeros(worlds.observation_size, dtype=np.float32)
 
@@ -164,7 +167,7 @@ class AgentWorld:
         worlds = self.group.worlds
         self._observation = worlds.reset(routes=routes, recount=recount)[0]
         self._last[:] = 0
-        self.outcome = None
+        self.shown = (worlds.position(0), None)
         return self._observations(), self._infos(reset_info(worlds, 0))
 
     def step(
@@ -179,8 +182,9 @@ class AgentWorld:
             ActionError: An agent is unknown or missing, or its action is wrong.
         """
         joint = self._joint(actions)
+        position = self.group.worlds.position(0)
         observations, rewards, outcome = self.group.worlds.step(joint)
-        self._observation, self._last, self.outcome = observations[0], joint[0], outcome
+        self._observation, self._last, self.shown = observations[0], joint[0], (position, joint[0])
         info = step_info(self.group.worlds, 0, outcome, 0)
         return self._observations(), float(rewards[0]), self._infos(info)
 

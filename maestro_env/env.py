@@ -23,7 +23,6 @@ from maestro_env.feedback import Reward, check_choice, check_length
 from maestro_env.info import reset_info, step_info
 from maestro_env.map_space import ActionError
 from maestro_env.masks import flat
-from maestro_env.outcome import Outcome
 from maestro_env.problem import Problem
 from maestro_env.render import RENDER_MODES, render
 from maestro_env.worlds import Worlds
@@ -43,8 +42,7 @@ class WorldEnv(gymnasium.Env[Observation, Action]):
             check_choice("render_mode", render_mode, RENDER_MODES)
         self.render_mode = render_mode
         self.worlds = worlds
-        self._outcome: Outcome | None = None
-        self._stepped: Layer = worlds.layer(0)
+        self._shown: tuple[int, Action | None] = (worlds.position(0), None)
         self.observation_space = worlds.observation_space()
         self.action_space = worlds.action_space()
 
@@ -63,7 +61,7 @@ class WorldEnv(gymnasium.Env[Observation, Action]):
         """Start an episode; no sample is spent, and no option is read."""
         super().reset(seed=seed)
         observations = self.worlds.reset(routes=self._route(), recount=seed is not None)
-        self._outcome = None
+        self._shown = (self.worlds.position(0), None)
         return observations[0], reset_info(self.worlds, 0)
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -78,9 +76,9 @@ class WorldEnv(gymnasium.Env[Observation, Action]):
                 f"action: got shape {action.shape}, expected {self.action_space.shape}, one value "
                 "a parameter"
             )
-        self._stepped = self.worlds.layer(0)
+        position = self.worlds.position(0)
         observations, rewards, outcome = self.worlds.step(action[np.newaxis])
-        self._outcome = outcome
+        self._shown = (position, action)
         terminated, truncated = self._ended(int(self.worlds.age[0]))
         info = step_info(self.worlds, 0, outcome, 0)
         return observations[0], float(rewards[0]), terminated, truncated, info
@@ -93,7 +91,7 @@ class WorldEnv(gymnasium.Env[Observation, Action]):
                 "make the environment with render_mode='ansi' or 'rgb_array'"
             )
             return None
-        return render(self.render_mode, self._stepped, self.problem.accelerator, self._outcome, 0)
+        return render(self.render_mode, self.worlds, *self._shown)
 
     def _route(self) -> NDArray[np.int64] | None:
         """``(1, L)`` order of the layers in the next episode; None keeps it."""

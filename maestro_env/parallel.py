@@ -11,7 +11,6 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
-from layers import Layer
 from maestro_env.agents import AgentWorld, Assignment
 from maestro_env.build import EPISODE_LENGTH, any_worlds
 from maestro_env.feedback import check_choice, check_length
@@ -55,7 +54,6 @@ class MaestroParallelEnv(ParallelEnv):
         self.render_mode = render_mode
         self.episode_length = check_length(episode_length)
         self._world = AgentWorld(any_worlds(1, **arguments), agents)
-        self._stepped: Layer = self._world.group.worlds.layer(0)
         self.possible_agents = list(self._world.names)
         self.agents = list(self.possible_agents)
         self.observation_spaces: dict[str, Box] = self._world.observation_spaces
@@ -93,7 +91,6 @@ class MaestroParallelEnv(ParallelEnv):
         Raises:
             ActionError: An agent is unknown or missing, or its action is wrong.
         """
-        self._stepped = self._world.group.worlds.layer(0)
         observations, reward, infos = self._world.step(actions)
         truncated = self._world.age >= self.episode_length
         names = self.possible_agents
@@ -116,8 +113,7 @@ class MaestroParallelEnv(ParallelEnv):
         if self.render_mode is None:
             gymnasium.logger.warn("render() does nothing without a render_mode")
             return None
-        accelerator = self._world.group.worlds.problems[0].accelerator
-        return render(self.render_mode, self._stepped, accelerator, self._world.outcome, 0)
+        return render(self.render_mode, self._world.group.worlds, *self._world.shown)
 
     def close(self) -> None:
         """Nothing to release."""

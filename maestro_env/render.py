@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cost_models import Accelerator
 from cost_models.loop_nest import loop_nest
 from layers import Layer
 from maestro_env.objective import UNITS
 from maestro_env.outcome import Outcome
+from maestro_env.worlds import Worlds
 
 RENDER_MODES = ("ansi", "rgb_array")
 
@@ -18,38 +23,38 @@ SHOWN = (
 """Figures of the text view."""
 
 
-def render(
-    mode: str, layer: Layer, accelerator: Accelerator, outcome: Outcome | None, row: int
-) -> Any:
-    """Show one world's mapping.
+def render(mode: str, worlds: Worlds, position: int, action: NDArray[np.int64] | None) -> Any:
+    """Show a mapping; no sample is counted.
 
     Args:
         mode: One of `RENDER_MODES`.
-        layer: The layer it maps.
-        accelerator: The accelerator.
-        outcome: Of the last step; None before the first one.
-        row: The world's row in it.
+        worlds: The worlds.
+        position: Place in their sequence of the layer that is mapped.
+        action: ``(P,)`` the mapping; None before the first step.
 
     Returns:
         Text for ``"ansi"``; a ``(512, 800, 3)`` uint8 picture for ``"rgb_array"``.
     """
+    problem = worlds.problems[position]
+    layer = replace(problem.layer, name=worlds.layer_names[position])
+    outcome = None if action is None else worlds.look(position, action)
     if mode == "ansi":
-        return as_text(layer, accelerator, outcome, row)
+        return as_text(layer, problem.accelerator, outcome)
     from maestro_env.picture import draw
 
     if outcome is None:
-        return draw(layer, accelerator, None, None)
-    return draw(layer, accelerator, outcome.mapping(row), outcome.cost(row))
+        return draw(layer, problem.accelerator, None, None)
+    return draw(layer, problem.accelerator, outcome.mapping(0), outcome.cost(0))
 
 
-def as_text(layer: Layer, accelerator: Accelerator, outcome: Outcome | None, row: int) -> str:
+def as_text(layer: Layer, accelerator: Accelerator, outcome: Outcome | None) -> str:
     """The loop nest and the costs with their units."""
     if outcome is None:
         return f"{layer.name}: no mapping yet\n"
-    nest = loop_nest(outcome.mapping(row), layer, accelerator.num_pes)
-    reason = outcome.infeasible(row)
+    nest = loop_nest(outcome.mapping(0), layer, accelerator.num_pes)
+    reason = outcome.infeasible(0)
     if reason is not None:
         return f"{layer.name}\n{nest}\n{reason}\n"
-    cost = outcome.cost(row)
+    cost = outcome.cost(0)
     lines = [f"{name:<16}{getattr(cost, name):>16,.1f} {UNITS[name]}" for name in SHOWN]
     return "\n".join([layer.name, nest, *lines, ""])

@@ -14,7 +14,6 @@ from stable_baselines3.common.vec_env import VecEnv
 from maestro_env.build import EPISODE_LENGTH, any_worlds
 from maestro_env.feedback import check_choice, check_length
 from maestro_env.masks import flat
-from maestro_env.outcome import Outcome
 from maestro_env.render import RENDER_MODES, render
 
 
@@ -47,14 +46,13 @@ class SB3MaestroEnv(VecEnv):
         self.render_mode = render_mode
         self._actions: NDArray[Any] = np.zeros((num_envs, len(self.worlds.nvec)), dtype=np.int64)
         self._returns = np.zeros(num_envs)
-        self._outcome: Outcome | None = None
+        self._shown: list[tuple[int, Any]] = [(0, None)] * num_envs
         self._start = time.perf_counter()
         super().__init__(num_envs, self.worlds.observation_space(), self.worlds.action_space())
 
     def reset(self) -> NDArray[np.float32]:
         """Start episodes in all worlds."""
         self._returns[:] = 0.0
-        self._outcome = None
         recount = np.array([seed is not None for seed in self._seeds])
         self._reset_seeds()
         self._reset_options()
@@ -71,9 +69,12 @@ class SB3MaestroEnv(VecEnv):
             ActionError: Actions of a wrong shape, type or range; nothing was evaluated.
             BudgetExhausted: The problem's budget does not suffice.
         """
-        observations, rewards, self._outcome = self.worlds.step(self._actions)
+        if self.render_mode is not None:
+            positions = [self.worlds.position(world) for world in range(self.num_envs)]
+            self._shown = list(zip(positions, np.array(self._actions), strict=True))
+        observations, rewards, outcome = self.worlds.step(self._actions)
         self._returns += rewards
-        feasible, values = self._outcome.feasible.tolist(), self._outcome.values.tolist()
+        feasible, values = outcome.feasible.tolist(), outcome.values.tolist()
         infos: list[dict[str, Any]] = [
             {"feasible": fits, "value": value, "TimeLimit.truncated": False}
             for fits, value in zip(feasible, values, strict=True)
@@ -110,8 +111,7 @@ class SB3MaestroEnv(VecEnv):
         return [self._render(world) for world in range(self.num_envs)]
 
     def _render(self, world: int) -> Any:
-        layer, accelerator = self.worlds.layer(world), self.worlds.problems[0].accelerator
-        return render(self.render_mode or "ansi", layer, accelerator, self._outcome, world)
+        return render(self.render_mode or "ansi", self.worlds, *self._shown[world])
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """An attribute of some worlds."""

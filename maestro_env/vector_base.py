@@ -13,7 +13,6 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from cost_models import Cost, Infeasible
-from layers import Layer
 from maestro_env.feedback import OBSERVED, EnvError, check_choice
 from maestro_env.map_space import ActionError
 from maestro_env.outcome import Outcome
@@ -85,8 +84,7 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]
         self._ended_worlds = np.zeros(self.num_envs, dtype=np.bool_)
         self._observations = np.zeros(self.observation_space.shape or (), dtype=np.float32)
         self._generators: list[np.random.Generator | None] = [None] * self.num_envs
-        self._outcome: tuple[Outcome, Rows] | None = None
-        self._stepped: list[Layer] = []
+        self._shown: list[tuple[int, Any]] = [(0, None)] * self.num_envs
         self._next: NDArray[np.object_] | None = None  # names and masks of the layers to map next
 
     def reset(
@@ -107,9 +105,10 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]
         seeds = self._seeds(seed)
         mask = (options or {}).get("reset_mask")
         rows = np.arange(self.num_envs) if mask is None else _masked(mask, self.num_envs)
-        self._outcome = None
         infos: dict[str, Any] = {}
         self._reset_rows(rows, [seeds[i] for i in rows], infos)
+        for world in rows:
+            self._shown[world] = (self.worlds.position(world), None)
         return self._observations.copy(), infos
 
     def step(self, actions: Any) -> Step:
@@ -156,15 +155,7 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]
         """One frame a world, or None without a ``render_mode``."""
         if self.render_mode is None:
             return None
-        accelerator = self.worlds.problems[0].accelerator
-        frames = []
-        for world in range(self.num_envs):
-            outcome, row = None, -1
-            if self._outcome is not None:
-                outcome, row = self._outcome[0], int(self._outcome[1][world])
-            layer = self.worlds.layer(world) if row < 0 else self._stepped[row]
-            shown = outcome if row >= 0 else None
-            frames.append(render(self.render_mode, layer, accelerator, shown, row))
+        frames = [render(self.render_mode, self.worlds, *shown) for shown in self._shown]
         return tuple(frames)
 
     def _ended(self, age: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -204,13 +195,13 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]
     def _step_rows(self, rows: Rows, actions: NDArray[Any], infos: dict[str, Any]) -> Any:
         everyone = len(rows) == self.num_envs
         if self.render_mode is not None:
-            self._stepped = [self.worlds.layer(world) for world in rows]
+            for world in rows:
+                self._shown[world] = (self.worlds.position(world), actions[world].copy())
         chosen = None if everyone else rows
         observations, rewards, outcome = self.worlds.step(actions[rows], chosen)
         self._observations[rows] = observations
         row = np.full(self.num_envs, -1)
         row[rows] = np.arange(len(rows))
-        self._outcome = (outcome, row)
         self._put_common(infos, rows)
         feasible = outcome.feasible
         self._put(infos, "feasible", rows, feasible)

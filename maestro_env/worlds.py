@@ -169,6 +169,13 @@ class Worlds:
         self.age[chosen] += 1
         return self._observe(paper, chosen), rewards, outcome
 
+    def look(self, position: int, action: IntArray) -> Outcome:
+        """The outcome of an action ``(P,)`` on one layer of the sequence, without counting it."""
+        own = action[np.newaxis]
+        if self._shared is not None:
+            own = self._shared.translate(own, int(self._which[position]))
+        return Outcome(1, [(ALL, self.problems[position].look(own))])
+
     def _step_one(self, actions: Any) -> tuple[NDArray[np.float32], FloatArray, Outcome]:
         evaluation = self._distinct[0].evaluate(actions)
         paper, rewards = self._feedback[0](evaluation.costs, evaluation.values)

@@ -1,0 +1,201 @@
+"""What every registered environment owes to the libraries that use it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env, data_equivalence
+
+import layers
+import maestro_env
+from cost_models import PRESETS
+
+IDS = tuple(maestro_env.ENVIRONMENTS)
+ENDS = [(network, place) for network in layers.networks() for place in (0, -1)]
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def make(name: str, **options: Any) -> Any:
+    return gymnasium.make(name, **options)
+
+
+def ends(network: str) -> list[str]:
+    names = [layer.name for layer in layers.network(network)]
+    return [names[0], names[-1]]
+
+
+def walk(env: Any, steps: int, seed: int = 3) -> list[Any]:
+    """Everything an environment says in some steps of random actions."""
+    env.action_space.seed(seed)
+    said: list[Any] = [env.reset(seed=seed)]
+    for _ in range(steps):
+        step = env.step(env.action_space.sample())
+        said.append(step)
+        if step[2] or step[3]:
+            said.append(env.reset())
+    return said
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_gymnasium_checker_with_every_render_mode(name: str) -> None:
+    pytest.importorskip("matplotlib", reason="needs the extra viz")
+    check_env(make(name).unwrapped)
+
+
+@pytest.mark.parametrize("name", IDS)
+@pytest.mark.filterwarnings("default:Gym has been unmaintained")
+def test_sb3_checker(name: str) -> None:
+    pytest.importorskip("stable_baselines3", reason="needs the extra rl")
+    from stable_baselines3.common.env_checker import check_env as check_for_sb3
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_for_sb3(make(name), warn=True)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_passive_checker_over_whole_episodes(name: str) -> None:
+    env = make(name)
+    assert "PassiveEnvChecker" in str(env)
+    said = walk(env, 60)
+    for observation, *_ in said:
+        assert env.observation_space.contains(observation)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_two_environments_say_the_same(name: str) -> None:
+    first, second = (walk(make(name), 20) for _ in range(2))
+    assert data_equivalence(first, second, exact=True)
+    assert not data_equivalence(first, walk(make(name), 20, seed=4), exact=True)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_pickles_go_on_where_they_were(name: str) -> None:
+    env = make(name)
+    walk(env, 5)
+    copy = pickle.loads(pickle.dumps(env))
+    actions = [env.action_space.sample() for _ in range(12)]
+    for action in actions:
+        assert data_equivalence(env.step(action), copy.step(action), exact=True)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_spec_survives_json(name: str) -> None:
+    env = make(name, reward="log", space={"tiles": "divisors"})
+    spec = gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json())
+    assert data_equivalence(walk(env, 8), walk(gymnasium.make(spec), 8), exact=True)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_vector_form_is_the_native_one(name: str) -> None:
+    envs = gymnasium.make_vec(name, num_envs=3)
+    assert isinstance(envs.unwrapped, maestro_env.vector_base.VectorWorldEnv)
+    assert envs.spec.id == name
+    single = make(name)
+    envs.action_space.seed(1)
+    first, _ = envs.reset(seed=7)
+    assert np.array_equal(first[0], single.reset(seed=7)[0])
+    for _ in range(5):
+        actions = envs.action_space.sample()
+        observations, rewards, *_ = envs.step(actions)
+        observation, reward, *_ = single.step(actions[0])
+        assert np.array_equal(observations[0], observation)
+        assert rewards[0] == reward
+    envs.close()
+
+
+def test_another_process_with_another_hash_seed_says_the_same() -> None:
+    script = (
+        "import hashlib, gymnasium, numpy as np, maestro_env\n"
+        "digest = hashlib.sha256()\n"
+        "for name in maestro_env.ENVIRONMENTS:\n"
+        "    env = gymnasium.make(name)\n"
+        "    env.action_space.seed(5)\n"
+        "    digest.update(env.reset(seed=5)[0].tobytes())\n"
+        "    for _ in range(10):\n"
+        "        observation, reward, _, _, info = env.step(env.action_space.sample())\n"
+        "        digest.update(observation.tobytes() + np.float64(reward).tobytes())\n"
+        "        digest.update(repr((info['cost'], info['layer'], info['reason'])).encode())\n"
+        "print(digest.hexdigest())\n"
+    )
+    said = set()
+    for hash_seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+        )
+        assert done.returncode == 0, done.stderr
+        said.add(done.stdout)
+    assert len(said) == 1
+
+
+def test_the_id_with_its_module_needs_no_import() -> None:
+    script = (
+        "import sys, gymnasium\n"
+        "env = gymnasium.make('maestro_env:MaestroEnv-v0')\n"
+        "env.reset(seed=0)\n"
+        "heavy = {'torch', 'ray', 'matplotlib', 'pettingzoo', 'stable_baselines3', 'sklearn'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize(("network", "place"), ENDS)
+@pytest.mark.parametrize("name", ["MaestroEnv-v0", "MaestroEnvPaper-v0"])
+def test_first_and_last_layers_on_every_preset(
+    name: str, network: str, place: int, preset: str
+) -> None:
+    layer = layers.network(network)[place].name
+    env = make(name, layer=layer, accelerator=preset).unwrapped
+    check_env(env, skip_render_check=True)
+    env.reset(seed=0)
+    actions = env.problem.space.sample(6, 0)
+    said = [env.step(action) for action in [*actions, *actions]]
+    for once, again in zip(said[:6], said[6:], strict=True):
+        assert once[4]["cost"] == again[4]["cost"]
+        assert once[1] == again[1]
+        assert env.observation_space.contains(once[0])
+        if not once[4]["feasible"]:
+            assert once[1] == 0.0
+            assert (once[0] == 1).all()
+            assert once[4]["infeasible"].levers
+        else:
+            assert once[1] > 0
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("network", layers.networks())
+def test_network_environment_on_every_network_and_preset(network: str, preset: str) -> None:
+    env = make("MaestroEnvNetwork-v0", layers=ends(network), accelerator=preset).unwrapped
+    check_env(env, skip_render_check=True)
+    _, info = env.reset(seed=0)
+    assert info["layer"] == ends(network)[0]
+    _, _, terminated, _, info = env.step(env.action_space.sample(info["action_mask"]))
+    assert info["layer"] == ends(network)[1]
+    assert not terminated
+    observation, _, terminated, _, _ = env.step(env.action_space.sample(info["action_mask"]))
+    assert terminated
+    assert env.observation_space.contains(observation)
+
+
+@pytest.mark.parametrize("options", [{}, {"layers": "alexnet"}, {"objective": "latency"}])
+def test_pettingzoo_checkers(options: dict[str, Any]) -> None:
+    pytest.importorskip("pettingzoo", reason="needs the extra rl")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the checkers' own imports warn
+        from pettingzoo.test import parallel_api_test, parallel_seed_test
+    parallel_api_test(maestro_env.parallel_env(**options), num_cycles=40)
+    parallel_seed_test(lambda: maestro_env.parallel_env(**options), num_cycles=20)
