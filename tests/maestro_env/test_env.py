@@ -1,0 +1,326 @@
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+import layers
+import maestro_env
+from cost_models import Accelerator, Cost, ReasonCode
+from layers import Layer, LayerError
+from maestro_env import ActionError, EnvError, ObjectiveError, Problem
+from maestro_env.features import FEATURES, layer_features
+from maestro_env.masks import CAPACITY, action_masks, flat
+from maestro_env.sequence import SharedSpace
+
+LAYER = Layer("conv", "CONV", 24, 13, 31, 47, 3, 5)
+SMALL = Accelerator(64, l1_bytes=64, l2_bytes=144, noc_bw=16, offchip_bw=8)
+
+
+def made(**options: Any) -> Any:
+    return gymnasium.make("MaestroEnv-v0", **options).unwrapped
+
+
+# ---------------------------------------------------------------- arguments
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"layer": "mobilenetv2.99"}, LayerError, "mobilenetv2.0 to"),
+        ({"layer": "mobilnetv2.2"}, LayerError, "Did you mean 'mobilenetv2"),
+        ({"layer": "vgg16"}, EnvError, "use MaestroEnvNetwork-v0"),
+        ({"layer": ["vgg16.0", "vgg16.1"]}, EnvError, "MaestroEnvNetwork-v0"),
+        ({"objective": "latencyy"}, ObjectiveError, "Did you mean 'latency'"),
+        ({"accelerator": "egde"}, ValueError, "Did you mean 'edge'"),
+        ({"cost_model": "exakt"}, ValueError, "Did you mean 'exact'"),
+        ({"space": {"tiles": "divisor"}}, ValueError, "Did you mean 'divisors'"),
+        ({"space": {"tile": "any"}}, ValueError, "tile"),
+        ({"limits": {"max_latency": 1}}, ObjectiveError, "Did you mean 'max_latency_cycles'"),
+        ({"reward": "relativ"}, EnvError, "Did you mean 'relative'"),
+        ({"infeasible_reward": float("inf")}, EnvError, "finite"),
+        ({"observation": "papers"}, EnvError, "Did you mean 'paper'"),
+        ({"episode_length": 0}, EnvError, "at least 1"),
+        ({"episode_length": 2.5}, EnvError, "whole number"),
+    ],
+)
+def test_bad_arguments(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    for make in (gymnasium.make, gymnasium.make_vec):
+        with pytest.raises(error, match=message):
+            make("MaestroEnv-v0", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"layers": []}, "at least one"),
+        ({"layers": LAYER}, "list of layers"),
+        ({"layers": "vgg"}, "Did you mean 'vgg16'"),
+        ({"order": "shuffle"}, "Did you mean 'shuffled'"),
+    ],
+)
+def test_bad_arguments_of_the_network_environment(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        gymnasium.make("MaestroEnvNetwork-v0", **options)
+
+
+def test_unknown_render_mode() -> None:
+    with pytest.raises(EnvError, match="Did you mean 'ansi'"):
+        maestro_env.env.MaestroEnv(render_mode="ansii")
+
+
+def test_a_layer_that_is_too_large_is_refused() -> None:
+    with pytest.raises(ValueError, match="too large"):
+        made(layer=Layer.gemm("huge", M=2**40, N=2, K=2))
+    env = made(layer=Layer.gemm("large", M=2**30, N=2**30, K=2**30), episode_length=2)
+    env.reset(seed=0)
+    info = env.step(np.zeros(env.action_space.shape, int))[4]
+    assert info["reason"] == ReasonCode.TOO_LARGE
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (np.zeros(3, int), r"shape \(3,\), expected \(19,\)"),
+        (np.zeros((1, 19), int), "shape"),
+        (np.zeros(19), "float64"),
+        (np.full(19, -1), "expected 0.."),
+        ([99] * 19, "outer_priority_K"),
+        ("abc", "shape"),
+        (None, "shape"),
+    ],
+)
+def test_bad_actions_leave_everything_as_it_was(action: Any, message: str) -> None:
+    env = made()
+    env.reset(seed=0)
+    with pytest.raises(ActionError, match=message):
+        env.step(action)
+    assert env.problem.samples == 0
+    assert env.step(np.zeros(19, int))[4]["samples"] == 1
+
+
+# ---------------------------------------------------------------- steps and infos
+
+
+def test_reward_is_the_bound_over_the_value() -> None:
+    env = made(accelerator="archgym")
+    env.reset(seed=0)
+    for action in env.problem.space.sample(20, 0):
+        _, reward, _, _, info = env.step(action)
+        assert info["feasible"]
+        assert reward == env.problem.bound / info["value"]
+        cost = info["cost"]
+        assert info["value"] == cost.latency_cycles * cost.energy_nj
+        assert 0 < reward <= 1
+
+
+def test_episode_length_and_samples() -> None:
+    env = made(episode_length=3)
+    env.reset(seed=0)
+    ends = [env.step(np.zeros(19, int))[2:4] for _ in range(3)]
+    assert ends == [(False, False), (False, False), (False, True)]
+    env.reset()
+    assert env.step(np.zeros(19, int))[4]["samples"] == 4  # an episode is no new run
+    env.reset(seed=1)
+    assert env.step(np.zeros(19, int))[4]["samples"] == 1  # a seed starts one
+    assert env.problem.samples == 5
+
+
+def test_limits_make_mappings_infeasible() -> None:
+    free = made(accelerator="archgym")
+    free.reset(seed=0)
+    action = free.problem.space.sample(1, 0)[0]
+    latency = free.step(action)[4]["latency_cycles"]
+    env = made(accelerator="archgym", limits={"max_latency_cycles": latency * 0.99})
+    env.reset(seed=0)
+    observation, reward, _, _, info = env.step(action)
+    assert not info["feasible"]
+    assert reward == 0
+    assert (observation == 1).all()
+    assert info["reason"] == ReasonCode.LIMIT
+    assert info["infeasible"].demand == latency
+
+
+def test_infos_are_dicts_that_make_costs_when_asked() -> None:
+    env = made()
+    env.reset(seed=0)
+    actions = env.problem.space.sample(30, 0)
+    for action in actions:
+        info = env.step(action)[4]
+        same = env.step(action)[4]
+        assert isinstance(info, dict)
+        assert "cost" in info
+        assert "infeasible" in info
+        assert "nothing" not in info
+        assert info.get("nothing", 7) == 7
+        assert info.get("cost") == same["cost"]
+        assert set({**info}) == set(info) == set(dict(info)) == set(info.keys())
+        assert len(info) == len(list(info.items())) == len(list(info.values()))
+        assert isinstance(info["cost"], Cost)
+        assert info["cost"].feasible == info["feasible"]
+        for copied in (copy.deepcopy(info), pickle.loads(pickle.dumps(info)), info.copy()):
+            assert type(copied) is dict
+            assert copied["cost"] == info["cost"]
+        assert repr(info).count("cost") >= 1
+        with pytest.raises(KeyError):
+            info["nothing"]
+        assert json.dumps({key: info[key] for key in ("value", "samples", "layer", "reason")})
+        samples = same.pop("samples")
+        assert samples == info["samples"] + 1
+
+
+# ---------------------------------------------------------------- masks
+
+
+@pytest.mark.parametrize("name", ["mobilenetv2.2", "vgg16.1", "bert_base.0"])
+@pytest.mark.parametrize("options", [{}, {"co_search": ["num_pes"]}, {"orders": "permutation"}])
+def test_masked_choices_are_never_feasible(name: str, options: dict[str, Any]) -> None:
+    problem = Problem(name, SMALL, "latency", "exact", options)
+    masks = action_masks(problem)
+    assert any((mask == 0).any() for mask in masks)
+    for column, mask in enumerate(masks):
+        for choice in np.flatnonzero(mask == 0):
+            actions = problem.space.sample(200, int(choice))
+            actions[:, column] = choice
+            assert np.isin(problem.look(actions).costs.reason, CAPACITY).all()
+    assert problem.samples == 0
+
+
+def test_unmasked_choices_fit_somewhere() -> None:
+    problem = Problem("mobilenetv2.2", SMALL, "latency", "exact")
+    for column, mask in enumerate(action_masks(problem)):
+        if problem.space.parameters[column].kind != "tile":
+            assert mask.all()
+            continue
+        for choice in np.flatnonzero(mask):
+            fits = problem.space.sample(500, int(choice))
+            for other, parameter in enumerate(problem.space.parameters):
+                if parameter.kind == "tile" and other != column:
+                    fits[:, other] = 0
+            fits[:, column] = choice
+            assert (~np.isin(problem.look(fits).costs.reason, CAPACITY)).any()
+
+
+def test_masks_can_be_sampled_and_flattened() -> None:
+    env = made(accelerator=SMALL)
+    _, info = env.reset(seed=0)
+    env.action_space.seed(0)
+    for _ in range(20):
+        action = env.action_space.sample(info["action_mask"])
+        assert all(mask[choice] for mask, choice in zip(info["action_mask"], action, strict=True))
+        assert env.step(action)[4]["action_mask"] is info["action_mask"]
+    assert np.array_equal(env.action_masks(), flat(info["action_mask"]))
+
+
+# ---------------------------------------------------------------- several layers
+
+
+def test_features_tell_layers_apart() -> None:
+    seen = {}
+    for network in layers.networks():
+        for layer in layers.network(network):
+            features = layer_features(layer)
+            assert features.shape == (len(FEATURES),)
+            assert ((features >= 0) & (features <= 1)).all()
+            shape = (layer.extents, layer.stride, layer.repeats, layer.kind)
+            assert seen.setdefault(features.tobytes(), shape) == shape
+
+
+def test_shared_space_keeps_ends_and_meanings() -> None:
+    names = ("mobilenetv2.1", "vgg16.1", "mlp.0")  # depthwise, convolution, matrix product
+    spaces = [maestro_env.MapSpace(layers.get(name), Accelerator.preset("edge")) for name in names]
+    shared = SharedSpace(spaces)
+    least, most = np.zeros((1, len(shared.nvec)), int), (shared.nvec - 1)[None]
+    for index, space in enumerate(spaces):
+        ordinal = np.array([parameter.ordinal for parameter in space.parameters])
+        assert (shared.translate(least, index)[0] == 0).all()
+        assert (shared.translate(most, index)[0] == space.nvec - 1)[ordinal].all()
+        own = tuple(np.ones(n, np.int8) for n in space.nvec)
+        masks = shared.masks(own, index)
+        offered = {p.name: p.choices for p in space.parameters}
+        column = shared.names.index("outer_parallel")
+        for choice, dim in enumerate("KCYX"):
+            action = least.copy()
+            action[0, column] = choice
+            place = shared.translate(action, index)[0, column]
+            there = dim in offered["outer_parallel"]
+            assert masks[column][choice] == there
+            if there:
+                assert offered["outer_parallel"][place] == dim
+
+
+def test_network_environment_visits_every_layer_with_its_own_cost() -> None:
+    env = gymnasium.make("MaestroEnvNetwork-v0", layers="alexnet").unwrapped
+    names = [layer.name for layer in layers.network("alexnet")]
+    observation, info = env.reset(seed=0)
+    for place, name in enumerate(names):
+        assert info["layer"] == name
+        layer = layers.get(name)
+        assert np.array_equal(observation[4:], layer_features(layer))
+        assert env.problem.layer == layer
+        action = env.action_space.sample()
+        observation, _, terminated, truncated, info = env.step(action)
+        if info["feasible"]:
+            assert info["cost"].macs == layer.macs
+        assert (terminated, truncated) == (place == len(names) - 1, False)
+
+
+def test_shuffled_episodes_follow_the_seed() -> None:
+    env = gymnasium.make("MaestroEnvNetwork-v0", layers="vgg16", order="shuffled").unwrapped
+
+    def episode(seed: int | None) -> list[str]:
+        visited = [env.reset(seed=seed)[1]["layer"]]
+        while True:
+            _, _, terminated, _, info = env.step(env.action_space.sample())
+            if terminated:
+                return visited
+            visited.append(info["layer"])
+
+    first, second = episode(3), episode(None)
+    assert first != second
+    assert sorted(first) == sorted(second) == sorted(la.name for la in layers.network("vgg16"))
+    assert episode(3) == first
+    assert episode(4) != first
+
+
+def test_a_shorter_network_episode_is_truncated() -> None:
+    env = gymnasium.make("MaestroEnvNetwork-v0", layers="alexnet", episode_length=2).unwrapped
+    env.reset(seed=0)
+    assert env.step(env.action_space.sample())[2:4] == (False, False)
+    assert env.step(env.action_space.sample())[2:4] == (False, True)
+
+
+# ---------------------------------------------------------------- rendering
+
+
+def test_text_shows_the_loop_nest_and_units() -> None:
+    env = made(render_mode="ansi", accelerator="archgym")
+    env.reset(seed=0)
+    assert "no mapping yet" in env.render()
+    _, _, _, _, info = env.step(env.problem.space.sample(1, 0)[0])
+    text = env.render()
+    assert "MACs of one PE's tile" in text
+    assert f"{info['latency_cycles']:,.1f} cycles" in text
+    tight = made(render_mode="ansi", accelerator=Accelerator(16, 8, 64))
+    tight.reset(seed=0)
+    tight.step(tight.problem.space.nvec - 1)
+    assert "Infeasible" in tight.render()
+    assert tight.problem.samples == 1
+
+
+def test_picture_changes_with_the_mapping() -> None:
+    pytest.importorskip("matplotlib", reason="needs the extra viz")
+    env = made(render_mode="rgb_array")
+    env.reset(seed=0)
+    frames = [env.render()]
+    for action in (np.zeros(19, int), env.problem.space.nvec - 1):
+        env.step(action)
+        frames.append(env.render())
+        assert np.array_equal(frames[-1], env.render())
+    assert all(frame.shape == (512, 800, 3) and frame.dtype == np.uint8 for frame in frames)
+    assert len({frame.tobytes() for frame in frames}) == 3
