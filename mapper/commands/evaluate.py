@@ -227,6 +227,16 @@ def _print_many(results: list[tuple[Pair, dict[str, Cost]]]) -> None:
             reason = "" if cost.infeasible is None else str(cost.infeasible)
             rows.append({"layer": layer.name, "cost model": name, **values, "reason": reason})
     print_rows(f"{len(results)} layers", rows, "latency in cycles, energy in nJ, l1_bytes a PE")
+    for name in results[0][1]:
+        done = [costs[name] for _, costs in results if costs[name].feasible]
+        cycles, energy = (
+            sum(getattr(cost, figure) for cost in done)
+            for figure in ("latency_cycles", "energy_nj")
+        )
+        typer.echo(
+            f"{name}: {len(done)} of {len(results)} layers have a cost; one after another "
+            f"{cycles:,.0f} cycles, {energy:,.2f} nJ"
+        )
 
 
 def _shown_chip(chip: Accelerator) -> str:
