@@ -5,16 +5,16 @@ Network small {
     Stride { X: 1, Y: 1 }
     Dimensions { K: 32, C: 16, R: 3, S: 3, Y: 30, X: 30 }
     Dataflow {
-      SpatialMap(1,1) K;
+      SpatialMap(1,1) Y';
+      TemporalMap(8,8) K;
       TemporalMap(16,16) C;
-      TemporalMap(4,4) Y';
       TemporalMap(28,28) X';
       TemporalMap(Sz(R),Sz(R)) R;
       TemporalMap(Sz(S),Sz(S)) S;
-      Cluster(4,P);
-      SpatialMap(1,1) Y';
-      TemporalMap(1,1) C;
-      TemporalMap(7,7) X';
+      Cluster(8,P);
+      SpatialMap(1,1) K;
+      TemporalMap(16,16) C;
+      TemporalMap(1,1) X';
       TemporalMap(Sz(R),Sz(R)) R;
       TemporalMap(Sz(S),Sz(S)) S;
     }

@@ -224,7 +224,7 @@ def _print_many(results: list[tuple[Pair, dict[str, Cost]]]) -> None:
     for (layer, _), costs in results:
         for name, cost in costs.items():
             values = {figure: getattr(cost, figure) for figure in figures}
-            reason = "" if cost.infeasible is None else str(cost.infeasible)
+            reason = "" if cost.infeasible is None else cost.infeasible.code.name
             rows.append({"layer": layer.name, "cost model": name, **values, "reason": reason})
     print_rows(f"{len(results)} layers", rows, "latency in cycles, energy in nJ, l1_bytes a PE")
     for name in results[0][1]:
@@ -237,6 +237,10 @@ def _print_many(results: list[tuple[Pair, dict[str, Cost]]]) -> None:
             f"{name}: {len(done)} of {len(results)} layers have a cost; one after another "
             f"{cycles:,.0f} cycles, {energy:,.2f} nJ"
         )
+    for _, costs in results:
+        for name, cost in costs.items():
+            if not cost.feasible:
+                typer.echo(f"{name}: {cost.infeasible}", err=True)
 
 
 def _shown_chip(chip: Accelerator) -> str:

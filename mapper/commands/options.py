@@ -37,13 +37,15 @@ CostModelOption = Annotated[str, typer.Option("--cost-model", help="exact, maest
 
 _PANEL = "Accelerator, field by field (a number, or `none` for unlimited)"
 NumPes = Annotated[str | None, typer.Option(rich_help_panel=_PANEL, help="Processing elements.")]
-L1Bytes = Annotated[str | None, typer.Option(rich_help_panel=_PANEL, help="L1 of one PE [B].")]
-L2Bytes = Annotated[str | None, typer.Option(rich_help_panel=_PANEL, help="Shared L2 [B].")]
+L1Bytes = Annotated[
+    str | None, typer.Option(rich_help_panel=_PANEL, help="L1 of one PE, in bytes.")
+]
+L2Bytes = Annotated[str | None, typer.Option(rich_help_panel=_PANEL, help="Shared L2, in bytes.")]
 NocBw = Annotated[
-    str | None, typer.Option(rich_help_panel=_PANEL, help="L2 to the PEs [elements/cycle].")
+    str | None, typer.Option(rich_help_panel=_PANEL, help="L2 to the PEs, in elements/cycle.")
 ]
 OffchipBw = Annotated[
-    str | None, typer.Option(rich_help_panel=_PANEL, help="DRAM to L2 [elements/cycle].")
+    str | None, typer.Option(rich_help_panel=_PANEL, help="DRAM to L2, in elements/cycle.")
 ]
 SimdLanes = Annotated[
     str | None, typer.Option(rich_help_panel=_PANEL, help="MACs of one PE in a cycle.")

@@ -42,7 +42,11 @@ def search(
         ),
     ] = "edp",
     method: Annotated[
-        str | None, typer.Option(help="Searcher, such as ga or random.", show_default="ga")
+        str | None,
+        typer.Option(
+            help="Searcher, such as ga or random.",
+            show_default="marl, or ga without the extra rl",
+        ),
     ] = None,
     option: Annotated[
         list[str] | None,

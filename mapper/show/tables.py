@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-PLAIN_WIDTH = 240
+PLAIN_WIDTH = 1000
 """Columns a table may take where there is no terminal."""
 
 

@@ -19,12 +19,12 @@ from maestro_env import OBJECTIVES, Problem
 from mapper import cli
 
 LAYER = "mobilenetv2.2"
-SMALL = ["--budget", "300"]
+SMALL = ["--budget", "300", "--method", "ga"]
 MAPPER = [sys.executable, "-m", "mapper"]
 
 
 def search(*words: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error of ``mapper search WORDS``."""
+    """Exit code, standard output and standard error of ``mapper search WORDS``, by default ga."""
     result = CliRunner().invoke(cli.app, ["search", "--layer", LAYER, *SMALL, *words])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -213,9 +213,25 @@ def test_random_search_and_the_maestro_model_run_too() -> None:
     assert found["best"]["objective"] >= found["bound"]
 
 
+@pytest.mark.parametrize("installed", [True, False])
+def test_the_default_method_is_marl_or_without_its_extra_ga(
+    installed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if installed:
+        pytest.importorskip("torch", reason="the method marl needs the extra rl")
+    else:
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    words = ["search", "--layer", LAYER, "--budget", "200", "--json"]
+    result = CliRunner().invoke(cli.app, words)
+    assert result.exit_code == 0, result.stderr
+    method = json.loads(result.stdout)["manifest"]["method"]
+    assert method == ("marl" if installed else "ga")
+    assert ("running ga instead" in result.stderr) is not installed
+
+
 def test_ctrl_c_keeps_the_best_so_far(tmp_path: Path) -> None:
     folder = tmp_path / "result"
-    words = ["search", "--layer", LAYER, "--budget", "2000000000", "--out", str(folder)]
+    words = ["search", "--layer", LAYER, *SMALL, "--budget", "2000000000", "--out", str(folder)]
     with subprocess.Popen(
         [*MAPPER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
