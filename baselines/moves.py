@@ -32,7 +32,10 @@ class Moves:
         self._groups = self._build_groups()
         self._tiles = self._columns("tile")
         self._priorities = self._columns("priority")
-        self._parallel = [c for c in self._columns("parallel").ravel() if c >= 0]
+        self._orders = [self._first("order", level) for level in (0, 1)]
+        spread = [self._first("parallel", level) for level in (0, 1)]
+        same = len({space.parameters[column].choices for column in spread}) == 1
+        self._spread = spread if same else None
 
     def _columns(self, kind: str) -> IntArray:
         """``(2, n)`` columns of a kind with a choice, a row a level, -1 as filling."""
@@ -46,6 +49,13 @@ class Moves:
         ]
         width = max(len(row) for row in rows)
         return np.array([row + [-1] * (width - len(row)) for row in rows], dtype=np.int64)
+
+    def _first(self, kind: str, level: int) -> int:
+        """The column of a kind that a level has once, or -1."""
+        for column, parameter in enumerate(self.space.parameters):
+            if parameter.kind == kind and parameter.level == level:
+                return column
+        return -1
 
     def _build_groups(self) -> BoolArray:
         """``(G, P)`` sets of columns that belong together: a dimension, a level, an order."""
@@ -112,24 +122,25 @@ class Moves:
         """Orders with two loops swapped, for the columns that hold a permutation."""
         swapped = actions.copy()
         for column in np.flatnonzero(self.is_order):
-            pair = rng.integers(0, len(_SWAPS[0]), len(actions))
-            swapped[:, column] = _SWAPS[actions[:, column], pair]
+            swapped[:, column] = self._swapped(actions[:, column], int(column), rng)
         return swapped
 
-    def exchange(self, actions: IntArray, rng: Generator) -> IntArray:
-        """A move of two parameters at once, the same kind for every row of a third of the batch.
+    def _swapped(self, orders: IntArray, column: int, rng: Generator) -> IntArray:
+        if self.nvec[column] < len(PERMUTATIONS):  # narrowed: any order that is left
+            return rng.integers(0, self.nvec[column], len(orders))
+        return SWAPS[orders, rng.integers(0, SWAPS.shape[1], len(orders))]
 
-        Rows trade tile between two dimensions (one grows, one shrinks), swap two priorities of a
-        level, or swap the parallel dimensions of the levels.
+    def exchange(self, actions: IntArray, rng: Generator) -> IntArray:
+        """A move of two parameters at once.
+
+        Half of the rows trade tile between two dimensions (one grows, one shrinks), a quarter swap
+        two loops of a level, a quarter swap the parallel dimensions of the levels.
         """
         result = actions.copy()
         kind = rng.integers(0, 4, len(actions))
         self._trade(result, np.flatnonzero(kind <= 1), rng)
-        self._swap_priorities(result, np.flatnonzero(kind == 2), rng)
-        if len(self._parallel) == 2:
-            rows = np.flatnonzero(kind == 3)
-            outer, inner = self._parallel
-            result[rows, outer], result[rows, inner] = actions[rows, inner], actions[rows, outer]
+        self.swap_loops(result, np.flatnonzero(kind == 2), rng)
+        self.swap_parallel(result, np.flatnonzero(kind == 3))
         return result
 
     def _trade(self, actions: IntArray, rows: IntArray, rng: Generator) -> None:
@@ -142,17 +153,68 @@ class Moves:
             moved = actions[rows, column] + sign * rng.geometric(0.6, len(rows))
             actions[rows, column] = np.clip(moved, 0, self.nvec[column] - 1)
 
-    def _swap_priorities(self, actions: IntArray, rows: IntArray, rng: Generator) -> None:
+    def swap_loops(self, actions: IntArray, rows: IntArray, rng: Generator) -> None:
+        """Swap two loops of one level, in place, in the given rows."""
         level = rng.integers(0, 2, len(rows))
         for which in (0, 1):
+            mine = rows[level == which]
+            order = self._orders[which]
+            if order >= 0:
+                actions[mine, order] = self._swapped(actions[mine, order], order, rng)
+                continue
             columns = self._priorities[which]
             columns = columns[columns >= 0]
-            mine = rows[level == which]
             if len(columns) < 2 or len(mine) == 0:
                 continue
             pair = rng.permuted(np.tile(columns, (len(mine), 1)), axis=1)[:, :2]
             first, second = actions[mine, pair[:, 0]], actions[mine, pair[:, 1]]
-            actions[mine, pair[:, 0]], actions[mine, pair[:, 1]] = second, first
+            actions[mine, pair[:, 0]] = np.minimum(second, self.nvec[pair[:, 0]] - 1)
+            actions[mine, pair[:, 1]] = np.minimum(first, self.nvec[pair[:, 1]] - 1)
+
+    def swap_parallel(self, actions: IntArray, rows: IntArray) -> None:
+        """Swap the parallel dimensions of the two levels, in place, in the given rows."""
+        if self._spread is None:
+            return
+        outer, inner = self._spread
+        first, second = actions[rows, outer], actions[rows, inner]
+        actions[rows, outer], actions[rows, inner] = second, first
+
+    def neighbours(self, action: IntArray) -> IntArray:
+        """``(n, P)`` all actions one step away, canonical and without doubles.
+
+        A step moves an ordinal parameter to the next choice on either side, sets another one to
+        any choice, swaps two loops of a level, or swaps the parallel dimensions.
+        """
+        found = [self._one_changed(action, column) for column in self.active]
+        for which in (0, 1):
+            columns = self._priorities[which]
+            columns = columns[columns >= 0]
+            for i, first in enumerate(columns):
+                for second in columns[i + 1 :]:
+                    swapped = action[None].copy()
+                    swapped[0, [first, second]] = action[[second, first]]
+                    found.append(np.minimum(swapped, self.nvec - 1))
+        swapped = action[None].copy()
+        self.swap_parallel(swapped, np.array([0]))
+        found.append(swapped)
+        canonical = self.space.canonical(np.concatenate(found))
+        unique: IntArray = np.unique(canonical, axis=0)
+        own = self.space.canonical(action[None])
+        return np.asarray(unique[(unique != own).any(axis=1)])
+
+    def _one_changed(self, action: IntArray, column: np.integer) -> IntArray:
+        value, count = action[column], self.nvec[column]
+        if self.space.parameters[column].kind == "priority":
+            choices = np.empty(0, np.int64)  # swaps of two loops stand in
+        elif self.ordinal[column]:
+            choices = np.array([v for v in (value - 1, value + 1) if 0 <= v < count], np.int64)
+        elif self.is_order[column] and count == len(PERMUTATIONS):
+            choices = SWAPS[value]
+        else:
+            choices = np.delete(np.arange(count), value)
+        changed = np.tile(action, (len(choices), 1))
+        changed[:, column] = choices
+        return changed
 
 
 class Seen:
@@ -178,6 +240,12 @@ class Seen:
             result[row] = key not in self._known
             self._known.add(key)
         return result
+
+    def known(self, actions: IntArray) -> BoolArray:
+        """``(B,)`` bool: seen before; remembers nothing."""
+        space = self.space
+        batch = keys(space.layer, space.accelerator, space.decode(actions)).tolist()
+        return np.array([key in self._known for key in batch], dtype=np.bool_)
 
     def fill(
         self, draw: Callable[[int], IntArray], count: int, spare: Callable[[int], IntArray]
@@ -224,4 +292,5 @@ def _swap_table() -> IntArray:
     return table
 
 
-_SWAPS = _swap_table()
+SWAPS = _swap_table()
+"""See :func:`_swap_table`."""

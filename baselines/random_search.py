@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.searcher import BaseSearcher, positive
+from baselines.searcher import BaseSearcher, Capabilities, positive
 from maestro_env import Problem
 
 
@@ -31,6 +31,7 @@ class RandomSearch(BaseSearcher):
     source = "Bergstra and Bengio, Random search for hyper-parameter optimization, JMLR 2012"
     Config = RandomConfig
     config: RandomConfig
+    capabilities = Capabilities(guided=False)
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         while True:

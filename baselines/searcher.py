@@ -29,12 +29,14 @@ class Capabilities:
         batch: It evaluates many samples a call; otherwise one at a time.
         extra: The optional dependencies it needs (``pip install 'marl-mapper[bo]'``), or None.
         max_samples: Samples after which it stops by itself, its own cost growing too fast; or None.
+        guided: Its samples depend on the values of earlier ones.
         proves_optimum: It visits the whole space if the budget allows, and refuses one too large.
     """
 
     batch: bool = True
     extra: str | None = None
     max_samples: int | None = None
+    guided: bool = True
     proves_optimum: bool = False
 
 
@@ -47,18 +49,20 @@ class SearchResult:
         best_value: Lowest value, in the objective's unit; inf if no sample was feasible.
         samples: Samples spent.
         improvements: ``(n, value)`` for every sample `n` (from 1) that lowered the best value.
+        proven: Whether the whole space was searched, so that `best_value` is its optimum.
     """
 
     best_action: IntArray | None
     best_value: float
     samples: int
     improvements: tuple[tuple[int, float], ...]
+    proven: bool = False
 
     @classmethod
-    def of(cls, problem: Problem) -> SearchResult:
+    def of(cls, problem: Problem, proven: bool = False) -> SearchResult:
         """The result that a problem's counters hold."""
         best = None if problem.best_action is None else problem.best_action.copy()
-        return cls(best, problem.best_value, problem.samples, tuple(problem.improvements))
+        return cls(best, problem.best_value, problem.samples, tuple(problem.improvements), proven)
 
 
 @runtime_checkable
@@ -126,9 +130,11 @@ class BaseSearcher(ABC):
         """See :meth:`Searcher.search`."""
         cap = self.capabilities.max_samples
         problem.start(budget if cap is None else min(budget, cap), recorded)
+        ended = False
         with contextlib.suppress(BudgetExhausted):
             self._run(problem, np.random.default_rng(seed))
-        return SearchResult.of(problem)
+            ended = True
+        return SearchResult.of(problem, proven=ended and self.capabilities.proves_optimum)
 
     @abstractmethod
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:

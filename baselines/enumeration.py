@@ -1,0 +1,266 @@
+"""Every mapping of a space that is not the same nest as an earlier one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cost_models import MappingBatch
+from maestro_env import MapSpace
+from maestro_env.codec import Int8Array, Int32Array, Int64Array
+from maestro_env.map_space import IntArray
+
+BoolArray = NDArray[np.bool_]
+CHUNK = 1 << 15
+
+
+class Enumeration:
+    """The structures of a space (all but the loop orders), and the orders worth trying in each.
+
+    Args:
+        space: The space.
+        idle: Whether PEs and clusters that get no work change no cost, so that structures that
+            differ only there count as one (true of the exact model).
+    """
+
+    def __init__(self, space: MapSpace, idle: bool) -> None:
+        self.space, self._idle = space, idle
+        self._axes = self._build_axes()
+        self.structures = math.prod(len(choices) for _, choices in self._axes)
+        self._extents = np.array(space.layer.extents, dtype=np.int64)
+        self._orders = [_Orders(space, level) for level in (0, 1)]
+
+    def _build_axes(self) -> list[tuple[list[int], IntArray]]:
+        """Columns that are chosen together, and their ``(n, columns)`` choices."""
+        parameters, axes = self.space.parameters, []
+        for column, parameter in enumerate(parameters):
+            if parameter.kind in ("parallel", "cluster_size", "num_pes"):
+                axes.append(([column], np.arange(len(parameter))[:, None]))
+            if parameter.kind == "tile" and parameter.level == 0:
+                inner = self.space.index(f"inner_tile_{parameter.dim}")
+                pairs = [
+                    (i, j)
+                    for i, outer in enumerate(map(int, parameter.choices))
+                    for j in _not_clamped(outer, tuple(map(int, parameters[inner].choices)))
+                ]
+                axes.append(([column, inner], np.array(pairs, dtype=np.int64)))
+        return axes
+
+    def chunks(self) -> Iterator[tuple[IntArray, MappingBatch]]:
+        """Structures in order, some thousands a time: actions of the first order, and mappings."""
+        shape = [len(choices) for _, choices in self._axes]
+        for start in range(0, self.structures, CHUNK):
+            index = np.arange(start, min(start + CHUNK, self.structures))
+            actions = np.zeros((len(index), len(self.space.nvec)), dtype=np.int64)
+            for (columns, choices), digit in zip(
+                self._axes, np.unravel_index(index, shape), strict=True
+            ):
+                actions[:, columns] = choices[digit]
+            mappings = self.space.decode(actions)
+            keep = self._first_of_kind(actions, mappings)
+            yield actions[keep], mappings.take(keep)
+
+    def _first_of_kind(self, actions: IntArray, mappings: MappingBatch) -> IntArray:
+        """Rows to keep: no cluster beyond the PEs, and no structure that repeats an earlier one."""
+        pes = mappings.num_pes
+        if pes is None:
+            pes = np.full(len(mappings), self.space.accelerator.num_pes, dtype=np.int32)
+        sizes = self.space.parameters[self.space.index("cluster_size")].choices
+        choice = actions[:, self.space.index("cluster_size")]
+        values = np.array(sizes, dtype=np.int64)
+        clamped = (choice > 0) & (values[np.maximum(choice - 1, 0)] >= pes)
+        keep = ~clamped
+        if self._idle:
+            spread = [
+                ["KCYXRS".index(str(d)) for d in self.space.parameters[column].choices]
+                for column in (self.space.index(f"{n}_parallel") for n in ("outer", "inner"))
+            ]
+            keep &= _first_nests(
+                self._extents,
+                mappings.tiles,
+                mappings.parallel,
+                mappings.cluster_size,
+                pes,
+                values,
+                np.array(spread[0], dtype=np.int64),
+                np.array(spread[1], dtype=np.int64),
+            )
+        return np.flatnonzero(keep)
+
+    def expand(self, actions: IntArray, mappings: MappingBatch, first: bool) -> IntArray:
+        """Actions of structures with their different loop orders.
+
+        Args:
+            actions: ``(B, P)`` structures.
+            mappings: Their mappings.
+            first: Only the first order of each (True), or all the others (False).
+        """
+        if len(actions) == 0:
+            return actions
+        pes = mappings.num_pes
+        if pes is None:
+            pes = np.full(len(mappings), self.space.accelerator.num_pes, dtype=np.int32)
+        masks = _iterating(
+            self._extents, mappings.tiles, mappings.parallel, mappings.cluster_size, pes
+        )
+        found: list[IntArray] = []
+        for outer, inner in {(int(a), int(b)) for a, b in masks}:
+            rows = actions[(masks[:, 0] == outer) & (masks[:, 1] == inner)]
+            for number, (a, b) in enumerate(
+                product(self._orders[0].different(outer), self._orders[1].different(inner))
+            ):
+                if (number == 0) == first:
+                    ordered = rows.copy()
+                    ordered[:, self._orders[0].columns] = a
+                    ordered[:, self._orders[1].columns] = b
+                    found.append(ordered)
+        return np.concatenate(found) if found else actions[:0]
+
+
+class _Orders:
+    """The loop orders that a level offers."""
+
+    def __init__(self, space: MapSpace, level: int) -> None:
+        kinds = ("priority", "order")
+        self.columns = [
+            i for i, p in enumerate(space.parameters) if p.level == level and p.kind in kinds
+        ]
+        choices = [range(int(space.nvec[column])) for column in self.columns]
+        parts = np.array(list(product(*choices)), dtype=np.int64)
+        actions = np.zeros((len(parts), len(space.nvec)), dtype=np.int64)
+        actions[:, self.columns] = parts
+        self._parts = parts
+        self._orders = space.decode(actions).orders[:, level]
+        self._cache: dict[int, IntArray] = {}
+
+    def different(self, mask: int) -> IntArray:
+        """``(n, columns)`` choices that differ in the order of the loops in a bit mask."""
+        if mask not in self._cache:
+            seen: dict[tuple[int, ...], int] = {}
+            for row, order in enumerate(self._orders.tolist()):
+                seen.setdefault(tuple(d for d in order if mask >> d & 1), row)
+            self._cache[mask] = self._parts[list(seen.values())]
+        return self._cache[mask]
+
+
+def _not_clamped(outer: int, inner: tuple[int, ...]) -> list[int]:
+    """Choices of the inner tile up to the first that reaches the outer one."""
+    below = [i for i, tile in enumerate(inner) if tile < outer]
+    return below + ([len(below)] if len(below) < len(inner) else [])
+
+
+@njit(cache=True)
+def _iterating(
+    extents: Int64Array,
+    tiles: Int32Array,
+    parallel: Int8Array,
+    cluster: Int32Array,
+    pes: Int32Array,
+) -> Int64Array:
+    """``(B, 2)`` bit masks of the loops with more than one iteration, a level each."""
+    masks = np.zeros((len(tiles), 2), np.int64)
+    for row in range(len(tiles)):
+        for level in range(2):
+            width = cluster[row] if level == 1 else max(1, pes[row] // cluster[row])
+            for dim in range(6):
+                whole = tiles[row, 0, dim] if level == 1 else extents[dim]
+                step = tiles[row, level, dim] * (width if parallel[row, level] == dim else 1)
+                if step < whole:
+                    masks[row, level] |= 1 << dim
+    return masks
+
+
+@njit(cache=True)
+def _first_nests(
+    extents: Int64Array,
+    tiles: Int32Array,
+    parallel: Int8Array,
+    cluster: Int32Array,
+    pes: Int32Array,
+    sizes: Int64Array,
+    outer_dims: Int64Array,
+    inner_dims: Int64Array,
+) -> NDArray[np.bool_]:
+    """``(B,)`` whether no earlier parallel dimensions and cluster size make the same nest.
+
+    Two choices make the same nest if the same number of clusters and of PEs a cluster have work,
+    along the same dimensions (a dimension along which one unit works is none).
+    """
+    keep = np.ones(len(tiles), np.bool_)
+    for row in range(len(tiles)):
+        mine = _busy(
+            extents, tiles[row], parallel[row, 0], parallel[row, 1], cluster[row], pes[row]
+        )
+        for outer in outer_dims:
+            for inner in inner_dims:
+                for size in sizes:
+                    if (
+                        outer == parallel[row, 0]
+                        and inner == parallel[row, 1]
+                        and size >= cluster[row]
+                    ):
+                        break
+                    if size > pes[row]:
+                        break
+                    if _busy(extents, tiles[row], outer, inner, size, pes[row]) == mine:
+                        keep[row] = False
+                        break
+                if not keep[row] or (outer == parallel[row, 0] and inner == parallel[row, 1]):
+                    break
+            if not keep[row] or outer == parallel[row, 0]:
+                break
+    return keep
+
+
+@njit(cache=True)
+def _busy(
+    extents: Int64Array, tiles: Int32Array, outer: int, inner: int, size: int, pes: int
+) -> tuple[int, int, int, int]:
+    clusters = min(pes // size, -(-extents[outer] // tiles[0, outer]))
+    workers = min(size, -(-tiles[0, inner] // tiles[1, inner]))
+    return (
+        clusters,
+        workers,
+        outer if clusters > 1 else -1,
+        inner if workers > 1 else -1,
+    )
+
+
+@njit(cache=True)
+def compute_cycles(
+    extents: Int64Array,
+    tiles: Int32Array,
+    parallel: Int8Array,
+    cluster: Int32Array,
+    pes: Int32Array,
+    lanes: int,
+) -> NDArray[np.float64]:
+    """``(B,)`` MACs of the busiest PE over the lanes: no order of the loops is faster.
+
+    The first PE of the first cluster works in every step, on the largest tile of each.
+    """
+    cycles = np.ones(len(tiles))
+    for row in range(len(tiles)):
+        clusters = max(1, pes[row] // cluster[row])
+        for dim in range(6):
+            outer = tiles[row, 0, dim]
+            stride = outer * (clusters if parallel[row, 0] == dim else 1)
+            width = cluster[row] if parallel[row, 1] == dim else 1
+            whole = extents[dim] // stride
+            rest = min(outer, extents[dim] - whole * stride)
+            cycles[row] *= whole * _share(outer, tiles[row, 1, dim], width) + _share(
+                rest, tiles[row, 1, dim], width
+            )
+    return cycles / lanes
+
+
+@njit(cache=True)
+def _share(extent: int, tile: int, width: int) -> int:
+    """Elements of a cluster's tile that its first PE works on."""
+    whole = extent // (tile * width)
+    return whole * tile + min(tile, extent - whole * tile * width)

@@ -1,0 +1,122 @@
+"""Exhaustive search: the true optimum of a space small enough to finish."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from baselines.enumeration import Enumeration, compute_cycles
+from baselines.searcher import BaseSearcher, Capabilities, SearcherError, positive
+from cost_models import MappingBatch
+from maestro_env import Problem
+from maestro_env.bounds import figure_bounds
+from maestro_env.evaluation import FloatArray
+from maestro_env.map_space import IntArray
+
+
+@dataclass(frozen=True)
+class ExhaustiveConfig:
+    """Options of :class:`Exhaustive`.
+
+    Args:
+        batch: Most samples a call to the cost model.
+        max_structures: Most structures (tiles, parallel dimensions, cluster size) to walk through.
+        bands: Structures are visited in bands of their lower bound, as multiples of the
+            objective's: a good mapping found early rules out the later bands.
+    """
+
+    batch: int = 1 << 16
+    max_structures: int = 200_000_000
+    bands: tuple[float, ...] = (1.05, 1.5, 3.0, 10.0, float("inf"))
+
+    def __post_init__(self) -> None:
+        positive(batch=self.batch, max_structures=self.max_structures)
+        if not self.bands or self.bands[-1] != float("inf"):
+            raise ValueError(f"bands: got {self.bands!r}, expected the last to be inf")
+
+
+class Exhaustive(BaseSearcher):
+    """Every mapping but those that cannot be better than one that was visited.
+
+    Left out are, under every cost model, orders that differ in loops of one iteration only; under
+    the exact model also structures that differ only in idle PEs, structures whose busiest PE alone
+    takes too long, and the orders of a structure that does not fit the buffers (which does not
+    depend on the order).
+    """
+
+    name = "exhaustive"
+    source = "enumeration with symmetry and bound pruning"
+    Config = ExhaustiveConfig
+    config: ExhaustiveConfig
+    capabilities = Capabilities(guided=False, proves_optimum=True)
+
+    def _run(self, problem: Problem, rng: np.random.Generator) -> None:
+        exact = problem.cost_model.name == "exact"
+        enumeration = Enumeration(problem.space, idle=exact)
+        if enumeration.structures > self.config.max_structures:
+            raise SearcherError(
+                f"searcher 'exhaustive': the space has {enumeration.structures:.3g} structures, "
+                f"expected at most {self.config.max_structures:.3g}; narrow it, "
+                "as with tiles='divisors' or only={'cluster_size': [16]}"
+            )
+        low = 0.0
+        for band in self.config.bands if exact else (float("inf"),):
+            high = band * (problem.bound or 1.0)
+            for actions, mappings in enumeration.chunks():
+                bounds = _bounds(problem, mappings) if exact else np.full(len(actions), low)
+                inside = (bounds >= low) & (bounds < high) & (bounds < problem.best_value)
+                rows = np.flatnonzero(inside)
+                self._visit(problem, enumeration, actions[rows], mappings.take(rows), exact)
+            low = high
+            if low >= problem.best_value:
+                break
+
+    def _visit(
+        self,
+        problem: Problem,
+        enumeration: Enumeration,
+        actions: IntArray,
+        mappings: MappingBatch,
+        exact: bool,
+    ) -> None:
+        """Evaluate the first order of some structures, then the others of those that fit."""
+        first = enumeration.expand(actions, mappings, first=True)
+        if len(first) == 0:
+            return
+        values = np.concatenate([problem.evaluate(part).values for part in self._parts(first)])
+        if exact and not problem.limits:
+            first = first[np.isfinite(values)]
+        rest = enumeration.expand(first, problem.space.decode(first), first=False)
+        for part in self._parts(rest):
+            problem.evaluate(part)
+
+    def _parts(self, actions: IntArray) -> list[IntArray]:
+        return [
+            actions[start : start + self.config.batch]
+            for start in range(0, len(actions), self.config.batch)
+        ]
+
+
+def _bounds(problem: Problem, mappings: MappingBatch) -> FloatArray:
+    """``(B,)`` lower bounds of the objective, whatever the loop orders."""
+    layer, accelerator = problem.layer, problem.accelerator
+    pes = mappings.num_pes
+    if pes is None:
+        pes = np.full(len(mappings), accelerator.num_pes, dtype=np.int32)
+    cycles = layer.repeats * compute_cycles(
+        np.array(layer.extents, dtype=np.int64),
+        mappings.tiles,
+        mappings.parallel,
+        mappings.cluster_size,
+        pes,
+        accelerator.simd_lanes,
+    )
+    figures = figure_bounds(problem.cost_model, layer, accelerator, int(pes.min()))
+    bounds = np.ones(len(mappings))
+    for figure in problem.objective.figures:
+        if figure == "latency_cycles":
+            bounds = bounds * np.maximum(cycles, figures[figure])
+        else:
+            bounds = bounds * figures.get(figure, 0.0)
+    return bounds * (1 - 1e-12)  # rounding must not rule out an equal

@@ -1,0 +1,77 @@
+"""Every registered searcher against the conformance class, one test class a searcher."""
+
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+import baselines
+from baselines.conformance import SearcherConformance, tiny_problem
+
+NEEDS = {"bo": "skopt", "tpe": "optuna", "cma-es": "cma", "ppo": "torch", "ppo-matched": "torch"}
+SETTINGS = {
+    "bo": {"budget": 36, "tiny_budget": 80, "compared": 60, "seeds": 1},
+    "tpe": {"budget": 60, "tiny_budget": 100, "compared": 120, "seeds": 1},
+    # smaller rollouts than its defaults, so that it learns within a short run
+    "ppo": {
+        "options": {"worlds": 16, "steps": 16, "learning_rate": 3e-3},
+        "compared": 3000,
+        "seeds": 1,
+    },
+    "ppo-matched": {"compared": 3000, "seeds": 1},
+    "random": {"tiny_budget": 3_000},
+    "random-walk": {"tiny_budget": 3_000},
+}
+
+
+def conformance(name: str) -> type:
+    marks = []
+    module = NEEDS.get(name)
+    if module:
+        missing = find_spec(module) is None
+        marks.append(pytest.mark.skipif(missing, reason=f"{name} needs the package {module}"))
+    body = {"name": name, "pytestmark": marks, **SETTINGS.get(name, {})}
+    return type("Test" + name.title().replace("-", ""), (SearcherConformance,), body)
+
+
+for registered in baselines.names():
+    found = conformance(registered)
+    setattr(sys.modules[__name__], found.__name__, found)
+
+
+def test_the_tiny_problem_has_infeasible_mappings_and_one_optimum_among_many_values() -> None:
+    problem = tiny_problem()
+    values = problem.evaluate(problem.space.sample(5000, 0)).values
+    assert 0 < (values < float("inf")).sum() < 5000
+    assert len(set(values)) > 50
+
+
+def test_conformance_fails_a_searcher_that_is_worse_than_random() -> None:
+    class Blind(SearcherConformance):
+        name = "random-walk"
+
+        def make(self):  # claims to be guided
+            searcher = super().make()
+            searcher.capabilities = baselines.Capabilities()
+            return searcher
+
+    with pytest.raises(AssertionError, match="random's best"):
+        Blind().test_beats_random_on_average()
+
+
+def test_ppo_has_the_defaults_of_stable_baselines3() -> None:
+    sb3 = pytest.importorskip("stable_baselines3", reason="ppo needs the extra `rl`")
+    import inspect
+
+    parameters = inspect.signature(sb3.PPO.__init__).parameters
+    names = {
+        "steps": "n_steps",
+        "batch": "batch_size",
+        "epochs": "n_epochs",
+        "learning_rate": "learning_rate",
+        "discount": "gamma",
+        "entropy": "ent_coef",
+    }
+    config = baselines.load("ppo").config
+    for ours, theirs in names.items():
+        assert getattr(config, ours) == parameters[theirs].default, ours
