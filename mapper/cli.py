@@ -14,15 +14,12 @@ COMMANDS = {
     # A command is one line here: its name, module:function (or module:app, a typer.Typer with
     # commands of its own), and its line in `mapper --help`.
     "search": ("mapper.commands.search:search", "Search a mapping of a layer."),
-    "cluster": (
-        "mapper.commands.cluster:cluster",
-        "Find which parameters belong to one agent.",
-    ),
     "evaluate": ("mapper.commands.evaluate:evaluate", "Print the cost of a mapping."),
     "layers": ("mapper.commands.layers:list_layers", "List networks and their layers."),
     "accelerators": ("mapper.commands.accelerators:list_accelerators", "List the presets."),
     "space": ("mapper.commands.space:space", "Print how many mappings a layer has."),
     "compare": ("mapper.commands.compare:compare", "Compare searchers under equal budgets."),
+    "report": ("mapper.commands.report:report", "Write stored results as one HTML page."),
     "validate": ("mapper.commands.validate:validate", "Check that stored results hold."),
     "runs": ("mapper.commands.runs:app", "List, show and remove the runs of a store."),
 }

@@ -72,7 +72,9 @@ class ProblemSpec:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values; :meth:`from_dict` reads them."""
-        return asdict(self)
+        import layers
+
+        return asdict(self) | {"layer": layers.to_fields(self.layer)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ProblemSpec:
@@ -82,15 +84,27 @@ class ProblemSpec:
             ValueError: The values are not those of :meth:`to_dict`.
         """
         from cost_models import Accelerator
-        from layers import Layer
 
         try:
             values = dict(data)
-            values["layer"] = Layer(**values["layer"])
+            values["layer"] = layer_of(values["layer"])
             values["accelerator"] = Accelerator(**values["accelerator"])
             return cls(**values)
         except (KeyError, TypeError) as error:
             raise ValueError(f"problem of a stored run: {error}; the store is damaged") from None
+
+
+def layer_of(fields: Mapping[str, Any]) -> Layer:
+    """The layer of :func:`layers.to_fields`.
+
+    Raises:
+        LayerError: The fields make no layer.
+        KeyError: Name or kind is missing.
+    """
+    import layers
+
+    values = dict(fields)
+    return layers.from_fields(values.pop("name"), values.pop("kind"), values)
 
 
 @dataclass(frozen=True)

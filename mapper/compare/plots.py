@@ -102,7 +102,7 @@ def ratios_figure(summary: Summary, objective: str) -> Any:
 def _panels(summary: Summary, objective: str, height_in: float) -> tuple[Any, list[Any]]:
     """A figure with a panel for each layer: pairs of axis and case."""
     cases = [case for case in summary.cases if case.objective == objective]
-    columns = min(COLUMNS, len(cases))
+    columns = 2 if len(cases) == 4 else min(COLUMNS, len(cases))
     rows = -(-len(cases) // columns)
     figure = _new_figure(PANEL_IN[0] * columns + 1.9, height_in * rows + 0.9)
     axes = figure.subplots(rows, columns, squeeze=False)

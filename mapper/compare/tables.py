@@ -103,7 +103,10 @@ def _gaps(summary: Summary, objective: str, cases: list[Case]) -> TextTable:
     kinds = {case: (summary.floor(case) or (0.0, "no bound"))[1] for case in cases}
     note = "Median above the proven optimum of the space, or else above the physical bound, which "
     note += "no mapping need reach: " + ", ".join(f"{c.layer}: {k}" for c, k in kinds.items())
-    return _table(summary, f"Gap, {objective}", cases, cell, None, (note + ".",))
+    notes = [note + "."]
+    if "area" in objective.split("*") and "bound" in kinds.values():
+        notes.append("The bound of area knows nothing of the latency limit, so it is far below.")
+    return _table(summary, f"Gap, {objective}", cases, cell, None, tuple(notes))
 
 
 def _effort(summary: Summary) -> TextTable:
@@ -111,24 +114,24 @@ def _effort(summary: Summary) -> TextTable:
     rows = []
     for method in summary.methods:
         done = [e for e in summary.entries if e.method == method and e.finished]
-        if not done:
-            rows.append((method, NONE, NONE, NONE, NONE))
-            continue
-        samples, cpu = [e.samples for e in done], [e.cpu_s or 0.0 for e in done]
-        used = (
-            f"{min(samples):,}"
-            if min(samples) == max(samples)
-            else (f"{min(samples):,} to {max(samples):,}")
+        timed = [(e.samples, e.cpu_s) for e in done if e.cpu_s is not None]
+        spent, total = sum(n for n, _ in timed), sum(cpu for _, cpu in timed)
+        cpu = (
+            (f"{total / len(timed):.2f}", f"{1e6 * total / spent:,.1f}") if spent else (NONE, NONE)
         )
-        total = sum(cpu)
-        rate = f"{1e6 * total / sum(samples):,.1f}" if sum(samples) else NONE
-        rows.append((method, str(len(done)), used, f"{total / len(done):.2f}", rate))
+        rows.append((method, str(len(done)), _range([e.samples for e in done]), *cpu))
     return TextTable(
         f"Effort: {summary.board}",
         ("method", "runs", "samples a run", "CPU s a run", "CPU us a sample"),
         tuple(rows),
         ("Processor time of the search and its cost model, without imports and compilation.",),
     )
+
+
+def _range(counts: list[int]) -> str:
+    """Such as ``200`` or ``150 to 200``."""
+    ends = list(dict.fromkeys([min(counts), max(counts)])) if counts else []
+    return " to ".join(f"{n:,}" for n in ends) or NONE
 
 
 def _overall(summary: Summary) -> TextTable:

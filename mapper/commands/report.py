@@ -1,0 +1,32 @@
+"""``mapper report``: stored searches as one HTML page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="Folder with stores or results of `mapper search --out`."),
+    ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option("--store", metavar="PATH|URL", help="Or a store; runs.sqlite by default."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
+    target: Annotated[
+        float, typer.Option(help="Arrived is: value <= TARGET times the best any method found.")
+    ] = 1.05,
+) -> None:
+    """Write one HTML page that needs no other file: tables, plots, best mappings, commands."""
+    from mapper.report import ReportError, from_folder, from_store, render, write
+
+    if folder is not None and store is not None:
+        raise ReportError("give a folder or --store, not both")
+    source = from_store(store or "runs.sqlite") if folder is None else from_folder(folder)
+    write(out, render(source, target))
+    typer.echo(f"wrote {out}, {len(source.runs)} searches", err=True)

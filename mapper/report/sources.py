@@ -1,0 +1,146 @@
+"""Where a report's searches come from: a store, or a folder of stores and search results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from mapper.search_run import KIND, ProblemSpec, layer_of
+from mapper.store import RunStatus, Store, StoredRun
+
+MANIFEST, MAPPING = "manifest.json", "mapping.yaml"
+STORE_ENDINGS = (".sqlite", ".sqlite3", ".db")
+
+
+class ReportError(ValueError):
+    """A report that cannot be made: nothing to show, or a file that is none of ours."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a report is about.
+
+    Args:
+        runs: Searches.
+        stores: The stores that they came from, as ``--store`` takes them.
+    """
+
+    runs: tuple[StoredRun, ...]
+    stores: tuple[str, ...] = ()
+
+
+def from_store(location: str) -> Source:
+    """The searches of a store.
+
+    Raises:
+        StoreError: There is no such store.
+        ReportError: It holds no search.
+    """
+    with Store.open(location, create=False) as store:
+        runs = store.runs(kind=KIND)
+    if not runs:
+        raise ReportError(
+            f"store {location!r}: holds no searches; `mapper compare --store` adds some"
+        )
+    return Source(tuple(runs), (location,))
+
+
+def from_folder(folder: Path) -> Source:
+    """The searches of all stores and of all results of ``mapper search --out`` in a folder.
+
+    Raises:
+        ReportError: There is no such folder, nothing in it, or a file in it is damaged.
+    """
+    if not folder.is_dir():
+        raise ReportError(f"{folder}: is no folder; give one, or a store as --store PATH")
+    runs: list[StoredRun] = []
+    stores: list[str] = []
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in STORE_ENDINGS and path.is_file():
+            with Store.open(path, create=False) as store:
+                found = store.runs(kind=KIND)
+            runs += found
+            stores += [str(path)] if found else []
+    runs += [_read(path) for path in _manifests(folder)]
+    if not runs:
+        raise ReportError(
+            f"{folder}: holds neither a store (*.sqlite) nor a {MANIFEST} of `mapper search --out`"
+        )
+    return Source(tuple(runs), tuple(stores))
+
+
+def _manifests(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob(MANIFEST)):
+        if (path.parent / MAPPING).is_file():
+            yield path
+
+
+def _read(path: Path) -> StoredRun:
+    """A search result on disk, as a store would hold it."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        mapping = yaml.safe_load((path.parent / MAPPING).read_text(encoding="utf-8"))
+        return _as_run(data, mapping, path.stat().st_mtime)
+    except (OSError, KeyError, TypeError, ValueError, yaml.YAMLError) as error:
+        raise ReportError(f"{path}: is no result of `mapper search --out`: {error!r}") from error
+
+
+def _as_run(data: dict[str, Any], mapping: dict[str, Any], written: float) -> StoredRun:
+    from cost_models import Accelerator
+
+    problem = data["problem"]
+    layer = layer_of(problem["layer_fields"])
+    chip = Accelerator(**problem["accelerator"])
+    spec = ProblemSpec(
+        layer,
+        problem["layer"],
+        chip,
+        chip_name(chip),
+        problem["objective"],
+        problem["cost_model"],
+        problem["cost_model_options"],
+        problem["space"],
+        problem["limits"],
+    )
+    return StoredRun(
+        id=0,
+        key="",
+        kind=KIND,
+        name=f"{data['method']} on {layer.name}",
+        seed=data["seed"],
+        budget=data["budget"],
+        spec={"problem": spec.to_dict(), "method": data["method"], "label": data["method"]},
+        status=RunStatus.INTERRUPTED if data["interrupted"] else RunStatus.FINISHED,
+        error=None,
+        result={
+            "curve": data["improvements"],
+            "best_action": data["best_action"],
+            "best_mapping": mapping,
+            "bound": spec.build().bound,
+        },
+        samples=data["samples"],
+        best_value=data["best_value"],
+        wall_s=None,
+        cpu_s=None,
+        command=data["command"],
+        versions=data["versions"],
+        git_revision=data["git_revision"],
+        started=written,
+        ended=written,
+        attempt=1,
+        owner="",
+        heartbeat=written,
+    )
+
+
+def chip_name(chip: Any) -> str:
+    """A preset's name, or a few words."""
+    from cost_models import PRESETS
+
+    names = [name for name, preset in PRESETS.items() if preset == chip]
+    return names[0] if names else f"custom ({chip.num_pes} PEs)"
