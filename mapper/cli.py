@@ -14,6 +14,10 @@ COMMANDS = {
     # A command is one line here: its name, module:function (or module:app, a typer.Typer with
     # commands of its own), and its line in `mapper --help`.
     "search": ("mapper.commands.search:search", "Search a mapping of a layer."),
+    "cluster": (
+        "mapper.commands.cluster:cluster",
+        "Find which parameters belong to one agent.",
+    ),
     "evaluate": ("mapper.commands.evaluate:evaluate", "Print the cost of a mapping."),
     "layers": ("mapper.commands.layers:list_layers", "List networks and their layers."),
     "accelerators": ("mapper.commands.accelerators:list_accelerators", "List the presets."),

@@ -14,6 +14,10 @@ METHODS = ("pearson", "spearman", "mutual-information")
 _BINS = 8
 
 
+class ClusteringError(ValueError):
+    """An option of the clustering that is not known, or too little to cluster."""
+
+
 @dataclass(frozen=True)
 class Correlation:
     """A correlation matrix of parameters.
@@ -57,12 +61,14 @@ def correlate(
             parameter, less the bias of a finite sample (Miller and Madow).
 
     Raises:
-        ValueError: The method is unknown, or there are fewer than 3 rows.
+        ClusteringError: The method is unknown, or there are fewer than 3 rows.
     """
     if method not in METHODS:
-        raise ValueError(f"correlation method {method!r}: expected one of {', '.join(METHODS)}")
+        raise ClusteringError(
+            f"correlation method {method!r}: expected one of {', '.join(METHODS)}"
+        )
     if len(actions) < 3:
-        raise ValueError(f"got {len(actions)} samples to correlate, expected at least 3")
+        raise ClusteringError(f"got {len(actions)} samples to correlate, expected at least 3")
     constant = actions.min(axis=0) == actions.max(axis=0)
     if method == "mutual-information":
         matrix = _mutual_information(actions)

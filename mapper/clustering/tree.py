@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.clustering.assignment import Assignment, AssignmentError
-from mapper.clustering.correlation import Correlation
+from mapper.clustering.correlation import ClusteringError, Correlation
 
 FloatArray = NDArray[np.float64]
 
@@ -85,12 +85,12 @@ def cluster(correlation: Correlation, linkage: str = "ward") -> ClusterTree:
         linkage: One of `LINKAGES`.
 
     Raises:
-        ValueError: The linkage is unknown, or there are fewer than two parameters.
+        ClusteringError: The linkage is unknown, or there are fewer than two parameters.
     """
     from scipy.cluster.hierarchy import linkage as link
 
     if linkage not in LINKAGES:
-        raise ValueError(f"linkage {linkage!r}: expected one of {', '.join(LINKAGES)}")
+        raise ClusteringError(f"linkage {linkage!r}: expected one of {', '.join(LINKAGES)}")
     if len(correlation.names) < 2:
-        raise ValueError("clustering needs at least two parameters")
+        raise ClusteringError("clustering needs at least two parameters")
     return ClusterTree(correlation.names, link(np.abs(correlation.matrix), method=linkage))

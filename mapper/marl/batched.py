@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from baselines.moves import Moves
-from maestro_env import Problem
+from maestro_env import BudgetExhausted, Problem
 from maestro_env.evaluation import Evaluation
 from maestro_env.symmetry import keys
 from mapper.clustering import Assignment
+from mapper.marl.checkpoint import restore, save, warm
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites, Plateau
 from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space
@@ -45,6 +49,8 @@ class BatchedLearner:
         rng: np.random.Generator,
     ) -> None:
         self.problem, self.config, self.rng = problem, config, rng
+        state = json.dumps(rng.bit_generator.state, sort_keys=True)
+        self.seed_text = hashlib.sha256(state.encode()).hexdigest()
         space = problem.space
         self.columns: IntArray = np.flatnonzero(space.nvec > 1)
         self.space = _policy_space(problem, assignment, self.columns)
@@ -64,20 +70,47 @@ class BatchedLearner:
         self.known: set[int] = set()
         self.pending: list[Transitions] = []
         self.reference = np.zeros(OBSERVATION)
-        self.level = np.nan
+        self.level = float("nan")
+        self.before = self.kept = 0
+        self.begun = False
+        self.start = np.empty((0, len(self.columns)), np.int64)
 
     def run(self) -> None:
         """Search until the problem's budget is used up (it raises BudgetExhausted)."""
+        config = self.config
         with _reproducible():
-            if self.config.elites == 0:
+            if config.checkpoint and Path(config.checkpoint).exists():
+                restore(self, config.checkpoint)
+            elif config.warm_start:
+                warm(self, config.warm_start)
+            try:
                 while True:
-                    self._play(self._free(self.config.worlds))
-            while True:
-                self._populate()
-                while not self._plateaued():
-                    self._play(self._from_elites())
-                self.restarts += 1
-                self.plateau.grow()
+                    self._epoch()
+            except BudgetExhausted:
+                if config.checkpoint:
+                    save(self, config.checkpoint)
+                raise
+
+    def _epoch(self) -> None:
+        """Search from one population until it makes no progress."""
+        if not self.begun and self.config.elites:
+            self._populate()
+            self.begun = True
+        while not self._plateaued():
+            if self.config.elites == 0:
+                self._play(self._free(self.config.worlds))
+            else:
+                self._play(self._from_elites())
+            self._keep_checkpoint()
+        self.restarts += 1
+        self.begun = False
+        self.plateau.grow()
+
+    def _keep_checkpoint(self) -> None:
+        every = self.config.checkpoint_every
+        if self.config.checkpoint and self.problem.samples // every > self.kept:
+            self.kept = self.problem.samples // every
+            save(self, self.config.checkpoint)
 
     def _populate(self) -> None:
         """Begin an epoch: random mappings, and at a restart also some that the policies choose."""
@@ -87,13 +120,18 @@ class BatchedLearner:
         chosen = round(config.restart_policy * count) if self.restarts and config.policy else 0
         if chosen:
             self._play(self._free(chosen))
+        if len(self.start):
+            known, self.start = self.start[self._unseen(self.start)], self.start[:0]
+            self._remember(*self._evaluate(known))
         self._remember(*self._evaluate(self._random(count - chosen)))
         self.plateau.begin(float(self.elites.values[0]))
-        self._before = self.problem.samples
+        self.before = self.problem.samples
 
     def _plateaued(self) -> bool:
-        spent = self.problem.samples - self._before
-        self._before = self.problem.samples
+        spent = self.problem.samples - self.before
+        self.before = self.problem.samples
+        if self.config.elites == 0:
+            return False
         return self.plateau.reached(float(self.elites.values[0]), spent)
 
     def _play(self, choices: Choices) -> None:
@@ -129,6 +167,9 @@ class BatchedLearner:
             best = min(self.problem.best_value, float(values.min(initial=np.inf)))
             with np.errstate(invalid="ignore"):
                 return np.where(np.isfinite(values), best / values, 0.0)
+        if self.config.reward == "place" and len(self.elites.values):
+            beaten: FloatArray = (self.elites.values > values[:, None]).mean(axis=1)
+            return beaten
         finite = values[np.isfinite(values)]
         if len(finite):
             middle = float(np.median(np.log(finite)))
@@ -136,7 +177,8 @@ class BatchedLearner:
         before = np.where(np.isnan(parents), self.level, np.log(np.where(parents > 0, parents, 1)))
         before = np.where(np.isfinite(before), before, 1e3)
         after = np.where(np.isfinite(values), np.log(values), 2e3)
-        rewards: FloatArray = np.clip(before - after, -1.0, 1.0)
+        low = 0.0 if self.config.reward == "gain" else -1.0
+        rewards: FloatArray = np.clip(before - after, low, 1.0)
         return rewards
 
     def _evaluate(self, choices: IntArray) -> tuple[IntArray, Evaluation]:

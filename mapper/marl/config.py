@@ -8,7 +8,7 @@ from baselines.searcher import positive, share
 from mapper.clustering import Assignment
 
 LEARNERS = ("batched", "rllib")
-REWARDS = ("improvement", "rank", "relative")
+REWARDS = ("gain", "place", "improvement", "rank", "relative")
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class MarlConfig:
         growth: Factor by which the elites grow at a restart.
         restart_policy: Share of a restart's population that the policies choose.
         avoid_repeats: Never spend a sample on a loop nest that was sampled before.
+        gates: Agents choose too which of their parameters move.
         own_choice: Agents see the current choice of their own parameters.
         smoothing: Width in choices over which an ordered parameter's logits are shared; 0 is off.
         warm_start: A checkpoint whose policies are the first ones.
@@ -75,6 +76,7 @@ class MarlConfig:
     restart_policy: float = 0.5
     avoid_repeats: bool = True
     own_choice: bool = False
+    gates: bool = False
     smoothing: float = 0.0
     warm_start: str = ""
     checkpoint: str = ""

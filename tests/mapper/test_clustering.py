@@ -238,3 +238,43 @@ def test_pictures_show_what_was_computed(tmp_path):
     assert sorted(labels) == list(NAMES)
     save(figure, tmp_path / "deep" / "map.png")
     assert (tmp_path / "deep" / "map.png").stat().st_size > 1000
+
+
+def test_the_command_writes_an_assignment_that_search_takes(tmp_path):
+    from typer.testing import CliRunner
+
+    from mapper.cli import app
+
+    out = tmp_path / "out"
+    words = ["cluster", "-l", "mobilenetv2.7", "--samples", "400", "--out", str(out)]
+    result = CliRunner().invoke(app, [*words, "--agents", "3"])
+    assert result.exit_code == 0, result.output
+    assert len(Assignment.load(out / "agents.yaml")) == 3
+    assert len(Dataset.load(out / "dataset.npz").values) == 400
+    again = CliRunner().invoke(
+        app, ["cluster", "-l", "mobilenetv2.7", "--dataset", str(out / "dataset.npz")]
+    )
+    assert again.exit_code == 0, again.output
+    assert "400 samples" in again.output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--agents", "many"], "expected auto or a number"),
+        (["--agents", "99"], "expected 1.."),
+        (["--correlation", "kendall"], "expected one of pearson"),
+        (["--policy", "randm"], "Did you mean 'random'"),
+        (["--top", "0.01"], "at least 3"),
+        (["--dataset", "nowhere.npz"], "is no dataset"),
+    ],
+)
+def test_the_command_refuses_bad_input_with_exit_code_2(words, message):
+    from typer.testing import CliRunner
+
+    from mapper.cli import app
+
+    words = ["cluster", "-l", "mobilenetv2.7", "--samples", "60", *words]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())

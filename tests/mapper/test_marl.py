@@ -16,6 +16,7 @@ from mapper.marl.agents import choosing, resolve
 
 torch = pytest.importorskip("torch", reason="needs the extra rl")
 
+from mapper.marl.checkpoint import CheckpointError  # noqa: E402
 from mapper.marl.config import MarlConfig  # noqa: E402
 from mapper.marl.elites import Elites, Plateau  # noqa: E402
 from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space  # noqa: E402
@@ -85,7 +86,11 @@ def test_beats_random_search():
 @pytest.mark.parametrize(
     "options",
     [
-        {"elites": 0},
+        {"elites": 0, "local": 0.0, "uniform": 0.0},
+        {"gates": True},
+        {"reward": "gain"},
+        {"reward": "place"},
+        {"reward": "improvement"},
         {"policy": False},
         {"reward": "rank"},
         {"reward": "relative"},
@@ -108,7 +113,7 @@ def test_every_option_runs_and_finds_a_mapping(options):
     ("options", "message"),
     [
         ({"learner": "torch"}, "expected batched or rllib"),
-        ({"reward": "raw"}, "expected one of improvement"),
+        ({"reward": "raw"}, "expected one of gain"),
         ({"local": 0.8, "uniform": 0.3}, r"local \+ uniform"),
         ({"worlds": 0}, "worlds: got 0"),
         ({"elites": -1}, "elites: got -1"),
@@ -129,7 +134,7 @@ def test_mixture_draws_what_its_density_says():
     observation = torch.zeros(1, OBSERVATION)
     current = np.array([[4, 1, 3, 0]])
     with torch.no_grad():
-        log_probabilities, _ = agents(observation, torch.from_numpy(current.T))
+        log_probabilities, _, _ = agents(observation, torch.from_numpy(current.T))
     count = 60_000
     probabilities = log_probabilities.exp().permute(1, 0, 2).double().numpy()
     rng = np.random.default_rng(0)
@@ -154,7 +159,7 @@ def played(agents, mixture, rng, count, target):
     observation = np.zeros((count, OBSERVATION), np.float32)
     current = np.zeros((count, len(target)), np.int64)
     with torch.no_grad():
-        log_probabilities, _ = agents(
+        log_probabilities, _, _ = agents(
             torch.from_numpy(observation), torch.from_numpy(current.T.copy())
         )
     probabilities = log_probabilities.exp().permute(1, 0, 2).double().numpy()
@@ -247,3 +252,64 @@ def test_stored_assignments_are_of_other_layers_and_the_nearest_is_alike():
             entry = nearest(counted.layer, counted.accelerator)
             assert entry.kind == counted.layer.kind.value
             assert entry.limited == (accelerator == "edge")
+
+
+def interrupted(tmp_path, after, **options):
+    """Samples of a search that stops once, as a killed process does, and continues."""
+
+    class KilledError(Exception):
+        pass
+
+    path = tmp_path / "state.pt"
+    searcher = baselines.load("marl", checkpoint=str(path), checkpoint_every=100, **options)
+    counted, actions = problem(), []
+
+    def hook(batch, evaluation):
+        actions.append(batch.copy())
+        if counted.samples >= after:
+            raise KilledError
+
+    counted.on_evaluate = hook
+    with pytest.raises(KilledError):
+        searcher.search(counted, 600, 0)
+    stopped = torch.load(path, weights_only=True)["problem"]["samples"]
+    return searcher, np.concatenate(actions)[:stopped]
+
+
+def test_a_resumed_search_takes_the_samples_it_would_have_taken(tmp_path):
+    whole, result = samples_of(baselines.load("marl"), 600)
+    searcher, before = interrupted(tmp_path, 333)
+    after, resumed = samples_of(searcher, 600)
+    np.testing.assert_array_equal(np.concatenate([before, after]), whole)
+    assert resumed.best_value == result.best_value
+    assert resumed.improvements == result.improvements
+
+
+def test_a_checkpoint_of_another_search_is_refused(tmp_path):
+    searcher, _ = interrupted(tmp_path, 200)
+    path = searcher.config.checkpoint
+    with pytest.raises(CheckpointError, match="another seed"):
+        searcher.search(problem(), 600, 1)
+    with pytest.raises(CheckpointError, match="another config"):
+        baselines.load("marl", checkpoint=path, worlds=4).search(problem(), 600, 0)
+    with pytest.raises(CheckpointError, match="another problem"):
+        searcher.search(Problem("mobilenetv2.7", "edge", "latency"), 600, 0)
+
+
+def test_nothing_is_unpickled_from_a_checkpoint(tmp_path):
+    path = tmp_path / "state.pt"
+    torch.save({"version": 1, "evil": Elites.empty}, path)
+    with pytest.raises(CheckpointError, match="is no checkpoint"):
+        baselines.load("marl", warm_start=str(path)).search(problem(), 100, 0)
+
+
+def test_a_warm_start_begins_where_a_neighbour_ended(tmp_path):
+    path = tmp_path / "state.pt"
+    neighbour = Problem("mobilenetv2.10", "edge", "edp")
+    baselines.load("marl", checkpoint=str(path)).search(neighbour, 2000, 0)
+
+    def early(**options):
+        searcher = baselines.load("marl", **options)
+        return np.median([searcher.search(problem(), 100, s).best_value for s in range(3)])
+
+    assert early(warm_start=str(path)) < early()

@@ -1,0 +1,147 @@
+"""``mapper cluster``: which parameters belong to one agent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mapper.commands.options import AcceleratorOption, CostModelOption, LayerOption, OptionError
+
+if TYPE_CHECKING:
+    from mapper.clustering import Assignment, ClusterTree, Correlation, Dataset
+
+
+def cluster(
+    layer: LayerOption,
+    objective: Annotated[str, typer.Option("--objective", "-o", help="What is minimised.")] = "edp",
+    policy: Annotated[
+        str, typer.Option(help="The searcher that explores: random, ga, gamma, ppo ...")
+    ] = "random",
+    samples: Annotated[int, typer.Option(min=3, help="Samples of the dataset.")] = 20_000,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same dataset.")] = 0,
+    top: Annotated[float, typer.Option(help="Best share of the samples that counts [%].")] = 15.0,
+    correlation: Annotated[
+        str, typer.Option(help="pearson, spearman or mutual-information.")
+    ] = "pearson",
+    linkage: Annotated[str, typer.Option(help="ward, average, complete or single.")] = "ward",
+    agents: Annotated[
+        str, typer.Option(help="auto (from the dendrogram), or a number of agents.")
+    ] = "auto",
+    threshold: Annotated[
+        float | None, typer.Option(help="Cut the dendrogram at this distance instead.")
+    ] = None,
+    accelerator: AcceleratorOption = "edge",
+    cost_model: CostModelOption = "exact",
+    dataset: Annotated[
+        Path | None, typer.Option(help="Use this dataset (.npz) instead of sampling one.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for agents.yaml, dataset.npz, correlation.png and dendrogram.png."
+        ),
+    ] = None,
+) -> None:
+    """Explore, correlate the best samples' parameters, and cluster them into agents.
+
+    The printed assignment goes into ``mapper search --agents FILE``.
+    """
+    from maestro_env import Problem
+    from mapper.clustering import cluster as build_tree
+    from mapper.clustering import correlate
+    from mapper.clustering.dataset import Dataset, collect
+
+    budget = _budget(agents)
+    problem = Problem(layer, accelerator, objective, cost_model)
+    if dataset is not None:
+        data = Dataset.load(dataset)
+    else:
+        typer.echo(f"Exploring {problem.layer.name} with {policy}: {samples:,} samples", err=True)
+        data = collect(problem, policy, samples, seed)
+        data = data.choosing(problem.space.nvec > 1)
+    best = data.best(top)
+    matrix = correlate(best, data.names, data.categorical, correlation)
+    tree = build_tree(matrix, linkage)
+    source = {**data.source, "top_percent": top, "correlation": correlation, "linkage": linkage}
+    assignment = tree.assign(budget, threshold, **_short(source))
+    _print(data, matrix, tree, assignment)
+    if out is not None:
+        _write(out, data, matrix, tree, assignment, with_dataset=dataset is None)
+
+
+def _budget(agents: str) -> int | None:
+    if agents == "auto":
+        return None
+    if not agents.isdecimal():
+        raise OptionError(f"--agents: got {agents!r}, expected auto or a number")
+    return int(agents)
+
+
+def _short(source: dict[str, Any]) -> dict[str, Any]:
+    """What an assignment keeps of its dataset's source: plain values only."""
+    return {key: value for key, value in source.items() if isinstance(value, str | int | float)}
+
+
+def _print(
+    data: Dataset, correlation: Correlation, tree: ClusterTree, assignment: Assignment
+) -> None:
+    import numpy as np
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    feasible = int(np.isfinite(data.values).sum())
+    console.print(
+        f"{len(data.values):,} samples, {feasible:,} feasible; "
+        f"{correlation.samples:,} of the best correlated by {correlation.method}"
+    )
+    if correlation.constant:
+        console.print(f"constant among them: {', '.join(correlation.constant)}")
+    pairs = Table("pair of parameters", "correlation", title="strongest correlations")
+    strength = np.abs(np.triu(correlation.matrix, 1))
+    for place in np.argsort(-strength, axis=None, kind="stable")[:8]:
+        i, j = np.unravel_index(place, strength.shape)
+        names = f"{correlation.names[i]}, {correlation.names[j]}"
+        pairs.add_row(names, f"{correlation.matrix[i, j]:+.2f}")
+    console.print(pairs)
+    members = Table("agent", "parameters", title=f"{len(assignment)} agents")
+    for number, agent in enumerate(assignment.agents):
+        members.add_row(str(number), ", ".join(agent))
+    console.print(members)
+    heights = tree.links[:, 2]
+    console.print(
+        f"merges at distances {heights[0]:.2f} to {heights[-1]:.2f}; "
+        f"the dendrogram suggests {tree.suggested()} agents"
+    )
+
+
+def _write(
+    out: Path,
+    data: Dataset,
+    correlation: Correlation,
+    tree: ClusterTree,
+    assignment: Assignment,
+    *,
+    with_dataset: bool,
+) -> None:
+    """The assignment first: pictures need the extra viz."""
+    from importlib.util import find_spec
+
+    out.mkdir(parents=True, exist_ok=True)
+    assignment.save(out / "agents.yaml")
+    written = ["agents.yaml"]
+    if with_dataset:
+        data.save(out / "dataset.npz")
+        written.append("dataset.npz")
+    if find_spec("matplotlib") is None:
+        typer.echo("no pictures: they need matplotlib (pip install 'marl-mapper[viz]')", err=True)
+    else:
+        from mapper.clustering import plots
+
+        title = f"{data.source.get('layer', '')}, {data.source.get('objective', '')}"
+        plots.save(plots.heat_map(correlation, title), out / "correlation.png")
+        plots.save(plots.dendrogram(tree, len(assignment), title), out / "dendrogram.png")
+        written += ["correlation.png", "dendrogram.png"]
+    typer.echo(f"wrote {', '.join(written)} to {out}", err=True)

@@ -1,0 +1,193 @@
+"""Physical laws and invariances of the exact model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import cost_models
+import layers
+from cost_models import PRESETS, Accelerator, Cost, CostModel, Mapping
+from cost_models.bounds import unique_elements
+from layers import DIMS, Layer, LayerKind
+from tests.cost_models.exact_laws import (
+    broken,
+    random_batch,
+    slower_when_faster,
+    unlimited_buffers,
+)
+from tests.cost_models.tiny import random_layer, random_mapping
+
+ZOO = [layers.network(name)[i] for name in layers.networks() for i in (0, -1)]
+TRAFFIC = ("dram_in", "dram_fil", "dram_out_w", "l2r_in", "l2r_fil", "l2w_out")
+
+
+@pytest.fixture(scope="module")
+def exact() -> CostModel:
+    return cost_models.load("exact")
+
+
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_no_law_is_broken_on_zoo_layers(exact: CostModel, preset: str) -> None:
+    rng = np.random.default_rng(3)
+    accelerator = unlimited_buffers(PRESETS[preset])
+    for layer in ZOO:
+        batch = random_batch(layer, accelerator, 400, rng)
+        costs = exact.evaluate_batch(layer, accelerator, batch)
+        assert costs.feasible.all()
+        assert sum(broken(costs, layer, accelerator).values()) == 0, layer.name
+        assert sum(slower_when_faster(exact, layer, accelerator, batch).values()) == 0, layer.name
+
+
+def test_the_bound_is_below_the_stepwise_latency(exact: CostModel) -> None:
+    bound = cost_models.load("exact", latency="bound")
+    rng = np.random.default_rng(4)
+    accelerator = unlimited_buffers(PRESETS["edge"])
+    for layer in ZOO[:6]:
+        batch = random_batch(layer, accelerator, 400, rng)
+        low = bound.evaluate_batch(layer, accelerator, batch).latency_cycles
+        assert np.all(low <= exact.evaluate_batch(layer, accelerator, batch).latency_cycles)
+
+
+def random_setting(rng: np.random.Generator) -> tuple[Layer, Accelerator, Mapping]:
+    layer = random_layer(rng)
+    accelerator = Accelerator(
+        16, noc_bw=int(rng.integers(1, 6)), offchip_bw=int(rng.integers(1, 4))
+    )
+    return layer, accelerator, random_mapping(rng, layer)
+
+
+def swapped(text: str) -> str:
+    return text.translate(str.maketrans("YXRS", "XYSR"))
+
+
+def test_rows_and_columns_can_be_swapped(exact: CostModel) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        layer, accelerator, mapping = random_setting(rng)
+        if layer.kind is LayerKind.GEMM:
+            continue
+        other = replace(layer, Y=layer.X, X=layer.Y, R=layer.S, S=layer.R)
+        turned = Mapping(
+            (swapped(mapping.orders[0]), swapped(mapping.orders[1])),
+            (swapped(mapping.parallel[0]), swapped(mapping.parallel[1])),
+            tuple({swapped(d): t for d, t in tiles.items()} for tiles in mapping.tiles),  # type: ignore[arg-type]
+            mapping.cluster_size,
+            mapping.num_pes,
+        )
+        assert exact.evaluate(layer, accelerator, mapping) == exact.evaluate(
+            other, accelerator, turned
+        )
+
+
+def iterations(layer: Layer, mapping: Mapping, dim: str) -> tuple[int, int]:
+    """Most iterations of a dimension's outer loop and of its inner one."""
+    n = layer.extents[DIMS.index(dim)]
+    outer = min(n, mapping.tiles[0][dim])
+    inner = min(outer, mapping.tiles[1][dim])
+    assert mapping.num_pes is not None
+    clusters = mapping.num_pes // mapping.cluster_size
+    width = outer * (clusters if mapping.parallel[0] == dim else 1)
+    step = inner * (mapping.cluster_size if mapping.parallel[1] == dim else 1)
+    return -(-n // width), -(-outer // step)
+
+
+def test_loops_of_one_iteration_can_stand_anywhere(exact: CostModel) -> None:
+    rng = np.random.default_rng(6)
+    moved = 0
+    for _ in range(300):
+        layer, accelerator, mapping = random_setting(rng)
+        orders = []
+        for level, order in enumerate(mapping.orders):
+            still = [d for d in order if iterations(layer, mapping, d)[level] == 1]
+            rest = [d for d in order if d not in still]
+            for d in still:
+                rest.insert(int(rng.integers(0, len(rest) + 1)), d)
+            orders.append("".join(rest))
+        moved += tuple(orders) != mapping.orders
+        other = replace(mapping, orders=(orders[0], orders[1]))
+        assert exact.evaluate(layer, accelerator, mapping) == exact.evaluate(
+            layer, accelerator, other
+        )
+    assert moved > 200
+
+
+def test_counts_that_do_not_depend_on_the_order(exact: CostModel) -> None:
+    free = ("macs", "steps", "active_pe_steps", "compute_cycles", "l1_peak", "l2_peak")
+    rng = np.random.default_rng(7)
+    for _ in range(300):
+        layer, accelerator, mapping = random_setting(rng)
+        orders = ["".join(DIMS[d] for d in rng.permutation(6)) for _ in range(2)]
+        other = replace(mapping, orders=(orders[0], orders[1]))
+        a = exact.evaluate(layer, accelerator, mapping).counts
+        b = exact.evaluate(layer, accelerator, other).counts
+        assert [a[name] for name in (*free, "outer_steps")] == [
+            b[name] for name in (*free, "outer_steps")
+        ]
+
+
+def test_one_pe_with_whole_tiles_moves_every_element_once(exact: CostModel) -> None:
+    for layer in ZOO:
+        mapping = Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({}, {}), 1)
+        counts = exact.evaluate(layer, Accelerator(1), mapping).counts
+        unique = unique_elements(layer)
+        # a batch repeats the nest, and with it the filter
+        filters = layer.repeats * layer.K * layer.C * layer.R * layer.S
+        for boundary in (TRAFFIC[:3], TRAFFIC[3:]):
+            assert [counts[name] for name in boundary] == [
+                unique["input"],
+                filters,
+                unique["output"],
+            ]
+        assert counts["dram_out_r"] == counts["l2r_psum"] == 0
+        assert counts["steps"] == counts["outer_steps"] == layer.repeats
+
+
+def test_a_matrix_product_is_a_convolution_of_one_tap(exact: CostModel) -> None:
+    rng = np.random.default_rng(8)
+    for _ in range(100):
+        M, N, K = (int(n) for n in rng.integers(1, 9, 3))
+        gemm = Layer.gemm("product", M=M, N=N, K=K)
+        conv = Layer("conv", LayerKind.CONV, K=N, C=K, Y=M, X=1, R=1, S=1)
+        accelerator = Accelerator(16, noc_bw=3, offchip_bw=2)
+        mapping = random_mapping(rng, gemm)
+        assert exact.evaluate(gemm, accelerator, mapping) == exact.evaluate(
+            conv, accelerator, mapping
+        )
+
+
+def test_a_depthwise_layer_is_its_channels_one_after_the_other(exact: CostModel) -> None:
+    rng = np.random.default_rng(9)
+    for _ in range(100):
+        base = replace(random_layer(rng), kind=LayerKind.CONV, K=1, C=1, groups=1, N=1)
+        channels = int(rng.integers(2, 6))
+        depthwise = replace(base, kind=LayerKind.DSCONV, C=channels)
+        grouped = replace(base, kind=LayerKind.NGCONV, groups=channels)
+        mapping = random_mapping(rng, base)
+        # channels outermost, one a step: nothing is shared between them
+        orders = tuple("C" + order.replace("C", "") for order in mapping.orders)
+        parallel = tuple("K" if d == "C" else d for d in mapping.parallel)
+        tiles = tuple({**t, "C": 1, "K": 1} for t in mapping.tiles)
+        mapping = replace(mapping, orders=orders, parallel=parallel, tiles=tiles)  # type: ignore[arg-type]
+        a: Cost = exact.evaluate(depthwise, Accelerator(16), mapping)
+        b: Cost = exact.evaluate(grouped, Accelerator(16), mapping)
+        for name in ("macs", "steps", "compute_cycles", "active_pe_steps", "l1_peak", *TRAFFIC):
+            assert a.counts[name] == b.counts[name], (name, mapping, depthwise)
+
+
+def test_groups_and_batch_multiply_all_but_the_buffers(exact: CostModel) -> None:
+    rng = np.random.default_rng(10)
+    for _ in range(100):
+        layer, accelerator, mapping = random_setting(rng)
+        single = replace(layer, N=1, groups=1)
+        grouped = replace(single, kind=LayerKind.NGCONV, groups=3, N=2) if (
+            single.kind is LayerKind.CONV) else replace(single, N=6)  # fmt: skip
+        one = exact.evaluate(single, accelerator, mapping)
+        six = exact.evaluate(grouped, accelerator, mapping)
+        for name, count in one.counts.items():
+            assert six.counts[name] == count * (1 if name.endswith("_peak") else 6)
+        assert six.latency_cycles == 6 * one.latency_cycles
+        assert six.energy_nj == pytest.approx(6 * one.energy_nj)
+        assert six.area_um2 == one.area_um2
