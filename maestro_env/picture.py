@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cost_models import Accelerator, Cost, Mapping
 from layers import Layer
 from maestro_env.extras import needed
-from maestro_env.tiling import BufferView, Ranges, tiling
+from maestro_env.tiling import BufferView, tiling
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 SIZE_INCHES = (10.0, 6.4)
 DPI = 80
 """With `SIZE_INCHES` this makes frames of 800 x 512 pixels."""
+
+THIN = 0.03
+"""Parts that cover less of an axis have no white border: it would hide them."""
 
 COLOURS = ("#2a6f97", "#e07a5f", "#3d9970", "#b5838d", "#8d6cab", "#d4a017", "#4f8fba", "#c05746")
 """Parts of neighbouring holders take neighbouring colours, over and over."""
@@ -92,19 +95,21 @@ def _summary(cost: Cost) -> str:
 def _draw_view(axes: Axes, view: BufferView) -> None:
     from matplotlib.patches import Rectangle
 
-    down, across = _plane(view.frame)
+    down, across = _plane(view)
     (y0, y1), (x0, x1) = view.frame[down], view.frame[across]
     axes.add_patch(Rectangle((x0, y0), x1 - x0, y1 - y0, facecolor="#eeeeee", edgecolor="#999999"))
     for i, part in enumerate(view.parts):
         (top, bottom), (left, right) = part[down], part[across]
+        colour = COLOURS[i % len(COLOURS)]
+        thin = min((bottom - top) / (y1 - y0), (right - left) / (x1 - x0)) < THIN
         axes.add_patch(
             Rectangle(
                 (left, top),
                 right - left,
                 bottom - top,
-                facecolor=COLOURS[i % len(COLOURS)],
+                facecolor=colour,
+                edgecolor=colour if thin else "white",
                 alpha=0.75,
-                edgecolor="white",
                 linewidth=0.5,
             )
         )
@@ -112,17 +117,23 @@ def _draw_view(axes: Axes, view: BufferView) -> None:
     axes.set_ylim(y1, y0)
     axes.set_xticks([x0, x1])
     axes.set_yticks([y0, y1])
-    axes.tick_params(labelsize=7, length=2)
+    axes.tick_params(labelsize=7, length=0)
+    axes.spines[:].set_visible(False)
     axes.set_xlabel(across, size=8, labelpad=-6)
     axes.set_ylabel(down, size=8, labelpad=-8)
     axes.set_title(_caption(view, (down, across)), size=8, loc="left")
 
 
-def _plane(frame: Ranges) -> tuple[str, str]:
-    """The two largest axes of a tensor, the one that comes first in it drawn downwards."""
-    axes = list(frame)
-    largest = sorted(axes, key=lambda axis: frame[axis][0] - frame[axis][1])[:2]
-    first, second = sorted(largest, key=axes.index)
+def _plane(view: BufferView) -> tuple[str, str]:
+    """The two axes to draw: first those in which parts differ, then the largest."""
+    axes = list(view.frame)
+
+    def rank(axis: str) -> tuple[bool, int]:
+        low, high = view.frame[axis]
+        alike = all(part[axis] == view.parts[0][axis] for part in view.parts)
+        return alike, low - high
+
+    first, second = sorted(sorted(axes, key=rank)[:2], key=axes.index)
     return first, second
 
 
@@ -133,8 +144,11 @@ def _caption(view: BufferView, plane: tuple[str, str]) -> str:
         for axis, (low, high) in view.frame.items()
         if axis not in plane
     ]
-    shared = "" if len(view.parts) == view.holders else f"  {view.holders} share {len(view.parts)}"
-    return f"{view.tensor}  ({', '.join(rest)}){shared}"
+    count = len(view.parts)
+    shared = "" if count == view.holders else f"  {count} for {view.holders}"
+    if count == 1 < view.holders:
+        shared = f"  shared by {view.holders}"
+    return f"{view.tensor}  {', '.join(rest)}{shared}"
 
 
 def _draw_buffers(axes: Axes, accelerator: Accelerator, cost: Cost) -> None:

@@ -1,0 +1,109 @@
+"""Make docs/environments.md from the docstrings: ``python docs/make_environments.py``."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+from pathlib import Path
+
+from maestro_env.env import MaestroEnv, MaestroNetworkEnv
+
+PAGE = Path(__file__).with_name("environments.md")
+
+INTRODUCTION = """\
+# Environments
+
+*Made from the docstrings by `docs/make_environments.py`.*
+
+The mapping problem as standard environments. `import maestro_env` registers them;
+`gymnasium.make("maestro_env:MaestroEnv-v0")` needs no import.
+
+| Id | Is |
+|---|---|
+| `MaestroEnv-v0` | one layer, all defaults: mobilenetv2.2, EDP, `edge`, the exact cost model |
+| `MaestroEnvPaper-v0` | one layer in the papers' setting: guarded MAESTRO, `archgym`, reward 1/X |
+| `MaestroEnvNetwork-v0` | the layers of a network in turn, with layer features in the observation |
+
+| Library | Made by | Needs |
+|---|---|---|
+| Gymnasium | `gymnasium.make(id, ...)` | |
+| Gymnasium, many worlds | `gymnasium.make_vec(id, num_envs=N, ...)` | |
+| PettingZoo | `maestro_env.parallel_env(agents=..., ...)` | extra `rl` |
+| Stable-Baselines3 | `maestro_env.sb3_vec_env(num_envs, ...)` | extra `rl` |
+| RLlib | `maestro_env.rllib.RLlibMaestroEnv` | extra `rllib` |
+| your own learner | `maestro_env.Worlds`, `maestro_env.AgentWorlds` | |
+
+Each has a script of some twenty lines in [`examples/`](../examples).
+"""
+
+FORMS = """\
+## Many worlds at once
+
+`gymnasium.make_vec(id, num_envs=N)` makes a native vector environment: a step is one call of the
+batched cost model, and equals N single environments step for step. `infos` hold arrays with their
+masks, as Gymnasium's own vector environments do; `infos["cost"][i]` is made when asked for.
+`autoreset_mode` is `NextStep` (default: the step after an episode's last resets, ignores the
+action and spends no sample), `SameStep` (with `final_obs` and `final_info`) or `Disabled` (reset
+with `options={"reset_mask": mask}`).
+
+## Several agents
+
+`maestro_env.parallel_env(agents=[["outer_tile_K", "inner_tile_K"], [...], ...], ...)` gives every
+listed group of parameters to an agent, `agent_0` and on; without `agents` each parameter has its
+own. Every parameter belongs to exactly one agent. All agents act at once, see the same
+observation and get the same reward; each has its own `MultiDiscrete` action space and
+`action_mask`. `state()` is the observation and the last joint action, scaled to [0, 1]. `layers=`
+instead of `layer=` maps a network.
+
+`maestro_env.AgentWorlds(worlds, agents)` is the batched form for learners, numpy in and numpy
+out: `reset()` gives observations `(B, 4)`; `step` takes actions `(B, P)`, or each agent's own,
+and gives observations, rewards `(B,)` and an outcome with values, figures, reasons, costs and
+mappings.
+
+```python
+from maestro_env import AgentWorlds, Problem, Worlds
+
+problem = Problem("mobilenetv2.2", objective="edp", budget=20_000)
+group = AgentWorlds(Worlds(problem, num_worlds=64), agents)
+observations = group.reset()
+observations, rewards, outcome = group.step(actions)  # (64, P) integers
+```
+
+## Samples and budgets
+
+Every step of every world is one sample of its `Problem`, which counts them
+(`env.unwrapped.problem.samples`); resets, masks and renderings spend none. `info["samples"]`
+counts a world's own since its last reset with a seed. The adaptors take `problem=` to train on a
+problem with a budget: the step that would exceed it raises `BudgetExhausted`.
+
+## Errors
+
+Unknown layers, objectives, accelerators, rewards and options raise a `ValueError` of their own
+type that names the nearest known one. Actions of a wrong shape, type or range raise
+`ActionError`, before anything is evaluated or counted.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [INTRODUCTION]
+    for title, environment in (
+        ("MaestroEnv-v0, MaestroEnvPaper-v0", MaestroEnv),
+        ("MaestroEnvNetwork-v0", MaestroNetworkEnv),
+    ):
+        text = re.sub(r"^## ", "### ", inspect.getdoc(environment) or "", flags=re.MULTILINE)
+        parts.append(f"## {title}\n\n{text}\n")
+    return "\n".join([*parts, FORMS])
+
+
+def main() -> None:
+    """Write the page."""
+    draft = PAGE.with_suffix(".tmp")
+    draft.write_text(page(), encoding="utf-8")
+    os.replace(draft, PAGE)
+    print(f"wrote {PAGE}")
+
+
+if __name__ == "__main__":
+    main()

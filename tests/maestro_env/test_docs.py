@@ -1,0 +1,104 @@
+"""The page of the environments, and the examples."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from maestro_env.env import MaestroEnv, MaestroNetworkEnv
+
+ROOT = Path(__file__).resolve().parents[2]
+HEADINGS = (
+    "Description",
+    "Action Space",
+    "Observation Space",
+    "Rewards",
+    "Starting State",
+    "Episode End",
+    "Information",
+    "Arguments",
+    "Version History",
+)
+EXAMPLES = {
+    "gymnasium_loop.py": ("gymnasium", "2000 samples"),
+    "sb3_ppo.py": ("stable_baselines3", "4000 samples"),
+    "pettingzoo_loop.py": ("pettingzoo", "1600 samples"),
+}
+
+
+def run(script: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / script)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_page_is_made_from_the_docstrings() -> None:
+    path = ROOT / "docs" / "make_environments.py"
+    spec = importlib.util.spec_from_file_location("make_environments", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (ROOT / "docs" / "environments.md").read_text() == module.page(), (
+        "docs/environments.md is behind the docstrings; run python docs/make_environments.py"
+    )
+
+
+@pytest.mark.parametrize("environment", [MaestroEnv, MaestroNetworkEnv])
+def test_docstrings_have_gymnasiums_headings(environment: Any) -> None:
+    lines = environment.__doc__.splitlines()
+    assert [line.strip()[3:] for line in lines if line.strip().startswith("## ")] == list(HEADINGS)
+
+
+@pytest.mark.parametrize("script", EXAMPLES)
+def test_examples_run(script: str) -> None:
+    library, expected = EXAMPLES[script]
+    pytest.importorskip(library, reason=f"the example needs {library}")
+    assert expected in run(script)
+
+
+@pytest.mark.ray
+def test_rllib_example_runs() -> None:
+    pytest.importorskip("ray", reason="needs the extra rllib")
+    # a socket's path may have 107 bytes, which pytest's own folders use up
+    with tempfile.TemporaryDirectory(prefix="ray", dir="/tmp") as folder:
+        out = run("rllib_ppo.py", HOME=folder, RAY_TMPDIR=folder)
+    returns = re.findall(r"mean return of an episode: ([0-9.]+)", out)
+    assert len(returns) == 1
+    assert 0 < float(returns[0]) <= 16
+
+
+@pytest.mark.ray
+def test_rllib_checker_and_steps() -> None:
+    pytest.importorskip("ray", reason="needs the extra rllib")
+    from ray.rllib.utils.pre_checks.env import check_multiagent_environments
+
+    import maestro_env
+
+    env = maestro_env.rllib_env({"episode_length": 2})
+    check_multiagent_environments(env)
+    observations, _ = env.reset(seed=0)
+    assert set(observations) == set(env.possible_agents)
+    actions = {agent: env.action_spaces[agent].sample() for agent in env.agents}
+    twin = maestro_env.parallel_env(episode_length=2)
+    twin.reset(seed=0)
+    for step in (1, 2):
+        observations, rewards, terminated, truncated, _ = env.step(actions)
+        expected = twin.step(actions)
+        assert rewards == expected[1]
+        assert not terminated["__all__"]
+        assert truncated["__all__"] == (step == 2)
