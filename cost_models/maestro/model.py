@@ -101,6 +101,7 @@ class MaestroModel:
             accesses=_accesses(out),
             detail=dict(zip(DETAILS, out[FIRST_DETAIL:], strict=True)),
             explain=explain,
+            one=lambda row: _cost(out[:, row].tolist(), explain(row) if reason[row] else None),
         )
 
     def _run(

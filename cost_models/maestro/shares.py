@@ -146,8 +146,11 @@ def _received(
     work: IntArray,
 ) -> int:
     """Elements along one map that one PE receives; variant 0 mapped, 1 whole, 2 new."""
-    if variant == 0 and pattern > 0 and edge_units == 1:
-        return work[at + LAST + d] if first or partial else 1
+    if variant == 0:
+        if pattern == PLAIN:
+            return work[at + TILE + d]
+        if edge_units == 1:
+            return work[at + LAST + d] if first or partial else 1
     if variant == 2 and not first:
         return work[at + (LAST_NEW if partial else NEW) + d]
     return work[at + (LAST if partial else TILE) + d]

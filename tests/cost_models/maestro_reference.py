@@ -14,35 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cost_models import Accelerator, Cost, Dataflow, parse_dataflow
+from cost_models.maestro.binary import DETAIL_COLUMNS, FIGURE_COLUMNS
 from layers import Layer, LayerKind
 
 SAMPLE = Path(__file__).parent / "data" / "maestro_reference_sample.csv"
 
-FIGURES = {
-    "latency_cycles": "Runtime (Cycles)",
-    "energy_nj": "Activity count-based Energy (nJ)",
-    "throughput_macs_per_cycle": "Throughput (MACs/Cycle)",
-    "area_um2": "Area",
-    "power_mw": "Power",
-    "noc_bw_req": "NoC BW Req (Elements/cycle)",
-    "offchip_bw_req": "Offchip BW Req (Elements/cycle)",
-    "l2_bytes": "L2 SRAM Size Req (Bytes)",
-    "l1_bytes": "L1 SRAM Size Req (Bytes)",
-    "macs": "Num MACs",
-    "utilized_pes": "Avg number of utilized PEs",
-    "arithmetic_intensity": "Arithmetic Intensity",
-}
-DETAIL = {
-    "avg_noc_bw": "Avg BW Req",
-    "peak_noc_bw": "Peak BW Req",
-    "ingress_delay_min": "Ingress Delay (Min)",
-    "ingress_delay_max": "Ingress Delay (Max)",
-    "ingress_delay_avg": "Ingress Delay (Avg)",
-    "egress_delay_min": "Egress Delay (Min)",
-    "egress_delay_max": "Egress Delay (Max)",
-    "egress_delay_avg": "Egress Delay (Avg)",
-    "compute_delay_avg": "Compute Delay (Avg)",
-}
 DOUBLES = {
     "energy_nj",
     "throughput_macs_per_cycle",
@@ -79,9 +55,9 @@ def read_row(row: dict[str, str]) -> tuple[Layer, Accelerator, Dataflow]:
 
 def printed(cost: Cost) -> Iterator[tuple[str, str]]:
     """Every figure of a cost under the program's column name, as the program prints it."""
-    for name, column in FIGURES.items():
+    for name, column in FIGURE_COLUMNS.items():
         yield column, _text(name, getattr(cost, name))
-    for name, column in DETAIL.items():
+    for name, column in DETAIL_COLUMNS.items():
         yield column, _text(name, cost.detail[name])
     for tensor, kinds in cost.accesses.items():
         for kind, value in kinds.items():

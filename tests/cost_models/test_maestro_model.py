@@ -1,0 +1,283 @@
+"""The MAESTRO model's interface: one mapping, many, its limits, and its compiled code."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cost_models import (
+    FIGURES,
+    Accelerator,
+    CostModelError,
+    Mapping,
+    MappingBatch,
+    MappingError,
+    load,
+    parse_dataflow,
+    parse_network,
+    print_network,
+)
+from cost_models.infeasible import ReasonCode
+from layers import Layer, LayerKind
+
+EDGE = Accelerator.preset("edge")
+POINTWISE = Layer("pointwise", LayerKind.CONV, K=16, C=32, Y=112, X=112, R=1, S=1)
+STRIDED = Layer("strided", LayerKind.CONV, K=24, C=12, Y=31, X=31, R=3, S=3, stride=2)
+DEPTHWISE = Layer("depthwise", LayerKind.DSCONV, K=1, C=40, Y=30, X=30, R=3, S=3)
+GROUPED = Layer("grouped", LayerKind.NGCONV, K=4, C=8, Y=16, X=16, R=3, S=3, groups=4, N=2)
+PRODUCT = Layer.gemm("product", M=30, N=24, K=18, batch=3)
+LAYERS = [POINTWISE, STRIDED, DEPTHWISE, GROUPED, PRODUCT]
+
+
+def random_batch(layer: Layer, size: int, seed: int, above: bool = False) -> MappingBatch:
+    """Random mappings; tiles may be above the extents."""
+    rng = np.random.default_rng(seed)
+    extents = np.array(layer.extents)
+    limit = 3 * extents + 2 if above else extents
+    tiles = rng.integers(1, limit + 1, (size, 2, 6))
+    tiles[:, :, 4:] = extents[4:]
+    if not above:
+        tiles[:, 1] = np.minimum(tiles[:, 0], tiles[:, 1])
+    dims = 6 if above else 4
+    return MappingBatch(
+        orders=np.argsort(rng.random((size, 2, 6)), axis=-1),
+        parallel=rng.integers(1 if layer.depthwise and not above else 0, dims, (size, 2)),
+        tiles=tiles,
+        cluster_size=rng.integers(1, 200, size),
+    )
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
+@pytest.mark.parametrize("guard", [True, False])
+def test_one_mapping_and_its_dataflow_cost_what_the_batch_says(layer, guard):
+    model = load("maestro", guard=guard, threads=2)
+    batch = random_batch(layer, 2500, seed=1)
+    costs = model.evaluate_batch(layer, EDGE, batch)
+    assert costs.feasible.any()
+    assert not costs.feasible.all()
+    for row in range(0, 2500, 50):
+        mapping = batch[row]
+        one = model.evaluate(layer, EDGE, mapping)
+        assert repr(one) == repr(costs[row])
+        assert repr(model.evaluate(layer, EDGE, mapping.dataflow(layer)).accesses) == repr(
+            one.accesses
+        )
+
+
+def test_infeasible_rows_hold_inf_and_explain_themselves():
+    seen = set()
+    batch = random_batch(STRIDED, 1000, seed=2)
+    for accelerator in (EDGE, Accelerator(168)):
+        costs = load("maestro").evaluate_batch(STRIDED, accelerator, batch)
+        for row in np.flatnonzero(~costs.feasible)[:500]:
+            reason = costs[row].infeasible
+            assert reason.code == costs.reason[row]
+            assert reason.levers
+            if reason.code != ReasonCode.DIES:
+                assert reason.gap > 0
+            seen.add(reason.code)
+            assert all(costs.figures[name][row] == np.inf for name in FIGURES)
+    assert {ReasonCode.PE_COUNT, ReasonCode.L1_CAPACITY, ReasonCode.FEWER_MACS} <= seen
+
+
+@given(st.integers(0, 10_000), st.sampled_from(LAYERS))
+@settings(max_examples=25, deadline=None)
+def test_no_batch_raises(seed, layer):
+    batch = random_batch(layer, 50, seed, above=True)
+    for model in (load("maestro"), load("maestro", guard=False)):
+        costs = model.evaluate_batch(layer, EDGE, batch)
+        for cost in costs:
+            assert cost.feasible == (cost.infeasible is None)
+
+
+def test_malformed_rows_are_refused_not_raised():
+    batch = random_batch(POINTWISE, 6, seed=3)
+    orders, parallel, tiles = batch.orders.copy(), batch.parallel.copy(), batch.tiles.copy()
+    clusters, pes = np.full(6, 4), np.full(6, 64)
+    orders[0, 0] = 1
+    orders[1, 1, 2] = 9
+    parallel[2, 0] = -1
+    tiles[3, 1, 2] = 0
+    clusters[4] = -5
+    pes[5] = 0
+    broken = MappingBatch(orders, parallel, tiles, clusters, pes)
+    costs = load("maestro").evaluate_batch(POINTWISE, EDGE, broken)
+    assert (costs.reason == ReasonCode.REFUSED).all()
+
+
+def test_pes_of_a_mapping_override_the_accelerator_s():
+    model = load("maestro")
+    batch = random_batch(POINTWISE, 200, seed=4)
+    chosen = MappingBatch(
+        batch.orders, batch.parallel, batch.tiles, batch.cluster_size, np.full(200, 64)
+    )
+    other = Accelerator(64, EDGE.l1_bytes, EDGE.l2_bytes, EDGE.noc_bw, EDGE.offchip_bw)
+    ours = model.evaluate_batch(POINTWISE, EDGE, chosen)
+    theirs = model.evaluate_batch(POINTWISE, other, batch)
+    assert ours.feasible.any()
+    for name in FIGURES:
+        np.testing.assert_array_equal(ours.figures[name], theirs.figures[name])
+
+
+def test_a_missing_bandwidth_means_the_peak_requirement_in_area_and_power():
+    mapping = Mapping(("KCYXRS",) * 2, ("Y", "K"), ({"Y": 4, "X": 28}, {"Y": 4, "K": 1}), 16)
+    model = load("maestro")
+    free = model.evaluate(POINTWISE, Accelerator(168), mapping)
+    need = int(free.detail["peak_noc_bw"])
+    fixed = model.evaluate(POINTWISE, Accelerator(168, noc_bw=need), mapping)
+    assert need > 1
+    assert (free.area_um2, free.power_mw) == (fixed.area_um2, fixed.power_mw)
+
+
+@given(st.integers(0, 1000), st.integers(1, 63))
+@settings(max_examples=20, deadline=None)
+def test_more_bandwidth_is_never_slower(seed, bandwidth):
+    model = load("maestro", guard=False)
+    batch = random_batch(STRIDED, 50, seed)
+    slow = model.evaluate_batch(STRIDED, Accelerator(168, noc_bw=bandwidth), batch)
+    fast = model.evaluate_batch(STRIDED, Accelerator(168, noc_bw=bandwidth + 1), batch)
+    both = slow.feasible & fast.feasible
+    assert (fast.latency_cycles[both] <= slow.latency_cycles[both]).all()
+
+
+def test_a_batch_of_products_repeats_one_product():
+    mapping = Mapping(("KCYXRS",) * 2, ("K", "C"), ({"K": 2, "Y": 5}, {"K": 2, "C": 3}), 6)
+    model = load("maestro")
+    one = model.evaluate(Layer.gemm("one", M=30, N=24, K=18), EDGE, mapping)
+    three = model.evaluate(PRODUCT, EDGE, mapping)
+    for name in ("latency_cycles", "energy_nj", "energy_total_nj", "macs"):
+        assert getattr(three, name) == 3 * getattr(one, name)
+    assert three.l2_bytes == one.l2_bytes
+
+
+def test_gemms_are_read_in_their_own_words_too():
+    native = parse_dataflow("SpatialMap(2,2) N; TemporalMap(5,5) M; TemporalMap(18,18) K;")
+    lowered = parse_dataflow(
+        "SpatialMap(2,2) K; TemporalMap(5,5) Y'; TemporalMap(18,18) C;"
+        " TemporalMap(1,1) X'; TemporalMap(1,1) R; TemporalMap(1,1) S;"
+    )
+    model = load("maestro", guard=False)
+    assert model.evaluate(PRODUCT, EDGE, native).latency_cycles == (
+        model.evaluate(PRODUCT, EDGE, lowered).latency_cycles
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("SpatialMap(0,1) K;", "size '0' is 0"),
+        ("SpatialMap(tile,1) K;", "expected a sum"),
+        ("SpatialMap(1,1) Q;", "no such dimension"),
+        ("SpatialMap(1,1) K; TemporalMap(1,1) R;", "whole filter extent"),
+        ("SpatialMap(1,1) K; TemporalMap(1,1) Y';", "needs a map of R"),
+        ("SpatialMap(1,1) K; TemporalMap(1,1) K;", "twice"),
+        ("TemporalMap(1,1) K;", "one or two SpatialMaps"),
+        ("SpatialMap(1,1) K; " + "Cluster(1,P); SpatialMap(1,1) C; " * 4, "5 levels"),
+        ("SpatialMap(1,1) K; Cluster(500,P); SpatialMap(1,1) C;", r"need 500 PEs, there are 168"),
+    ],
+)
+def test_dataflows_that_maestro_refuses_have_a_reason(text, message):
+    cost = load("maestro").evaluate(STRIDED, EDGE, parse_dataflow(text))
+    assert cost.latency_cycles == np.inf
+    with pytest.raises(MappingError, match=message):
+        raise MappingError(str(cost.infeasible))
+
+
+def test_layers_beyond_the_integer_range_have_a_reason():
+    layer = Layer("huge", LayerKind.CONV, K=1 << 20, C=1 << 20, Y=1 << 12, X=1 << 12, R=1, S=1)
+    batch = random_batch(layer, 3, seed=5)
+    costs = load("maestro").evaluate_batch(layer, EDGE, batch)
+    assert (costs.reason == ReasonCode.TOO_LARGE).all()
+    assert costs[0].infeasible.code == ReasonCode.TOO_LARGE
+
+
+def test_options_are_checked():
+    with pytest.raises(CostModelError, match="threads"):
+        load("maestro", threads=0)
+    with pytest.raises(CostModelError, match="unexpected keyword"):
+        load("maestro", gaurd=True)
+
+
+_SCRIPT = """
+import sys
+sys.path.insert(0, {tests!r})
+from cost_models import load
+from tests.cost_models.test_maestro_model import EDGE, POINTWISE, random_batch
+batch = random_batch(POINTWISE, 300, seed=6)
+costs = load("maestro").evaluate_batch(POINTWISE, EDGE, batch)
+flow = load("maestro").evaluate(POINTWISE, EDGE, batch[0].dataflow(POINTWISE))
+print(costs.latency_cycles.tobytes().hex()[:4000], costs.reason.sum(), flow.latency_cycles)
+"""
+
+
+def _run(cache: Path, **env: str) -> str:
+    root = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "-c", _SCRIPT.format(tests=root)],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache), **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_the_same_figures_come_from_a_cold_and_a_warm_cache(tmp_path):
+    cold = _run(tmp_path, PYTHONHASHSEED="1")
+    files = sorted(tmp_path.rglob("*.nbc"))
+    assert files
+    assert _run(tmp_path, PYTHONHASHSEED="2") == cold
+    assert sorted(tmp_path.rglob("*.nbc")) == files
+
+
+maestro_bin = pytest.mark.skipif(
+    "MAESTRO_BIN" not in os.environ, reason="the stock MAESTRO program is not here (MAESTRO_BIN)"
+)
+
+
+@pytest.mark.needs_maestro
+@maestro_bin
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
+def test_the_stock_program_prints_the_same(layer):
+    batch = random_batch(layer, 20, seed=7)
+    stock = load("maestro-binary").evaluate_batch(layer, EDGE, batch)
+    ours = load("maestro", guard=False).evaluate_batch(layer, EDGE, batch)
+    np.testing.assert_array_equal(stock.feasible, ours.feasible)
+    for name in FIGURES:
+        np.testing.assert_allclose(ours.figures[name], stock.figures[name], rtol=1e-5)
+
+
+def test_the_stock_program_is_asked_for_by_name(monkeypatch, tmp_path):
+    monkeypatch.delenv("MAESTRO_BIN", raising=False)
+    with pytest.raises(CostModelError, match="MAESTRO_BIN"):
+        load("maestro-binary")
+    with pytest.raises(CostModelError, match="can be run"):
+        load("maestro-binary", path=tmp_path / "absent")
+
+
+def test_a_program_that_fails_gives_a_reason(tmp_path):
+    for name, body, code in (
+        ("refuses", "echo no; exit 255", ReasonCode.REFUSED),
+        ("dies", "kill -FPE $$", ReasonCode.DIES),
+    ):
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+        program.chmod(0o755)
+        model = load("maestro-binary", path=program)
+        cost = model.evaluate(POINTWISE, EDGE, random_batch(POINTWISE, 1, seed=8)[0])
+        assert cost.infeasible.code is code
+        assert cost.latency_cycles == np.inf
+
+
+def test_networks_cost_the_same_after_printing():
+    mapping = random_batch(STRIDED, 1, seed=9)[0]
+    ((layer, dataflow),) = parse_network(print_network([(STRIDED, mapping.dataflow(STRIDED))]))
+    model = load("maestro", guard=False)
+    assert model.evaluate(layer, EDGE, dataflow) == model.evaluate(STRIDED, EDGE, mapping)
