@@ -71,9 +71,9 @@ def test_one_mapping_and_its_dataflow_cost_what_the_batch_says(layer, guard):
 
 def test_infeasible_rows_hold_inf_and_explain_themselves():
     seen = set()
-    batch = random_batch(STRIDED, 1000, seed=2)
-    for accelerator in (EDGE, Accelerator(168)):
-        costs = load("maestro").evaluate_batch(STRIDED, accelerator, batch)
+    for layer, accelerator in ((STRIDED, EDGE), (POINTWISE, Accelerator(168))):
+        batch = random_batch(layer, 1000, seed=2)
+        costs = load("maestro").evaluate_batch(layer, accelerator, batch)
         for row in np.flatnonzero(~costs.feasible)[:500]:
             reason = costs[row].infeasible
             assert reason.code == costs.reason[row]
