@@ -137,9 +137,8 @@ def test_latency_bound_holds_and_counts_bandwidth() -> None:
     made = problem(objective="latency")
     assert made.bound <= made.evaluate(made.space.sample(2000, 0)).values.min()
     assert problem(objective="energy").bound is None
-    slow = Problem(LAYER, Accelerator(100_000, offchip_bw=2), "latency", FakeModel())
-    moved = LAYER.input_size + LAYER.filter_size
-    assert slow.bound == max(-(-moved // 2), -(-LAYER.output_size // 2))
+    slow = Problem(LAYER, Accelerator(100_000, noc_bw=2), "latency", FakeModel())
+    assert slow.bound == -(-(LAYER.input_size + LAYER.filter_size) // 2)
 
 
 def test_a_model_without_guard_is_refused() -> None:
