@@ -12,33 +12,21 @@ MAX_MACS = 1 << 59
 """Layers from this many MACs on are refused: every count is at most a few times the MACs, so that
 below it no 64-bit sum can wrap."""
 MAX_EXTENT = (1 << 31) - 1
-"""Largest extent a tile can name."""
+"""Largest tile, cluster size or PE count that a batch can hold; no extent is larger."""
 
 Tiles = tuple[int, ...]
 
 
 def too_large(layer: Layer) -> Infeasible | None:
     """The reason why a layer's counts could leave 64 bits, or None."""
-    extent = max(layer.extents)
-    if extent > MAX_EXTENT:
-        dim = DIMS[layer.extents.index(extent)]
-        return Infeasible(
-            ReasonCode.TOO_LARGE,
-            f"layer {layer.name!r}: extent {dim}={extent} is larger than {MAX_EXTENT}",
-            extent,
-            MAX_EXTENT,
-            "elements",
-            (f"Split the layer along {dim} into at least {-(-extent // MAX_EXTENT)} parts",),
-        )
     if layer.macs >= MAX_MACS:
-        levers = [f"Split the layer into at least {layer.macs // MAX_MACS + 1} equal parts"]
         return Infeasible(
             ReasonCode.TOO_LARGE,
             f"layer {layer.name!r}: {layer.macs} MACs; counts stay exact below {MAX_MACS}",
             layer.macs,
             MAX_MACS,
             "MACs",
-            tuple(levers),
+            (f"Split the layer into at least {layer.macs // MAX_MACS + 1} equal parts",),
         )
     return None
 

@@ -1,0 +1,407 @@
+"""The exact model's interface: batches, threads, limits, options, dataflows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import cost_models
+import layers
+from cost_models import (
+    FIGURES,
+    PRESETS,
+    Accelerator,
+    Cost,
+    CostModel,
+    CostModelError,
+    Mapping,
+    MappingBatch,
+    ReasonCode,
+    parse_dataflow,
+)
+from layers import DIMS, Layer, LayerKind
+from tests.cost_models.exact_laws import random_batch, unlimited_buffers
+from tests.cost_models.tiny import random_layer, random_mapping
+
+CONV = Layer("conv", LayerKind.CONV, K=32, C=16, Y=18, X=18, R=3, S=3)
+MAPPING = Mapping(
+    ("KCYXRS", "KCYXRS"), ("K", "Y"), ({"K": 8, "Y": 8, "X": 8}, {"K": 2, "C": 4, "Y": 2}), 4
+)
+
+
+@pytest.fixture(scope="module")
+def exact() -> CostModel:
+    return cost_models.load("exact")
+
+
+def column_row(costs: cost_models.CostBatch, row: int) -> dict[str, object]:
+    """Row `row` of every column of a batch."""
+    return {
+        "figures": {name: getattr(costs, name)[row] for name in FIGURES},
+        "accesses": {
+            tensor: {kind: values[row] for kind, values in kinds.items()}
+            for tensor, kinds in costs.accesses.items()
+        },
+        "detail": {name: values[row] for name, values in costs.detail.items()},
+        "counts": {name: values[row] for name, values in costs.counts.items()},
+    }
+
+
+def single_row(cost: Cost) -> dict[str, object]:
+    return {
+        "figures": {name: getattr(cost, name) for name in FIGURES},
+        "accesses": cost.accesses,
+        "detail": cost.detail,
+        "counts": cost.counts,
+    }
+
+
+def test_a_batch_equals_single_calls_on_tiny_layers(exact: CostModel) -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        layer = random_layer(rng)
+        accelerator = Accelerator(16, noc_bw=3, offchip_bw=None, simd_lanes=2)
+        mappings = [random_mapping(rng, layer) for _ in range(6)]
+        # tiles above the extents stay in the batch; a single call clips them
+        batch = MappingBatch.from_mappings(mappings, layer.extents)
+        costs = exact.evaluate_batch(layer, accelerator, batch)
+        for row, mapping in enumerate(mappings):
+            single = exact.evaluate(layer, accelerator, mapping)
+            assert column_row(costs, row) == single_row(single)
+            assert costs[row] == single
+
+
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_batches_on_one_and_two_threads_equal_single_calls(preset: str) -> None:
+    one, two = (cost_models.load("exact", threads=n) for n in (1, 2))
+    layer = layers.get("resnet18.5")
+    batch = random_batch(layer, PRESETS[preset], 3000, np.random.default_rng(2))
+    a, b = (m.evaluate_batch(layer, PRESETS[preset], batch) for m in (one, two))
+    assert np.array_equal(a.reason, b.reason)
+    for name in FIGURES:
+        assert np.array_equal(getattr(a, name), getattr(b, name)), name
+    for row in range(0, 3000, 60):
+        single = one.evaluate(layer, PRESETS[preset], batch[row])
+        assert a[row] == single
+        if single.feasible:
+            assert column_row(a, row) == single_row(single)
+
+
+def test_read_only_and_empty_batches(exact: CostModel) -> None:
+    batch = random_batch(CONV, PRESETS["edge"], 4, np.random.default_rng(3))
+    expected = exact.evaluate_batch(CONV, PRESETS["edge"], batch).latency_cycles
+    for array in (batch.orders, batch.parallel, batch.tiles, batch.cluster_size):
+        array.flags.writeable = False
+    again = exact.evaluate_batch(CONV, PRESETS["edge"], batch).latency_cycles
+    assert np.array_equal(again, expected)
+    empty = exact.evaluate_batch(CONV, PRESETS["edge"], batch.take(slice(0, 0)))
+    assert len(empty) == 0
+    assert len(empty.energy_nj) == 0
+
+
+# ------------------------------------------------------------------ limits and their levers
+
+
+def applied(mapping: Mapping, lever: str, level: int) -> Mapping:
+    """The mapping after a lever such as ``Reduce inner tile K 16 -> 12``."""
+    changes = lever.split("tile", 1)[1].removeprefix("s").split(",")
+    tiles = [dict(t) for t in mapping.tiles]
+    for change in changes:
+        dim, old, _, new = change.split()
+        limits = dict(zip(DIMS, CONV.extents, strict=True))
+        for upper in tiles[: level + 1]:
+            limits[dim] = min(upper.get(dim, limits[dim]), limits[dim])
+        assert limits[dim] == int(old)
+        tiles[level][dim] = int(new)
+    return replace(mapping, tiles=tuple(tiles))
+
+
+@pytest.mark.parametrize(
+    ("field", "code", "level", "word"),
+    [
+        ("l1_bytes", ReasonCode.L1_CAPACITY, 1, "inner"),
+        ("l2_bytes", ReasonCode.L2_CAPACITY, 0, "outer"),
+    ],
+)
+def test_every_lever_of_a_capacity_satisfies_it(
+    exact: CostModel, field: str, code: ReasonCode, level: int, word: str
+) -> None:
+    free = exact.evaluate(CONV, Accelerator(16), MAPPING)
+    need = int(getattr(free, field))
+    for limit in (need - 1, need // 2, need // 7, 40):
+        accelerator = replace(Accelerator(16), **{field: limit})
+        why = exact.evaluate(CONV, accelerator, MAPPING).infeasible
+        assert why is not None
+        assert (why.code, why.demand, why.bound, why.unit) == (code, need, limit, "B")
+        assert why.gap == need - limit
+        tried = 0
+        for lever in why.levers:
+            if f"{word} tile" in lever:
+                changed = applied(MAPPING, lever, level)
+                assert exact.evaluate(CONV, accelerator, changed).feasible, lever
+                tried += 1
+            elif lever.startswith("raise"):
+                enough = replace(accelerator, **{field: int(lever.split()[-1])})
+                assert exact.evaluate(CONV, enough, MAPPING).feasible
+                assert f"--{field.replace('_', '-')}" in lever
+            else:
+                assert "double_buffer=False" in lever
+                lean = cost_models.load("exact", double_buffer=False)
+                assert lean.evaluate(CONV, accelerator, MAPPING).feasible
+        assert tried
+
+
+def test_a_tile_lever_is_the_largest_that_fits(exact: CostModel) -> None:
+    need = int(exact.evaluate(CONV, Accelerator(16), MAPPING).l1_bytes)
+    accelerator = Accelerator(16, l1_bytes=need - 1)
+    why = exact.evaluate(CONV, accelerator, MAPPING).infeasible
+    assert why is not None
+    assert "Reduce inner tile C 4 -> 3" in why.levers
+    assert f"L1 needs {need} B, limit {need - 1} B (+1 B)" in why.message
+    assert str(why).startswith("Infeasible: layer 'conv': L1 needs")
+
+
+def test_no_tile_can_help_where_one_element_does_not_fit(exact: CostModel) -> None:
+    why = exact.evaluate(CONV, Accelerator(16, l1_bytes=5), MAPPING).infeasible
+    assert why is not None
+    assert not any("tile" in lever for lever in why.levers)
+    assert why.levers
+
+
+def test_a_cluster_needs_as_many_pes_as_there_are(exact: CostModel) -> None:
+    cost = exact.evaluate(CONV, Accelerator(3), MAPPING)
+    assert cost.latency_cycles == float("inf")
+    why = cost.infeasible
+    assert why is not None
+    assert why.code is ReasonCode.PE_COUNT
+    assert (why.demand, why.bound, why.unit) == (4, 3, "PEs")
+    assert exact.evaluate(CONV, Accelerator(3), replace(MAPPING, cluster_size=3)).feasible
+    assert exact.evaluate(CONV, Accelerator(4), MAPPING).feasible
+    assert len(why.levers) == 2
+
+
+def test_huge_cluster_sizes_and_pe_counts_do_not_wrap(exact: CostModel) -> None:
+    why = exact.evaluate(CONV, Accelerator(4), replace(MAPPING, cluster_size=1 << 40)).infeasible
+    assert why is not None
+    assert why.code is ReasonCode.PE_COUNT
+    most = exact.evaluate(CONV, Accelerator(1 << 30), replace(MAPPING, cluster_size=1 << 20))
+    assert most.feasible
+    assert most.macs == CONV.macs
+
+
+def test_bandwidth_is_no_limit(exact: CostModel) -> None:
+    slow = exact.evaluate(CONV, Accelerator(16, noc_bw=1, offchip_bw=1), MAPPING)
+    fast = exact.evaluate(CONV, Accelerator(16), MAPPING)
+    assert slow.feasible
+    assert slow.latency_cycles > fast.latency_cycles
+    assert slow.energy_nj == fast.energy_nj
+
+
+def test_infeasible_rows_of_a_batch_give_the_same_report(exact: CostModel) -> None:
+    batch = random_batch(CONV, PRESETS["edge"], 300, np.random.default_rng(4))
+    costs = exact.evaluate_batch(CONV, PRESETS["edge"], batch)
+    assert 0 < costs.feasible.sum() < 300
+    for row in np.flatnonzero(~costs.feasible):
+        assert all(np.isinf(getattr(costs, name)[row]) for name in FIGURES)
+        assert costs[row] == exact.evaluate(CONV, PRESETS["edge"], batch[row])
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        Layer("deep", LayerKind.CONV, K=1 << 20, C=1 << 20, Y=1 << 12, X=1 << 12, R=1, S=1),
+        Layer("many", LayerKind.GEMM, K=1 << 10, C=1 << 10, Y=1 << 10, X=1, R=1, S=1, N=1 << 30),
+    ],
+)
+def test_layers_too_large_for_64_bits_get_a_reason(exact: CostModel, layer: Layer) -> None:
+    mapping = Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({}, {}), 1)
+    cost = exact.evaluate(layer, Accelerator(16), mapping)
+    assert cost.infeasible is not None
+    assert cost.infeasible.code is ReasonCode.TOO_LARGE
+    batch = random_batch(CONV, Accelerator(16), 2, np.random.default_rng(0))
+    costs = exact.evaluate_batch(layer, Accelerator(16), batch)
+    assert list(costs.reason) == [ReasonCode.TOO_LARGE] * 2
+    assert costs[0] == cost
+
+
+def test_the_largest_layers_that_are_taken_do_not_wrap(exact: CostModel) -> None:
+    layer = Layer("edge of 64 bits", LayerKind.GEMM, K=1 << 19, C=1 << 19, Y=(1 << 21) - 1,
+                  X=1, R=1, S=1)  # fmt: skip
+    assert layer.macs < 1 << 59
+    ones = dict.fromkeys(DIMS, 1)
+    mapping = Mapping(("CKYXRS", "CKYXRS"), ("K", "C"), (ones, ones), 1)
+    cost = exact.evaluate(layer, Accelerator(1, noc_bw=1, offchip_bw=1), mapping)
+    assert cost.feasible
+    assert all(count >= 0 for count in cost.counts.values())
+    assert cost.counts["compute_cycles"] == layer.macs
+    assert cost.counts["latency"] > 1.99 * layer.macs
+
+
+# ------------------------------------------------------------------ options
+
+
+def test_num_pes_of_a_mapping_replaces_the_accelerators(exact: CostModel) -> None:
+    few = exact.evaluate(CONV, Accelerator(64), replace(MAPPING, num_pes=8))
+    assert few == exact.evaluate(CONV, Accelerator(8), MAPPING)
+    batch = MappingBatch.from_mappings([replace(MAPPING, num_pes=n) for n in (8, 64)], CONV.extents)
+    costs = exact.evaluate_batch(CONV, Accelerator(64), batch)
+    assert costs[0] == few
+    assert costs.area_um2[0] < costs.area_um2[1]
+
+
+def test_details_add_up(exact: CostModel) -> None:
+    accelerator = unlimited_buffers(PRESETS["edge"])
+    batch = random_batch(CONV, accelerator, 200, np.random.default_rng(5))
+    for energy in ("maestro", "eyeriss"):
+        costs = cost_models.load("exact", energy=energy).evaluate_batch(CONV, accelerator, batch)
+        parts = sum(costs.detail[f"energy_{p}_nj"] for p in ("mac", "l1", "noc", "l2", "dram"))
+        assert np.allclose(parts, costs.energy_nj, rtol=1e-12)
+
+
+def test_the_latency_says_what_binds_it(exact: CostModel) -> None:
+    # one input pixel in, 64 outputs out a step; the filters stay
+    layer = Layer("wide", LayerKind.CONV, K=64, C=1, Y=32, X=32, R=1, S=1)
+    mapping = Mapping(("KCYXRS", "KCYXRS"), ("C", "K"), ({}, {"K": 1, "Y": 1, "X": 1}), 64)
+    ample = Accelerator(64)
+    for part, hardware in {
+        "compute": ample,
+        "noc_in": replace(ample, noc_bw=1),
+        "noc_out": replace(ample, noc_bw=1),
+        "dram": replace(ample, offchip_bw=1),
+    }.items():
+        chosen = replace(mapping, orders=("KCYXRS", "YXKCRS")) if part == "noc_in" else mapping
+        if part == "noc_in":  # filters are fetched again for every pixel
+            chosen = replace(chosen, tiles=({}, {"K": 1, "Y": 1, "X": 1}), cluster_size=32)
+        detail = exact.evaluate(layer, hardware, chosen).detail
+        shares = {
+            name: detail[f"share_{name}"] for name in ("compute", "noc_in", "noc_out", "dram")
+        }
+        assert sum(shares.values()) == pytest.approx(1.0)
+        assert max(shares, key=lambda name: shares[name]) == part, shares
+
+
+def test_tile_halos_read_more_from_l2() -> None:
+    layer = Layer("halo", LayerKind.CONV, K=4, C=4, Y=10, X=10, R=3, S=3)
+    mapping = Mapping(("KCYXRS", "KCYXRS"), ("Y", "K"), ({"Y": 2}, {"Y": 2, "K": 1}), 4)
+    union, tile = (
+        cost_models.load("exact", halo_space=space).evaluate(layer, Accelerator(16), mapping)
+        for space in ("union", "tile")
+    )
+    assert union.counts["l2r_in_tile"] == tile.accesses["input"]["l2_read"]
+    assert union.accesses["input"]["l2_read"] == union.counts["l2r_in"]
+    assert tile.accesses["input"]["l2_read"] == 4 * 4 * 4 * 10  # four clusters of 4 x 10 rows
+    assert union.accesses["input"]["l2_read"] == 4 * 10 * 10
+
+
+def test_double_buffering_doubles_both_buffers(exact: CostModel) -> None:
+    lean = cost_models.load("exact", double_buffer=False)
+    a, b = (m.evaluate(CONV, Accelerator(16), MAPPING) for m in (exact, lean))
+    assert (a.l1_bytes, a.l2_bytes) == (2 * b.l1_bytes, 2 * b.l2_bytes)
+    assert a.latency_cycles == b.latency_cycles
+
+
+def test_an_energy_file_is_used(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "mine.yaml"
+    path.write_text("mac: 1\nl1: 2\nl2: 10\ndram: 100\nunit_nj: 0.5\nsource: measured\n")
+    cost = cost_models.load("exact", energy=str(path)).evaluate(CONV, Accelerator(16), MAPPING)
+    a = cost.accesses
+    l1, l2, dram = (
+        sum(a[t][f"{level}_{kind}"] for t in a for kind in ("read", "write"))
+        for level in ("l1", "l2", "dram")
+    )
+    assert cost.energy_nj == 0.5 * (cost.macs + 2 * l1 + 10 * l2 + 100 * dram)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"halo_time": "slid"}, "halo_time: got 'slid', expected one of slide, none. Did you mean"),
+        ({"halo_space": "all"}, "halo_space: got 'all', expected one of union, tile"),
+        ({"latency": "bounds"}, "Did you mean 'bound'"),
+        ({"double_buffer": 2}, "double_buffer: got 2"),
+        ({"energy": "eyeris"}, "Did you mean 'eyeriss'"),
+        ({"threads": 0}, "threads: got 0"),
+        ({"colour": 1}, "cost model 'exact'.*colour"),
+    ],
+)
+def test_wrong_options_are_named(options: dict[str, object], message: str) -> None:
+    with pytest.raises(CostModelError, match=message):
+        cost_models.load("exact", **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mac: 1\nl1: 2\nl2: 10\n", "dram missing"),
+        ("mac: 1\nl1: -2\nl2: 10\ndram: 1\n", "l1: got -2, expected a number of at least 0"),
+        ("mac: 1\nl1: 1\nl2: 10\ndran: 1\n", "unknown field 'dran'.*Did you mean 'dram'"),
+        ("- 1\n", "expected the fields"),
+        ("a: [", "cannot be read as YAML"),
+    ],
+)
+def test_wrong_energy_files_are_named(tmp_path, text: str, message: str) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "energy.yaml"
+    path.write_text(text)
+    with pytest.raises(CostModelError, match=message) as caught:
+        cost_models.load("exact", energy=str(path))
+    assert str(path) in str(caught.value)
+
+
+# ------------------------------------------------------------------ dataflows
+
+
+def test_a_mapping_and_its_dataflow_cost_the_same(exact: CostModel) -> None:
+    rng = np.random.default_rng(6)
+    for _ in range(60):
+        layer = random_layer(rng)
+        if layer.groups * layer.N != 1:
+            continue
+        mapping = random_mapping(rng, layer)
+        if layer.depthwise and "K" in mapping.parallel:
+            continue
+        accelerator = Accelerator(mapping.num_pes or 1, noc_bw=3, offchip_bw=2)
+        dataflow = mapping.dataflow(layer)
+        assert exact.evaluate(layer, accelerator, dataflow) == exact.evaluate(
+            layer, accelerator, mapping
+        )
+
+
+def test_a_dataflow_that_does_not_partition_is_infeasible(exact: CostModel) -> None:
+    dataflow = parse_dataflow(
+        "SpatialMap(2,1) K; TemporalMap(1,1) C; TemporalMap(3,1) Y; TemporalMap(3,1) X;"
+        "TemporalMap(3,3) R; TemporalMap(3,3) S;"
+    )
+    why = exact.evaluate(CONV, Accelerator(16), dataflow).infeasible
+    assert why is not None
+    assert why.code is ReasonCode.NOT_A_PARTITION
+    assert "not a partition" in why.message
+
+
+# ------------------------------------------------------------------ the compiled code's cache
+
+
+def test_the_same_figures_come_from_a_warm_cache() -> None:
+    script = (
+        "import numpy as np, cost_models, layers\n"
+        "from tests.cost_models.exact_laws import random_batch\n"
+        "layer, hw = layers.get('resnet18.5'), cost_models.PRESETS['edge']\n"
+        "batch = random_batch(layer, hw, 50, np.random.default_rng(1))\n"
+        "costs = cost_models.load('exact').evaluate_batch(layer, hw, batch)\n"
+        "print(costs.reason.sum(), costs.energy_nj[costs.feasible].sum())\n"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("0", "1")
+    }
+    assert len(outputs) == 1
