@@ -27,6 +27,16 @@ LayerOption = Annotated[
         "(Y, X input extents, padding included).",
     ),
 ]
+OptionalLayer = Annotated[
+    str | None,
+    typer.Option(
+        "--layer",
+        "-l",
+        help="Zoo name (mobilenetv2.2), FILE.yaml:NAME, or in line: "
+        "conv:K=64,C=64,Y=58,X=58,R=3,S=3,stride=1, gemm:M=128,N=768,K=768 "
+        "(Y, X input extents, padding included).",
+    ),
+]
 AcceleratorOption = Annotated[
     str,
     typer.Option(

@@ -13,10 +13,11 @@ from mapper.commands.options import (
     JsonFlag,
     L1Bytes,
     L2Bytes,
-    LayerOption,
     NocBw,
     NumPes,
     OffchipBw,
+    OptionalLayer,
+    OptionError,
     SimdLanes,
     accelerator_of,
     pairs_of,
@@ -24,6 +25,7 @@ from mapper.commands.options import (
 
 if TYPE_CHECKING:
     from baselines import Searcher
+    from layers import Layer
     from maestro_env import Problem
 
 SPACE_OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search")
@@ -31,7 +33,10 @@ SPACE_OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search")
 
 
 def search(
-    layer: LayerOption,
+    layer: OptionalLayer = None,
+    network: Annotated[
+        str | None, typer.Option(help="Search every layer of a zoo network instead of one.")
+    ] = None,
     objective: Annotated[
         str,
         typer.Option(
@@ -52,7 +57,27 @@ def search(
         list[str] | None,
         typer.Option("--option", metavar="NAME=VALUE", help="Option of the method; repeatable."),
     ] = None,
-    budget: Annotated[int, typer.Option(min=1, help="Samples to spend, to the last one.")] = 20_000,
+    agents: Annotated[
+        str | None,
+        typer.Option(
+            help="Of marl: auto (the stored assignment of the nearest zoo layer), a number of "
+            "agents, or a file that `mapper cluster` wrote.",
+            show_default="auto",
+        ),
+    ] = None,
+    learner: Annotated[
+        str | None, typer.Option(help="Of marl: batched or rllib.", show_default="batched")
+    ] = None,
+    dataset: Annotated[
+        int | None,
+        typer.Option(min=3, help="Of marl: cluster the agents from so many random samples first."),
+    ] = None,
+    count_dataset: Annotated[
+        bool, typer.Option("--count-dataset", help="Those samples count against the budget.")
+    ] = False,
+    budget: Annotated[
+        int, typer.Option(min=1, help="Samples to spend (on each layer), to the last one.")
+    ] = 20_000,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same samples.")] = 0,
     accelerator: AcceleratorOption = "edge",
     cost_model: CostModelOption = "exact",
@@ -88,29 +113,61 @@ def search(
     Ctrl-C ends the search and prints the best mapping so far; exit code 1: none was feasible.
     """
     from maestro_env import Problem
+    from mapper.commands.search_network import search_network
     from mapper.methods import chosen_searcher
     from mapper.result_files import check_writable
 
-    problem = Problem(
-        layer,
-        accelerator_of(
-            accelerator,
-            num_pes=num_pes,
-            l1_bytes=l1_bytes,
-            l2_bytes=l2_bytes,
-            noc_bw=noc_bw,
-            offchip_bw=offchip_bw,
-            simd_lanes=simd_lanes,
-        ),
-        objective,
-        cost_model,
-        pairs_of("--space", space, SPACE_OPTIONS),
-        pairs_of("--limit", limit),
+    hardware = accelerator_of(
+        accelerator,
+        num_pes=num_pes,
+        l1_bytes=l1_bytes,
+        l2_bytes=l2_bytes,
+        noc_bw=noc_bw,
+        offchip_bw=offchip_bw,
+        simd_lanes=simd_lanes,
     )
-    searcher = chosen_searcher(method, pairs_of("--option", option))
+    space_options = pairs_of("--space", space, SPACE_OPTIONS)
+    limits = pairs_of("--limit", limit)
+
+    def problem_of(layer: Layer | str) -> Problem:
+        return Problem(layer, hardware, objective, cost_model, space_options, limits)
+
+    options = {**pairs_of("--option", option), **_of_marl(method, agents, learner)}
+    if dataset is not None or count_dataset:
+        options |= _of_marl(method, dataset=dataset or 0, count_dataset=count_dataset)
     if out is not None:
         check_writable(out)
-    _run(problem, searcher, budget, seed, out, as_json)
+    if (layer is None) == (network is None):
+        raise OptionError("expected --layer L or --network N, one of them")
+    if network is not None:
+        search_network(
+            network,
+            problem_of,
+            lambda more: chosen_searcher(method, {**options, **more}),
+            budget,
+            seed,
+            out,
+            as_json,
+        )
+        return
+    assert layer is not None
+    searcher = chosen_searcher(method, options)
+    _run(problem_of(layer), searcher, budget, seed, out, as_json)
+
+
+def _of_marl(method: str | None, *words: str | None, **options: Any) -> dict[str, Any]:
+    """Options that only the method marl takes.
+
+    Raises:
+        OptionError: Another method is asked for.
+    """
+    for name, value in zip(("agents", "learner"), words, strict=False):
+        if value is not None:
+            options[name] = value
+    if options and method not in (None, "marl"):
+        given = ", ".join("--" + name.replace("_", "-") for name in options)
+        raise OptionError(f"{given}: only the method marl has agents, not {method}")
+    return options
 
 
 def _run(

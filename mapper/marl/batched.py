@@ -20,13 +20,13 @@ from mapper.clustering import Assignment
 from mapper.marl.checkpoint import restore, save, warm
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites, Plateau
+from mapper.marl.feedback import Feedback
 from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space
 from mapper.marl.ppo import PPO, Transitions
 from mapper.marl.worlds import Choices, Worlds
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
-FIGURES = ("latency_cycles", "power_mw", "energy_nj", "area_um2")
 ATTEMPTS = 6
 """Draws after which a world that keeps repeating seen loop nests takes a random mapping."""
 
@@ -69,8 +69,7 @@ class BatchedLearner:
         self.restarts = 0
         self.known: set[int] = set()
         self.pending: list[Transitions] = []
-        self.reference = np.zeros(OBSERVATION)
-        self.level = float("nan")
+        self.feedback = Feedback(problem)
         self.before = self.kept = 0
         self.begun = False
         self.start = np.empty((0, len(self.columns)), np.int64)
@@ -161,25 +160,11 @@ class BatchedLearner:
         left = 1.0 if budget is None else 1.0 - self.problem.samples / budget
         return self.config.entropy * left
 
-    def _rewards(self, parents: NDArray[np.float64], values: FloatArray) -> FloatArray:
-        """``(B,)`` shared rewards, higher is better, in [-1, 1]."""
+    def _rewards(self, parents: FloatArray, values: FloatArray) -> FloatArray:
+        """``(B,)`` shared rewards, higher is better."""
         if self.config.reward == "relative":
-            best = min(self.problem.best_value, float(values.min(initial=np.inf)))
-            with np.errstate(invalid="ignore"):
-                return np.where(np.isfinite(values), best / values, 0.0)
-        if self.config.reward == "place" and len(self.elites.values):
-            beaten: FloatArray = (self.elites.values > values[:, None]).mean(axis=1)
-            return beaten
-        finite = values[np.isfinite(values)]
-        if len(finite):
-            middle = float(np.median(np.log(finite)))
-            self.level = middle if np.isnan(self.level) else 0.9 * self.level + 0.1 * middle
-        before = np.where(np.isnan(parents), self.level, np.log(np.where(parents > 0, parents, 1)))
-        before = np.where(np.isfinite(before), before, 1e3)
-        after = np.where(np.isfinite(values), np.log(values), 2e3)
-        low = 0.0 if self.config.reward == "gain" else -1.0
-        rewards: FloatArray = np.clip(before - after, low, 1.0)
-        return rewards
+            return self.feedback.relative(values)
+        return self.feedback.log_gain(parents, values)
 
     def _evaluate(self, choices: IntArray) -> tuple[IntArray, Evaluation]:
         actions = np.zeros((len(choices), len(self.problem.space.nvec)), np.int64)
@@ -187,20 +172,9 @@ class BatchedLearner:
         return choices, self.problem.evaluate(actions)
 
     def _remember(self, choices: IntArray, evaluation: Evaluation) -> None:
-        figures = self._observed(evaluation)
+        figures = self.feedback.observed(evaluation)
         size = max(1, self.plateau.size)
         self.elites = self.elites.join(choices, evaluation.values, figures, size)
-
-    def _observed(self, evaluation: Evaluation) -> NDArray[np.float32]:
-        """``(B, OBSERVATION)``: log figures over those of the first feasible samples, clipped."""
-        costs = evaluation.costs
-        raw = np.stack([np.asarray(getattr(costs, name)) for name in FIGURES], axis=1)
-        good = np.isfinite(raw).all(axis=1) & (raw > 0).all(axis=1)
-        logs = np.log(np.where(good[:, None], raw, 1.0))
-        if not self.reference.any() and good.any():
-            self.reference = np.median(logs[good], axis=0)
-        scaled = np.clip((logs - self.reference) / 4.0, -1.0, 1.0)
-        return np.where(good[:, None], scaled, 1.0).astype(np.float32)
 
     def _random(self, count: int) -> IntArray:
         def draw(missing: int) -> Choices:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mapper.marl.batched import BatchedLearner
 
 VERSION = 1
-NUMBERS = ("restarts", "level", "before", "kept", "begun")
+NUMBERS = ("restarts", "before", "kept", "begun")
 
 
 class CheckpointError(ValueError):
@@ -66,7 +66,8 @@ def restore(learner: BatchedLearner, path: str | Path) -> None:
     learner.elites = Elites(*(tensor.numpy() for tensor in state["elites"]))
     learner.pending = [Transitions(*(t.numpy() for t in part)) for part in state["pending"]]
     learner.known = set(state["known"].numpy().view(np.uint64).tolist())
-    learner.reference = state["reference"].numpy()
+    learner.feedback.reference = state["reference"].numpy()
+    learner.feedback.level = state["level"]
     learner.rng.bit_generator.state = json.loads(state["rng"])
     for name, value in state["numbers"].items():
         setattr(learner, name, value)
@@ -134,7 +135,8 @@ def _state(learner: BatchedLearner) -> dict[str, Any]:
         "elites": [torch.from_numpy(field.copy()) for field in learner.elites],
         "pending": [[torch.from_numpy(f.copy()) for f in part] for part in learner.pending],
         "known": torch.from_numpy(known),
-        "reference": torch.from_numpy(learner.reference),
+        "reference": torch.from_numpy(learner.feedback.reference),
+        "level": learner.feedback.level,
         "rng": json.dumps(learner.rng.bit_generator.state),
         "numbers": {name: getattr(learner, name) for name in NUMBERS},
         "plateau": {name: getattr(learner.plateau, name) for name in ("size", "best", "since")},

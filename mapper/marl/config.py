@@ -8,7 +8,7 @@ from baselines.searcher import positive, share
 from mapper.clustering import Assignment
 
 LEARNERS = ("batched", "rllib")
-REWARDS = ("gain", "place", "improvement", "rank", "relative")
+REWARDS = ("improvement", "rank", "relative")
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,10 @@ class MarlConfig:
         agents: ``"auto"`` (the stored assignment of the nearest zoo layer), a number of agents
             (that assignment's tree cut elsewhere; 1 is a single agent), a file, or an assignment.
         learner: ``"batched"`` (in this process) or ``"rllib"`` (one policy an agent, on Ray).
+        ray_address: Ray cluster of the learner rllib (such as ``auto``); none starts one here.
+        dataset: Random samples of this problem to cluster the agents from, instead of a stored
+            assignment; 0 takes none.
+        count_dataset: Whether those samples count against the budget.
         worlds: Samples that the agents choose side by side before the cost model is asked.
         start: Random mappings of the first population.
         hidden: Width of an agent's network.
@@ -43,7 +47,6 @@ class MarlConfig:
         growth: Factor by which the elites grow at a restart.
         restart_policy: Share of a restart's population that the policies choose.
         avoid_repeats: Never spend a sample on a loop nest that was sampled before.
-        gates: Agents choose too which of their parameters move.
         own_choice: Agents see the current choice of their own parameters.
         smoothing: Width in choices over which an ordered parameter's logits are shared; 0 is off.
         warm_start: A checkpoint whose policies are the first ones.
@@ -53,6 +56,9 @@ class MarlConfig:
 
     agents: str | int | Assignment = "auto"
     learner: str = "batched"
+    ray_address: str = ""
+    dataset: int = 0
+    count_dataset: bool = False
     worlds: int = 8
     start: int = 64
     hidden: int = 16
@@ -76,7 +82,6 @@ class MarlConfig:
     restart_policy: float = 0.5
     avoid_repeats: bool = True
     own_choice: bool = False
-    gates: bool = False
     smoothing: float = 0.0
     warm_start: str = ""
     checkpoint: str = ""
@@ -103,7 +108,7 @@ class MarlConfig:
             restart_policy=self.restart_policy,
         )
         share(**{"local + uniform": self.local + self.uniform})
-        for name in ("elites", "patience", "entropy", "self_imitation", "smoothing"):
+        for name in ("elites", "patience", "dataset", "entropy", "self_imitation", "smoothing"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name}: got {getattr(self, name)!r}, expected at least 0")
         if self.growth < 1.0:

@@ -62,8 +62,6 @@ class Policies(nn.Module):
         self.head_bias = nn.Parameter(torch.zeros(count, 1, width))
         self.value = weights(agents, hidden, 1, scale=0.01)
         self.value_bias = nn.Parameter(torch.zeros(agents, 1, 1))
-        self.gate = nn.Parameter(torch.zeros(count, hidden, 1))
-        self.gate_bias = nn.Parameter(torch.zeros(count, 1, 1))
         self.table = nn.Parameter(torch.zeros(count, width, width)) if own_choice else None
         self.owner: Tensor
         self.padding: Tensor
@@ -74,16 +72,15 @@ class Policies(nn.Module):
         kernel = smoothing_kernel(space, smoothing) if smoothing else None
         self.register_buffer("kernel", kernel, persistent=False)
 
-    def forward(self, observation: Tensor, current: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Log-probabilities, values and gates.
+    def forward(self, observation: Tensor, current: Tensor) -> tuple[Tensor, Tensor]:
+        """Log-probabilities and values.
 
         Args:
             observation: ``(B, OBSERVATION)``.
             current: ``(P, B)`` current choices.
 
         Returns:
-            ``(P, B, C)`` log-probabilities, about -1e9 on padding, ``(A, B)`` values, and
-            ``(P, B)`` log-odds of acting, relative to the base rate.
+            ``(P, B, C)`` log-probabilities, about -1e9 on padding, and ``(A, B)`` values.
         """
         hidden = torch.tanh(torch.matmul(observation, self.trunk) + self.trunk_bias)
         logits = torch.baddbmm(self.head_bias, hidden[self.owner], self.head)
@@ -94,8 +91,7 @@ class Policies(nn.Module):
             logits = torch.bmm(logits, self.kernel)
         logits = logits.masked_fill(self.padding, -1e9)
         values = torch.baddbmm(self.value_bias, hidden, self.value)[..., 0]
-        gates = torch.baddbmm(self.gate_bias, hidden[self.owner], self.gate)[..., 0]
-        return torch.log_softmax(logits, dim=-1), values, gates
+        return torch.log_softmax(logits, dim=-1), values
 
 
 def smoothing_kernel(space: Space, width: float) -> Tensor:

@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import softplus
 
 from mapper.marl.config import MarlConfig
 from mapper.marl.policies import Mixture, Policies
@@ -57,8 +56,6 @@ class PPO:
         )
         agents = int(policies.owner.max()) + 1
         owner = torch.nn.functional.one_hot(policies.owner, agents)
-        share = min(0.9, config.acting / len(policies.owner))
-        self.base = float(np.log(share / (1.0 - share)))
         self._of_agent = owner.T.to(torch.float32)
 
     def update(self, batch: Transitions, entropy: float, elites: NDArray[np.int64]) -> None:
@@ -76,19 +73,12 @@ class PPO:
         free = torch.from_numpy(batch.free)
         reward = torch.from_numpy(batch.reward).to(torch.float32)
         acts = ((self._of_agent @ acting) > 0).to(torch.float32)
-        if self.config.gates:
-            acts = torch.ones_like(acts)
         imitated = torch.from_numpy(np.ascontiguousarray(elites.T))
 
         def forward() -> tuple[Tensor, Tensor, Tensor]:
-            log_probabilities, values, gates = self.policies(observation, current)
-            density = self.mixture.log_density(log_probabilities, chosen, current, free) * acting
-            if self.config.gates:
-                odds = gates + self.base
-                density = density - torch.where(
-                    free, 0.0, softplus(torch.where(acting > 0, -odds, odds))
-                )
-            return self._of_agent @ density, values, log_probabilities
+            log_probabilities, values = self.policies(observation, current)
+            density = self.mixture.log_density(log_probabilities, chosen, current, free)
+            return self._of_agent @ (density * acting), values, log_probabilities
 
         with torch.no_grad():
             before, values, _ = forward()

@@ -27,12 +27,39 @@ class Marl(BaseSearcher):
                 "searcher 'marl' needs the package torch; "
                 "install it with: pip install 'marl-mapper[rl]'"
             )
+        assignment = self.assignment(problem, int(rng.integers(2**31)))
+        if self.config.learner == "rllib":
+            if find_spec("ray") is None:
+                raise SearcherError(
+                    "learner 'rllib' needs the package ray; "
+                    "install it with: pip install 'marl-mapper[rllib]'"
+                )
+            from mapper.marl.rllib import search
+
+            search(problem, assignment, self.config, rng)
+            return
         from mapper.marl.batched import BatchedLearner
 
-        BatchedLearner(problem, self.assignment(problem), self.config, rng).run()
+        BatchedLearner(problem, assignment, self.config, rng).run()
 
-    def assignment(self, problem: Problem) -> Assignment:
-        """The agents of a problem under this config."""
+    def assignment(self, problem: Problem, seed: int = 0) -> Assignment:
+        """The agents of a problem under this config.
+
+        With a dataset, `config.dataset` samples of the problem are taken first, which count
+        against its budget if the config says so.
+
+        Args:
+            problem: What will be searched.
+            seed: Seed of the dataset.
+        """
+        from mapper.clustering import cluster, collect, correlate
         from mapper.marl.agents import resolve
 
-        return resolve(self.config.agents, problem)
+        config = self.config
+        if not config.dataset or config.agents not in ("auto", None):
+            return resolve(config.agents, problem)
+        data = collect(problem, "random", config.dataset, seed)
+        if config.count_dataset:
+            problem.evaluate(data.actions)
+        data = data.choosing(problem.space.nvec > 1)
+        return cluster(correlate(data.best(), data.names, data.categorical)).assign()

@@ -64,8 +64,6 @@ class Worlds:
     ) -> None:
         self.space, self.moves, self.columns = space, moves, columns
         self.mixture, self.config = mixture, config
-        share = min(0.9, config.acting / len(space.nvec))
-        self.base = float(np.log(share / (1.0 - share)))
 
     def from_elites(
         self, policies: Policies, elites: Elites, count: int, rng: np.random.Generator
@@ -76,16 +74,10 @@ class Worlds:
         current = self._mixed(elites, parents, rng)
         alone = (current == elites.actions[parents]).all(axis=1)
         observation = elites.figures[parents]
-        probabilities, gates = self._probabilities(policies, observation, current)
-        if config.gates:
-            odds = gates + self.base
-            acting = rng.random((count, width)) < 1.0 / (1.0 + np.exp(-odds))
-            none = alone & ~acting.any(axis=1)
-            acting[np.flatnonzero(none), rng.integers(0, width, int(none.sum()))] = True
-        else:
-            wanted = rng.poisson(config.acting, count)
-            wanted = np.where(alone, np.maximum(wanted, 1), wanted)
-            acting = rng.random((count, width)).argsort(axis=1).argsort(axis=1) < wanted[:, None]
+        probabilities = self._probabilities(policies, observation, current)
+        wanted = rng.poisson(config.acting, count)
+        wanted = np.where(alone, np.maximum(wanted, 1), wanted)
+        acting = rng.random((count, width)).argsort(axis=1).argsort(axis=1) < wanted[:, None]
         drawn = self.mixture.draw(probabilities, current, rng)
         chosen = np.where(acting, drawn, current)
         return Choices(
@@ -109,7 +101,7 @@ class Worlds:
         width = len(self.space.nvec)
         current = np.zeros((count, width), np.int64)
         seen = np.tile(observation, (count, 1))
-        drawn = self.mixture.draw(self._probabilities(policies, seen, current)[0], None, rng)
+        drawn = self.mixture.draw(self._probabilities(policies, seen, current), None, rng)
         return Choices(
             seen,
             current,
@@ -122,14 +114,14 @@ class Worlds:
 
     def _probabilities(
         self, policies: Policies, observation: NDArray[np.float32], current: IntArray
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """``(B, P, C)`` probabilities and ``(B, P)`` gates."""
+    ) -> NDArray[np.float64]:
+        """``(B, P, C)``."""
         with torch.inference_mode():
             columns = torch.from_numpy(np.ascontiguousarray(current.T))
-            log_probabilities, _, gates = policies(torch.from_numpy(observation), columns)
+            log_probabilities, _ = policies(torch.from_numpy(observation), columns)
             result = log_probabilities.exp().permute(1, 0, 2).numpy()
         probabilities: NDArray[np.float64] = result.astype(np.float64)
-        return probabilities, gates.T.numpy().astype(np.float64)
+        return probabilities
 
     def _mixed(self, elites: Elites, parents: IntArray, rng: np.random.Generator) -> IntArray:
         """Starts: an elite, or two mixed parameter by parameter or agent by agent."""

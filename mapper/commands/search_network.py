@@ -1,0 +1,95 @@
+"""``mapper search --network``: the table of a whole network."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from baselines import Searcher
+    from layers import Layer
+    from maestro_env import Problem
+    from mapper.network import ShapeResult
+
+
+def search_network(
+    network: str,
+    problem: Callable[[Layer], Problem],
+    searcher: Callable[[dict[str, Any]], Searcher],
+    budget: int,
+    seed: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Search every distinct shape and print a row for each, and the totals.
+
+    With `out`, every shape has a folder there, and the same command continues where it stopped.
+    Exit code 1 says that a shape has no mapping.
+    """
+    from mapper.network import NetworkSearch, shapes
+
+    warm = "warm_start" in vars(searcher({}).config)
+    results: list[ShapeResult] = []
+    count = len(shapes(network))
+    with tempfile.TemporaryDirectory(prefix="mapper-") as scratch:
+        search = NetworkSearch(problem, searcher, budget, seed, out or Path(scratch), warm)
+        try:
+            for result in search.run(network):
+                results.append(result)
+                _say(result, len(results), count)
+        except KeyboardInterrupt:
+            print(f"interrupted after {len(results)} of {count} shapes", file=sys.stderr)
+    _print(network, results, as_json)
+    if len(results) < count or any(result.error for result in results):
+        raise typer.Exit(1)
+
+
+def _say(result: ShapeResult, number: int, count: int) -> None:
+    state = result.error or ("kept" if result.kept else f"{result.seconds:.1f} s")
+    print(
+        f"[{number}/{count}] {result.shape.layer.name} x{result.shape.count}: {state}",
+        file=sys.stderr,
+    )
+
+
+def _print(network: str, results: list[ShapeResult], as_json: bool) -> None:
+    from mapper.network import totals
+    from mapper.show.tables import print_json, print_rows
+
+    rows = [_row(result) for result in results]
+    whole = totals(results)
+    if as_json:
+        print_json({"network": network, "shapes": rows, "totals": whole})
+        return
+    summed = {name: whole[name] for name in ("macs", "latency_cycles", "energy_nj")}
+    last = dict.fromkeys(rows[0] if rows else (), None)
+    last = {**last, "layer": "all layers", "count": int(whole["layers"]), **summed}
+    print_rows(
+        f"{network}: {len(rows)} distinct shapes",
+        [{k: v for k, v in row.items() if k != "error"} for row in [*rows, last]],
+        f"whole network: {whole['edp']:.4g} cycles nJ (latency times energy), searched in "
+        f"{whole['seconds']:.1f} s",
+    )
+    for result in results:
+        if result.error:
+            print(f"error: {result.shape.layer.name}: {result.error}", file=sys.stderr)
+
+
+def _row(result: ShapeResult) -> dict[str, Any]:
+    cost, bound = result.cost, result.bound
+    return {
+        "layer": result.shape.layer.name,
+        "count": result.shape.count,
+        "macs": None if cost is None else cost.macs,
+        "latency_cycles": None if cost is None else cost.latency_cycles,
+        "energy_nj": None if cost is None else cost.energy_nj,
+        "objective": None if cost is None else result.value,
+        "x bound": None if cost is None or not bound else round(result.value / bound, 3),
+        "samples": result.samples,
+        "error": result.error,
+    }

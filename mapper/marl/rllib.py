@@ -1,0 +1,213 @@
+"""The RLlib learner: one PPO policy an agent, on Ray's new API stack.
+
+Slower than the batched learner and without its elites; it is the reference of the plain method
+(every agent chooses anew in each sample) and runs on a Ray cluster.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from ray.rllib.env.multi_agent_env import MultiAgentEnv
+
+from maestro_env import BudgetExhausted, Problem
+from mapper.clustering import Assignment
+from mapper.marl.agents import choosing
+from mapper.marl.config import MarlConfig
+from mapper.marl.feedback import Feedback
+from mapper.marl.policies import OBSERVATION
+
+EPISODE = 16
+"""Samples an episode; RLlib's bookkeeping grows with the number of finished episodes."""
+ROUND = 128
+"""Samples between two updates."""
+LEARNING_RATE = 3e-3
+
+
+class ChoosingEnv(MultiAgentEnv):
+    """One world: every agent chooses its parameters, one sample is evaluated, all share a reward.
+
+    Args:
+        problem: It counts the samples; when its budget is used up the last answer is repeated, and
+            the caller's loop ends.
+        assignment: Which agent owns which parameter.
+    """
+
+    def __init__(self, problem: Problem, assignment: Assignment) -> None:
+        self.problem, self.feedback = problem, Feedback(problem)
+        names = list(problem.space.names)
+        self.columns = [[names.index(name) for name in agent] for agent in assignment.agents]
+        self.possible_agents = [f"agent_{i}" for i in range(len(assignment))]
+        self.agents = list(self.possible_agents)
+        box = gymnasium.spaces.Box(-1.0, 1.0, (OBSERVATION,), np.float32)
+        self.observation_spaces = dict.fromkeys(self.possible_agents, box)
+        self.action_spaces = {
+            agent: gymnasium.spaces.MultiDiscrete(problem.space.nvec[columns])
+            for agent, columns in zip(self.possible_agents, self.columns, strict=True)
+        }
+        self.age = 0
+        self.seen = np.zeros(OBSERVATION, np.float32)
+        self.exhausted = False
+        super().__init__()
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        """Start an episode: the last sample's figures, for every agent."""
+        self.age = 0
+        return dict.fromkeys(self.possible_agents, self.seen), {}
+
+    def step(self, action_dict: Mapping[str, NDArray[np.int64]]) -> Any:
+        """One sample."""
+        self.age += 1
+        reward = 0.0 if self.exhausted else self._sample(action_dict)
+        ends = self.age >= EPISODE
+        agents = self.possible_agents
+        return (
+            dict.fromkeys(agents, self.seen),
+            dict.fromkeys(agents, reward),
+            {**dict.fromkeys(agents, False), "__all__": False},
+            {**dict.fromkeys(agents, ends), "__all__": ends},
+            {},
+        )
+
+    def _sample(self, action_dict: Mapping[str, NDArray[np.int64]]) -> float:
+        action = np.zeros((1, len(self.problem.space.nvec)), np.int64)
+        for agent, columns in zip(self.possible_agents, self.columns, strict=True):
+            action[0, columns] = action_dict[agent]
+        try:
+            evaluation = self.problem.evaluate(action)
+        except BudgetExhausted:
+            self.exhausted = True
+            return 0.0
+        self.seen = self.feedback.observed(evaluation)[0]
+        free = np.full(1, np.nan)
+        return float(self.feedback.log_gain(free, evaluation.values)[0])
+
+
+def search(
+    problem: Problem, assignment: Assignment, config: MarlConfig, rng: np.random.Generator
+) -> None:
+    """Train until the budget is used up; raises BudgetExhausted as every searcher does.
+
+    With `config.checkpoint`, the policies' weights are written there at the end (tensors only), and
+    read from there at the start if the file exists.
+    """
+    missing = set(choosing(problem)) - set(assignment.names)
+    if missing:
+        raise ValueError(f"assignment: {', '.join(sorted(missing))} belong to no agent")
+    with tempfile.TemporaryDirectory(prefix="mapper-ray-") as scratch:
+        started = _start_ray(config.ray_address, scratch)
+        try:
+            _train(problem, assignment, config, int(rng.integers(2**31)))
+        finally:
+            if started:
+                import ray
+
+                ray.shutdown()
+    raise BudgetExhausted(f"all {problem.budget} samples are used up")
+
+
+def _start_ray(address: str, scratch: str) -> bool:
+    """Join a cluster, or start a small one; False if Ray runs already."""
+    import ray
+
+    if ray.is_initialized():
+        return False
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    quiet: dict[str, Any] = {
+        "include_dashboard": False,
+        "log_to_driver": False,
+        "configure_logging": False,
+        "logging_level": logging.ERROR,
+    }
+    if address:
+        ray.init(address=address, **{k: v for k, v in quiet.items() if k != "include_dashboard"})
+    else:
+        ray.init(num_cpus=1, object_store_memory=150_000_000, _temp_dir=_short(scratch), **quiet)
+    return True
+
+
+def _short(scratch: str) -> str:
+    """Ray's sockets live under its folder, and their names must stay below 107 characters."""
+    return scratch if len(scratch) < 40 else tempfile.mkdtemp(prefix="ray-", dir="/tmp")
+
+
+def _train(problem: Problem, assignment: Assignment, config: MarlConfig, seed: int) -> None:
+    from ray.rllib.algorithms.ppo import PPOConfig
+    from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
+    from ray.tune.registry import register_env
+
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    torch.set_num_threads(1)
+    world = ChoosingEnv(problem, assignment)
+    register_env("mapper-choosing", lambda _: world)
+    algorithm_config = (
+        PPOConfig()
+        .api_stack(enable_rl_module_and_learner=True, enable_env_runner_and_connector_v2=True)
+        .environment("mapper-choosing", disable_env_checking=True)
+        .env_runners(
+            num_env_runners=0,
+            num_envs_per_env_runner=1,
+            episodes_to_numpy=False,
+            batch_mode="truncate_episodes",
+            rollout_fragment_length=ROUND,
+        )
+        .learners(num_learners=0)
+        .multi_agent(
+            policies=list(world.possible_agents),
+            policy_mapping_fn=lambda agent, *_, **__: agent,
+        )
+        .rl_module(model_config=DefaultModelConfig(fcnet_hiddens=[config.hidden]))
+        .training(
+            lr=LEARNING_RATE,
+            gamma=0.0,
+            lambda_=0.0,
+            num_epochs=config.epochs,
+            train_batch_size_per_learner=ROUND,
+            minibatch_size=ROUND,
+            clip_param=config.clip,
+            entropy_coeff=config.entropy,
+            use_kl_loss=False,
+            vf_clip_param=10.0,
+            grad_clip=5.0,
+        )
+        .reporting(min_time_s_per_iteration=0, metrics_num_episodes_for_smoothing=1)
+        .debugging(seed=seed, log_level="ERROR")
+    )
+    algorithm = algorithm_config.build_algo()
+    try:
+        _load_weights(algorithm, world.possible_agents, config.checkpoint)
+        while not world.exhausted:
+            algorithm.train()
+        _save_weights(algorithm, world.possible_agents, config.checkpoint)
+    finally:
+        algorithm.stop()
+
+
+def _save_weights(algorithm: Any, agents: list[str], path: str) -> None:
+    if not path:
+        return
+    weights = {agent: dict(algorithm.get_module(agent).state_dict()) for agent in agents}
+    temporary = Path(path).with_name(f".{Path(path).name}.{os.getpid()}.tmp")
+    torch.save({"version": 1, "learner": "rllib", "agents": weights}, temporary)
+    os.replace(temporary, path)
+
+
+def _load_weights(algorithm: Any, agents: list[str], path: str) -> None:
+    from mapper.marl.checkpoint import CheckpointError, load
+
+    if not path or not Path(path).exists():
+        return
+    weights = load(path).get("agents")
+    if not isinstance(weights, dict) or sorted(weights) != sorted(agents):
+        raise CheckpointError(f"{path}: holds no policies of these {len(agents)} agents")
+    state = {agent: {k: v.numpy() for k, v in weights[agent].items()} for agent in agents}
+    algorithm.set_weights(state)
