@@ -42,10 +42,10 @@ FORMS = """\
 
 `gymnasium.make_vec(id, num_envs=N)` makes a native vector environment: a step is one call of the
 batched cost model, and equals N single environments step for step. `infos` hold arrays with their
-masks, as Gymnasium's own vector environments do; `infos["cost"][i]` is made when asked for.
-`autoreset_mode` is `NextStep` (default: the step after an episode's last resets, ignores the
-action and spends no sample), `SameStep` (with `final_obs` and `final_info`) or `Disabled` (reset
-with `options={"reset_mask": mask}`).
+masks, as Gymnasium's own vector environments do; `infos["cost"]` is made for all worlds when
+somebody looks; `envs.unwrapped.cost(i)` makes one. `autoreset_mode` is `NextStep` (default: the
+step after an episode's last resets, ignores the action and spends no sample), `SameStep` (with
+`final_obs` and `final_info`) or `Disabled` (reset with `options={"reset_mask": mask}`).
 
 ## Several agents
 

@@ -20,7 +20,8 @@ from maestro_env.build import (
 )
 from maestro_env.env import LayerOrder
 from maestro_env.feedback import Reward, check_choice, check_length
-from maestro_env.vector_base import Rows, VectorWorldEnv
+from maestro_env.vector_base import VectorWorldEnv
+from maestro_env.vector_info import Rows
 
 
 class VectorMaestroEnv(VectorWorldEnv):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import copy
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,45 +12,23 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from cost_models import Cost, Infeasible
+from cost_models import Cost
 from maestro_env.feedback import OBSERVED, EnvError, check_choice
+from maestro_env.info import LATER
 from maestro_env.map_space import ActionError
-from maestro_env.outcome import Outcome
 from maestro_env.render import RENDER_MODES, render
+from maestro_env.vector_info import Rows, VectorInfo
 from maestro_env.worlds import Worlds
 
-Rows = NDArray[np.int64]
 Step = tuple[Any, Any, Any, Any, dict[str, Any]]
-
-
-class OutcomeView:
-    """Something of every world's last step, made when it is asked for; None where there is none.
-
-    Args:
-        outcome: Of the step.
-        row: ``(N,)`` row of each world in it; -1 where the world did not step.
-        field: ``"cost"`` or ``"infeasible"``.
-    """
-
-    def __init__(self, outcome: Outcome, row: Rows, field: str) -> None:
-        self._outcome, self._row, self._field = outcome, row, field
-
-    def __len__(self) -> int:
-        return len(self._row)
-
-    def __getitem__(self, world: int) -> Cost | Infeasible | None:
-        row = int(self._row[world])
-        if row < 0:
-            return None
-        result: Cost | Infeasible | None = getattr(self._outcome, self._field)(row)
-        return result
 
 
 class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]
     """Worlds as a Gymnasium vector environment; equal to that many single ones, step for step.
 
     ``infos`` has the keys of the single environment as arrays, each with its mask ``_key``;
-    ``infos["cost"][i]`` and ``infos["infeasible"][i]`` are made when they are asked for.
+    ``infos["cost"]`` and ``infos["infeasible"]`` are made, for all worlds, when somebody looks;
+    :meth:`cost` makes one world's.
 
     Args:
         worlds: The worlds.
@@ -84,7 +62,9 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]
         self._ended_worlds = np.zeros(self.num_envs, dtype=np.bool_)
         self._observations = np.zeros(self.observation_space.shape or (), dtype=np.float32)
         self._generators: list[np.random.Generator | None] = [None] * self.num_envs
-        self._shown: list[tuple[int, Any]] = [(0, None)] * self.num_envs
+        self._actions = np.zeros(self.action_space.shape or (), dtype=np.int64)
+        self._places = np.zeros(self.num_envs, dtype=np.int64)
+        self._mapped = np.zeros(self.num_envs, dtype=np.bool_)
         self._next: NDArray[np.object_] | None = None  # names and masks of the layers to map next
 
     def reset(
@@ -105,11 +85,10 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]
         seeds = self._seeds(seed)
         mask = (options or {}).get("reset_mask")
         rows = np.arange(self.num_envs) if mask is None else _masked(mask, self.num_envs)
-        infos: dict[str, Any] = {}
+        infos = VectorInfo(self.num_envs)
         self._reset_rows(rows, [seeds[i] for i in rows], infos)
-        for world in rows:
-            self._shown[world] = (self.worlds.position(world), None)
-        return self._observations.copy(), infos
+        self._mapped[rows] = False
+        return self._observations.copy(), infos.infos()
 
     def step(self, actions: Any) -> Step:
         """Step every world (or reset it, where its episode ended in the step before).
@@ -132,11 +111,9 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]
                 "ended; reset them with options={'reset_mask': mask}"
             )
         rewards = np.zeros(self.num_envs)
-        infos: dict[str, Any] = {}
-        stepping, resetting = (
-            np.flatnonzero(~self._ended_worlds),
-            np.flatnonzero(self._ended_worlds),
-        )
+        infos = VectorInfo(self.num_envs)
+        stepping = np.flatnonzero(~self._ended_worlds)
+        resetting = np.flatnonzero(self._ended_worlds)
         terminations = np.zeros(self.num_envs, dtype=np.bool_)
         truncations = np.zeros(self.num_envs, dtype=np.bool_)
         if len(stepping):
@@ -148,15 +125,36 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]
         ended = terminations | truncations
         self._ended_worlds = ended
         if self.autoreset_mode is AutoresetMode.SAME_STEP and ended.any():
-            self._finish(np.flatnonzero(ended), infos)
-        return self._observations.copy(), rewards, terminations, truncations, infos
+            rows = np.flatnonzero(ended)
+            infos.finish(rows, self._observations)
+            self._reset_rows(rows, [None] * len(rows), infos)
+        return self._observations.copy(), rewards, terminations, truncations, infos.infos()
 
     def render(self) -> tuple[Any, ...] | None:
         """One frame a world, or None without a ``render_mode``."""
         if self.render_mode is None:
             return None
-        frames = [render(self.render_mode, self.worlds, *shown) for shown in self._shown]
-        return tuple(frames)
+        return tuple(
+            render(self.render_mode, self.worlds, *self._shown(world))
+            for world in range(self.num_envs)
+        )
+
+    def cost(self, world: int) -> Cost:
+        """The cost of one world's last mapping, without making those of all.
+
+        Raises:
+            EnvError: The world has not mapped anything since its last reset.
+        """
+        position, action = self._shown(world)
+        if action is None:
+            raise EnvError(f"cost: world {world} has not mapped anything yet; step first")
+        return self.worlds.look(position, action).cost(0)
+
+    def _shown(self, world: int) -> tuple[int, Rows | None]:
+        """The layer that a world mapped last, and how."""
+        if not self._mapped[world]:
+            return self.worlds.position(world), None
+        return int(self._places[world]), self._actions[world]
 
     def _ended(self, age: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which episodes of these ages are terminated, and which are truncated."""
@@ -183,7 +181,7 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]
             raise EnvError(f"seed: got {len(seed)} seeds, expected {self.num_envs}, one a world")
         return list(seed)
 
-    def _reset_rows(self, rows: Rows, seeds: list[int | None], infos: dict[str, Any]) -> None:
+    def _reset_rows(self, rows: Rows, seeds: list[int | None], infos: VectorInfo) -> None:
         for world, seed in zip(rows, seeds, strict=True):
             if seed is not None:
                 self._generators[world], _ = seeding.np_random(seed)
@@ -192,65 +190,39 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]
         self._ended_worlds[rows] = False
         self._put_common(infos, rows)
 
-    def _step_rows(self, rows: Rows, actions: NDArray[Any], infos: dict[str, Any]) -> Any:
+    def _step_rows(self, rows: Rows, actions: NDArray[Any], infos: VectorInfo) -> Any:
         everyone = len(rows) == self.num_envs
-        if self.render_mode is not None:
-            for world in rows:
-                self._shown[world] = (self.worlds.position(world), actions[world].copy())
-        chosen = None if everyone else rows
-        observations, rewards, outcome = self.worlds.step(actions[rows], chosen)
+        self._places[rows] = self.worlds.positions(rows)
+        observations, rewards, outcome = self.worlds.step(actions[rows], None if everyone else rows)
         self._observations[rows] = observations
-        row = np.full(self.num_envs, -1)
-        row[rows] = np.arange(len(rows))
+        self._actions[rows] = actions[rows]
+        self._mapped[rows] = True
         self._put_common(infos, rows)
-        feasible = outcome.feasible
-        self._put(infos, "feasible", rows, feasible)
-        self._put(infos, "reason", rows, outcome.reason)
-        self._put(infos, "value", rows, outcome.values)
+        infos.put("feasible", rows, outcome.feasible)
+        infos.put("reason", rows, outcome.reason)
+        infos.put("value", rows, outcome.values)
         for figure in OBSERVED:
-            self._put(infos, figure, rows, outcome.figure(figure))
-        stepped = row >= 0
-        for field in ("cost", "infeasible"):
-            infos[field], infos[f"_{field}"] = OutcomeView(outcome, row, field), stepped
+            infos.put(figure, rows, outcome.figure(figure))
+        row = np.zeros(self.num_envs, dtype=np.int64)
+        row[rows] = np.arange(len(rows))
+        for key in LATER:
+            infos.put_later(key, rows, partial(_of_world, getattr(outcome, key), row))
         return rewards
 
-    def _finish(self, rows: Rows, infos: dict[str, Any]) -> None:
-        """Reset the worlds whose episode ended in this step, and keep what it ended with."""
-        ended = np.zeros(self.num_envs, dtype=np.bool_)
-        ended[rows] = True
-        final_obs = np.full(self.num_envs, None, dtype=object)
-        for world in rows:
-            final_obs[world] = self._observations[world].copy()
-        final_info: dict[str, Any] = {}
-        for key in [key for key in infos if not key.startswith("_")]:
-            final_info[key], final_info[f"_{key}"] = infos[key], infos[f"_{key}"] & ended
-            running = infos.pop(f"_{key}") & ~ended
-            values = infos.pop(key)
-            if running.any():
-                infos[key], infos[f"_{key}"] = copy(values), running
-        infos["final_obs"], infos["_final_obs"] = final_obs, ended
-        infos["final_info"], infos["_final_info"] = final_info, ended.copy()
-        self._reset_rows(rows, [None] * len(rows), infos)
-
-    def _put_common(self, infos: dict[str, Any], rows: Rows) -> None:
-        self._put(infos, "samples", rows, self.worlds.samples[rows])
+    def _put_common(self, infos: VectorInfo, rows: Rows) -> None:
+        infos.put("samples", rows, self.worlds.samples[rows])
         if self._next is None or len(self.worlds.problems) > 1:
             self._next = np.empty((2, self.num_envs), dtype=object)
-            for world in range(self.num_envs):
-                self._next[0, world] = self.worlds.layer_name(world)
-                self._next[1, world] = self.worlds.masks(world)
-        self._put(infos, "layer", rows, self._next[0, rows])
-        self._put(infos, "action_mask", rows, self._next[1, rows])
+            for world, position in enumerate(self.worlds.positions().tolist()):
+                self._next[0, world] = self.worlds.layer_names[position]
+                self._next[1, world] = self.worlds.masks_at(position)
+        infos.put("layer", rows, self._next[0, rows])
+        infos.put("action_mask", rows, self._next[1, rows])
 
-    def _put(self, infos: dict[str, Any], key: str, rows: Rows, values: NDArray[Any]) -> None:
-        """Set an info of some worlds, as Gymnasium's own vector environments do."""
-        if key not in infos:
-            infos[key] = np.zeros(self.num_envs, dtype=values.dtype)
-            if values.dtype == object:
-                infos[key].fill(None)
-            infos[f"_{key}"] = np.zeros(self.num_envs, dtype=np.bool_)
-        infos[key][rows] = values
-        infos[f"_{key}"][rows] = True
+
+def _of_world(make: Callable[[int], Any], row: Rows, world: int) -> Any:
+    """What an outcome makes for a world, whose row in it is ``row[world]``."""
+    return make(int(row[world]))
 
 
 def _masked(mask: Any, count: int) -> Rows:

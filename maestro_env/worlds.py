@@ -94,6 +94,11 @@ class Worlds:
         """Place in the sequence of the layer that a world maps next."""
         return int(self._route[world, self.age[world] % len(self.problems)])
 
+    def positions(self, rows: IntArray | None = None) -> IntArray:
+        """Place in the sequence of the layer that each world maps next, of all or some worlds."""
+        worlds = np.arange(self.num_worlds) if rows is None else rows
+        return self._route[worlds, self.age[worlds] % len(self.problems)]
+
     def layer(self, world: int) -> Layer:
         """The layer that a world maps next."""
         return self.problems[self.position(world)].layer
@@ -185,11 +190,9 @@ class Worlds:
         self, actions: IntArray, chosen: IntArray | slice
     ) -> tuple[NDArray[np.float32], FloatArray, Outcome]:
         assert self._shared is not None
-        worlds = np.arange(self.num_worlds)[chosen]
-        places = self._route[worlds, self.age[worlds] % len(self.problems)]
-        which = self._which[places]
-        paper = np.empty((len(worlds), len(OBSERVED)), np.float32)
-        rewards = np.empty(len(worlds))
+        which = self._which[self.positions(np.arange(self.num_worlds)[chosen])]
+        paper = np.empty((len(which), len(OBSERVED)), np.float32)
+        rewards = np.empty(len(which))
         parts = []
         for layer in np.unique(which):
             rows = np.flatnonzero(which == layer)
@@ -197,11 +200,10 @@ class Worlds:
             evaluation = self._distinct[layer].evaluate(own)
             paper[rows], rewards[rows] = self._feedback[layer](evaluation.costs, evaluation.values)
             parts.append((rows, evaluation))
-        return paper, rewards, Outcome(len(worlds), parts)
+        return paper, rewards, Outcome(len(which), parts)
 
     def _observe(self, paper: NDArray[np.float32], chosen: IntArray | slice) -> NDArray[np.float32]:
         if not self.features:
             return paper
-        worlds = np.arange(self.num_worlds)[chosen]
-        places = self._route[worlds, self.age[worlds] % len(self.problems)]
+        places = self.positions(np.arange(self.num_worlds)[chosen])
         return np.concatenate([paper, self._features[places]], axis=1)

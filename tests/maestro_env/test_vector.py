@@ -1,3 +1,4 @@
+import pickle
 from typing import Any
 
 import gymnasium
@@ -144,10 +145,43 @@ def test_max_episode_steps_shortens_episodes() -> None:
 def test_costs_are_made_when_asked_for() -> None:
     native = gymnasium.make_vec("MaestroEnv-v0", num_envs=3, **arguments("MaestroEnv-v0"))
     native.reset(seed=0)
+    with pytest.raises(EnvError, match="step first"):
+        native.unwrapped.cost(0)
     infos = native.step(np.zeros((3, 19), int))[4]
+    assert native.unwrapped.cost(2) == infos["cost"][2]
     assert len(infos["cost"]) == 3
     assert infos["cost"][1].latency_cycles == infos["latency_cycles"][1]
     native.close()
+
+
+def test_gymnasiums_vector_wrappers_work_on_it() -> None:
+    from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
+
+    native = gymnasium.make_vec("MaestroEnv-v0", num_envs=3, **arguments("MaestroEnv-v0"))
+    wrapped = DictInfoToList(RecordEpisodeStatistics(native))
+    wrapped.reset(seed=0)
+    for _ in range(3):
+        _, _, _, _, infos = wrapped.step(native.action_space.sample())
+    assert [info["episode"]["l"] for info in infos] == [3, 3, 3]
+    assert [info["cost"].latency_cycles for info in infos] == [
+        info["latency_cycles"] for info in infos
+    ]
+    assert native.worlds.problems[0].samples == 9
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_pickles_go_on_where_they_were(mode: str) -> None:
+    native = gymnasium.make_vec("MaestroEnv-v0", 3, autoreset_mode=mode, episode_length=3)
+    native.reset(seed=0)
+    for _ in range(3):
+        native.step(native.action_space.sample())
+    copied = pickle.loads(pickle.dumps(native))
+    for _ in range(4):
+        actions = native.action_space.sample()
+        ours, theirs = native.step(actions), copied.step(actions)
+        for one, other in zip(ours[:4], theirs[:4], strict=True):
+            assert np.array_equal(one, other)
+        assert_same_infos(ours[4], theirs[4])
 
 
 def test_render_gives_a_frame_a_world() -> None:
