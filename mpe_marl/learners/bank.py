@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import torch
+from numba import njit
+from numpy.typing import NDArray
 from torch import Tensor
 
+_WIDE = (0, 2)
 _KINDS = ("online", "target", "mean", "square")
 NAMES = ("w1", "b1", "w2", "b2", "w3", "b3")
 
@@ -119,8 +124,10 @@ class Part:
         """One Adam step on the gradients of ``loss``, each network's variable clipped by norm."""
         gradients = torch.autograd.grad(loss, self.leaves)
         for leaf, gradient, dims in zip(self.leaves, gradients, self._dims, strict=True):
-            norm = torch.linalg.vector_norm(gradient, dim=dims, keepdim=True)
-            leaf.grad = gradient.mul_(self._clip / norm.clamp_min(self._clip))
+            norm = _norm(gradient, dims)
+            if bool((norm > self._clip).any()):
+                gradient = gradient.mul_(self._clip / norm.clamp_min(self._clip))
+            leaf.grad = gradient
         self._adam.step()
 
     def set_steps(self, steps: Tensor) -> None:
@@ -129,8 +136,31 @@ class Part:
             self._adam.state[leaf]["step"].copy_(steps)
 
 
+def _norm(gradient: Tensor, dims: tuple[int, ...]) -> Tensor:
+    """Norm over some dimensions, which stay with extent 1.
+
+    PyTorch runs across the memory of a wide layer, one network after the other; on the CPU one
+    pass along it is several times faster.
+    """
+    if dims != _WIDE or gradient.device.type != "cpu":
+        return torch.linalg.vector_norm(gradient, dim=dims, keepdim=True)
+    _, m, hidden = gradient.shape
+    squares = np.zeros(m * hidden)
+    _add_squares(gradient.flatten(1).numpy(), squares)
+    norms = np.sqrt(squares.reshape(1, m, hidden).sum(2, keepdims=True))
+    return torch.from_numpy(norms).to(gradient.dtype)
+
+
+@njit(cache=True)
+def _add_squares(table: NDArray[Any], squares: NDArray[np.float64]) -> None:
+    """Add every column's squares to ``squares``."""
+    for row in range(table.shape[0]):
+        for c in range(table.shape[1]):
+            squares[c] += table[row, c] * table[row, c]
+
+
 def _norm_dims(p: Tensor, plain: bool, wide: bool) -> tuple[int, ...]:
     """Dimensions of one network's variable in a leaf."""
     if plain:
         return tuple(range(p.dim()))
-    return (0, 2) if wide else tuple(range(1, p.dim()))
+    return _WIDE if wide else tuple(range(1, p.dim()))

@@ -1,93 +1,149 @@
 """Folding a first layer onto the world state.
 
-Observations are a fixed linear map of the state, ``o = s M`` with at most two entries a column.
-So a layer on all observations is one on the state: ``o W = s (M W)``. The state is ``N`` times
-smaller than the observations together, and the product with the sparse ``M`` costs one pass over
-``W``. Exact up to rounding, and the gradient is ``M^T`` times that of ``M W``.
+Observations are a fixed linear map of the state, each a difference of two of its entries, ``o = s
+M``. So a layer on all observations is one on the state: ``o W = s (M W)``. The state is ``N``
+times smaller than the observations together, and ``M W`` costs one pass over ``W``. Exact up to
+rounding; the gradient is ``M^T`` times that of ``M W``.
 """
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import torch
+from numba import njit
+from numpy.typing import NDArray
 from torch import Tensor
 
 from mpe_marl.worlds.spec import WorldSpec
 
+_CHUNK = 512  # columns at a time, so that the folded rows stay in the cache
+
 
 class Fold:
-    """The map from state to observations as sparse matrices.
+    """The map from state to observations, applied to weights.
 
     Args:
         spec: The world.
-        dtype: Type of the numbers.
-        device: Where they live.
+        device: Where the weights live.
     """
 
-    def __init__(self, spec: WorldSpec, dtype: torch.dtype, device: torch.device) -> None:
+    def __init__(self, spec: WorldSpec, device: torch.device) -> None:
         n, d, s = spec.n_agents, spec.obs_dim, spec.state_dim
-        self._n, self._d, self._s = n, d, s
-        firsts, seconds = spec.observation_terms.reshape(2, n * d)
-        column = np.arange(n * d)
-        rows = np.concatenate([firsts, seconds])
-        columns = np.concatenate([column, column])
-        signs = np.concatenate([np.ones(n * d), -np.ones(n * d)])
-        live = rows < s  # the column that stands for zero adds nothing
-        rows, columns, signs = rows[live], columns[live], signs[live]
-        self._all = _pair(rows, columns, signs, (s, n * d), dtype, device)
-        own_rows = (columns // d) * s + rows  # each agent its own copy of the state's rows
-        self._each = _pair(own_rows, columns, signs, (n * s, n * d), dtype, device)
+        self._n, self._s = n, s
+        firsts, seconds = spec.observation_terms.reshape(2, n * d).astype(np.int64)
+        self._all = _Terms(firsts, seconds, s, device)
+        # each agent its own copy of the state's rows and of the row that stands for zero
+        own = np.repeat(np.arange(n) * s, d)
+        rows = [np.where(t == s, n * s, own + t) for t in (firsts, seconds)]
+        self._each = _Terms(rows[0], rows[1], n * s, device)
 
     def all(self, weight: Tensor) -> Tensor:
-        """Fold layers on all observations: ``(N * D, M, hidden)`` to ``(S, M, hidden)``."""
-        folded = _product(weight.reshape(self._n * self._d, -1), self._all)
-        return folded.view(self._s, *weight.shape[1:])
+        """Fold layers on all observations and actions.
+
+        Args:
+            weight: ``(N * D + K, M, hidden)``; the last ``K`` rows are for actions.
+
+        Returns:
+            ``(S + K, M, hidden)``.
+        """
+        return _apply(weight.flatten(1), self._all).view(-1, *weight.shape[1:])
 
     def each(self, weight: Tensor) -> Tensor:
         """Fold each agent's layer on its own: ``(N, D, hidden)`` to ``(S, N, hidden)``."""
-        folded = _product(weight.reshape(self._n * self._d, -1), self._each)
+        folded = _apply(weight.flatten(0, 1), self._each)
         return folded.view(self._n, self._s, -1).transpose(0, 1)
 
 
-def _pair(
-    rows: Any,
-    columns: Any,
-    values: Any,
-    shape: tuple[int, int],
-    dtype: torch.dtype,
-    device: torch.device,
-) -> tuple[Tensor, Tensor]:
-    """A sparse matrix and its transpose, by compressed rows."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-        matrix = torch.sparse_coo_tensor(
-            torch.as_tensor(np.stack([rows, columns])),
-            torch.as_tensor(values),
-            shape,
-            dtype=dtype,
-            device=device,
-            check_invariants=True,
-        ).coalesce()
-        return matrix.to_sparse_csr(), matrix.t().coalesce().to_sparse_csr()
+class _Terms:
+    """Rows of the state that each observation adds and subtracts; ``size`` stands for none."""
+
+    def __init__(
+        self, firsts: NDArray[np.int64], seconds: NDArray[np.int64], size: int, device: torch.device
+    ) -> None:
+        self.arrays = (firsts, seconds)
+        self.indices = tuple(torch.from_numpy(t).to(device) for t in self.arrays)
+        self.size = size
+        self.compiled = device.type == "cpu"
+
+    def fold(self, weight: Tensor) -> Tensor:
+        """``(F + K, C)`` to ``(size + K, C)``."""
+        width = len(self.arrays[0])
+        out = weight.new_zeros((self.size + len(weight) - width, weight.shape[1]))
+        if self.compiled:
+            _fold(weight.contiguous().numpy(), *self.arrays, self.size, out.numpy())
+        else:
+            head = weight.new_zeros((self.size + 1, weight.shape[1]))
+            head.index_add_(0, self.indices[0], weight[:width])
+            head.index_add_(0, self.indices[1], weight[:width], alpha=-1)
+            out[: self.size] = head[:-1]
+        out[self.size :] = weight[width:]
+        return out
+
+    def unfold(self, folded: Tensor) -> Tensor:
+        """The transpose: ``(size + K, C)`` to ``(F + K, C)``."""
+        width = len(self.arrays[0])
+        out = folded.new_empty((width + len(folded) - self.size, folded.shape[1]))
+        if self.compiled:
+            _unfold(folded.contiguous().numpy(), *self.arrays, self.size, out.numpy())
+        else:
+            head = torch.cat([folded[: self.size], folded.new_zeros((1, folded.shape[1]))])
+            out[:width] = head[self.indices[0]] - head[self.indices[1]]
+        out[width:] = folded[self.size :]
+        return out
 
 
-def _product(dense: Tensor, matrices: tuple[Tensor, Tensor]) -> Tensor:
-    result: Tensor = _Product.apply(dense, *matrices)  # type: ignore[no-untyped-call]
+@njit(cache=True)
+def _fold(
+    weight: NDArray[Any],
+    firsts: NDArray[np.int64],
+    seconds: NDArray[np.int64],
+    size: int,
+    out: NDArray[Any],
+) -> None:
+    """Add and subtract rows of the weights into zeroed rows of the state."""
+    for start in range(0, weight.shape[1], _CHUNK):
+        stop = min(start + _CHUNK, weight.shape[1])
+        for f in range(len(firsts)):
+            if firsts[f] < size:
+                for c in range(start, stop):
+                    out[firsts[f], c] += weight[f, c]
+            if seconds[f] < size:
+                for c in range(start, stop):
+                    out[seconds[f], c] -= weight[f, c]
+
+
+@njit(cache=True)
+def _unfold(
+    folded: NDArray[Any],
+    firsts: NDArray[np.int64],
+    seconds: NDArray[np.int64],
+    size: int,
+    out: NDArray[Any],
+) -> None:
+    """Differences of rows of the state, one for each observation."""
+    for f in range(len(firsts)):
+        if firsts[f] == size:
+            out[f] = 0.0
+        elif seconds[f] == size:
+            out[f] = folded[firsts[f]]
+        else:
+            for c in range(folded.shape[1]):
+                out[f, c] = folded[firsts[f], c] - folded[seconds[f], c]
+
+
+def _apply(weight: Tensor, terms: _Terms) -> Tensor:
+    result: Tensor = _Folded.apply(weight, terms)  # type: ignore[no-untyped-call]
     return result
 
 
-class _Product(torch.autograd.Function):
-    """Sparse times dense, with the gradient of the dense factor."""
+class _Folded(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor, terms: _Terms) -> Tensor:
+        ctx.terms = terms
+        return terms.fold(weight.detach())
 
     @staticmethod
-    def forward(ctx: Any, dense: Tensor, matrix: Tensor, transposed: Tensor) -> Tensor:
-        ctx.transposed = transposed
-        product: Tensor = torch.sparse.mm(matrix, dense)
-        return product
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        return torch.sparse.mm(ctx.transposed, gradients[0].contiguous()), None, None
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        return ctx.terms.unfold(gradients[0]), None

@@ -128,7 +128,7 @@ class FoldedLearner(SharedLearner):
                 "update mode 'folded' needs a world whose observations are a linear map of its "
                 "state (simple_tag, simple_spread); use mode 'shared' for others."
             )
-        self._fold = Fold(self.schema.spec, self.dtype, self.device)
+        self._fold = Fold(self.schema.spec, self.device)
 
     def _columns(self, batch: Any) -> dict[str, Tensor]:
         if batch.states is None:
@@ -142,7 +142,5 @@ class FoldedLearner(SharedLearner):
     def _first_of(
         self, layers: nets.Layers, data: dict[str, Tensor], when: str, actions: Tensor
     ) -> Tensor:
-        width = self.schema.n_agents * self.schema.obs_dim
-        weight = torch.cat([self._fold.all(layers[0][:width]), layers[0][width:]])
         x = torch.cat([data[f"{when}states"], actions], dim=1)
-        return nets.first_wide(weight, layers[1], x)
+        return nets.first_wide(self._fold.all(layers[0]), layers[1], x)

@@ -213,3 +213,32 @@ def test_a_checkpoint_of_another_world_is_refused():
     two = after("loop", "joint", "uniform", "maddpg", n=3)
     with pytest.raises(MpeError, match="continue with the world"):
         two.restore(one.dump())
+
+
+def test_folding_is_the_observation_map_and_its_transpose():
+    from mpe_marl.learners.fold import Fold
+
+    spec = make_spec("simple_spread", 3)
+    fold = Fold(spec, torch.device("cpu"))
+    rng = torch.Generator().manual_seed(0)
+    state = torch.rand(4, spec.state_dim, generator=rng, dtype=torch.float64)
+    padded = torch.cat([state, torch.zeros(4, 1)], 1)
+    first, second = torch.from_numpy(spec.observation_terms).long()
+    obs = (padded[:, first] - padded[:, second]).flatten(1)
+    weight = torch.rand(obs.shape[1] + 6, 2, 7, generator=rng, dtype=torch.float64)
+    for terms in (fold._all, fold._each):
+        terms.compiled = True
+    folded = fold.all(weight.requires_grad_())
+    gradient = torch.rand_like(folded)
+    (one,) = torch.autograd.grad(folded, weight, gradient)
+    torch.testing.assert_close(folded[-6:], weight[-6:])
+    torch.testing.assert_close(
+        torch.einsum("bs,smh->bmh", state, folded[:-6]),
+        torch.einsum("bo,omh->bmh", obs, weight[:-6]),
+    )
+    assert torch.autograd.gradcheck(fold.all, weight[:, :1, :2].detach().requires_grad_())
+    for terms in (fold._all, fold._each):  # the path other devices take
+        terms.compiled = False
+    torch.testing.assert_close(fold.all(weight), folded)
+    (two,) = torch.autograd.grad(fold.all(weight), weight, gradient)
+    torch.testing.assert_close(one, two)
