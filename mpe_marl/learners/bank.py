@@ -148,7 +148,8 @@ def _norm(gradient: Tensor, dims: tuple[int, ...]) -> Tensor:
     squares = np.zeros(m * hidden)
     _add_squares(gradient.flatten(1).numpy(), squares)
     norms = np.sqrt(squares.reshape(1, m, hidden).sum(2, keepdims=True))
-    return torch.from_numpy(norms).to(gradient.dtype)
+    result: Tensor = torch.from_numpy(norms).to(gradient.dtype)
+    return result
 
 
 @njit(cache=True)
