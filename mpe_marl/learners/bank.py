@@ -58,6 +58,7 @@ class Bank:
         self.mean = [torch.zeros_like(p) for p in self.online]
         self.square = [torch.zeros_like(p) for p in self.online]
         self.parts: list[Part] = []
+        self._steps = torch.zeros((), dtype=torch.float32)
 
     def split(self, slices: Sequence[slice | int], lr: float, clip: float) -> None:
         """Make the parts that are trained together; an index gives one plain network.
@@ -71,7 +72,7 @@ class Bank:
                 _norm_dims(p, isinstance(s, int), self.wide and not i)
                 for i, p in enumerate(views[0])
             ]
-            self.parts.append(Part(views, dims, lr, clip))
+            self.parts.append(Part(views, dims, lr, clip, self._steps))
 
     def follow(self, tau: float) -> None:
         """Move every target towards its network: target += tau * (online - target)."""
@@ -84,13 +85,15 @@ class Bank:
             for kind in _KINDS
             for name, value in zip(NAMES, getattr(self, kind), strict=True)
         }
-        return {**tensors, f"{head}.steps": self.parts[0].steps.cpu().clone()}
+        steps = self.parts[0].steps if self.parts else self._steps
+        return {**tensors, f"{head}.steps": steps.cpu().clone()}
 
     def restore(self, head: str, tensors: dict[str, Tensor]) -> None:
         """Take back what :meth:`dump` gave, also that of another update mode."""
         for kind in _KINDS:
             for name, value in zip(NAMES, getattr(self, kind), strict=True):
                 self._turned(name, value).copy_(tensors[f"{head}.{kind}.{name}"])
+        self._steps.copy_(tensors[f"{head}.steps"])
         for part in self.parts:
             part.set_steps(tensors[f"{head}.steps"])
 
@@ -108,15 +111,19 @@ class Part:
     """
 
     def __init__(
-        self, views: list[list[Tensor]], dims: list[tuple[int, ...]], lr: float, clip: float
+        self,
+        views: list[list[Tensor]],
+        dims: list[tuple[int, ...]],
+        lr: float,
+        clip: float,
+        steps: Tensor,
     ) -> None:
         online, self.targets, means, squares = views
         self.leaves = [p.detach().requires_grad_() for p in online]
-        self.steps = torch.zeros((), dtype=torch.float32, device=online[0].device)
         self._dims, self._clip = dims, clip
         self._adam = torch.optim.Adam(self.leaves, lr=lr, eps=1e-8, fused=True)
         for leaf, mean, square in zip(self.leaves, means, squares, strict=True):
-            state = {"step": self.steps.clone(), "exp_avg": mean, "exp_avg_sq": square}
+            state = {"step": steps.to(leaf.device).clone(), "exp_avg": mean, "exp_avg_sq": square}
             self._adam.state[leaf] = state
         self.steps = self._adam.state[self.leaves[0]]["step"]
 
@@ -143,13 +150,13 @@ def _norm(gradient: Tensor, dims: tuple[int, ...]) -> Tensor:
     pass along it is several times faster.
     """
     if dims != _WIDE or gradient.device.type != "cpu":
-        return torch.linalg.vector_norm(gradient, dim=dims, keepdim=True)
+        norm: Tensor = torch.linalg.vector_norm(gradient, dim=dims, keepdim=True)
+        return norm
     _, m, hidden = gradient.shape
     squares = np.zeros(m * hidden)
     _add_squares(gradient.flatten(1).numpy(), squares)
     norms = np.sqrt(squares.reshape(1, m, hidden).sum(2, keepdims=True))
-    result: Tensor = torch.from_numpy(norms).to(gradient.dtype)
-    return result
+    return torch.from_numpy(norms).to(gradient.dtype)
 
 
 @njit(cache=True)

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mpe_marl import generators
 from mpe_marl.clock import Clock
 from mpe_marl.errors import MpeError
 from mpe_marl.learners import acting, nets
@@ -49,7 +50,7 @@ class Learner:
         self.critics = Bank(n * config.twins, widths, *place, wide=self.wide)
         self._target_noise = torch.Generator(self.device).manual_seed(seed + 1)
         self._policy_noise = torch.Generator(self.device).manual_seed(seed + 2)
-        self._explore = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 3])))
+        self._explore = generators.make(seed, 3)
         self._arrays = [p.numpy() for p in self.actors.online] if self.device.type == "cpu" else []
 
     @property
@@ -125,14 +126,12 @@ class Learner:
 
     def dump(self) -> dict[str, Tensor]:
         """Everything learnt and the generators, as tensors."""
-        inner = self._explore.bit_generator.state["state"]
-        words = [int(inner[k]) >> (16 * p) & 0xFFFF for k in ("state", "inc") for p in range(8)]
         return {
             **self.actors.dump("actor"),
             **self.critics.dump("critic"),
             "noise.target": self._target_noise.get_state(),
             "noise.policy": self._policy_noise.get_state(),
-            "noise.explore": torch.tensor(words),
+            "noise.explore": torch.from_numpy(generators.pack(self._explore)),
         }
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
@@ -152,12 +151,7 @@ class Learner:
         self.critics.restore("critic", tensors)
         self._target_noise.set_state(tensors["noise.target"])
         self._policy_noise.set_state(tensors["noise.policy"])
-        words = [int(w) for w in tensors["noise.explore"]]
-        state, inc = (sum(w << (16 * p) for p, w in enumerate(words[s : s + 8])) for s in (0, 8))
-        self._explore.bit_generator.state = {
-            "bit_generator": "PCG64", "state": {"state": state, "inc": inc},
-            "has_uint32": 0, "uinteger": 0,
-        }  # fmt: skip
+        generators.unpack(self._explore, tensors["noise.explore"].numpy())
 
 
 def losses_of(q: Tensor, p: Tensor, target: Tensor) -> dict[str, float]:

@@ -34,12 +34,6 @@ class StackedLearner(Learner):
         pairs = [slice(g.start * twins, g.stop * twins) for g in self._groups]
         self.critics.split(pairs, config.lr, config.clip)
 
-    def restore(self, tensors: dict[str, Tensor]) -> None:
-        """See :meth:`Learner.restore`."""
-        if not self._groups:
-            self._split(1024)
-        super().restore(tensors)
-
     def update(self, replay: Replay, clock: Clock) -> dict[str, float]:
         """See :meth:`Learner.update`."""
         if not self._groups:

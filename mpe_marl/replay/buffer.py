@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mpe_marl import generators
 from mpe_marl.errors import MpeError, at_least, unknown_name
 from mpe_marl.replay.arrays import Arrays
 from mpe_marl.replay.joint import Joint
@@ -60,7 +61,7 @@ class Replay:
         self.batch = at_least("batch", batch, 1)
         self.ring = Ring(capacity, schema.streams, cls.spare(schema))
         self.layout = cls(schema, self.ring, directory, limit)
-        self.rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
+        self.rng = generators.make(seed)
         self._random = random.Random(seed)  # the papers' draws, index by index
 
     def __len__(self) -> int:
@@ -116,14 +117,10 @@ class Replay:
 
     def dump(self) -> dict[str, NDArray[Any]]:
         """The store's tables, cursor and generators, as arrays of numbers."""
-        inner = self.rng.bit_generator.state["state"]
-        words = [inner[k] >> shift & (2**64 - 1) for k in ("state", "inc") for shift in (64, 0)]
-        has = self.rng.bit_generator.state
-        tail = [has["has_uint32"], has["uinteger"]]
         tables = {f"table.{k}": v for k, v in self.layout.dump().items()}
         tables |= {f"law.{k}": v for k, v in self.law.dump().items()}
         tables["cursor"] = np.array([self.ring.cursor, self.ring.size], dtype=np.int64)
-        tables["rng"] = np.array(words + tail, dtype=np.uint64)
+        tables["rng"] = generators.pack(self.rng)
         version, key, gauss = self._random.getstate()
         tables["random"] = np.array([version, *key], dtype=np.int64)
         assert gauss is None  # no draw here is Gaussian
@@ -134,13 +131,7 @@ class Replay:
         self.ring.cursor, self.ring.size = (int(v) for v in tables["cursor"])
         self.layout.restore(_under("table.", tables))
         self.law.restore(_under("law.", tables))
-        word = [int(v) for v in tables["rng"]]
-        self.rng.bit_generator.state = {
-            "bit_generator": "PCG64",
-            "state": {"state": word[0] << 64 | word[1], "inc": word[2] << 64 | word[3]},
-            "has_uint32": word[4],
-            "uinteger": word[5],
-        }
+        generators.unpack(self.rng, tables["rng"])
         key = [int(v) for v in tables["random"]]
         self._random.setstate((key[0], tuple(key[1:]), None))
 

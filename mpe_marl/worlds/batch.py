@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mpe_marl import generators
 from mpe_marl.errors import MpeError, at_least
 from mpe_marl.worlds import kernels
 from mpe_marl.worlds.spec import ACT_DIM, WorldSpec
@@ -60,6 +61,14 @@ class BatchEnv(Protocol):
         """``(W, S)`` world states; empty (``S`` 0) where there is none."""
         ...
 
+    def dump(self) -> dict[str, NDArray[Any]]:
+        """Where every world stands; empty where that cannot be saved."""
+        ...
+
+    def resume(self, tables: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
+        """Take back what :meth:`dump` gave; returns the observations to act on."""
+        ...
+
 
 class BatchWorlds:
     """``W`` compiled worlds of one :class:`WorldSpec`.
@@ -96,7 +105,7 @@ class BatchWorlds:
     def reset(self, seed: int | None = None) -> NDArray[np.float32]:
         """Start every world anew, with a new generator when a seed is given."""
         if seed is not None:
-            self._rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
+            self._rng = generators.make(seed)
         return self.restart(np.ones(self.n_worlds, dtype=np.bool_))
 
     def restart(self, ended: NDArray[np.bool_]) -> NDArray[np.float32]:
@@ -131,6 +140,17 @@ class BatchWorlds:
     def states(self) -> NDArray[np.float32]:
         """``(W, state_dim)`` float32 world states."""
         return self._state[:, :-1].astype(np.float32)
+
+    def dump(self) -> dict[str, NDArray[Any]]:
+        """Where every world stands, for a checkpoint."""
+        return {"state": self._state, "t": self.t, "rng": generators.pack(self._rng)}
+
+    def resume(self, tables: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
+        """Take back what :meth:`dump` gave; returns the observations to act on."""
+        self._state[:], self.t[:] = tables["state"], tables["t"]
+        generators.unpack(self._rng, tables["rng"])
+        kernels.observe_all(self._state, self._fixed[1], self._obs)
+        return self._obs
 
     @property
     def exact_states(self) -> NDArray[np.float64]:

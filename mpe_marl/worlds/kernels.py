@@ -18,6 +18,7 @@ CONTACT_FORCE = 1e2
 CONTACT_MARGIN = 1e-3
 # A gap of more than 50 margins pushes with less than 1e-22, lost in any velocity's rounding.
 _REACH = 50.0 * CONTACT_MARGIN
+_SIGHT = 0.3  # how far a prey sees a predator
 _WALL = 0.8  # prey turn back from here; the arena's penalty starts at 0.9
 _WALL_PUSH = 40.0
 
@@ -82,9 +83,11 @@ def _integrate(state: State, movers: Float, force: Float, openai_order: bool) ->
 
 @njit(cache=True)
 def flee(state: State, prey: int, n_agents: int, n_movers: int) -> int:
-    """Choose a prey's move: along the larger component of the push away from predators and walls.
+    """Choose a prey's move: along the larger component of the push from danger and walls.
 
-    Predators push with 1/distance, walls with a spring from 0.8 outwards.
+    The nearest predator within sight pushes with 1/distance, walls with a spring from 0.8 outwards.
+    A prey that nothing pushes stays where it is. Seeing only the nearest, it can be driven from
+    one predator to another.
 
     Args:
         state: One world's state row.
@@ -93,19 +96,22 @@ def flee(state: State, prey: int, n_agents: int, n_movers: int) -> int:
         n_movers: Number of predators and prey.
 
     Returns:
-        mpe2's discrete action: 1 left, 2 right, 3 down, 4 up.
+        mpe2's discrete action: 0 none, 1 left, 2 right, 3 down, 4 up.
     """
     x, y = state[2 * prey], state[2 * prey + 1]
-    fx = fy = 0.0
+    nearest, fx, fy = _SIGHT * _SIGHT, 0.0, 0.0
     for i in range(n_agents):
         dx, dy = x - state[2 * i], y - state[2 * i + 1]
-        scale = 1.0 / (dx * dx + dy * dy + 1e-6)
-        fx += dx * scale
-        fy += dy * scale
+        square = dx * dx + dy * dy
+        if square < nearest:
+            nearest = square
+            fx, fy = dx / (square + 1e-6), dy / (square + 1e-6)
     if abs(x) > _WALL:
         fx -= math.copysign(abs(x) - _WALL, x) * _WALL_PUSH
     if abs(y) > _WALL:
         fy -= math.copysign(abs(y) - _WALL, y) * _WALL_PUSH
+    if fx == 0.0 and fy == 0.0:
+        return 0
     if abs(fx) >= abs(fy):
         return 2 if fx >= 0 else 1
     return 4 if fy >= 0 else 3
@@ -191,8 +197,8 @@ def _finish(
     n = movers.shape[0]
     for m in range(n_agents, n):
         move = flee(state, m, n_agents, n)
-        force[2 * m + (move - 1) // 2] = movers[m, 1] * (1.0 if move % 2 == 0 else -1.0)
-        force[2 * m + 1 - (move - 1) // 2] = 0.0
+        force[2 * m] = movers[m, 1] * ((move == 2) - (move == 1))
+        force[2 * m + 1] = movers[m, 1] * ((move == 4) - (move == 3))
     _contacts(state, movers, n_landmarks, radius, force)
     _integrate(state, movers, force, openai_order)
     if n > n_agents:

@@ -12,14 +12,6 @@ from mpe_marl.replay import Replay, Schema, Transition  # noqa: E402
 from mpe_marl.worlds import BatchWorlds, make_spec  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def grid(array):
     """Round to 1/1024, so that differences of states are exact in float32 too."""
     return np.round(array * 1024) / 1024

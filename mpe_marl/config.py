@@ -1,0 +1,84 @@
+"""Everything that defines a training run but its seed and length."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mpe_marl.errors import MpeError, at_least, unknown_name
+from mpe_marl.learners.config import LearnerConfig
+from mpe_marl.replay import LAWS, LAYOUTS
+from mpe_marl.worlds import SCENARIOS, make_spec
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """A training run; the papers' values by default.
+
+    Attributes:
+        world: ``"simple_tag"``, ``"simple_spread"``, or ``"package.module:function"`` for any
+            PettingZoo ParallelEnv that the function makes.
+        n_agents: Agents that learn (own worlds; others bring their number).
+        continuous: Continuous actions (own worlds).
+        velocity_order: ``"mpe2"`` or ``"openai"`` (own worlds).
+        n_worlds: Worlds played side by side.
+        layout: Replay layout.
+        law: Sampling law.
+        capacity: Transitions kept.
+        batch: Transitions in a mini-batch.
+        update_every: Samples added between two updates of all trainers.
+        warmup: Samples before the first update; None: 25 batches, as openai/maddpg.
+        learner: The learner's settings.
+    """
+
+    world: str = "simple_tag"
+    n_agents: int = 3
+    continuous: bool = False
+    velocity_order: str = "mpe2"
+    n_worlds: int = 1
+    layout: str = "joint"
+    law: str = "uniform"
+    capacity: int = 1_000_000
+    batch: int = 1024
+    update_every: int = 100
+    warmup: int | None = None
+    learner: LearnerConfig = field(default_factory=LearnerConfig)
+
+    def __post_init__(self) -> None:
+        if ":" not in self.world:
+            make_spec(self.world, self.n_agents, velocity_order=self.velocity_order)
+        for what, name, known in (
+            ("replay layout", self.layout, LAYOUTS),
+            ("sampling law", self.law, LAWS),
+        ):
+            if name not in known:
+                raise unknown_name(what, name, known)
+        for name in ("n_worlds", "capacity", "batch", "update_every"):
+            at_least(name, getattr(self, name), 1)
+        mode, shared = self.learner.mode, self.law.startswith("shared")
+        if mode in ("shared", "folded") and not shared:
+            raise MpeError(
+                f"update mode {mode!r} needs one batch for all trainers, law {self.law!r} draws "
+                "one each; use law 'shared' or mode 'batched'."
+            )
+        if mode == "folded" and self.layout != "state":
+            raise MpeError("update mode 'folded' needs states; use replay layout 'state'.")
+        if ":" in self.world and self.layout == "state":
+            raise MpeError(f"layout 'state' needs one of {', '.join(SCENARIOS)}; use 'joint'.")
+
+    @property
+    def first_update(self) -> int:
+        """Samples before the first update."""
+        return 25 * self.batch if self.warmup is None else self.warmup
+
+    def plain(self) -> dict[str, Any]:
+        """The settings as JSON values."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> TrainConfig:
+        """Settings from what :meth:`plain` gave."""
+        learner = LearnerConfig(**values["learner"])
+        return cls(**{**values, "learner": learner})

@@ -1,0 +1,115 @@
+"""A training run as the runner and the store know it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from mapper.runner import Context, Experiment, StopRun
+from mpe_marl.config import TrainConfig
+
+if TYPE_CHECKING:
+    from mpe_marl.trainer import Trainer
+
+CHECKPOINT_S = 60.0
+"""A running experiment saves itself this often [s]."""
+
+
+@dataclass(frozen=True)
+class Training(Experiment):
+    """Training of one configuration with one seed; the budget is in episodes.
+
+    Attributes:
+        config: What to train on what.
+        seed: The seed.
+        budget: Episodes.
+        report_every: Episodes between two reports.
+        replay_dir: Folder for a memory-mapped replay store when memory is short.
+        threads: Processor threads of the tensor library.
+    """
+
+    kind: ClassVar[str] = "mpe"
+    continues: ClassVar[bool] = True
+
+    config: TrainConfig = field(default_factory=TrainConfig)
+    seed: int = 0
+    budget: int = 60_000
+    report_every: int = 100
+    replay_dir: str | None = None
+    threads: int = 1
+
+    @property
+    def name(self) -> str:
+        """World, size, algorithm, law, layout and mode."""
+        c = self.config
+        size = f"/{c.n_agents}" if ":" not in c.world else ""
+        how = f"{c.law}-{c.layout}-{c.learner.mode}-{c.batch}"
+        return f"{c.world}{size} {c.learner.algorithm} {how} seed {self.seed}"
+
+    def spec(self) -> Mapping[str, Any]:
+        """See :meth:`Experiment.spec`."""
+        return {"config": self.config.plain(), "report_every": self.report_every}
+
+    def run(self, context: Context) -> Mapping[str, Any]:
+        """See :meth:`Experiment.run`."""
+        import torch
+
+        from mpe_marl import checkpoint
+        from mpe_marl.trainer import Trainer
+
+        torch.set_num_threads(self.threads)
+        trainer = Trainer(self.config, self.seed, self.replay_dir)
+        path = context.folder / "checkpoint.pt"
+        if path.exists():
+            checkpoint.load(trainer, path)
+            context.rewind(len(trainer.history.rewards))
+        reporter = _Reporter(context, self.report_every, len(trainer.history.rewards))
+        saved = time.monotonic()
+
+        def on_step(trainer: Trainer) -> None:
+            nonlocal saved
+            reporter(trainer)
+            if context.stopping or time.monotonic() - saved > CHECKPOINT_S:
+                checkpoint.save(trainer, path)
+                saved = time.monotonic()
+                if context.stopping:
+                    raise StopRun
+
+        history = trainer.run(self.budget, on_step)
+        path.unlink(missing_ok=True)
+        last = max(1, self.budget // 10)
+        return {
+            "samples": len(history.rewards),
+            "best_value": -history.mean(last),
+            "mean_reward": history.mean(last),
+            "mean_over": last,
+            "transitions": history.samples,
+            "updates": history.updates,
+            "phase_shares": trainer.clock.shares(),
+            "episodes_per_s": len(history.rewards) / trainer.clock.total,
+        }
+
+
+class _Reporter:
+    """Sends mean reward, speed and phase shares whenever enough episodes have ended."""
+
+    def __init__(self, context: Context, every: int, done: int) -> None:
+        self._context, self._every = context, every
+        self._reported, self._start, self._first = done, time.monotonic(), done
+
+    def __call__(self, trainer: Trainer) -> None:
+        done = len(trainer.history.rewards)
+        if done < self._reported + self._every:
+            return
+        mean = trainer.history.mean(done - self._reported)
+        self._reported = done
+        speed = (done - self._first) / max(time.monotonic() - self._start, 1e-9)
+        metrics = {"mean_reward": mean, "episodes_per_s": speed, **trainer.history.losses}
+        metrics |= {f"share.{k}": v for k, v in trainer.clock.shares().items()}
+        for name, value in metrics.items():
+            self._context.metric(name, value, done)
+        # StopRun raised here would miss the checkpoint, which the caller saves first
+        if not self._context.stopping:
+            self._context.progress(done, -mean)

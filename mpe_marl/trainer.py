@@ -1,0 +1,195 @@
+"""The training loop: act, step, store, and every hundred samples train all agents."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpe_marl.clock import Clock
+from mpe_marl.config import TrainConfig
+from mpe_marl.errors import MpeError
+from mpe_marl.learners import make_learner
+from mpe_marl.replay import Replay, Schema, Transition
+from mpe_marl.worlds import BatchEnv, BatchWorlds, make_spec
+
+
+def make_env(config: TrainConfig) -> BatchEnv:
+    """Make the config's worlds.
+
+    Raises:
+        MpeError: The world cannot be found.
+    """
+    if ":" not in config.world:
+        spec = make_spec(
+            config.world, config.n_agents, continuous=config.continuous,
+            velocity_order=config.velocity_order,
+        )  # fmt: skip
+        return BatchWorlds(spec, config.n_worlds)
+    from mpe_marl.worlds.parallel import AnyWorlds
+
+    module, _, name = config.world.partition(":")
+    try:
+        make = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise MpeError(
+            f"world {config.world!r} cannot be imported ({error}); expected module:function."
+        ) from None
+    return AnyWorlds(make, config.n_worlds)
+
+
+@dataclass
+class History:
+    """Rewards so far.
+
+    Attributes:
+        rewards: Reward of every episode: summed over its steps, mean over agents.
+        losses: Of the latest update.
+        updates: Updates of all trainers done.
+        samples: Transitions added.
+    """
+
+    rewards: list[float] = field(default_factory=list)
+    losses: dict[str, float] = field(default_factory=dict)
+    updates: int = 0
+    samples: int = 0
+
+    def mean(self, episodes: int) -> float:
+        """Mean reward of the latest episodes; NaN when there is none."""
+        latest = self.rewards[-episodes:]
+        return float(np.mean(latest)) if latest else float("nan")
+
+
+class Trainer:
+    """One training run.
+
+    Args:
+        config: What to train on what.
+        seed: Everything follows from it.
+        directory: Folder for a memory-mapped replay store when memory is short.
+    """
+
+    def __init__(self, config: TrainConfig, seed: int = 0, directory: str | None = None) -> None:
+        self.config, self.seed = config, seed
+        self.env = make_env(config)
+        schema = Schema.of(self.env)
+        self.replay = Replay(
+            schema, config.capacity, config.layout, config.law, config.batch, seed, directory
+        )
+        self.learner = make_learner(schema, config.learner, seed)
+        self.history, self.clock = History(), Clock()
+        self._keeps_states = config.layout == "state"
+        self._due = config.first_update
+        self._obs = self.env.reset(seed).copy()
+        self._returns = np.zeros(self.env.n_worlds)
+
+    def step(self) -> None:
+        """One step of every world, and the updates that have come due."""
+        history = self.history
+        self._play()
+        while history.samples >= self._due:
+            history.losses = self.learner.update(self.replay, self.clock)
+            history.updates += 1
+            self._due += self.config.update_every
+
+    def _play(self) -> None:
+        clock, obs, none = self.clock, self._obs, _NO_STATES
+        with clock("act"):
+            actions = self.learner.act(obs)
+        with clock("environment"):
+            before = self.env.states() if self._keeps_states else none
+            step = self.env.step(actions)
+            after = self.env.states() if self._keeps_states else none
+            next_obs = step.obs.copy()
+        with clock("store"):
+            self.replay.add(
+                Transition(
+                    obs, actions, step.rewards, next_obs, step.terminated, step.ended, before, after
+                )
+            )
+        self._returns += step.rewards.mean(axis=1)
+        self.history.samples += self.env.n_worlds
+        self._obs = next_obs
+        if step.ended.any():
+            self.history.rewards += self._returns[step.ended].tolist()
+            self._returns[step.ended] = 0.0
+            with clock("environment"):
+                self._obs = self.env.restart(step.ended).copy()
+
+    def run(self, episodes: int, on_step: Callable[[Trainer], None] | None = None) -> History:
+        """Train until so many episodes have ended in all.
+
+        Args:
+            episodes: Episodes, those of a restored run included.
+            on_step: Called after every step; raises to stop.
+        """
+        while len(self.history.rewards) < episodes:
+            self.step()
+            if on_step is not None:
+                on_step(self)
+        return self.history
+
+    def dump(self) -> dict[str, NDArray[Any]]:
+        """The whole run but its networks, as arrays."""
+        h = self.history
+        return {
+            "rewards": np.array(h.rewards),
+            "counts": np.array([h.updates, h.samples, self._due], dtype=np.int64),
+            "returns": self._returns,
+            **{f"env.{k}": v for k, v in self.env.dump().items()},
+            **{f"replay.{k}": v for k, v in self.replay.dump().items()},
+        }
+
+    def restore(self, tables: dict[str, NDArray[Any]]) -> None:
+        """Take back what :meth:`dump` gave."""
+        h = self.history
+        h.rewards = [float(r) for r in tables["rewards"]]
+        h.updates, h.samples, self._due = (int(c) for c in tables["counts"])
+        self.replay.restore(_under("replay.", tables))
+        env = _under("env.", tables)
+        if env:
+            self._returns[:] = tables["returns"]
+            self._obs = self.env.resume(env).copy()
+        else:
+            self.replay.cut()
+            self._obs = self.env.reset(self.seed + h.samples).copy()
+
+
+_NO_STATES = np.zeros((0, 0), dtype=np.float32)
+
+
+def _under(head: str, tables: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {k[len(head) :]: v for k, v in tables.items() if k.startswith(head)}
+
+
+def random_rewards(config: TrainConfig, episodes: int, seed: int = 0) -> NDArray[np.float64]:
+    """Rewards of episodes played by uniformly random actions, what learning is measured against.
+
+    Args:
+        config: The world.
+        episodes: How many.
+        seed: Seeds worlds and actions.
+
+    Returns:
+        ``(episodes,)`` rewards: summed over steps, mean over agents.
+    """
+    env, rng = make_env(config), np.random.default_rng(seed)
+    env.reset(seed)
+    shape = (env.n_worlds, env.n_agents)
+    rewards: list[float] = []
+    returns = np.zeros(env.n_worlds)
+    while len(rewards) < episodes:
+        if env.continuous:
+            step = env.step(rng.random((*shape, env.act_dim), dtype=np.float32))
+        else:
+            step = env.step(rng.integers(0, env.act_dim, shape))
+        returns += step.rewards.mean(axis=1)
+        if step.ended.any():
+            rewards += returns[step.ended].tolist()
+            returns[step.ended] = 0.0
+            env.restart(step.ended)
+    return np.array(rewards[:episodes])

@@ -1,0 +1,147 @@
+"""Runs: the loop, the store, checkpoints, any world."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="extra `mpe` is not installed")
+
+from mapper.runner import SilentReporter, StopRun, run_all  # noqa: E402
+from mapper.store import Store  # noqa: E402
+from mpe_marl import checkpoint  # noqa: E402
+from mpe_marl.config import TrainConfig  # noqa: E402
+from mpe_marl.errors import MpeError  # noqa: E402
+from mpe_marl.experiment import Training  # noqa: E402
+from mpe_marl.learners import LearnerConfig  # noqa: E402
+from mpe_marl.trainer import Trainer, random_rewards  # noqa: E402
+
+SMALL = {"capacity": 500, "batch": 16, "update_every": 20, "warmup": 40}
+
+
+def config(mode="batched", layout="joint", law="uniform", **options):
+    learner = LearnerConfig(mode=mode, hidden=8)
+    return TrainConfig(layout=layout, law=law, learner=learner, **{**SMALL, **options})
+
+
+CASES = [("loop", "lists", "uniform"), ("batched", "joint", "prioritised"),
+         ("folded", "state", "shared")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("mode", "layout", "law"), CASES)
+@pytest.mark.parametrize("worlds", [1, 3])
+def test_a_run_saved_and_continued_is_the_run(mode, layout, law, worlds, tmp_path):
+    made = config(mode, layout, law, n_worlds=worlds)
+    straight = Trainer(made, seed=4)
+    straight.run(9)
+    first = Trainer(made, seed=4)
+    first.run(5)
+    checkpoint.save(first, tmp_path / "run.pt")
+    second = Trainer(made, seed=4)
+    checkpoint.load(second, tmp_path / "run.pt")
+    second.run(9)
+    assert second.history.rewards == straight.history.rewards
+    assert second.history.updates == straight.history.updates
+    tensors = second.learner.dump()
+    for name, value in straight.learner.dump().items():
+        torch.testing.assert_close(tensors[name], value, rtol=0, atol=0, msg=name)
+
+
+def test_a_checkpoint_holds_tensors_only(tmp_path):
+    trainer = Trainer(config())
+    trainer.run(1)
+    checkpoint.save(trainer, tmp_path / "run.pt")
+    tensors = torch.load(tmp_path / "run.pt", weights_only=True)
+    assert all(isinstance(v, torch.Tensor) for v in tensors.values())
+    assert [p.name for p in tmp_path.iterdir()] == ["run.pt"]
+    (tmp_path / "run.pt").write_bytes(b"no checkpoint")
+    with pytest.raises(MpeError, match="remove it to start anew"):
+        checkpoint.load(trainer, tmp_path / "run.pt")
+
+
+def test_updates_come_after_every_so_many_samples():
+    trainer = Trainer(config(n_worlds=3))
+    trainer.run(6)
+    history = trainer.history
+    assert history.samples == 6 * 25
+    assert history.updates == (history.samples - 40) // 20 + 1
+
+
+def test_a_run_goes_to_the_store_and_is_not_done_twice(tmp_path):
+    runs = [Training(config(), seed=s, budget=8, report_every=2) for s in (0, 1)]
+    with Store.open(tmp_path / "runs.db") as store:
+        summary = run_all(runs, store, reporter=SilentReporter())
+        assert len(summary.finished) == 2
+        again = run_all(runs, store, reporter=SilentReporter())
+        assert len(again.kept) == 2
+        stored = store.runs(kind="mpe")
+        assert [r.samples for r in stored] == [8, 8]
+        steps, rewards = store.metrics(stored[0].id, "mean_reward")
+        assert steps.tolist() == [2, 4, 6, 8]
+        trainer = Trainer(config(), seed=0)
+        history = trainer.run(8)
+        np.testing.assert_allclose(rewards, np.reshape(history.rewards, (4, 2)).mean(1))
+        assert stored[0].result["mean_reward"] == pytest.approx(history.mean(1))
+
+
+def test_an_interrupted_run_continues_to_the_same_end(tmp_path, monkeypatch):
+    made = Training(config(), seed=3, budget=8, report_every=2)
+    monkeypatch.setattr("mpe_marl.experiment.CHECKPOINT_S", 0.0)
+    real_run = Trainer.run
+
+    def cut_short(self, episodes, on_step=None):
+        real_run(self, 5, on_step)
+        raise StopRun
+
+    with Store.open(tmp_path / "runs.db") as store:
+        monkeypatch.setattr(Trainer, "run", cut_short)
+        assert run_all([made], store, reporter=SilentReporter()).interrupted
+        assert list(tmp_path.rglob("checkpoint.pt"))
+        monkeypatch.setattr(Trainer, "run", real_run)
+        assert run_all([made], store, reporter=SilentReporter()).finished
+        stored = store.runs(kind="mpe")[0]
+        assert not list(tmp_path.rglob("checkpoint.pt"))
+    straight = Trainer(made.config, seed=3)
+    assert stored.result["mean_reward"] == straight.run(8).mean(1)
+
+
+def test_any_world_trains():
+    pytest.importorskip("mpe2", reason="extra `mpe` is not installed")
+    made = config(world="mpe2.simple_speaker_listener_v4:parallel_env")
+    trainer = Trainer(made, seed=1)
+    trainer.run(3)
+    assert trainer.history.updates > 0
+    assert np.isfinite(trainer.history.rewards).all()
+    assert len(random_rewards(made, 2)) == 2
+
+
+@pytest.mark.slow
+def test_spread_is_learnt_in_a_few_hundred_episodes():
+    learner = LearnerConfig(mode="folded", hidden=32)
+    made = TrainConfig(
+        world="simple_spread", n_worlds=4, layout="state", law="shared", capacity=50_000,
+        batch=256, update_every=25, warmup=1000, learner=learner,
+    )  # fmt: skip
+    trainer = Trainer(made, seed=0)
+    trainer.run(900)
+    rewards = random_rewards(made, 300)
+    assert trainer.history.mean(100) > rewards.mean() + 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"world": "simple_tg"}, "Did you mean 'simple_tag'"),
+        ({"law": "shard"}, "Did you mean 'shared'"),
+        ({"batch": 0}, "batch=0"),
+        ({"mode": "folded", "law": "shared"}, "use replay layout 'state'"),
+        ({"mode": "shared"}, "use law 'shared'"),
+        ({"world": "mpe2.nothing:here", "layout": "state"}, "use 'joint'"),
+    ],
+)
+def test_wrong_settings_are_explained(options, message):
+    with pytest.raises(MpeError, match=message):
+        config(**options)
+
+
+def test_a_world_that_is_not_there_is_explained():
+    with pytest.raises(MpeError, match=r"expected module:function"):
+        Trainer(config(world="mpe2.nothing:here"))
