@@ -168,12 +168,21 @@ class SearchRun(Experiment):
         _warm.add((self.method, self.problem.cost_model))
 
     def run(self, context: Context) -> dict[str, Any]:
-        """Search, recording every sample."""
+        """Search, recording every sample.
+
+        Only the samples of a search that enumerates the space are not kept: they may be hundreds of
+        millions, and the space says what they are.
+        """
         import baselines
 
         problem = self.problem.build()
-        problem.on_evaluate = lambda actions, evaluation: context.record(actions, evaluation.values)
         searcher = baselines.load(self.method, **self.options)
+        enumerates = searcher.capabilities.proves_optimum
+        problem.on_evaluate = (
+            (lambda _actions, _evaluation: context.progress(problem.samples, problem.best_value))
+            if enumerates
+            else (lambda actions, evaluation: context.record(actions, evaluation.values))
+        )
         found = searcher.search(problem, self.budget, self.seed)
         result: dict[str, Any] = {
             "samples": found.samples,
@@ -181,7 +190,8 @@ class SearchRun(Experiment):
             "feasible_samples": problem.feasible_samples,
             "curve": [[n, value] for n, value in found.improvements],
             "bound": problem.bound,
-            "proves_optimum": searcher.capabilities.proves_optimum and found.samples < self.budget,
+            "samples_kept": not enumerates,
+            "proves_optimum": enumerates and found.samples < self.budget,
         }
         if found.best_action is not None:
             result |= _describe_best(problem, found.best_action)

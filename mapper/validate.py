@@ -91,6 +91,8 @@ def _difference(stored: float | None, again: float | None) -> str:
 
 
 def _sample_fault(store: Store, run: StoredRun) -> str:
+    if not (run.result or {}).get("samples_kept", True):
+        return ""
     _, values = store.samples(run.id)
     if len(values) != run.samples or run.samples > run.budget:
         return f"{len(values)} samples are stored, {run.samples} counted, {run.budget} allowed"

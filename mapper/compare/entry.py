@@ -89,6 +89,10 @@ class Entry:
         return self.state == RunStatus.FINISHED
 
 
+Optima = dict[tuple[str, str, Case], float]
+"""Proven optima by cost model, accelerator and case."""
+
+
 def collect(plan: Plan, store: Store) -> list[Entry]:
     """An entry for every search of the plan, methods that cannot run here included."""
     stored = {run.key: run for run in store.runs(kind=KIND)}
@@ -159,6 +163,16 @@ def _short(value: Any) -> str:
     """A value as text, a long one as its fingerprint."""
     text = str(value)
     return text if len(text) <= 20 else "#" + hashlib.sha256(text.encode()).hexdigest()[:6]
+
+
+def optima(entries: Iterable[Entry]) -> Optima:
+    """The proven optima among searches with any budget."""
+    found: Optima = {}
+    for entry in entries:
+        if entry.proved and entry.finished and entry.best is not None:
+            place = (entry.board.cost_model, entry.board.accelerator, entry.case)
+            found[place] = min(entry.best, found.get(place, entry.best))
+    return found
 
 
 def boards(entries: Iterable[Entry]) -> dict[Board, list[Entry]]:

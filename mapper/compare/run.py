@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mapper.compare.entry import boards, collect
+from mapper.compare.entry import boards, collect, collect_all, optima
 from mapper.compare.plan import Plan
 from mapper.compare.summary import TARGET, Summary
 from mapper.runner import Reporter, run_all
@@ -27,4 +27,5 @@ def run_plan(
 def summarise(plan: Plan, store: Store, target: float = TARGET) -> list[Summary]:
     """The figures of a plan's searches, one summary for each board."""
     entries = collect(plan, store)
-    return [Summary(board, found, target) for board, found in boards(entries).items()]
+    known = optima(collect_all(store))
+    return [Summary(board, found, target, known) for board, found in boards(entries).items()]

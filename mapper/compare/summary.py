@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mapper.compare.entry import Board, Case, Curve, Entry
+from mapper.compare.entry import Board, Case, Curve, Entry, Optima
 from mapper.compare.statistics import (
     Interval,
     Scores,
@@ -61,12 +61,20 @@ class Summary:
         board: What the entries have in common.
         entries: Its searches.
         target: See `TARGET`.
+        optima: Proven optima of searches with other budgets.
     """
 
-    def __init__(self, board: Board, entries: Sequence[Entry], target: float = TARGET) -> None:
+    def __init__(
+        self,
+        board: Board,
+        entries: Sequence[Entry],
+        target: float = TARGET,
+        optima: Optima | None = None,
+    ) -> None:
         self.board = board
         self.entries = list(entries)
         self.target = target
+        self._optima = optima or {}
         self.cases = list(dict.fromkeys(entry.case for entry in entries))
         self.objectives = list(dict.fromkeys(case.objective for case in self.cases))
         self._by_cell: dict[tuple[Case, str], list[Entry]] = {}
@@ -109,6 +117,8 @@ class Summary:
         """The proven optimum, or else the physical bound, with which of the two it is."""
         mine = [entry for entry in self.entries if entry.case == case]
         proven = [e.best for e in mine if e.finished and e.proved and e.best is not None]
+        elsewhere = self._optima.get((self.board.cost_model, self.board.accelerator, case))
+        proven += [] if elsewhere is None else [elsewhere]
         if proven:
             return min(proven), "optimum"
         bounds = [entry.bound for entry in mine if entry.bound is not None]

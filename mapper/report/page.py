@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mapper.compare.entry import Board, Case, boards, of_stored
+from mapper.compare.entry import Board, Case, boards, of_stored, optima
 from mapper.compare.summary import TARGET, Summary
 from mapper.compare.tables import TextTable, make_tables
 from mapper.report.sources import ReportError, Source
@@ -85,9 +85,10 @@ def render(source: Source, target: float = TARGET) -> str:
         files("mapper.report").joinpath("page.html.j2").read_text(encoding="utf-8")
     )
     runs = source.runs
-    grouped = boards(of_stored(run) for run in runs)
+    entries = [of_stored(run) for run in runs]
+    known = optima(entries)
     return template.render(
-        sections=[_section(Summary(b, e, target), runs) for b, e in grouped.items()],
+        sections=[_section(Summary(b, e, target, known), runs) for b, e in boards(entries).items()],
         commands=list(dict.fromkeys(run.command for run in runs)),
         revisions=sorted({run.git_revision for run in runs if run.git_revision}),
         versions=_versions(runs),

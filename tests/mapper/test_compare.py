@@ -17,6 +17,7 @@ from mapper.compare.statistics import (
 )
 from mapper.runner import SilentReporter
 from mapper.store import Store
+from mapper.validate import validate
 
 BOARD = Board("exact", "edge", 100)
 ONE, TWO = Case("latency", "one"), Case("latency", "two")
@@ -56,6 +57,22 @@ def test_medians_ratios_and_gaps(summary):
 def test_a_proven_optimum_takes_the_place_of_the_bound(summary):
     proven = entry(ONE, "exhaustive", 0, 90.0, proved=True)
     assert Summary(BOARD, [*summary.entries, proven]).floor(ONE) == (90.0, "optimum")
+
+
+def test_an_exhaustive_search_with_a_large_budget_proves_the_optimum(tmp_path):
+    gemm = ["gemm:M=4,N=2,K=2"]
+    space = {"only": {"cluster_size": [1, 2]}}
+    big = make_plan(gemm, ["latency"], ["exhaustive"], budget=10_000_000, seeds=1, space=space)
+    small = make_plan(gemm, ["latency"], ["random"], budget=50, seeds=1, space=space)
+    with Store.open(tmp_path / "runs.sqlite") as store:
+        for plan in (big, small):
+            run_plan(plan, store, reporter=SilentReporter())
+        (summary,) = summarise(small, store)
+        (proof,) = collect(big, store)
+        assert summary.floor(summary.cases[0]) == (proof.best, "optimum")
+        assert summary.gap(summary.cases[0], "random") >= 0
+        assert store.samples(proof.run_id)[1].size == 0
+        assert all(verdict.holds for verdict in validate(store))
 
 
 def test_samples_to_target(summary):
