@@ -1,0 +1,307 @@
+"""Where and why MAESTRO's figures differ from an execution of the loop nest, for one mapping.
+
+The causes are structural: each looks at the mapping alone, and says what MAESTRO's analysis does
+there (maestro-project/maestro, commit 4eb08d1). Where none of the causes 2 to 9 applies, MAESTRO's
+MACs are right, and its L2 traffic and its latency follow from the exact counts of the outer level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from cost_models.accelerator import Accelerator
+from cost_models.cost import Cost
+from cost_models.dataflow import Dataflow, DataflowError, size_of
+from cost_models.infeasible import InfeasibleError
+from cost_models.mapping import Mapping as NestMapping
+from cost_models.model import CostModel, load
+from cost_models.network import dimensions, language_kind
+from layers import DIMS, Layer
+
+FIGURES = {
+    "MACs": ("macs", None),
+    "latency [cycles]": ("latency_cycles", None),
+    "input L2 reads": ("input", "l2_read"),
+    "filter L2 reads": ("filter", "l2_read"),
+    "output L2 reads": ("output", "l2_read"),
+    "output L2 writes": ("output", "l2_write"),
+    "L1 [B]": ("l1_bytes", None),
+    "L2 [B]": ("l2_bytes", None),
+    "energy [nJ]": ("energy_nj", None),
+}
+"""What is compared: a figure of the cost, or a tensor and a kind of access."""
+
+TITLES = {
+    1: "only the outer level reaches its counts",
+    2: "reloads are missed",
+    3: "outputs are written at every outer step and partial sums never read back",
+    4: "halos between clusters are read once a cluster",
+    5: "latency is compute, outer steps and 1; off-chip time follows buffer sizes, not traffic",
+    6: "the stride is forgotten in a tile's output rows",
+    7: "a spatial step that does not fill all units is counted over or under",
+    8: "a tile above the output extent is skipped",
+    9: "temporal edge steps load whole tiles",
+}
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One reason why MAESTRO differs.
+
+    Args:
+        number: Its number, as the documentation lists them.
+        why: What in this mapping brings it about.
+    """
+
+    number: int
+    why: str
+
+    @property
+    def title(self) -> str:
+        """What MAESTRO does."""
+        return TITLES[self.number]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A figure in which the two models differ."""
+
+    figure: str
+    exact: float
+    maestro: float
+
+    @property
+    def ratio(self) -> float:
+        """MAESTRO's figure over the exact one; inf where the latter is zero."""
+        return self.maestro / self.exact if self.exact else math.inf
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The costs of one mapping under several models, and why MAESTRO differs.
+
+    Args:
+        costs: By model name, each under the accelerator's limits.
+        differences: Figures in which MAESTRO, unguarded, differs from the exact model; buffer
+            limits are left out of account. Empty where one of them has no figures.
+        causes: The causes that apply; empty where the mapping does not partition the layer.
+        refusal: Why MAESTRO has no figures at all, or an empty text.
+    """
+
+    costs: dict[str, Cost]
+    differences: tuple[Difference, ...]
+    causes: tuple[Cause, ...]
+    refusal: str = ""
+
+    def lines(self) -> list[str]:
+        """The comparison as text, one thing a line."""
+        lines = []
+        if self.refusal:
+            lines.append(f"MAESTRO has no figures here: {self.refusal}")
+        if self.differences:
+            lines.append("MAESTRO's own figures against the exact ones:")
+        for item in self.differences:
+            times = f" ({item.ratio:.2f}x)" if math.isfinite(item.ratio) else ""
+            lines.append(f"  {item.figure}: {item.maestro:,.10g}, exact {item.exact:,.10g}{times}")
+        if self.causes:
+            lines.append("Why:")
+        lines += [f"  {cause.number}. {cause.title}: {cause.why}" for cause in self.causes]
+        return lines or ["MAESTRO agrees on this mapping."]
+
+
+def compare(
+    layer: Layer,
+    accelerator: Accelerator,
+    mapping: NestMapping | Dataflow,
+    models: Mapping[str, CostModel] | None = None,
+) -> Comparison:
+    """Evaluate a mapping under several models and say where and why MAESTRO differs.
+
+    Args:
+        layer: The layer.
+        accelerator: The accelerator.
+        mapping: A mapping or a dataflow.
+        models: By name; None for ``exact`` and the guarded ``maestro``.
+    """
+    if models is None:
+        models = {"exact": load("exact"), "maestro": load("maestro")}
+    costs = {name: model.evaluate(layer, accelerator, mapping) for name, model in models.items()}
+    roomy = replace(accelerator, l1_bytes=None, l2_bytes=None)
+    exact = load("exact").evaluate(layer, roomy, mapping)
+    raw = load("maestro", guard=False).evaluate(layer, roomy, mapping)
+    refusal = "" if raw.infeasible is None else raw.infeasible.message
+    if not exact.feasible:
+        return Comparison(costs, (), (), refusal)
+    differences = () if refusal else tuple(_differences(exact, raw))
+    causes = causes_of(layer, accelerator, mapping, exact)
+    return Comparison(costs, differences, causes, refusal)
+
+
+def _differences(exact: Cost, raw: Cost) -> Iterator[Difference]:
+    for label, (name, kind) in FIGURES.items():
+        ours = exact.accesses[name][kind] if kind else getattr(exact, name)
+        theirs = raw.accesses[name][kind] if kind else getattr(raw, name)
+        if ours != theirs:
+            yield Difference(label, ours, theirs)
+
+
+def causes_of(
+    layer: Layer, accelerator: Accelerator, mapping: NestMapping | Dataflow, exact: Cost
+) -> tuple[Cause, ...]:
+    """The causes that apply to a mapping.
+
+    Args:
+        layer: The layer.
+        accelerator: The accelerator; `num_pes` of the mapping goes first.
+        mapping: A mapping or a dataflow.
+        exact: The mapping's cost under the exact model.
+    """
+    large = ""
+    if isinstance(mapping, Dataflow):
+        large = _large_tile(layer, mapping)
+        try:
+            mapping = NestMapping.from_dataflow(mapping, layer)
+        except InfeasibleError:
+            return ()
+    nest = _Nest(layer, accelerator, mapping)
+    found = {
+        1: _inner_traffic(exact),
+        2: nest.missed_reload(),
+        3: nest.reduction(),
+        4: nest.cluster_halo(),
+        5: _latency(exact),
+        6: nest.stride(),
+        7: nest.ragged(),
+        8: large,
+        9: nest.edge(),
+    }
+    return tuple(Cause(number, why) for number, why in found.items() if why)
+
+
+class _Nest:
+    """A mapping's loops: tiles clipped to what they tile, and outer iterations by dimension."""
+
+    def __init__(self, layer: Layer, accelerator: Accelerator, mapping: NestMapping) -> None:
+        pes = accelerator.num_pes if mapping.num_pes is None else mapping.num_pes
+        self.layer = layer
+        self.order = mapping.orders[0]
+        self.parallel = mapping.parallel
+        self.units = (pes // mapping.cluster_size, mapping.cluster_size)
+        self.limits = dict(zip(DIMS, layer.extents, strict=True))
+        outer = {d: min(n, mapping.tiles[0].get(d, n)) for d, n in self.limits.items()}
+        inner = {d: min(n, mapping.tiles[1].get(d, self.limits[d])) for d, n in outer.items()}
+        self.levels = ((self.limits, outer), (outer, inner))
+        self.outer = outer
+        self.iterations = {
+            d: -(-n // (outer[d] * (self.units[0] if d == self.parallel[0] else 1)))
+            for d, n in self.limits.items()
+        }
+        self.coupled = {
+            "input": "CYXRS",
+            "filter": "CRS" if layer.depthwise else "KCRS",
+            "output": "CYX" if layer.depthwise else "KYX",
+        }
+
+    def missed_reload(self) -> str:
+        for tensor in ("input", "filter"):
+            for place, d in enumerate(self.order):
+                inside = [
+                    e
+                    for e in self.order[place + 1 :]
+                    if e in self.coupled[tensor] and self.iterations[e] > 1
+                ]
+                if d not in self.coupled[tensor] and self.iterations[d] > 1 and inside:
+                    return (
+                        f"{d} advances outside {inside[0]}, which walks all {tensor} tiles again "
+                        f"in each of its {self.iterations[d]} iterations"
+                    )
+        return ""
+
+    def reduction(self) -> str:
+        for d in self.order:
+            if d not in self.coupled["output"] and self.iterations[d] > 1:
+                return f"{d} is reduced in {self.iterations[d]} outer iterations"
+        return ""
+
+    def cluster_halo(self) -> str:
+        for axis, taps in (("Y", "R"), ("X", "S")):
+            spread = self.parallel[0] == axis and self.outer[axis] < self.limits[axis]
+            if spread and self.limits[taps] > self.layer.stride:
+                return (
+                    f"clusters along {axis} share {self.limits[taps] - self.layer.stride} input "
+                    f"{'rows' if axis == 'Y' else 'columns'} with the next"
+                )
+        return ""
+
+    def stride(self) -> str:
+        if self.layer.stride == 1:
+            return ""
+        return f"stride {self.layer.stride}"
+
+    def ragged(self) -> str:
+        for level, (limits, tiles) in enumerate(self.levels):
+            d = self.parallel[level]
+            width = tiles[d] * self.units[level]
+            if limits[d] % width:
+                units = ("clusters", "PEs")[level]
+                return (
+                    f"{d}={limits[d]} over {self.units[level]} {units} of tile {tiles[d]} leaves "
+                    f"{limits[d] % width} of {width} in the last step"
+                )
+        return ""
+
+    def edge(self) -> str:
+        for level, (limits, tiles) in enumerate(self.levels):
+            for d in DIMS:
+                if d != self.parallel[level] and limits[d] % tiles[d]:
+                    return (
+                        f"the last {('outer', 'inner')[level]} tile of {d} holds "
+                        f"{limits[d] % tiles[d]} of {tiles[d]}"
+                    )
+        return ""
+
+
+def _inner_traffic(exact: Cost) -> str:
+    pairs = (
+        ("input", "l2r_in", "dram_in"),
+        ("filter", "l2r_fil", "dram_fil"),
+        ("output", "l2w_out", "dram_out_w"),
+    )
+    for tensor, inner, outer in pairs:
+        if exact.counts[inner] > exact.counts[outer]:
+            return (
+                f"the inner loops move {exact.counts[inner]:,} {tensor} elements between L2 and "
+                f"the PEs, the outer ones {exact.counts[outer]:,}"
+            )
+    return ""
+
+
+def _latency(exact: Cost) -> str:
+    counts = exact.counts
+    theirs = counts["compute_cycles"] + counts["outer_steps"] + 1
+    if counts["latency"] == theirs:
+        return ""
+    waiting = sum(exact.detail[f"share_{part}"] for part in ("noc_in", "noc_out", "dram"))
+    return (
+        f"{counts['compute_cycles']:,} + {counts['outer_steps']:,} + 1 cycles; executed step by "
+        f"step it takes {counts['latency']:,}, of which {waiting:.0%} wait for traffic"
+    )
+
+
+def _large_tile(layer: Layer, dataflow: Dataflow) -> str:
+    sizes = dimensions(layer, language_kind(layer, dataflow))
+    extents = {"Y'": layer.out_y, "X'": layer.out_x}
+    for level in dataflow.levels:
+        for directive in level:
+            if directive.dim not in extents:
+                continue
+            try:
+                size = size_of(directive.size, sizes)
+            except DataflowError:
+                continue
+            reach = (extents[directive.dim] - 1) * layer.stride + 1
+            if size > reach:
+                return f"{directive} covers {size}, the output has {reach}"
+    return ""

@@ -1,0 +1,151 @@
+"""Where and why MAESTRO differs: the causes are complete, and the text says what is true."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import cost_models
+from cost_models import Accelerator, Mapping, parse_dataflow
+from cost_models.compare import TITLES, compare
+from layers import DIMS, Layer, LayerKind
+
+
+def whole_filter_mapping(rng: np.random.Generator, layer: Layer) -> tuple[Mapping, int]:
+    """A mapping that MAESTRO takes: whole filters; most tiles divide what they tile."""
+
+    def tile(n: int) -> int:
+        if rng.random() < 0.8:
+            return int(rng.choice([t for t in range(1, n + 1) if n % t == 0]))
+        return int(rng.integers(1, n + 1))
+
+    outer = {d: tile(n) for d, n in zip(DIMS, layer.extents, strict=True)}
+    inner = {d: tile(t) for d, t in outer.items()}
+    for tiles in (outer, inner):
+        tiles.update(R=layer.R, S=layer.S)
+    dims = "CYX" if layer.depthwise else "KCYX"
+    parallel = [dims[i] for i in rng.integers(0, len(dims), 2)]
+    orders = ["".join(DIMS[d] for d in rng.permutation(6)) for _ in range(2)]
+    size, clusters = (int(n) for n in rng.choice([1, 1, 2, 3, 4], 2))
+    pes = size * clusters
+    mapping = Mapping(
+        (orders[0], orders[1]), (parallel[0], parallel[1]), (outer, inner), cluster_size=size
+    )
+    return mapping, pes
+
+
+def random_conv(rng: np.random.Generator) -> Layer:
+    K, C, P, Q = (int(n) for n in rng.integers(1, 13, 4))
+    R, S = (int(n) for n in rng.integers(1, 4, 2))
+    stride = int(rng.choice([1, 1, 1, 2]))
+    depthwise = rng.random() < 0.2
+    kind = LayerKind.DSCONV if depthwise else LayerKind.CONV
+    return Layer("random", kind, 1 if depthwise else K, C, (P - 1) * stride + R,
+                 (Q - 1) * stride + S, R, S, stride)  # fmt: skip
+
+
+def test_without_a_cause_maestro_is_right_about_the_outer_level() -> None:
+    """If only causes 1 and 5 apply, its figures follow from the exact counts; else they may not."""
+    rng = np.random.default_rng(11)
+    maestro = cost_models.load("maestro", guard=False)
+    exact = cost_models.load("exact")
+    agreeing, differing = 0, Counter[int]()
+    for _ in range(2000):
+        layer = random_conv(rng)
+        mapping, pes = whole_filter_mapping(rng, layer)
+        accelerator = Accelerator(pes)
+        raw = maestro.evaluate(layer, accelerator, mapping)
+        if not raw.feasible:
+            continue
+        cost = exact.evaluate(layer, accelerator, mapping)
+        counts = cost.counts
+        causes = cost_models.compare.causes_of(layer, accelerator, mapping, cost)
+        numbers = {cause.number for cause in causes} - {1, 5}
+        theirs = (
+            raw.macs,
+            raw.accesses["input"]["l2_read"],
+            raw.accesses["filter"]["l2_read"],
+            raw.accesses["output"]["l2_write"],
+            raw.latency_cycles,
+        )
+        derived = (
+            counts["macs"],
+            counts["dram_in"],
+            counts["dram_fil"],
+            counts["dram_out_w"],
+            counts["compute_cycles"] + counts["outer_steps"] + 1,
+        )
+        if not numbers:
+            assert theirs == derived, (layer, mapping, pes)
+            agreeing += 1
+        elif len(numbers) == 1 and theirs != derived:
+            differing.update(numbers)
+    assert agreeing >= 40
+    # each structural cause changes figures by itself somewhere
+    assert set(differing) == {2, 3, 4, 6, 7, 9}
+
+
+LAYER = Layer("conv", LayerKind.CONV, K=8, C=8, Y=18, X=18, R=3, S=3)
+
+
+@pytest.mark.parametrize(
+    ("number", "mapping"),
+    [
+        (1, Mapping(("KCYXRS", "KCYXRS"), ("C", "Y"), ({}, {"K": 2, "X": 4, "Y": 4}), 4)),
+        (2, Mapping(("YKCXRS", "KCYXRS"), ("X", "C"), ({"Y": 4, "K": 2}, {}), 1)),
+        (3, Mapping(("CKYXRS", "KCYXRS"), ("K", "X"), ({"C": 2}, {}), 1)),
+        (4, Mapping(("KCYXRS", "KCYXRS"), ("Y", "C"), ({"Y": 4}, {}), 1)),
+        (7, Mapping(("KCYXRS", "KCYXRS"), ("Y", "C"), ({"Y": 5}, {}), 1)),
+        (9, Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({"X": 5}, {}), 1)),
+    ],
+)
+def test_each_cause_is_named_with_its_reason(number: int, mapping: Mapping) -> None:
+    result = compare(LAYER, Accelerator(4, noc_bw=8, offchip_bw=4), mapping)
+    found = {cause.number: cause for cause in result.causes}
+    assert number in found
+    assert found[number].title == TITLES[number]
+    assert found[number].why
+    assert set(result.costs) == {"exact", "maestro"}
+    text = "\n".join(result.lines())
+    assert f"  {number}. {TITLES[number]}: {found[number].why}" in text
+
+
+def test_a_stride_is_forgotten() -> None:
+    layer = Layer("strided", LayerKind.CONV, K=1, C=5, Y=14, X=4, R=2, S=2, stride=2)
+    mapping = Mapping(("YXSRKC", "CKYXSR"), ("C", "Y"), ({"C": 1}, {"X": 1}), 1)
+    result = compare(layer, Accelerator(1, noc_bw=4, offchip_bw=2), mapping)
+    assert 6 in {cause.number for cause in result.causes}
+    macs = next(item for item in result.differences if item.figure == "MACs")
+    assert (macs.exact, macs.ratio > 1) == (280, True)
+
+
+def test_a_tile_above_the_output_extent_is_skipped() -> None:
+    dataflow = parse_dataflow(
+        "SpatialMap(1,1) K; TemporalMap(8,8) C; TemporalMap(18,18) Y'; TemporalMap(18,18) X';"
+        "TemporalMap(3,3) R; TemporalMap(3,3) S; Cluster(2,P);"
+        "SpatialMap(1,1) C; TemporalMap(1,1) K; TemporalMap(16,16) Y'; TemporalMap(16,16) X';"
+        "TemporalMap(3,3) R; TemporalMap(3,3) S;"
+    )
+    result = compare(LAYER, Accelerator(4), dataflow)
+    assert 8 in {cause.number for cause in result.causes}
+    macs = next(item for item in result.differences if item.figure == "MACs")
+    assert macs.maestro < macs.exact == LAYER.macs
+
+
+def test_tiled_filters_are_refused_by_maestro_alone() -> None:
+    mapping = Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({"R": 1}, {"R": 1}), 1)
+    result = compare(LAYER, Accelerator(4), mapping)
+    assert result.costs["exact"].feasible
+    assert not result.costs["maestro"].feasible
+    assert result.refusal
+    assert result.lines()[0].startswith("MAESTRO has no figures here")
+
+
+def test_models_of_ones_own_choice_are_compared() -> None:
+    mapping = Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({"X": 5}, {}), 1)
+    models = {"bound": cost_models.load("exact", latency="bound")}
+    result = compare(LAYER, Accelerator(4), mapping, models)
+    assert set(result.costs) == {"bound"}
+    assert result.causes
