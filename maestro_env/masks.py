@@ -13,6 +13,9 @@ from maestro_env.problem import Problem
 Masks = tuple[NDArray[np.int8], ...]
 """One array of 0 and 1 a parameter, as :meth:`gymnasium.spaces.MultiDiscrete.sample` takes it."""
 
+FREE = ("parallel", "cluster_size", "num_pes")
+"""Kinds of parameters that decide how tiles add up over clusters."""
+
 CAPACITY = (ReasonCode.L1_CAPACITY, ReasonCode.L2_CAPACITY, ReasonCode.PE_COUNT)
 
 
@@ -20,21 +23,24 @@ def action_masks(problem: Problem) -> Masks:
     """Find the choices that do not fit the buffers whatever the other parameters are.
 
     A choice is tried with every other tile at its smallest, with every pair of parallel
-    dimensions, and with the smallest and the largest cluster (and PE count): that is as little as
-    a mapping with it can need. Only outer tiles can fail this: an inner tile is clamped to the
-    outer one, and a cluster to the PEs. No sample is counted.
+    dimensions, and with the smallest and the largest cluster and PE count: that is as little as a
+    mapping with it can need. Loop orders need nothing. No sample is counted.
 
     Returns:
         One int8 array a parameter; 0 where a choice can only be infeasible. A parameter whose
         choices all are keeps them all.
     """
-    masks = tuple(np.ones(n, dtype=np.int8) for n in problem.space.nvec)
-    for column, parameter in enumerate(problem.space.parameters):
-        if parameter.kind != "tile" or parameter.level != 0 or len(parameter) == 1:
+    parameters = problem.space.parameters
+    masks = tuple(np.ones(len(parameter), dtype=np.int8) for parameter in parameters)
+    roomy = bool(_fitting(problem, _least(problem)).all())
+    for column, parameter in enumerate(parameters):
+        if len(parameter) == 1 or parameter.kind not in ("tile", *FREE):
+            continue
+        if parameter.kind in FREE and roomy:
             continue
         last = len(parameter) - 1
-        if _fits(problem, column, np.array([last]))[0]:
-            continue
+        if parameter.kind == "tile" and _fits(problem, column, np.array([last]))[0]:
+            continue  # a smaller tile needs no more
         fits = _fits(problem, column, np.arange(last + 1))
         if fits.any():
             masks[column][~fits] = 0
@@ -48,17 +54,26 @@ def flat(masks: Masks) -> NDArray[np.bool_]:
 
 def _fits(problem: Problem, column: int, choices: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether some mapping with each of a parameter's choices stays within the capacities."""
-    space = problem.space
-    kinds = ("parallel", "cluster_size", "num_pes")
-    free = [i for i, p in enumerate(space.parameters) if p.kind in kinds]
+    least = _least(problem)
+    actions = np.repeat(least[np.newaxis], len(choices), axis=0)
+    actions[:, :, column] = choices[:, None]
+    fitting = _fitting(problem, actions.reshape(-1, least.shape[1]))
+    return np.asarray(fitting.reshape(len(choices), -1).any(axis=1))
+
+
+def _fitting(problem: Problem, actions: NDArray[np.int64]) -> NDArray[np.bool_]:
+    return ~np.isin(problem.look(actions).costs.reason, CAPACITY)
+
+
+def _least(problem: Problem) -> NDArray[np.int64]:
+    """Actions ``(n, P)`` with the smallest tiles, and all settings of what is `FREE`."""
+    parameters = problem.space.parameters
+    free = [column for column, parameter in enumerate(parameters) if parameter.kind in FREE]
     ends = [
         range(len(p)) if p.kind == "parallel" else sorted({0, len(p) - 1})
-        for p in (space.parameters[i] for i in free)
+        for p in (parameters[column] for column in free)
     ]
     settings = np.array(list(product(*ends)), dtype=np.int64)
-    actions = np.zeros((len(choices), len(settings), len(space.nvec)), dtype=np.int64)
-    actions[:, :, free] = settings
-    actions[:, :, column] = choices[:, None]
-    reason = problem.look(actions.reshape(-1, len(space.nvec))).costs.reason
-    over = np.isin(reason, CAPACITY).reshape(len(choices), -1)
-    return np.asarray(~over.all(axis=1))
+    actions = np.zeros((len(settings), len(parameters)), dtype=np.int64)
+    actions[:, free] = settings
+    return actions
