@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import layers
 from cost_models import Accelerator, CostModel
@@ -18,95 +18,101 @@ DEFAULT_NETWORK = "mobilenetv2"
 EPISODE_LENGTH = 16
 OBSERVATIONS = ("paper", "layer")
 
-SpaceOptions = Mapping[str, Any]
+
+class Arguments(TypedDict, total=False):
+    """What the environments of one layer and of a network share; `MaestroEnv` explains each."""
+
+    objective: str
+    accelerator: str | Accelerator
+    cost_model: str | CostModel
+    limits: Mapping[str, float] | None
+    reward: Reward
+    infeasible_reward: float
+    space: Mapping[str, Any] | None
+    tiles: str
+    filters: str
+    parallel: str
+    orders: str
+    co_search: Sequence[str]
+    only: Mapping[str, Sequence[int | str]] | None
+
+
+OF_SPACE = ("tiles", "filters", "parallel", "orders", "co_search", "only")
+"""Arguments that are options of the map space; `space` takes them together."""
+
+OF_PROBLEM = ("accelerator", "objective", "cost_model", "limits")
+OF_WORLDS = ("reward", "infeasible_reward")
 
 
 def layer_worlds(
     num_worlds: int,
     layer: str | Layer = DEFAULT_LAYER,
-    objective: str = "edp",
-    accelerator: str | Accelerator = "edge",
-    cost_model: str | CostModel = "exact",
-    space: SpaceOptions | None = None,
-    limits: Mapping[str, float] | None = None,
-    reward: Reward = "relative",
-    infeasible_reward: float = 0.0,
+    *,
     observation: str = "paper",
     problem: Problem | None = None,
+    **arguments: Unpack[Arguments],
 ) -> Worlds:
     """Worlds that map one layer; the arguments are those of ``MaestroEnv``.
 
     Args:
         num_worlds: How many.
         layer: A layer, or its name as :func:`layers.parse` takes it.
-        objective: See :class:`maestro_env.Objective`.
-        accelerator: An accelerator, or a preset's name or YAML file.
-        cost_model: A cost model, or its name.
-        space: Options of :class:`maestro_env.MapSpace`.
-        limits: Such as ``{"max_latency_cycles": 1e6}``.
-        reward: ``"relative"``, ``"inverse"`` or ``"log"``; see ``MaestroEnv``.
-        infeasible_reward: Reward of an infeasible mapping.
         observation: ``"paper"``, or ``"layer"`` to add the layer's features.
         problem: A problem to map instead; the arguments that define one are then not read.
+        arguments: See ``MaestroEnv``.
 
     Raises:
         ValueError: An argument is wrong; its type and text say which one and what is expected.
     """
-    if problem is None:
-        problem = Problem(_one_layer(layer), accelerator, objective, cost_model, space, limits)
     check_choice("observation", observation, OBSERVATIONS)
-    return Worlds(
-        problem,
-        num_worlds,
-        reward=reward,
-        infeasible_reward=infeasible_reward,
-        features=observation == "layer",
-    )
+    definition, worlds = _sorted(arguments, ("layer", "observation", "problem"))
+    if problem is None:
+        problem = Problem(_one_layer(layer), **definition)
+    return Worlds(problem, num_worlds, features=observation == "layer", **worlds)
 
 
 def network_worlds(
     num_worlds: int,
     layers: str | Sequence[str | Layer] = DEFAULT_NETWORK,
-    objective: str = "edp",
-    accelerator: str | Accelerator = "edge",
-    cost_model: str | CostModel = "exact",
-    space: SpaceOptions | None = None,
-    limits: Mapping[str, float] | None = None,
-    reward: Reward = "relative",
-    infeasible_reward: float = 0.0,
+    **arguments: Unpack[Arguments],
 ) -> Worlds:
     """Worlds that map the layers of a network one after another.
 
     Args:
         num_worlds: How many.
         layers: A network of the zoo, or a sequence of layers.
-        objective: This and the rest as in :func:`layer_worlds`.
-        accelerator: See there.
-        cost_model: See there.
-        space: See there.
-        limits: See there.
-        reward: See there.
-        infeasible_reward: See there.
+        arguments: See ``MaestroEnv``.
 
     Raises:
         ValueError: An argument is wrong; its type and text say which one and what is expected.
     """
-    shapes: dict[Layer, Problem] = {}
-    problems = []
+    definition, worlds = _sorted(arguments, ("layers",))
     sequence = _sequence(layers)
+    shapes: dict[Layer, Problem] = {}
     for layer in sequence:
         shape = replace(layer, name="")
         if shape not in shapes:
-            shapes[shape] = Problem(layer, accelerator, objective, cost_model, space, limits)
-        problems.append(shapes[shape])
+            shapes[shape] = Problem(layer, **definition)
     return Worlds(
-        problems,
+        [shapes[replace(layer, name="")] for layer in sequence],
         num_worlds,
-        reward=reward,
-        infeasible_reward=infeasible_reward,
         features=True,
         layer_names=[layer.name for layer in sequence],
+        **worlds,
     )
+
+
+def _sorted(
+    arguments: Mapping[str, Any], others: tuple[str, ...]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What defines a problem, and what its worlds take besides."""
+    for name in arguments:
+        check_choice("argument", name, (*others, *Arguments.__annotations__))
+    space = dict(arguments.get("space") or {})
+    space |= {name: arguments[name] for name in OF_SPACE if name in arguments}
+    definition = {name: arguments[name] for name in OF_PROBLEM if name in arguments}
+    worlds = {name: arguments[name] for name in OF_WORLDS if name in arguments}
+    return {**definition, "space": space}, worlds
 
 
 def any_worlds(num_worlds: int, **arguments: Any) -> Worlds:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal, Unpack
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models import Accelerator, CostModel
 from layers import Layer
 from maestro_env.build import (
     DEFAULT_LAYER,
     DEFAULT_NETWORK,
     EPISODE_LENGTH,
-    SpaceOptions,
+    Arguments,
     layer_worlds,
     network_worlds,
 )
-from maestro_env.feedback import Reward, check_choice, check_length
+from maestro_env.feedback import check_choice, check_length
 from maestro_env.info import reset_info, step_info
 from maestro_env.map_space import ActionError
 from maestro_env.masks import flat
@@ -169,7 +168,8 @@ class MaestroEnv(WorldEnv):
     | `objective` | `"edp"` | `latency`, `energy`, `edp`, `area`, `power`, or `latency*area` |
     | `accelerator` | `"edge"` | a preset, a YAML file, or an `Accelerator` |
     | `cost_model` | `"exact"` | a name, or a cost model |
-    | `space` | `None` | options of `MapSpace`, such as `{"orders": "permutation"}` |
+    | `tiles`, `filters`, `parallel`, `orders`, `co_search`, `only` | | options of `MapSpace` |
+    | `space` | `None` | the same as a dict, such as `{"orders": "permutation"}` |
     | `limits` | `None` | such as `{"max_latency_cycles": 1e6}`; over a limit is infeasible |
     | `reward` | `"relative"` | see Rewards |
     | `infeasible_reward` | `0.0` | reward of an infeasible mapping |
@@ -190,22 +190,14 @@ class MaestroEnv(WorldEnv):
     def __init__(
         self,
         layer: str | Layer = DEFAULT_LAYER,
-        objective: str = "edp",
-        accelerator: str | Accelerator = "edge",
-        cost_model: str | CostModel = "exact",
-        space: SpaceOptions | None = None,
-        limits: Mapping[str, float] | None = None,
-        reward: Reward = "relative",
-        infeasible_reward: float = 0.0,
+        *,
         observation: str = "paper",
         episode_length: int = EPISODE_LENGTH,
         render_mode: str | None = None,
+        **arguments: Unpack[Arguments],
     ) -> None:
         self.episode_length = check_length(episode_length)
-        worlds = layer_worlds(
-            1, layer, objective, accelerator, cost_model, space, limits, reward,
-            infeasible_reward, observation,
-        )  # fmt: skip
+        worlds = layer_worlds(1, layer, observation=observation, **arguments)
         super().__init__(worlds, render_mode)
 
     def _ended(self, age: int) -> tuple[bool, bool]:
@@ -260,8 +252,7 @@ class MaestroNetworkEnv(WorldEnv):
     | `order` | `"sequence"` | `"shuffled"` draws the order of every episode from the seed |
     | `episode_length` | `None` | steps of an episode at most; None for all layers |
 
-    `objective`, `accelerator`, `cost_model`, `space`, `limits`, `reward`, `infeasible_reward` and
-    `render_mode` are those of `MaestroEnv`.
+    The others are those of `MaestroEnv`, but for `observation`.
 
     ## Version History
     * v0: first version.
@@ -270,25 +261,16 @@ class MaestroNetworkEnv(WorldEnv):
     def __init__(
         self,
         layers: str | Sequence[str | Layer] = DEFAULT_NETWORK,
-        objective: str = "edp",
-        accelerator: str | Accelerator = "edge",
-        cost_model: str | CostModel = "exact",
-        space: SpaceOptions | None = None,
-        limits: Mapping[str, float] | None = None,
-        reward: Reward = "relative",
-        infeasible_reward: float = 0.0,
+        *,
         order: LayerOrder = "sequence",
         episode_length: int | None = None,
         render_mode: str | None = None,
+        **arguments: Unpack[Arguments],
     ) -> None:
         self.episode_length = None if episode_length is None else check_length(episode_length)
         check_choice("order", order, ("sequence", "shuffled"))
         self.order = order
-        worlds = network_worlds(
-            1, layers, objective, accelerator, cost_model, space, limits, reward,
-            infeasible_reward,
-        )  # fmt: skip
-        super().__init__(worlds, render_mode)
+        super().__init__(network_worlds(1, layers, **arguments), render_mode)
 
     def _route(self) -> NDArray[np.int64] | None:
         if self.order == "sequence":

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from cost_models import Accelerator, CostModel
 from layers import Layer
 from maestro_env.build import (
     DEFAULT_LAYER,
     DEFAULT_NETWORK,
     EPISODE_LENGTH,
-    SpaceOptions,
+    Arguments,
     layer_worlds,
     network_worlds,
 )
 from maestro_env.env import LayerOrder
-from maestro_env.feedback import Reward, check_choice, check_length
+from maestro_env.feedback import check_choice, check_length
 from maestro_env.vector_base import VectorWorldEnv
 from maestro_env.vector_info import Rows
 
@@ -36,26 +36,18 @@ class VectorMaestroEnv(VectorWorldEnv):
         self,
         num_envs: int = 1,
         layer: str | Layer = DEFAULT_LAYER,
-        objective: str = "edp",
-        accelerator: str | Accelerator = "edge",
-        cost_model: str | CostModel = "exact",
-        space: SpaceOptions | None = None,
-        limits: Mapping[str, float] | None = None,
-        reward: Reward = "relative",
-        infeasible_reward: float = 0.0,
+        *,
         observation: str = "paper",
         episode_length: int = EPISODE_LENGTH,
         render_mode: str | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         max_episode_steps: int | None = None,
+        **arguments: Unpack[Arguments],
     ) -> None:
         self.episode_length = check_length(episode_length)
         if max_episode_steps is not None:
-            self.episode_length = min(self.episode_length, max_episode_steps)
-        worlds = layer_worlds(
-            num_envs, layer, objective, accelerator, cost_model, space, limits, reward,
-            infeasible_reward, observation,
-        )  # fmt: skip
+            self.episode_length = min(self.episode_length, check_length(max_episode_steps))
+        worlds = layer_worlds(num_envs, layer, observation=observation, **arguments)
         super().__init__(worlds, autoreset_mode, render_mode)
 
     def _ended(self, age: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -74,28 +66,19 @@ class VectorMaestroNetworkEnv(VectorWorldEnv):
         self,
         num_envs: int = 1,
         layers: str | Sequence[str | Layer] = DEFAULT_NETWORK,
-        objective: str = "edp",
-        accelerator: str | Accelerator = "edge",
-        cost_model: str | CostModel = "exact",
-        space: SpaceOptions | None = None,
-        limits: Mapping[str, float] | None = None,
-        reward: Reward = "relative",
-        infeasible_reward: float = 0.0,
+        *,
         order: LayerOrder = "sequence",
         episode_length: int | None = None,
         render_mode: str | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         max_episode_steps: int | None = None,
+        **arguments: Unpack[Arguments],
     ) -> None:
         lengths = [check_length(n) for n in (episode_length, max_episode_steps) if n is not None]
         self.episode_length = min(lengths, default=None)
         check_choice("order", order, ("sequence", "shuffled"))
         self.order = order
-        worlds = network_worlds(
-            num_envs, layers, objective, accelerator, cost_model, space, limits, reward,
-            infeasible_reward,
-        )  # fmt: skip
-        super().__init__(worlds, autoreset_mode, render_mode)
+        super().__init__(network_worlds(num_envs, layers, **arguments), autoreset_mode, render_mode)
 
     def _routes(self, rows: Rows) -> Rows | None:
         if self.order == "sequence":

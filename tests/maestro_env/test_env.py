@@ -41,6 +41,10 @@ def made(**options: Any) -> Any:
         ({"cost_model": "exakt"}, ValueError, "Did you mean 'exact'"),
         ({"space": {"tiles": "divisor"}}, ValueError, "Did you mean 'divisors'"),
         ({"space": {"tile": "any"}}, ValueError, "tile"),
+        ({"tiles": "divisor"}, ValueError, "Did you mean 'divisors'"),
+        ({"co_search": ["pes"]}, ValueError, "Did you mean 'num_pes'"),
+        ({"layr": "mobilenetv2.2"}, EnvError, "Did you mean 'layer'"),
+        ({"layers": ["vgg16.0", "vgg16.1"]}, EnvError, "Did you mean 'layer'"),
         ({"limits": {"max_latency": 1}}, ObjectiveError, "Did you mean 'max_latency_cycles'"),
         ({"reward": "relativ"}, EnvError, "Did you mean 'relative'"),
         ({"infeasible_reward": float("inf")}, EnvError, "finite"),
@@ -67,6 +71,17 @@ def test_bad_arguments(options: dict[str, Any], error: type[Exception], message:
 def test_bad_arguments_of_the_network_environment(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         gymnasium.make("MaestroEnvNetwork-v0", **options)
+
+
+def test_map_space_options_in_both_forms() -> None:
+    options = {"tiles": "divisors", "orders": "permutation", "co_search": ["num_pes"]}
+    direct, together = made(**options), made(space=options)
+    mixed = made(space={"tiles": "divisors", "co_search": ["num_pes"]}, orders="permutation")
+    for env in (direct, together, mixed):
+        assert env.problem.space.options == direct.problem.space.options
+        assert env.problem.space.options["tiles"] == "divisors"
+        assert env.action_space == direct.action_space
+    assert direct.problem.space.names[-1] == "num_pes"
 
 
 def test_unknown_render_mode() -> None:
