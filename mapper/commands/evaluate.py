@@ -144,8 +144,19 @@ def _models(name: str, no_guard: bool) -> dict[str, CostModel]:
 
 
 def _evaluated(pair: Pair, chip: Accelerator, models: dict[str, CostModel]) -> dict[str, Cost]:
+    """Costs by model; of several models, one that cannot take the layer is left out."""
+    from cost_models import CostModelError
+
     layer, mapping = pair
-    return {name: model.evaluate(layer, chip, mapping) for name, model in models.items()}
+    costs = {}
+    for name, model in models.items():
+        try:
+            costs[name] = model.evaluate(layer, chip, mapping)
+        except CostModelError as error:
+            if len(models) == 1:
+                raise
+            typer.echo(f"{name} is left out: {error}", err=True)
+    return costs
 
 
 def _print_json(results: list[tuple[Pair, dict[str, Cost]]], chip: Accelerator) -> None:
@@ -161,9 +172,31 @@ def _print_json(results: list[tuple[Pair, dict[str, Cost]]], chip: Accelerator) 
                 "accelerator": chip.to_dict(),
                 **_mapping_values(layer, mapping),
                 "costs": {name: cost_values(cost) for name, cost in costs.items()},
+                **_comparison_values(layer, mapping, chip, costs),
             }
         )
     print_json(rows[0] if len(rows) == 1 else rows)
+
+
+def _comparison_values(
+    layer: Layer, mapping: Mapping | Dataflow, chip: Accelerator, costs: dict[str, Cost]
+) -> dict[str, Any]:
+    """Where and why MAESTRO differs, where both models were asked for."""
+    from cost_models.compare import compare
+
+    if not {"exact", "maestro"} <= costs.keys():
+        return {}
+    found = compare(layer, chip, mapping, {})
+    return {
+        "differences": [
+            {"figure": item.figure, "exact": item.exact, "maestro": item.maestro}
+            for item in found.differences
+        ],
+        "causes": [
+            {"number": cause.number, "title": cause.title, "why": cause.why}
+            for cause in found.causes
+        ],
+    }
 
 
 def _mapping_values(layer: Layer, mapping: Mapping | Dataflow) -> dict[str, Any]:
@@ -202,6 +235,12 @@ def _print_one(
     for name, cost in costs.items():
         if not cost.feasible:
             typer.echo(f"{name}: {cost.infeasible}", err=True)
+    if {"exact", "maestro"} <= costs.keys():
+        from cost_models.compare import compare
+
+        typer.echo()
+        for line in compare(layer, chip, given, {}).lines():
+            typer.echo(line)
 
 
 def _as_mapping(layer: Layer, given: Mapping | Dataflow) -> Mapping | None:
@@ -227,8 +266,8 @@ def _print_many(results: list[tuple[Pair, dict[str, Cost]]]) -> None:
             reason = "" if cost.infeasible is None else cost.infeasible.code.name
             rows.append({"layer": layer.name, "cost model": name, **values, "reason": reason})
     print_rows(f"{len(results)} layers", rows, "latency in cycles, energy in nJ, l1_bytes a PE")
-    for name in results[0][1]:
-        done = [costs[name] for _, costs in results if costs[name].feasible]
+    for name in dict.fromkeys(name for _, costs in results for name in costs):
+        done = [c[name] for _, c in results if name in c and c[name].feasible]
         cycles, energy = (
             sum(getattr(cost, figure) for cost in done)
             for figure in ("latency_cycles", "energy_nj")
