@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
+from functools import partial
 from typing import Any
 
 
@@ -22,6 +23,11 @@ class LazyInfo(dict[str, Any]):
         value = self._later.pop(key)()
         self[key] = value
         return value
+
+    def extended(self, extra: Mapping[str, Any]) -> LazyInfo:
+        """This info with some keys replaced or added; what is made later is made once for both."""
+        known = dict(dict.items(self))
+        return LazyInfo({**known, **extra}, {key: partial(self.get, key) for key in self._later})
 
     def _whole(self) -> LazyInfo:
         for key in list(self._later):
