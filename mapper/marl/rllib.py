@@ -6,9 +6,12 @@ Slower than the batched learner and without its elites; it is the reference of t
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import shutil
 import tempfile
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -37,8 +40,7 @@ class ChoosingEnv(MultiAgentEnv):
     """One world: every agent chooses its parameters, one sample is evaluated, all share a reward.
 
     Args:
-        problem: It counts the samples; when its budget is used up the last answer is repeated, and
-            the caller's loop ends.
+        problem: It counts the samples, and raises BudgetExhausted out of `step` at the end.
         assignment: Which agent owns which parameter.
     """
 
@@ -56,7 +58,6 @@ class ChoosingEnv(MultiAgentEnv):
         }
         self.age = 0
         self.seen = np.zeros(OBSERVATION, np.float32)
-        self.exhausted = False
         super().__init__()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
@@ -67,7 +68,7 @@ class ChoosingEnv(MultiAgentEnv):
     def step(self, action_dict: Mapping[str, NDArray[np.int64]]) -> Any:
         """One sample."""
         self.age += 1
-        reward = 0.0 if self.exhausted else self._sample(action_dict)
+        reward = self._sample(action_dict)
         ends = self.age >= EPISODE
         agents = self.possible_agents
         return (
@@ -82,14 +83,19 @@ class ChoosingEnv(MultiAgentEnv):
         action = np.zeros((1, len(self.problem.space.nvec)), np.int64)
         for agent, columns in zip(self.possible_agents, self.columns, strict=True):
             action[0, columns] = action_dict[agent]
-        try:
-            evaluation = self.problem.evaluate(action)
-        except BudgetExhausted:
-            self.exhausted = True
-            return 0.0
+        evaluation = self.problem.evaluate(action)
         self.seen = self.feedback.observed(evaluation)[0]
         free = np.full(1, np.nan)
         return float(self.feedback.log_gain(free, evaluation.values)[0])
+
+
+_WORLDS: dict[str, ChoosingEnv] = {}
+"""Worlds of this process by key: RLlib copies what an environment's maker holds, and the samples of a
+copied problem would count nowhere."""
+
+
+def _world_of(config: Mapping[str, Any]) -> ChoosingEnv:
+    return _WORLDS[config["key"]]
 
 
 def search(
@@ -145,14 +151,18 @@ def _train(problem: Problem, assignment: Assignment, config: MarlConfig, seed: i
     from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
     from ray.tune.registry import register_env
 
-    logging.getLogger("ray").setLevel(logging.ERROR)
+    for name in ("ray", "ray.rllib", "ray.tune"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    warnings.filterwarnings("ignore", module="ray")
     torch.set_num_threads(1)
     world = ChoosingEnv(problem, assignment)
-    register_env("mapper-choosing", lambda _: world)
+    key = f"{os.getpid()}-{id(world)}"
+    _WORLDS[key] = world
+    register_env("mapper-choosing", _world_of)
     algorithm_config = (
         PPOConfig()
         .api_stack(enable_rl_module_and_learner=True, enable_env_runner_and_connector_v2=True)
-        .environment("mapper-choosing", disable_env_checking=True)
+        .environment("mapper-choosing", env_config={"key": key}, disable_env_checking=True)
         .env_runners(
             num_env_runners=0,
             num_envs_per_env_runner=1,
@@ -185,11 +195,24 @@ def _train(problem: Problem, assignment: Assignment, config: MarlConfig, seed: i
     algorithm = algorithm_config.build_algo()
     try:
         _load_weights(algorithm, world.possible_agents, config.checkpoint)
-        while not world.exhausted:
-            algorithm.train()
+        while problem.remaining != 0:
+            try:
+                algorithm.train()
+            except RuntimeError:  # RLlib's word for an environment that raises
+                if problem.remaining != 0:
+                    raise
         _save_weights(algorithm, world.possible_agents, config.checkpoint)
     finally:
+        del _WORLDS[key]
         algorithm.stop()
+        _forget(Path(algorithm.logdir))
+
+
+def _forget(folder: Path) -> None:
+    """Remove the folder of results that RLlib makes in the home folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        folder.parent.rmdir()  # only if nothing else is there
 
 
 def _save_weights(algorithm: Any, agents: list[str], path: str) -> None:

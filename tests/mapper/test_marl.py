@@ -309,3 +309,21 @@ def test_a_warm_start_begins_where_a_neighbour_ended(tmp_path):
         return np.median([searcher.search(problem(), 100, s).best_value for s in range(3)])
 
     assert early(warm_start=str(path)) < early()
+
+
+@pytest.mark.ray
+def test_rllib_learns_what_the_batched_learner_learns(tmp_path):
+    """Parity of the plain method: both beat random search, at about the same value."""
+    pytest.importorskip("ray", reason="needs the extra rllib")
+    budget = 1500
+    plain = {"elites": 0, "local": 0.0, "uniform": 0.0, "exchange": 0.0, "avoid_repeats": False}
+    path = tmp_path / "policies.pt"
+    rllib = baselines.load("marl", learner="rllib", checkpoint=str(path))
+    theirs = samples_of(rllib, budget)[1]
+    ours = samples_of(baselines.load("marl", **plain), budget)[1]
+    chance = samples_of(baselines.load("random"), budget)[1]
+    assert theirs.samples == budget
+    assert max(theirs.best_value, ours.best_value) < 1.05 * chance.best_value
+    assert 0.7 < theirs.best_value / ours.best_value < 1.4
+    weights = torch.load(path, weights_only=True)["agents"]
+    assert len(weights) == len(resolve("auto", problem()))
