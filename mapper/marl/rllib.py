@@ -90,8 +90,8 @@ class ChoosingEnv(MultiAgentEnv):
 
 
 _WORLDS: dict[str, ChoosingEnv] = {}
-"""Worlds of this process by key: RLlib copies what an environment's maker holds, and the samples of a
-copied problem would count nowhere."""
+"""Worlds of this process by key: RLlib copies whatever an environment's maker holds, and a copied
+problem would count its samples nowhere."""
 
 
 def _world_of(config: Mapping[str, Any]) -> ChoosingEnv:
