@@ -107,7 +107,7 @@ class BinaryModel:
             Path(folder, "mapping.m").write_text(text, encoding="utf-8")
             try:
                 done = subprocess.run(
-                    self._command(accelerator),
+                    self.command(accelerator),
                     cwd=folder,
                     capture_output=True,
                     timeout=_SECONDS,
@@ -145,7 +145,8 @@ class BinaryModel:
             one=costs.__getitem__,
         )
 
-    def _command(self, accelerator: Accelerator) -> list[str]:
+    def command(self, accelerator: Accelerator) -> list[str]:
+        """The command line for a file ``mapping.m`` in the working folder."""
         options = {
             "full_buffer": "false",
             "noc_hops": 1,

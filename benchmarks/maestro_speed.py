@@ -1,0 +1,136 @@
+"""Speed and memory of the MAESTRO model on random mappings.
+
+    python benchmarks/maestro_speed.py [--rows 50000] [--million] [--json]
+
+Rates count what a caller waits for, the CostBatch included; each is the best of several runs. The
+cpu column is the same by the CPU's clock of this process, which other work on the machine disturbs
+less. With MAESTRO_BIN set to the stock program, that runs on the first mappings of the batch too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+import layers
+from cost_models import Accelerator, CostModel, Mapping, load
+from maestro_env import MapSpace
+
+COLD = """
+import time
+start = time.perf_counter()
+import layers
+from cost_models import Accelerator, load
+from cost_models.mapping import MappingBatch
+layer = layers.get({layer!r})
+order = [[[0, 1, 2, 3, 4, 5]] * 2]
+tiles = [[layer.extents, layer.extents]]
+batch = MappingBatch(order, [[1, 1]], tiles, [1])
+load("maestro").evaluate_batch(layer, Accelerator.preset("edge"), batch)
+print(time.perf_counter() - start)
+"""
+MILLION = """
+import resource
+import layers
+from cost_models import Accelerator, load
+from cost_models.mapping import MappingBatch
+from maestro_env import MapSpace
+layer, accelerator = layers.get({layer!r}), Accelerator.preset("edge")
+space = MapSpace(layer, accelerator)
+batch = space.decode(space.sample(1000, 0))
+index = [row % 1000 for row in range(1_000_000)]
+batch = batch.take(index)
+costs = load("maestro").evaluate_batch(layer, accelerator, batch)
+assert len(costs) == 1_000_000
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def best(run: Callable[[], object], repeats: int) -> tuple[float, float]:
+    """Shortest wall and CPU seconds of a call."""
+    walls, cpus = [], []
+    for _ in range(repeats):
+        wall, cpu = time.perf_counter(), time.process_time()
+        run()
+        walls.append(time.perf_counter() - wall)
+        cpus.append(time.process_time() - cpu)
+    return min(walls), min(cpus)
+
+
+def single(model: CostModel, layer: layers.Layer, edge: Accelerator, mapping: Mapping) -> None:
+    for _ in range(200):
+        model.evaluate(layer, edge, mapping)
+
+
+def in_process(script: str, cache: str | None = None) -> float:
+    """What a fresh interpreter prints."""
+    environment = dict(os.environ)
+    if cache is not None:
+        environment["NUMBA_CACHE_DIR"] = cache
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+    )
+    return float(done.stdout)
+
+
+def measure(name: str, rows: int, repeats: int, million: bool) -> dict[str, float]:
+    layer, edge = layers.get(name), Accelerator.preset("edge")
+    space = MapSpace(layer, edge)
+    batch = space.decode(space.sample(rows, seed=0))
+    figures: dict[str, float] = {}
+    for accelerator in ("edge", "archgym"):
+        hardware = Accelerator.preset(accelerator)
+        for threads in (1, 2):
+            model = load("maestro", threads=threads)
+            model.evaluate_batch(layer, hardware, batch.take(slice(0, 2)))
+            wall, cpu = best(lambda: model.evaluate_batch(layer, hardware, batch), repeats)  # noqa: B023
+            figures[f"{accelerator}: mappings/s, {threads} threads"] = rows / wall
+            if threads == 1:
+                figures[f"{accelerator}: mappings/s of CPU time"] = rows / cpu
+    model = load("maestro", threads=1)
+    wall, cpu = best(lambda: single(model, layer, edge, batch[0]), repeats)
+    figures["single call, us"], figures["single call, us of CPU time"] = wall * 5e3, cpu * 5e3
+    with tempfile.TemporaryDirectory() as cache:
+        figures["import and first batch, empty cache, s"] = in_process(
+            COLD.format(layer=name), cache
+        )
+        figures["import and first batch, filled cache, s"] = in_process(
+            COLD.format(layer=name), cache
+        )
+    if million:
+        figures["1,000,000 mappings in one call, peak MiB"] = in_process(MILLION.format(layer=name))
+    if os.environ.get("MAESTRO_BIN"):
+        stock, few = load("maestro-binary"), batch.take(slice(0, 100))
+        wall, _ = best(lambda: stock.evaluate_batch(layer, edge, few), 1)
+        figures["stock program: mappings/s"] = 100 / wall
+        ours = figures["edge: mappings/s, 1 threads"]
+        figures["ratio to the stock program, 1 thread"] = ours * wall / 100
+    figures["peak MiB of this process"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--layer", default="mobilenetv2.2")
+    parser.add_argument("--rows", type=int, default=50_000)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--million", action="store_true", help="also one call of 1,000,000")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    figures = measure(arguments.layer, arguments.rows, arguments.repeats, arguments.million)
+    if arguments.json:
+        print(json.dumps(figures, indent=2))
+        return
+    for what, value in figures.items():
+        print(f"{what:<42} {value:>14,.2f}")
+
+
+if __name__ == "__main__":
+    main()
