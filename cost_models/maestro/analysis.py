@@ -6,8 +6,6 @@ is evaluated once per such set and looked up after that. Levels are walked with 
 
 from __future__ import annotations
 
-from numba import njit
-
 from cost_models.maestro.cases import next_case, start_level
 from cost_models.maestro.layout import (
     ACTIVE,
@@ -80,6 +78,7 @@ from cost_models.maestro.layout import (
     T_FILTER,
     T_INPUT,
     TILE,
+    TWO,
     UNITS,
     V_FILTER,
     V_INPUT,
@@ -92,16 +91,18 @@ from cost_models.maestro.layout import (
     W_STATE,
     WALKER_1,
     WALKER_2,
+    ZERO,
     FloatArray,
     IntArray,
     M,
+    part,
     quotient,
     wrap32,
 )
 from cost_models.maestro.levels import build_levels
 
 
-@njit(error_model="numpy")
+@part
 def analyse(
     layer: IntArray,
     hardware: IntArray,
@@ -141,10 +142,10 @@ def analyse(
     for var in range(NUM_VARIABLES):
         work[GIVEN + var] = layer[var]
     gemm = layer[M] > 0
-    start_level(gemm, 0, work)
+    start_level(gemm, ZERO, work)
     floats[BUSY] = 0.0
     input_size = filter_size = output_size = 0
-    level = at = 0
+    level = at = ZERO
     while True:
         if work[at + CASE] == work[at + CASES]:
             raw[RECORDS] += 1
@@ -246,7 +247,7 @@ def analyse(
     return OK
 
 
-@njit(error_model="numpy")
+@part
 def _moved(at: int, active: int, work: IntArray) -> int:
     """The innermost active directive that is not at its first tile; MAX_MAPS if all are."""
     for k in range(active - 1, -1, -1):
@@ -255,7 +256,7 @@ def _moved(at: int, active: int, work: IntArray) -> int:
     return MAX_MAPS
 
 
-@njit(error_model="numpy")
+@part
 def _children(
     level: int,
     at: int,
@@ -298,7 +299,7 @@ def _children(
     return -1, compute, working
 
 
-@njit(error_model="numpy")
+@part
 def _remember(level: int, at: int, work: IntArray, floats: FloatArray) -> None:
     """Keep the result of a level that has finished under the set of edge tiles it was given."""
     slot = level * SETS + work[at - LEVEL_SIZE + CHILD]
@@ -308,7 +309,7 @@ def _remember(level: int, at: int, work: IntArray, floats: FloatArray) -> None:
     floats[slot] = floats[BUSY + level] / count if count > 0 else 0.0
 
 
-@njit(error_model="numpy")
+@part
 def _sends(elements: int, bandwidth: int) -> int:
     """Cycles to send elements over the NoC, with one hop of one cycle."""
     if 0 <= elements <= bandwidth:
@@ -317,7 +318,7 @@ def _sends(elements: int, bandwidth: int) -> int:
     return whole + (1 if whole * bandwidth != elements else 0)
 
 
-@njit(error_model="numpy")
+@part
 def _note_delays(
     occurs: int, into: int, out: int, compute: int, widest: int, raw: IntArray
 ) -> None:
@@ -333,22 +334,22 @@ def _note_delays(
     raw[COMPUTE_SUM] += occurs * compute
 
 
-@njit(error_model="numpy")
+@part
 def _offchip(
     delay: int, compute: int, load_size: int, output_size: int, hardware: IntArray, raw: IntArray
 ) -> int:
     """The delay with the off-chip boundary, which MAESTRO charges by buffer size in every case."""
     need = max(raw[OFFCHIP_REQ], quotient(output_size, compute), quotient(load_size, compute))
-    raw[OFFCHIP_REQ] = quotient(need, 2)
+    raw[OFFCHIP_REQ] = quotient(need, TWO)
     bandwidth = hardware[OFFCHIP_BW]
     if load_size < bandwidth and 0 <= output_size < bandwidth:
         return max(delay, 0)
-    fill = quotient(quotient(load_size, bandwidth), 2)
-    drain = quotient(quotient(output_size, bandwidth), 2)
+    fill = quotient(quotient(load_size, bandwidth), TWO)
+    drain = quotient(quotient(output_size, bandwidth), TWO)
     return max(fill, delay, drain)
 
 
-@njit(error_model="numpy")
+@part
 def _l1_size(at: int, work: IntArray) -> int:
     """L1 requirement of a level: two tiles of each tensor, inputs once for each case looked at."""
     inputs = filters = outputs = 1

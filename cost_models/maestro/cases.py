@@ -8,8 +8,6 @@ are constants, the others have a factor a state, and the walk keeps the products
 
 from __future__ import annotations
 
-from numba import njit
-
 from cost_models.maestro.layout import (
     ACTIVE,
     BIT,
@@ -59,12 +57,14 @@ from cost_models.maestro.layout import (
     WALKER_1,
     WALKER_2,
     WHOLE,
+    ZERO,
     IntArray,
+    part,
 )
 from cost_models.maestro.shares import PLAIN, RAGGED_TAIL, SHORT, TAIL, fill_share
 
 
-@njit(error_model="numpy")
+@part
 def start_level(gemm: bool, at: int, work: IntArray) -> None:
     """Lay out the states of a level for the tile it is given, and stand at its first case.
 
@@ -73,7 +73,7 @@ def start_level(gemm: bool, at: int, work: IntArray) -> None:
         at: Start of the level's block; its `GIVEN` row holds the tile.
         work: ``(WORK_SIZE,)``, see `layout`.
     """
-    active = 0
+    active = ZERO
     cases = 1
     made_all = made_out = 1
     edges = 0
@@ -109,7 +109,7 @@ def start_level(gemm: bool, at: int, work: IntArray) -> None:
     work[at + W_ALL] = made_all
     work[at + W_OUT] = made_out
     work[at + W_SET] = edges
-    _multiply(at, 0, work)
+    _multiply(at, ZERO, work)
     walker1, walker2 = work[at + WALKER_1], work[at + WALKER_2]
     states2 = work[at + NUM_STATES + walker2] if walker2 >= 0 else 1
     if work[at + SECOND] < 0:
@@ -121,7 +121,7 @@ def start_level(gemm: bool, at: int, work: IntArray) -> None:
     _fill_change(at, IN_FILTER, T_FILTER, V_FILTER, work)
 
 
-@njit(error_model="numpy")
+@part
 def _temporal_states(at: int, d: int, given: int, active: int, work: IntArray) -> int:
     """First tile, full tiles and edge tile of a temporal map that does not cover what is given."""
     size, offset = work[at + TILE + d], work[at + OFFSET + d]
@@ -146,7 +146,7 @@ def _temporal_states(at: int, d: int, given: int, active: int, work: IntArray) -
     return count
 
 
-@njit(error_model="numpy")
+@part
 def _spatial_states(at: int, d: int, given: int, active: int, which: int, work: IntArray) -> int:
     """States of a spatial map and the pattern of each; its factors are in the shares."""
     size, offset, units = work[at + TILE + d], work[at + OFFSET + d], work[at + UNITS]
@@ -176,7 +176,7 @@ def _spatial_states(at: int, d: int, given: int, active: int, which: int, work: 
     return count
 
 
-@njit(error_model="numpy")
+@part
 def _fill_change(at: int, tensor: int, factor_row: int, variant_row: int, work: IntArray) -> None:
     """What a tensor's PEs load along temporal maps, by the innermost directive that moved."""
     base = 1
@@ -206,7 +206,7 @@ def _fill_change(at: int, tensor: int, factor_row: int, variant_row: int, work: 
         work[at + variant_row + k] = variant
 
 
-@njit(error_model="numpy")
+@part
 def next_case(at: int, work: IntArray) -> None:
     """Go to the next case: per directive the order is 1 .. n - 1, 0, the last directive fastest."""
     work[at + CASE] += 1
@@ -220,7 +220,7 @@ def next_case(at: int, work: IntArray) -> None:
     _multiply(at, max(k, 0), work)
 
 
-@njit(error_model="numpy")
+@part
 def _multiply(at: int, start: int, work: IntArray) -> None:
     """Bring the products over the active directives up to date from one of them on."""
     for k in range(start, work[at + ACTIVE]):

@@ -8,13 +8,12 @@ array can be; a search that minimises its raw figures finds exactly those.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
 from cost_models.cost import Cost
 from cost_models.infeasible import Infeasible, ReasonCode
-from cost_models.maestro.layout import L1_LIMIT, L2_LIMIT, LANES, NOC_BW, IntArray
+from cost_models.maestro.layout import L1_LIMIT, L2_LIMIT, LANES, NOC_BW, IntArray, part
 from layers import Layer
 
 # Entries of a layer's laws: laws[entry].
@@ -41,7 +40,7 @@ def laws_of(layer: Layer) -> NDArray[np.float64]:
     )
 
 
-@njit(error_model="numpy")
+@part
 def judge(
     laws: NDArray[np.float64],
     hardware: IntArray,

@@ -74,6 +74,7 @@ from cost_models.maestro.layout import (
     S,
     X,
     Y,
+    part,
 )
 
 ACCESS_KINDS = ("l1_read", "l1_write", "l2_read", "l2_write")
@@ -96,8 +97,8 @@ _REFUSED = int(ReasonCode.REFUSED)
 _DIES = int(ReasonCode.DIES)
 _PE_COUNT = int(ReasonCode.PE_COUNT)
 
-_area_um2 = njit(physical.area_um2)
-_power_mw = njit(physical.power_mw)
+_area_um2 = part(physical.area_um2)
+_power_mw = part(physical.power_mw)
 
 L1_NJ = physical.L1_ACCESS
 L2_NJ = physical.L2_ACCESS
@@ -105,7 +106,7 @@ MAC_NJ = physical.MAC_NJ
 _LOWEST = float(np.iinfo(np.int64).min)
 
 
-@njit(error_model="numpy")
+@part
 def _lower(
     layer: IntArray,
     extents: IntArray,
@@ -155,7 +156,7 @@ def _lower(
     return True
 
 
-@njit(error_model="numpy")
+@part
 def _report(
     status: int,
     layer: IntArray,
@@ -195,7 +196,7 @@ def _report(
     return code
 
 
-@njit(error_model="numpy")
+@part
 def _fill(
     layer: IntArray,
     hardware: IntArray,
@@ -276,7 +277,7 @@ def _fill(
     figures[at + 8] = _average(raw[COMPUTE_SUM], count)
 
 
-@njit(error_model="numpy")
+@part
 def _average(total: int, count: int) -> float:
     """The truncated mean; what x86 makes of a nan where there is nothing to average."""
     if count == 0:

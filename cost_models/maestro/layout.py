@@ -43,7 +43,7 @@ VAR, SPATIAL, TILE, OFFSET, LAST, NEW, LAST_NEW = (_W * i for i in range(7))
 O_TILE, O_LAST, O_NEW, O_LAST_NEW, MADE, MADE_LAST = (_W * i for i in range(7, 13))
 BIT, COUPLED = _W * 13, _W * 14
 """Bit of a directive in a set of edge tiles (0 if the edge tile is whole); and its tensors."""
-IN_INPUT, IN_FILTER, IN_OUTPUT = 1, 2, 4
+IN_INPUT, IN_FILTER, IN_OUTPUT = np.int64(1), np.int64(2), np.int64(4)
 
 _HEAD = _W * 15
 COUNT, UNITS, EDGE_UNITS, FIRST, SECOND = (_HEAD + i for i in range(5))
@@ -74,11 +74,11 @@ PATTERN_1 = NUM_STATES + _W + 12 * _W
 PATTERN_2 = PATTERN_1 + 3
 # By the innermost active directive that moved; entry MAX_MAPS stands for none.
 _C = MAX_MAPS + 1
-T_INPUT, V_INPUT, T_FILTER, V_FILTER = (PATTERN_2 + 3 + _C * i for i in range(4))
+T_INPUT, V_INPUT, T_FILTER, V_FILTER = (np.int64(PATTERN_2 + 3 + _C * i) for i in range(4))
 EXITS = -1
 """Variant where the program exits: the tile that changes has no new element."""
 # The case at hand: state by active directive, and products over the active directives before it.
-W_STATE, W_OCCURS, W_ALL, W_OUT, W_SET = (V_FILTER + _C * (1 + i) for i in range(5))
+W_STATE, W_OCCURS, W_ALL, W_OUT, W_SET = (int(V_FILTER) + _C * (1 + i) for i in range(5))
 LEVEL_SIZE = W_SET + _C
 
 # Results of sub-levels by the set of edge tiles above: + level * SETS + set.
@@ -102,11 +102,18 @@ RAW_ENTRIES = 23
 NEVER = np.iinfo(np.int64).max
 """Minimum of nothing."""
 
+# For arguments: Numba would compile a function once more for each plain constant it is given.
+ZERO, TWO = np.int64(0), np.int64(2)
+YES, NO = np.bool_(True), np.bool_(False)
+
+part = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+"""Compiles a part of the kernel: C++'s arithmetic, and no way in from Python."""
+
 # What becomes of a mapping.
 OK, REFUSED, DIES, NO_PES = range(4)
 
 
-@njit(error_model="numpy")
+@part
 def quotient(value: int, divisor: int) -> int:
     """Integer division that truncates, as C++ does."""
     if value >= 0:
@@ -114,7 +121,7 @@ def quotient(value: int, divisor: int) -> int:
     return -(-value // divisor)
 
 
-@njit(error_model="numpy")
+@part
 def wrap32(value: int) -> int:
     """The low 32 bits as a signed integer: some of MAESTRO's counters are that narrow."""
     low = value & 0xFFFFFFFF

@@ -9,7 +9,6 @@ tile, an edge tile and their new parts have (`CA_reuse-analysis.hpp`).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cost_models.maestro.layout import (
     BIT,
@@ -49,15 +48,17 @@ from cost_models.maestro.layout import (
     TILE,
     UNITS,
     VAR,
+    ZERO,
     IntArray,
     R,
     S,
     X,
     Y,
+    part,
 )
 
 
-@njit(error_model="numpy")
+@part
 def build_levels(
     layer: IntArray,
     num_pes: int,
@@ -100,7 +101,7 @@ def build_levels(
     return OK
 
 
-@njit(error_model="numpy")
+@part
 def _shrink(extents: IntArray, at: int, work: IntArray) -> None:
     """The extents of the level below: the tiles of variables that an input tensor has."""
     for var in range(NUM_VARIABLES):
@@ -111,7 +112,7 @@ def _shrink(extents: IntArray, at: int, work: IntArray) -> None:
         extents[var] = size
 
 
-@njit(error_model="numpy")
+@part
 def _complete(
     layer: IntArray,
     extents: IntArray,
@@ -128,13 +129,13 @@ def _complete(
         if seen & bit:
             return False
         seen |= bit
-    count = 0
+    count = ZERO
     if level > 0:
         above = at - LEVEL_SIZE
         for d in range(work[above + COUNT] - 1, -1, -1):
             var = work[above + VAR + d]
             if not (seen >> var) & 1:
-                _put(at, count, var, 0, work[above + TILE + d], work[above + OFFSET + d], work)
+                _put(at, count, var, ZERO, work[above + TILE + d], work[above + OFFSET + d], work)
                 count += 1
         for d in range(count):
             seen |= 1 << work[at + VAR + d]
@@ -150,7 +151,7 @@ def _complete(
     moved = layer[MASK_INPUT] | layer[MASK_FILTER]
     for var in range(NUM_VARIABLES):
         if (moved >> var) & 1 and not (seen >> var) & 1:
-            _put(at, count, var, 0, extents[var], extents[var], work)
+            _put(at, count, var, ZERO, extents[var], extents[var], work)
             count += 1
     work[at + COUNT] = count
     work[at + FIRST] = -1
@@ -167,7 +168,7 @@ def _complete(
     return bool(work[at + FIRST] >= 0)
 
 
-@njit(error_model="numpy")
+@part
 def _put(at: int, d: int, var: int, spatial: int, size: int, offset: int, work: IntArray) -> None:
     work[at + VAR + d] = var
     work[at + SPATIAL + d] = spatial
@@ -175,7 +176,7 @@ def _put(at: int, d: int, var: int, spatial: int, size: int, offset: int, work: 
     work[at + OFFSET + d] = offset
 
 
-@njit(error_model="numpy")
+@part
 def _own_size(program: IntArray, counts: IntArray, level: int, var: int) -> int:
     for d in range(counts[level]):
         if program[level, P_VAR, d] == var:
@@ -183,7 +184,7 @@ def _own_size(program: IntArray, counts: IntArray, level: int, var: int) -> int:
     return 0
 
 
-@njit(error_model="numpy")
+@part
 def _apply_stride(layer: IntArray, level: int, at: int, d: int, work: IntArray) -> None:
     """Turn unstrided rows and columns into input ones; below the top a wide stride is mistaken."""
     taps, stride = layer[R if work[at + VAR + d] == Y else S], layer[STRIDE]
@@ -194,7 +195,7 @@ def _apply_stride(layer: IntArray, level: int, at: int, d: int, work: IntArray) 
     work[at + OFFSET + d] = steps * (taps if level > 0 and taps < stride else stride)
 
 
-@njit(error_model="numpy")
+@part
 def _fill_tables(layer: IntArray, extents: IntArray, at: int, work: IntArray) -> None:
     tile_r = last_r = tile_s = last_s = 1
     for d in range(work[at + COUNT]):
@@ -238,7 +239,7 @@ def _fill_tables(layer: IntArray, extents: IntArray, at: int, work: IntArray) ->
         work[at + MADE_LAST + d] = work[at + (O_LAST if output else LAST) + d]
 
 
-@njit(error_model="numpy")
+@part
 def _edge_units(extent: int, size: int, offset: int, units: int) -> int:
     """Sub-clusters at work in the last spatial step, as MAESTRO counts them."""
     if extent <= size:

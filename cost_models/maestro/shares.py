@@ -7,8 +7,6 @@ multiplier depends only on the pattern the spatial maps are in, so it is filled 
 
 from __future__ import annotations
 
-from numba import njit
-
 from cost_models.maestro.layout import (
     COUPLED,
     EDGE_UNITS,
@@ -21,6 +19,7 @@ from cost_models.maestro.layout import (
     MADE,
     MADE_LAST,
     NEW,
+    NO,
     O_LAST_NEW,
     O_NEW,
     S_CRITICAL,
@@ -36,8 +35,10 @@ from cost_models.maestro.layout import (
     TILE,
     UNITS,
     VAR,
+    YES,
     IntArray,
     N,
+    part,
 )
 
 PLAIN, SHORT, TAIL, RAGGED_TAIL = range(4)
@@ -45,7 +46,7 @@ PLAIN, SHORT, TAIL, RAGGED_TAIL = range(4)
 and one whose last PE is ragged."""
 
 
-@njit(error_model="numpy")
+@part
 def fill_share(gemm: bool, at: int, first: int, second: int, work: IntArray) -> None:
     """Fill the multipliers of one combination of patterns, if this mapping has not yet.
 
@@ -79,7 +80,7 @@ def fill_share(gemm: bool, at: int, first: int, second: int, work: IntArray) -> 
             )
 
 
-@njit(error_model="numpy")
+@part
 def _rank(var: int, gemm: bool) -> int:
     """Place of a variable in MAESTRO's tensor lists: N G K C R S Y X, or M K N of a GEMM."""
     if var == N and gemm:
@@ -87,7 +88,7 @@ def _rank(var: int, gemm: bool) -> int:
     return (3, 1, 2, -1, 0, 4, 5, 7, 6)[var]
 
 
-@njit(error_model="numpy")
+@part
 def _add_up(
     first: int, rest: int, partial: int, edge: bool, ragged: bool, units: int, edge_units: int
 ) -> int:
@@ -100,7 +101,7 @@ def _add_up(
     return first + max(edge_units - 1 - lone, 0) * rest + lone * partial
 
 
-@njit(error_model="numpy")
+@part
 def _ingress(
     at: int,
     d1: int,
@@ -124,17 +125,17 @@ def _ingress(
     alone = ragged and edge_units == 1
     first = rest = partial = 1
     if in1:
-        first = _received(at, d1, pattern1, variant1, alone, True, edge_units, work)
-        rest = _received(at, d1, pattern1, variant1, False, False, edge_units, work)
-        partial = _received(at, d1, pattern1, variant1, True, False, edge_units, work)
+        first = _received(at, d1, pattern1, variant1, alone, YES, edge_units, work)
+        rest = _received(at, d1, pattern1, variant1, NO, NO, edge_units, work)
+        partial = _received(at, d1, pattern1, variant1, YES, NO, edge_units, work)
     if in2:
-        first *= _received(at, d2, pattern2, variant2, alone, True, edge_units, work)
-        rest *= _received(at, d2, pattern2, variant2, False, False, edge_units, work)
-        partial *= _received(at, d2, pattern2, variant2, True, False, edge_units, work)
+        first *= _received(at, d2, pattern2, variant2, alone, YES, edge_units, work)
+        rest *= _received(at, d2, pattern2, variant2, NO, NO, edge_units, work)
+        partial *= _received(at, d2, pattern2, variant2, YES, NO, edge_units, work)
     return _add_up(first, rest, partial, edge, ragged, work[at + UNITS], edge_units)
 
 
-@njit(error_model="numpy")
+@part
 def _received(
     at: int,
     d: int,
@@ -156,7 +157,7 @@ def _received(
     return work[at + (LAST if partial else TILE) + d]
 
 
-@njit(error_model="numpy")
+@part
 def _fill_outputs(
     at: int, d1: int, d2: int, pattern1: int, pattern2: int, later: bool, share: int, work: IntArray
 ) -> None:
@@ -171,37 +172,37 @@ def _fill_outputs(
     alone = ragged and edge_units == 1
     first = rest = partial = 1
     if out1:
-        first = _made(at, d1, pattern1, alone, True, True, edge_units, work)
-        rest = _made(at, d1, pattern1, False, False, True, edge_units, work)
-        partial = _made(at, d1, pattern1, True, False, True, edge_units, work)
+        first = _made(at, d1, pattern1, alone, YES, YES, edge_units, work)
+        rest = _made(at, d1, pattern1, NO, NO, YES, edge_units, work)
+        partial = _made(at, d1, pattern1, YES, NO, YES, edge_units, work)
     if out2:
-        first *= _made(at, d2, pattern2, alone, True, True, edge_units, work)
-        rest *= _made(at, d2, pattern2, False, False, True, edge_units, work)
-        partial *= _made(at, d2, pattern2, True, False, True, edge_units, work)
+        first *= _made(at, d2, pattern2, alone, YES, YES, edge_units, work)
+        rest *= _made(at, d2, pattern2, NO, NO, YES, edge_units, work)
+        partial *= _made(at, d2, pattern2, YES, NO, YES, edge_units, work)
     egress = 1
     if out1 or out2:
         egress = _add_up(first, rest, partial, edge, ragged, units, edge_units)
     work[share + S_EGRESS] = egress
 
-    critical = _made(at, d1, pattern1, alone, True, True, edge_units, work)
+    critical = _made(at, d1, pattern1, alone, YES, YES, edge_units, work)
     if d2 >= 0:
-        critical *= _made(at, d2, pattern2, alone, True, True, edge_units, work)
+        critical *= _made(at, d2, pattern2, alone, YES, YES, edge_units, work)
     work[share + S_CRITICAL] = critical
 
     edge = pattern1 > 0 or pattern2 > 0
     ragged = edge and (pattern2 if d2 >= 0 else pattern1) & 1 != 0
     alone = ragged and edge_units == 1
-    first = _made(at, d1, pattern1, alone, True, True, edge_units, work)
-    rest = _made(at, d1, pattern1, False, True, True, edge_units, work)
-    partial = _made(at, d1, pattern1, True, False, False, edge_units, work)
+    first = _made(at, d1, pattern1, alone, YES, YES, edge_units, work)
+    rest = _made(at, d1, pattern1, NO, YES, YES, edge_units, work)
+    partial = _made(at, d1, pattern1, YES, NO, NO, edge_units, work)
     if d2 >= 0:
-        first *= _made(at, d2, pattern2, alone, True, True, edge_units, work)
-        rest *= _made(at, d2, pattern2, False, True, True, edge_units, work)
-        partial *= _made(at, d2, pattern2, True, False, False, edge_units, work)
+        first *= _made(at, d2, pattern2, alone, YES, YES, edge_units, work)
+        rest *= _made(at, d2, pattern2, NO, YES, YES, edge_units, work)
+        partial *= _made(at, d2, pattern2, YES, NO, NO, edge_units, work)
     work[share + S_MACS] = _add_up(first, rest, partial, edge, ragged, units, edge_units)
 
 
-@njit(error_model="numpy")
+@part
 def _made(
     at: int,
     d: int,
