@@ -78,6 +78,14 @@ def input_elements(key: IntTable, segs: SegTable, rows: RowTable) -> int:
 
 
 @inner_function
+def can_slide(axis: int, hw: IntTable, fixed: int) -> bool:
+    """Whether PEs keep what they hold as `axis` moves on: it and its taps must be temporal."""
+    if hw[HW_SLIDE] == 0 or axis < Y or axis > X:
+        return False
+    return not fixed & ((1 << axis) | (1 << (axis + R - Y)))
+
+
+@inner_function
 def filter_elements(key: IntTable, segs: SegTable) -> int:
     """Filter elements likewise."""
     channels = segs[K, key[K], UNION] * segs[C, key[C], UNION]
@@ -209,12 +217,7 @@ def inner_totals(
         loads_input = moved & INPUT_MASK
         loads_filter = moved & FILTER_MASK
         stores = moved & output_mask
-        slides = (
-            hw[HW_SLIDE] == 1
-            and loads_input == 1 << advancing
-            and Y <= advancing <= X
-            and not fixed & ((1 << advancing) | (1 << (advancing + R - Y)))
-        )
+        slides = loads_input == 1 << advancing and can_slide(advancing, hw, fixed)
         writes_first = (output_mask >> advancing) & 1
         # odometer over the segments of loops 0..b; `times[k]` is the product over loops before k
         level = 0
@@ -223,19 +226,17 @@ def inner_totals(
             d = loops[level]
             digits[level] += 1
             digit = digits[level]
-            repeat = 0
-            if digit < dims[d, SEGMENTS + kinds[d]]:
-                place = MAX_SEGMENTS * kinds[d] + digit
-                key[d] = place
-                repeat = segs[d, place, REPEAT]
-                if level == b and digit == 0:
-                    repeat -= 1
-                    if repeat == 0:
-                        continue
-            else:
+            place = MAX_SEGMENTS * kinds[d] + digit
+            if digit == dims[d, SEGMENTS + kinds[d]]:
                 key[d] = MAX_SEGMENTS * kinds[d]
                 level -= 1
                 continue
+            key[d] = place
+            repeat = segs[d, place, REPEAT]
+            if level == b and digit == 0:
+                repeat -= 1  # the loop that advances is past iteration 0
+                if repeat == 0:
+                    continue
             if (output_mask >> d) & 1:
                 first = firsts[level] * repeat
             else:
@@ -253,13 +254,8 @@ def inner_totals(
                     load -= shared_elements(advancing, key, segs, rows)
             if loads_filter:
                 load += filter_elements(key, segs)
-            add_steps(
-                totals,
-                times[level] * repeat,
-                first if writes_first else 0,
-                compute_of(key, segs, lanes),
-                load,
-                output_elements(channel, key, segs) if stores else 0,
-                bandwidth,
-                shift,
-            )
+            store = output_elements(channel, key, segs) if stores else 0
+            compute = compute_of(key, segs, lanes)
+            number = times[level] * repeat
+            fresh = first if writes_first else 0
+            add_steps(totals, number, fresh, compute, load, store, bandwidth, shift)

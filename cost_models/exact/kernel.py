@@ -12,20 +12,13 @@ from numba import njit
 
 from cost_models.exact.bound import bound_latency
 from cost_models.exact.compute import MAX_PRODUCTS, compute_cycles
-from cost_models.exact.counts import dram_input, dram_tensor, input_volume, slide_credit, volume
 from cost_models.exact.dims import fill_dim
 from cost_models.exact.layout import (
     ACTIVE_PE_STEPS,
     ALL_STEPS,
     COMPUTE,
-    DEPTHWISE_OUTPUT_MASK,
     DIM_FIELDS,
-    DRAM_FIL,
-    DRAM_IN,
-    DRAM_OUT_R,
-    DRAM_OUT_W,
     EXTENT,
-    FILTER_MASK,
     HW_BOUND,
     HW_BUFFERS,
     HW_DEPTHWISE,
@@ -35,26 +28,14 @@ from cost_models.exact.layout import (
     HW_LANES,
     HW_PES,
     HW_REPEATS,
-    HW_SLIDE,
     HW_STRIDE,
     HW_TILE,
     L1_PEAK,
-    L1DRAIN_OUT,
-    L1W_FIL,
-    L1W_IN,
     L2_PEAK,
-    L2R_FIL,
-    L2R_FIL_TILE,
-    L2R_IN,
-    L2R_IN_TILE,
-    L2R_PSUM,
-    L2W_OUT,
-    L2W_OUT_TILE,
     LEAD,
     MACS,
     OUTER,
     OUTER_STEPS,
-    OUTPUT_MASK,
     PLACES,
     ROW_FIELDS,
     ROW_KEYS,
@@ -73,12 +54,31 @@ from cost_models.exact.layout import (
 )
 from cost_models.exact.rows import fill_row_sums, fill_rows, footprint
 from cost_models.exact.steps import WORK_COLUMNS, WORK_ROWS, stepwise
+from cost_models.exact.traffic import fill_traffic
 from cost_models.jit import inner_function, source_stamp
 
 # reasons, as in cost_models.ReasonCode
 L1_CAPACITY = 1
 L2_CAPACITY = 2
 PE_COUNT = 3
+MALFORMED = -1
+"""Not a mapping at all: no order of six loops, no dimension, or a number below 1."""
+
+
+@inner_function
+def well_formed(
+    orders: IntTable, spatial: IntTable, tiles: IntTable, pes: int, num_pes: int
+) -> bool:
+    """Whether a row of a batch can be a mapping; tables are indexed by what it holds."""
+    for level in range(2):
+        seen = 0
+        for d in range(6):
+            if tiles[level, d] < 1 or orders[level, d] < 0 or orders[level, d] > 5:
+                return False
+            seen |= 1 << orders[level, d]
+        if seen != 63 or spatial[level] < 0 or spatial[level] > 5:
+            return False
+    return pes >= 1 and num_pes >= 1
 
 
 @inner_function
@@ -86,47 +86,6 @@ def peak(k: int, c: int, y: int, x: int, r: int, s: int, depthwise: int, stride:
     """Elements of the three tensors that a tile of the box touches."""
     inputs = c * footprint(y, r, stride) * footprint(x, s, stride)
     return inputs + k * c * r * s + (c if depthwise else k) * y * x
-
-
-@inner_function
-def fill_traffic(
-    row: IntTable,
-    hw: IntTable,
-    outer_order: IntTable,
-    inner_order: IntTable,
-    fixed: int,
-    dims: IntTable,
-    sums: RowTable,
-) -> None:
-    """The traffic of the three tensors over both boundaries, into `row`."""
-    output_mask = DEPTHWISE_OUTPUT_MASK if hw[HW_DEPTHWISE] else OUTPUT_MASK
-    slide = hw[HW_SLIDE] == 1
-    row[DRAM_IN] = dram_input(outer_order, dims, hw[HW_STRIDE], slide)
-    distinct, tiles, delivered = input_volume(outer_order, inner_order, dims, sums)
-    if slide:
-        for axis in range(Y, X + 1):
-            # PEs keep what they hold only where the axis and its taps are temporal
-            if not fixed & ((1 << axis) | (1 << (axis + R - Y))):
-                a, b, c = slide_credit(axis, outer_order, inner_order, dims, sums)
-                distinct -= a
-                tiles -= b
-                delivered -= c
-    row[L2R_IN] = distinct
-    row[L2R_IN_TILE] = tiles
-    row[L1W_IN] = delivered
-    for tensor in range(2):
-        mask = output_mask if tensor else FILTER_MASK
-        elements = dram_tensor(mask, outer_order, dims)
-        distinct, delivered = volume(mask, outer_order, inner_order, dims)
-        row[DRAM_OUT_W if tensor else DRAM_FIL] = elements
-        row[L2W_OUT if tensor else L2R_FIL] = distinct
-        row[L2W_OUT_TILE if tensor else L2R_FIL_TILE] = distinct
-        row[L1DRAIN_OUT if tensor else L1W_FIL] = delivered
-    unique = dims[Y, EXTENT] * dims[X, EXTENT]
-    unique *= dims[C, EXTENT] if hw[HW_DEPTHWISE] else dims[K, EXTENT]
-    # all but the first write of an element is read back
-    row[DRAM_OUT_R] = row[DRAM_OUT_W] - unique
-    row[L2R_PSUM] = row[L2W_OUT] - unique
 
 
 @inner_function
@@ -169,7 +128,7 @@ def evaluate_one(
     products: IntTable,
     sizes: IntTable,
 ) -> int:
-    """Evaluate one mapping; returns the reason code, 0 when it is feasible.
+    """Evaluate one mapping; returns the reason code, 0 when feasible, -1 when malformed.
 
     Args:
         row: Result row, ``(ROW_FIELDS,)``; where a limit is broken only what the limit needs is
@@ -190,6 +149,8 @@ def evaluate_one(
         sizes: ``(8, 2)``.
     """
     row[:] = 0
+    if not well_formed(orders, spatial, tiles, pes, num_pes):
+        return MALFORMED
     clusters = num_pes // pes
     if clusters < 1:
         return PE_COUNT
@@ -281,7 +242,10 @@ def _entry(stamp: int) -> Callable[..., None]:
     return evaluate_rows
 
 
-_SOURCES = ("bound", "compute", "counts", "dims", "inner", "kernel", "layout", "rows", "steps")
+_SOURCES = (
+    *("layout", "dims", "rows", "counts", "inner", "compute", "bound"),
+    *("step_tiles", "steps", "traffic", "kernel"),
+)
 evaluate_rows = _entry(source_stamp(Path(__file__).with_name(f"{n}.py") for n in _SOURCES))
 """Evaluate mappings `low` to `high` of a batch.
 

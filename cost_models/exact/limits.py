@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cost_models.accelerator import Accelerator
+from cost_models.accelerator import UNLIMITED_BW, Accelerator
 from cost_models.infeasible import Infeasible, ReasonCode
 from layers import DIMS, Layer
 
@@ -85,6 +85,12 @@ def _with(tiles: Tiles, d: int, tile: int) -> Tiles:
     return (*tiles[:d], tile, *tiles[d + 1 :])
 
 
+def _raised(what: str, demand: int) -> str:
+    if demand > UNLIMITED_BW and what.startswith("--l"):
+        return f"leave {what[2:].replace('-', '_')} unlimited (null)"
+    return f"raise {what} to {demand}"
+
+
 def explain(
     code: ReasonCode,
     layer: Layer,
@@ -109,6 +115,7 @@ def explain(
     """
     where = f"layer {layer.name!r}"
     if code is ReasonCode.PE_COUNT:
+        chosen = "--num-pes" if num_pes == accelerator.num_pes else "the mapping's num_pes"
         return Infeasible(
             code,
             f"{where}: a cluster needs {cluster_size} PEs, limit {num_pes} PEs "
@@ -116,17 +123,16 @@ def explain(
             cluster_size,
             num_pes,
             "PEs",
-            (f"Reduce the cluster size {cluster_size} -> {num_pes}",
-             f"raise --num-pes to {cluster_size}"),
-        )  # fmt: skip
+            (f"Reduce the cluster size {cluster_size} -> {num_pes}", _raised(chosen, cluster_size)),
+        )
     outer, inner = tiles
     if code is ReasonCode.L1_CAPACITY:
-        name, option, limit, chosen = "L1", "--l1-bytes", accelerator.l1_bytes, inner
+        name, option, limit, held = "L1", "--l1-bytes", accelerator.l1_bytes, inner
 
         def need(t: Tiles) -> int:
             return footprint_bytes(layer, t, buffers)
     else:
-        name, option, limit, chosen = "L2", "--l2-bytes", accelerator.l2_bytes, outer
+        name, option, limit, held = "L2", "--l2-bytes", accelerator.l2_bytes, outer
         clusters = num_pes // cluster_size
 
         def need(t: Tiles) -> int:
@@ -134,9 +140,9 @@ def explain(
             return footprint_bytes(layer, _with(t, outer_dim, span), buffers)
 
     assert limit is not None
-    demand = need(chosen)
+    demand = need(held)
     level = "inner" if name == "L1" else "outer"
-    levers = [*tile_levers(chosen, need, limit, level), f"raise {option} to {demand}"]
+    levers = [*tile_levers(held, need, limit, level), _raised(option, demand)]
     if buffers == 2 and -(-demand // 2) <= limit:
         levers.append("load the model with double_buffer=False")
     return Infeasible(

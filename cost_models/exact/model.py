@@ -16,7 +16,7 @@ from cost_models.exact.figures import Setting
 from cost_models.exact.layout import HW_FIELDS, ROW_FIELDS, IntTable
 from cost_models.exact.limits import MAX_EXTENT, too_large
 from cost_models.exact.options import ExactOptions
-from cost_models.infeasible import Infeasible, InfeasibleError, ReasonCode
+from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
 from cost_models.mapping import Mapping, MappingBatch
 from cost_models.model import CostModelError
 from cost_models.threads import default_threads, run_rows
@@ -159,6 +159,14 @@ class ExactModel(ExactOptions):
             evaluate_rows(*arrays, hw, rows, reasons, low, high)
 
         run_rows(work, len(mappings), default_threads() if self.threads is None else self.threads)
+        if reasons.min() < 0:
+            row = int(np.argmin(reasons))
+            raise MappingError(
+                f"MappingBatch row {row}: orders {mappings.orders[row].tolist()}, parallel "
+                f"{mappings.parallel[row].tolist()}, tiles {mappings.tiles[row].tolist()}, "
+                f"cluster_size {mappings.cluster_size[row]}; expected two permutations of 0 to 5, "
+                "dimensions 0 to 5, and numbers of at least 1"
+            )
 
     def _prepared(self, layer: Layer, accelerator: Accelerator) -> tuple[IntTable, Setting]:
         """The kernel's integers of a layer on an accelerator; the last ones are kept."""

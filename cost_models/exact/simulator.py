@@ -6,59 +6,9 @@ so that each can be checked against the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import product
 
-Range = tuple[int, int]
-Tile = tuple[Range, Range, Range, Range, Range, Range]
-Element = tuple[int, ...]
-K, C, P, Q, R, S = range(6)
-
-
-@dataclass(frozen=True)
-class Nest:
-    """One layer's loop nest and its mapping, tiles already clipped to the extents.
-
-    Args:
-        extents: Extents in the order K C P Q R S; P and Q are output rows and columns.
-        outer_tiles: Tile of one cluster.
-        inner_tiles: Tile of one PE.
-        orders: Dimension indices of the outer and the inner level, outermost loop first.
-        spatial: Dimension spread over clusters, and over the PEs of a cluster.
-        clusters: Number of clusters.
-        cluster_size: PEs of a cluster.
-        stride: Stride of the filter.
-        depthwise: Whether the output is indexed by C (and K is 1).
-    """
-
-    extents: tuple[int, ...]
-    outer_tiles: tuple[int, ...]
-    inner_tiles: tuple[int, ...]
-    orders: tuple[tuple[int, ...], tuple[int, ...]]
-    spatial: tuple[int, int]
-    clusters: int
-    cluster_size: int
-    stride: int
-    depthwise: bool
-
-    @property
-    def coupled(self) -> dict[str, tuple[int, ...]]:
-        """Dimensions whose counters decide which tile of a tensor is at hand."""
-        output = (C, P, Q) if self.depthwise else (K, P, Q)
-        return {"input": (C, P, Q, R, S), "filter": (K, C, R, S), "output": output}
-
-    def elements(self, tensor: str, tile: Tile) -> frozenset[Element]:
-        """The elements of a tensor that the MACs of a tile touch."""
-        ranges = [range(low, high) for low, high in tile]
-        if tensor == "filter":
-            return frozenset(product(ranges[K], ranges[C], ranges[R], ranges[S]))
-        if tensor == "output":
-            channels = ranges[C] if self.depthwise else ranges[K]
-            return frozenset(product(channels, ranges[P], ranges[Q]))
-        rows = {self.stride * p + r for p in ranges[P] for r in ranges[R]}
-        cols = {self.stride * q + s for q in ranges[Q] for s in ranges[S]}
-        return frozenset(product(ranges[C], rows, cols))
+from cost_models.exact.nest import C, Element, Nest, P, Q, R, S, Tile, ceil_div, tile_size
 
 
 @dataclass(frozen=True)
@@ -91,17 +41,6 @@ class OuterStep:
     steps: list[Step] = field(default_factory=list)
 
 
-def _ceil(a: int, b: int) -> int:
-    return -(-a // b)
-
-
-def _size(tile: Tile) -> int:
-    count = 1
-    for low, high in tile:
-        count *= max(high - low, 0)
-    return count
-
-
 class Execution:
     """Executes one nest and counts; :meth:`run` gives the counts by name."""
 
@@ -125,65 +64,18 @@ class Execution:
         before_tile: Tile | None = None
         outer_before: dict[int, int] | None = None
         outer_tile_before: Tile | None = None
-        for outer in self._outer_counters():
-            clusters = [self._cluster_tile(outer, c) for c in range(self.nest.clusters)]
+        for outer in self.nest.outer_counters():
+            clusters = [self.nest.cluster_tile(outer, c) for c in range(self.nest.clusters)]
             self._fill_l2(outer, outer_before, clusters, outer_tile_before)
             outer_before, outer_tile_before = outer, clusters[0]
-            for inner in self._inner_counters(clusters[0]):
-                pes = self._pe_tiles(clusters, inner)
+            for inner in self.nest.inner_counters(clusters[0]):
+                pes = self.nest.pe_tiles(clusters, inner)
                 now = {d: (outer[d], inner[d]) for d in range(6)}
                 self._step(now, before, pes, before_tile)
                 before, before_tile = now, pes[0, 0]
         self._drain()
         self._drain_l2()
         return self._figures()
-
-    # ------------------------------------------------------------------ the walk
-
-    def _width(self, level: int, dim: int) -> int:
-        nest = self.nest
-        tile = (nest.outer_tiles, nest.inner_tiles)[level][dim]
-        units = (nest.clusters, nest.cluster_size)[level]
-        return tile * units if dim == nest.spatial[level] else tile
-
-    def _outer_counters(self) -> Iterator[dict[int, int]]:
-        order = self.nest.orders[0]
-        spans = [range(_ceil(self.nest.extents[d], self._width(0, d))) for d in order]
-        for values in product(*spans):
-            yield dict(zip(order, values, strict=True))
-
-    def _inner_counters(self, tile: Tile) -> Iterator[dict[int, int]]:
-        order = self.nest.orders[1]
-        spans = [range(_ceil(tile[d][1] - tile[d][0], self._width(1, d))) for d in order]
-        for values in product(*spans):
-            yield dict(zip(order, values, strict=True))
-
-    def _cluster_tile(self, outer: dict[int, int], cluster: int) -> Tile:
-        nest = self.nest
-        ranges = []
-        for d in range(6):
-            low = outer[d] * self._width(0, d)
-            if d == nest.spatial[0]:
-                low += cluster * nest.outer_tiles[d]
-            ranges.append((low, max(low, min(low + nest.outer_tiles[d], nest.extents[d]))))
-        return tuple(ranges)  # type: ignore[return-value]
-
-    def _pe_tiles(self, clusters: list[Tile], inner: dict[int, int]) -> dict[tuple[int, int], Tile]:
-        """The tile of every active PE; PE (0, 0) is always among them."""
-        nest = self.nest
-        tiles = {}
-        for c, whole in enumerate(clusters):
-            for p in range(nest.cluster_size):
-                ranges = []
-                for d in range(6):
-                    low = whole[d][0] + inner[d] * self._width(1, d)
-                    if d == nest.spatial[1]:
-                        low += p * nest.inner_tiles[d]
-                    ranges.append((low, min(low + nest.inner_tiles[d], whole[d][1])))
-                tile: Tile = tuple(ranges)  # type: ignore[assignment]
-                if _size(tile) > 0:
-                    tiles[c, p] = tile
-        return tiles
 
     # ------------------------------------------------------------------ one outer step
 
@@ -198,7 +90,7 @@ class Execution:
         record = OuterStep(0, 0)
         held = {}
         for tensor, dims in self.nest.coupled.items():
-            union = self._union(tensor, [t for t in clusters if _size(t) > 0])
+            union = self._union(tensor, [t for t in clusters if tile_size(t) > 0])
             held[tensor] = union
             if before is not None and all(outer[d] == before[d] for d in dims):
                 continue
@@ -234,11 +126,11 @@ class Execution:
         pes: dict[tuple[int, int], Tile],
         tile_before: Tile | None,
     ) -> None:
-        macs = _size(pes[0, 0])
+        macs = tile_size(pes[0, 0])
         self.counts["steps"] += 1
         self.counts["active_pe_steps"] += len(pes)
-        self.counts["macs"] += sum(_size(tile) for tile in pes.values())
-        self.counts["compute_cycles"] += _ceil(macs, self.rules.simd)
+        self.counts["macs"] += sum(tile_size(tile) for tile in pes.values())
+        self.counts["compute_cycles"] += ceil_div(macs, self.rules.simd)
         record = Step(macs, 0, 0)
         for tensor, dims in self.nest.coupled.items():
             if before is not None and all(now[d] == before[d] for d in dims):
@@ -341,9 +233,9 @@ class Execution:
         }
         for name, (elements, bandwidth) in parts.items():
             if rules.bound:
-                counts[name] = _ceil(sum(elements), bandwidth)
+                counts[name] = ceil_div(sum(elements), bandwidth)
             else:
-                counts[name] = sum(_ceil(e, bandwidth) for e in elements)
+                counts[name] = sum(ceil_div(e, bandwidth) for e in elements)
         counts |= self._bound(counts) if rules.bound else self._stepwise()
         return counts
 
@@ -362,18 +254,18 @@ class Execution:
     def _stepwise(self) -> dict[str, int]:
         rules = self.rules
         parts = [
-            (0, 0, 0, _ceil(self.outer[0].dram_in, rules.offchip_bw)),
-            (0, _ceil(self.outer[0].steps[0].noc_in, rules.noc_bw), 0, 0),
+            (0, 0, 0, ceil_div(self.outer[0].dram_in, rules.offchip_bw)),
+            (0, ceil_div(self.outer[0].steps[0].noc_in, rules.noc_bw), 0, 0),
         ]
         for number, outer in enumerate(self.outer):
             inner = []
             for place, step in enumerate(outer.steps):
                 fill = number == 0 and place == 0
-                noc_in = 0 if fill else _ceil(step.noc_in, rules.noc_bw)
-                noc_out = _ceil(step.noc_out, rules.noc_bw)
-                inner.append((_ceil(step.macs, rules.simd), noc_in, noc_out, 0))
-            dram_in = 0 if number == 0 else _ceil(outer.dram_in, rules.offchip_bw)
-            dram = max(dram_in, _ceil(outer.dram_out, rules.offchip_bw))
+                noc_in = 0 if fill else ceil_div(step.noc_in, rules.noc_bw)
+                noc_out = ceil_div(step.noc_out, rules.noc_bw)
+                inner.append((ceil_div(step.macs, rules.simd), noc_in, noc_out, 0))
+            dram_in = 0 if number == 0 else ceil_div(outer.dram_in, rules.offchip_bw)
+            dram = max(dram_in, ceil_div(outer.dram_out, rules.offchip_bw))
             if dram > sum(max(step) for step in inner):
                 parts.append((0, 0, 0, dram))
             else:

@@ -11,8 +11,9 @@ from cost_models.cost import Cost, CostBatch
 from cost_models.dataflow import Dataflow
 from cost_models.exact.costs import ROW_NAMES, RowCounts, cost_batch, cost_of, refused
 from cost_models.exact.limits import too_large
+from cost_models.exact.nest import Nest
 from cost_models.exact.options import ExactOptions
-from cost_models.exact.simulator import Nest, Rules, simulate
+from cost_models.exact.simulator import Rules, simulate
 from cost_models.infeasible import Infeasible, InfeasibleError, ReasonCode
 from cost_models.mapping import Mapping, MappingBatch
 from cost_models.model import CostModelError

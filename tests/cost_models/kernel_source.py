@@ -15,7 +15,10 @@ from typing import Any
 import cost_models.exact
 
 FOLDER = Path(cost_models.exact.__file__).parent
-MODULES = ("layout", "dims", "rows", "counts", "inner", "compute", "bound", "steps", "kernel")
+MODULES = (
+    *("layout", "dims", "rows", "counts", "inner", "compute", "bound"),
+    *("step_tiles", "steps", "traffic", "kernel"),
+)
 PREFIX = "changed_kernel_"
 
 Change = tuple[str, str]

@@ -21,6 +21,7 @@ from cost_models import (
     CostModelError,
     Mapping,
     MappingBatch,
+    MappingError,
     ReasonCode,
     parse_dataflow,
 )
@@ -102,6 +103,25 @@ def test_read_only_and_empty_batches(exact: CostModel) -> None:
     empty = exact.evaluate_batch(CONV, PRESETS["edge"], batch.take(slice(0, 0)))
     assert len(empty) == 0
     assert len(empty.energy_nj) == 0
+
+
+@pytest.mark.parametrize(
+    ("field", "place", "value"),
+    [
+        ("orders", (1, 0, 3), 0),
+        ("orders", (1, 0, 3), 9),
+        ("parallel", (1, 1), 6),
+        ("tiles", (1, 0, 2), 0),
+        ("cluster_size", 1, 0),
+    ],
+)
+def test_a_batch_that_holds_no_mapping_is_named(
+    exact: CostModel, field: str, place: tuple[int, ...], value: int
+) -> None:
+    batch = random_batch(CONV, PRESETS["edge"], 3, np.random.default_rng(3))
+    getattr(batch, field)[place] = value
+    with pytest.raises(MappingError, match="MappingBatch row 1: orders"):
+        exact.evaluate_batch(CONV, PRESETS["edge"], batch)
 
 
 # ------------------------------------------------------------------ limits and their levers

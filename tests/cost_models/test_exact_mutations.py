@@ -46,7 +46,7 @@ OUTPUTS_EVERY_STEP: dict[str, list[Change]] = {
             "elements = uncoupled_outer(outer_order, mask, last if mask & 16 else 6, dims)",
         )
     ],
-    "kernel": [
+    "traffic": [
         ("row[DRAM_OUT_R] = row[DRAM_OUT_W] - unique", "row[DRAM_OUT_R] = 0"),
         ("row[L2R_PSUM] = row[L2W_OUT] - unique", "row[L2R_PSUM] = 0"),
     ],

@@ -1,0 +1,116 @@
+"""A mapped loop nest as the simulator takes it, and the tiles of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+Range = tuple[int, int]
+Tile = tuple[Range, Range, Range, Range, Range, Range]
+Element = tuple[int, ...]
+K, C, P, Q, R, S = range(6)
+
+
+@dataclass(frozen=True)
+class Nest:
+    """One layer's loop nest and its mapping, tiles already clipped to the extents.
+
+    Args:
+        extents: Extents in the order K C P Q R S; P and Q are output rows and columns.
+        outer_tiles: Tile of one cluster.
+        inner_tiles: Tile of one PE.
+        orders: Dimension indices of the outer and the inner level, outermost loop first.
+        spatial: Dimension spread over clusters, and over the PEs of a cluster.
+        clusters: Number of clusters.
+        cluster_size: PEs of a cluster.
+        stride: Stride of the filter.
+        depthwise: Whether the output is indexed by C (and K is 1).
+    """
+
+    extents: tuple[int, ...]
+    outer_tiles: tuple[int, ...]
+    inner_tiles: tuple[int, ...]
+    orders: tuple[tuple[int, ...], tuple[int, ...]]
+    spatial: tuple[int, int]
+    clusters: int
+    cluster_size: int
+    stride: int
+    depthwise: bool
+
+    @property
+    def coupled(self) -> dict[str, tuple[int, ...]]:
+        """Dimensions whose counters decide which tile of a tensor is at hand."""
+        output = (C, P, Q) if self.depthwise else (K, P, Q)
+        return {"input": (C, P, Q, R, S), "filter": (K, C, R, S), "output": output}
+
+    def elements(self, tensor: str, tile: Tile) -> frozenset[Element]:
+        """The elements of a tensor that the MACs of a tile touch."""
+        ranges = [range(low, high) for low, high in tile]
+        if tensor == "filter":
+            return frozenset(product(ranges[K], ranges[C], ranges[R], ranges[S]))
+        if tensor == "output":
+            channels = ranges[C] if self.depthwise else ranges[K]
+            return frozenset(product(channels, ranges[P], ranges[Q]))
+        rows = {self.stride * p + r for p in ranges[P] for r in ranges[R]}
+        cols = {self.stride * q + s for q in ranges[Q] for s in ranges[S]}
+        return frozenset(product(ranges[C], rows, cols))
+
+    def width(self, level: int, dim: int) -> int:
+        """What all units of a level cover of a dimension in one step."""
+        tile = (self.outer_tiles, self.inner_tiles)[level][dim]
+        units = (self.clusters, self.cluster_size)[level]
+        return tile * units if dim == self.spatial[level] else tile
+
+    def outer_counters(self) -> Iterator[dict[int, int]]:
+        """The outer steps, as a counter for each dimension."""
+        order = self.orders[0]
+        spans = [range(ceil_div(self.extents[d], self.width(0, d))) for d in order]
+        for values in product(*spans):
+            yield dict(zip(order, values, strict=True))
+
+    def inner_counters(self, tile: Tile) -> Iterator[dict[int, int]]:
+        """The inner steps of an outer step in which cluster 0 holds `tile`."""
+        order = self.orders[1]
+        spans = [range(ceil_div(tile[d][1] - tile[d][0], self.width(1, d))) for d in order]
+        for values in product(*spans):
+            yield dict(zip(order, values, strict=True))
+
+    def cluster_tile(self, outer: dict[int, int], cluster: int) -> Tile:
+        """The tile of a cluster in an outer step; empty where nothing is left for it."""
+        ranges = []
+        for d in range(6):
+            low = outer[d] * self.width(0, d)
+            if d == self.spatial[0]:
+                low += cluster * self.outer_tiles[d]
+            ranges.append((low, max(low, min(low + self.outer_tiles[d], self.extents[d]))))
+        return tuple(ranges)  # type: ignore[return-value]
+
+    def pe_tiles(self, clusters: list[Tile], inner: dict[int, int]) -> dict[tuple[int, int], Tile]:
+        """The tile of every active PE; PE (0, 0) is always among them."""
+        tiles = {}
+        for c, whole in enumerate(clusters):
+            for p in range(self.cluster_size):
+                ranges = []
+                for d in range(6):
+                    low = whole[d][0] + inner[d] * self.width(1, d)
+                    if d == self.spatial[1]:
+                        low += p * self.inner_tiles[d]
+                    ranges.append((low, min(low + self.inner_tiles[d], whole[d][1])))
+                tile: Tile = tuple(ranges)  # type: ignore[assignment]
+                if tile_size(tile) > 0:
+                    tiles[c, p] = tile
+        return tiles
+
+
+def ceil_div(a: int, b: int) -> int:
+    """Quotient rounded up."""
+    return -(-a // b)
+
+
+def tile_size(tile: Tile) -> int:
+    """MACs of a tile."""
+    count = 1
+    for low, high in tile:
+        count *= max(high - low, 0)
+    return count
