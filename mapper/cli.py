@@ -25,6 +25,10 @@ COMMANDS = {
     "compare": ("mapper.commands.compare:compare", "Compare searchers under equal budgets."),
     "report": ("mapper.commands.report:report", "Write stored results as one HTML page."),
     "validate": ("mapper.commands.validate:validate", "Check that stored results hold."),
+    "explain": (
+        "mapper.commands.explain:explain",
+        "Show how a search's parameters evolved.",
+    ),
     "runs": ("mapper.commands.runs:app", "List, show and remove the runs of a store."),
 }
 """Every command, in the order of ``mapper --help``."""
