@@ -57,7 +57,7 @@ class BayesianOptimisation(BaseSearcher):
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         require("skopt", self.name, "bo")
-        space, moves, seen = problem.space, Moves(problem.space), Seen(problem.space)
+        space, moves, seen = problem.space, Moves(problem.space), Seen(problem)
         actions = seen.fill(
             lambda n: space.canonical(space.sample(n, rng)),
             self.config.startup,

@@ -24,12 +24,12 @@ class Enumeration:
 
     Args:
         space: The space.
-        idle: Whether PEs and clusters that get no work change no cost, so that structures that
-            differ only there count as one (true of the exact model).
+        nest: Whether the cost model counts the loop nest alone, so that structures that differ
+            only in idle PEs, and orders that differ in a parallel loop of one step, count as one.
     """
 
-    def __init__(self, space: MapSpace, idle: bool) -> None:
-        self.space, self._idle = space, idle
+    def __init__(self, space: MapSpace, nest: bool) -> None:
+        self.space, self._nest = space, nest
         self._axes = self._build_axes()
         self.structures = math.prod(len(choices) for _, choices in self._axes)
         self._extents = np.array(space.layer.extents, dtype=np.int64)
@@ -75,7 +75,7 @@ class Enumeration:
         values = np.array(sizes, dtype=np.int64)
         clamped = (choice > 0) & (values[np.maximum(choice - 1, 0)] >= pes)
         keep = ~clamped
-        if self._idle:
+        if self._nest:
             spread = [
                 ["KCYXRS".index(str(d)) for d in self.space.parameters[column].choices]
                 for column in (self.space.index(f"{n}_parallel") for n in ("outer", "inner"))
@@ -106,7 +106,12 @@ class Enumeration:
         if pes is None:
             pes = np.full(len(mappings), self.space.accelerator.num_pes, dtype=np.int32)
         masks = _iterating(
-            self._extents, mappings.tiles, mappings.parallel, mappings.cluster_size, pes
+            self._extents,
+            mappings.tiles,
+            mappings.parallel,
+            mappings.cluster_size,
+            pes,
+            self._nest,
         )
         found: list[IntArray] = []
         for outer, inner in {(int(a), int(b)) for a, b in masks}:
@@ -161,16 +166,20 @@ def _iterating(
     parallel: Int8Array,
     cluster: Int32Array,
     pes: Int32Array,
+    nest: bool,
 ) -> Int64Array:
-    """``(B, 2)`` bit masks of the loops with more than one iteration, a level each."""
+    """``(B, 2)`` bit masks of the loops whose place matters, a level each: see `symmetry.keys`."""
     masks = np.zeros((len(tiles), 2), np.int64)
     for row in range(len(tiles)):
         for level in range(2):
             width = cluster[row] if level == 1 else max(1, pes[row] // cluster[row])
             for dim in range(6):
                 whole = tiles[row, 0, dim] if level == 1 else extents[dim]
-                step = tiles[row, level, dim] * (width if parallel[row, level] == dim else 1)
-                if step < whole:
+                step = tiles[row, level, dim]
+                if nest and parallel[row, level] == dim:
+                    step *= width
+                taps = parallel[row, 0] >= 4 or parallel[row, 1] >= 4  # a parallel R or S
+                if step < whole or (taps and not nest and extents[dim] > 1):
                     masks[row, level] |= 1 << dim
     return masks
 
@@ -189,7 +198,8 @@ def _first_nests(
     """``(B,)`` whether no earlier parallel dimensions and cluster size make the same nest.
 
     Two choices make the same nest if the same number of clusters and of PEs a cluster have work,
-    along the same dimensions (a dimension along which one unit works is none).
+    along the same dimensions. A K or C along which one unit works is none; a parallel Y, X, R or S
+    is one even then, as inputs slide along temporal dimensions only.
     """
     keep = np.ones(len(tiles), np.bool_)
     for row in range(len(tiles)):
@@ -226,8 +236,8 @@ def _busy(
     return (
         clusters,
         workers,
-        outer if clusters > 1 else -1,
-        inner if workers > 1 else -1,
+        outer if clusters > 1 or outer >= 2 else -1,
+        inner if workers > 1 or inner >= 2 else -1,
     )
 
 

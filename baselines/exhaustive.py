@@ -13,6 +13,7 @@ from maestro_env import Problem
 from maestro_env.bounds import figure_bounds
 from maestro_env.evaluation import FloatArray
 from maestro_env.map_space import IntArray
+from maestro_env.symmetry import COUNTS_THE_NEST
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,9 @@ class Exhaustive(BaseSearcher):
     """Every mapping but those that cannot be better than one that was visited.
 
     Left out are, under every cost model, orders that differ in loops of one iteration only; under
-    the exact model also structures that differ only in idle PEs, structures whose busiest PE alone
-    takes too long, and the orders of a structure that does not fit the buffers (which does not
-    depend on the order).
+    those that count the loop nest (`exact`) also structures that differ only in idle PEs,
+    structures whose busiest PE alone takes too long, and the orders of a structure that does not
+    fit the buffers (which does not depend on the order).
     """
 
     name = "exhaustive"
@@ -52,8 +53,8 @@ class Exhaustive(BaseSearcher):
     capabilities = Capabilities(guided=False, proves_optimum=True)
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        exact = problem.cost_model.name == "exact"
-        enumeration = Enumeration(problem.space, idle=exact)
+        exact = problem.cost_model.name in COUNTS_THE_NEST
+        enumeration = Enumeration(problem.space, nest=exact)
         if enumeration.structures > self.config.max_structures:
             raise SearcherError(
                 f"searcher 'exhaustive': the space has {enumeration.structures:.3g} structures, "

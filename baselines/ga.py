@@ -29,13 +29,13 @@ class GAConfig:
         start_share: Most of the budget that the search for a feasible start may spend.
     """
 
-    population: int = 100
-    offspring: int = 100
+    population: int = 150
+    offspring: int = 150
     tournament: int = 3
     crossover: float = 0.7
     rate: float = 1.5
     far: float = 0.2
-    exchange: float = 0.3
+    exchange: float = 0.5
     patience: int = 25
     start_share: float = 0.1
 
@@ -64,7 +64,7 @@ class GeneticAlgorithm(BaseSearcher):
     config: GAConfig
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        moves, seen = Moves(problem.space), Seen(problem.space)
+        moves, seen = Moves(problem.space), Seen(problem)
         actions, values = self._start(problem, rng, seen)
         while True:
             actions, values = self._epoch(problem, rng, moves, seen, actions, values)

@@ -85,7 +85,7 @@ class Gamma(BaseSearcher):
     config: GammaConfig
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        operators, seen = GammaOperators(problem.space), Seen(problem.space)
+        operators, seen = GammaOperators(problem.space), Seen(problem)
         population = self._fresh(problem, operators, seen, rng)
         ratio = self.config.parents
         while True:
@@ -122,11 +122,12 @@ class Gamma(BaseSearcher):
         chosen = (ranked.actions[:parents], ranked.two[:parents])
         actions, two = self._breed(operators, chosen, self.config.population, rng)
         if not self.config.repeats:
+            old = np.flatnonzero(~seen.fresh(actions))
             for _ in range(8):
-                old = np.flatnonzero(~seen.fresh(actions))
                 if len(old) == 0:
                     break
                 actions[old], two[old] = self._breed(operators, chosen, len(old), rng)
+                old = old[~seen.fresh(actions[old])]
         values = problem.evaluate(actions).values
         return _Population(
             np.concatenate([elites.actions, actions]),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from maestro_env import MapSpace
+from maestro_env import MapSpace, Problem
 from maestro_env.codec import PERMUTATIONS
 from maestro_env.map_space import IntArray
 from maestro_env.symmetry import keys
@@ -221,31 +221,33 @@ class Seen:
     """The mappings a search has asked for, so that none costs a second sample.
 
     Args:
-        space: The space; mappings that run the same loop nest count as one.
+        problem: The problem; mappings that run the same loop nest count as one.
     """
 
-    def __init__(self, space: MapSpace) -> None:
-        self.space = space
+    def __init__(self, problem: Problem) -> None:
+        self.space, self._cost_model = problem.space, problem.cost_model.name
         self._known: set[int] = set()
 
     def __len__(self) -> int:
         return len(self._known)
 
+    def _keys(self, actions: IntArray) -> list[int]:
+        space = self.space
+        mappings = space.decode(actions)
+        found: list[int] = keys(space.layer, space.accelerator, mappings, self._cost_model).tolist()
+        return found
+
     def fresh(self, actions: IntArray) -> BoolArray:
         """``(B,)`` bool: not seen before nor earlier in the batch; remembers all of them."""
-        space = self.space
-        batch = keys(space.layer, space.accelerator, space.decode(actions)).tolist()
-        result = np.empty(len(batch), dtype=np.bool_)
-        for row, key in enumerate(batch):
+        result = np.empty(len(actions), dtype=np.bool_)
+        for row, key in enumerate(self._keys(actions)):
             result[row] = key not in self._known
             self._known.add(key)
         return result
 
     def known(self, actions: IntArray) -> BoolArray:
         """``(B,)`` bool: seen before; remembers nothing."""
-        space = self.space
-        batch = keys(space.layer, space.accelerator, space.decode(actions)).tolist()
-        return np.array([key in self._known for key in batch], dtype=np.bool_)
+        return np.array([key in self._known for key in self._keys(actions)], dtype=np.bool_)
 
     def fill(
         self, draw: Callable[[int], IntArray], count: int, spare: Callable[[int], IntArray]

@@ -13,13 +13,26 @@ from maestro_env.codec import Int8Array, Int32Array, Int64Array
 UInt64Array = NDArray[np.uint64]
 
 
-def keys(layer: Layer, accelerator: Accelerator, mappings: MappingBatch) -> UInt64Array:
+COUNTS_THE_NEST = ("exact", "simulator")
+"""Cost models that count what an execution of the loop nest does, and nothing else."""
+
+
+def keys(
+    layer: Layer, accelerator: Accelerator, mappings: MappingBatch, cost_model: str = ""
+) -> UInt64Array:
     """A 64-bit key a mapping; equal where two mappings run the same loop nest.
 
     A loop of one iteration never advances, so its place in the order is immaterial: the key holds
     the relative order of the loops that iterate, the tiles, the parallel dimensions and the cluster
-    size. Two mappings with equal keys cost the same under every cost model (up to a chance of
-    about 2^-64 a pair).
+    size. Mappings with equal keys cost the same (up to a chance of about 2^-64 a pair).
+
+    Args:
+        layer: The layer.
+        accelerator: Its PEs are used where the mappings choose none.
+        mappings: `B` mappings.
+        cost_model: Name of the cost model that the keys are for. MAESTRO's figures depend on the
+            place of a parallel dimension even if one step covers it, those of
+            `COUNTS_THE_NEST` do not.
 
     Returns:
         ``(B,)`` uint64.
@@ -34,6 +47,7 @@ def keys(layer: Layer, accelerator: Accelerator, mappings: MappingBatch) -> UInt
         mappings.tiles,
         mappings.cluster_size,
         pes,
+        cost_model in COUNTS_THE_NEST,
     )
     return result
 
@@ -46,6 +60,7 @@ def _keys(
     tiles: Int32Array,
     cluster: Int32Array,
     pes: Int32Array,
+    nest: bool,
 ) -> UInt64Array:
     size = len(cluster)
     result = np.empty(size, np.uint64)
@@ -59,8 +74,11 @@ def _keys(
             for place in range(6):
                 dim = orders[row, level, place]
                 whole = tiles[row, 0, dim] if level == 1 else extents[dim]
-                step = tiles[row, level, dim] * (width if parallel[row, level] == dim else 1)
-                if step < whole:
+                step = tiles[row, level, dim]
+                if nest and parallel[row, level] == dim:
+                    step *= width
+                taps = parallel[row, 0] >= 4 or parallel[row, 1] >= 4  # a parallel R or S
+                if step < whole or (taps and not nest and extents[dim] > 1):
                     key = _mix(key, dim)
             key = _mix(key, 7)
         result[row] = key

@@ -1,0 +1,125 @@
+"""Exhaustive search against every single action of small spaces."""
+
+import numpy as np
+import pytest
+
+import baselines
+from baselines import SearcherError
+from baselines.enumeration import Enumeration, compute_cycles
+from cost_models import Accelerator
+from layers import Layer
+from maestro_env import Problem
+from maestro_env.symmetry import keys
+
+SMALL = Accelerator(6, l1_bytes=24, l2_bytes=60, noc_bw=3, offchip_bw=2)
+ONLY = {"outer_priority_Y": [0], "inner_priority_Y": [0], "cluster_size": [1, 2, 4]}
+LEVELS = {"outer_order": ["KCYXRS", "CKYXRS", "YXCKSR"], "inner_order": ["CYKXRS", "KYCXRS"]}
+CASES = {
+    "conv": (Layer("c", "CONV", 3, 2, 2, 1, 1, 1), {"only": ONLY}),
+    "depthwise": (Layer("d", "DSCONV", 1, 3, 4, 1, 2, 1), {"parallel": "CY"}),
+    "grouped batch": (Layer("n", "NGCONV", 2, 2, 3, 1, 1, 1, groups=3, N=2), {"only": ONLY}),
+    "permutations": (Layer.gemm("g", 1, 3, 2), {"orders": "permutation", "only": LEVELS}),
+    "filters": (
+        Layer("r", "CONV", 2, 1, 3, 1, 2, 1),
+        {"filters": "free", "parallel": "KR", "only": {"cluster_size": [1, 2]}},
+    ),
+    "co-search": (Layer.gemm("p", 1, 2, 3), {"co_search": ["num_pes"]}),
+}
+
+
+def every_action(problem: Problem) -> np.ndarray:
+    space = problem.space
+    assert space.size < 800_000, space
+    return np.stack(np.unravel_index(np.arange(space.size), space.nvec), axis=1)
+
+
+def values_of(problem: Problem, actions: np.ndarray) -> np.ndarray:
+    parts = np.array_split(actions, max(1, len(actions) // 50_000))
+    return np.concatenate([problem.look(part).values for part in parts])
+
+
+def enumerated(problem: Problem, nest: bool) -> np.ndarray:
+    found = []
+    enumeration = Enumeration(problem.space, nest)
+    for actions, mappings in enumeration.chunks():
+        first = enumeration.expand(actions, mappings, first=True)
+        rest = enumeration.expand(first, problem.space.decode(first), first=False)
+        found += [first, rest]
+    return np.concatenate(found)
+
+
+def distinct(problem: Problem, actions: np.ndarray) -> np.ndarray:
+    mappings = problem.space.decode(actions)
+    name = problem.cost_model.name
+    found = keys(problem.layer, problem.accelerator, mappings, name)
+    return actions[np.unique(found, return_index=True)[1]]
+
+
+@pytest.mark.parametrize("model", ["exact", "maestro"])
+@pytest.mark.parametrize("case", CASES)
+def test_pruning_by_symmetry_loses_no_value(case: str, model: str) -> None:
+    layer, options = CASES[case]
+    problem = Problem(layer, SMALL, "edp", model, space=options)
+    everything = every_action(problem)
+    if len(everything) > 100_000:
+        everything = distinct(problem, everything)
+    nest = model == "exact"
+    left = enumerated(problem, nest)
+    assert len(left) == len(distinct(problem, left)), "an enumerated mapping repeats another"
+    np.testing.assert_allclose(
+        np.unique(values_of(problem, everything)), np.unique(values_of(problem, left)), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("model", ["exact", "maestro"])
+@pytest.mark.parametrize("case", CASES)
+def test_keys_join_only_mappings_of_equal_cost(case: str, model: str) -> None:
+    layer, options = CASES[case]
+    problem = Problem(layer, SMALL, "edp", model, space=options)
+    actions = problem.space.sample(5000, seed=0)
+    found = keys(layer, SMALL, problem.space.decode(actions), model)
+    values = problem.look(actions).values
+    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
+    np.testing.assert_array_equal(values, values[first][inverse])
+    assert len(first) < 5000
+
+
+@pytest.mark.parametrize("objective", ["latency", "energy", "edp"])
+@pytest.mark.parametrize("case", CASES)
+def test_exact_optimum_equals_brute_force(case: str, objective: str) -> None:
+    layer, options = CASES[case]
+    problem = Problem(layer, SMALL, objective, "exact", space=options)
+    lowest = values_of(problem, distinct(problem, every_action(problem))).min()
+    result = baselines.load("exhaustive").search(problem, 10**9, seed=0)
+    assert result.proven
+    assert result.best_value == pytest.approx(lowest, rel=1e-12)
+    assert result.samples <= len(enumerated(problem, nest=True))
+
+
+def test_compute_cycles_bound_the_latency() -> None:
+    layer = Layer("c", "CONV", 5, 7, 9, 6, 3, 2)
+    problem = Problem(layer, Accelerator(12, noc_bw=4, offchip_bw=2), "latency", "exact")
+    actions = problem.space.sample(3000, 1)
+    mappings = problem.space.decode(actions)
+    pes = np.full(3000, 12, dtype=np.int32)
+    extents = np.array(layer.extents, dtype=np.int64)
+    cycles = compute_cycles(
+        extents, mappings.tiles, mappings.parallel, mappings.cluster_size, pes, 1
+    )
+    latency = problem.look(actions).values
+    assert (cycles <= latency).all()
+    assert (cycles >= layer.macs / 12).all()
+    assert np.median(latency / cycles) < 3
+
+
+def test_a_budget_that_is_too_small_proves_nothing() -> None:
+    layer, options = CASES["conv"]
+    result = baselines.load("exhaustive").search(
+        Problem(layer, SMALL, "edp", "maestro", space=options), 5, seed=0
+    )
+    assert (result.samples, result.proven) == (5, False)
+
+
+def test_a_space_too_large_is_refused() -> None:
+    with pytest.raises(SearcherError, match="narrow it"):
+        baselines.load("exhaustive").search(Problem("vgg16.1"), 100, seed=0)
