@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,18 @@ inner_function: Any = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=Tr
 They have no wrapper for Python, which saves a fifth of the compilation; ``f.py_func`` is the plain
 function. They are not cached by themselves, the entry point that calls them is.
 """
+
+
+def entry_point(function: Callable[..., Any], **options: Any) -> Any:
+    """Compile a function that Python calls; it releases the interpreter lock.
+
+    Its machine code is kept on disk, beside the source or else in the user's cache folder (or in
+    NUMBA_CACHE_DIR); where none of them can be written, it is compiled anew in each process.
+    """
+    try:
+        return njit(cache=True, nogil=True, **options)(function)
+    except RuntimeError:  # numba found no folder for the cache
+        return njit(nogil=True, **options)(function)
 
 
 def source_stamp(files: Iterable[str | Path]) -> int:

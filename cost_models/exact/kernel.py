@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from cost_models.exact.bound import bound_latency
 from cost_models.exact.compute import MAX_PRODUCTS, compute_cycles
@@ -55,7 +54,7 @@ from cost_models.exact.layout import (
 from cost_models.exact.rows import fill_row_sums, fill_rows, footprint
 from cost_models.exact.steps import WORK_COLUMNS, WORK_ROWS, stepwise
 from cost_models.exact.traffic import fill_traffic
-from cost_models.jit import inner_function, source_stamp
+from cost_models.jit import entry_point, inner_function, source_stamp
 
 # reasons, as in cost_models.ReasonCode
 L1_CAPACITY = 1
@@ -202,7 +201,7 @@ def evaluate_one(
 def _entry(stamp: int) -> Callable[..., None]:
     """The compiled entry point; `stamp` ties its cached machine code to all its sources."""
 
-    @njit(cache=True, nogil=True)
+    @entry_point
     def evaluate_rows(
         orders: Any,
         spatial: Any,

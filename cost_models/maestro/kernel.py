@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from cost_models import physical
 from cost_models.cost import FIGURES, TENSORS
 from cost_models.infeasible import ReasonCode
-from cost_models.jit import source_stamp
+from cost_models.jit import entry_point, source_stamp
 from cost_models.maestro.analysis import analyse
 from cost_models.maestro.guard import judge
 from cost_models.maestro.layout import (
@@ -288,7 +288,7 @@ def _average(total: int, count: int) -> float:
 def _entries(stamp: int) -> tuple[Callable[..., int], Callable[..., int]]:
     """The compiled entry points; `stamp` ties their cached machine code to all their sources."""
 
-    @njit(cache=True, nogil=True, error_model="numpy")
+    @partial(entry_point, error_model="numpy")
     def evaluate_rows(
         layer: IntArray,
         extents: IntArray,
@@ -331,7 +331,7 @@ def _entries(stamp: int) -> tuple[Callable[..., int], Callable[..., int]]:
                 out[entry, row] = figures[entry]
         return stamp
 
-    @njit(cache=True, nogil=True, error_model="numpy")
+    @partial(entry_point, error_model="numpy")
     def evaluate_program(
         layer: IntArray,
         laws: FloatArray,

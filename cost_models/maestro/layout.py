@@ -7,8 +7,9 @@ One flat array keeps the compiled calls small: each array argument costs seven w
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from cost_models.jit import inner_function
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -106,7 +107,7 @@ NEVER = np.iinfo(np.int64).max
 ZERO, TWO = np.int64(0), np.int64(2)
 YES, NO = np.bool_(True), np.bool_(False)
 
-part = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+part = inner_function(error_model="numpy")
 """Compiles a part of the kernel: C++'s arithmetic, and no way in from Python."""
 
 # What becomes of a mapping.
