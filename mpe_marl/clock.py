@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 PHASES = (
     "act", "environment", "store", "sample", "target_q", "q_loss", "p_loss", "target_update",
@@ -12,30 +11,46 @@ PHASES = (
 UPDATE_PHASES = ("sample", "target_q", "q_loss", "p_loss", "target_update")
 
 
+class _Span:
+    """A ``with`` block that adds its time to a phase; phases do not nest in themselves."""
+
+    __slots__ = ("_phase", "_seconds", "_start", "_timer")
+
+    def __init__(self, seconds: dict[str, float], phase: str, timer: Callable[[], float]) -> None:
+        self._seconds, self._phase, self._timer = seconds, phase, timer
+        self._start = 0.0
+
+    def __enter__(self) -> None:
+        self._start = self._timer()
+
+    def __exit__(self, *_: object) -> None:
+        self._seconds[self._phase] += self._timer() - self._start
+
+
 class Clock:
     """Seconds spent in each phase, summed over calls.
+
+    Args:
+        timer: Gives seconds; ``time.thread_time`` counts this thread's processor time alone.
 
     Attributes:
         seconds: Phase -> seconds [s].
     """
 
-    def __init__(self) -> None:
+    def __init__(self, timer: Callable[[], float] = time.perf_counter) -> None:
         self.seconds = dict.fromkeys(PHASES, 0.0)
-        self._started = time.perf_counter()
+        self._timer = timer
+        self._spans = {phase: _Span(self.seconds, phase, timer) for phase in PHASES}
+        self._started = timer()
 
-    @contextmanager
-    def __call__(self, phase: str) -> Iterator[None]:
-        """Time the block as part of ``phase``."""
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[phase] += time.perf_counter() - start
+    def __call__(self, phase: str) -> _Span:
+        """Time a ``with`` block as part of ``phase``."""
+        return self._spans[phase]
 
     @property
     def total(self) -> float:
         """Seconds since the clock was made [s]."""
-        return time.perf_counter() - self._started
+        return self._timer() - self._started
 
     def shares(self) -> dict[str, float]:
         """Share of every phase in the total, and of the rest as ``other``."""

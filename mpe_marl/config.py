@@ -23,6 +23,7 @@ class TrainConfig:
         n_agents: Agents that learn (own worlds; others bring their number).
         continuous: Continuous actions (own worlds).
         velocity_order: ``"mpe2"`` or ``"openai"`` (own worlds).
+        engine: ``"compiled"``, or ``"mpe2"`` to step own worlds by mpe2, as the papers do.
         n_worlds: Worlds played side by side.
         layout: Replay layout.
         law: Sampling law.
@@ -37,6 +38,7 @@ class TrainConfig:
     n_agents: int = 3
     continuous: bool = False
     velocity_order: str = "mpe2"
+    engine: str = "compiled"
     n_worlds: int = 1
     layout: str = "joint"
     law: str = "uniform"
@@ -52,6 +54,7 @@ class TrainConfig:
         for what, name, known in (
             ("replay layout", self.layout, LAYOUTS),
             ("sampling law", self.law, LAWS),
+            ("engine", self.engine, ("compiled", "mpe2")),
         ):
             if name not in known:
                 raise unknown_name(what, name, known)

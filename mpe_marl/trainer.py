@@ -29,6 +29,10 @@ def make_env(config: TrainConfig) -> BatchEnv:
             config.world, config.n_agents, continuous=config.continuous,
             velocity_order=config.velocity_order,
         )  # fmt: skip
+        if config.engine == "mpe2":
+            from mpe_marl.worlds.reference import Mpe2Worlds
+
+            return Mpe2Worlds(spec, config.n_worlds)
         return BatchWorlds(spec, config.n_worlds)
     from mpe_marl.worlds.parallel import AnyWorlds
 

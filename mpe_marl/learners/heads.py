@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from mpe_marl.learners.config import LearnerConfig
 
+_TINY = 1e-12  # keeps a uniform draw of zero finite
 _LOG_STD = (-5.0, 2.0)
 
 
@@ -37,16 +40,17 @@ class Head:
     def draw(self, out: Tensor, generator: torch.Generator) -> None:
         """Fill ``out`` with the noise this head takes: Gumbel or normal."""
         if self.discrete:
-            out.exponential_(generator=generator).log_().neg_()
+            out.uniform_(generator=generator).clamp_min_(_TINY).log_().neg_().log_().neg_()
         elif self.soft:
             out.normal_(generator=generator)
 
     def act(self, output: Tensor, noise: Tensor) -> Tensor:
         """Sample an action; differentiable in ``output``."""
         if self.discrete:
-            soft = torch.softmax(output + noise, dim=-1)
-            hard = functional.one_hot(soft.argmax(-1), self.act_dim).to(soft.dtype)
-            return hard + (soft - soft.detach()) if output.requires_grad else hard
+            if output.requires_grad:
+                hard: Tensor = _StraightThrough.apply(output, noise)  # type: ignore[no-untyped-call]
+                return hard
+            return _likeliest(output + noise)
         if self.soft:
             mean, log_std = self._gaussian(output)
             return torch.sigmoid(mean + log_std.exp() * noise)
@@ -77,3 +81,30 @@ class Head:
     def _gaussian(self, output: Tensor) -> tuple[Tensor, Tensor]:
         mean, log_std = output.chunk(2, dim=-1)
         return mean, log_std.clamp(*_LOG_STD)
+
+
+def _likeliest(scores: Tensor) -> Tensor:
+    """One-hot rows of the largest scores."""
+    return functional.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)
+
+
+class _StraightThrough(torch.autograd.Function):
+    """One-hot sample forwards, Gumbel-softmax at temperature 1 backwards.
+
+    PyTorch's softmax over five numbers takes longer than a layer of the network, so the softmax is
+    written out and computed once.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, output: Tensor, noise: Tensor) -> Tensor:
+        scores = output + noise
+        soft = (scores - scores.amax(-1, keepdim=True)).exp_()
+        soft /= soft.sum(-1, keepdim=True)
+        ctx.save_for_backward(soft)
+        return _likeliest(scores)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        (soft,) = ctx.saved_tensors
+        weighted = gradients[0] * soft
+        return weighted - soft * weighted.sum(-1, keepdim=True), None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from mpe_marl.clock import Clock
@@ -26,6 +28,14 @@ class LoopLearner(Learner):
         config = self.config
         self.actors.split(range(self.actors.count), config.lr, config.clip)
         self.critics.split(range(self.critics.count), config.lr, config.clip)
+
+    def _outputs(self, obs: NDArray[np.float32]) -> NDArray[Any]:
+        """One network call for each agent, as the papers' code does."""
+        with torch.inference_mode():
+            x = torch.from_numpy(obs).to(self.device, self.dtype)
+            outputs = [nets.plain(p.leaves, x[:, i]) for i, p in enumerate(self.actors.parts)]
+            result: NDArray[Any] = torch.stack(outputs, dim=1).cpu().numpy()
+        return result
 
     def update(self, replay: Replay, clock: Clock) -> dict[str, float]:
         """See :meth:`Learner.update`."""

@@ -234,3 +234,32 @@ def test_folding_is_the_observation_map_and_its_transpose():
     torch.testing.assert_close(fold.all(weight), folded)
     (two,) = torch.autograd.grad(fold.all(weight), weight, gradient)
     torch.testing.assert_close(one, two)
+
+
+def test_straight_through_has_the_gumbel_softmax_gradient():
+    from mpe_marl.learners.heads import Head
+
+    head = Head(LearnerConfig(), 5, discrete=True)
+    rng = torch.Generator().manual_seed(0)
+    logits = torch.randn(7, 5, generator=rng, dtype=torch.float64, requires_grad=True)
+    noise = torch.empty(7, 5, dtype=torch.float64)
+    head.draw(noise, rng)
+    weights = torch.randn(7, 5, generator=rng, dtype=torch.float64)
+    sample = head.act(logits, noise)
+    assert (sample.sum(-1) == 1).all()
+    assert ((sample == 0) | (sample == 1)).all()
+    (gradient,) = torch.autograd.grad((sample * weights).sum(), logits)
+    soft = torch.softmax(logits + noise, -1)
+    (expected,) = torch.autograd.grad((soft * weights).sum(), logits)
+    torch.testing.assert_close(gradient, expected)
+
+
+def test_gumbel_noise_samples_the_softmax():
+    from mpe_marl.learners.heads import Head
+
+    head = Head(LearnerConfig(), 5, discrete=True)
+    logits = torch.tensor([0.0, 1.0, -1.0, 2.0, 0.5]).expand(40_000, 5)
+    noise = torch.empty(40_000, 5)
+    head.draw(noise, torch.Generator().manual_seed(1))
+    share = head.act(logits, noise).mean(0)
+    torch.testing.assert_close(share, torch.softmax(logits[0], -1), atol=0.01, rtol=0)

@@ -6,27 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mpe_marl.errors import MpeError
-from mpe_marl.worlds import SCENARIOS, BatchWorlds, kernels, make_spec, parallel_env
+from mpe_marl.worlds import SCENARIOS, BatchWorlds, kernels, make_spec, parallel_env, reference
 
 
 def mpe2_world(spec):
-    if spec.scenario == "simple_tag":
-        module = pytest.importorskip("mpe2.simple_tag_v3", reason="extra `mpe` is not installed")
-        return module.parallel_env(
-            num_good=spec.n_prey,
-            num_adversaries=spec.n_agents,
-            num_obstacles=spec.n_landmarks,
-            continuous_actions=spec.continuous,
-        )
-    module = pytest.importorskip("mpe2.simple_spread_v3", reason="extra `mpe` is not installed")
-    return module.parallel_env(N=spec.n_agents, continuous_actions=spec.continuous)
-
-
-def mpe2_state(env):
-    world = env.unwrapped.world
-    rows = [[a.state.p_pos for a in world.agents], [a.state.p_vel for a in world.agents]]
-    rows.append([m.state.p_pos for m in world.landmarks])
-    return np.concatenate([np.ravel(r) for r in rows])
+    pytest.importorskip("mpe2", reason="extra `mpe` is not installed")
+    return reference.mpe2_env(spec)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -49,7 +34,7 @@ def test_step_for_step_with_mpe2(scenario, continuous, n_agents):
             if t:
                 seen = [theirs[a] for a in learners]  # float32: one rounding apart at most
                 np.testing.assert_allclose(ours[0], seen, rtol=1.2e-7, atol=1e-12)
-            state = mpe2_state(env)
+            state = reference.state_of(env)
             np.testing.assert_allclose(worlds.exact_states[0], state, rtol=0, atol=1e-12)
             prey = [
                 kernels.flee(state, n_agents + p, n_agents, spec.n_movers)
@@ -161,3 +146,23 @@ def test_any_parallel_env_is_trained_through_the_same_interface():
 def test_wrong_use_is_explained(make, message):
     with pytest.raises(MpeError, match=message):
         make()
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("continuous", [False, True])
+def test_both_engines_play_the_same_episode(scenario, continuous):
+    pytest.importorskip("mpe2", reason="extra `mpe` is not installed")
+    spec = make_spec(scenario, 3, continuous=continuous)
+    one, two = BatchWorlds(spec), reference.Mpe2Worlds(spec)
+    np.testing.assert_array_equal(one.reset(5), two.reset(5))
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        moves = rng.random((1, 3, 5), np.float32) if continuous else rng.integers(0, 5, (1, 3))
+        ours, theirs = one.step(moves), two.step(moves)
+        np.testing.assert_allclose(ours.obs, theirs.obs, rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(ours.rewards, theirs.rewards, atol=1e-12)
+        np.testing.assert_array_equal(ours.ended, theirs.ended)
+        np.testing.assert_allclose(one.states(), two.states(), rtol=1e-6, atol=1e-7)
+        if ours.ended[0]:
+            one.restart(ours.ended)
+            two.restart(theirs.ended)

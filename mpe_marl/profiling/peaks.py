@@ -1,0 +1,63 @@
+"""What the machine can do: copying memory, multiplying matrices."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+Timer = Callable[[], float]
+
+
+def fastest(
+    block: Callable[[], object], repeats: int = 5, timer: Timer = time.perf_counter
+) -> float:
+    """Least time of several runs [s]."""
+    best = float("inf")
+    for _ in range(repeats):
+        start = timer()
+        block()
+        best = min(best, timer() - start)
+    return best
+
+
+def copy_seconds(
+    row_bytes: int,
+    rows: int,
+    batch: int,
+    times: int,
+    repeats: int = 20,
+    timer: Timer = time.perf_counter,
+) -> float:
+    """Time to copy as many bytes as mini-batches hold, from consecutive rows [s].
+
+    Args:
+        row_bytes: Bytes of a row.
+        rows: Rows of the store, so that the source is as large as the store.
+        batch: Rows in one copy.
+        times: Copies, each from another random place.
+        repeats: Runs of which the fastest counts.
+        timer: Gives seconds.
+    """
+    source = np.ones((rows, -(-row_bytes // 4)), dtype=np.float32)
+    target = np.empty((batch, source.shape[1]), dtype=np.float32)
+    starts = np.random.default_rng(0).integers(0, max(1, rows - batch), (repeats, times))
+    places = iter(starts)
+
+    def copy() -> None:
+        for start in next(places):
+            target[:] = source[start : start + batch]
+
+    return fastest(copy, repeats, timer)
+
+
+def matmul_gflops(
+    size: int = 1024, dtype: str = "float32", timer: Timer = time.perf_counter
+) -> float:
+    """Rate of a large matrix product on the threads in use [GFLOP/s]."""
+    import torch
+
+    a = torch.rand((size, size), dtype=getattr(torch, dtype))
+    seconds = fastest(lambda: a @ a, 8, timer)
+    return 2 * size**3 / seconds / 1e9
