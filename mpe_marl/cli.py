@@ -1,0 +1,290 @@
+"""The command line: ``mpe-marl train|profile|compare|plot``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mpe_marl.errors import MpeError
+
+app = typer.Typer(
+    name="mpe-marl",
+    help="Multi-agent training on particle worlds: run it, and see where the time goes.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+World = Annotated[
+    str, typer.Option("--world", "-w", help="simple_tag, simple_spread, or module:function.")
+]
+Agents = Annotated[int, typer.Option("--agents", "-n", min=1, help="Agents that learn.")]
+Algorithm = Annotated[str, typer.Option("--algorithm", "-a", help="maddpg or masac.")]
+Mode = Annotated[str, typer.Option(help="Update mode: loop, batched, shared or folded.")]
+LayoutOption = Annotated[str, typer.Option(help="Replay: lists, arrays, joint or state.")]
+LawOption = Annotated[
+    str,
+    typer.Option(
+        help="uniform, neighbor, neighbor-skip, runs, shared, shared-neighbor, prioritised."
+    ),
+]
+Batch = Annotated[int, typer.Option(min=1, help="Transitions in a mini-batch.")]
+Continuous = Annotated[bool, typer.Option("--continuous", help="Continuous actions.")]
+Device = Annotated[str, typer.Option(help="cpu, cuda, or auto.")]
+Threads = Annotated[int, typer.Option(min=1, help="Processor threads.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON alone on standard output.")]
+
+
+@app.command()
+def train(
+    world: World = "simple_tag",
+    agents: Agents = 3,
+    algorithm: Algorithm = "maddpg",
+    mode: Mode = "batched",
+    layout: LayoutOption = "joint",
+    law: LawOption = "uniform",
+    batch: Batch = 1024,
+    episodes: Annotated[int, typer.Option(min=1)] = 60_000,
+    seed: Annotated[list[int] | None, typer.Option(help="Repeatable.", show_default="0")] = None,
+    worlds: Annotated[int, typer.Option(min=1, help="Worlds side by side.")] = 1,
+    update_every: Annotated[int, typer.Option(min=1, help="Samples between updates.")] = 100,
+    warmup: Annotated[
+        int | None, typer.Option(min=1, help="Samples first.", show_default="25 batches")
+    ] = None,
+    capacity: Annotated[int, typer.Option(min=1, help="Transitions kept.")] = 1_000_000,
+    lr: Annotated[float, typer.Option(help="Adam's step size.")] = 0.01,
+    continuous: Continuous = False,
+    engine: Annotated[str, typer.Option(help="compiled, or mpe2.")] = "compiled",
+    device: Device = "cpu",
+    threads: Threads = 1,
+    store: Annotated[str, typer.Option(help="Runs are kept here.")] = "mpe-runs.db",
+    workers: Annotated[int, typer.Option(min=1, help="Runs at the same time.")] = 1,
+    replay_dir: Annotated[
+        Path | None, typer.Option(help="Folder for replay that does not fit in memory.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train and keep the run in the store; the same command continues where it was stopped."""
+    from mapper.runner import run_all
+    from mapper.store import Store
+    from mpe_marl.config import TrainConfig
+    from mpe_marl.experiment import Training
+    from mpe_marl.learners import LearnerConfig
+
+    config = TrainConfig(
+        world=world, n_agents=agents, continuous=continuous, engine=engine, n_worlds=worlds,
+        layout=layout, law=law, capacity=capacity, batch=batch, update_every=update_every,
+        warmup=warmup, learner=LearnerConfig(algorithm=algorithm, mode=mode, lr=lr, device=device),
+    )  # fmt: skip
+    directory = None if replay_dir is None else str(replay_dir)
+    runs = [
+        Training(config, s, episodes, min(100, max(1, episodes // 20)), directory, threads)
+        for s in seed or [0]
+    ]
+    with Store.open(store) as opened:
+        summary = run_all(runs, opened, workers=workers)
+        rows = [_run_row(opened.runs(key=key)[0]) for key in summary.keys]
+    _show("Training", rows, as_json)
+    if summary.failed or summary.interrupted:
+        raise typer.Exit(1)
+
+
+def _run_row(run: Any) -> dict[str, Any]:
+    result = run.result or {}
+    shares = result.get("phase_shares", {})
+    return {
+        "run": run.id, "name": run.name, "status": str(run.standing),
+        "mean reward": result.get("mean_reward"), "episodes/s": result.get("episodes_per_s"),
+        **{f"{k} %": 100 * v for k, v in shares.items()},
+    }  # fmt: skip
+
+
+def _sizes(agents: list[int] | None) -> list[int]:
+    sizes = agents or [3, 6, 12]
+    if min(sizes) < 1:
+        raise MpeError(f"--agents {min(sizes)} is too small; expected 1 or more.")
+    return sizes
+
+
+Sizes = Annotated[
+    list[int] | None, typer.Option("--agents", "-n", help="Repeatable.", show_default="3 6 12")
+]
+Rows = Annotated[int, typer.Option(min=1, help="Transitions in the store.")]
+Repeats = Annotated[int, typer.Option(min=1, help="Cycles; each phase keeps its fastest.")]
+Figures = Annotated[Path | None, typer.Option(help="Folder for pictures; else none.")]
+
+
+@app.command(name="profile")
+def profile_command(
+    agents: Sizes = None,
+    world: World = "simple_tag",
+    algorithm: Annotated[
+        list[str] | None, typer.Option("--algorithm", "-a", help="Repeatable.")
+    ] = None,
+    mode: Mode = "loop",
+    layout: LayoutOption = "lists",
+    law: LawOption = "uniform",
+    batch: Batch = 1024,
+    engine: Annotated[str, typer.Option(help="mpe2, or compiled.")] = "mpe2",
+    rows: Rows = 20_000,
+    repeats: Repeats = 5,
+    device: Device = "cpu",
+    threads: Threads = 1,
+    figures: Figures = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure where the time of 100 steps and one update goes; by default the papers' baseline."""
+    import torch
+
+    from mpe_marl.config import TrainConfig
+    from mpe_marl.figures import draw_profiles
+    from mpe_marl.learners import LearnerConfig
+    from mpe_marl.profiling import profile
+
+    torch.set_num_threads(threads)
+    found = []
+    for name in algorithm or ["maddpg"]:
+        for n in _sizes(agents):
+            config = TrainConfig(
+                world=world, n_agents=n, engine=engine, layout=layout, law=law, capacity=rows,
+                batch=batch, learner=LearnerConfig(algorithm=name, mode=mode, device=device),
+            )  # fmt: skip
+            found.append(profile(config, rows=rows, repeats=repeats).plain())
+    if figures is not None:
+        _report(draw_profiles(found, figures))
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    _show("Milliseconds a cycle", [_phases(p) for p in found], False)
+    _show("Rates and counters of sampling", [_rates(p) for p in found], False)
+
+
+def _phases(p: dict[str, Any]) -> dict[str, Any]:
+    head = {k: p[k] for k in ("algorithm", "n_agents", "layout", "law", "mode")}
+    return {**head, **{k: round(v, 3) for k, v in p["phase_ms"].items()}}
+
+
+def _rates(p: dict[str, Any]) -> dict[str, Any]:
+    counted = {k: v for k, v in p["counters"].items() if k != "source"}
+    return {
+        "algorithm": p["algorithm"], "n_agents": p["n_agents"], "MB": p["bytes"] / 1e6,
+        "GB/s": p["gb_per_s"], "memcpy GB/s": p["memcpy_gb_per_s"],
+        "GFLOP/s": p["gflop_per_s"], "peak GFLOP/s": p["peak_gflop_per_s"],
+        "counters": p["counters"]["source"], **counted,
+    }  # fmt: skip
+
+
+@app.command()
+def compare(
+    agents: Sizes = None,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(help="Repeatable; the first is compared with.", show_default="all of them"),
+    ] = None,
+    world: World = "simple_tag",
+    algorithm: Algorithm = "maddpg",
+    batch: Batch = 1024,
+    rows: Rows = 20_000,
+    repeats: Repeats = 5,
+    threads: Threads = 1,
+    figures: Figures = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the papers' baseline, neighbor sampling and ours in one run (Figure 5)."""
+    import torch
+
+    from mpe_marl import comparing
+    from mpe_marl.config import TrainConfig
+    from mpe_marl.figures import draw_comparison
+    from mpe_marl.learners import LearnerConfig
+
+    torch.set_num_threads(threads)
+    names = variant or list(comparing.VARIANTS)
+    found: list[dict[str, Any]] = []
+    for n in _sizes(agents):
+        config = TrainConfig(
+            world=world, n_agents=n, capacity=rows, batch=batch,
+            learner=LearnerConfig(algorithm=algorithm),
+        )  # fmt: skip
+        found += comparing.compare(config, names, rows=rows, repeats=repeats)
+    if figures is not None:
+        _report(draw_comparison(found, figures))
+    _show("Against the first variant", found, as_json)
+
+
+@app.command()
+def plot(
+    source: Annotated[
+        Path, typer.Argument(help="JSON of `profile --json` or `compare --json`, or a store.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the pictures.")] = Path(),
+) -> None:
+    """Draw Figures 2-4 from profiles, Figure 5 from a comparison, Figure 6 from a store."""
+    from mpe_marl import figures
+
+    if not source.exists():
+        raise MpeError(f"{source} does not exist; expected a JSON file or a store.")
+    if source.read_bytes()[:15] == b"SQLite format 3":
+        figures.draw_rewards(_curves(source), out / "figure6.png")
+        _report([out / "figure6.png"])
+        return
+    try:
+        rows = json.loads(source.read_text())
+        kind = "phase_ms" if "phase_ms" in rows[0] else "sample_cut_percent"
+        assert all(kind in row for row in rows)
+    except (ValueError, KeyError, IndexError, TypeError, AssertionError):
+        raise MpeError(
+            f"{source} is neither a store nor what `profile --json` or `compare --json` print."
+        ) from None
+    draw = figures.draw_profiles if kind == "phase_ms" else figures.draw_comparison
+    _report(draw(rows, out))
+
+
+def _curves(source: Path) -> dict[str, Any]:
+    from mapper.store import Store
+
+    with Store.open(source, create=False) as store:
+        return {r.name: store.metrics(r.id, "mean_reward") for r in store.runs(kind="mpe")}
+
+
+def _report(paths: list[Path]) -> None:
+    for path in paths:
+        typer.echo(f"wrote {path}", err=True)
+
+
+def _show(title: str, rows: list[dict[str, Any]], as_json: bool) -> None:
+    from mapper.show.tables import print_json, print_rows
+
+    if as_json:
+        print_json(rows)
+    else:
+        print_rows(title, rows)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run ``mpe-marl`` and exit: 0 done, 1 failed, 2 wrong command or input.
+
+    Args:
+        arguments: The words after ``mpe-marl``; the process's own by default. ``--debug`` among
+            them shows the traceback of an error.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
+    try:
+        app([word for word in words if word != "--debug"])
+    except Exception as error:
+        if debug:
+            raise
+        ours = isinstance(error, ValueError) and type(error).__module__.startswith(
+            ("mpe_marl", "mapper")
+        )
+        missing = isinstance(error, ImportError) and error.name in ("torch", "pettingzoo")
+        if missing:
+            error = MpeError(f"{error}; install it with: pip install 'marl-mapper[mpe]'")
+        typer.echo(f"error: {error}", err=True)
+        raise SystemExit(2 if ours or missing else 1) from None

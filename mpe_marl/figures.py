@@ -1,0 +1,164 @@
+"""The papers' figures: numbers first, pictures from them.
+
+Profiles are the JSON objects that ``mpe-marl profile --json`` prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mpe_marl.clock import UPDATE_PHASES
+from mpe_marl.errors import MpeError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ProfileRow = Mapping[str, Any]
+Shares = dict[str, dict[str, float]]
+
+_REST = ("environment", "store")
+
+
+def _label(p: ProfileRow) -> str:
+    return f"{p['algorithm']} {p['n_agents']}"
+
+
+def training_shares(profiles: Sequence[ProfileRow]) -> Shares:
+    """Figure 2: share of a cycle in action selection, update-all-trainers and the rest [%]."""
+    shares: Shares = {}
+    for p in profiles:
+        ms = p["phase_ms"]
+        parts = {
+            "action selection": ms["act"],
+            "update all trainers": sum(ms[k] for k in UPDATE_PHASES),
+            "other": sum(ms[k] for k in _REST),
+        }
+        total = sum(parts.values())
+        shares[_label(p)] = {k: 100 * v / total for k, v in parts.items()}
+    return shares
+
+
+def growth(profiles: Sequence[ProfileRow]) -> Shares:
+    """Figure 3: how many times each phase's time grows from one size to the next."""
+    grown: Shares = {}
+    by_algorithm: dict[str, list[ProfileRow]] = {}
+    for p in sorted(profiles, key=lambda p: int(p["n_agents"])):
+        by_algorithm.setdefault(p["algorithm"], []).append(p)
+    for algorithm, rows in by_algorithm.items():
+        for one, two in pairwise(rows):
+            label = f"{algorithm} {one['n_agents']} to {two['n_agents']}"
+            groups = {"action selection": ("act",), "sampling": ("sample",),
+                      "update all trainers": UPDATE_PHASES}  # fmt: skip
+            grown[label] = {
+                name: sum(two["phase_ms"][k] for k in keys)
+                / max(sum(one["phase_ms"][k] for k in keys), 1e-12)
+                for name, keys in groups.items()
+            }
+            for counter in ("cache_misses", "dtlb_misses"):
+                if one["counters"].get(counter) and two["counters"].get(counter):
+                    ratio = two["counters"][counter] / one["counters"][counter]
+                    grown[label][counter.replace("_", " ")] = ratio
+    return grown
+
+
+def update_shares(profiles: Sequence[ProfileRow]) -> Shares:
+    """Figure 4: share of update-all-trainers in each of its phases [%]."""
+    names = {
+        "sample": "mini-batch sampling", "target_q": "target Q", "q_loss": "Q loss",
+        "p_loss": "P loss", "target_update": "target update",
+    }  # fmt: skip
+    shares: Shares = {}
+    for p in profiles:
+        total = sum(p["phase_ms"][k] for k in UPDATE_PHASES)
+        shares[_label(p)] = {names[k]: 100 * p["phase_ms"][k] / total for k in UPDATE_PHASES}
+    return shares
+
+
+def reductions(rows: Sequence[Mapping[str, Any]]) -> Shares:
+    """Figure 5: reduction of sampling and of a whole cycle below the baseline [%]."""
+    cuts: Shares = {}
+    for row in rows:
+        if row["sample_cut_percent"] or row["cycle_cut_percent"]:
+            cuts[f"{row['variant']} {row['n_agents']}"] = {
+                "sampling": row["sample_cut_percent"],
+                "whole cycle": row["cycle_cut_percent"],
+            }
+    return cuts
+
+
+def bars(title: str, unit: str, groups: Shares, *, stacked: bool) -> Figure:
+    """Draw groups of bars, stacked or side by side."""
+    from matplotlib.figure import Figure
+
+    if not groups:
+        raise MpeError(f"nothing to draw for {title!r}; give profiles of two sizes or more.")
+    figure = Figure(figsize=(1.5 + 1.1 * len(groups), 4), layout="constrained")
+    axes = figure.subplots()
+    names = list(dict.fromkeys(name for parts in groups.values() for name in parts))
+    base = [0.0] * len(groups)
+    width = 0.7 if stacked else 0.8 / len(names)
+    for k, name in enumerate(names):
+        heights = [parts.get(name, 0.0) for parts in groups.values()]
+        shift = 0.0 if stacked else (k - (len(names) - 1) / 2) * width
+        places = [i + shift for i in range(len(groups))]
+        axes.bar(places, heights, width, bottom=base if stacked else None, label=name)
+        base = [b + h for b, h in zip(base, heights, strict=True)]
+    axes.set_xticks(range(len(groups)), list(groups), rotation=30, ha="right")
+    axes.set_ylabel(unit)
+    axes.set_title(title)
+    axes.legend(fontsize="small")
+    return figure
+
+
+def draw_profiles(profiles: Sequence[ProfileRow], folder: Path) -> list[Path]:
+    """Write Figures 2, 3 (with two sizes or more) and 4 as PNG files; returns their paths."""
+    figures = {
+        "figure2.png": ("Share of training time", "%", training_shares(profiles), True),
+        "figure3.png": ("Growth from size to size", "times", growth(profiles), False),
+        "figure4.png": ("Inside update-all-trainers", "%", update_shares(profiles), True),
+    }
+    return _write(figures, folder)
+
+
+def draw_comparison(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
+    """Write Figure 5 as a PNG file; returns its path."""
+    title = "Reduction below the baseline"
+    return _write({"figure5.png": (title, "%", reductions(rows), False)}, folder)
+
+
+def _write(figures: Mapping[str, tuple[str, str, Shares, bool]], folder: Path) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, (title, unit, groups, stacked) in figures.items():
+        if groups:
+            bars(title, unit, groups, stacked=stacked).savefig(folder / name, dpi=150)
+            written.append(folder / name)
+    return written
+
+
+def draw_rewards(curves: Mapping[str, tuple[Any, Any]], path: Path) -> None:
+    """Draw Figure 6: mean reward against episodes, one line a run.
+
+    Args:
+        curves: Name -> ``(M,)`` episodes and ``(M,)`` mean rewards.
+        path: PNG file to write.
+
+    Raises:
+        MpeError: There is no curve.
+    """
+    from matplotlib.figure import Figure
+
+    if not curves:
+        raise MpeError("no training runs to draw; run `mpe-marl train` with this store first.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    for name, (episodes, rewards) in curves.items():
+        axes.plot(episodes, rewards, label=name, linewidth=1)
+    axes.set_xlabel("episodes")
+    axes.set_ylabel("mean reward an episode")
+    axes.legend(fontsize="x-small")
+    figure.savefig(path, dpi=150)

@@ -1,0 +1,197 @@
+"""Profiles, the simulator against a plain one, figures' numbers, the command line."""
+
+import json
+from collections import OrderedDict
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch", reason="extra `mpe` is not installed")
+
+from mpe_marl import cli, comparing, figures  # noqa: E402
+from mpe_marl.clock import PHASES, Clock  # noqa: E402
+from mpe_marl.config import TrainConfig  # noqa: E402
+from mpe_marl.learners import LearnerConfig  # noqa: E402
+from mpe_marl.profiling import counters, profile  # noqa: E402
+from mpe_marl.profiling.addresses import lines_of  # noqa: E402
+from mpe_marl.profiling.profile import fill  # noqa: E402
+from mpe_marl.profiling.simulator import LINE, Simulator, _filter  # noqa: E402
+from mpe_marl.replay import LAYOUTS  # noqa: E402
+from mpe_marl.trainer import Trainer  # noqa: E402
+
+
+def config(layout="joint", law="uniform", mode="batched", **options):
+    learner = LearnerConfig(mode=mode, hidden=8)
+    return TrainConfig(layout=layout, law=law, learner=learner, capacity=400, batch=32, **options)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    tags=st.lists(st.integers(0, 40), max_size=200),
+    sets=st.sampled_from([1, 2, 4]),
+    ways=st.integers(1, 4),
+)
+def test_the_simulated_cache_is_least_recently_used(tags, sets, ways):
+    table = np.full((sets, ways), -1, dtype=np.int64)
+    missed = _filter(np.array(tags, dtype=np.int64), table)
+    caches = [OrderedDict() for _ in range(sets)]
+    for tag, miss in zip(tags, missed, strict=True):
+        cache = caches[tag % sets]
+        assert miss == (tag not in cache)
+        cache[tag] = True
+        cache.move_to_end(tag)
+        if len(cache) > ways:
+            cache.popitem(last=False)
+
+
+def test_what_fits_is_found_the_second_time():
+    simulator, lines = Simulator(), np.arange(300)
+    assert simulator.run(lines)["l1_misses"] == 300
+    again = simulator.run(lines)
+    assert again["accesses"] == 300
+    assert sum(v for k, v in again.items() if k != "accesses") == 0
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+def test_addresses_cover_every_byte_a_gather_reads(layout):
+    trainer = Trainer(config(layout))
+    fill(trainer, 60)
+    rows = np.array([3, 17, 40])
+    lines = lines_of(trainer.replay.layout, rows)
+    assert len(lines) * LINE >= 3 * trainer.replay.layout.row_bytes()
+    if layout == "joint":
+        records = trainer.replay.layout.tables["records"]
+        starts = (records.ctypes.data + rows * records.strides[0]) // LINE
+        assert set(starts) <= set(lines.tolist())
+
+
+def test_runs_of_neighbours_miss_less_than_single_rows():
+    misses = {}
+    for law in ("uniform", "runs"):
+        made = config("arrays", law)
+        trainer = Trainer(made)
+        fill(trainer, 400)
+        rows = trainer.replay.law.draw(trainer.replay.ring, 200, np.random.default_rng(0))
+        misses[law] = Simulator().run(lines_of(trainer.replay.layout, rows))["l1_misses"]
+    assert misses["runs"] < misses["uniform"]
+
+
+def test_counters_run_the_block_and_count_or_say_they_cannot():
+    ran = []
+    counted = counters.measure(lambda: ran.append(sum(range(10_000))))
+    assert ran
+    assert counted is None or counted.get("instructions", 10_000) >= 10_000
+
+
+def test_a_profile_has_what_it_promises():
+    found = profile(config(), rows=100, repeats=2).plain()
+    assert {"layout", "law", "n_agents", "batch", "phase_ms", "bytes", "counters"} <= found.keys()
+    assert set(found["phase_ms"]) == set(PHASES)
+    assert all(ms > 0 for ms in found["phase_ms"].values())
+    assert found["bytes"] == 3 * 32 * 4 * (3 * (16 * 2 + 5 + 1) + 1)
+    assert found["gflop"] > 0
+    assert found["counters"]["source"] in ("perf", "simulated")
+    json.dumps(found)
+
+
+def test_the_clock_adds_up():
+    now = iter([0.0, 1.0, 3.0, 10.0, 11.0, 20.0, 20.0])
+    clock = Clock(lambda: next(now))
+    with clock("act"):
+        pass
+    with clock("sample"):
+        pass
+    assert clock.seconds["act"] == 2.0
+    assert clock.seconds["sample"] == 1.0
+    assert clock.shares()["act"] == pytest.approx(0.1)
+
+
+def made_up(n, sample):
+    phases = dict.fromkeys(PHASES, 1.0) | {"sample": sample}
+    return {
+        "algorithm": "maddpg", "n_agents": n, "phase_ms": phases,
+        "counters": {"cache_misses": 10 * n, "source": "simulated"},
+    }  # fmt: skip
+
+
+def test_figures_numbers():
+    rows = [made_up(3, 6.0), made_up(6, 12.0)]
+    shares = figures.training_shares(rows)["maddpg 3"]
+    assert shares == pytest.approx(
+        {"action selection": 100 / 13, "update all trainers": 1000 / 13, "other": 200 / 13}
+    )
+    assert figures.update_shares(rows)["maddpg 3"]["mini-batch sampling"] == pytest.approx(60.0)
+    grown = figures.growth(rows)["maddpg 3 to 6"]
+    assert grown["sampling"] == 2.0
+    assert grown["update all trainers"] == pytest.approx(1.6)
+    assert grown["cache misses"] == 2.0
+
+
+def test_every_variant_is_a_valid_configuration():
+    for name in comparing.VARIANTS:
+        comparing.variant(TrainConfig(), name)
+
+
+def run(capsys, *words):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(list(words))
+    out = capsys.readouterr()
+    return stop.value.code, out.out, out.err
+
+
+def test_command_line(tmp_path, capsys):
+    store = str(tmp_path / "runs.db")
+    few = ["--batch", "16", "--capacity", "500", "--warmup", "50"]
+    code, out, _ = run(
+        capsys, "train", "--episodes", "6", *few, "--seed", "1", "--seed", "2", "--store", store,
+        "--json",
+    )  # fmt: skip
+    assert code == 0
+    assert [row["status"] for row in json.loads(out)] == ["finished", "finished"]
+    sizes = ["-n", "2", "-n", "3", "--rows", "60", "--repeats", "1", "--batch", "16"]
+    code, out, _ = run(capsys, "profile", *sizes, "--engine", "compiled", "--json")
+    assert code == 0
+    profiles = tmp_path / "profiles.json"
+    profiles.write_text(out)
+    code, out, _ = run(
+        capsys, "compare", *sizes, "--variant", "joint", "--variant", "folded", "--json"
+    )
+    assert code == 0
+    comparison = tmp_path / "comparison.json"
+    comparison.write_text(out)
+    for source in (store, str(profiles), str(comparison)):
+        assert run(capsys, "plot", source, "-o", str(tmp_path / "out"))[0] == 0
+    drawn = sorted(p.name for p in (tmp_path / "out").iterdir())
+    assert drawn == [f"figure{k}.png" for k in (2, 3, 4, 5, 6)]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["train", "--law", "unifrm"], "Did you mean 'uniform'"),
+        (["train", "--mode", "folded"], "use law 'shared'"),
+        (["compare", "--variant", "bseline"], "Did you mean 'baseline'"),
+        (["plot", "nothing.json"], "does not exist"),
+        (["plot", __file__], "is neither"),
+        (["profile", "-n", "0"], "too small"),
+    ],
+)
+def test_wrong_input_ends_with_code_2(words, message, capsys):
+    code, _, error = run(capsys, *words)
+    assert code == 2
+    assert message in error
+
+
+def test_help_is_quick_to_import():
+    import subprocess
+    import sys
+
+    script = (
+        "import sys, mpe_marl.cli; print([m for m in ('torch', 'matplotlib') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
