@@ -1,0 +1,123 @@
+"""What the figures share: recorded searches, mean returns and tables."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+import baselines
+from maestro_env import Problem
+
+PLAIN = "marl:elites=0:local=0:uniform=0:exchange=0"
+"""Decentralised PPO alone: every agent chooses anew in each sample, as in the paper."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One search with the value of every sample."""
+
+    label: str
+    actions: np.ndarray
+    values: np.ndarray
+    seconds: float
+
+    @property
+    def best(self) -> float:
+        """Lowest value."""
+        return float(self.values.min())
+
+
+def record(label: str, problem: Problem, method: str, budget: int, seed: int) -> Recorded:
+    """Run ``name:option=value``, keeping all samples."""
+    name, *pairs = method.split(":")
+    options = {key: yaml.safe_load(value) for key, value in (p.split("=") for p in pairs)}
+    actions, values = [], []
+
+    def keep(batch: np.ndarray, evaluation: Any) -> None:
+        actions.append(batch.copy())
+        values.append(evaluation.values.copy())
+
+    problem.on_evaluate = keep
+    begin = time.process_time()
+    baselines.load(name, **options).search(problem, budget, seed)
+    seconds = time.process_time() - begin
+    problem.on_evaluate = None
+    return Recorded(label, np.concatenate(actions), np.concatenate(values), seconds)
+
+
+def windows(budget: int, count: int = 24) -> np.ndarray:
+    """Ends of windows of samples, evenly spaced on a log axis."""
+    return np.unique(np.geomspace(min(64, budget), budget, count).round().astype(int))
+
+
+def mean_return(run: Recorded, reference: float, ends: np.ndarray) -> np.ndarray:
+    """Mean of reference / value over each window, 0 for an infeasible sample."""
+    with np.errstate(invalid="ignore"):
+        returns = np.where(np.isfinite(run.values), reference / run.values, 0.0)
+    begins = [0, *ends[:-1]]
+    parts = [returns[begin:end] for begin, end in zip(begins, ends, strict=True)]
+    return np.array([part.mean() if len(part) else np.nan for part in parts])
+
+
+def arrival(returns: np.ndarray, ends: np.ndarray, level: float) -> float:
+    """Samples at the end of the first window whose mean return reaches a level; inf if none."""
+    there = np.flatnonzero(returns >= level)
+    return float(ends[there[0]]) if len(there) else np.inf
+
+
+def arrival_of_best(run: Recorded, value: float) -> float:
+    """The first sample at or below a value; inf if none."""
+    there = np.flatnonzero(run.values <= value)
+    return float(there[0] + 1) if len(there) else np.inf
+
+
+def parser(text: str | None, budget: int = 20_000) -> argparse.ArgumentParser:
+    """Options that every figure takes."""
+    result = argparse.ArgumentParser(description=text)
+    result.add_argument("--budget", type=int, default=budget)
+    result.add_argument("--seed", type=int, default=0)
+    result.add_argument("--cost-model", default="exact")
+    result.add_argument("--accelerator", default="archgym")
+    result.add_argument("--out", type=Path, default=Path("figures"))
+    result.add_argument("--json", action="store_true", help="print the rows as JSON")
+    return result
+
+
+def show(rows: list[dict[str, Any]], as_json: bool) -> None:
+    """Print rows as JSON or as a Markdown table."""
+    if as_json:
+        print(json.dumps(rows, indent=2))
+        return
+    print("| " + " | ".join(rows[0]) + " |")
+    print("|" + "---|" * len(rows[0]))
+    for row in rows:
+        cells = [f"{v:.4g}" if isinstance(v, float) else str(v) for v in row.values()]
+        print("| " + " | ".join(cells) + " |")
+
+
+def draw(
+    curves: dict[str, dict[str, tuple[np.ndarray, np.ndarray]]], path: Path, ylabel: str
+) -> None:
+    """Panels of curves over samples on a log axis: ``curves[panel][label] = (x, y)``."""
+    from matplotlib.figure import Figure
+
+    columns = min(3, len(curves))
+    rows = -(-len(curves) // columns)
+    figure = Figure(figsize=(4.2 * columns, 3.2 * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for place, (panel, lines) in enumerate(curves.items()):
+        for label, (x, y) in lines.items():
+            axes[place].plot(x, y, label=label, linewidth=1.4)
+        axes[place].set(xscale="log", title=panel, xlabel="samples", ylabel=ylabel)
+        axes[place].legend(fontsize=7)
+    for extra in axes[len(curves) :]:
+        extra.set_axis_off()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=120)

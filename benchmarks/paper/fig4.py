@@ -1,0 +1,58 @@
+"""Fig. 4: correlation of the parameters and their dendrogram, mobilenetv2 layer 2, latency.
+
+python benchmarks/paper/fig4.py --out figures
+"""
+
+from __future__ import annotations
+
+import common
+import numpy as np
+
+from maestro_env import Problem
+from mapper.clustering import METHODS, cluster, collect, correlate, plots
+
+
+def main() -> None:
+    parser = common.parser(__doc__)
+    parser.add_argument("--layer", default="mobilenetv2.2")
+    parser.add_argument("--objective", default="latency")
+    parser.add_argument("--policy", default="random")
+    arguments = parser.parse_args()
+    problem = Problem(
+        arguments.layer, arguments.accelerator, arguments.objective, arguments.cost_model
+    )
+    data = collect(problem, arguments.policy, arguments.budget, arguments.seed)
+    data = data.choosing(problem.space.nvec > 1)
+    best = data.best(15.0)
+    rows = []
+    for method in METHODS:
+        matrix = correlate(best, data.names, data.categorical, method)
+        tree = cluster(matrix)
+        strength = np.abs(np.triu(matrix.matrix, 1))
+        i, j = np.unravel_index(int(np.argmax(strength)), strength.shape)
+        place = {name: row for row, name in enumerate(data.names)}
+        pairs = strength[np.triu_indices(len(data.names), 1)]
+        rows.append(
+            {
+                "correlation": method,
+                "median |r|": float(np.median(pairs)),
+                "share of |r| below 0.2": float((pairs < 0.2).mean()),
+                "outer K with outer C": abs(
+                    float(matrix.matrix[place["outer_tile_K"], place["outer_tile_C"]])
+                ),
+                "strongest pair": f"{data.names[i]}, {data.names[j]}",
+                "its |r|": float(strength[i, j]),
+                "agents below 0.5": len(tree.assign(threshold=0.5)),
+                "agents above 2.5": len(tree.assign(threshold=2.5)),
+                "agents suggested": tree.suggested(),
+            }
+        )
+        title = f"{arguments.layer}, {arguments.objective}, {method}"
+        plots.save(plots.heat_map(matrix, title), arguments.out / f"fig4-{method}.png")
+        figure = plots.dendrogram(tree, tree.suggested(), title)
+        plots.save(figure, arguments.out / f"fig4-{method}-dendrogram.png")
+    common.show(rows, arguments.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""Fig. 7: each parameter over the samples of a search, one agent and many.
+
+python benchmarks/paper/fig7.py --out figures
+"""
+
+from __future__ import annotations
+
+import common
+
+from maestro_env import Problem
+from mapper.clustering import plots
+from mapper.explain import explain, plot
+from mapper.marl.agents import resolve
+
+METHODS = {
+    "many agents": common.PLAIN,
+    "one agent": common.PLAIN + ":agents=1",
+    "marl": "marl",
+}
+
+
+def main() -> None:
+    parser = common.parser(__doc__)
+    parser.add_argument("--layer", default="mobilenetv2.2")
+    parser.add_argument("--objective", default="latency")
+    arguments = parser.parse_args()
+    problem = Problem(
+        arguments.layer, arguments.accelerator, arguments.objective, arguments.cost_model
+    )
+    evolutions = {}
+    for label, method in METHODS.items():
+        run = common.record(label, problem, method, arguments.budget, arguments.seed)
+        assignment = resolve(1 if label == "one agent" else "auto", problem)
+        evolutions[label] = explain(problem, run.actions, run.values, assignment)
+    rows = []
+    for column, name in enumerate(evolutions["marl"].names):
+        row = {"agent": int(evolutions["marl"].agents[column]), "parameter": name}
+        for label, evolution in evolutions.items():
+            choice = int(evolution.best[-1, column])
+            row[f"{label}: last"] = evolution.values[column][choice]
+            row[f"{label}: settled"] = int(evolution.settled[column])
+        rows.append(row)
+    plots.save(plot(evolutions), arguments.out / "fig7.png")
+    common.show(rows, arguments.json)
+
+
+if __name__ == "__main__":
+    main()
