@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -325,7 +326,7 @@ def test_double_buffering_doubles_both_buffers(exact: CostModel) -> None:
     assert a.latency_cycles == b.latency_cycles
 
 
-def test_an_energy_file_is_used(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_an_energy_file_is_used(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("mac: 1\nl1: 2\nl2: 10\ndram: 100\nunit_nj: 0.5\nsource: measured\n")
     cost = cost_models.load("exact", energy=str(path)).evaluate(CONV, Accelerator(16), MAPPING)
@@ -364,7 +365,7 @@ def test_wrong_options_are_named(options: dict[str, object], message: str) -> No
         ("a: [", "cannot be read as YAML"),
     ],
 )
-def test_wrong_energy_files_are_named(tmp_path, text: str, message: str) -> None:  # type: ignore[no-untyped-def]
+def test_wrong_energy_files_are_named(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "energy.yaml"
     path.write_text(text)
     with pytest.raises(CostModelError, match=message) as caught:
@@ -420,6 +421,7 @@ def test_the_same_figures_come_from_a_warm_cache() -> None:
             capture_output=True,
             text=True,
             check=True,
+            cwd=Path(__file__).parents[2],
             env={**os.environ, "PYTHONHASHSEED": seed},
         ).stdout
         for seed in ("0", "1")

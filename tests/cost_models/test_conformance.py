@@ -1,0 +1,151 @@
+"""What every installed cost model keeps to."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import cost_models
+from cost_models import (
+    FIGURES,
+    TENSORS,
+    Accelerator,
+    CostModel,
+    CostModelError,
+    MappingBatch,
+    ReasonCode,
+    parse_dataflow,
+)
+from layers import DIMS, Layer, LayerKind
+
+CONV = Layer("conv", LayerKind.CONV, K=6, C=4, Y=10, X=9, R=3, S=2)
+DEPTHWISE = Layer("depthwise", LayerKind.DSCONV, K=1, C=6, Y=9, X=9, R=3, S=3, stride=2)
+PRODUCT = Layer.gemm("product", M=6, N=5, K=7)
+LIMITED = Accelerator(16, l1_bytes=60, l2_bytes=700, noc_bw=8, offchip_bw=4)
+
+
+@pytest.fixture(params=cost_models.names())
+def model(request: pytest.FixtureRequest) -> CostModel:
+    """Every installed model that can be loaded here."""
+    try:
+        return cost_models.load(request.param)
+    except CostModelError as error:
+        pytest.skip(str(error))
+
+
+def mappings(layer: Layer, number: int, seed: int) -> MappingBatch:
+    """Random mappings that every model takes: whole filters, and no parallel K where K is 1."""
+    rng = np.random.default_rng(seed)
+    extents = np.array(layer.extents)
+    outer = rng.integers(1, extents + 1, (number, 6))
+    inner = rng.integers(1, outer + 1)
+    for tiles in (outer, inner):
+        tiles[:, 4:] = extents[4:]
+    dims = [d for d in range(4) if extents[d] > 1]
+    return MappingBatch(
+        orders=rng.permuted(np.tile(np.arange(6), (number, 2, 1)), axis=2),
+        parallel=rng.choice(dims, (number, 2)),
+        tiles=np.stack([outer, inner], axis=1),
+        cluster_size=rng.integers(1, 20, number),
+    )
+
+
+class TestEveryCostModel:
+    """Conformance of a cost model behind the interface."""
+
+    def test_it_has_its_name(self, model: CostModel) -> None:
+        assert isinstance(model, CostModel)
+        assert model.name in cost_models.names()
+        assert cost_models.load(model.name).name == model.name
+
+    @pytest.mark.parametrize("layer", [CONV, DEPTHWISE, PRODUCT], ids=lambda layer: layer.name)
+    @pytest.mark.parametrize("chip", [Accelerator(16), LIMITED], ids=["free", "limited"])
+    def test_a_batch_is_its_single_costs(
+        self, model: CostModel, layer: Layer, chip: Accelerator
+    ) -> None:
+        batch = mappings(layer, 12, seed=1)
+        costs = model.evaluate_batch(layer, chip, batch)
+        again = model.evaluate_batch(layer, chip, batch)
+        assert len(costs) == len(batch)
+        assert np.array_equal(costs.reason, again.reason)
+        for figure in FIGURES:
+            column = getattr(costs, figure)
+            assert column.shape == (len(batch),)
+            assert np.array_equal(column, getattr(again, figure), equal_nan=True)
+        for row in range(len(batch)):
+            single = model.evaluate(layer, chip, batch[row])
+            assert single.feasible == bool(costs.feasible[row])
+            assert repr(costs[row]) == repr(single)
+            for figure in FIGURES:
+                assert getattr(costs, figure)[row] == getattr(single, figure)
+
+    def test_feasible_costs_are_finite_and_count_the_layer(self, model: CostModel) -> None:
+        batch = mappings(CONV, 40, seed=2)
+        costs = model.evaluate_batch(CONV, LIMITED, batch)
+        assert costs.feasible.any()
+        assert not costs.feasible.all()
+        for cost in costs:
+            figures = [getattr(cost, figure) for figure in FIGURES]
+            if not cost.feasible:
+                assert all(math.isinf(value) for value in figures)
+                continue
+            assert all(math.isfinite(value) and value >= 0 for value in figures)
+            assert cost.macs >= CONV.macs
+            assert cost.latency_cycles >= CONV.macs / LIMITED.peak_macs_per_cycle
+            assert cost.l1_bytes <= 60
+            assert cost.l2_bytes <= 700
+            for tensor in TENSORS:
+                for kind in ("l1_read", "l1_write", "l2_read", "l2_write"):
+                    assert cost.accesses[tensor][kind] >= 0
+
+    def test_infeasible_costs_say_why(self, model: CostModel) -> None:
+        batch = mappings(CONV, 40, seed=3)
+        costs = model.evaluate_batch(CONV, LIMITED, batch)
+        for row in np.flatnonzero(~costs.feasible):
+            why = costs[int(row)].infeasible
+            assert why is not None
+            assert why.code == costs.reason[row] != ReasonCode.FEASIBLE
+            assert "conv" in why.message
+            if why.code < ReasonCode.REFUSED:
+                assert why.demand is not None
+                assert why.bound is not None
+                assert why.gap == why.demand - why.bound > 0
+                assert why.unit in ("B", "PEs")
+                assert why.levers
+
+    def test_the_number_of_pes_can_be_searched(self, model: CostModel) -> None:
+        batch = mappings(CONV, 6, seed=4)
+        batch.cluster_size[:] = 2
+        few = MappingBatch(
+            batch.orders, batch.parallel, batch.tiles, batch.cluster_size, np.full(6, 4)
+        )
+        a = model.evaluate_batch(CONV, Accelerator(16), few)
+        b = model.evaluate_batch(CONV, Accelerator(4), batch)
+        assert np.array_equal(a.latency_cycles, b.latency_cycles)
+        assert np.array_equal(a.area_um2, b.area_um2)
+
+    def test_directives_that_are_none_of_a_layer_are_infeasible(self, model: CostModel) -> None:
+        dataflow = parse_dataflow("SpatialMap(1,1) K; TemporalMap(0,1) C;")
+        cost = model.evaluate(CONV, Accelerator(16), dataflow)
+        assert not cost.feasible
+
+    def test_it_survives_pickling(self, model: CostModel) -> None:
+        copy = pickle.loads(pickle.dumps(model))
+        batch = mappings(CONV, 4, seed=5)
+        a, b = (m.evaluate_batch(CONV, Accelerator(16), batch) for m in (model, copy))
+        assert np.array_equal(a.latency_cycles, b.latency_cycles)
+
+    def test_the_dimensions_order_is_the_projects(self, model: CostModel) -> None:
+        assert DIMS == "KCYXRS"
+        layer = Layer("wide", LayerKind.CONV, K=8, C=1, Y=1, X=1, R=1, S=1)
+        ones, whole = dict.fromkeys(DIMS, 1), dict(zip(DIMS, layer.extents, strict=True))
+        spread = cost_models.Mapping(("KCYXRS",) * 2, ("K", "C"), (ones, ones), 1)
+        alone = cost_models.Mapping(("KCYXRS",) * 2, ("C", "K"), (whole, ones), 1)
+        fast = model.evaluate(layer, Accelerator(8), spread)
+        slow = model.evaluate(layer, Accelerator(8), alone)
+        assert fast.utilized_pes == 8
+        assert slow.utilized_pes == 1
+        assert fast.latency_cycles < slow.latency_cycles

@@ -1,0 +1,70 @@
+"""Properties of the exact model on any tiny layer, accelerator and mapping."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cost_models
+from cost_models import Accelerator, Mapping
+from layers import Layer
+from tests.cost_models.tiny import random_layer, random_mapping
+
+EXACT = cost_models.load("exact")
+BOUND = cost_models.load("exact", latency="bound")
+FRESH = cost_models.load("exact", halo_time="none")
+seeds = st.integers(0, 2**32 - 1)
+widths = st.integers(1, 40)
+
+
+def drawn(seed: int) -> tuple[Layer, Mapping]:
+    rng = np.random.default_rng(seed)
+    layer = random_layer(rng, max_macs=5000)
+    return layer, random_mapping(rng, layer)
+
+
+@settings(max_examples=150, deadline=None)
+@given(seeds, widths, widths, st.integers(0, 40), st.integers(0, 40), st.integers(1, 4))
+def test_more_bandwidth_and_more_lanes_are_never_slower(
+    seed: int, noc: int, offchip: int, more_noc: int, more_offchip: int, lanes: int
+) -> None:
+    layer, mapping = drawn(seed)
+    slow = Accelerator(16, noc_bw=noc, offchip_bw=offchip)
+    fast = Accelerator(
+        16, noc_bw=noc + more_noc, offchip_bw=offchip + more_offchip, simd_lanes=lanes
+    )
+    a, b = (EXACT.evaluate(layer, chip, mapping) for chip in (slow, fast))
+    assert b.latency_cycles <= a.latency_cycles
+    assert b.energy_nj == a.energy_nj
+
+
+@settings(max_examples=150, deadline=None)
+@given(seeds, widths, widths)
+def test_the_bound_is_a_bound_and_sliding_saves_input_alone(
+    seed: int, noc: int, offchip: int
+) -> None:
+    layer, mapping = drawn(seed)
+    chip = Accelerator(16, noc_bw=noc, offchip_bw=offchip)
+    slide, bound, fresh = (m.evaluate(layer, chip, mapping) for m in (EXACT, BOUND, FRESH))
+    assert bound.latency_cycles <= slide.latency_cycles <= fresh.latency_cycles
+    changed = {name for name, count in slide.counts.items() if count != fresh.counts[name]}
+    assert changed <= {
+        *("dram_in", "l2r_in", "l2r_in_tile", "l1w_in"),
+        *("latency", "noc_in_cycles", "dram_in_cycles"),
+    }
+    assert all(slide.counts[name] <= fresh.counts[name] for name in changed)
+
+
+@settings(max_examples=100, deadline=None)
+@given(seeds, st.integers(1, 600))
+def test_a_capacity_is_met_exactly(seed: int, limit: int) -> None:
+    layer, mapping = drawn(seed)
+    free = EXACT.evaluate(layer, Accelerator(16), mapping)
+    for field in ("l1_bytes", "l2_bytes"):
+        cost = EXACT.evaluate(layer, replace(Accelerator(16), **{field: limit}), mapping)
+        assert cost.feasible == (getattr(free, field) <= limit)
+        if cost.infeasible is not None:
+            assert cost.infeasible.demand == getattr(free, field)

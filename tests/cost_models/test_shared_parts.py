@@ -1,0 +1,82 @@
+"""Threads over rows, lazy columns, and the stamp of compiled code's sources."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from cost_models.columns import LazyColumns
+from cost_models.exact import kernel
+from cost_models.jit import source_stamp
+from cost_models.threads import CHUNK, run_rows
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("rows", [0, 1, CHUNK, CHUNK + 1, 5 * CHUNK - 3])
+def test_every_row_is_done_once(threads: int, rows: int) -> None:
+    done = [0] * rows
+    lock = threading.Lock()
+
+    def work(low: int, high: int) -> None:
+        with lock:
+            for row in range(low, high):
+                done[row] += 1
+
+    run_rows(work, rows, threads)
+    assert done == [1] * rows
+
+
+def test_an_error_in_a_thread_reaches_the_caller() -> None:
+    def work(low: int, high: int) -> None:
+        if low:
+            raise ValueError(f"row {low}")
+
+    with pytest.raises(ValueError, match="row"):
+        run_rows(work, 4 * CHUNK, 3)
+    assert threading.active_count() < 20
+
+
+def test_columns_are_worked_out_once_and_only_when_looked_at() -> None:
+    asked: list[str] = []
+
+    def compute(name: str) -> int:
+        asked.append(name)
+        return len(name)
+
+    columns = LazyColumns(("a", "bb"), compute)
+    assert list(columns) == ["a", "bb"]
+    assert asked == []
+    assert (columns["bb"], columns["bb"]) == (2, 2)
+    assert asked == ["bb"]
+    assert dict(columns) == {"a": 1, "bb": 2}
+    with pytest.raises(KeyError):
+        columns["c"]
+
+
+def test_the_stamp_follows_the_content(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("x = 1\n")
+    before = source_stamp([path])
+    assert source_stamp([path]) == before
+    path.write_text("x = 2\n")
+    assert source_stamp([path]) != before
+
+
+def test_the_exact_kernel_is_stamped_with_every_module_it_is_compiled_from() -> None:
+    folder = Path(kernel.__file__).parent
+    seen, todo = set(), ["kernel"]
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for line in (folder / f"{name}.py").read_text(encoding="utf-8").splitlines():
+            if line.startswith("from cost_models.exact."):
+                todo.append(line.split()[1].rsplit(".", 1)[1])
+    assert seen == set(kernel._SOURCES)
+    entry = kernel.evaluate_rows.py_func
+    cells = dict(zip(entry.__code__.co_freevars, entry.__closure__, strict=True))
+    expected = source_stamp(folder / f"{name}.py" for name in kernel._SOURCES)
+    assert cells["stamp"].cell_contents == expected
