@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 import numpy as np
@@ -16,6 +16,7 @@ from maestro_env.codec import Int8Array, Int32Array, Int64Array
 from maestro_env.map_space import IntArray
 
 BoolArray = NDArray[np.bool_]
+Selection = Callable[[MappingBatch], BoolArray]
 CHUNK = 1 << 15
 
 
@@ -51,8 +52,12 @@ class Enumeration:
                 axes.append(([column, inner], np.array(pairs, dtype=np.int64)))
         return axes
 
-    def chunks(self) -> Iterator[tuple[IntArray, MappingBatch]]:
-        """Structures in order, some thousands a time: actions of the first order, and mappings."""
+    def chunks(self, select: Selection | None = None) -> Iterator[tuple[IntArray, MappingBatch]]:
+        """Structures in order, some thousands a time: actions of the first order, and mappings.
+
+        Args:
+            select: Tells which mappings to keep, before repetitions are looked for.
+        """
         shape = [len(choices) for _, choices in self._axes]
         for start in range(0, self.structures, CHUNK):
             index = np.arange(start, min(start + CHUNK, self.structures))
@@ -62,6 +67,9 @@ class Enumeration:
             ):
                 actions[:, columns] = choices[digit]
             mappings = self.space.decode(actions)
+            if select is not None:
+                rows = np.flatnonzero(select(mappings))
+                actions, mappings = actions[rows], mappings.take(rows)
             keep = self._first_of_kind(actions, mappings)
             yield actions[keep], mappings.take(keep)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baselines.enumeration import Enumeration, compute_cycles
 from baselines.searcher import BaseSearcher, Capabilities, SearcherError, positive
@@ -61,17 +62,18 @@ class Exhaustive(BaseSearcher):
                 f"expected at most {self.config.max_structures:.3g}; narrow it, "
                 "as with tiles='divisors' or only={'cluster_size': [16]}"
             )
-        low = 0.0
-        for band in self.config.bands if exact else (float("inf"),):
-            high = band * (problem.bound or 1.0)
+        if not exact:
             for actions, mappings in enumeration.chunks():
-                bounds = _bounds(problem, mappings) if exact else np.full(len(actions), low)
-                inside = (bounds >= low) & (bounds < high) & (bounds < problem.best_value)
-                rows = np.flatnonzero(inside)
-                self._visit(problem, enumeration, actions[rows], mappings.take(rows), exact)
-            low = high
+                self._visit(problem, enumeration, actions, mappings, exact)
+            return
+        low = 0.0
+        for band in self.config.bands:
+            inside = _Band(problem, low, band * (problem.bound or 1.0))
+            for actions, mappings in enumeration.chunks(inside):
+                self._visit(problem, enumeration, actions, mappings, exact)
+            low = inside.high
             if low >= problem.best_value:
-                break
+                return
 
     def _visit(
         self,
@@ -97,6 +99,20 @@ class Exhaustive(BaseSearcher):
             actions[start : start + self.config.batch]
             for start in range(0, len(actions), self.config.batch)
         ]
+
+
+@dataclass(frozen=True)
+class _Band:
+    """Selects mappings whose lower bound is in a range and below the best value so far."""
+
+    problem: Problem
+    low: float
+    high: float
+
+    def __call__(self, mappings: MappingBatch) -> NDArray[np.bool_]:
+        bounds = _bounds(self.problem, mappings)
+        below = min(self.high, self.problem.best_value)
+        return np.asarray((bounds >= self.low) & (bounds < below))
 
 
 def _bounds(problem: Problem, mappings: MappingBatch) -> FloatArray:
