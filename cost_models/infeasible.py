@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
+from typing import Any
 
 
 class ReasonCode(IntEnum):
@@ -56,7 +58,23 @@ class Infeasible:
     demand: float | None = None
     bound: float | None = None
     unit: str = ""
-    levers: tuple[str, ...] = ()
+    levers: tuple[str, ...] = field(default_factory=tuple)
+
+    def with_levers(self, find: Callable[[], tuple[str, ...]]) -> Infeasible:
+        """The same report, with levers that are looked for when somebody asks for them."""
+        report = replace(self)
+        object.__setattr__(report, "_find", find)
+        object.__delattr__(report, "levers")
+        return report
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "levers" or "_find" not in self.__dict__:
+            raise AttributeError(f"Infeasible has no field {name!r}")
+        object.__setattr__(self, "levers", self.__dict__.pop("_find")())
+        return self.__dict__["levers"]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Infeasible, tuple(getattr(self, item.name) for item in fields(self))
 
     @property
     def gap(self) -> float | None:

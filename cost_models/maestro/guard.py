@@ -81,7 +81,11 @@ def judge(
 
 
 def explain(
-    code: ReasonCode, layer: Layer, accelerator: Accelerator, num_pes: int, raw: Cost
+    code: ReasonCode,
+    layer: Layer,
+    accelerator: Accelerator,
+    num_pes: int,
+    raw: Cost,
 ) -> Infeasible:
     """The typed report of a law or limit that the raw figures break.
 
@@ -94,9 +98,9 @@ def explain(
     """
     where = f"layer {layer.name!r}: "
     if code is ReasonCode.L1_CAPACITY:
-        return _capacity(code, where + "L1", raw.l1_bytes, accelerator.l1_bytes or 0, "l1_bytes")
+        return _capacity(code, where + "L1", raw.l1_bytes, accelerator.l1_bytes or 0)
     if code is ReasonCode.L2_CAPACITY:
-        return _capacity(code, where + "L2", raw.l2_bytes, accelerator.l2_bytes or 0, "l2_bytes")
+        return _capacity(code, where + "L2", raw.l2_bytes, accelerator.l2_bytes or 0)
     reads = {t: raw.accesses[t]["l2_read"] for t in ("input", "filter")}
     peak = num_pes * accelerator.simd_lanes
     bandwidth = accelerator.noc_bw or 1
@@ -143,15 +147,12 @@ def explain(
     return Infeasible(code, message, claim, least, unit, (RETILE, NARROW))
 
 
-def _capacity(code: ReasonCode, what: str, need: float, limit: int, field: str) -> Infeasible:
+def _capacity(code: ReasonCode, what: str, need: float, limit: int) -> Infeasible:
     return Infeasible(
         code,
         f"{what} needs {need:.0f} B, limit {limit} B (+{need - limit:.0f} B)",
         need,
         limit,
         "B",
-        (
-            f"Reduce the tiles to {limit / need:.0%} of their size",
-            f"raise {field} to {need:.0f}",
-        ),
+        (f"raise --{what[-2:].lower()}-bytes to {need:.0f}",),
     )

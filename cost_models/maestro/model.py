@@ -23,6 +23,7 @@ from cost_models.maestro.kernel import (
     evaluate_rows,
 )
 from cost_models.maestro.layout import HARDWARE_ENTRIES, IntArray
+from cost_models.maestro.levers import find_levers
 from cost_models.maestro.program import compile_dataflow, layer_entries
 from cost_models.maestro.reasons import why_dead
 from cost_models.mapping import Mapping, MappingBatch
@@ -174,7 +175,19 @@ class MaestroModel:
         out, raw_reason = self._run(layer, accelerator, one, False)
         if raw_reason[0]:
             return why_dead(reason, layer, pes, [int(one.cluster_size[0])], one)
-        return laws.explain(reason, layer, accelerator, pes, _cost(out[:, 0].tolist(), None))
+
+        def accepted(tried: MappingBatch) -> NDArray[np.bool_]:
+            return self._run(layer, accelerator, tried, True)[1] == 0
+
+        raw = _cost(out[:, 0].tolist(), None)
+        report = laws.explain(reason, layer, accelerator, pes, raw)
+
+        def find() -> tuple[str, ...]:
+            found = find_levers(accepted, layer, one)
+            limit = reason in (ReasonCode.L1_CAPACITY, ReasonCode.L2_CAPACITY)
+            return (*found, *report.levers) if limit or not found else found
+
+        return report.with_levers(find)
 
 
 def _cost(figures: list[float], why: Infeasible | None) -> Cost:

@@ -35,7 +35,7 @@ def why_dead(
             need,
             num_pes,
             "PEs",
-            (f"Choose a cluster size of at most {num_pes}", f"give the accelerator {need} PEs"),
+            (f"Reduce the cluster size {need} -> {num_pes}", f"raise --num-pes to {need}"),
         )
     if code is ReasonCode.TOO_LARGE:
         return Infeasible(

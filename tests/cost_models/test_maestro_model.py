@@ -1,6 +1,8 @@
 """The MAESTRO model's interface: one mapping, many, its limits, and its compiled code."""
 
 import os
+import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +18,7 @@ from cost_models import (
     FIGURES,
     Accelerator,
     CostModelError,
+    Infeasible,
     Mapping,
     MappingBatch,
     MappingError,
@@ -26,7 +29,7 @@ from cost_models import (
 )
 from cost_models.infeasible import ReasonCode
 from cost_models.jit import entry_point
-from layers import Layer, LayerKind
+from layers import DIMS, Layer, LayerKind
 
 EDGE = Accelerator.preset("edge")
 POINTWISE = Layer("pointwise", LayerKind.CONV, K=16, C=32, Y=112, X=112, R=1, S=1)
@@ -291,3 +294,48 @@ def test_a_kernel_compiles_where_no_cache_can_be_written(monkeypatch):
     with pytest.raises(RuntimeError, match="no locator"):
         njit(cache=True)(lambda value: value)
     assert entry_point(lambda value: value + 1)(2) == 3
+
+
+def _changed(mapping: Mapping, lever: str, extents: dict[str, int]) -> Mapping:
+    """A mapping with a lever of the form ``Change tile outer X 6 -> 4, inner X 6 -> 4``."""
+    tiles = [{d: min(t, extents[d]) for d, t in level.items()} for level in mapping.tiles]
+    tiles[1] = {d: min(t, tiles[0][d]) for d, t in tiles[1].items()}
+    before = [dict(level) for level in tiles]
+    for level, dim, old, new in re.findall(r"(outer|inner) (\w) (\d+) -> (\d+)", lever):
+        number = ("outer", "inner").index(level)
+        assert before[number][dim] == int(old)
+        tiles[number][dim] = int(new)
+    return Mapping(mapping.orders, mapping.parallel, tuple(tiles), mapping.cluster_size)
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
+def test_each_lever_that_changes_tiles_is_enough(layer):
+    model = load("maestro")
+    batch = random_batch(layer, 400, seed=10)
+    extents = dict(zip(DIMS, layer.extents, strict=True))
+    tried = 0
+    for cost, mapping in zip(model.evaluate_batch(layer, EDGE, batch), batch, strict=True):
+        if cost.feasible:
+            continue
+        for lever in cost.infeasible.levers:
+            if lever.startswith("Change tile"):
+                assert model.evaluate(layer, EDGE, _changed(mapping, lever, extents)).feasible
+                tried += 1
+    assert tried > 20
+
+
+def test_levers_are_looked_for_once_and_on_demand():
+    calls = []
+
+    def find() -> tuple[str, ...]:
+        calls.append(1)
+        return ("Reduce K",)
+
+    report = Infeasible(ReasonCode.L1_CAPACITY, "L1 is full", 3, 2, "B").with_levers(find)
+    assert (report.gap, report.code, calls) == (1, ReasonCode.L1_CAPACITY, [])
+    assert str(report) == "Infeasible: L1 is full. Reduce K."
+    assert pickle.loads(pickle.dumps(report)) == report
+    assert report.levers == ("Reduce K",)
+    assert calls == [1]
+    with pytest.raises(AttributeError, match="no field 'lever'"):
+        report.lever  # noqa: B018
