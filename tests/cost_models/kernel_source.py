@@ -55,7 +55,6 @@ def changed_kernel(changes: Mapping[str, list[Change]]) -> Callable[..., int]:
                 assert text.count(old) == 1, f"{name}.py: {old!r} occurs {text.count(old)} times"
                 text = text.replace(old, new)
             text = text.replace("from cost_models.exact.", f"from {PREFIX}")
-            text = text.replace("@njit(cache=True, nogil=True)", "")
             module = ModuleType(PREFIX + name)
             module.__file__ = str(FOLDER / f"{name}.py")
             sys.modules[module.__name__] = module
@@ -71,10 +70,11 @@ def kernel_in_place(changes: Mapping[str, list[Change]]) -> Iterator[None]:
     from cost_models import jit
     from cost_models.exact import kernel
 
-    true_kernel, true_decorator = kernel.evaluate_rows, jit.inner_function
-    jit.inner_function = _plain
+    true_kernel, true_decorators = kernel.evaluate_rows, (jit.inner_function, jit.entry_point)
+    jit.inner_function = jit.entry_point = _plain
     try:
         kernel.evaluate_rows = changed_kernel(changes)
         yield
     finally:
-        kernel.evaluate_rows, jit.inner_function = true_kernel, true_decorator
+        kernel.evaluate_rows = true_kernel
+        jit.inner_function, jit.entry_point = true_decorators
