@@ -133,12 +133,14 @@ def _read_layer(
     if dataflow is None:
         raise reader.error(f"layer {name!r} has no Dataflow and there is none before it")
     try:
-        return _layer(name, kind, strides, sizes), dataflow
+        return _layer(name, kind, strides, sizes, dataflow), dataflow
     except LayerError as error:
         raise DataflowError(f"{reader.path}:{start}: {error}") from error
 
 
-def _layer(name: str, kind: str, strides: dict[str, int], sizes: dict[str, int]) -> Layer:
+def _layer(
+    name: str, kind: str, strides: dict[str, int], sizes: dict[str, int], dataflow: Dataflow
+) -> Layer:
     if kind == LayerKind.GEMM:
         M, N, K = (sizes.get(dim, 1) for dim in "MNK")
         return Layer.gemm(name, M=M, N=N, K=K)
@@ -148,6 +150,8 @@ def _layer(name: str, kind: str, strides: dict[str, int], sizes: dict[str, int])
             "expected one stride for rows and columns"
         )
     extents = {dim: sizes.get(dim, 1) for dim in "KCYXRS"}
+    if kind == LayerKind.DSCONV and all(d.dim != "K" for d in dataflow.directives):
+        extents["K"] = 1  # no tensor of a depthwise layer has K: MAESTRO never looks at it
     groups = sizes.get("G", 1)
     batch = sizes.get("N", 1)
     if kind not in set(LayerKind):

@@ -87,7 +87,7 @@ def _compile(dataflow: Dataflow, layer: Layer, y: int, x: int) -> Program | Infe
     names = {directive.dim for directive in dataflow.directives}
     levels = dataflow.levels
     sizes = dimensions(layer, kind)
-    if "N" in names and layer.kind is not LayerKind.GEMM:
+    if layer.kind is not LayerKind.GEMM:
         sizes.setdefault("N", layer.N)
     if len(levels) > MAX_LEVELS:
         return _refusal(layer, f"it has {len(levels)} levels, expected at most {MAX_LEVELS}")

@@ -188,6 +188,16 @@ def test_networks_keep_order_repeated_names_and_the_last_dataflow():
     assert (third.kind, third.extents) == (LayerKind.GEMM, (6, 7, 5, 1, 1, 1))
 
 
+def test_k_of_a_depthwise_layer_counts_only_where_it_is_mapped():
+    text = NETWORK.replace(
+        "{ K 1,C 4,R 3,S 3,Y 8,X 8 }", "{ K 4,C 4,R 3,S 3,Y 8,X 8 } Dataflow {} "
+    )
+    unmapped = text.replace("Dataflow {}", "Dataflow { SpatialMap(1,1) C; }")
+    assert parse_network(unmapped)[1][0].K == 1
+    with pytest.raises(DataflowError, match="K=1"):
+        parse_network(text.replace("Dataflow {}", "Dataflow { SpatialMap(1,1) K; }"))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
