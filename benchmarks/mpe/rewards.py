@@ -30,6 +30,7 @@ WORLDS = ("simple_spread", "simple_tag")
 LAWS = ("uniform", "shared", "neighbor", "small")
 SHORT_EPISODES = {"simple_spread": 1200, "simple_tag": 2500}
 SHORT_LR = {"maddpg": 0.01, "masac": 0.003}
+SHORT_ENTROPY = {"simple_spread": 0.05, "simple_tag": 0.01}  # contacts are rare at first
 
 
 def config_of(args: argparse.Namespace, world: str, algorithm: str, law: str) -> TrainConfig:
@@ -40,6 +41,7 @@ def config_of(args: argparse.Namespace, world: str, algorithm: str, law: str) ->
         algorithm=algorithm,
         mode="folded" if shared else "batched",
         lr=0.01 if args.full else SHORT_LR[algorithm],
+        entropy=0.05 if args.full or algorithm == "maddpg" else SHORT_ENTROPY[world],
     )
     return TrainConfig(
         world=world,

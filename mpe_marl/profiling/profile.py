@@ -16,6 +16,7 @@ from mpe_marl.profiling.peaks import Timer
 from mpe_marl.profiling.simulator import Simulator
 from mpe_marl.replay import Transition
 from mpe_marl.trainer import Trainer
+from mpe_marl.worlds import BatchWorlds
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,14 @@ class Profile:
 
 
 def fill(trainer: Trainer, rows: int) -> None:
-    """Store ``rows`` transitions of random play, without training."""
+    """Store ``rows`` transitions of random play, without training.
+
+    Own worlds are played by the compiled kernels whichever engine the run itself uses: they agree,
+    and a hundred thousand steps of mpe2 with many agents take hours.
+    """
     env, rng = trainer.env, np.random.default_rng(trainer.seed)
+    if env.spec is not None:
+        env = BatchWorlds(env.spec, env.n_worlds)
     obs = env.reset(trainer.seed).copy()
     for _ in range(-(-rows // env.n_worlds)):
         if env.continuous:
@@ -80,7 +87,8 @@ def fill(trainer: Trainer, rows: int) -> None:
             )
         )
         obs = env.restart(step.ended).copy() if step.ended.any() else after
-    trainer._obs = obs
+    trainer.replay.cut()
+    trainer._obs = trainer.env.reset(trainer.seed).copy()
 
 
 def profile(config: TrainConfig, *, rows: int = 20_000, repeats: int = 5, seed: int = 0) -> Profile:

@@ -1,0 +1,85 @@
+"""Figures 2 to 5: whole training cycles (100 steps and one update of all trainers).
+
+    python benchmarks/mpe/cycle.py --agents 3 6 12 --json cycle.json --figures figures
+    python benchmarks/mpe/cycle.py --agents 48 --variants baseline neighbor folded --repeats 5
+
+One thread, its processor time; every phase keeps its fastest of the repeats. The baseline is mpe2,
+lists of tuples, uniform sampling and one network after the other, in PyTorch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from mapper.show.tables import print_rows
+from mpe_marl.comparing import VARIANTS, variant
+from mpe_marl.config import TrainConfig
+from mpe_marl.figures import draw_comparison, draw_profiles
+from mpe_marl.learners import LearnerConfig
+from mpe_marl.profiling import profile
+
+
+def measure(name: str, n: int, args: argparse.Namespace) -> dict[str, Any]:
+    """One variant at one size, as JSON values."""
+    learner = LearnerConfig(algorithm=args.algorithm)
+    config = TrainConfig(world=args.world, n_agents=n, capacity=args.rows, learner=learner)
+    found = profile(variant(config, name), rows=args.rows, repeats=args.repeats).plain()
+    gc.collect()
+    return {"variant": name, **found}
+
+
+def against_first(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sampling and cycle of each variant beside the first's."""
+    rows = []
+    for p in found:
+        base = next(b for b in found if b["n_agents"] == p["n_agents"])
+        total, base_total = (sum(q["phase_ms"].values()) for q in (p, base))
+        sample, base_sample = p["phase_ms"]["sample"], base["phase_ms"]["sample"]
+        update = total - sum(p["phase_ms"][k] for k in ("act", "environment", "store"))
+        rows.append(
+            {
+                "n_agents": p["n_agents"], "variant": p["variant"], "sample_ms": sample,
+                "update_ms": update, "cycle_ms": total,
+                "sample_cut_percent": 100 * (1 - sample / base_sample),
+                "cycle_cut_percent": 100 * (1 - total / base_total),
+                "sample_times": base_sample / sample, "cycle_times": base_total / total,
+            }
+        )  # fmt: skip
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--agents", type=int, nargs="+", default=[3, 6, 12])
+    parser.add_argument("--variants", nargs="+", default=list(VARIANTS))
+    parser.add_argument("--world", default="simple_tag")
+    parser.add_argument("--algorithm", default="maddpg")
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--figures", type=Path)
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    found = [measure(name, n, args) for n in args.agents for name in args.variants]
+    rows = against_first(found)
+    print_rows("Cycle of 100 steps and one update of all trainers", rows)
+    base = [p for p in found if p["variant"] == args.variants[0]]
+    print_rows(
+        f"Phases of {args.variants[0]} [ms]",
+        [{"agents": p["n_agents"], **p["phase_ms"]} for p in base],
+    )
+    if args.figures:
+        draw_profiles(base, args.figures)
+        draw_comparison(rows, args.figures)
+    if args.json:
+        args.json.write_text(json.dumps({"profiles": found, "comparison": rows}, indent=2))
+
+
+if __name__ == "__main__":
+    main()
