@@ -22,13 +22,16 @@ from maestro_env import Problem
 CLUSTERS = {"cluster_size": [8, 12, 14, 21]}
 CASES: dict[str, dict[str, Any]] = {
     "mlp.2": {},
-    "resnet18.20": {"tiles": "divisors"},
-    "alexnet.7": {"tiles": "divisors"},
     "mobilenetv2.52": {"tiles": "divisors"},
-    "mobilenetv2.1": {"tiles": "divisors", "only": CLUSTERS},
+    "mobilenetv2.1": {"tiles": "divisors"},
     "mobilenetv2.2": {
         "tiles": "divisors",
         "only": {**CLUSTERS, "outer_parallel": ["K", "C"], "inner_parallel": ["Y"]},
+    },
+    "bert_base.1": {"tiles": "divisors", "only": CLUSTERS},
+    "resnet18.1": {
+        "tiles": "divisors",
+        "only": {"cluster_size": [14], "outer_parallel": ["K", "Y"], "inner_parallel": ["C", "X"]},
     },
 }
 METHODS = [name for name in baselines.names() if name != "exhaustive"]
