@@ -323,7 +323,8 @@ def _note_delays(
     occurs: int, into: int, out: int, compute: int, widest: int, raw: IntArray
 ) -> None:
     """Add a case of the top level to the delay and bandwidth figures."""
-    raw[PEAK_BW] = max(raw[PEAK_BW], quotient(widest, compute))
+    if widest >= (raw[PEAK_BW] + 1) * compute:  # spares a division in most cases
+        raw[PEAK_BW] = widest // compute
     raw[BW_SUM] += quotient(occurs * widest, compute)
     raw[IN_MIN] = min(raw[IN_MIN], into)
     raw[IN_MAX] = max(raw[IN_MAX], into)
@@ -339,7 +340,7 @@ def _offchip(
     delay: int, compute: int, load_size: int, output_size: int, hardware: IntArray, raw: IntArray
 ) -> int:
     """The delay with the off-chip boundary, which MAESTRO charges by buffer size in every case."""
-    need = max(raw[OFFCHIP_REQ], quotient(output_size, compute), quotient(load_size, compute))
+    need = max(raw[OFFCHIP_REQ], quotient(max(output_size, load_size), compute))
     raw[OFFCHIP_REQ] = quotient(need, TWO)
     bandwidth = hardware[OFFCHIP_BW]
     if load_size < bandwidth and 0 <= output_size < bandwidth:
