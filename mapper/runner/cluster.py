@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import socket
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -11,10 +12,15 @@ from mapper.runner.context import Ended, Event
 from mapper.runner.work import ONE_THREAD, Desk, Job, execute
 
 POLL_S = 0.5
+CONNECT_S = 10.0
 
 
 class RayMissingError(ValueError):
     """Ray is not installed."""
+
+
+class ClusterError(ValueError):
+    """No Ray cluster answers at the address."""
 
 
 def run_on_ray(desk: Desk, address: str, workers: int | None = None) -> None:
@@ -27,6 +33,7 @@ def run_on_ray(desk: Desk, address: str, workers: int | None = None) -> None:
 
     Raises:
         RayMissingError: Ray is not installed.
+        ClusterError: No cluster answers at `address`.
     """
     ray = _import_ray()
     started = not ray.is_initialized()
@@ -58,7 +65,29 @@ def _init(ray: Any, address: str, workers: int | None) -> None:
             "include_dashboard": False,
             "object_store_memory": 150_000_000,
         }
-    ray.init(address=address, **options)
+    _check_answers(address)
+    try:
+        ray.init(address=address, **options)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ClusterError(
+            f"--ray-address {address}: {reason}; expected auto, HOST:PORT of a cluster that was "
+            "started with `ray start --head`, or local"
+        ) from error
+
+
+def _check_answers(address: str) -> None:
+    """Try the port first: Ray itself waits for minutes where nobody listens."""
+    host, colon, port = address.rpartition(":")
+    if "://" in address or not colon or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=CONNECT_S).close()
+    except (OSError, OverflowError) as error:
+        raise ClusterError(
+            f"--ray-address {address}: nobody answers there ({error}); "
+            "start a cluster with `ray start --head`, or give local"
+        ) from None
 
 
 def _loop(ray: Any, desk: Desk, workers: int) -> None:

@@ -1,6 +1,7 @@
 import io
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from mapper.runner import LineReporter, SilentReporter, run_all
+from mapper.runner.cluster import ClusterError
 from mapper.runner.progress import BarReporter
 from mapper.store import RunStatus, Store
 from tests.mapper import toys
@@ -208,3 +210,12 @@ def test_ray_gives_the_same_and_repeats_lost_runs(store, tmp_path):
     with Store.open(tmp_path / "here.sqlite") as here:
         quiet([killed, Walk(8, trouble="raise"), *walks], here)
         assert content(store) == content(here)
+
+
+def test_an_address_without_a_cluster_is_an_error_at_once(store):
+    pytest.importorskip("ray", reason="needs the extra rllib")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]  # free again when the block ends
+    with pytest.raises(ClusterError, match="nobody answers there"):
+        quiet([Walk(1)], store, ray_address=f"127.0.0.1:{port}")
+    assert store.runs() == []
