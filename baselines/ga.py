@@ -26,18 +26,20 @@ class GAConfig:
         far: Share of mutations that jump anywhere instead of to a near choice.
         exchange: Share of children that also get a move of two parameters at once.
         patience: Generations without improvement before all but the best are drawn anew.
+        carry: Whether a restart keeps the best; without it the new parents search on their own.
         start_share: Most of the budget that the search for a feasible start may spend.
     """
 
     population: int = 150
     offspring: int = 150
-    tournament: int = 3
-    crossover: float = 0.7
+    tournament: int = 2
+    crossover: float = 0.5
     rate: float = 1.5
-    far: float = 0.2
+    far: float = 0.35
     exchange: float = 0.5
     patience: int = 25
     start_share: float = 0.1
+    carry: bool = False
 
     def __post_init__(self) -> None:
         positive(
@@ -70,8 +72,9 @@ class GeneticAlgorithm(BaseSearcher):
             actions, values = self._epoch(problem, rng, moves, seen, actions, values)
             best = actions[:1], values[:1]
             actions, values = self._start(problem, rng, seen)
-            actions = np.concatenate([best[0], actions])
-            values = np.concatenate([best[1], values])
+            if self.config.carry:
+                actions = np.concatenate([best[0], actions])
+                values = np.concatenate([best[1], values])
 
     def _start(
         self, problem: Problem, rng: np.random.Generator, seen: Seen
