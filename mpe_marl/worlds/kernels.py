@@ -171,8 +171,9 @@ def observe(state: State, terms: NDArray[np.int32], obs: NDArray[np.float32]) ->
         obs: ``(N, D)``, the first ``D'`` features written in place.
     """
     for i in range(obs.shape[0]):
-        for f in range(terms.shape[2]):
-            obs[i, f] = state[terms[0, i, f]] - state[terms[1, i, f]]
+        row, plus, minus = obs[i], terms[0, i], terms[1, i]
+        for f in range(plus.shape[0]):  # unsigned, so that no index is checked for its sign
+            row[f] = state[np.uintp(plus[f])] - state[np.uintp(minus[f])]
 
 
 @njit(cache=True)
