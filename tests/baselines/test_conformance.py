@@ -8,7 +8,14 @@ import pytest
 import baselines
 from baselines.conformance import SearcherConformance, tiny_problem
 
-NEEDS = {"bo": "skopt", "tpe": "optuna", "cma-es": "cma", "ppo": "torch", "ppo-matched": "torch"}
+NEEDS = {
+    "bo": "skopt",
+    "tpe": "optuna",
+    "cma-es": "cma",
+    "ppo": "stable_baselines3",
+    "ppo-matched": "stable_baselines3",
+    "marl": "torch",
+}
 SETTINGS = {
     "bo": {"budget": 36, "tiny_budget": 80, "compared": 60, "seeds": 1},
     "tpe": {"budget": 60, "tiny_budget": 100, "compared": 120, "seeds": 1},
