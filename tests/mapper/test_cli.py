@@ -77,13 +77,13 @@ def test_version() -> None:
         (["evaluate", "--layer", "vgg16.1"], "give either --mapping"),
         (["evaluate", "--mapping", "nowhere.yaml", "-l", "vgg16.1"], "nowhere.yaml: cannot be"),
         (["evaluate", "--dataflow", "nowhere.m", "-l", "vgg16.1"], "nowhere.m: cannot be read"),
-        (["search", "--layer", "vgg17.1"], "Did you mean 'vgg16'"),
-        (["search", "--layer", "conv:K=0"], "conv:K=0"),
+        (["search", "--layer", "vgg17.1", "--method", "ga"], "Did you mean 'vgg16'"),
+        (["search", "--layer", "conv:K=0", "--method", "ga"], "conv:K=0"),
         (["search", "-l", "vgg16.1", "--accelerator", "edgy"], "Did you mean 'edge'"),
         (["search", "-l", "vgg16.1", "--num-pes", "0"], "num_pes: got 0"),
         (["search", "-l", "vgg16.1", "--l1-bytes", "big"], "--l1-bytes: got 'big'"),
         (["search", "-l", "vgg16.1", "--limit", "1e6"], "--limit: got '1e6', expected NAME=VALUE"),
-        (["search", "-l", "vgg16.1", "--cost-model", "exakt"], "Did you mean 'exact'"),
+        (["search", "-l", "vgg16.1", "--method", "ga", "--cost-model", "exakt"], "Did you mean"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(words: list[str], message: str) -> None:
