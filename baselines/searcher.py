@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import entry_points
@@ -11,6 +10,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from layers.layer import nearest
 from maestro_env import BudgetExhausted, Problem
 from maestro_env.map_space import IntArray
 
@@ -109,8 +109,7 @@ class BaseSearcher(ABC):
         known = [field.name for field in fields(self.Config)]
         for option in options:
             if option not in known:
-                near = difflib.get_close_matches(option, known, n=1)
-                hint = f" Did you mean {near[0]!r}?" if near else ""
+                hint = nearest(option, known)
                 raise SearcherError(
                     f"searcher {self.name!r}: unknown option {option!r}; "
                     f"expected one of {', '.join(known) or 'none'}.{hint}"
@@ -181,8 +180,7 @@ def load(name: str, **config: Any) -> Searcher:
     """
     points = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
     if name not in points:
-        near = difflib.get_close_matches(name, points, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = nearest(name, points)
         raise SearcherError(
             f"searcher {name!r} is not known; expected one of {', '.join(sorted(points))}.{hint}"
         )

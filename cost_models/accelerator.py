@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from layers.layer import nearest
 
 UNLIMITED_BW = 1 << 30
 """What the kernels take for an unlimited bandwidth [elements/cycle] (MAESTRO's own value)."""
@@ -67,8 +68,7 @@ class Accelerator:
             AcceleratorError: The name is unknown.
         """
         if name not in PRESETS:
-            near = difflib.get_close_matches(name, PRESETS, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = nearest(name, PRESETS)
             raise AcceleratorError(
                 f"accelerator {name!r} is not known; expected one of {', '.join(PRESETS)} "
                 f"or a YAML file.{hint}"
@@ -98,8 +98,7 @@ class Accelerator:
             raise AcceleratorError(f"{path}: expected the fields {', '.join(names)}, got {data!r}")
         for key in data:
             if key not in names:
-                near = difflib.get_close_matches(str(key), names, n=1)
-                hint = f" Did you mean {near[0]!r}?" if near else ""
+                hint = nearest(str(key), names)
                 raise AcceleratorError(
                     f"{path}: unknown field {key!r}; expected {', '.join(names)}.{hint}"
                 )

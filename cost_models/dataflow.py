@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping as MappingABC
 from dataclasses import dataclass
 
 from cost_models.infeasible import MappingError
+from layers.layer import nearest
 
 MAPS = ("TemporalMap", "SpatialMap")
 CLUSTER = "Cluster"
@@ -183,8 +183,7 @@ def read_directives(reader: TokenReader, constants: MappingABC[str, int]) -> tup
 def _read_directive(reader: TokenReader, constants: MappingABC[str, int]) -> Directive:
     kind = reader.peek()
     if kind not in _KEYWORDS:
-        near = difflib.get_close_matches(kind, _KEYWORDS, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = nearest(kind, _KEYWORDS)
         raise reader.error(f"unknown directive {kind!r}; expected {', '.join(_KEYWORDS)}.{hint}")
     reader.take()
     reader.expect("(")

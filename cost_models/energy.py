@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from dataclasses import fields
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import yaml
 
 from cost_models.physical import EnergyTable
+from layers.layer import nearest
 
 
 class EnergyError(ValueError):
@@ -44,8 +44,7 @@ def load_energy(text: str) -> EnergyTable:
     if path.suffix not in (".yaml", ".yml"):
         if text in ENERGY_TABLES:
             return ENERGY_TABLES[text]
-        near = difflib.get_close_matches(text, ENERGY_TABLES, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = nearest(text, ENERGY_TABLES)
         raise EnergyError(
             f"energy: {text!r} is not known; expected one of {', '.join(ENERGY_TABLES)} "
             f"or a YAML file.{hint}"
@@ -66,8 +65,7 @@ def _from_fields(path: Path, data: Any) -> EnergyTable:
         if key == "source":
             continue
         if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = nearest(str(key), known)
             raise EnergyError(
                 f"{path}: unknown field {key!r}; expected {', '.join(known)}, source.{hint}"
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib.metadata import entry_points
 from typing import Any, Protocol, runtime_checkable
 
@@ -11,6 +10,7 @@ from cost_models.cost import Cost, CostBatch
 from cost_models.dataflow import Dataflow
 from cost_models.mapping import Mapping, MappingBatch
 from layers import Layer
+from layers.layer import nearest
 
 ENTRY_POINT_GROUP = "mapper.cost_models"
 
@@ -51,8 +51,7 @@ def load(name: str, **options: Any) -> CostModel:
     """
     points = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
     if name not in points:
-        near = difflib.get_close_matches(name, points, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = nearest(name, points)
         raise CostModelError(
             f"cost model {name!r} is not known; expected one of {', '.join(sorted(points))}.{hint}"
         )

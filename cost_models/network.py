@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-
 from cost_models.dataflow import Dataflow, DataflowError, TokenReader, read_directives
 from layers import Layer, LayerError, LayerKind
+from layers.layer import nearest
 
 _SECTIONS = ("Type", "Stride", "Dimensions", "Dataflow")
 
@@ -122,8 +121,7 @@ def _read_layer(
             dataflow = Dataflow(read_directives(reader, constants))
             reader.expect("}")
         else:
-            near = difflib.get_close_matches(section, _SECTIONS, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = nearest(section, _SECTIONS)
             raise reader.error(
                 f"layer {name!r}: unknown section {section!r}; "
                 f"expected {', '.join(_SECTIONS)}.{hint}"
@@ -155,8 +153,7 @@ def _layer(
     groups = sizes.get("G", 1)
     batch = sizes.get("N", 1)
     if kind not in set(LayerKind):
-        near = difflib.get_close_matches(kind, [str(k) for k in LayerKind], n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = nearest(kind, [str(k) for k in LayerKind])
         raise LayerError(
             f"layer {name!r}: unknown Type {kind!r}; expected {', '.join(LayerKind)}.{hint}"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from gymnasium.spaces import Box, MultiDiscrete
 from numpy.typing import NDArray
 
+from layers.layer import nearest
 from maestro_env.feedback import EnvError
 from maestro_env.info import reset_info, step_info
 from maestro_env.lazy_info import LazyInfo
@@ -216,8 +216,7 @@ def _columns(assignment: Assignment, names: Sequence[str]) -> tuple[IntArray, ..
             raise EnvError(f"agents[{agent}]: got no parameters, expected at least one")
         for name in own:
             if name not in names:
-                near = difflib.get_close_matches(str(name), names, n=1)
-                hint = f" Did you mean {near[0]!r}?" if near else ""
+                hint = nearest(str(name), names)
                 raise EnvError(
                     f"agents[{agent}]: unknown parameter {name!r}; expected names of "
                     f"{', '.join(names)}.{hint}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable
 from typing import Any, Literal, get_args
@@ -13,6 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cost_models import CostBatch
+from layers.layer import nearest
 from maestro_env.bounds import figure_bounds
 from maestro_env.problem import Problem
 
@@ -42,8 +42,7 @@ def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
     """
     allowed = tuple(allowed)
     if value not in allowed:
-        near = difflib.get_close_matches(str(value), allowed, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = nearest(str(value), allowed)
         raise EnvError(f"{name}: got {value!r}, expected one of {', '.join(allowed)}.{hint}")
 
 

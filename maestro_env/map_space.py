@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from cost_models import Accelerator, MappingBatch
 from layers import DIMS, Layer
+from layers.layer import nearest
 from maestro_env import codec
 from maestro_env.parameters import (
     TILE_RULES,
@@ -314,8 +314,7 @@ def check_actions(actions: Any, nvec: IntArray, names: Sequence[str]) -> IntArra
 def _check_option(option: str, value: Any, allowed: Iterable[str]) -> None:
     allowed = tuple(allowed)
     if value not in allowed:
-        near = difflib.get_close_matches(str(value), allowed, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = nearest(str(value), allowed)
         raise MapSpaceError(
             f"space.{option}: got {value!r}, expected one of {', '.join(allowed)}.{hint}"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models import FIGURES, CostBatch
+from layers.layer import nearest
 
 FloatArray = NDArray[np.float64]
 
@@ -70,8 +70,7 @@ class Objective:
         for part in text.split("*"):
             name = part.strip()
             if name not in OBJECTIVES:
-                near = difflib.get_close_matches(name, OBJECTIVES, n=1)
-                hint = f" Did you mean {near[0]!r}?" if near else ""
+                hint = nearest(name, OBJECTIVES)
                 raise ObjectiveError(
                     f"objective: got {text!r}, expected one of {', '.join(OBJECTIVES)}, or a "
                     f"product such as 'latency*area'.{hint}"
@@ -112,8 +111,7 @@ def checked_limits(limits: Mapping[str, float] | None) -> dict[str, float]:
     checked: dict[str, float] = {}
     for name, value in (limits or {}).items():
         if name not in known:
-            near = difflib.get_close_matches(str(name), known, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = nearest(str(name), known)
             raise ObjectiveError(
                 f"limits.{name}: unknown limit; expected one of {', '.join(known)}.{hint}"
             )

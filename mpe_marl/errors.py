@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
+
+from layers.layer import nearest
 
 
 class MpeError(ValueError):
@@ -26,8 +27,7 @@ def unknown_name(what: str, given: str, known: Iterable[str]) -> MpeError:
         The error, with the nearest known name where one is near.
     """
     names = sorted(known)
-    near = difflib.get_close_matches(given, names, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = nearest(given, names)
     return MpeError(f"{what} {given!r} is not known; expected one of {', '.join(names)}.{hint}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.model import CostModelError
 from cost_models.physical import EnergyTable
 from layers import Layer
+from layers.layer import nearest
 
 
 class ExactOptions:
@@ -104,8 +104,7 @@ class ExactOptions:
 
 def _chosen(option: str, value: Any, choices: tuple[str, ...]) -> str:
     if value not in choices:
-        near = difflib.get_close_matches(str(value), choices, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = nearest(str(value), choices)
         raise CostModelError(
             f"{option}: got {value!r}, expected one of {', '.join(choices)}.{hint}"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from collections.abc import Iterable, Sequence
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
+from layers.layer import nearest
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -77,8 +78,7 @@ class Assignment:
         for number, agent in enumerate(self.agents):
             for name in agent:
                 if name not in known:
-                    near = difflib.get_close_matches(name, names, n=1)
-                    hint = f" Did you mean {near[0]!r}?" if near else ""
+                    hint = nearest(name, names)
                     raise AssignmentError(
                         f"agents.{number}: unknown parameter {name!r}; expected one of "
                         f"{', '.join(names)}.{hint}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from layers.layer import nearest
 
 if TYPE_CHECKING:
     from cost_models import Accelerator
@@ -116,8 +117,7 @@ def pairs_of(
         if not equals or not name or not value:
             raise OptionError(f"{flag}: got {text!r}, expected NAME=VALUE")
         if names is not None and name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = nearest(name, names)
             raise OptionError(
                 f"{flag}: unknown name {name!r}; expected one of {', '.join(names)}.{hint}"
             )

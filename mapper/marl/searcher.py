@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from baselines.extras import require
 from baselines.searcher import BaseSearcher, Capabilities, SearcherError
 from maestro_env import Problem
 from mapper.clustering import Assignment
@@ -22,11 +23,7 @@ class Marl(BaseSearcher):
     config: MarlConfig
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        if find_spec("torch") is None:
-            raise SearcherError(
-                "searcher 'marl' needs the package torch; "
-                "install it with: pip install 'marl-mapper[rl]'"
-            )
+        require("torch", self.name, "rl")
         assignment = self.assignment(problem, int(rng.integers(2**31)))
         if self.config.learner == "rllib":
             if find_spec("ray") is None:
