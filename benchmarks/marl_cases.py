@@ -3,16 +3,24 @@
     python benchmarks/marl_cases.py --methods marl,ga,gamma --seeds 3 --results cases.jsonl
 
 Four layers on `archgym`, four on `edge`, three objectives each. Every finished run is a line of the
-results file; the same command continues, and `--no-run` only prints the tables. A method may carry
-options of its config: `marl:policy=false` is marl without its policies.
+results file, which this process alone writes; the same command continues, and `--no-run` only
+prints the table and which runs are missing. `--workers N` searches in N processes of one thread
+each. A method may carry options of its config: `marl:policy=false` is marl without its policies.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
+import signal
+import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +83,26 @@ def case(run: dict[str, Any]) -> tuple[Any, ...]:
     return run["cost_model"], run["accelerator"], run["layer"], run["objective"]
 
 
+_warm: set[tuple[str, str]] = set()
+"""Pairs of method and cost model that this process has imported and compiled already."""
+
+
+def warm_up(run: dict[str, Any]) -> None:
+    """Import and compile what a search needs, once a process: its time is not counted."""
+    name, options = parse_method(run["method"])
+    if (name, run["cost_model"]) in _warm:
+        return
+    with contextlib.suppress(Exception):  # a fault shows up in the run itself
+        searcher = baselines.load(name, **options)
+        samples = 300 if searcher.capabilities.max_samples is None else 8
+        problem = Problem(run["layer"], run["accelerator"], run["objective"], run["cost_model"])
+        searcher.search(problem, min(samples, run["budget"]), run["seed"])
+    _warm.add((name, run["cost_model"]))
+
+
 def search(run: dict[str, Any]) -> dict[str, Any]:
     """Run one search and keep its curve."""
+    warm_up(run)
     problem = Problem(run["layer"], run["accelerator"], run["objective"], run["cost_model"])
     name, options = parse_method(run["method"])
     begin = time.process_time()
@@ -88,6 +114,61 @@ def search(run: dict[str, Any]) -> dict[str, Any]:
         "cpu_s": time.process_time() - begin,
         "curve": [list(step) for step in result.improvements],
     }
+
+
+def search_all(
+    todo: list[dict[str, Any]], workers: int
+) -> Iterator[tuple[dict[str, Any], dict[str, Any] | Exception]]:
+    """Each run with its result or the error that ended it, in the order in which they finish."""
+    if workers == 1:
+        for run in todo:
+            try:
+                yield run, search(run)
+            except Exception as error:
+                yield run, error
+        return
+    for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        os.environ[name] = "1"  # read by the processes when they start
+    pool = ProcessPoolExecutor(
+        workers, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_DFL)
+    )
+    try:
+        futures = {pool.submit(search, run): run for run in todo}
+        for future in as_completed(futures):
+            try:
+                yield futures[future], future.result()
+            except BrokenProcessPool:
+                raise
+            except Exception as error:
+                yield futures[future], error
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def run_missing(
+    todo: list[dict[str, Any]], workers: int, results: Path
+) -> Iterator[dict[str, Any]]:
+    """Search what is missing, a line of the results file each; one that fails stops no other."""
+    kept = 0
+    try:
+        with results.open("a") as stream:
+            for run, found in search_all(todo, workers):
+                if isinstance(found, Exception):
+                    print(f"failed: {label(run)}: {found}", file=sys.stderr)
+                    continue
+                stream.write(json.dumps(found) + "\n")
+                stream.flush()
+                kept += 1
+                yield found
+    except (KeyboardInterrupt, BrokenProcessPool) as error:
+        why = "a process was killed" if isinstance(error, BrokenProcessPool) else "interrupted"
+        print(f"{why}: {kept} new runs kept; the same command continues", file=sys.stderr)
+        sys.exit(1 if isinstance(error, BrokenProcessPool) else 130)
+
+
+def label(run: dict[str, Any]) -> str:
+    """A run in words."""
+    return f"{run['method']} on {', '.join(case(run)[::-1])}, seed {run['seed']}"
 
 
 def curve(run: dict[str, Any], places: np.ndarray) -> np.ndarray:
@@ -130,6 +211,7 @@ def table(runs: list[dict[str, Any]], budget: int, target: float) -> list[dict[s
             {
                 "method": method,
                 "cases": len(cases),
+                "seeds": seeds_of(runs, method),
                 "value / best": float(np.exp(np.mean([np.log(c[0]) for c in cases.values()]))),
                 "first / method": float(np.exp(np.mean(np.log(ratio)))) if ratio else None,
                 "reached": int(sum(np.isfinite(c[1]) for c in cases.values())),
@@ -140,6 +222,27 @@ def table(runs: list[dict[str, Any]], budget: int, target: float) -> list[dict[s
             }
         )
     return rows
+
+
+def seeds_of(runs: list[dict[str, Any]], method: str) -> str:
+    """Seeds a case of a method, such as `3`, or `1-3` where some cases have fewer."""
+    counts: dict[tuple[Any, ...], int] = {}
+    for run in runs:
+        if run["method"] == method:
+            counts[case(run)] = counts.get(case(run), 0) + 1
+    low, high = min(counts.values()), max(counts.values())
+    return str(low) if low == high else f"{low}-{high}"
+
+
+def missing_lines(missing: list[dict[str, Any]], cases: int) -> Iterator[str]:
+    """A line a method and seed that lacks runs: which, by name where they are few."""
+    groups: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for run in missing:
+        groups.setdefault((run["method"], run["seed"]), []).append(run)
+    for (method, seed), runs in groups.items():
+        names = "; ".join(", ".join(case(run)[1:]) for run in runs)
+        which = "all" if len(runs) == cases else names
+        yield f"missing: {method}, seed {seed}: {len(runs)} of {cases} cases ({which})"
 
 
 def show(rows: list[dict[str, Any]]) -> None:
@@ -160,25 +263,28 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--target", type=float, default=1.05)
     parser.add_argument("--results", type=Path, default=Path("marl_cases.jsonl"))
-    parser.add_argument("--no-run", action="store_true")
+    parser.add_argument("--workers", type=int, default=1, help="processes of one thread each")
+    parser.add_argument("--no-run", action="store_true", help="only what the results file holds")
     parser.add_argument("--json", action="store_true", help="print the table as JSON")
     arguments = parser.parse_args()
+    if arguments.workers < 1:
+        parser.error(f"argument --workers: {arguments.workers}; expected 1 or more")
     lines = arguments.results.read_text().splitlines() if arguments.results.exists() else []
     done = {key(run): run for run in map(json.loads, lines)}
-    runs = []
-    for run in wanted(arguments):
-        if key(run) not in done:
-            if arguments.no_run:
-                continue
-            done[key(run)] = search(run)
-            with arguments.results.open("a") as stream:
-                stream.write(json.dumps(done[key(run)]) + "\n")
-        runs.append(done[key(run)])
-    rows = table(runs, arguments.budget, arguments.target)
+    asked = list(wanted(arguments))
+    todo = [run for run in asked if key(run) not in done]
+    if not arguments.no_run:
+        found = run_missing(todo, arguments.workers, arguments.results)
+        done.update((key(run), run) for run in found)
+    runs = [done[key(run)] for run in asked if key(run) in done]
+    rows = table(runs, arguments.budget, arguments.target) if runs else []
     if arguments.json:
         print(json.dumps(rows, indent=2))
-    else:
+    elif rows:
         show(rows)
+    missing = [run for run in asked if key(run) not in done]
+    cases = len({case(run) for run in asked})
+    print(*missing_lines(missing, cases), sep="\n", end="\n" if missing else "", file=sys.stderr)
 
 
 if __name__ == "__main__":
