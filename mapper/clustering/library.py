@@ -98,7 +98,9 @@ def stored() -> tuple[StoredTree, ...]:
     """Every file of the library, by name."""
     folder = resources.files("mapper.clustering") / "assignments"
     files = sorted((f for f in folder.iterdir() if f.name.endswith(".yaml")), key=lambda f: f.name)
-    return tuple(_read(yaml.safe_load(f.read_text(encoding="utf-8"))) for f in files)
+    # libyaml reads these ten times as fast as PyYAML's own code, and every search reads them all.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return tuple(_read(yaml.load(f.read_text(encoding="utf-8"), Loader=loader)) for f in files)
 
 
 def write(

@@ -262,11 +262,12 @@ def _ranked(rewards: NDArray[np.float64]) -> NDArray[np.float64]:
 def _reproducible() -> Iterator[None]:
     """One thread and deterministic kernels: the order of float sums is fixed."""
     threads = torch.get_num_threads()
-    strict = torch.are_deterministic_algorithms_enabled()
+    # Not use_deterministic_algorithms: it imports torch's compiler, a second of every search.
+    strict = torch.get_deterministic_debug_mode()
     torch.set_num_threads(1)
-    torch.use_deterministic_algorithms(True)
+    torch.set_deterministic_debug_mode("error")
     try:
         yield
     finally:
         torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(strict)
+        torch.set_deterministic_debug_mode(strict)

@@ -17,7 +17,7 @@ from mapper.marl.ppo import Transitions
 if TYPE_CHECKING:
     from mapper.marl.batched import BatchedLearner
 
-VERSION = 1
+VERSION = 2
 NUMBERS = ("restarts", "before", "kept", "begun")
 
 

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mapper.marl.adam import Adam
 from mapper.marl.config import MarlConfig
 from mapper.marl.policies import Mixture, Policies
 
@@ -51,9 +52,7 @@ class PPO:
 
     def __init__(self, policies: Policies, mixture: Mixture, config: MarlConfig) -> None:
         self.policies, self.mixture, self.config = policies, mixture, config
-        self.optimizer = torch.optim.Adam(
-            policies.parameters(), lr=config.learning_rate, eps=1e-5, foreach=True
-        )
+        self.optimizer = Adam(list(policies.parameters()), config.learning_rate)
         agents = int(policies.owner.max()) + 1
         owner = torch.nn.functional.one_hot(policies.owner, agents)
         self._of_agent = owner.T.to(torch.float32)
@@ -95,7 +94,7 @@ class PPO:
             if self.config.self_imitation and len(elites):
                 likely = log_probabilities.mean(dim=1).gather(1, imitated)
                 loss = loss - self.config.self_imitation * likely.mean(dim=1).sum()
-            self.optimizer.zero_grad(set_to_none=True)
+            self.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.policies.parameters(), MAX_GRADIENT)
             self.optimizer.step()

@@ -216,11 +216,13 @@ def _forget(folder: Path) -> None:
 
 
 def _save_weights(algorithm: Any, agents: list[str], path: str) -> None:
+    from mapper.marl.checkpoint import VERSION
+
     if not path:
         return
     weights = {agent: dict(algorithm.get_module(agent).state_dict()) for agent in agents}
     temporary = Path(path).with_name(f".{Path(path).name}.{os.getpid()}.tmp")
-    torch.save({"version": 1, "learner": "rllib", "agents": weights}, temporary)
+    torch.save({"version": VERSION, "learner": "rllib", "agents": weights}, temporary)
     os.replace(temporary, path)
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from mapper.runner import progress as reporters
 from mapper.runner.context import Ended, Event, Metrics, Progress, Rewind
 from mapper.runner.experiment import Experiment
-from mapper.runner.stop import StopFlag, catch_interrupt
 from mapper.runner.work import Job
+from mapper.stop import StopFlag, catch_interrupt
 from mapper.store import Chunk, ClaimLostError, ClaimState, Ending, RunStatus, Store, StoreError
 
 BEAT_S = 20.0

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 from sqlalchemy import Connection, delete, insert, or_, select, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
-from mapper.store import manifest
+from mapper import provenance
 from mapper.store.blobs import Chunk
 from mapper.store.engine import open_engine, sqlite_path
 from mapper.store.errors import ClaimLostError, StoreError
@@ -119,7 +119,7 @@ class Store(Reader):
 
     def _opening(self, now: float) -> dict[str, Any]:
         """Columns of a run that begins now."""
-        made = manifest.current()
+        made = provenance.current()
         return {
             "status": RunStatus.RUNNING,
             "owner": self.owner,

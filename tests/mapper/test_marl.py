@@ -16,6 +16,7 @@ from mapper.marl.agents import choosing, resolve
 
 torch = pytest.importorskip("torch", reason="needs the extra rl")
 
+from mapper.marl.adam import Adam  # noqa: E402
 from mapper.marl.checkpoint import CheckpointError  # noqa: E402
 from mapper.marl.config import MarlConfig  # noqa: E402
 from mapper.marl.elites import Elites, Plateau  # noqa: E402
@@ -61,6 +62,42 @@ def test_same_seed_same_samples_in_another_process():
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, env=environment, check=True
     )
     assert there.stdout.strip() == here
+
+
+WHOLE_COMMAND = """
+import sys
+from mapper.cli import main
+try:
+    main(["search", "--layer", "mobilenetv2.7", "--budget", "200", "--json"])
+finally:
+    heavy = {"torch", "torch._dynamo", "sqlalchemy", "ray"}
+    print(*sorted(heavy & set(sys.modules)), file=sys.stderr)
+"""
+
+
+def test_a_search_starts_without_torchs_compiler_and_the_store():
+    """Each costs every search from a quarter of a second to more than one."""
+    done = subprocess.run(
+        [sys.executable, "-c", WHOLE_COMMAND], capture_output=True, text=True, check=True
+    )
+    assert done.stderr.splitlines()[-1] == "torch"
+
+
+def test_adam_steps_as_torchs_optimizer_does():
+    def learn(make):
+        torch.manual_seed(0)
+        weights = [torch.nn.Parameter(torch.randn(3, 2)), torch.nn.Parameter(torch.randn(4))]
+        optimizer = make(weights)
+        for step in range(5):
+            optimizer.zero_grad()
+            loss = (weights[0] ** 2).sum() * step + torch.sin(weights[1]).sum()
+            loss.backward()
+            optimizer.step()
+        return [weight.detach() for weight in weights]
+
+    ours = learn(lambda weights: Adam(weights, 1e-2))
+    theirs = learn(lambda weights: torch.optim.Adam(weights, lr=1e-2, eps=1e-5, foreach=True))
+    assert all(torch.equal(a, b) for a, b in zip(ours, theirs, strict=True))
 
 
 @pytest.mark.parametrize("budget", [1, 63, 64, 201])
@@ -294,7 +331,7 @@ def test_a_checkpoint_of_another_search_is_refused(tmp_path):
 
 def test_nothing_is_unpickled_from_a_checkpoint(tmp_path):
     path = tmp_path / "state.pt"
-    torch.save({"version": 1, "evil": Elites.empty}, path)
+    torch.save({"version": 2, "evil": Elites.empty}, path)
     with pytest.raises(CheckpointError, match="is no checkpoint"):
         baselines.load("marl", warm_start=str(path)).search(problem(), 100, 0)
 

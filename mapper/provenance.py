@@ -55,7 +55,7 @@ def _versions() -> dict[str, str]:
 
 
 def _git_revision() -> str | None:
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[1]
     if not (root / ".git").exists():
         return None
     revision = _git(root, "rev-parse", "--short=12", "HEAD")
