@@ -102,6 +102,7 @@ class Ppo(BaseSearcher):
         from stable_baselines3 import PPO
 
         import maestro_env
+        from baselines.ppo_policy import BatchedPolicy
 
         config = self.config
         world = maestro_env.sb3_vec_env(
@@ -112,7 +113,7 @@ class Ppo(BaseSearcher):
         )
         policy: dict[str, Any] = {"net_arch": [config.hidden, config.hidden]}
         model = PPO(
-            "MlpPolicy",
+            BatchedPolicy,
             world,
             n_steps=config.steps,
             batch_size=config.batch,
