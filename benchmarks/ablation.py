@@ -27,7 +27,6 @@ VARIANTS = {
     "relative reward": "marl:reward=relative",
     "self-imitation": "marl:self_imitation=0.02",
     "agents see their own choice": "marl:own_choice=true",
-    "shared logits of neighbours": "marl:smoothing=1.0",
     "no entropy bonus": "marl:entropy=0",
 }
 

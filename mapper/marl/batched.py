@@ -29,6 +29,10 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 ATTEMPTS = 6
 """Draws after which a world that keeps repeating seen loop nests takes a random mapping."""
+FEW, ARCHIVE = 8, 64
+"""Mappings kept of each epoch, and of all."""
+SPARE = 3
+"""Worlds drawn for each one wanted, as many run a loop nest that was seen before."""
 
 
 class BatchedLearner:
@@ -54,17 +58,12 @@ class BatchedLearner:
         space = problem.space
         self.columns: IntArray = np.flatnonzero(space.nvec > 1)
         self.space = _policy_space(problem, assignment, self.columns)
-        self.policies = Policies(
-            self.space,
-            config.hidden,
-            int(rng.integers(2**31)),
-            config.own_choice,
-            config.smoothing,
-        )
+        seed = int(rng.integers(2**31))
+        self.policies = Policies(self.space, config.hidden, seed, config.own_choice)
         mixture = Mixture(self.space, config.local, config.uniform, config.policy)
         self.worlds = Worlds(self.space, Moves(space), self.columns, mixture, config)
         self.ppo = PPO(self.policies, mixture, config)
-        self.elites = Elites.empty(len(self.columns), OBSERVATION)
+        self.elites = self.archive = Elites.empty(len(self.columns), OBSERVATION)
         self.plateau = Plateau(config.elites, config.patience, config.growth)
         self.restarts = 0
         self.known: set[int] = set()
@@ -101,9 +100,15 @@ class BatchedLearner:
             else:
                 self._play(self._from_elites())
             self._keep_checkpoint()
+        self.archive = self.bests()
         self.restarts += 1
         self.begun = False
         self.plateau.grow()
+
+    def bests(self) -> Elites:
+        """The best few mappings of every epoch so far."""
+        actions, values, figures = self.elites
+        return self.archive.join(actions[:FEW], values[:FEW], figures[:FEW], ARCHIVE)
 
     def _keep_checkpoint(self) -> None:
         every = self.config.checkpoint_every
@@ -120,8 +125,10 @@ class BatchedLearner:
         if chosen:
             self._play(self._free(chosen))
         if len(self.start):
-            known, self.start = self.start[self._unseen(self.start)], self.start[:0]
+            known = self.start[self._unseen(self.start, len(self.start))]
+            self.start = self.start[:0]
             self._remember(*self._evaluate(known))
+            count = max(chosen + config.worlds, count - len(known))
         self._remember(*self._evaluate(self._random(count - chosen)))
         self.plateau.begin(float(self.elites.values[0]))
         self.before = self.problem.samples
@@ -153,7 +160,7 @@ class BatchedLearner:
         self.pending = []
         if self.config.reward == "rank":
             batch = batch._replace(reward=_ranked(batch.reward))
-        self.ppo.update(batch, self._entropy(), self.elites.actions[:OBSERVATION])
+        self.ppo.update(batch, self._entropy(), self.elites)
 
     def _entropy(self) -> float:
         budget = self.problem.budget
@@ -177,11 +184,7 @@ class BatchedLearner:
         self.elites = self.elites.join(choices, evaluation.values, figures, size)
 
     def _random(self, count: int) -> IntArray:
-        def draw(missing: int) -> Choices:
-            chosen = self.rng.integers(0, self.space.nvec, (missing, len(self.space.nvec)))
-            return _bare(chosen)
-
-        return self._fresh(draw, count).moved
+        return self._fresh(lambda n: self._bare(self._anywhere(n)), count).moved
 
     def _free(self, count: int) -> Choices:
         figures = self.elites.figures[0] if len(self.elites.values) else np.zeros(OBSERVATION)
@@ -201,42 +204,47 @@ class BatchedLearner:
         kept: list[Choices] = []
         missing = count
         for _ in range(ATTEMPTS):
-            drawn = draw(missing)
-            new = self._unseen(drawn.moved)
-            kept.append(drawn.rows(new))
-            missing -= int(new.sum())
+            drawn = draw(SPARE * missing)
+            kept.append(drawn.rows(self._unseen(drawn.moved, missing)))
+            missing -= len(kept[-1].moved)
             if missing == 0:
                 break
         if missing:
-            chosen = self.rng.integers(0, self.space.nvec, (missing, len(self.space.nvec)))
-            self._unseen(chosen)
-            kept.append(_bare(chosen))
+            kept.append(self._bare(self._anywhere(missing)))
+            self._unseen(kept[-1].moved, missing)
         return Choices.join(kept)
 
-    def _unseen(self, choices: IntArray) -> NDArray[np.bool_]:
+    def _unseen(self, choices: IntArray, most: int) -> IntArray:
+        """The first rows, at most so many, whose loop nest was not seen before; now they were."""
         problem = self.problem
         actions = np.zeros((len(choices), len(problem.space.nvec)), np.int64)
         actions[:, self.columns] = choices
-        nests = keys(problem.layer, problem.accelerator, problem.space.decode(actions)).tolist()
-        new = np.empty(len(nests), dtype=np.bool_)
-        for row, key in enumerate(nests):
-            new[row] = key not in self.known
-            self.known.add(key)
-        return new
+        mappings = problem.space.decode(actions)
+        nests = keys(problem.layer, problem.accelerator, mappings, problem.cost_model.name)
+        new: list[int] = []
+        for row, key in enumerate(nests.tolist()):
+            if len(new) == most:
+                break
+            if key not in self.known:
+                self.known.add(key)
+                new.append(row)
+        return np.array(new, dtype=np.int64)
 
+    def _anywhere(self, count: int) -> IntArray:
+        return self.rng.integers(0, self.space.nvec, (count, len(self.space.nvec)))
 
-def _bare(chosen: IntArray) -> Choices:
-    """Random worlds: no agent acted, so none learns from them."""
-    count, width = chosen.shape
-    return Choices(
-        np.zeros((count, OBSERVATION), np.float32),
-        chosen,
-        chosen,
-        np.zeros((count, width), dtype=np.bool_),
-        np.zeros(count, dtype=np.bool_),
-        np.full(count, np.nan),
-        chosen,
-    )
+    def _bare(self, chosen: IntArray) -> Choices:
+        """Random worlds: no agent acted, so none learns from them."""
+        count = len(chosen)
+        return Choices(
+            np.zeros((count, self.policies.inputs), np.float32),
+            chosen,
+            chosen,
+            np.zeros(chosen.shape, dtype=np.bool_),
+            np.zeros(count, dtype=np.bool_),
+            np.full(count, np.nan),
+            chosen,
+        )
 
 
 def _policy_space(problem: Problem, assignment: Assignment, columns: IntArray) -> Space:

@@ -12,12 +12,13 @@ import numpy as np
 import torch
 
 from mapper.marl.elites import Elites
+from mapper.marl.policies import OBSERVATION
 from mapper.marl.ppo import Transitions
 
 if TYPE_CHECKING:
     from mapper.marl.batched import BatchedLearner
 
-VERSION = 2
+VERSION = 3
 NUMBERS = ("restarts", "before", "kept", "begun")
 
 
@@ -64,6 +65,7 @@ def restore(learner: BatchedLearner, path: str | Path) -> None:
     learner.policies.load_state_dict(state["policies"])
     learner.ppo.optimizer.load_state_dict(state["optimizer"])
     learner.elites = Elites(*(tensor.numpy() for tensor in state["elites"]))
+    learner.archive = Elites(*(tensor.numpy() for tensor in state["archive"]))
     learner.pending = [Transitions(*(t.numpy() for t in part)) for part in state["pending"]]
     learner.known = set(state["known"].numpy().view(np.uint64).tolist())
     learner.feedback.reference = state["reference"].numpy()
@@ -83,7 +85,7 @@ def restore(learner: BatchedLearner, path: str | Path) -> None:
 
 
 def warm(learner: BatchedLearner, path: str | Path) -> None:
-    """Take over the policies of a search on another layer, and start from its elites.
+    """Take over the policies of a search on another layer, and start from the bests of its epochs.
 
     Parameters are matched by name; choices by their place between the first and the last. The
     translated elites are candidates of the first population: each costs a sample.
@@ -97,7 +99,7 @@ def warm(learner: BatchedLearner, path: str | Path) -> None:
     old, new = state["policies"], learner.policies.state_dict()
     if old["head"].shape[1] != new["head"].shape[1]:
         raise CheckpointError(f"{path}: has networks of another width; set hidden to its value")
-    elites = state["elites"][0].numpy()
+    elites = state["bests"].numpy()
     start = np.zeros((len(elites), len(names)), np.int64)
     owners = state["owner"]
     with torch.no_grad():
@@ -113,7 +115,8 @@ def warm(learner: BatchedLearner, path: str | Path) -> None:
             for key in ("head", "head_bias"):
                 new[key][row, :, :count] = old[key][source][:, places]
             agent, owner = int(learner.space.agent[row]), int(owners[source])
-            for key in ("trunk", "trunk_bias", "value", "value_bias"):
+            new["trunk"][agent, :OBSERVATION] = old["trunk"][owner, :OBSERVATION]
+            for key in ("trunk_bias", "value", "value_bias"):
                 new[key][agent] = old[key][owner]
             start[:, row] = np.rint(elites[:, source] * (count - 1) / max(1, before - 1))
         learner.policies.load_state_dict(new)
@@ -133,6 +136,8 @@ def _state(learner: BatchedLearner) -> dict[str, Any]:
         "policies": learner.policies.state_dict(),
         "optimizer": learner.ppo.optimizer.state_dict(),
         "elites": [torch.from_numpy(field.copy()) for field in learner.elites],
+        "archive": [torch.from_numpy(field.copy()) for field in learner.archive],
+        "bests": torch.from_numpy(learner.bests().actions),
         "pending": [[torch.from_numpy(f.copy()) for f in part] for part in learner.pending],
         "known": torch.from_numpy(known),
         "reference": torch.from_numpy(learner.feedback.reference),

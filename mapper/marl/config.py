@@ -47,8 +47,7 @@ class MarlConfig:
         growth: Factor by which the elites grow at a restart.
         restart_policy: Share of a restart's population that the policies choose.
         avoid_repeats: Never spend a sample on a loop nest that was sampled before.
-        own_choice: Agents see the current choice of their own parameters.
-        smoothing: Width in choices over which an ordered parameter's logits are shared; 0 is off.
+        own_choice: Agents observe the current choices of their own parameters too.
         warm_start: A checkpoint whose policies are the first ones.
         checkpoint: Where to write the state every `checkpoint_every` samples.
         checkpoint_every: Samples between two checkpoints.
@@ -82,7 +81,6 @@ class MarlConfig:
     restart_policy: float = 0.5
     avoid_repeats: bool = True
     own_choice: bool = False
-    smoothing: float = 0.0
     warm_start: str = ""
     checkpoint: str = ""
     checkpoint_every: int = 5000
@@ -108,7 +106,7 @@ class MarlConfig:
             restart_policy=self.restart_policy,
         )
         share(**{"local + uniform": self.local + self.uniform})
-        for name in ("elites", "patience", "dataset", "entropy", "self_imitation", "smoothing"):
+        for name in ("elites", "patience", "dataset", "entropy", "self_imitation"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name}: got {getattr(self, name)!r}, expected at least 0")
         if self.growth < 1.0:

@@ -9,6 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from mapper.marl import drawing
+from mapper.marl.drawing import Weights
+
 OBSERVATION = 4
 """Figures an agent sees: latency, power, energy, area (log-scaled, of the world's start)."""
 
@@ -42,66 +45,81 @@ class Policies(nn.Module):
         space: Parameters, choices and owners.
         hidden: Width of each hidden layer.
         seed: Seed of the weights.
-        own_choice: Heads add a learned row for the parameter's current choice.
-        smoothing: Width (in choices) over which an ordered parameter's logits are shared.
+        own_choice: Agents observe the current choices of their own parameters too.
     """
 
-    def __init__(
-        self, space: Space, hidden: int, seed: int, own_choice: bool, smoothing: float
-    ) -> None:
+    def __init__(self, space: Space, hidden: int, seed: int, own_choice: bool) -> None:
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
         count, width, agents = len(space.nvec), int(space.nvec.max()), space.agents
+        self.inputs = OBSERVATION + (count if own_choice else 0)
+        self.space = space
 
         def weights(*shape: int, scale: float) -> nn.Parameter:
             return nn.Parameter(torch.randn(*shape, generator=generator) * scale)
 
-        self.trunk = weights(agents, OBSERVATION, hidden, scale=OBSERVATION**-0.5)
+        self.trunk = weights(agents, self.inputs, hidden, scale=OBSERVATION**-0.5)
         self.trunk_bias = nn.Parameter(torch.zeros(agents, 1, hidden))
         self.head = weights(count, hidden, width, scale=0.01)
         self.head_bias = nn.Parameter(torch.zeros(count, 1, width))
         self.value = weights(agents, hidden, 1, scale=0.01)
         self.value_bias = nn.Parameter(torch.zeros(agents, 1, 1))
-        self.table = nn.Parameter(torch.zeros(count, width, width)) if own_choice else None
         self.owner: Tensor
         self.padding: Tensor
-        self.kernel: Tensor | None
+        self.seen: Tensor
         self.register_buffer("owner", torch.from_numpy(space.agent), persistent=False)
         padding = torch.arange(width) >= torch.from_numpy(space.nvec)[:, None]
         self.register_buffer("padding", padding[:, None], persistent=False)
-        kernel = smoothing_kernel(space, smoothing) if smoothing else None
-        self.register_buffer("kernel", kernel, persistent=False)
+        seen = torch.ones(agents, self.inputs, 1)
+        if own_choice:
+            seen[:, OBSERVATION:, 0] = self.owner == torch.arange(agents)[:, None]
+        self.register_buffer("seen", seen, persistent=False)
+        with torch.no_grad():
+            self.trunk.mul_(seen)
 
-    def forward(self, observation: Tensor, current: Tensor) -> tuple[Tensor, Tensor]:
+    def observe(
+        self, figures: NDArray[np.float32], current: NDArray[np.int64] | None
+    ) -> NDArray[np.float32]:
+        """``(B, I)`` inputs: figures, and the current choices in [-1, 1] if agents see theirs.
+
+        Args:
+            figures: ``(B, OBSERVATION)``.
+            current: ``(B, P)`` choices, or None where there are none yet.
+        """
+        if self.inputs == OBSERVATION:
+            return figures
+        choices = np.zeros((len(figures), len(self.space.nvec)), np.float32)
+        if current is not None:
+            choices += 2.0 * current / np.maximum(self.space.nvec - 1, 1) - 1.0
+        return np.concatenate([figures, choices], axis=1)
+
+    def forward(self, observation: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Log-probabilities and values.
 
         Args:
-            observation: ``(B, OBSERVATION)``.
-            current: ``(P, B)`` current choices.
+            observation: ``(B, I)``.
+            rows: ``(P, M)`` observations that each parameter's head is asked for.
 
         Returns:
-            ``(P, B, C)`` log-probabilities, about -1e9 on padding, and ``(A, B)`` values.
+            ``(P, M, C)`` log-probabilities, about -1e9 on padding, and ``(A, B)`` values.
         """
-        hidden = torch.tanh(torch.matmul(observation, self.trunk) + self.trunk_bias)
-        logits = torch.baddbmm(self.head_bias, hidden[self.owner], self.head)
-        if self.table is not None:
-            rows = torch.arange(len(self.table))[:, None]
-            logits = logits + self.table[rows, current]
-        if self.kernel is not None:
-            logits = torch.bmm(logits, self.kernel)
+        hidden = torch.tanh(torch.matmul(observation, self.trunk * self.seen) + self.trunk_bias)
+        asked = hidden[self.owner[:, None], rows]
+        logits = torch.baddbmm(self.head_bias, asked, self.head)
         logits = logits.masked_fill(self.padding, -1e9)
         values = torch.baddbmm(self.value_bias, hidden, self.value)[..., 0]
         return torch.log_softmax(logits, dim=-1), values
 
-
-def smoothing_kernel(space: Space, width: float) -> Tensor:
-    """``(P, C, C)``: Gaussian in the distance of choices; the identity for categories."""
-    count = int(space.nvec.max())
-    index = torch.arange(count, dtype=torch.float32)
-    near = torch.exp(-0.5 * ((index[:, None] - index) / width) ** 2)
-    near = near / near.norm(dim=1, keepdim=True)
-    eye = torch.eye(count)
-    return torch.stack([near if ordered else eye for ordered in space.ordinal])
+    def weights(self) -> Weights:
+        """The weights as arrays; they change as the networks learn."""
+        return Weights(
+            self.trunk.detach().numpy(),
+            self.trunk_bias.detach().numpy(),
+            self.head.detach().numpy(),
+            self.head_bias.detach().numpy(),
+            self.space.agent,
+            self.space.nvec,
+        )
 
 
 class Mixture:
@@ -123,52 +141,62 @@ class Mixture:
         legal = np.arange(width) < space.nvec[:, None]
         even = legal / space.nvec[:, None]
         self.fixed = local * _neighbours(space, width) + (1.0 - local - self.own) * even[:, None]
-        self.fixed_t = torch.from_numpy(self.fixed.astype(np.float32))
-        self._rows = np.arange(len(space.nvec))
 
     def draw(
         self,
-        probabilities: NDArray[np.float64],
-        current: NDArray[np.int64] | None,
+        policies: Policies,
+        observation: NDArray[np.float32],
+        current: NDArray[np.int64],
+        acting: NDArray[np.bool_],
         rng: np.random.Generator,
+        free: bool = False,
     ) -> NDArray[np.int64]:
-        """Draw a choice for every parameter of every world.
+        """Draw a choice for every acting parameter of every world.
 
         Args:
-            probabilities: ``(B, P, C)`` of the policies.
-            current: ``(B, P)`` current choices, never drawn; None draws from the policies alone.
+            policies: The agents' networks.
+            observation: ``(B, I)``.
+            current: ``(B, P)`` current choices; an acting parameter never draws its own.
+            acting: ``(B, P)``.
             rng: Randomness.
+            free: Draw from the policies alone, which may keep a current choice.
 
         Returns:
-            ``(B, P)``.
+            ``(B, P)`` choices, the current ones where no agent acts.
         """
-        weights = probabilities
-        if current is not None:
-            weights = self.own * probabilities + self.fixed[self._rows, current]
-            np.put_along_axis(weights, current[..., None], 0.0, axis=2)
-        running = np.cumsum(weights, axis=2)
-        mark = rng.random(running.shape[:2])[..., None] * running[..., -1:]
-        drawn: NDArray[np.int64] = (running <= mark).sum(axis=2)
+        marks = rng.random(acting.shape)
+        drawn: NDArray[np.int64] = drawing.draw(
+            policies.weights(), observation, current, acting, marks, self.own, self.fixed, free
+        )
         return drawn
 
+    def shares(self, rows: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Fixed shares ``(P, M)`` of `chosen` where `rows` are the current choices."""
+        columns = np.arange(len(rows))[:, None]
+        return self.fixed[columns, rows, chosen].astype(np.float32)
+
     def log_density(
-        self, log_probabilities: Tensor, chosen: Tensor, current: Tensor, free: Tensor
+        self,
+        log_probabilities: Tensor,
+        chosen: NDArray[np.int64],
+        current: NDArray[np.int64],
+        free: NDArray[np.bool_],
     ) -> Tensor:
-        """``(P, B)`` log-probability of each choice.
+        """``(P, M)`` log-probability of each choice.
 
         Args:
-            log_probabilities: ``(P, B, C)`` of the policies.
-            chosen: ``(P, B)``.
-            current: ``(P, B)``.
-            free: ``(B,)`` bool, worlds in which all agents drew from the policies alone.
+            log_probabilities: ``(P, M, C)`` of the policies.
+            chosen: ``(P, M)``.
+            current: ``(P, M)``.
+            free: ``(P, M)`` bool, where the choice was drawn from the policies alone.
         """
-        own = log_probabilities.gather(2, chosen[..., None])[..., 0]
-        stay = log_probabilities.gather(2, current[..., None])[..., 0].exp()
-        rows = torch.arange(len(chosen))[:, None]
-        mixed = self.own * own.exp() + self.fixed_t[rows, current, chosen]
-        left = 1.0 - self.own * stay - self.fixed_t[rows, current, current]
+        pair = torch.from_numpy(np.stack([chosen, current], axis=2))
+        both = log_probabilities.gather(2, pair)
+        own, stay = both[..., 0], both[..., 1].exp()
+        mixed = self.own * own.exp() + torch.from_numpy(self.shares(current, chosen))
+        left = 1.0 - self.own * stay - torch.from_numpy(self.shares(current, current))
         moved = torch.log(mixed.clamp_min(1e-9)) - torch.log(left.clamp_min(1e-6))
-        return torch.where(free, own, moved)
+        return torch.where(torch.from_numpy(free), own, moved)
 
 
 def _neighbours(space: Space, width: int) -> NDArray[np.float64]:

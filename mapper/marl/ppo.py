@@ -11,6 +11,7 @@ from torch import Tensor
 
 from mapper.marl.adam import Adam
 from mapper.marl.config import MarlConfig
+from mapper.marl.elites import Elites
 from mapper.marl.policies import Mixture, Policies
 
 MAX_GRADIENT = 5.0
@@ -20,7 +21,7 @@ class Transitions(NamedTuple):
     """Samples of the agents' choices.
 
     Args:
-        observation: ``(B, OBSERVATION)`` float32.
+        observation: ``(B, I)`` float32.
         current: ``(B, P)`` choices before.
         chosen: ``(B, P)`` choices after.
         acting: ``(B, P)`` bool, which parameters an agent chose anew.
@@ -57,47 +58,75 @@ class PPO:
         owner = torch.nn.functional.one_hot(policies.owner, agents)
         self._of_agent = owner.T.to(torch.float32)
 
-    def update(self, batch: Transitions, entropy: float, elites: NDArray[np.int64]) -> None:
+    def update(self, batch: Transitions, entropy: float, elites: Elites) -> None:
         """Learn from one batch.
 
         Args:
             batch: The samples.
-            entropy: Weight of the entropy bonus.
-            elites: ``(E, P)`` choices to imitate, as far as the config says.
+            entropy: Weight of the entropy bonus, which counts the heads that were asked.
+            elites: Mappings to imitate, as far as the config says.
         """
+        config = self.config
         observation = torch.from_numpy(batch.observation)
-        current = torch.from_numpy(np.ascontiguousarray(batch.current.T))
-        chosen = torch.from_numpy(np.ascontiguousarray(batch.chosen.T))
-        acting = torch.from_numpy(np.ascontiguousarray(batch.acting.T)).to(torch.float32)
-        free = torch.from_numpy(batch.free)
         reward = torch.from_numpy(batch.reward).to(torch.float32)
-        acts = ((self._of_agent @ acting) > 0).to(torch.float32)
-        imitated = torch.from_numpy(np.ascontiguousarray(elites.T))
+        rows, valid = _asked(batch.acting)
+        worlds = torch.from_numpy(rows)
+        of_parameter = torch.arange(len(rows))[:, None]
+        chosen, current = batch.chosen[rows, of_parameter], batch.current[rows, of_parameter]
+        free = batch.free[rows]
+        acts = ((self._of_agent @ torch.from_numpy(batch.acting.T.astype(np.float32))) > 0).float()
 
         def forward() -> tuple[Tensor, Tensor, Tensor]:
-            log_probabilities, values = self.policies(observation, current)
-            density = self.mixture.log_density(log_probabilities, chosen, current, free)
-            return self._of_agent @ (density * acting), values, log_probabilities
+            log_probabilities, values = self.policies(observation, worlds)
+            density = self.mixture.log_density(log_probabilities, chosen, current, free) * valid
+            every = torch.zeros(len(rows), len(reward)).scatter_add(1, worlds, density)
+            return self._of_agent @ every, values, log_probabilities
 
         with torch.no_grad():
             before, values, _ = forward()
             advantage = _normalised(reward - values, acts)
-        for _ in range(self.config.epochs):
+        for _ in range(config.epochs):
             after, values, log_probabilities = forward()
             ratio = (after - before).clamp(-5.0, 5.0).exp()
-            clipped = ratio.clamp(1.0 - self.config.clip, 1.0 + self.config.clip)
+            clipped = ratio.clamp(1.0 - config.clip, 1.0 + config.clip)
             gain = torch.minimum(ratio * advantage, clipped * advantage) * acts
             error = (reward - values) ** 2 * acts
             loss = (0.5 * error - gain).sum() / len(reward)
-            bits = log_probabilities.exp() * log_probabilities.clamp_min(-30.0)
-            loss = loss + entropy * bits.sum(dim=2).mean(dim=1).sum()
-            if self.config.self_imitation and len(elites):
-                likely = log_probabilities.mean(dim=1).gather(1, imitated)
-                loss = loss - self.config.self_imitation * likely.mean(dim=1).sum()
+            if entropy:
+                bits = (log_probabilities.exp() * log_probabilities.clamp_min(-30.0)).sum(dim=2)
+                share = valid / valid.sum(dim=1, keepdim=True).clamp_min(1.0)
+                loss = loss + entropy * (bits * share).sum()
+            if config.self_imitation and len(elites.values):
+                loss = loss - config.self_imitation * self._likelihood(elites)
             self.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.policies.parameters(), MAX_GRADIENT)
             self.optimizer.step()
+
+    def _likelihood(self, elites: Elites) -> Tensor:
+        """Mean log-likelihood of the elites' choices where an agent observes them, a parameter."""
+        seen = self.policies.observe(elites.figures, elites.actions)
+        count, width = elites.actions.shape
+        rows = torch.arange(count).expand(width, count)
+        log_probabilities, _ = self.policies(torch.from_numpy(seen), rows)
+        actions = torch.from_numpy(np.ascontiguousarray(elites.actions.T))
+        likely: Tensor = log_probabilities.gather(2, actions[..., None]).mean(dim=1).sum()
+        return likely
+
+
+def _asked(acting: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Tensor]:
+    """Worlds in which each parameter acted, padded to the most.
+
+    Args:
+        acting: ``(B, P)``.
+
+    Returns:
+        Rows ``(P, M)``, and 1.0 where one is no padding.
+    """
+    most = max(1, int(acting.sum(axis=0).max()))
+    rows = np.argsort(~acting.T, axis=1, kind="stable")[:, :most]
+    valid = np.take_along_axis(acting.T, rows, axis=1)
+    return rows, torch.from_numpy(valid.astype(np.float32))
 
 
 def _normalised(advantage: Tensor, acts: Tensor) -> Tensor:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from baselines.moves import Moves
@@ -20,7 +19,7 @@ class Choices(NamedTuple):
     """What the agents chose in `B` worlds, before anything is evaluated.
 
     Args:
-        observation: ``(B, OBSERVATION)`` float32.
+        observation: ``(B, I)`` float32.
         current: ``(B, P)`` choices the world started from.
         chosen: ``(B, P)`` choices as the agents left them.
         acting: ``(B, P)`` bool, parameters that an agent chose anew.
@@ -37,8 +36,8 @@ class Choices(NamedTuple):
     parent: NDArray[np.float64]
     moved: IntArray
 
-    def rows(self, keep: NDArray[np.bool_]) -> Choices:
-        """Only some worlds; ``(B,)`` bool."""
+    def rows(self, keep: NDArray[np.bool_] | IntArray) -> Choices:
+        """Only some worlds: ``(B,)`` bool, or their indices."""
         fields: tuple[Any, ...] = self
         return Choices(*(field[keep] for field in fields))
 
@@ -73,13 +72,11 @@ class Worlds:
         parents = elites.parents(count, config.greed, rng)
         current = self._mixed(elites, parents, rng)
         alone = (current == elites.actions[parents]).all(axis=1)
-        observation = elites.figures[parents]
-        probabilities = self._probabilities(policies, observation, current)
+        observation = policies.observe(elites.figures[parents], current)
         wanted = rng.poisson(config.acting, count)
         wanted = np.where(alone, np.maximum(wanted, 1), wanted)
         acting = rng.random((count, width)).argsort(axis=1).argsort(axis=1) < wanted[:, None]
-        drawn = self.mixture.draw(probabilities, current, rng)
-        chosen = np.where(acting, drawn, current)
+        chosen = self.mixture.draw(policies, observation, current, acting, rng)
         return Choices(
             observation,
             current,
@@ -93,35 +90,24 @@ class Worlds:
     def free(
         self,
         policies: Policies,
-        observation: NDArray[np.float32],
+        figures: NDArray[np.float32],
         count: int,
         rng: np.random.Generator,
     ) -> Choices:
         """Worlds in which every agent chooses all its parameters by its policy."""
-        width = len(self.space.nvec)
-        current = np.zeros((count, width), np.int64)
-        seen = np.tile(observation, (count, 1))
-        drawn = self.mixture.draw(self._probabilities(policies, seen, current), None, rng)
+        current = np.zeros((count, len(self.space.nvec)), np.int64)
+        acting = np.ones(current.shape, dtype=np.bool_)
+        seen = policies.observe(np.tile(figures, (count, 1)), None)
+        drawn = self.mixture.draw(policies, seen, current, acting, rng, free=True)
         return Choices(
             seen,
             current,
             drawn,
-            np.ones((count, width), dtype=np.bool_),
+            acting,
             np.ones(count, dtype=np.bool_),
             np.full(count, np.nan),
             drawn,
         )
-
-    def _probabilities(
-        self, policies: Policies, observation: NDArray[np.float32], current: IntArray
-    ) -> NDArray[np.float64]:
-        """``(B, P, C)``."""
-        with torch.inference_mode():
-            columns = torch.from_numpy(np.ascontiguousarray(current.T))
-            log_probabilities, _ = policies(torch.from_numpy(observation), columns)
-            result = log_probabilities.exp().permute(1, 0, 2).numpy()
-        probabilities: NDArray[np.float64] = result.astype(np.float64)
-        return probabilities
 
     def _mixed(self, elites: Elites, parents: IntArray, rng: np.random.Generator) -> IntArray:
         """Starts: an elite, or two mixed parameter by parameter or agent by agent."""

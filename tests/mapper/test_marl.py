@@ -27,7 +27,7 @@ SPACE = Space(np.array([5, 3, 7, 2]), np.array([True, False, True, True]), np.ar
 
 
 def policies(space=SPACE, **options):
-    return Policies(space, 8, 0, options.pop("own_choice", False), options.pop("smoothing", 0.0))
+    return Policies(space, 8, 0, options.pop("own_choice", False))
 
 
 def problem():
@@ -109,7 +109,8 @@ def test_spends_the_budget_to_the_last_sample(budget):
 def test_no_loop_nest_costs_a_second_sample():
     actions, _ = samples_of(baselines.load("marl"), 600)
     counted = problem()
-    nests = keys(counted.layer, counted.accelerator, counted.space.decode(actions))
+    mappings = counted.space.decode(actions)
+    nests = keys(counted.layer, counted.accelerator, mappings, counted.cost_model.name)
     assert len(np.unique(nests)) == len(nests)
 
 
@@ -128,7 +129,7 @@ def test_beats_random_search():
         {"reward": "rank"},
         {"reward": "relative"},
         {"self_imitation": 0.1},
-        {"own_choice": True, "smoothing": 1.0},
+        {"own_choice": True},
         {"avoid_repeats": False, "exchange": 0.0},
         {"patience": 0},
         {"agents": 1},
@@ -166,21 +167,24 @@ def test_mixture_draws_what_its_density_says():
         agents.head_bias.normal_(generator=torch.Generator().manual_seed(3))
     observation = torch.zeros(1, OBSERVATION)
     current = np.array([[4, 1, 3, 0]])
-    with torch.no_grad():
-        log_probabilities, _ = agents(observation, torch.from_numpy(current.T))
     count = 60_000
-    probabilities = log_probabilities.exp().permute(1, 0, 2).double().numpy()
     rng = np.random.default_rng(0)
-    drawn = mixture.draw(np.tile(probabilities, (count, 1, 1)), np.tile(current, (count, 1)), rng)
+    starts = np.tile(current, (count, 1))
+    acting = np.ones(starts.shape, dtype=bool)
+    acting[0] = False
+    drawn = mixture.draw(agents, observation.repeat(count, 1).numpy(), starts, acting, rng)
+    np.testing.assert_array_equal(drawn[0], current[0])
+    with torch.no_grad():
+        log_probabilities, _ = agents(observation, torch.zeros(4, 1, dtype=torch.int64))
     for column, choices in enumerate(SPACE.nvec):
-        share = np.bincount(drawn[:, column], minlength=choices) / count
+        share = np.bincount(drawn[1:, column], minlength=choices) / (count - 1)
         assert share[current[0, column]] == 0.0
         total = 0.0
         for choice in set(range(choices)) - {current[0, column]}:
-            chosen = torch.from_numpy(current.T.copy())
+            chosen = current.T.copy()
             chosen[column] = choice
             density = mixture.log_density(
-                log_probabilities, chosen, torch.from_numpy(current.T), torch.tensor([False])
+                log_probabilities, chosen, current.T, np.zeros((4, 1), dtype=bool)
             )
             expected = density[column, 0].exp().item()
             total += expected
@@ -191,14 +195,9 @@ def test_mixture_draws_what_its_density_says():
 def played(agents, mixture, rng, count, target):
     observation = np.zeros((count, OBSERVATION), np.float32)
     current = np.zeros((count, len(target)), np.int64)
-    with torch.no_grad():
-        log_probabilities, _ = agents(
-            torch.from_numpy(observation), torch.from_numpy(current.T.copy())
-        )
-    probabilities = log_probabilities.exp().permute(1, 0, 2).double().numpy()
-    chosen = mixture.draw(probabilities, None, rng)
+    acting = np.ones(current.shape, dtype=bool)
+    chosen = mixture.draw(agents, observation, current, acting, rng, free=True)
     reward = (chosen == target).mean(axis=1)
-    acting = np.ones(chosen.shape, dtype=bool)
     free = np.ones(count, dtype=bool)
     return Transitions(observation, current, chosen, acting, free, reward)
 
@@ -212,7 +211,7 @@ def test_ppo_learns_a_target_from_one_shared_reward(owners):
     rng = np.random.default_rng(0)
     target = np.array([3, 2, 6, 1])
     for _ in range(60):
-        ppo.update(played(agents, mixture, rng, 64, target), 0.0, np.empty((0, 4), np.int64))
+        ppo.update(played(agents, mixture, rng, 64, target), 0.0, Elites.empty(4, OBSERVATION))
     assert played(agents, mixture, rng, 512, target).reward.mean() > 0.9
 
 
@@ -222,7 +221,7 @@ def test_an_agent_that_did_not_act_does_not_learn():
     before = {name: value.detach().clone() for name, value in agents.named_parameters()}
     batch = played(agents, mixture, np.random.default_rng(0), 64, np.array([3, 2, 6, 1]))
     batch.acting[:, 2:] = False
-    PPO(agents, mixture, MarlConfig()).update(batch, 0.0, np.empty((0, 4), np.int64))
+    PPO(agents, mixture, MarlConfig()).update(batch, 0.0, Elites.empty(4, OBSERVATION))
     for name in ("head", "head_bias"):
         change = (dict(agents.named_parameters())[name] - before[name]).detach().abs()
         assert change[:2].max() > 0
@@ -331,7 +330,7 @@ def test_a_checkpoint_of_another_search_is_refused(tmp_path):
 
 def test_nothing_is_unpickled_from_a_checkpoint(tmp_path):
     path = tmp_path / "state.pt"
-    torch.save({"version": 2, "evil": Elites.empty}, path)
+    torch.save({"version": 3, "evil": Elites.empty}, path)
     with pytest.raises(CheckpointError, match="is no checkpoint"):
         baselines.load("marl", warm_start=str(path)).search(problem(), 100, 0)
 
@@ -343,7 +342,7 @@ def test_a_warm_start_begins_where_a_neighbour_ended(tmp_path):
 
     def early(**options):
         searcher = baselines.load("marl", **options)
-        return np.median([searcher.search(problem(), 100, s).best_value for s in range(3)])
+        return np.median([searcher.search(problem(), 200, s).best_value for s in range(5)])
 
     assert early(warm_start=str(path)) < early()
 

@@ -1,0 +1,124 @@
+"""Compiled drawing of the agents' choices: only the heads of acting parameters are computed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+Float32Array = NDArray[np.float32]
+IntArray = NDArray[np.int64]
+
+
+class Weights(NamedTuple):
+    """The policies' weights as arrays that share memory with the networks.
+
+    Args:
+        trunk: ``(A, I, H)``, for I inputs.
+        trunk_bias: ``(A, 1, H)``.
+        head: ``(P, H, C)``.
+        head_bias: ``(P, 1, C)``.
+        owner: ``(P,)`` agent of each parameter.
+        nvec: ``(P,)`` choices.
+    """
+
+    trunk: Float32Array
+    trunk_bias: Float32Array
+    head: Float32Array
+    head_bias: Float32Array
+    owner: IntArray
+    nvec: IntArray
+
+
+@njit(cache=True)
+def draw(
+    weights: Weights,
+    observation: Float32Array,
+    current: IntArray,
+    acting: BoolArray,
+    marks: FloatArray,
+    own: float,
+    fixed: FloatArray,
+    free: bool,
+) -> IntArray:
+    """Draw the acting parameters' choices from their policies mixed with fixed shares.
+
+    Args:
+        weights: Of the policies.
+        observation: ``(B, I)``.
+        current: ``(B, P)`` choices, kept where no agent acts and never drawn where one does.
+        acting: ``(B, P)``.
+        marks: ``(B, P)`` uniform numbers in [0, 1).
+        own: Share of the policies.
+        fixed: ``(P, C, C)`` other shares, a row a current choice.
+        free: Draw from the policies alone, the current choices too.
+
+    Returns:
+        ``(B, P)`` choices.
+    """
+    count, width = acting.shape
+    chosen = current.copy()
+    units = weights.trunk.shape[2]
+    hidden = np.empty(units)
+    running = np.empty(weights.head.shape[2])
+    for world in range(count):
+        before = -1
+        for column in range(width):
+            if not acting[world, column]:
+                continue
+            if weights.owner[column] != before:
+                before = weights.owner[column]
+                _hidden(weights, before, observation[world], hidden)
+            choices = weights.nvec[column]
+            _probabilities(weights, column, hidden, running[:choices])
+            if not free:
+                stay = current[world, column]
+                for choice in range(choices):
+                    mixed = own * running[choice] + fixed[column, stay, choice]
+                    running[choice] = 0.0 if choice == stay else mixed
+            chosen[world, column] = _pick(running[:choices], marks[world, column])
+    return chosen
+
+
+@njit(cache=True)
+def _hidden(weights: Weights, agent: int, observation: Float32Array, out: FloatArray) -> None:
+    for unit in range(len(out)):
+        total = float(weights.trunk_bias[agent, 0, unit])
+        for figure in range(len(observation)):
+            total += observation[figure] * weights.trunk[agent, figure, unit]
+        out[unit] = np.tanh(total)
+
+
+@njit(cache=True)
+def _probabilities(weights: Weights, column: int, hidden: FloatArray, out: FloatArray) -> None:
+    """Softmax of a parameter's head."""
+    for choice in range(len(out)):
+        out[choice] = weights.head_bias[column, 0, choice]
+    for unit in range(len(hidden)):
+        for choice in range(len(out)):
+            out[choice] += hidden[unit] * weights.head[column, unit, choice]
+    largest = out.max()
+    total = 0.0
+    for choice in range(len(out)):
+        out[choice] = np.exp(out[choice] - largest)
+        total += out[choice]
+    for choice in range(len(out)):
+        out[choice] /= total
+
+
+@njit(cache=True)
+def _pick(shares: FloatArray, mark: float) -> int:
+    """The choice at which the running sum of the shares passes `mark` of their total."""
+    left = mark * shares.sum()
+    last = 0
+    for choice in range(len(shares)):
+        if shares[choice] > 0.0:
+            last = choice
+            left -= shares[choice]
+            if left < 0.0:
+                break
+    return last
