@@ -27,6 +27,10 @@ VARIANTS = {
     "relative reward": "marl:reward=relative",
     "self-imitation": "marl:self_imitation=0.02",
     "agents see their own choice": "marl:own_choice=true",
+    "autoregressive heads": "marl:autoregressive=true",
+    "PPO alone, autoregressive heads": (
+        "marl:elites=0:local=0:uniform=0:exchange=0:autoregressive=true"
+    ),
     "no entropy bonus": "marl:entropy=0",
 }
 

@@ -59,7 +59,9 @@ class BatchedLearner:
         self.columns: IntArray = np.flatnonzero(space.nvec > 1)
         self.space = _policy_space(problem, assignment, self.columns)
         seed = int(rng.integers(2**31))
-        self.policies = Policies(self.space, config.hidden, seed, config.own_choice)
+        self.policies = Policies(
+            self.space, config.hidden, seed, config.own_choice, config.autoregressive
+        )
         mixture = Mixture(self.space, config.local, config.uniform, config.policy)
         self.worlds = Worlds(self.space, Moves(space), self.columns, mixture, config)
         self.ppo = PPO(self.policies, mixture, config)

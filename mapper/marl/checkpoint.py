@@ -114,6 +114,8 @@ def warm(learner: BatchedLearner, path: str | Path) -> None:
             places = torch.tensor([round(choice * scale) for choice in range(count)])
             for key in ("head", "head_bias"):
                 new[key][row, :, :count] = old[key][source][:, places]
+            if "earlier" in new and "earlier" in old:
+                new["earlier"][row, :count] = old["earlier"][source][places]
             agent, owner = int(learner.space.agent[row]), int(owners[source])
             new["trunk"][agent, :OBSERVATION] = old["trunk"][owner, :OBSERVATION]
             for key in ("trunk_bias", "value", "value_bias"):

@@ -48,6 +48,8 @@ class MarlConfig:
         restart_policy: Share of a restart's population that the policies choose.
         avoid_repeats: Never spend a sample on a loop nest that was sampled before.
         own_choice: Agents observe the current choices of their own parameters too.
+        autoregressive: An agent chooses its parameters one after the other, each head seeing the
+            choices made before its own; otherwise they are independent given the observation.
         warm_start: A checkpoint whose policies are the first ones.
         checkpoint: Where to write the state every `checkpoint_every` samples.
         checkpoint_every: Samples between two checkpoints.
@@ -81,6 +83,7 @@ class MarlConfig:
     restart_policy: float = 0.5
     avoid_repeats: bool = True
     own_choice: bool = False
+    autoregressive: bool = False
     warm_start: str = ""
     checkpoint: str = ""
     checkpoint_every: int = 5000

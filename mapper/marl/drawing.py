@@ -22,6 +22,8 @@ class Weights(NamedTuple):
         trunk_bias: ``(A, 1, H)``.
         head: ``(P, H, C)``.
         head_bias: ``(P, 1, C)``.
+        earlier: ``(P, C, H)``, what a choice adds for the later heads of its agent; empty if heads
+            see no choices.
         owner: ``(P,)`` agent of each parameter.
         nvec: ``(P,)`` choices.
     """
@@ -30,6 +32,7 @@ class Weights(NamedTuple):
     trunk_bias: Float32Array
     head: Float32Array
     head_bias: Float32Array
+    earlier: Float32Array
     owner: IntArray
     nvec: IntArray
 
@@ -63,16 +66,19 @@ def draw(
     count, width = acting.shape
     chosen = current.copy()
     units = weights.trunk.shape[2]
-    hidden = np.empty(units)
+    hidden, context = np.empty(units), np.zeros(units)
+    autoregressive = weights.earlier.shape[0] > 0
     running = np.empty(weights.head.shape[2])
     for world in range(count):
         before = -1
         for column in range(width):
             if not acting[world, column]:
                 continue
-            if weights.owner[column] != before:
+            if autoregressive:
+                _context(weights, column, chosen[world], context)
+            if autoregressive or weights.owner[column] != before:
                 before = weights.owner[column]
-                _hidden(weights, before, observation[world], hidden)
+                _hidden(weights, before, observation[world], context, hidden)
             choices = weights.nvec[column]
             _probabilities(weights, column, hidden, running[:choices])
             if not free:
@@ -85,9 +91,25 @@ def draw(
 
 
 @njit(cache=True)
-def _hidden(weights: Weights, agent: int, observation: Float32Array, out: FloatArray) -> None:
+def _context(weights: Weights, column: int, chosen: IntArray, out: FloatArray) -> None:
+    """What the choices made before this parameter's, in its agent, add to the hidden layer."""
+    out[:] = 0.0
+    for other in range(column):
+        if weights.owner[other] == weights.owner[column]:
+            for unit in range(len(out)):
+                out[unit] += weights.earlier[other, chosen[other], unit]
+
+
+@njit(cache=True)
+def _hidden(
+    weights: Weights,
+    agent: int,
+    observation: Float32Array,
+    context: FloatArray,
+    out: FloatArray,
+) -> None:
     for unit in range(len(out)):
-        total = float(weights.trunk_bias[agent, 0, unit])
+        total = float(weights.trunk_bias[agent, 0, unit]) + context[unit]
         for figure in range(len(observation)):
             total += observation[figure] * weights.trunk[agent, figure, unit]
         out[unit] = np.tanh(total)

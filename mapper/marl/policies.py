@@ -46,9 +46,13 @@ class Policies(nn.Module):
         hidden: Width of each hidden layer.
         seed: Seed of the weights.
         own_choice: Agents observe the current choices of their own parameters too.
+        autoregressive: An agent chooses its parameters one after the other: each head also sees
+            the choices of those before it, as learned rows added to the hidden layer's input.
     """
 
-    def __init__(self, space: Space, hidden: int, seed: int, own_choice: bool) -> None:
+    def __init__(
+        self, space: Space, hidden: int, seed: int, own_choice: bool, autoregressive: bool = False
+    ) -> None:
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
         count, width, agents = len(space.nvec), int(space.nvec.max()), space.agents
@@ -64,6 +68,8 @@ class Policies(nn.Module):
         self.head_bias = nn.Parameter(torch.zeros(count, 1, width))
         self.value = weights(agents, hidden, 1, scale=0.01)
         self.value_bias = nn.Parameter(torch.zeros(agents, 1, 1))
+        shape = (count, width, hidden)
+        self.earlier = nn.Parameter(torch.zeros(shape)) if autoregressive else None
         self.owner: Tensor
         self.padding: Tensor
         self.seen: Tensor
@@ -93,30 +99,47 @@ class Policies(nn.Module):
             choices += 2.0 * current / np.maximum(self.space.nvec - 1, 1) - 1.0
         return np.concatenate([figures, choices], axis=1)
 
-    def forward(self, observation: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, observation: Tensor, rows: Tensor, chosen: NDArray[np.int64]
+    ) -> tuple[Tensor, Tensor]:
         """Log-probabilities and values.
 
         Args:
             observation: ``(B, I)``.
             rows: ``(P, M)`` observations that each parameter's head is asked for.
+            chosen: ``(B, P)`` choices; an autoregressive head sees those made before its own.
 
         Returns:
             ``(P, M, C)`` log-probabilities, about -1e9 on padding, and ``(A, B)`` values.
         """
-        hidden = torch.tanh(torch.matmul(observation, self.trunk * self.seen) + self.trunk_bias)
-        asked = hidden[self.owner[:, None], rows]
+        entering = torch.matmul(observation, self.trunk * self.seen) + self.trunk_bias
+        hidden = torch.tanh(entering)
+        if self.earlier is None:
+            asked = hidden[self.owner[:, None], rows]
+        else:
+            asked = torch.tanh(entering[self.owner[:, None], rows] + self._context(rows, chosen))
         logits = torch.baddbmm(self.head_bias, asked, self.head)
         logits = logits.masked_fill(self.padding, -1e9)
         values = torch.baddbmm(self.value_bias, hidden, self.value)[..., 0]
         return torch.log_softmax(logits, dim=-1), values
 
+    def _context(self, rows: Tensor, chosen: NDArray[np.int64]) -> Tensor:
+        """``(P, M, H)``: what the choices before each parameter's own, in its agent, add."""
+        assert self.earlier is not None
+        columns = torch.arange(len(rows))[:, None]
+        added = self.earlier[columns, torch.from_numpy(np.ascontiguousarray(chosen.T))]
+        before = torch.tril(self.owner[:, None] == self.owner, diagonal=-1).to(added.dtype)
+        return torch.einsum("qp,pbh->qbh", before, added)[columns, rows]
+
     def weights(self) -> Weights:
         """The weights as arrays; they change as the networks learn."""
+        none = np.empty((0, 0, 0), np.float32)
         return Weights(
             self.trunk.detach().numpy(),
             self.trunk_bias.detach().numpy(),
             self.head.detach().numpy(),
             self.head_bias.detach().numpy(),
+            none if self.earlier is None else self.earlier.detach().numpy(),
             self.space.agent,
             self.space.nvec,
         )

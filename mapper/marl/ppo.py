@@ -77,7 +77,7 @@ class PPO:
         acts = ((self._of_agent @ torch.from_numpy(batch.acting.T.astype(np.float32))) > 0).float()
 
         def forward() -> tuple[Tensor, Tensor, Tensor]:
-            log_probabilities, values = self.policies(observation, worlds)
+            log_probabilities, values = self.policies(observation, worlds, batch.chosen)
             density = self.mixture.log_density(log_probabilities, chosen, current, free) * valid
             every = torch.zeros(len(rows), len(reward)).scatter_add(1, worlds, density)
             return self._of_agent @ every, values, log_probabilities
@@ -108,7 +108,7 @@ class PPO:
         seen = self.policies.observe(elites.figures, elites.actions)
         count, width = elites.actions.shape
         rows = torch.arange(count).expand(width, count)
-        log_probabilities, _ = self.policies(torch.from_numpy(seen), rows)
+        log_probabilities, _ = self.policies(torch.from_numpy(seen), rows, elites.actions)
         actions = torch.from_numpy(np.ascontiguousarray(elites.actions.T))
         likely: Tensor = log_probabilities.gather(2, actions[..., None]).mean(dim=1).sum()
         return likely

@@ -27,7 +27,7 @@ SPACE = Space(np.array([5, 3, 7, 2]), np.array([True, False, True, True]), np.ar
 
 
 def policies(space=SPACE, **options):
-    return Policies(space, 8, 0, options.pop("own_choice", False))
+    return Policies(space, 8, 0, options.pop("own_choice", False), options.pop("earlier", False))
 
 
 def problem():
@@ -130,6 +130,7 @@ def test_beats_random_search():
         {"reward": "relative"},
         {"self_imitation": 0.1},
         {"own_choice": True},
+        {"autoregressive": True, "self_imitation": 0.1},
         {"avoid_repeats": False, "exchange": 0.0},
         {"patience": 0},
         {"agents": 1},
@@ -175,7 +176,7 @@ def test_mixture_draws_what_its_density_says():
     drawn = mixture.draw(agents, observation.repeat(count, 1).numpy(), starts, acting, rng)
     np.testing.assert_array_equal(drawn[0], current[0])
     with torch.no_grad():
-        log_probabilities, _ = agents(observation, torch.zeros(4, 1, dtype=torch.int64))
+        log_probabilities, _ = agents(observation, torch.zeros(4, 1, dtype=torch.int64), current)
     for column, choices in enumerate(SPACE.nvec):
         share = np.bincount(drawn[1:, column], minlength=choices) / (count - 1)
         assert share[current[0, column]] == 0.0
@@ -190,6 +191,61 @@ def test_mixture_draws_what_its_density_says():
             total += expected
             assert share[choice] == pytest.approx(expected, abs=0.01)
         assert total == pytest.approx(1.0, abs=1e-4)
+
+
+@pytest.mark.parametrize("free", [True, False])
+@pytest.mark.parametrize("still", [None, 1])
+def test_autoregressive_draws_what_their_joint_density_says(free, still):
+    """Exactly, over all joint choices; the second parameter may hold still."""
+    space = SPACE._replace(agent=np.array([0, 0, 1, 0]))
+    agents, mixture = policies(space, earlier=True), Mixture(space, 0.4, 0.1, True)
+    with torch.no_grad():
+        agents.earlier.normal_(generator=torch.Generator().manual_seed(1))
+        agents.head.normal_(generator=torch.Generator().manual_seed(2))
+    start = np.array([4, 1, 3, 0])
+    every = np.array(list(np.ndindex(*space.nvec)))
+    if still is not None:
+        every = every[every[:, still] == start[still]]
+    acts = np.arange(4) != (-1 if still is None else still)
+    rows = torch.arange(len(every)).expand(4, -1)
+    with torch.no_grad():
+        log_probabilities, _ = agents(torch.zeros(len(every), OBSERVATION), rows, every)
+        current = np.tile(start, (len(every), 1))
+        frees = np.full(every.T.shape, free)
+        density = mixture.log_density(log_probabilities, every.T, current.T, frees)
+    likely = (density.numpy() * acts[:, None]).sum(axis=0)
+    moved = ((every != start) | ~acts).all(axis=1) | free
+    expected = np.where(moved, np.exp(likely), 0.0)
+    assert expected.sum() == pytest.approx(1.0, abs=1e-4)
+    count = 60_000
+    seen, starts = np.zeros((count, OBSERVATION), np.float32), np.tile(start, (count, 1))
+    acting = np.tile(acts, (count, 1))
+    drawn = mixture.draw(agents, seen, starts, acting, np.random.default_rng(0), free=free)
+    place = np.ravel_multi_index(every.T, space.nvec)
+    share = np.bincount(np.ravel_multi_index(drawn.T, space.nvec), minlength=210)[place] / count
+    assert share.sum() == 1.0
+    np.testing.assert_allclose(share, expected, atol=0.01)
+
+
+def test_autoregressive_heads_learn_what_independent_ones_cannot():
+    """Two parameters are rewarded for being alike, whatever they are: alike, and still varied."""
+    space = Space(np.array([4, 4]), np.array([False, False]), np.array([0, 0]))
+
+    def alike(earlier):
+        agents, mixture = policies(space, earlier=earlier), Mixture(space, 0.0, 0.0, True)
+        ppo, rng = PPO(agents, mixture, MarlConfig()), np.random.default_rng(0)
+        for _ in range(40):
+            batch = played(agents, mixture, rng, 64, np.zeros(2))
+            same = (batch.chosen[:, 0] == batch.chosen[:, 1]).astype(float)
+            ppo.update(batch._replace(reward=same), 0.2, Elites.empty(2, OBSERVATION))
+        chosen = played(agents, mixture, rng, 2000, np.zeros(2)).chosen
+        return (chosen[:, 0] == chosen[:, 1]).mean(), np.bincount(chosen[:, 0]).max() / 2000
+
+    same, most = alike(earlier=True)
+    assert same > 0.8
+    assert most < 0.5
+    same, most = alike(earlier=False)
+    assert same < 0.6 or most > 0.9
 
 
 def played(agents, mixture, rng, count, target):
@@ -308,9 +364,10 @@ def interrupted(tmp_path, after, **options):
     return searcher, np.concatenate(actions)[:stopped]
 
 
-def test_a_resumed_search_takes_the_samples_it_would_have_taken(tmp_path):
-    whole, result = samples_of(baselines.load("marl"), 600)
-    searcher, before = interrupted(tmp_path, 333)
+@pytest.mark.parametrize("options", [{}, {"autoregressive": True}])
+def test_a_resumed_search_takes_the_samples_it_would_have_taken(tmp_path, options):
+    whole, result = samples_of(baselines.load("marl", **options), 600)
+    searcher, before = interrupted(tmp_path, 333, **options)
     after, resumed = samples_of(searcher, 600)
     np.testing.assert_array_equal(np.concatenate([before, after]), whole)
     assert resumed.best_value == result.best_value
