@@ -35,6 +35,7 @@ LEVEL_NAMES = ("outer", "inner")
 MAX_ANY = 1_000_000
 """Largest extent of which every tile is listed."""
 CO_SEARCH = ("num_pes",)
+OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search", "only")
 
 
 class ActionError(ValueError):
@@ -309,6 +310,21 @@ def check_actions(actions: Any, nvec: IntArray, names: Sequence[str]) -> IntArra
             f"expected 0..{nvec[column] - 1}"
         )
     return array
+
+
+def checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Options of a :class:`MapSpace` as they came; an unknown name is an error.
+
+    Raises:
+        MapSpaceError: A name is no option.
+    """
+    for name in options:
+        if name not in OPTIONS:
+            raise MapSpaceError(
+                f"space: unknown option {name!r}, expected some of {', '.join(OPTIONS)}."
+                f"{nearest(name, OPTIONS)}"
+            )
+    return options
 
 
 def _check_option(option: str, value: Any, allowed: Iterable[str]) -> None:

@@ -15,7 +15,13 @@ from cost_models import Accelerator, CostModel
 from layers import Layer
 from maestro_env.bounds import figure_bounds
 from maestro_env.evaluation import Evaluation, FloatArray, within_limits
-from maestro_env.map_space import ActionError, IntArray, MapSpace, MapSpaceError
+from maestro_env.map_space import (
+    ActionError,
+    IntArray,
+    MapSpace,
+    MapSpaceError,
+    checked_options,
+)
 from maestro_env.objective import Objective, checked_limits
 
 Hook = Callable[[IntArray, Evaluation], None]
@@ -85,7 +91,7 @@ class Problem:
     def _checked_space(self, space: MapSpace | Mapping[str, Any] | None) -> MapSpace:
         if not isinstance(space, MapSpace):
             try:
-                return MapSpace(self.layer, self.accelerator, **(space or {}))
+                return MapSpace(self.layer, self.accelerator, **checked_options(space or {}))
             except TypeError as error:
                 raise MapSpaceError(f"space: {error}") from error
         if space.layer != self.layer or space.accelerator.num_pes > self.accelerator.num_pes:

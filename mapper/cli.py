@@ -62,7 +62,7 @@ class LazyGroup(TyperGroup):
         """Run the command; an error becomes one line and an exit code."""
         try:
             return super().invoke(ctx)
-        except (typer.Exit, typer.Abort, SystemExit):
+        except (typer.Exit, typer.Abort, SystemExit, BrokenPipeError):
             raise
         except Exception as error:
             code = _exit_code(error)
@@ -97,8 +97,8 @@ def _message(error: Exception) -> str:
     """One line a person can act on; an error nobody foresaw is named with its place."""
     if type(error).__module__.partition(".")[0] in PROJECT:
         return str(error)
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror is not None:
+        return f"{error.filename or 'output'}: {error.strerror}"
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return (
         f"{type(error).__name__}: {error} ({frame.name}, line {frame.lineno}); "

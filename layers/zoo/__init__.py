@@ -79,7 +79,8 @@ def get(name: str) -> Layer:
         return by_name[name]
     if entry.isdecimal() and int(entry) < len(layers):
         return layers[int(entry)]
+    hint = "" if entry.isdecimal() else nearest(name, by_name)
     raise LayerError(
         f"layer {name!r} is not known; {network_name} has the layers {network_name}.0 to "
-        f"{network_name}.{len(layers) - 1}.{nearest(name, by_name)}"
+        f"{network_name}.{len(layers) - 1}.{hint}"
     )

@@ -27,6 +27,8 @@ def report(
 
     if folder is not None and store is not None:
         raise ReportError("give a folder or --store, not both")
+    if not out.absolute().parent.is_dir():
+        raise ReportError(f"--out {out}: the folder {out.parent} does not exist; make it first")
     source = from_store(store or "runs.sqlite") if folder is None else from_folder(folder)
     write(out, render(source, target))
     typer.echo(f"wrote {out}, {len(source.runs)} searches", err=True)

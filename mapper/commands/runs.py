@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from mapper.commands.options import JsonFlag
+from layers.layer import nearest
+from mapper.commands.options import JsonFlag, OptionError
 from mapper.show.tables import print_json, print_rows
-from mapper.store import Store, StoredRun, StoreError
+from mapper.store import RunStatus, Store, StoredRun, StoreError
 
 app = typer.Typer(help="List, show and remove the runs of a store.", no_args_is_help=True)
 
@@ -30,6 +31,11 @@ def list_runs(
     as_json: JsonFlag = False,
 ) -> None:
     """List runs, oldest first."""
+    if status is not None and status not in tuple(RunStatus):
+        raise OptionError(
+            f"--status: got {status!r}, expected one of {', '.join(RunStatus)}."
+            f"{nearest(status, RunStatus)}"
+        )
     with Store.open(store, create=False) as opened:
         runs = opened.runs(kind=kind, status=status)
     if as_json:
@@ -117,7 +123,7 @@ def _print_table(runs: list[StoredRun]) -> None:
         }
         for run in runs
     ]
-    print_rows(f"{len(runs)} runs", rows)
+    print_rows(f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}", rows)
 
 
 def _time(seconds: float | None) -> str | None:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mapper.compare.curves import Band, Bar, bands, ratio_bars, target_bars
 from mapper.compare.plan import CompareError
 from mapper.compare.summary import Summary
@@ -57,12 +59,16 @@ def curves_figure(summary: Summary, objective: str) -> Any:
     styles = {method: _style(place) for place, method in enumerate(summary.methods)}
     handles: dict[str, Any] = {}
     for axis, case in panels:
-        for band in bands(summary, case):
+        found = bands(summary, case)
+        for band in found:
             handles[band.method] = _draw_band(axis, band, styles[band.method])
         floor = summary.floor(case)
         if floor is not None:
             value, kind = floor
             handles[kind] = axis.axhline(value, color="0.5", linewidth=1, linestyle=(0, (1, 2)))
+        if not any(np.isfinite(band.median).any() for band in found):  # nothing sets the axes
+            axis.set_xlim(1, max(summary.board.budget, 10))
+            axis.annotate("no mapping", (0.5, 0.6), xycoords="axes fraction", ha="center")
         axis.set(xscale="log", yscale="log", title=case.layer)
         axis.grid(alpha=0.25, which="both", linewidth=0.5)
     figure.suptitle(f"Best {objective} so far\n{summary.board}", fontsize=11)

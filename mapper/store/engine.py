@@ -42,7 +42,7 @@ def open_engine(location: str, *, create: bool) -> Engine:
             "its driver installed"
         ) from None
     except DBAPIError as error:
-        raise StoreError(f"store {_shown(location)!r}: {error.orig}") from None
+        raise StoreError(f"store {_shown(location)!r}: {error.orig}{_remedy(error)}") from None
     return engine
 
 
@@ -128,6 +128,17 @@ def _create_tables(engine: Engine) -> None:
                 connection.execute(MetaRow.__table__.insert(), row)  # type: ignore[attr-defined]
     except IntegrityError:
         pass  # the other process was faster
+
+
+def _remedy(error: DBAPIError) -> str:
+    """What to do about an error of the database, where that is known."""
+    text = str(error.orig)
+    if "malformed" in text or "not a database" in text:
+        remedy = "take another --store, or save what is left with `sqlite3 FILE .recover`"
+        return f"; the file is damaged: {remedy}"
+    if "readonly" in text or "unable to open" in text:
+        return "; file and folder must be writable, also to read (SQLite keeps its log beside it)"
+    return ""
 
 
 def _shown(location: str) -> str:

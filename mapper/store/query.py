@@ -88,7 +88,7 @@ class Reader:
         near = difflib.get_close_matches(str(text), [str(run.id) for run in runs], n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
         raise StoreError(
-            f"run {text!r}: not in the store, which holds {len(runs)} runs; "
+            f"run {text!r}: not in the store, which holds {len(runs)} run{'s' * (len(runs) != 1)}; "
             f"`mapper runs list` shows them.{hint}"
         )
 

@@ -122,6 +122,12 @@ def test_attention_products_run_once_for_each_head() -> None:
     assert scores.macs == 128 * 128 * 768
 
 
+def test_a_number_that_is_too_large_suggests_no_other_layer() -> None:
+    with pytest.raises(LayerError) as caught:
+        layers.get("vgg16.99")
+    assert "Did you mean" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [

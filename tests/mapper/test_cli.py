@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import subprocess
 import sys
@@ -118,6 +119,20 @@ def test_a_fault_of_ours_is_exit_code_1_without_a_traceback(
     assert "Traceback" not in err
     assert "KeyError" in err
     assert "--debug" in err
+
+
+def test_a_reader_that_has_gone_is_no_fault(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone() -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setitem(cli.COMMANDS, "gone", ("", "Fails."))
+    monkeypatch.setattr(cli, "_imported", lambda name: _command(gone))
+    with pytest.raises(SystemExit) as end:
+        cli.main(["gone"])
+    assert end.value.code == 1
+    assert capsys.readouterr().err == ""
 
 
 def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,14 @@ def test_the_page_stands_alone_and_has_everything(folder):
     assert "mapper validate --store" in page
 
 
+def test_searches_that_found_no_mapping_are_shown_too(tmp_path):
+    plan = make_plan(["mobilenetv2.52"], ["latency"], ["random"], budget=1, seeds=1)
+    with Store.open(tmp_path / "runs.sqlite") as store:
+        run_plan(plan, store, reporter=SilentReporter())
+        assert store.runs()[0].best_value is None
+    assert "No search found a feasible mapping" in render(from_store(str(tmp_path / "runs.sqlite")))
+
+
 def test_names_cannot_break_the_page(tmp_path):
     (tmp_path / "l.yaml").write_text(
         "layers:\n- {name: '<script>x', kind: conv, K: 4, C: 4, Y: 6, X: 6, R: 3, S: 3}\n"
@@ -71,6 +79,9 @@ def test_mistakes_are_named(tmp_path):
     (tmp_path / "mapping.yaml").write_text("{}")
     with pytest.raises(ReportError, match=r"manifest\.json: is no result"):
         from_folder(tmp_path)
+    done = CliRunner().invoke(app, ["report", str(tmp_path), "--out", str(tmp_path / "no/r.html")])
+    assert done.exit_code == 2
+    assert "does not exist; make it first" in done.output
 
 
 def test_the_command_writes_the_page_whole(folder, tmp_path):

@@ -52,3 +52,5 @@ def test_mistakes_are_named(path, tmp_path):
     missing = call("list", "--store", str(tmp_path / "no.sqlite")).exception
     assert isinstance(missing, StoreError)
     assert isinstance(call("show", "77", "--store", path).exception, StoreError)
+    wrong = call("list", "--status", "finishd", "--store", path).exception
+    assert "Did you mean 'finished'" in str(wrong)

@@ -203,6 +203,15 @@ def test_another_schema_version_is_refused(tmp_path):
         Store.open(tmp_path / "s.sqlite")
 
 
+def test_a_damaged_file_is_named_with_a_remedy(tmp_path):
+    path = tmp_path / "s.sqlite"
+    Store.open(path).close()
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+    with pytest.raises(StoreError, match=r"the file is damaged.*\.recover"):
+        Store.open(path)
+
+
 def test_missing_samples_are_noticed():
     with Store.open() as store:
         claim = store.claim(identity())
