@@ -84,7 +84,6 @@ def gather_states(
     """Copy states and the states after them.
 
     The state after a row is the same stream's next row, or the episode's final state.
-    ``out`` and ``next_out`` are ``(B, S + 1)``; their last column stays zero.
     """
     n_rows, nbytes = states.shape[0], states.shape[1] * 4
     for k in range(rows.shape[0]):
@@ -104,15 +103,6 @@ def expand_moves(moves: NDArray[np.uint8], rows: Rows, out: Float32) -> None:
     for k in range(rows.shape[0]):
         for i in range(out.shape[1]):
             out[k, i, moves[rows[k], i]] = 1.0
-
-
-@njit(cache=True)
-def rebuild(states: Float32, terms: NDArray[np.int32], out: Float32) -> None:
-    """Observations from ``(B, S + 1)`` states: ``out[k, i, f] = s[first] - s[second]``."""
-    for k in range(states.shape[0]):
-        for i in range(terms.shape[1]):
-            for f in range(terms.shape[2]):
-                out[k, i, f] = states[k, terms[0, i, f]] - states[k, terms[1, i, f]]
 
 
 @njit(cache=True)

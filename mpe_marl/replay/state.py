@@ -13,6 +13,7 @@ from mpe_marl.replay.layout import Layout
 from mpe_marl.replay.memory import Shapes, total_bytes
 from mpe_marl.replay.ring import Ring, Rows
 from mpe_marl.replay.schema import Batch, Schema, Transition
+from mpe_marl.worlds.kernels import observe_all
 from mpe_marl.worlds.spec import WorldSpec
 
 _EMPTY = np.zeros((0,), dtype=np.float32)
@@ -33,7 +34,7 @@ class State(Layout):
     ) -> None:
         super().__init__(schema, ring, directory, limit)
         spec = _spec(schema)
-        self._terms = spec.observation_terms
+        self._sizes = spec.n_movers, spec.n_landmarks
         self.tables["final_slot"][:] = -1
         self._free = list(range(len(self.tables["finals"])))[::-1]
 
@@ -110,8 +111,8 @@ class State(Layout):
         """See :meth:`Layout.gather`."""
         t, s, b = self.tables, self.schema, len(rows)
         width = t["states"].shape[1]
-        now = self.scratch("states", (b, width + 1))
-        after = self.scratch("next_states", (b, width + 1))
+        now = self.scratch("states", (b, width))
+        after = self.scratch("next_states", (b, width))
         kernels.gather_states(
             t["states"], t["finals"], t["final_slot"], rows, s.streams, now, after
         )
@@ -124,8 +125,8 @@ class State(Layout):
         if not states_only:
             obs = self.scratch("obs", (b, s.n_agents, s.obs_dim))
             next_obs = self.scratch("next_obs", (b, s.n_agents, s.obs_dim))
-            kernels.rebuild(now, self._terms, obs)
-            kernels.rebuild(after, self._terms, next_obs)
+            observe_all(now, *self._sizes, obs)
+            observe_all(after, *self._sizes, next_obs)
         return Batch(
             obs=obs,
             actions=actions,
@@ -133,8 +134,8 @@ class State(Layout):
             next_obs=next_obs,
             done=t["done"][rows].astype(np.float32),
             rows=rows,
-            states=now[:, :-1],
-            next_states=after[:, :-1],
+            states=now,
+            next_states=after,
         )
 
     def dump(self) -> dict[str, NDArray[Any]]:

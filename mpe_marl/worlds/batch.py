@@ -73,7 +73,7 @@ class BatchEnv(Protocol):
 class BatchWorlds:
     """``W`` compiled worlds of one :class:`WorldSpec`.
 
-    The arrays a step returns are reused by the next step; copy what is to be kept. A single world
+    What a step returns is reused by the next step; copy what is to be kept. A single world
     reset with a seed starts where mpe2's does with that seed.
 
     Args:
@@ -88,17 +88,16 @@ class BatchWorlds:
         self.continuous = spec.continuous
         self.t = np.zeros(n_worlds, dtype=np.int64)
         self._spec = spec
-        self._length = spec.episode_length
         self._rng = np.random.default_rng()
-        self._state = np.zeros((n_worlds, spec.state_dim + 1))
+        self._state = np.zeros((n_worlds, spec.state_dim))
         self._obs = np.zeros((n_worlds, spec.n_agents, spec.obs_dim), dtype=np.float32)
-        self._rewards = np.zeros((n_worlds, spec.n_agents))
-        self._never = np.zeros(n_worlds, dtype=np.bool_)
-        live = int((spec.observation_terms != spec.state_dim).any(axis=(0, 1)).nonzero()[0][-1]) + 1
-        terms = np.ascontiguousarray(spec.observation_terms[:, :, :live])  # the rest stays zero
-        self._fixed = (spec.movers, terms, spec.n_landmarks)
-        self._flags = (float(spec.landmark_radius), spec.velocity_order == "openai")
-        self._kernel = kernels.step_continuous if spec.continuous else kernels.step_discrete
+        rewards, ended = np.zeros((n_worlds, spec.n_agents)), np.zeros(n_worlds, dtype=np.bool_)
+        self._step = Step(self._obs, rewards, np.zeros_like(ended), ended)
+        self._fixed = (
+            spec.movers, spec.n_landmarks, spec.landmark_radius, spec.touch_square,
+            spec.velocity_order == "openai", spec.episode_length,
+            self.t, self._obs, rewards, ended,
+        )  # fmt: skip
         self._shape = (n_worlds, spec.n_agents) + ((ACT_DIM,) if spec.continuous else ())
         self._dtype = np.dtype(np.float32 if spec.continuous else np.int64)
 
@@ -118,8 +117,7 @@ class BatchWorlds:
         landmarks = places[:, spec.n_movers :].reshape(len(rows), -1)
         self._state[rows, 4 * spec.n_movers : spec.state_dim] = landmarks
         self.t[rows] = 0
-        kernels.observe_all(self._state, self._fixed[1], self._obs)
-        return self._obs
+        return self._observe()
 
     def step(self, actions: NDArray[Any]) -> Step:
         """Advance every world by one step; see :class:`BatchEnv`.
@@ -133,13 +131,16 @@ class BatchWorlds:
                 f"actions are {actions.shape} {actions.dtype}; expected {self._shape} "
                 f"{self._dtype}. Reshape or cast them."
             )
-        self._kernel(self._state, actions, *self._fixed, *self._flags, self._obs, self._rewards)
-        self.t += 1
-        return Step(self._obs, self._rewards, self._never, self.t >= self._length)
+        kernels.step(self._state, actions, *self._fixed)
+        return self._step
+
+    def _observe(self) -> NDArray[np.float32]:
+        kernels.observe_all(self._state, self._spec.n_movers, self._spec.n_landmarks, self._obs)
+        return self._obs
 
     def states(self) -> NDArray[np.float32]:
         """``(W, state_dim)`` float32 world states."""
-        return self._state[:, :-1].astype(np.float32)
+        return self._state.astype(np.float32)
 
     def dump(self) -> dict[str, NDArray[Any]]:
         """Where every world stands, for a checkpoint."""
@@ -149,19 +150,21 @@ class BatchWorlds:
         """Take back what :meth:`dump` gave; returns the observations to act on."""
         self._state[:], self.t[:] = tables["state"], tables["t"]
         generators.unpack(self._rng, tables["rng"])
-        kernels.observe_all(self._state, self._fixed[1], self._obs)
-        return self._obs
+        return self._observe()
 
     @property
     def exact_states(self) -> NDArray[np.float64]:
-        """``(W, state_dim)`` float64 view of the states; writing to it moves the entities."""
-        return self._state[:, :-1]
+        """``(W, state_dim)`` float64 states; writing to them moves the entities."""
+        return self._state
 
-    def prey_moves(self) -> NDArray[np.int64]:
-        """``(W, n_prey)`` moves the prey will make in the next step."""
-        spec = self._spec
-        prey = range(spec.n_agents, spec.n_movers)
-        moves = [
-            [kernels.flee(s, m, spec.n_agents, spec.n_movers) for m in prey] for s in self._state
-        ]
-        return np.array(moves, dtype=np.int64).reshape(self.n_worlds, spec.n_prey)
+
+def prey_moves(spec: WorldSpec, state: NDArray[np.float64]) -> list[int]:
+    """Moves that the prey of one world make in its next step.
+
+    Args:
+        spec: The world.
+        state: ``(state_dim,)``.
+    """
+    x, y = state[: 2 * spec.n_movers].reshape(-1, 2).T.copy()
+    prey = range(spec.n_agents, spec.n_movers)
+    return [kernels.flee(x, y, m, spec.n_agents) for m in prey]

@@ -1,88 +1,128 @@
 """Compiled physics, rewards and observations of the particle worlds.
 
 The arithmetic follows mpe2 1.1.1 operation by operation (``_mpe_utils/core.py`` World.step,
-``simple_tag.py`` and ``simple_spread.py`` reward), so both agree to rounding.
+``simple_tag.py`` and ``simple_spread.py`` reward), so both agree to rounding. What is done for
+every pair is written as a plain loop over contiguous numbers, which the compiler turns into vector
+instructions; unsigned indices spare the check for negative ones, which would prevent that.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.cpython.unsafe.numbers import trailing_zeros
 from numpy.typing import NDArray
 
 DT = 0.1  # core.py World: seconds a step
 DAMPING = 0.25
 CONTACT_FORCE = 1e2
 CONTACT_MARGIN = 1e-3
-# A gap of more than 50 margins pushes with less than 1e-22, lost in any velocity's rounding.
-_REACH = 50.0 * CONTACT_MARGIN
+# Where a gap or an overlap is more than 40 margins, log(1 + exp(overlap)) is zero or the overlap
+# itself, to rounding.
+_MARGINS = 40.0
 _SIGHT = 0.3  # how far a prey sees a predator
 _WALL = 0.8  # prey turn back from here; the arena's penalty starts at 0.9
 _WALL_PUSH = 40.0
+_WORD = 64  # bits of a mask
+_FEW = 16  # of fewer bodies a mask is not worth its while
 
 Float = NDArray[np.float64]
 State = NDArray[np.float64]
+_U = np.uintp
+_compiled = njit(cache=True, error_model="numpy")  # two at one place: no error, as in mpe2
 
 
-@njit(cache=True)
-def _push(state: State, a: int, b: int, reach: float, force: Float, both: bool) -> None:
-    """Add the contact force between entities at columns ``a`` and ``b`` (core.py:264)."""
-    dx = state[a] - state[b]
-    dy = state[a + 1] - state[b + 1]
-    square = dx * dx + dy * dy
-    limit = reach + _REACH
-    if square > limit * limit:
-        return
-    dist = math.sqrt(square)
-    x = -(dist - reach) / CONTACT_MARGIN
-    overlap = (x + math.log1p(math.exp(-x)) if x > 0 else math.log1p(math.exp(x))) * CONTACT_MARGIN
+@_compiled
+def _split(state: State, w: int, first: int, count: int, x: Float, y: Float, to: int) -> None:
+    """Copy ``count`` (x, y) pairs at column ``first`` to two arrays, from ``to`` on."""
+    for k in range(count):
+        x[to + k] = state[w, first + 2 * k]
+        y[to + k] = state[w, first + 2 * k + 1]
+
+
+@_compiled
+def _push_apart(x: Float, y: Float, radius: Float, a: int, b: int, force: Float) -> None:
+    """Add the contact force between two bodies (core.py:264)."""
+    dx, dy = x[a] - x[b], y[a] - y[b]
+    dist = math.sqrt(dx * dx + dy * dy)
+    depth = -(dist - (radius[a] + radius[b])) / CONTACT_MARGIN
+    if depth <= 0.0:
+        depth = math.log1p(math.exp(depth))
+    elif depth < _MARGINS:
+        depth += math.log1p(math.exp(-depth))
+    overlap = depth * CONTACT_MARGIN
     fx = CONTACT_FORCE * dx / dist * overlap
     fy = CONTACT_FORCE * dy / dist * overlap
-    force[a] += fx
-    force[a + 1] += fy
-    if both:
-        force[b] -= fx
-        force[b + 1] -= fy
+    force[a, 0] += fx
+    force[a, 1] += fy
+    force[b, 0] -= fx
+    force[b, 1] -= fy
 
 
-@njit(cache=True)
-def _contacts(state: State, movers: Float, n_landmarks: int, radius: float, force: Float) -> None:
-    """Add every contact force, in mpe2's order of pairs."""
-    n = movers.shape[0]
-    for a in range(n):
-        for b in range(a + 1, n):
-            _push(state, 2 * a, 2 * b, movers[a, 0] + movers[b, 0], force, True)
-        if radius > 0.0:
-            for k in range(n_landmarks):
-                _push(state, 2 * a, 4 * n + 2 * k, movers[a, 0] + radius, force, False)
+@_compiled
+def _near(x: Float, y: Float, radius: Float, a: int, b: int) -> bool:
+    """Whether two bodies push each other."""
+    dx = x[_U(b)] - x[a]
+    dy = y[_U(b)] - y[a]
+    reach = radius[_U(b)] + (radius[a] + _MARGINS * CONTACT_MARGIN)
+    return bool(dx * dx + dy * dy < reach * reach)
 
 
-@njit(cache=True)
-def _integrate(state: State, movers: Float, force: Float, openai_order: bool) -> None:
-    """Move every mover one step (core.py:210)."""
+@_compiled
+def _contacts(x: Float, y: Float, radius: Float, n_movers: int, force: Float) -> None:
+    """Add every contact force, in mpe2's order of pairs.
+
+    Args:
+        x: Places of the movers, then of the landmarks.
+        y: As ``x``.
+        radius: ``(E,)`` radii of the movers, then of the landmarks that can be bumped into.
+        n_movers: Bodies that move.
+        force: ``(E, 2)`` changed in place.
+    """
+    bodies = radius.shape[0]
+    for a in range(n_movers):
+        start = a + 1
+        while bodies - start >= _FEW:
+            count = min(_WORD, bodies - start)
+            near = np.uint64(0)  # one bit a body: a loop without branches
+            for c in range(count):
+                near |= np.uint64(_near(x, y, radius, a, start + c)) << np.uint64(c)
+            while near:
+                _push_apart(x, y, radius, a, start + np.int64(trailing_zeros(near)), force)
+                near &= near - np.uint64(1)
+            start += count
+        for b in range(start, bodies):
+            if _near(x, y, radius, a, b):
+                _push_apart(x, y, radius, a, b, force)
+
+
+@_compiled
+def _integrate(
+    state: State, w: int, movers: Float, force: Float, openai_order: bool, x: Float, y: Float
+) -> None:
+    """Move every mover one step (core.py:210), in the state and in ``(M,)`` places."""
     n = movers.shape[0]
     for m in range(n):
         p, v = 2 * m, 2 * n + 2 * m
-        if not openai_order:
-            state[p] += state[v] * DT
-            state[p + 1] += state[v + 1] * DT
-        vx = state[v] * (1 - DAMPING) + force[p] * DT
-        vy = state[v + 1] * (1 - DAMPING) + force[p + 1] * DT
-        speed = math.sqrt(vx * vx + vy * vy)
-        if speed > movers[m, 2]:
-            vx = vx / speed * movers[m, 2]
-            vy = vy / speed * movers[m, 2]
-        state[v] = vx
-        state[v + 1] = vy
-        if openai_order:
-            state[p] += vx * DT
-            state[p + 1] += vy * DT
+        old_x, old_y = state[w, v], state[w, v + 1]
+        vx = old_x * (1 - DAMPING) + force[m, 0] * DT
+        vy = old_y * (1 - DAMPING) + force[m, 1] * DT
+        if movers[m, 2] < np.inf:
+            speed = math.sqrt(vx * vx + vy * vy)
+            if speed > movers[m, 2]:
+                vx = vx / speed * movers[m, 2]
+                vy = vy / speed * movers[m, 2]
+        state[w, v], state[w, v + 1] = vx, vy
+        x[m] += (vx if openai_order else old_x) * DT
+        y[m] += (vy if openai_order else old_y) * DT
+        state[w, p], state[w, p + 1] = x[m], y[m]
 
 
-@njit(cache=True)
-def flee(state: State, prey: int, n_agents: int, n_movers: int) -> int:
+@_compiled
+def flee(x: Float, y: Float, prey: int, n_agents: int) -> int:
     """Choose a prey's move: along the larger component of the push from danger and walls.
 
     The nearest predator within sight pushes with 1/distance, walls with a spring from 0.8 outwards.
@@ -90,26 +130,26 @@ def flee(state: State, prey: int, n_agents: int, n_movers: int) -> int:
     one predator to another.
 
     Args:
-        state: One world's state row.
+        x: ``(M,)`` places of the movers.
+        y: As ``x``.
         prey: Index of the prey among the movers.
         n_agents: Number of predators.
-        n_movers: Number of predators and prey.
 
     Returns:
         mpe2's discrete action: 0 none, 1 left, 2 right, 3 down, 4 up.
     """
-    x, y = state[2 * prey], state[2 * prey + 1]
+    at_x, at_y = x[prey], y[prey]
     nearest, fx, fy = _SIGHT * _SIGHT, 0.0, 0.0
     for i in range(n_agents):
-        dx, dy = x - state[2 * i], y - state[2 * i + 1]
+        dx, dy = at_x - x[i], at_y - y[i]
         square = dx * dx + dy * dy
         if square < nearest:
             nearest = square
             fx, fy = dx / (square + 1e-6), dy / (square + 1e-6)
-    if abs(x) > _WALL:
-        fx -= math.copysign(abs(x) - _WALL, x) * _WALL_PUSH
-    if abs(y) > _WALL:
-        fy -= math.copysign(abs(y) - _WALL, y) * _WALL_PUSH
+    if abs(at_x) > _WALL:
+        fx -= math.copysign(abs(at_x) - _WALL, at_x) * _WALL_PUSH
+    if abs(at_y) > _WALL:
+        fy -= math.copysign(abs(at_y) - _WALL, at_y) * _WALL_PUSH
     if fx == 0.0 and fy == 0.0:
         return 0
     if abs(fx) >= abs(fy):
@@ -117,151 +157,168 @@ def flee(state: State, prey: int, n_agents: int, n_movers: int) -> int:
     return 4 if fy >= 0 else 3
 
 
-@njit(cache=True)
-def _near(state: State, a: int, b: int, reach: float) -> bool:
-    dx = state[a] - state[b]
-    dy = state[a + 1] - state[b + 1]
-    square = dx * dx + dy * dy
-    if square > reach * reach * 1.0001:  # clearly apart: spare the root
-        return False
-    return math.sqrt(square) < reach
+@_compiled
+def _touching(x: Float, y: Float, n: int, at_x: float, at_y: float, square: float) -> int:
+    """How many of the first ``n`` entities are nearer to a place than a distance."""
+    count = 0
+    for k in range(n):
+        dx = x[_U(k)] - at_x
+        dy = y[_U(k)] - at_y
+        count += dx * dx + dy * dy < square
+    return count
 
 
-@njit(cache=True)
-def _reward_tag(state: State, movers: Float, n_agents: int, reward: Float) -> None:
+@_compiled
+def _reward_tag(x: Float, y: Float, n_movers: int, square: float, rewards: Float, w: int) -> None:
     """Every predator earns 10 for each predator-prey contact (adversary_reward)."""
-    total = 0.0
-    for m in range(n_agents, movers.shape[0]):
-        for i in range(n_agents):
-            if _near(state, 2 * m, 2 * i, movers[m, 0] + movers[i, 0]):
-                total += 10.0
-    reward[:] = total
-
-
-@njit(cache=True)
-def _reward_spread(state: State, movers: Float, n_landmarks: int, reward: Float) -> None:
-    """Half the uncovered distance, half the agent's own bumps (reward, global_reward)."""
-    n = movers.shape[0]
-    shared = 0.0
-    for k in range(n_landmarks):
-        column = 4 * n + 2 * k
-        best = np.inf
-        for i in range(n):
-            dx = state[2 * i] - state[column]
-            dy = state[2 * i + 1] - state[column + 1]
-            best = min(best, dx * dx + dy * dy)
-        shared -= math.sqrt(best)
-    reward[:] = 0.0
+    n, total = rewards.shape[1], 0
+    for m in range(n, n_movers):
+        total += _touching(x, y, n, x[m], y[m], square)
     for i in range(n):
-        for j in range(i + 1, n):
-            if _near(state, 2 * i, 2 * j, movers[i, 0] + movers[j, 0]):
-                reward[i] -= 1.0
-                reward[j] -= 1.0
+        rewards[w, i] = 10.0 * total
+
+
+@_compiled
+def _uncovered(x: Float, y: Float, n: int, best: Float) -> float:
+    """Distance from each landmark to its nearest agent, summed in mpe2's order."""
+    marks, total = best.shape[0], 0.0
+    for k in range(marks):
+        best[k] = np.inf
+    for i in range(n):  # all landmarks at once
+        at_x, at_y = x[i], y[i]
+        for k in range(marks):
+            dx, dy = x[_U(n + k)] - at_x, y[_U(n + k)] - at_y
+            gap = dx * dx + dy * dy
+            best[_U(k)] = gap if gap < best[_U(k)] else best[_U(k)]
+    for k in range(marks):
+        total += math.sqrt(best[k])
+    return total
+
+
+@_compiled
+def _reward_spread(x: Float, y: Float, square: float, best: Float, rewards: Float, w: int) -> None:
+    """Half the uncovered distance, half the agent's own bumps (reward, global_reward).
+
+    Places are of agents, then of landmarks.
+    """
+    n = rewards.shape[1]
+    shared = -_uncovered(x, y, n, best)
     for i in range(n):
-        reward[i] = shared * 0.5 + reward[i] * 0.5
+        bumps = _touching(x, y, n, x[i], y[i], square) - 1  # it touches itself
+        rewards[w, i] = shared * 0.5 - bumps * 0.5
 
 
-@njit(cache=True)
-def observe(state: State, terms: NDArray[np.int32], obs: NDArray[np.float32]) -> None:
-    """Write every agent's observation of one world.
+@_compiled
+def observe(
+    states: NDArray[Any], n_movers: int, n_landmarks: int, obs: NDArray[np.float32], w: int
+) -> None:
+    """Write every agent's observation of one world (both scenarios' ``observation``).
+
+    Own velocity and place, landmarks and other movers relative to it, velocities of the prey; what
+    follows (silent messages) is left as it is. See :attr:`WorldSpec.observation_terms`.
 
     Args:
-        state: ``(state_dim + 1,)`` state; the last entry is zero.
-        terms: ``(2, N, D')`` see :attr:`WorldSpec.observation_terms`.
-        obs: ``(N, D)``, the first ``D'`` features written in place.
+        states: ``(W, state_dim)`` states.
+        n_movers: Agents and prey.
+        n_landmarks: Landmarks.
+        obs: ``(W, N, D)``, row ``w`` written in place.
+        w: The world.
     """
-    for i in range(obs.shape[0]):
-        row, plus, minus = obs[i], terms[0, i], terms[1, i]
-        for f in range(plus.shape[0]):  # unsigned, so that no index is checked for its sign
-            row[f] = state[np.uintp(plus[f])] - state[np.uintp(minus[f])]
+    n, speeds, marks = obs.shape[1], 2 * n_movers, 4 * n_movers
+    others = 4 + 2 * n_landmarks
+    prey = others + speeds - 2
+    for i in range(n):
+        own = 2 * i
+        x, y = states[w, own], states[w, own + 1]
+        obs[w, i, 0], obs[w, i, 1] = states[w, speeds + own], states[w, speeds + own + 1]
+        obs[w, i, 2], obs[w, i, 3] = x, y
+        for k in range(2 * n_landmarks):
+            obs[w, i, _U(4 + k)] = states[w, _U(marks + k)] - (y if k & 1 else x)
+        for k in range(own):
+            obs[w, i, _U(others + k)] = states[w, _U(k)] - (y if k & 1 else x)
+        for k in range(own, speeds - 2):
+            obs[w, i, _U(others + k)] = states[w, _U(k + 2)] - (y if k & 1 else x)
+        for k in range(speeds - 2 * n):
+            obs[w, i, _U(prey + k)] = states[w, _U(speeds + 2 * n + k)]
 
 
-@njit(cache=True)
-def observe_all(state: State, terms: NDArray[np.int32], obs: NDArray[np.float32]) -> None:
-    """Write the observations of ``W`` worlds: :func:`observe` for each row."""
-    for w in range(state.shape[0]):
-        observe(state[w], terms, obs[w])
-
-
-@njit(cache=True)
-def _finish(
-    state: State,
-    movers: Float,
-    n_landmarks: int,
-    radius: float,
-    n_agents: int,
-    openai_order: bool,
-    force: Float,
-    reward: Float,
+@_compiled
+def observe_all(
+    states: NDArray[Any], n_movers: int, n_landmarks: int, obs: NDArray[np.float32]
 ) -> None:
-    """Prey, contacts, motion and rewards of one world whose agents' forces are set."""
-    n = movers.shape[0]
-    for m in range(n_agents, n):
-        move = flee(state, m, n_agents, n)
-        force[2 * m] = movers[m, 1] * ((move == 2) - (move == 1))
-        force[2 * m + 1] = movers[m, 1] * ((move == 4) - (move == 3))
-    _contacts(state, movers, n_landmarks, radius, force)
-    _integrate(state, movers, force, openai_order)
-    if n > n_agents:
-        _reward_tag(state, movers, n_agents, reward)
-    else:
-        _reward_spread(state, movers, n_landmarks, reward)
+    """Write the observations of ``W`` worlds: :func:`observe` for each row."""
+    for w in range(states.shape[0]):
+        observe(states, n_movers, n_landmarks, obs, w)
 
 
-@njit(cache=True)
-def step_discrete(
+@_compiled
+def _aim(actions: NDArray[Any], w: int, movers: Float, force: Float) -> None:
+    """Set the forces of agents from ``(W, N)`` moves or ``(W, N, 5)`` pushes in [0, 1]."""
+    for i in range(actions.shape[1]):
+        if actions.ndim == 2:
+            _steer(movers, force, i, actions[w, i])
+        else:
+            force[i, 0] = movers[i, 1] * (actions[w, i, 2] - actions[w, i, 1])
+            force[i, 1] = movers[i, 1] * (actions[w, i, 4] - actions[w, i, 3])
+
+
+@_compiled
+def _steer(movers: Float, force: Float, mover: int, move: int) -> None:
+    """Set the force of one discrete move."""
+    force[mover, 0] = movers[mover, 1] * ((move == 2) - (move == 1))
+    force[mover, 1] = movers[mover, 1] * ((move == 4) - (move == 3))
+
+
+@_compiled
+def step(
     state: State,
-    actions: NDArray[np.int64],
+    actions: NDArray[Any],
     movers: Float,
-    terms: NDArray[np.int32],
     n_landmarks: int,
-    radius: float,
+    landmark_radius: float,
+    touch_square: float,
     openai_order: bool,
+    length: int,
+    t: NDArray[np.int64],
     obs: NDArray[np.float32],
     rewards: Float,
+    ended: NDArray[np.bool_],
 ) -> None:
-    """Advance ``W`` worlds by one step with one of five moves for each agent.
+    """Advance ``W`` worlds by one step.
 
     Args:
-        state: ``(W, state_dim + 1)`` states, changed in place.
-        actions: ``(W, N)`` moves 0..4: none, left, right, down, up.
+        state: ``(W, state_dim)`` states, changed in place.
+        actions: ``(W, N)`` moves 0..4: none, left, right, down, up; or ``(W, N, 5)`` pushes.
         movers: ``(M, 3)`` see :attr:`WorldSpec.movers`.
-        terms: ``(2, N, D')`` see :func:`observe`.
         n_landmarks: Number of landmarks.
-        radius: Radius of a landmark; 0 when movers pass through.
+        landmark_radius: Radius of a landmark; 0 when movers pass through.
+        touch_square: See :attr:`WorldSpec.touch_square`.
         openai_order: Move with the new velocity.
+        length: Steps of an episode.
+        t: ``(W,)`` steps of the episodes, counted up in place.
         obs: ``(W, N, D)`` written in place.
         rewards: ``(W, N)`` written in place.
+        ended: ``(W,)`` written in place.
     """
-    n = actions.shape[1]
-    force = np.zeros(2 * movers.shape[0])
+    n, n_movers = actions.shape[1], movers.shape[0]
+    entities = n_movers + n_landmarks
+    bodies = entities if landmark_radius > 0.0 else n_movers  # what pushes
+    x, y, best = np.empty(entities), np.empty(entities), np.empty(n_landmarks)
+    radius, force = np.full(bodies, landmark_radius), np.zeros((bodies, 2))
+    for m in range(n_movers):
+        radius[m] = movers[m, 0]
     for w in range(state.shape[0]):
-        for i in range(n):
-            a = actions[w, i]
-            force[2 * i] = movers[i, 1] * ((a == 2) - (a == 1))
-            force[2 * i + 1] = movers[i, 1] * ((a == 4) - (a == 3))
-        _finish(state[w], movers, n_landmarks, radius, n, openai_order, force, rewards[w])
-        observe(state[w], terms, obs[w])
-
-
-@njit(cache=True)
-def step_continuous(
-    state: State,
-    actions: NDArray[np.float32],
-    movers: Float,
-    terms: NDArray[np.int32],
-    n_landmarks: int,
-    radius: float,
-    openai_order: bool,
-    obs: NDArray[np.float32],
-    rewards: Float,
-) -> None:
-    """As :func:`step_discrete`, with ``(W, N, 5)`` actions in [0, 1]: a push for each side."""
-    n = actions.shape[1]
-    force = np.zeros(2 * movers.shape[0])
-    for w in range(state.shape[0]):
-        for i in range(n):
-            force[2 * i] = movers[i, 1] * (actions[w, i, 2] - actions[w, i, 1])
-            force[2 * i + 1] = movers[i, 1] * (actions[w, i, 4] - actions[w, i, 3])
-        _finish(state[w], movers, n_landmarks, radius, n, openai_order, force, rewards[w])
-        observe(state[w], terms, obs[w])
+        _split(state, w, 0, n_movers, x, y, 0)
+        _split(state, w, 4 * n_movers, n_landmarks, x, y, n_movers)
+        _aim(actions, w, movers, force)
+        for m in range(n, n_movers):
+            _steer(movers, force, m, flee(x, y, m, n))
+        _contacts(x, y, radius, n_movers, force)
+        _integrate(state, w, movers, force, openai_order, x, y)
+        if n_movers > n:
+            _reward_tag(x, y, n_movers, touch_square, rewards, w)
+        else:
+            _reward_spread(x, y, touch_square, best, rewards, w)
+        observe(state, n_movers, n_landmarks, obs, w)
+        t[w] += 1
+        ended[w] = t[w] >= length

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpe_marl.errors import MpeError
-from mpe_marl.worlds import kernels
-from mpe_marl.worlds.batch import Step
+from mpe_marl.worlds.batch import Step, prey_moves
 from mpe_marl.worlds.spec import ACT_DIM, WorldSpec
 
 _MOVES = np.eye(ACT_DIM, dtype=np.float32)
@@ -98,11 +97,7 @@ class Mpe2Worlds:
         return Step(self._obs, rewards, np.zeros_like(ended), ended)
 
     def _prey(self, env: Any) -> list[Any]:
-        n, movers = self._spec.n_agents, self._spec.n_movers
-        if movers == n:
-            return []
-        state = state_of(env)
-        moves = [kernels.flee(state, m, n, movers) for m in range(n, movers)]
+        moves = prey_moves(self._spec, state_of(env))
         return list(_MOVES[moves]) if self.continuous else moves
 
     def states(self) -> NDArray[np.float32]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -75,6 +76,19 @@ class WorldSpec:
     def landmark_radius(self) -> float:
         """Radius of a landmark that movers bump into; 0 when they pass through."""
         return _TAG_RADIUS["landmark"] if self.scenario == "simple_tag" else 0.0
+
+    @cached_property
+    def touch_square(self) -> float:
+        """Squared distance below which what is rewarded touches: two agents, or predator and prey.
+
+        The least whose root is not below the sum of the radii, so that squares compare exactly as
+        their roots do.
+        """
+        reach = float(self.movers[0, 0] + self.movers[-1, 0])
+        square = reach * reach
+        while math.sqrt(square) >= reach:
+            square = math.nextafter(square, 0.0)
+        return math.nextafter(square, math.inf)
 
     @cached_property
     def start_extent(self) -> NDArray[np.float64]:
