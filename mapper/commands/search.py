@@ -68,6 +68,10 @@ def search(
     learner: Annotated[
         str | None, typer.Option(help="Of marl: batched or rllib.", show_default="batched")
     ] = None,
+    ray_address: Annotated[
+        str | None,
+        typer.Option(help="Of the learner rllib: train on a Ray cluster, auto or HOST:PORT."),
+    ] = None,
     dataset: Annotated[
         int | None,
         typer.Option(min=3, help="Of marl: cluster the agents from so many random samples first."),
@@ -133,6 +137,8 @@ def search(
         return Problem(layer, hardware, objective, cost_model, space_options, limits)
 
     options = {**pairs_of("--option", option), **_of_marl(method, agents, learner)}
+    if ray_address is not None:
+        options |= _on_ray(method, ray_address, options.get("learner"))
     if dataset is not None or count_dataset:
         options |= _of_marl(method, dataset=dataset or 0, count_dataset=count_dataset)
     if out is not None:
@@ -168,6 +174,24 @@ def _of_marl(method: str | None, *words: str | None, **options: Any) -> dict[str
         given = ", ".join("--" + name.replace("_", "-") for name in options)
         raise OptionError(f"{given}: only the method marl has agents, not {method}")
     return options
+
+
+def _on_ray(method: str | None, address: str, learner: Any) -> dict[str, Any]:
+    """The option that trains on a Ray cluster.
+
+    Raises:
+        OptionError: The search does not run on Ray.
+        ClusterError: The address is none.
+    """
+    from mapper.ray_cluster import check_address
+
+    if method not in (None, "marl") or learner != "rllib":
+        raise OptionError(
+            "--ray-address: only the learner rllib of the method marl trains on Ray; add --learner "
+            "rllib, or search with any method on a cluster by mapper compare --ray-address"
+        )
+    check_address(address)
+    return {"ray_address": address}
 
 
 def _run(

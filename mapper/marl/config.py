@@ -19,7 +19,8 @@ class MarlConfig:
         agents: ``"auto"`` (the stored assignment of the nearest zoo layer), a number of agents
             (that assignment's tree cut elsewhere; 1 is a single agent), a file, or an assignment.
         learner: ``"batched"`` (in this process) or ``"rllib"`` (one policy an agent, on Ray).
-        ray_address: Ray cluster of the learner rllib (such as ``auto``); none starts one here.
+        ray_address: Ray cluster of the learner rllib: ``auto`` or ``HOST:PORT``; none starts one
+            here.
         dataset: Random samples of this problem to cluster the agents from, instead of a stored
             assignment; 0 takes none.
         count_dataset: Whether those samples count against the budget.
@@ -116,5 +117,10 @@ class MarlConfig:
             raise ValueError(f"growth: got {self.growth!r}, expected at least 1")
         if self.learner not in LEARNERS:
             raise ValueError(f"learner: got {self.learner!r}, expected {' or '.join(LEARNERS)}")
+        if self.ray_address and self.learner != "rllib":
+            raise ValueError(
+                f"ray_address: got {self.ray_address!r}, but the learner {self.learner!r} does not "
+                "run on Ray; set learner to rllib (--learner rllib), or leave the address out"
+            )
         if self.reward not in REWARDS:
             raise ValueError(f"reward: got {self.reward!r}, expected one of {', '.join(REWARDS)}")

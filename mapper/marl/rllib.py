@@ -10,7 +10,6 @@ import contextlib
 import logging
 import os
 import shutil
-import tempfile
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,6 +27,7 @@ from mapper.marl.agents import choosing
 from mapper.marl.config import MarlConfig
 from mapper.marl.feedback import Feedback
 from mapper.marl.policies import OBSERVATION
+from mapper.ray_cluster import ray_session
 
 EPISODE = 16
 """Samples an episode; RLlib's bookkeeping grows with the number of finished episodes."""
@@ -109,41 +109,9 @@ def search(
     missing = set(choosing(problem)) - set(assignment.names)
     if missing:
         raise ValueError(f"assignment: {', '.join(sorted(missing))} belong to no agent")
-    with tempfile.TemporaryDirectory(prefix="mapper-ray-") as scratch:
-        started = _start_ray(config.ray_address, scratch)
-        try:
-            _train(problem, assignment, config, int(rng.integers(2**31)))
-        finally:
-            if started:
-                import ray
-
-                ray.shutdown()
+    with ray_session(config.ray_address or "local"):
+        _train(problem, assignment, config, int(rng.integers(2**31)))
     raise BudgetExhausted(f"all {problem.budget} samples are used up")
-
-
-def _start_ray(address: str, scratch: str) -> bool:
-    """Join a cluster, or start a small one; False if Ray runs already."""
-    import ray
-
-    if ray.is_initialized():
-        return False
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    quiet: dict[str, Any] = {
-        "include_dashboard": False,
-        "log_to_driver": False,
-        "configure_logging": False,
-        "logging_level": logging.ERROR,
-    }
-    if address:
-        ray.init(address=address, **{k: v for k, v in quiet.items() if k != "include_dashboard"})
-    else:
-        ray.init(num_cpus=1, object_store_memory=150_000_000, _temp_dir=_short(scratch), **quiet)
-    return True
-
-
-def _short(scratch: str) -> str:
-    """Ray's sockets live under its folder, and their names must stay below 107 characters."""
-    return scratch if len(scratch) < 40 else tempfile.mkdtemp(prefix="ray-", dir="/tmp")
 
 
 def _train(problem: Problem, assignment: Assignment, config: MarlConfig, seed: int) -> None:
@@ -151,8 +119,7 @@ def _train(problem: Problem, assignment: Assignment, config: MarlConfig, seed: i
     from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
     from ray.tune.registry import register_env
 
-    for name in ("ray", "ray.rllib", "ray.tune"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    _hush()
     warnings.filterwarnings("ignore", module="ray")
     torch.set_num_threads(1)
     world = ChoosingEnv(problem, assignment)
@@ -170,7 +137,8 @@ def _train(problem: Problem, assignment: Assignment, config: MarlConfig, seed: i
             batch_mode="truncate_episodes",
             rollout_fragment_length=ROUND,
         )
-        .learners(num_learners=0)
+        # On a cluster the updates run there; the samples are counted where the problem is, here.
+        .learners(num_learners=1 if config.ray_address not in ("", "local") else 0)
         .multi_agent(
             policies=list(world.possible_agents),
             policy_mapping_fn=lambda agent, *_, **__: agent,
@@ -193,6 +161,7 @@ def _train(problem: Problem, assignment: Assignment, config: MarlConfig, seed: i
         .debugging(seed=seed, log_level="ERROR")
     )
     algorithm = algorithm_config.build_algo()
+    _hush()  # building sets the levels anew
     try:
         _load_weights(algorithm, world.possible_agents, config.checkpoint)
         while problem.remaining != 0:
@@ -206,6 +175,12 @@ def _train(problem: Problem, assignment: Assignment, config: MarlConfig, seed: i
         del _WORLDS[key]
         algorithm.stop()
         _forget(Path(algorithm.logdir))
+
+
+def _hush() -> None:
+    """No log lines: what matters is raised."""
+    for name in ("ray", "ray.rllib", "ray.tune"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _forget(folder: Path) -> None:

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import queue
-import socket
 import threading
 from collections.abc import Iterator
 from typing import Any
 
+from mapper.ray_cluster import ray_session
 from mapper.runner.context import Ended, Event
 from mapper.runner.work import ONE_THREAD, Desk, Job, execute
 
 POLL_S = 0.5
-CONNECT_S = 10.0
-
-
-class RayMissingError(ValueError):
-    """Ray is not installed."""
-
-
-class ClusterError(ValueError):
-    """No Ray cluster answers at the address."""
 
 
 def run_on_ray(desk: Desk, address: str, workers: int | None = None) -> None:
@@ -33,61 +24,10 @@ def run_on_ray(desk: Desk, address: str, workers: int | None = None) -> None:
 
     Raises:
         RayMissingError: Ray is not installed.
-        ClusterError: No cluster answers at `address`.
+        ClusterError: No cluster takes us in at `address`.
     """
-    ray = _import_ray()
-    started = not ray.is_initialized()
-    if started:
-        _init(ray, address, workers)
-    try:
+    with ray_session(address, workers or 1) as ray:
         _loop(ray, desk, workers or max(1, int(ray.cluster_resources().get("CPU", 1))))
-    finally:
-        if started:
-            ray.shutdown()
-
-
-def _import_ray() -> Any:
-    try:
-        import ray
-    except ImportError:
-        raise RayMissingError(
-            "--ray-address needs Ray, which is not installed; "
-            "install it with: pip install 'marl-mapper[rllib]'"
-        ) from None
-    return ray
-
-
-def _init(ray: Any, address: str, workers: int | None) -> None:
-    options: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
-    if address == "local":
-        options |= {
-            "num_cpus": workers or 1,
-            "include_dashboard": False,
-            "object_store_memory": 150_000_000,
-        }
-    _check_answers(address)
-    try:
-        ray.init(address=address, **options)
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        reason = str(error).partition("\n")[0]
-        raise ClusterError(
-            f"--ray-address {address}: {reason}; expected auto, HOST:PORT of a cluster that was "
-            "started with `ray start --head`, or local"
-        ) from error
-
-
-def _check_answers(address: str) -> None:
-    """Try the port first: Ray itself waits for minutes where nobody listens."""
-    host, colon, port = address.rpartition(":")
-    if "://" in address or not colon or not port.isdigit():
-        return
-    try:
-        socket.create_connection((host, int(port)), timeout=CONNECT_S).close()
-    except (OSError, OverflowError) as error:
-        raise ClusterError(
-            f"--ray-address {address}: nobody answers there ({error}); "
-            "start a cluster with `ray start --head`, or give local"
-        ) from None
 
 
 def _loop(ray: Any, desk: Desk, workers: int) -> None:

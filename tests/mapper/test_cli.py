@@ -83,6 +83,7 @@ def test_version() -> None:
         (["search", "-l", "vgg16.1", "--accelerator", "edgy"], "Did you mean 'edge'"),
         (["search", "-l", "vgg16.1", "--num-pes", "0"], "num_pes: got 0"),
         (["search", "-l", "vgg16.1", "--l1-bytes", "big"], "--l1-bytes: got 'big'"),
+        (["search", "-l", "vgg16.1", "--ray-address", "auto"], "add --learner rllib"),
         (["search", "-l", "vgg16.1", "--limit", "1e6"], "--limit: got '1e6', expected NAME=VALUE"),
         (["search", "-l", "vgg16.1", "--method", "ga", "--cost-model", "exakt"], "Did you mean"),
     ],

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mapper.ray_cluster import ClusterError
 from mapper.runner import LineReporter, SilentReporter, run_all
-from mapper.runner.cluster import ClusterError
 from mapper.runner.progress import BarReporter
 from mapper.store import RunStatus, Store
 from tests.mapper import toys
