@@ -105,12 +105,20 @@ class BatchedLearner:
         self.archive = self.bests()
         self.restarts += 1
         self.begun = False
-        self.plateau.grow()
+        if not self._reunites():
+            self.plateau.grow()
+
+    def _reunites(self) -> bool:
+        """Whether the present epoch begins with the bests of all former ones."""
+        every = self.config.reunion
+        return every > 0 and self.restarts > 0 and self.restarts % every == 0
 
     def bests(self) -> Elites:
         """The best few mappings of every epoch so far."""
         actions, values, figures = self.elites
-        return self.archive.join(actions[:FEW], values[:FEW], figures[:FEW], ARCHIVE)
+        return self.archive.join(
+            actions[:FEW], values[:FEW], figures[:FEW], ARCHIVE, self.config.alike
+        )
 
     def _keep_checkpoint(self) -> None:
         every = self.config.checkpoint_every
@@ -121,6 +129,11 @@ class BatchedLearner:
     def _populate(self) -> None:
         """Begin an epoch: random mappings, and at a restart also some that the policies choose."""
         config = self.config
+        if self._reunites():
+            self.elites = self.archive
+            self.plateau.begin(float(self.elites.values[0]))
+            self.before = self.problem.samples
+            return
         self.elites = Elites.empty(len(self.columns), OBSERVATION)
         count = config.start if self.restarts == 0 else max(config.worlds, 2 * self.plateau.size)
         chosen = round(config.restart_policy * count) if self.restarts and config.policy else 0
@@ -183,7 +196,8 @@ class BatchedLearner:
     def _remember(self, choices: IntArray, evaluation: Evaluation) -> None:
         figures = self.feedback.observed(evaluation)
         size = max(1, self.plateau.size)
-        self.elites = self.elites.join(choices, evaluation.values, figures, size)
+        alike = self.config.alike
+        self.elites = self.elites.join(choices, evaluation.values, figures, size, alike)
 
     def _random(self, count: int) -> IntArray:
         return self._fresh(lambda n: self._bare(self._anywhere(n)), count).moved

@@ -45,6 +45,9 @@ class MarlConfig:
         greed: Width of the choice of parents by rank, as a share of the elites.
         self_imitation: Weight of the log-likelihood of the elites' choices.
         patience: Samples an elite without improvement before a restart; 0 never restarts.
+        alike: Most elites with the very same value, so that they stay diverse; 0 sets no limit.
+        reunion: After so many restarts one begins with the bests of all epochs instead of a new
+            population; 0 never does.
         growth: Factor by which the elites grow at a restart.
         restart_policy: Share of a restart's population that the policies choose.
         avoid_repeats: Never spend a sample on a loop nest that was sampled before.
@@ -80,6 +83,8 @@ class MarlConfig:
     greed: float = 0.3
     self_imitation: float = 0.0
     patience: int = 30
+    alike: int = 0
+    reunion: int = 0
     growth: float = 2.0
     restart_policy: float = 0.5
     avoid_repeats: bool = True
@@ -110,7 +115,15 @@ class MarlConfig:
             restart_policy=self.restart_policy,
         )
         share(**{"local + uniform": self.local + self.uniform})
-        for name in ("elites", "patience", "dataset", "entropy", "self_imitation"):
+        for name in (
+            "alike",
+            "reunion",
+            "elites",
+            "patience",
+            "dataset",
+            "entropy",
+            "self_imitation",
+        ):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name}: got {getattr(self, name)!r}, expected at least 0")
         if self.growth < 1.0:

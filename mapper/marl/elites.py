@@ -32,11 +32,30 @@ class Elites(NamedTuple):
         )
 
     def join(
-        self, actions: IntArray, values: FloatArray, figures: NDArray[np.float32], size: int
+        self,
+        actions: IntArray,
+        values: FloatArray,
+        figures: NDArray[np.float32],
+        size: int,
+        alike: int = 0,
     ) -> Elites:
-        """The best `size` of these and more; the earlier one wins a tie."""
+        """The best `size` of these and more; the earlier one wins a tie.
+
+        Args:
+            actions: ``(B, P)`` choices.
+            values: ``(B,)``.
+            figures: ``(B, OBSERVATION)``.
+            size: Most elites.
+            alike: Most elites of one value; 0 for no limit.
+        """
         every = np.concatenate([self.values, values])
-        best = np.argsort(every, kind="stable")[:size]
+        best = np.argsort(every, kind="stable")
+        if alike:
+            ordered = every[best]
+            new = np.ones(len(best), dtype=np.bool_)
+            new[alike:] = (ordered[alike:] != ordered[:-alike]) | np.isinf(ordered[alike:])
+            best = best[new]
+        best = best[:size]
         return Elites(
             np.concatenate([self.actions, actions])[best],
             every[best],
