@@ -83,8 +83,8 @@ class MarlConfig:
     greed: float = 0.3
     self_imitation: float = 0.0
     patience: int = 30
-    alike: int = 0
-    reunion: int = 0
+    alike: int = 2
+    reunion: int = 2
     growth: float = 2.0
     restart_policy: float = 0.5
     avoid_repeats: bool = True

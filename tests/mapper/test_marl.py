@@ -8,7 +8,7 @@ import pytest
 
 import baselines
 from baselines import SearcherError
-from maestro_env import Problem
+from maestro_env import BudgetExhausted, Problem
 from maestro_env.symmetry import keys
 from mapper.clustering import Assignment, AssignmentError
 from mapper.clustering.library import nearest, stored
@@ -133,6 +133,8 @@ def test_beats_random_search():
         {"autoregressive": True, "self_imitation": 0.1},
         {"avoid_repeats": False, "exchange": 0.0},
         {"patience": 0},
+        {"patience": 2, "reunion": 0, "alike": 0},
+        {"patience": 2, "reunion": 1, "alike": 1},
         {"agents": 1},
         {"agents": 5},
         {"agents": "15"},
@@ -295,6 +297,15 @@ def test_elites_keep_the_best_and_prefer_them_as_parents():
     assert drawn[0] > 1.5 * drawn[1] > 2.0 * drawn[2] > 0
 
 
+def test_elites_of_one_value_are_limited_but_infeasible_ones_are_not():
+    values = np.array([2.0, 1.0, 2.0, np.inf, 2.0, np.inf, 1.0, np.inf])
+    rows = np.arange(8)[:, None], values, np.zeros((8, 1), np.float32)
+    elites = Elites.empty(1, 1).join(*rows, size=8, alike=2)
+    np.testing.assert_array_equal(elites.actions[:, 0], [1, 6, 0, 2, 3, 5, 7])
+    once = Elites.empty(1, 1).join(*rows, size=3, alike=1)
+    np.testing.assert_array_equal(once.values, [1.0, 2.0, np.inf])
+
+
 def test_plateaus_restart_and_grow():
     plateau = Plateau(4, patience=10, growth=2.0)
     plateau.begin(5.0)
@@ -402,6 +413,35 @@ def test_a_warm_start_begins_where_a_neighbour_ended(tmp_path):
         return np.median([searcher.search(problem(), 200, s).best_value for s in range(5)])
 
     assert early(warm_start=str(path)) < early()
+
+
+def test_a_reunion_begins_with_the_bests_of_every_epoch():
+    from mapper.marl.batched import BatchedLearner
+
+    counted = problem()
+    counted.start(1500)
+    config = MarlConfig(patience=3, reunion=2)
+    learner = BatchedLearner(counted, resolve("auto", counted), config, np.random.default_rng(0))
+    starts, populate = [], learner._populate
+
+    def spied():
+        bests, before = learner.archive.values.copy(), counted.samples
+        populate()
+        starts.append(
+            (learner.elites.values.copy(), bests, counted.samples - before, counted.best_value)
+        )
+
+    learner._populate = spied
+    with pytest.raises(BudgetExhausted):
+        learner.run()
+    assert len(starts) >= 4
+    for epoch, (elites, bests, spent, best) in enumerate(starts):
+        if epoch and epoch % 2 == 0:
+            assert spent == 0
+            np.testing.assert_array_equal(elites, bests)
+            assert elites[0] == best
+        else:
+            assert spent > 0
 
 
 @pytest.mark.ray
