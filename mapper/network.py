@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from maestro_env import Problem
 
 CHECKPOINT = "policy.pt"
+SHARED = "policies.pt"
+NEAREST, SHARED_POLICY, NOTHING = "nearest", "shared", "nothing"
+CARRIES = {
+    NEAREST: "a shape begins with the policies and best mappings of the nearest one that is done",
+    SHARED_POLICY: "one set of policies is trained by all shapes in turn; best mappings as before",
+    NOTHING: "every shape begins anew",
+}
+"""What a shape takes over from those before it."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,7 @@ class NetworkSearch:
         budget: Samples a shape.
         seed: Seed of every search.
         folder: Where results and policies are kept.
-        warm: Whether a search begins with the policies of the nearest shape that was searched.
+        carry: One of `CARRIES`; other searchers than marl carry nothing.
     """
 
     def __init__(
@@ -95,10 +103,10 @@ class NetworkSearch:
         budget: int,
         seed: int,
         folder: Path,
-        warm: bool,
+        carry: str,
     ) -> None:
         self.problem, self.searcher = problem, searcher
-        self.budget, self.seed, self.folder, self.warm = budget, seed, folder, warm
+        self.budget, self.seed, self.folder, self.carry = budget, seed, folder, carry
         self._trained: list[tuple[Layer, Path]] = []
 
     def run(self, network: str) -> Iterator[ShapeResult]:
@@ -150,12 +158,14 @@ class NetworkSearch:
 
     def _options(self, layer: Layer, folder: Path) -> dict[str, Any]:
         """Where the policies go, and from where they come."""
-        if not self.warm:
+        if self.carry == NOTHING:
             return {}
         options = {"checkpoint": str(folder / CHECKPOINT), "checkpoint_every": 1_000_000_000}
         if self._trained:
             nearest = min(self._trained, key=lambda known: _distance(known[0], layer))
             options["warm_start"] = str(nearest[1])
+        if self.carry == SHARED_POLICY:
+            options["shared_policy"] = str(self.folder / SHARED)
         return options
 
     def _kept(

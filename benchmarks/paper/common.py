@@ -103,12 +103,15 @@ def show(rows: list[dict[str, Any]], as_json: bool) -> None:
 
 
 def draw(
-    curves: dict[str, dict[str, tuple[np.ndarray, np.ndarray]]], path: Path, ylabel: str
+    curves: dict[str, dict[str, tuple[np.ndarray, np.ndarray]]],
+    path: Path,
+    ylabel: str,
+    columns: int = 3,
 ) -> None:
     """Panels of curves over samples on a log axis: ``curves[panel][label] = (x, y)``."""
     from matplotlib.figure import Figure
 
-    columns = min(3, len(curves))
+    columns = min(columns, len(curves))
     rows = -(-len(curves) // columns)
     figure = Figure(figsize=(4.2 * columns, 3.2 * rows), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel()

@@ -37,6 +37,15 @@ def search(
     network: Annotated[
         str | None, typer.Option(help="Search every layer of a zoo network instead of one.")
     ] = None,
+    carry: Annotated[
+        str | None,
+        typer.Option(
+            help="Of --network with marl, what a layer takes over from those before it: nearest "
+            "(policies and best mappings of the nearest), shared (one set of policies, trained by "
+            "all in turn), nothing.",
+            show_default="nearest",
+        ),
+    ] = None,
     objective: Annotated[
         str,
         typer.Option(
@@ -154,8 +163,11 @@ def search(
             seed,
             out,
             as_json,
+            carry,
         )
         return
+    if carry is not None:
+        raise OptionError("--carry: a single layer has none before it; give --network N")
     assert layer is not None
     searcher = chosen_searcher(method, options)
     _run(problem_of(layer), searcher, budget, seed, out, as_json)

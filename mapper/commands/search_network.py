@@ -25,6 +25,7 @@ def search_network(
     seed: int,
     out: Path | None,
     as_json: bool,
+    carry: str | None = None,
 ) -> None:
     """Search every distinct shape and print a row for each, and the totals.
 
@@ -33,11 +34,11 @@ def search_network(
     """
     from mapper.network import NetworkSearch, shapes
 
-    warm = "warm_start" in vars(searcher({}).config)
+    carried = _carried(carry, searcher({}))
     results: list[ShapeResult] = []
     count = len(shapes(network))
     with tempfile.TemporaryDirectory(prefix="mapper-") as scratch:
-        search = NetworkSearch(problem, searcher, budget, seed, out or Path(scratch), warm)
+        search = NetworkSearch(problem, searcher, budget, seed, out or Path(scratch), carried)
         try:
             for result in search.run(network):
                 results.append(result)
@@ -47,6 +48,25 @@ def search_network(
     _print(network, results, as_json)
     if len(results) < count or any(result.error for result in results):
         raise typer.Exit(1)
+
+
+def _carried(carry: str | None, searcher: Searcher) -> str:
+    """What a shape takes over from those before it.
+
+    Raises:
+        OptionError: There is no such thing, or the searcher carries nothing.
+    """
+    from mapper.commands.options import OptionError
+    from mapper.network import CARRIES, NEAREST, NOTHING
+
+    able = "warm_start" in vars(searcher.config)
+    if carry is None:
+        return NEAREST if able else NOTHING
+    if carry not in CARRIES:
+        raise OptionError(f"--carry: got {carry!r}, expected {', '.join(CARRIES)}")
+    if carry != NOTHING and not able:
+        raise OptionError(f"--carry {carry}: only the method marl carries policies on")
+    return carry
 
 
 def _say(result: ShapeResult, number: int, count: int) -> None:

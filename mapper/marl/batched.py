@@ -23,6 +23,7 @@ from mapper.marl.elites import Elites, Plateau
 from mapper.marl.feedback import Feedback
 from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space
 from mapper.marl.ppo import PPO, Transitions
+from mapper.marl.shared import adopt, hand_on
 from mapper.marl.worlds import Choices, Worlds
 
 IntArray = NDArray[np.int64]
@@ -81,12 +82,17 @@ class BatchedLearner:
         with _reproducible():
             if config.checkpoint and Path(config.checkpoint).exists():
                 restore(self, config.checkpoint)
-            elif config.warm_start:
-                warm(self, config.warm_start)
+            else:
+                if config.warm_start:
+                    warm(self, config.warm_start)
+                if config.shared_policy:
+                    adopt(self, config.shared_policy)
             try:
                 while True:
                     self._epoch()
             except BudgetExhausted:
+                if config.shared_policy:
+                    hand_on(self, config.shared_policy)
                 if config.checkpoint:
                     save(self, config.checkpoint)
                 raise

@@ -159,7 +159,9 @@ def _state(learner: BatchedLearner) -> dict[str, Any]:
 
 def _identity(learner: BatchedLearner) -> dict[str, str]:
     """What must agree for a search to continue, as text."""
-    config = replace(learner.config, checkpoint="", checkpoint_every=1, warm_start="")
+    config = replace(
+        learner.config, checkpoint="", checkpoint_every=1, warm_start="", shared_policy=""
+    )
     return {
         "problem": json.dumps(learner.problem.describe(), sort_keys=True),
         "config": repr(config),

@@ -55,6 +55,8 @@ class MarlConfig:
         autoregressive: An agent chooses its parameters one after the other, each head seeing the
             choices made before its own; otherwise they are independent given the observation.
         warm_start: A checkpoint whose policies are the first ones.
+        shared_policy: A file of policies that many searches train in turn, read at the start (once
+            it exists) and written at the end; its agents are used instead of `agents`.
         checkpoint: Where to write the state every `checkpoint_every` samples.
         checkpoint_every: Samples between two checkpoints.
     """
@@ -91,6 +93,7 @@ class MarlConfig:
     own_choice: bool = False
     autoregressive: bool = False
     warm_start: str = ""
+    shared_policy: str = ""
     checkpoint: str = ""
     checkpoint_every: int = 5000
 
@@ -134,6 +137,10 @@ class MarlConfig:
             raise ValueError(
                 f"ray_address: got {self.ray_address!r}, but the learner {self.learner!r} does not "
                 "run on Ray; set learner to rllib (--learner rllib), or leave the address out"
+            )
+        if self.shared_policy and self.learner != "batched":
+            raise ValueError(
+                f"shared_policy: only the learner batched shares policies, not {self.learner!r}"
             )
         if self.reward not in REWARDS:
             raise ValueError(f"reward: got {self.reward!r}, expected one of {', '.join(REWARDS)}")

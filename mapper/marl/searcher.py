@@ -53,6 +53,8 @@ class Marl(BaseSearcher):
         from mapper.marl.agents import resolve
 
         config = self.config
+        if config.shared_policy and (agents := self._shared_agents(problem)) is not None:
+            return agents
         if not config.dataset or config.agents not in ("auto", None):
             return resolve(config.agents, problem)
         data = collect(problem, "random", config.dataset, seed)
@@ -60,3 +62,10 @@ class Marl(BaseSearcher):
             problem.evaluate(data.actions)
         data = data.choosing(problem.space.nvec > 1)
         return cluster(correlate(data.best(), data.names, data.categorical)).assign()
+
+    def _shared_agents(self, problem: Problem) -> Assignment | None:
+        from mapper.marl.agents import choosing
+        from mapper.marl.shared import assignment_of
+
+        agents = assignment_of(self.config.shared_policy)
+        return None if agents is None else agents.fit(choosing(problem))

@@ -1,5 +1,7 @@
 import json
+from itertools import pairwise
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -10,14 +12,14 @@ from mapper.cli import app
 from mapper.network import NetworkSearch, shapes, totals
 
 
-def search(folder, budget=60, method="ga", problem=None):
+def search(folder, budget=60, method="ga", problem=None, carry=None):
     return NetworkSearch(
         problem or (lambda layer: Problem(layer, "edge", "edp")),
         lambda options: baselines.load(method, **options),
         budget,
         0,
         folder,
-        warm=method == "marl",
+        carry or ("nearest" if method == "marl" else "nothing"),
     )
 
 
@@ -70,6 +72,69 @@ def test_marl_warms_up_one_shape_after_another(tmp_path):
     assert all(r.kept for r in search(tmp_path, budget=120, method="marl").run("mlp"))
 
 
+def test_shared_policies_go_through_all_shapes_in_turn(tmp_path, monkeypatch):
+    torch = pytest.importorskip("torch", reason="needs the extra rl")
+    from mapper.marl import shared
+
+    bank = tmp_path / "policies.pt"
+    heads = []
+
+    def watched(learner, path):
+        hand_on(learner, path)
+        heads.append(
+            {n: h["head"] for n, h in torch.load(bank, weights_only=True)["heads"].items()}
+        )
+
+    hand_on = shared.hand_on
+    monkeypatch.setattr("mapper.marl.batched.hand_on", watched)
+    options = {"budget": 300, "method": "marl", "carry": "shared"}
+    results = list(search(tmp_path, **options).run("mlp"))
+    assert not any(r.error for r in results)
+    assert len(heads) == len(results)
+    assert all(set(a) <= set(b) for a, b in pairwise(heads))
+    changed = [any(not torch.equal(a[n], b[n]) for n in a) for a, b in pairwise(heads)]
+    assert all(changed)
+    agents = [name for agent in shared.assignment_of(bank).agents for name in agent]
+    assert sorted(agents) == sorted(heads[-1])
+    assert all(r.kept for r in search(tmp_path, **options).run("mlp"))
+
+
+def test_what_a_search_adopts_is_what_the_one_before_handed_on(tmp_path):
+    """On the same layer nothing is lost; a parameter or choice that a layer lacks is kept."""
+    torch = pytest.importorskip("torch", reason="needs the extra rl")
+    bank = str(tmp_path / "policies.pt")
+
+    def learner(layer, seed):
+        from mapper.marl.batched import BatchedLearner
+
+        searcher = baselines.load("marl", shared_policy=bank)
+        problem = Problem(layer, "edge", "edp")
+        agents = searcher.assignment(problem)
+        return BatchedLearner(problem, agents, searcher.config, np.random.default_rng(seed))
+
+    from mapper.marl.shared import adopt, hand_on
+
+    def head(learner):
+        return {n: w[: learner.space.nvec[r]] for r, (n, w) in enumerate(rows(learner))}
+
+    def rows(learner):
+        names = [learner.problem.space.names[c] for c in learner.columns]
+        return zip(names, learner.policies.head.detach().transpose(1, 2), strict=True)
+
+    first = learner("mobilenetv2.2", 0)
+    hand_on(first, bank)
+    again = learner("mobilenetv2.2", 1)
+    adopt(again, bank)
+    assert all(torch.equal(head(again)[name], weights) for name, weights in head(first).items())
+    torch.testing.assert_close(again.policies.trunk, first.policies.trunk)
+    small = learner("mlp.2", 2)
+    adopt(small, bank)
+    hand_on(small, bank)  # learned nothing, so nothing changes
+    last = learner("mobilenetv2.2", 3)
+    adopt(last, bank)
+    assert all(torch.equal(head(last)[name], weights) for name, weights in head(first).items())
+
+
 def test_the_command_prints_a_row_a_shape_and_the_totals(tmp_path):
     words = ["search", "--network", "mlp", "--method", "ga", "--budget", "60"]
     result = CliRunner().invoke(app, [*words, "--json", "--out", str(tmp_path)])
@@ -87,6 +152,9 @@ def test_the_command_prints_a_row_a_shape_and_the_totals(tmp_path):
         ([], "expected --layer L or --network N"),
         (["-l", "mlp.0", "--network", "mlp"], "expected --layer L or --network N"),
         (["--network", "mlq"], "mlp"),
+        (["--network", "mlp", "--carry", "al"], "expected nearest, shared, nothing"),
+        (["--network", "mlp", "--method", "ga", "--carry", "shared"], "only the method marl"),
+        (["-l", "mlp.0", "--carry", "shared"], "give --network"),
         (["-l", "mlp.0", "--method", "ga", "--agents", "3"], "only the method marl"),
         (["-l", "mlp.0", "--method", "marl", "--agents", "99"], "expected 1.."),
         (["-l", "mlp.0", "--learner", "torch"], "expected batched or rllib"),
