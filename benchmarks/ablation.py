@@ -1,6 +1,7 @@
 """Ablation of marl: what each part is worth, on the cases of `marl_cases.py`.
 
     python benchmarks/ablation.py --seeds 3 --results cases.jsonl
+    python benchmarks/ablation.py --seeds 1 --objectives edp --results cases.jsonl
 
 The first row is marl as it ships; every other one changes one part. Finished runs are shared with
 `marl_cases.py` through the results file.
@@ -35,6 +36,7 @@ VARIANTS = {
         "marl:elites=0:local=0:uniform=0:exchange=0:autoregressive=true"
     ),
     "no entropy bonus": "marl:entropy=0",
+    "warm start from a neighbour layer": "marl:warm_start=neighbour",
 }
 
 
