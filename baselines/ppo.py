@@ -64,6 +64,7 @@ class PpoMatchedConfig(PpoConfig):
     batch: int = 256
     epochs: int = 4
     learning_rate: float = 3e-3
+    hidden: int = 128
 
 
 @contextmanager

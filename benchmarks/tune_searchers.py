@@ -1,97 +1,147 @@
-"""Compare configs of a searcher over diverse layers, against the best value that any run found.
+"""Compare settings of searchers on layers that no published table has.
 
-Each ``--try`` is a searcher with options: ``ga``, ``ga:population=50,far=0.1``. The table shows the
-geometric mean and the worst of (median over seeds / best known). Best known is the best of all
-runs, kept in a file across calls so that it only ever gets harder.
+    python benchmarks/tune_searchers.py annealing local --results tuning.jsonl
+    python benchmarks/tune_searchers.py --try ga --try ga:population=50 --seeds 3
 
-    python benchmarks/tune_searchers.py --try ga --try ga:population=50 --cost-model maestro
+A searcher's name stands for its defaults and the grid below, one option changed at a time;
+``--try`` gives settings of one's own. Cases: six layers, three objectives, both cost models;
+`--cases 12` takes twelve of the 36, always the same ones. The table shows the geometric mean over
+cases of value / best known (of all runs in the results file) as the median seed has it, with the
+lowest and highest seed: a setting is better only where the ranges do not meet. Finished runs are
+kept in the results file.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import marl_cases
 import numpy as np
 
-import baselines
-from maestro_env import Problem
+LAYERS = {
+    "archgym": ("mobilenetv2.5", "resnet18.6", "conv:K=37,C=53,Y=31,X=47,R=5,S=3"),
+    "edge": ("mobilenetv2.12", "vgg16.5", "resnet50.20"),
+}
+COST_MODELS = ("exact", "maestro")
+GRID: dict[str, dict[str, tuple[float | str, ...]]] = {
+    "annealing": {
+        "chains": (4, 20),
+        "hot": (0.2, 1.0),
+        "cold": (0.002, 0.02),
+        "far": (0.1, 0.4),
+        "exchange": (0.15, 0.5),
+        "cycles": (1, 4),
+    },
+    "local": {"starts": (16, 256), "kick": (0.9, 1.0), "kicked": (2, 5)},
+    "cross-entropy": {
+        "population": (100, 400),
+        "elites": (0.05, 0.2),
+        "memory": (0, 20),
+        "rate": (0.15, 0.5),
+        "floor": (0.02, 0.1),
+        "patience": (10, 40),
+    },
+    "cma-es": {
+        "population": (30, 120),
+        "sigma": (0.2, 0.5),
+        "growth": (1.0, 2.0),
+        "patience": (20, 80),
+    },
+    "ppo-matched": {
+        "discount": (0.0, 0.9),
+        "entropy": (0.003, 0.01),
+        "hidden": (32, 128),
+        "episode_length": (4, 64),
+        "reward": ("log", "inverse"),
+        "learning_rate": (1.5e-3, 6e-3),
+    },
+}
 
-LAYERS = [
-    "mobilenetv2.2",
-    "mobilenetv2.27",
-    "resnet18.8",
-    "vgg16.1",
-    "bert_base.0",
-    "conv:K=37,C=53,Y=31,X=47,R=5,S=3",
-    "dsconv:C=144,Y=58,X=58,R=3,S=3",
-    "conv:K=200,C=13,Y=57,X=40,R=3,S=3,stride=2",
-]
+
+def settings(words: list[str], tries: list[str]) -> Iterator[str]:
+    """Every setting to compare, as `marl_cases` writes methods."""
+    for name in words:
+        yield name
+        for option, values in GRID[name].items():
+            yield from (f"{name}:{option}={value}" for value in values)
+    yield from tries
 
 
-def parse_try(text: str) -> tuple[str, dict[str, Any]]:
-    name, _, rest = text.partition(":")
-    options = dict(item.split("=") for item in rest.split(",")) if rest else {}
-    return name, {key: json.loads(value) for key, value in options.items()}
+def cases(count: int) -> list[dict[str, str]]:
+    """The first of the shuffled cases, so that a few are as mixed as all."""
+    every = [
+        {"cost_model": model, "accelerator": accelerator, "layer": layer, "objective": objective}
+        for model in COST_MODELS
+        for accelerator, layers in LAYERS.items()
+        for layer in layers
+        for objective in marl_cases.OBJECTIVES
+    ]
+    order = np.random.default_rng(0).permutation(len(every))
+    return [every[place] for place in order[:count]]
 
 
-def problems(args: argparse.Namespace) -> Iterator[tuple[str, Problem]]:
-    for layer in args.layers:
-        for accelerator in args.accelerators:
-            for objective in args.objectives:
-                key = f"{args.cost_model} {accelerator} {objective} {layer}"
-                yield key, Problem(layer, accelerator, objective, args.cost_model)
+def table(
+    methods: list[str], runs: list[dict[str, Any]], best: dict[tuple[Any, ...], float]
+) -> list[dict[str, Any]]:
+    """A row a setting: geometric mean over cases, seed by seed."""
+    rows = []
+    for method in methods:
+        mine = [run for run in runs if run["method"] == method]
+        worst = max(run["best"] / best[marl_cases.case(run)] for run in mine)
+        seeds: dict[int, list[float]] = {}
+        for run in mine:
+            ratio = min(run["best"] / best[marl_cases.case(run)], 1e3)
+            seeds.setdefault(run["seed"], []).append(float(np.log(ratio)))
+        means = [float(np.exp(np.mean(logs))) for logs in seeds.values()]
+        rows.append(
+            {
+                "setting": method,
+                "seeds": len(seeds),
+                "value / best": f"{np.median(means):.4f}",
+                "lowest seed": f"{min(means):.4f}",
+                "highest seed": f"{max(means):.4f}",
+                "worst run": f"{worst:.3f}",
+                "cpu_s": f"{np.mean([run['cpu_s'] for run in mine]):.2f}",
+            }
+        )
+    return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--try", dest="tries", action="append", required=True)
-    parser.add_argument("--layers", nargs="+", default=LAYERS)
-    parser.add_argument("--accelerators", nargs="+", default=["archgym", "edge"])
-    parser.add_argument("--objectives", nargs="+", default=["latency", "edp"])
-    parser.add_argument("--cost-model", default="maestro")
+    parser.add_argument("searchers", nargs="*", metavar="SEARCHER", help=", ".join(GRID))
+    parser.add_argument("--try", dest="tries", action="append", default=[], metavar="SETTING")
+    parser.add_argument("--cases", type=int, default=36)
     parser.add_argument("--budget", type=int, default=20_000)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--best", type=Path, help="JSON file of the best known values")
-    parser.add_argument("--cases", action="store_true", help="show every case")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--results", type=Path, default=Path("tuning.jsonl"))
     args = parser.parse_args()
-    known = json.loads(args.best.read_text()) if args.best and args.best.exists() else {}
-    medians: dict[str, dict[str, float]] = {}
-    seconds: dict[str, float] = {}
-    for key, problem in problems(args):
-        for text in args.tries:
-            name, options = parse_try(text)
-            start = time.process_time()
-            values = [
-                baselines.load(name, **options).search(problem, args.budget, seed).best_value
-                for seed in range(args.first_seed, args.first_seed + args.seeds)
-            ]
-            seconds[text] = seconds.get(text, 0.0) + time.process_time() - start
-            medians.setdefault(text, {})[key] = float(np.median(values))
-            known[key] = min(known.get(key, np.inf), *values)
-    if args.best:
-        args.best.write_text(json.dumps(known, indent=1))
-    rows = []
-    for text, found in medians.items():
-        ratios = {key: found[key] / known[key] for key in found}
-        mean = float(np.exp(np.mean(np.log(list(ratios.values())))))
-        runs = len(found) * args.seeds
-        rows.append({"try": text, "mean": mean, "worst": max(ratios.values())})
-        print(
-            f"{text:50s} mean {mean:.4f}  worst {max(ratios.values()):.4f}  "
-            f"{seconds[text] / runs:.2f} CPU s a run"
-        )
-        if args.cases:
-            for key, ratio in ratios.items():
-                print(f"    {ratio:8.4f}  {key}")
-    if args.json:
-        args.json.write_text(json.dumps(rows, indent=1))
+    if unknown := [name for name in args.searchers if name not in GRID]:
+        parser.error(f"no grid for {', '.join(unknown)}; expected some of {', '.join(GRID)}")
+    if not args.searchers and not args.tries:
+        parser.error(f"nothing to compare; name some of {', '.join(GRID)}, or give --try")
+    methods = list(settings(args.searchers, args.tries))
+    lines = args.results.read_text().splitlines() if args.results.exists() else []
+    done = {marl_cases.key(run): run for run in map(json.loads, lines)}
+    asked = [
+        {**case, "method": method, "seed": seed, "budget": args.budget}
+        for seed in range(args.seeds)
+        for method in methods
+        for case in cases(args.cases)
+    ]
+    todo = [run for run in asked if marl_cases.key(run) not in done]
+    for run in marl_cases.run_missing(todo, 1, args.results):
+        done[marl_cases.key(run)] = run
+    best: dict[tuple[Any, ...], float] = {}
+    for run in done.values():
+        case = marl_cases.case(run)
+        best[case] = min(best.get(case, np.inf), run["best"])
+    runs = [done[marl_cases.key(run)] for run in asked if marl_cases.key(run) in done]
+    marl_cases.show(table(methods, runs, best))
 
 
 if __name__ == "__main__":
