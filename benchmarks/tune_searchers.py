@@ -54,7 +54,7 @@ GRID: dict[str, dict[str, tuple[float | str, ...]]] = {
     "ppo-matched": {
         "discount": (0.0, 0.9),
         "entropy": (0.003, 0.01),
-        "hidden": (32, 128),
+        "hidden": (64, 256),
         "episode_length": (4, 64),
         "reward": ("log", "inverse"),
         "learning_rate": (1.5e-3, 6e-3),
