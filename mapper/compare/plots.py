@@ -19,8 +19,12 @@ COLOURS = (
 )
 """Okabe and Ito's palette, which people with any colour vision can tell apart, and a few more."""
 STYLES = ("-", "--", "-.", ":")
-PANEL_IN = (4.2, 3.1)
+PANEL_IN = (4.6, 3.6)
 COLUMNS = 3
+FIRST_SHARE = 0.005
+"""Curves begin after this share of the budget: before it, methods only draw their first samples."""
+CROWD = 6
+"""With more methods than this, bands are drawn fainter."""
 
 
 def figures(summary: Summary) -> Iterator[tuple[str, Any]]:
@@ -61,15 +65,13 @@ def curves_figure(summary: Summary, objective: str) -> Any:
     for axis, case in panels:
         found = bands(summary, case)
         for band in found:
-            handles[band.method] = _draw_band(axis, band, styles[band.method])
+            handles[band.method] = _draw_band(axis, band, styles[band.method], len(styles))
         floor = summary.floor(case)
         if floor is not None:
             value, kind = floor
             handles[kind] = axis.axhline(value, color="0.5", linewidth=1, linestyle=(0, (1, 2)))
-        if not any(np.isfinite(band.median).any() for band in found):  # nothing sets the axes
-            axis.set_xlim(1, max(summary.board.budget, 10))
-            axis.annotate("no mapping", (0.5, 0.6), xycoords="axes fraction", ha="center")
         axis.set(xscale="log", yscale="log", title=case.layer)
+        _zoom(axis, found, summary.board.budget)
         axis.grid(alpha=0.25, which="both", linewidth=0.5)
     figure.suptitle(f"Best {objective} so far\n{summary.board}", fontsize=11)
     figure.supxlabel("samples", fontsize=10)
@@ -117,10 +119,34 @@ def _panels(summary: Summary, objective: str, height_in: float) -> tuple[Any, li
     return figure, list(zip(axes.flat, cases, strict=False))
 
 
-def _draw_band(axis: Any, band: Band, style: dict[str, Any]) -> Any:
-    (line,) = axis.plot(band.samples, band.median, linewidth=1.6, drawstyle="steps-post", **style)
+def _zoom(axis: Any, found: list[Band], budget: int) -> None:
+    """Leave out the first samples, whose values would squeeze all that follows into the floor."""
+    first = max(1.0, FIRST_SHARE * budget)
+    axis.set_xlim(first, max(1.1 * budget, 10 * first))
+    seen = [value for band in found for value in band.median[band.samples >= first]]
+    values = np.array([value for value in seen if np.isfinite(value)])
+    if len(values) == 0:
+        axis.annotate("no mapping", (0.5, 0.6), xycoords="axes fraction", ha="center")
+        return
+    floors = [line.get_ydata()[0] for line in axis.get_lines()[len(found) :]]
+    low, high = min([values.min(), *floors]), values.max()
+    margin = max(1.02, (high / low) ** 0.05)
+    axis.set_ylim(low / margin, high * margin)
+
+
+def _draw_band(axis: Any, band: Band, style: dict[str, Any], methods: int) -> Any:
+    """The curve over its band; the first of the methods lies on top."""
+    line_style = {"linewidth": 1.6, "drawstyle": "steps-post", "zorder": 3 - style["place"] / 100}
+    look = {"color": style["color"], "linestyle": style["linestyle"]}
+    (line,) = axis.plot(band.samples, band.median, **line_style, **look)
     axis.fill_between(
-        band.samples, band.low, band.high, color=style["color"], alpha=0.12, lw=0, step="post"
+        band.samples,
+        band.low,
+        band.high,
+        color=style["color"],
+        alpha=0.12 if methods <= CROWD else 0.06,
+        lw=0,
+        step="post",
     )
     return line
 
@@ -136,7 +162,13 @@ def _draw_bars(axis: Any, bars: list[Bar], base: float, high: float) -> None:
         if bar.value is not None:
             axis.barh(place, bar.value - base, left=base, color=colour, height=0.7, alpha=0.8)
         if len(bar.parts) > 1:
-            axis.plot(bar.parts, [place] * len(bar.parts), "o", color="0.15", markersize=3)
+            dots = {
+                "color": "0.15",
+                "markersize": 4,
+                "markeredgecolor": "w",
+                "markeredgewidth": 0.6,
+            }
+            axis.plot(bar.parts, [place] * len(bar.parts), "o", **dots)
         end = max([base, *([] if bar.value is None else [bar.value]), *bar.parts])
         axis.annotate(
             bar.text, (end, place), (5, 0), textcoords="offset points", va="center", fontsize=8
@@ -172,6 +204,7 @@ def _style(place: int) -> dict[str, Any]:
     return {
         "color": COLOURS[place % len(COLOURS)],
         "linestyle": STYLES[place // 7 % len(STYLES)],
+        "place": place,
     }
 
 
