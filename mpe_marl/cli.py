@@ -142,10 +142,12 @@ def profile_command(
     import torch
 
     from mpe_marl.config import TrainConfig
-    from mpe_marl.figures import draw_profiles
+    from mpe_marl.figures import draw_profiles, writable
     from mpe_marl.learners import LearnerConfig
     from mpe_marl.profiling import profile
 
+    if figures is not None:
+        writable(figures)
     torch.set_num_threads(threads)
     found = []
     for name in algorithm or ["maddpg"]:
@@ -200,9 +202,11 @@ def compare(
 
     from mpe_marl import comparing
     from mpe_marl.config import TrainConfig
-    from mpe_marl.figures import draw_comparison
+    from mpe_marl.figures import draw_comparison, writable
     from mpe_marl.learners import LearnerConfig
 
+    if figures is not None:
+        writable(figures)
     torch.set_num_threads(threads)
     names = variant or list(comparing.VARIANTS)
     found: list[dict[str, Any]] = []
@@ -230,7 +234,7 @@ def plot(
     if not source.exists():
         raise MpeError(f"{source} does not exist; expected a JSON file or a store.")
     if source.read_bytes()[:15] == b"SQLite format 3":
-        figures.draw_rewards(_curves(source), out / "figure6.png")
+        figures.draw_rewards(figures.learning_curves(_curves(source)), out / "figure6.png")
         _report([out / "figure6.png"])
         return
     try:

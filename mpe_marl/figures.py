@@ -5,10 +5,14 @@ Profiles are the JSON objects that ``mpe-marl profile --json`` prints.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mpe_marl.clock import UPDATE_PHASES
 from mpe_marl.errors import MpeError
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
 
 ProfileRow = Mapping[str, Any]
 Shares = dict[str, dict[str, float]]
+Curves = dict[str, dict[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]]
 
 _REST = ("environment", "store")
 
@@ -95,7 +100,7 @@ def bars(title: str, unit: str, groups: Shares, *, stacked: bool) -> Figure:
 
     if not groups:
         raise MpeError(f"nothing to draw for {title!r}; give profiles of two sizes or more.")
-    figure = Figure(figsize=(1.5 + 1.1 * len(groups), 4), layout="constrained")
+    figure = Figure(figsize=(3.2 + 0.8 * len(groups), 4), layout="constrained")
     axes = figure.subplots()
     names = list(dict.fromkeys(name for parts in groups.values() for name in parts))
     base = [0.0] * len(groups)
@@ -109,8 +114,25 @@ def bars(title: str, unit: str, groups: Shares, *, stacked: bool) -> Figure:
     axes.set_xticks(range(len(groups)), list(groups), rotation=30, ha="right")
     axes.set_ylabel(unit)
     axes.set_title(title)
-    axes.legend(fontsize="small")
+    figure.legend(loc="outside center right", fontsize="small")
     return figure
+
+
+def writable(folder: Path) -> Path:
+    """Make a folder for pictures, before hours are spent on what they show.
+
+    Raises:
+        MpeError: Nothing can be written there.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        raise MpeError(
+            f"cannot write to {folder} ({error.strerror}); expected a folder for pictures. "
+            "Name another."
+        ) from None
 
 
 def draw_profiles(profiles: Sequence[ProfileRow], folder: Path) -> list[Path]:
@@ -130,7 +152,7 @@ def draw_comparison(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Pat
 
 
 def _write(figures: Mapping[str, tuple[str, str, Shares, bool]], folder: Path) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
+    writable(folder)
     written = []
     for name, (title, unit, groups, stacked) in figures.items():
         if groups:
@@ -139,26 +161,74 @@ def _write(figures: Mapping[str, tuple[str, str, Shares, bool]], folder: Path) -
     return written
 
 
-def draw_rewards(curves: Mapping[str, tuple[Any, Any]], path: Path) -> None:
-    """Draw Figure 6: mean reward against episodes, one line a run.
+def interval(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Mean over seeds and half width of its 95 % interval (Student's t).
 
     Args:
-        curves: Name -> ``(M,)`` episodes and ``(M,)`` mean rewards.
+        values: ``(S, ...)``, a row a seed.
+
+    Returns:
+        Two arrays without the first axis; half widths are NaN with one seed.
+    """
+    from scipy import stats
+
+    count = len(values)
+    if count < 2:
+        return values.mean(axis=0), np.full_like(values[0], np.nan)
+    half = stats.t.ppf(0.975, count - 1) * values.std(axis=0, ddof=1) / np.sqrt(count)
+    return values.mean(axis=0), half
+
+
+def learning_curves(runs: Mapping[str, tuple[NDArray[Any], NDArray[Any]]]) -> Curves:
+    """Figure 6: mean reward over the seeds of each setting, and its interval.
+
+    Args:
+        runs: Name of a run -> ``(M,)`` episodes and ``(M,)`` mean rewards.
+
+    Returns:
+        ``world algorithm`` -> setting and number of seeds -> episodes, means, half widths, where
+        all the setting's runs have reported.
+    """
+    settings: dict[tuple[str, str], list[dict[int, float]]] = {}
+    for name, (episodes, rewards) in runs.items():
+        world, algorithm, how = name.rpartition(" seed ")[0].split(" ", 2)
+        curve = dict(zip(episodes.tolist(), rewards.tolist(), strict=True))
+        settings.setdefault((f"{world} {algorithm}", how), []).append(curve)
+    curves: Curves = {}
+    for (panel, how), seeds in settings.items():
+        common = sorted(set.intersection(*(set(s) for s in seeds)))
+        if common:
+            values = np.array([[s[e] for e in common] for s in seeds])
+            label = f"{how}, {len(seeds)} seeds" if len(seeds) > 1 else how
+            curves.setdefault(panel, {})[label] = (np.array(common), *interval(values))
+    return curves
+
+
+def draw_rewards(curves: Curves, path: Path) -> None:
+    """Draw Figure 6: mean reward against episodes, a panel a world and algorithm.
+
+    Args:
+        curves: See :func:`learning_curves`.
         path: PNG file to write.
 
     Raises:
-        MpeError: There is no curve.
+        MpeError: There is no curve, or nothing can be written there.
     """
     from matplotlib.figure import Figure
 
     if not curves:
         raise MpeError("no training runs to draw; run `mpe-marl train` with this store first.")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    axes = figure.subplots()
-    for name, (episodes, rewards) in curves.items():
-        axes.plot(episodes, rewards, label=name, linewidth=1)
-    axes.set_xlabel("episodes")
-    axes.set_ylabel("mean reward an episode")
-    axes.legend(fontsize="x-small")
+    writable(path.parent)
+    columns = min(2, len(curves))
+    rows = -(-len(curves) // columns)
+    figure = Figure(figsize=(6 * columns, 3.6 * rows), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes, (title, lines) in zip(panels, curves.items(), strict=False):
+        for label, (episodes, mean, half) in lines.items():
+            axes.plot(episodes, mean, label=label, linewidth=1)
+            axes.fill_between(episodes, mean - half, mean + half, alpha=0.15)
+        axes.set(title=title, xlabel="episodes", ylabel="mean reward an episode")
+        axes.legend(fontsize="x-small")
+    for axes in panels[len(curves) :]:
+        axes.set_axis_off()
     figure.savefig(path, dpi=150)

@@ -85,11 +85,12 @@ class Trainer:
             schema, config.capacity, config.layout, config.law, config.batch, seed, directory
         )
         self.learner = make_learner(schema, config.learner, seed)
-        self.history, self.clock = History(), Clock()
+        self.history = History()
         self._keeps_states = config.layout == "state"
         self._due = config.first_update
         self._obs = self.env.reset(seed).copy()
         self._returns = np.zeros(self.env.n_worlds)
+        self.clock = Clock()  # last: what came before is no part of training
 
     def step(self) -> None:
         """One step of every world, and the updates that have come due."""

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from mapper.runner import run_all
 from mapper.show.tables import print_rows
 from mapper.store import Store
 from mpe_marl.config import TrainConfig
 from mpe_marl.experiment import Training
+from mpe_marl.figures import interval
 from mpe_marl.learners import ALGORITHMS, LearnerConfig
 from mpe_marl.replay import Replay, Schema, Transition
 from mpe_marl.trainer import make_env, random_rewards
@@ -81,15 +81,6 @@ def effective_batch(config: TrainConfig, draws: int = 400) -> float:
     return float(config.batch * spread[0] / spread[1])
 
 
-def interval(values: list[float]) -> tuple[float, float]:
-    """Mean and half width of its 95 % interval (Student's t)."""
-    mean = float(np.mean(values))
-    if len(values) < 2:
-        return mean, float("nan")
-    half = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
-    return mean, float(half)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--store", default="rewards.db")
@@ -134,7 +125,7 @@ def table(args: argparse.Namespace, store: Store, cells: list[Any], runs: Any) -
         done = [f[0].result["mean_reward"] for f in found if f and f[0].status == "finished"]
         if not done:
             continue
-        mean, half = interval(done)
+        mean, half = map(float, interval(np.array(done)))
         rows.append(
             {
                 "world": world, "algorithm": algorithm, "law": law, "seeds": len(done),

@@ -1,7 +1,7 @@
 """Mini-batch sampling of one update of all trainers: layouts and laws against the papers' lists.
 
     python benchmarks/mpe/sampling.py --agents 3 6 12 --json sampling.json
-    python benchmarks/mpe/sampling.py --agents 48 --repeats 5
+    python benchmarks/mpe/sampling.py --agents 48 --without arrays
 
 One thread, its processor time, the fastest of the repeats, everything in one process. The `lists`
 layout takes about 2 kB an agent and transition (9.5 GB at 48 agents and 100,000 rows).
@@ -10,6 +10,7 @@ layout takes about 2 kB an agent and transition (9.5 GB at 48 agents and 100,000
 from __future__ import annotations
 
 import argparse
+import ctypes
 import gc
 import json
 import time
@@ -62,6 +63,14 @@ def sampling_seconds(store: Replay, law: str, n: int, repeats: int) -> float:
     return best
 
 
+def free_memory() -> None:
+    """Give the memory of millions of small objects back, which the C library keeps otherwise."""
+    gc.collect()
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "malloc_trim"):
+        libc.malloc_trim(0)
+
+
 def measure(n: int, args: argparse.Namespace) -> list[dict[str, Any]]:
     """One row a layout and law, and memcpy of the same bytes."""
     cases = [c for c in CASES if c[0] not in args.without]
@@ -70,7 +79,7 @@ def measure(n: int, args: argparse.Namespace) -> list[dict[str, Any]]:
     for layout, law in cases:
         if layout != held:
             store = None  # one layout in memory at a time
-            gc.collect()
+            free_memory()
             store, held = filled(n, args.rows, args.world, layout), layout
         repeats = args.repeats if layout == "lists" else 4 * args.repeats
         seconds = sampling_seconds(store, law, n, repeats)

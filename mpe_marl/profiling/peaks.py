@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 Timer = Callable[[], float]
+_SOURCE_BYTES = 1 << 30
 
 
 def fastest(
@@ -34,12 +35,13 @@ def copy_seconds(
 
     Args:
         row_bytes: Bytes of a row.
-        rows: Rows of the store, so that the source is as large as the store.
+        rows: Rows of the store. The source is as large, up to 1 GiB, more than any cache holds.
         batch: Rows in one copy.
         times: Copies, each from another random place.
         repeats: Runs of which the fastest counts.
         timer: Gives seconds.
     """
+    rows = min(rows, max(2 * batch, _SOURCE_BYTES // row_bytes))
     source = np.ones((rows, -(-row_bytes // 4)), dtype=np.float32)
     target = np.empty((batch, source.shape[1]), dtype=np.float32)
     starts = np.random.default_rng(0).integers(0, max(1, rows - batch), (repeats, times))

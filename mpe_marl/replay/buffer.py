@@ -119,7 +119,9 @@ class Replay:
         """The store's tables, cursor and generators, as arrays of numbers."""
         tables = {f"table.{k}": v for k, v in self.layout.dump().items()}
         tables |= {f"law.{k}": v for k, v in self.law.dump().items()}
-        tables["cursor"] = np.array([self.ring.cursor, self.ring.size], dtype=np.int64)
+        ring = self.ring
+        place = [ring.cursor, ring.size, ring.rows, ring.streams]
+        tables["ring"] = np.array(place, dtype=np.int64)
         tables["rng"] = generators.pack(self.rng)
         version, key, gauss = self._random.getstate()
         tables["random"] = np.array([version, *key], dtype=np.int64)
@@ -127,8 +129,20 @@ class Replay:
         return tables
 
     def restore(self, tables: dict[str, NDArray[Any]]) -> None:
-        """Take back what :meth:`dump` gave."""
-        self.ring.cursor, self.ring.size = (int(v) for v in tables["cursor"])
+        """Take back what :meth:`dump` gave.
+
+        Raises:
+            MpeError: The store it is from had another capacity or number of streams.
+        """
+        ring = self.ring
+        cursor, size, rows, streams = (int(v) for v in tables["ring"])
+        if (rows, streams) != (ring.rows, ring.streams):
+            raise MpeError(
+                f"the checkpoint's replay has {rows} rows from {streams} worlds, this one "
+                f"{ring.rows} from {ring.streams}; continue with the capacity, layout and worlds "
+                "it was made with."
+            )
+        ring.cursor, ring.size = cursor, size
         self.layout.restore(_under("table.", tables))
         self.law.restore(_under("law.", tables))
         generators.unpack(self.rng, tables["rng"])

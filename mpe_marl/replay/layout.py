@@ -75,8 +75,8 @@ class Layout:
         return sum(t.nbytes for t in self.tables.values())
 
     def dump(self) -> dict[str, NDArray[Any]]:
-        """Everything stored, for a checkpoint."""
-        return dict(self.tables)
+        """Everything stored, for a checkpoint: the rows written so far."""
+        return {name: table[: self.ring.used] for name, table in self.tables.items()}
 
     def restore(self, tables: dict[str, NDArray[Any]]) -> None:
         """Take back what :meth:`dump` gave."""

@@ -42,6 +42,13 @@ class Ring:
         """Physical row of the oldest transition."""
         return (self.cursor - self.size) % self.rows
 
+    @property
+    def used(self) -> int:
+        """Rows from the first that have ever been written, spare ones ahead included."""
+        if self.size == self.capacity:
+            return self.rows
+        return self.cursor + self.rows - self.capacity
+
     def advance(self) -> int:
         """Take the next ``streams`` rows; returns the first of them."""
         first = self.cursor

@@ -140,13 +140,17 @@ class State(Layout):
 
     def dump(self) -> dict[str, NDArray[Any]]:
         """See :meth:`Layout.dump`."""
-        return {**self.tables, "free": np.array(self._free, dtype=np.int64)}
+        beside = {"finals": self.tables["finals"], "free": np.array(self._free, dtype=np.int64)}
+        return {**super().dump(), **beside}
 
     def restore(self, tables: dict[str, NDArray[Any]]) -> None:
         """See :meth:`Layout.restore`."""
         tables = dict(tables)
+        while len(self.tables["finals"]) < len(tables["finals"]):
+            self._grow()
         self._free = tables.pop("free").tolist()
-        self.tables = {k: np.array(v) for k, v in tables.items()}
+        self.tables["final_slot"][:] = -1
+        super().restore(tables)
 
 
 def _spec(schema: Schema) -> WorldSpec:

@@ -129,6 +129,33 @@ def test_figures_numbers():
     assert grown["cache misses"] == 2.0
 
 
+def test_learning_curves_are_means_over_seeds_with_their_interval(tmp_path):
+    steps = np.array([100, 200, 300])
+    runs = {
+        "simple_tag/3 maddpg uniform-joint seed 0": (steps, np.array([1.0, 2.0, 3.0])),
+        "simple_tag/3 maddpg uniform-joint seed 1": (steps[:2], np.array([3.0, 2.0])),  # stopped
+        "simple_tag/3 maddpg shared-state seed 0": (steps, np.zeros(3)),
+        "simple_spread/3 masac uniform-joint seed 0": (steps, np.zeros(3)),
+    }
+    curves = figures.learning_curves(runs)
+    assert list(curves) == ["simple_tag/3 maddpg", "simple_spread/3 masac"]
+    episodes, mean, half = curves["simple_tag/3 maddpg"]["uniform-joint, 2 seeds"]
+    assert episodes.tolist() == [100, 200]
+    assert mean.tolist() == [2.0, 2.0]
+    # Student's t: 12.706 for two values at 95 %, times their standard error of 1
+    np.testing.assert_allclose(half, [12.706, 0.0], atol=1e-3)
+    assert np.isnan(curves["simple_tag/3 maddpg"]["shared-state"][2]).all()
+    figures.draw_rewards(curves, tmp_path / "made" / "figure6.png")
+    assert (tmp_path / "made" / "figure6.png").stat().st_size > 10_000
+
+
+def test_a_folder_that_cannot_be_written_is_named_before_measuring(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    code, _, err = run(capsys, "profile", "-n", "3", "--figures", str(tmp_path / "file" / "in"))
+    assert code == 2
+    assert "Name another" in err
+
+
 def test_every_variant_is_a_valid_configuration():
     for name in comparing.VARIANTS:
         comparing.variant(TrainConfig(), name)

@@ -218,10 +218,11 @@ def test_the_same_seed_draws_the_same_in_another_process():
 
 @pytest.mark.parametrize("layout", sorted(LAYOUTS))
 @pytest.mark.parametrize("law", ["uniform", "prioritised"])
-def test_a_restored_store_draws_on_as_if_nothing_happened(layout, law):
+@pytest.mark.parametrize("steps", [6, 23])  # before and after the cursor came round
+def test_a_restored_store_draws_on_as_if_nothing_happened(layout, law, steps):
     env = BatchWorlds(make_spec("simple_tag", 2, episode_length=5), 2)
     first = Replay(Schema.of(env), 30, layout, law, batch=16, seed=1)
-    fill([first], env, 23)
+    fill([first], env, steps)
     first.sample()
     tables = {k: np.array(v) for k, v in first.dump().items()}
     second = Replay(Schema.of(env), 30, layout, law, batch=16, seed=9)
@@ -232,6 +233,18 @@ def test_a_restored_store_draws_on_as_if_nothing_happened(layout, law):
         np.testing.assert_array_equal(one.rows, two.rows)
         np.testing.assert_array_equal(one.joined().obs, two.joined().obs)
         np.testing.assert_array_equal(one.joined().next_obs, two.joined().next_obs)
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+def test_a_checkpoint_holds_written_rows_only_and_fits_no_other_store(layout):
+    env = BatchWorlds(make_spec("simple_tag", 2), 2)
+    store = Replay(Schema.of(env), 10_000, layout)
+    fill([store], env, 6)
+    tables = store.dump()
+    assert sum(v.nbytes for k, v in tables.items() if "finals" not in k) < 20_000
+    other = Replay(Schema.of(env), 5_000, layout)
+    with pytest.raises(MpeError, match=r"1000\d rows from 2 worlds"):
+        other.restore(tables)
 
 
 @pytest.mark.parametrize("layout", sorted(set(LAYOUTS) - {"lists"}))
