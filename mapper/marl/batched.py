@@ -24,6 +24,7 @@ from mapper.marl.feedback import Feedback
 from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space
 from mapper.marl.ppo import PPO, Transitions
 from mapper.marl.shared import adopt, hand_on
+from mapper.marl.surrogate import Surrogate
 from mapper.marl.worlds import Choices, Worlds
 
 IntArray = NDArray[np.int64]
@@ -32,6 +33,8 @@ ATTEMPTS = 6
 """Draws after which a world that keeps repeating seen loop nests takes a random mapping."""
 FEW, ARCHIVE = 8, 64
 """Mappings kept of each epoch, and of all."""
+SCREENED = 4
+"""Worlds a step while the surrogate screens: fewer, so that it learns sooner."""
 SPARE = 3
 """Worlds drawn for each one wanted, as many run a loop nest that was seen before."""
 
@@ -75,6 +78,7 @@ class BatchedLearner:
         self.before = self.kept = 0
         self.begun = False
         self.start = np.empty((0, len(self.columns)), np.int64)
+        self.surrogate = Surrogate(self.space)
 
     def run(self) -> None:
         """Search until the problem's budget is used up (it raises BudgetExhausted)."""
@@ -195,11 +199,11 @@ class BatchedLearner:
         return self.feedback.log_gain(parents, values)
 
     def _evaluate(self, choices: IntArray) -> tuple[IntArray, Evaluation]:
-        actions = np.zeros((len(choices), len(self.problem.space.nvec)), np.int64)
-        actions[:, self.columns] = choices
-        return choices, self.problem.evaluate(actions)
+        return choices, self.problem.evaluate(self._actions(choices))
 
     def _remember(self, choices: IntArray, evaluation: Evaluation) -> None:
+        if self.surrogate.taken < self.config.surrogate:
+            self.surrogate.add(choices, evaluation.values)
         figures = self.feedback.observed(evaluation)
         size = max(1, self.plateau.size)
         alike = self.config.alike
@@ -214,10 +218,25 @@ class BatchedLearner:
         return self._fresh(lambda n: self.worlds.free(self.policies, seen, n, self.rng), count)
 
     def _from_elites(self) -> Choices:
-        return self._fresh(
-            lambda n: self.worlds.from_elites(self.policies, self.elites, n, self.rng),
-            self.config.worlds,
-        )
+        def draw(count: int) -> Choices:
+            return self.worlds.from_elites(self.policies, self.elites, count, self.rng)
+
+        if self.surrogate.taken < self.config.surrogate and self.surrogate.ready:
+            return self._screened(draw)
+        return self._fresh(draw, self.config.worlds)
+
+    def _screened(self, draw: Callable[[int], Choices]) -> Choices:
+        """Draw many worlds and keep those that the surrogate picks."""
+        drawn = draw(self.config.proposals * SCREENED)
+        nests = self._nests(drawn.moved)
+        known = self.known if self.config.avoid_repeats else set()
+        new = {nest: row for row, nest in enumerate(nests) if nest not in known}
+        rows = np.fromiter(new.values(), np.int64)
+        if len(rows) < SCREENED:
+            return self._fresh(draw, SCREENED)
+        picked = rows[self.surrogate.pick(drawn.moved[rows], SCREENED, self.rng)]
+        self.known.update(nests[row] for row in picked)
+        return drawn.rows(picked)
 
     def _fresh(self, draw: Callable[[int], Choices], count: int) -> Choices:
         """Draw `count` worlds whose loop nests were not sampled before, as far as they exist."""
@@ -238,19 +257,28 @@ class BatchedLearner:
 
     def _unseen(self, choices: IntArray, most: int) -> IntArray:
         """The first rows, at most so many, whose loop nest was not seen before; now they were."""
-        problem = self.problem
-        actions = np.zeros((len(choices), len(problem.space.nvec)), np.int64)
-        actions[:, self.columns] = choices
-        mappings = problem.space.decode(actions)
-        nests = keys(problem.layer, problem.accelerator, mappings, problem.cost_model.name)
         new: list[int] = []
-        for row, key in enumerate(nests.tolist()):
+        for row, key in enumerate(self._nests(choices)):
             if len(new) == most:
                 break
             if key not in self.known:
                 self.known.add(key)
                 new.append(row)
         return np.array(new, dtype=np.int64)
+
+    def _nests(self, choices: IntArray) -> list[int]:
+        """What tells the loop nests of ``(B, P)`` choices apart."""
+        problem = self.problem
+        mappings = problem.space.decode(self._actions(choices))
+        nests = keys(problem.layer, problem.accelerator, mappings, problem.cost_model.name)
+        found: list[int] = nests.tolist()
+        return found
+
+    def _actions(self, choices: IntArray) -> IntArray:
+        """Choices as ``(B, all parameters)`` actions."""
+        actions = np.zeros((len(choices), len(self.problem.space.nvec)), np.int64)
+        actions[:, self.columns] = choices
+        return actions
 
     def _anywhere(self, count: int) -> IntArray:
         return self.rng.integers(0, self.space.nvec, (count, len(self.space.nvec)))

@@ -18,7 +18,7 @@ from mapper.marl.ppo import Transitions
 if TYPE_CHECKING:
     from mapper.marl.batched import BatchedLearner
 
-VERSION = 3
+VERSION = 4
 NUMBERS = ("restarts", "before", "kept", "begun")
 
 
@@ -68,6 +68,7 @@ def restore(learner: BatchedLearner, path: str | Path) -> None:
     learner.archive = Elites(*(tensor.numpy() for tensor in state["archive"]))
     learner.pending = [Transitions(*(t.numpy() for t in part)) for part in state["pending"]]
     learner.known = set(state["known"].numpy().view(np.uint64).tolist())
+    learner.surrogate.restore(state["surrogate"])
     learner.feedback.reference = state["reference"].numpy()
     learner.feedback.level = state["level"]
     learner.rng.bit_generator.state = json.loads(state["rng"])
@@ -142,6 +143,7 @@ def _state(learner: BatchedLearner) -> dict[str, Any]:
         "bests": torch.from_numpy(learner.bests().actions),
         "pending": [[torch.from_numpy(f.copy()) for f in part] for part in learner.pending],
         "known": torch.from_numpy(known),
+        "surrogate": learner.surrogate.state(),
         "reference": torch.from_numpy(learner.feedback.reference),
         "level": learner.feedback.level,
         "rng": json.dumps(learner.rng.bit_generator.state),

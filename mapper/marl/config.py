@@ -49,6 +49,8 @@ class MarlConfig:
         reunion: After so many restarts one begins with the bests of all epochs instead of a new
             population; 0 never does.
         growth: Factor by which the elites grow at a restart.
+        surrogate: Samples during which a Gaussian process screens what the agents propose; 0 never.
+        proposals: Worlds that the agents play in thought for each one that is then evaluated.
         restart_policy: Share of a restart's population that the policies choose.
         avoid_repeats: Never spend a sample on a loop nest that was sampled before.
         own_choice: Agents observe the current choices of their own parameters too.
@@ -88,6 +90,8 @@ class MarlConfig:
     alike: int = 2
     reunion: int = 2
     growth: float = 2.0
+    surrogate: int = 1000
+    proposals: int = 16
     restart_policy: float = 0.5
     avoid_repeats: bool = True
     own_choice: bool = False
@@ -108,6 +112,7 @@ class MarlConfig:
             clip=self.clip,
             acting=self.acting,
             greed=self.greed,
+            proposals=self.proposals,
             checkpoint_every=self.checkpoint_every,
         )
         share(

@@ -1,0 +1,172 @@
+"""A Gaussian process over the first samples of a search, which ranks what the agents propose."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mapper.marl.adam import Adam
+from mapper.marl.policies import Space
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+
+class Surrogate:
+    """Log of the objective as a Gaussian process: a Matern kernel with a scale for each feature.
+
+    Infeasible samples count as bad as the worst tenth of the feasible ones. The kernel's parameters
+    climb the likelihood by a few steps whenever the samples have grown by a quarter. Ranking is
+    Thompson sampling: each pick is the best of one function drawn from the process, so picks that
+    are made together differ where the process is unsure (Thompson, Biometrika 1933; Rasmussen and
+    Williams, Gaussian processes for machine learning, 2006).
+
+    Args:
+        space: Parameters with a choice.
+    """
+
+    MOST = 256
+    """Samples it holds: of more, the latest half and the best of the others."""
+    STEPS = 12
+    GROWTH = 1.25
+    LEARNING_RATE = 0.15
+    FEASIBLE = 5
+    WORST = 0.9
+    """Quantile of the feasible values at which all worse ones are cut off."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.actions: IntArray = np.empty((0, len(space.nvec)), np.int64)
+        self.values: FloatArray = np.empty(0)
+        self.fitted = self.taken = 0
+        width = self._features(np.zeros((1, len(space.nvec)), np.int64)).shape[1]
+        scales = torch.full((width,), -math.log(0.1 * width), dtype=torch.float64)
+        self.scales = torch.nn.Parameter(scales)  # log of 1 / length**2
+        self.signal = torch.nn.Parameter(torch.zeros((), dtype=torch.float64))  # log variance
+        self.noise = torch.nn.Parameter(torch.full((), -4.0, dtype=torch.float64))
+        self._known: tuple[Tensor, Tensor, Tensor] | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether it has seen enough feasible samples to rank anything."""
+        return int(np.isfinite(self.values).sum()) >= self.FEASIBLE
+
+    def add(self, actions: IntArray, values: FloatArray) -> None:
+        """Take ``(B, P)`` choices and their ``(B,)`` values, inf where infeasible."""
+        self.taken += len(values)
+        actions = np.concatenate([self.actions, actions])
+        values = np.concatenate([self.values, values])
+        old = max(0, len(values) - self.MOST // 2)
+        best = np.argsort(values[:old], kind="stable")[: self.MOST - self.MOST // 2]
+        kept = np.concatenate([np.sort(best), np.arange(old, len(values))])
+        self.actions, self.values = actions[kept], values[kept]
+        self._known = None
+
+    def pick(self, actions: IntArray, count: int, rng: np.random.Generator) -> IntArray:
+        """``(count,)`` distinct rows of ``(B, P)`` choices, ``count <= B``: the most promising."""
+        points, factor, weights = self._known or self._condition()
+        with torch.no_grad():
+            new = torch.from_numpy(self._features(actions))
+            cross = self._covariance(new, points)
+            explained = torch.linalg.solve_triangular(factor, cross.T, upper=False)
+            left = self._covariance(new, new) - explained.T @ explained
+            left.diagonal().add_(1e-4 * self.signal.exp())
+            spread, _ = torch.linalg.cholesky_ex(left)
+            noise = torch.from_numpy(rng.standard_normal((len(actions), count)))
+            drawn: FloatArray = (cross @ weights + spread @ noise).numpy()
+        picked: list[int] = []
+        for order in np.argsort(drawn, axis=0, kind="stable").T.tolist():
+            picked.append(next(row for row in order if row not in picked))
+        return np.array(picked, dtype=np.int64)
+
+    def state(self) -> dict[str, Any]:
+        """Everything that a checkpoint keeps: tensors and numbers."""
+        return {
+            "actions": torch.from_numpy(self.actions.copy()),
+            "values": torch.from_numpy(self.values.copy()),
+            "counts": [self.fitted, self.taken],
+            "kernel": [part.detach().clone() for part in self._kernel()],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from what :meth:`state` gave."""
+        self.actions, self.values = state["actions"].numpy(), state["values"].numpy()
+        self.fitted, self.taken = state["counts"]
+        with torch.no_grad():
+            for mine, kept in zip(self._kernel(), state["kernel"], strict=True):
+                mine.copy_(kept)
+        self._known = None
+
+    def _kernel(self) -> list[torch.nn.Parameter]:
+        return [self.scales, self.signal, self.noise]
+
+    def _condition(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Points, the factor of their covariance, and the weights of the mean; kept until `add`."""
+        points = torch.from_numpy(self._features(self.actions))
+        targets = torch.from_numpy(self._targets())[:, None]
+        if self.taken >= self.GROWTH * self.fitted:
+            self._fit(points, targets)
+            self.fitted = self.taken
+        with torch.no_grad():
+            factor = self._factor(self._covariance(points, points))
+            self._known = points, factor, torch.cholesky_solve(targets, factor)
+        return self._known
+
+    def _fit(self, points: Tensor, targets: Tensor) -> None:
+        """Climb the likelihood of the targets."""
+        apart = (points[:, None] - points).square()
+        optimizer = Adam(self._kernel(), self.LEARNING_RATE)
+        for _ in range(self.STEPS):
+            optimizer.zero_grad()
+            factor = self._factor(self._matern(apart @ self.scales.exp()))
+            white = torch.linalg.solve_triangular(factor, targets, upper=False)
+            loss = 0.5 * white.square().sum() + factor.diagonal().log().sum()
+            loss.backward()
+            optimizer.step()
+            with torch.no_grad():
+                self.scales.clamp_(-8.0, 5.0)
+                self.signal.clamp_(-3.0, 4.0)
+                self.noise.clamp_(-9.0, 0.0)
+
+    def _factor(self, covariance: Tensor) -> Tensor:
+        """Cholesky factor ``(N, N)`` with the noise on the diagonal."""
+        noise = torch.eye(len(covariance), dtype=torch.float64) * (self.noise.exp() + 1e-6)
+        factor: Tensor = torch.linalg.cholesky(covariance + noise)
+        return factor
+
+    def _covariance(self, left: Tensor, right: Tensor) -> Tensor:
+        """``(N, M)`` of points ``(N, F)`` and ``(M, F)``."""
+        root = (0.5 * self.scales).exp()
+        left, right = left * root, right * root
+        ends = left.square().sum(dim=1)[:, None] + right.square().sum(dim=1)
+        return self._matern(ends - 2.0 * left @ right.T)
+
+    def _matern(self, square: Tensor) -> Tensor:
+        """Matern 5/2 of squared scaled distances."""
+        apart = (5.0 * square.clamp_min(0.0) + 1e-12).sqrt()
+        return self.signal.exp() * (1.0 + apart + apart.square() / 3.0) * (-apart).exp()
+
+    def _targets(self) -> FloatArray:
+        """``(N,)`` standardised logs."""
+        good = np.isfinite(self.values)
+        logs = np.log(self.values[good])
+        worst = np.quantile(logs, self.WORST)
+        targets = np.full(len(self.values), worst)
+        targets[good] = np.minimum(logs, worst)
+        standard: FloatArray = (targets - targets.mean()) / (targets.std() or 1.0)
+        return standard
+
+    def _features(self, actions: IntArray) -> FloatArray:
+        """``(B, F)``: ordered choices in [0, 1], and a column for each choice of a category."""
+        columns: list[FloatArray] = []
+        for column, count in enumerate(self.space.nvec.tolist()):
+            if self.space.ordinal[column]:
+                columns.append(actions[:, column, None] / (count - 1))
+            else:
+                columns.append((actions[:, column, None] == np.arange(count)).astype(np.float64))
+        return np.concatenate(columns, axis=1)

@@ -1,0 +1,83 @@
+"""The surrogate that screens the agents' proposals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="marl needs the extra `rl`")
+
+import baselines  # noqa: E402
+from maestro_env import Problem  # noqa: E402
+from mapper.marl.policies import Space  # noqa: E402
+from mapper.marl.surrogate import Surrogate  # noqa: E402
+
+SPACE = Space(np.array([9, 9, 4]), np.array([True, True, False]), np.array([0, 0, 1]))
+
+
+def cost(actions):
+    """A valley across two ordered parameters, and one good category; a corner is infeasible."""
+    first, second, kind = actions.T
+    value = np.exp(0.3 * (first - 6) ** 2 + 0.1 * (second - 2) ** 2 + 2.0 * (kind != 1))
+    return np.where((first == 0) & (second == 0), np.inf, value)
+
+
+def trained(count=60):
+    rng = np.random.default_rng(0)
+    surrogate = Surrogate(SPACE)
+    actions = rng.integers(0, SPACE.nvec, (count, 3))
+    surrogate.add(actions, cost(actions))
+    return surrogate, rng
+
+
+def test_picks_are_far_better_than_chance_and_distinct():
+    surrogate, rng = trained()
+    proposals = rng.integers(0, SPACE.nvec, (200, 3))
+    picked = surrogate.pick(proposals, 8, rng)
+    assert len(set(picked.tolist())) == 8
+    values = cost(proposals)
+    assert np.median(values[picked]) < np.quantile(values, 0.1)
+
+
+def test_a_feature_without_influence_gets_a_long_scale():
+    rng = np.random.default_rng(1)
+    surrogate = Surrogate(SPACE)
+    for _ in range(6):
+        actions = rng.integers(0, SPACE.nvec, (40, 3))
+        surrogate.add(actions, np.exp(0.3 * (actions[:, 0] - 4.0) ** 2))
+        surrogate.pick(actions, 1, rng)
+    steep, flat = surrogate.scales.detach()[:2]
+    assert steep > flat + 1.0
+
+
+def test_it_keeps_the_latest_and_the_best():
+    surrogate = Surrogate(SPACE)
+    rng = np.random.default_rng(0)
+    actions = rng.integers(0, SPACE.nvec, (1000, 3))
+    values = np.arange(1000.0) + 1.0
+    surrogate.add(actions, values)
+    assert len(surrogate.values) == Surrogate.MOST
+    assert surrogate.values.min() == 1.0
+    assert surrogate.values[-1] == 1000.0
+
+
+def test_state_goes_on_as_before():
+    surrogate, _ = trained()
+    other = Surrogate(SPACE)
+    surrogate.pick(surrogate.actions, 1, np.random.default_rng(5))
+    other.restore(surrogate.state())
+    proposals = np.random.default_rng(2).integers(0, SPACE.nvec, (50, 3))
+    picks = [s.pick(proposals, 5, np.random.default_rng(3)).tolist() for s in (surrogate, other)]
+    assert picks[0] == picks[1]
+
+
+def test_screened_search_needs_fewer_samples():
+    values = {}
+    for samples in (0, 300):
+        runs = []
+        for seed in range(3):
+            problem = Problem("vgg16.5", "edge", "edp")
+            searcher = baselines.load("marl", surrogate=samples)
+            runs.append(searcher.search(problem, 300, seed).best_value)
+        values[samples] = np.median(runs)
+    assert values[300] < values[0]
