@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,8 @@ def open_engine(location: str, *, create: bool) -> Engine:
     if path is not None:
         _check_file(path, create)
     try:
-        engine = _make_engine(location, path)
+        reading = path is not None and not create and not _writable(path)
+        engine = _make_engine(location, path, reading=reading)
         _check_schema(engine, location, create=create)
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise StoreError(
@@ -56,7 +58,16 @@ def sqlite_path(location: str) -> Path | None:
     return Path(url.database) if url is not None and url.database not in (None, MEMORY) else None
 
 
-def _make_engine(location: str, path: Path | None) -> Engine:
+def _writable(path: Path) -> bool:
+    """Whether SQLite can write a file and the log that it keeps beside it."""
+    return os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
+
+
+def _make_engine(location: str, path: Path | None, *, reading: bool = False) -> Engine:
+    """Connect; a file on a read-only place is opened to read, as of its last checkpoint."""
+    if reading and path is not None:
+        address = f"{path.absolute().as_uri()}?mode=ro&immutable=1&uri=true"
+        return create_engine(f"sqlite:///{address}")
     if location == MEMORY:
         engine = create_engine(
             "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
@@ -137,7 +148,7 @@ def _remedy(error: DBAPIError) -> str:
         remedy = "take another --store, or save what is left with `sqlite3 FILE .recover`"
         return f"; the file is damaged: {remedy}"
     if "readonly" in text or "unable to open" in text:
-        return "; file and folder must be writable, also to read (SQLite keeps its log beside it)"
+        return "; the file and its folder must be writable"
     return ""
 
 

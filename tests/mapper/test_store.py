@@ -203,6 +203,18 @@ def test_another_schema_version_is_refused(tmp_path):
         Store.open(tmp_path / "s.sqlite")
 
 
+def test_a_store_in_a_read_only_place_can_be_read(tmp_path, monkeypatch):
+    path = tmp_path / "with space.sqlite"
+    with Store.open(path) as store:
+        store.claim(identity())
+    monkeypatch.setattr("mapper.store.engine._writable", lambda _path: False)
+    with Store.open(path, create=False) as store:
+        assert [run.name for run in store.runs()] == ["toy 0"]
+        with pytest.raises(StoreError, match="cannot write: attempt to write a readonly"):
+            store.remove([1])
+    assert [found.name for found in tmp_path.iterdir()] == ["with space.sqlite"]
+
+
 def test_a_damaged_file_is_named_with_a_remedy(tmp_path):
     path = tmp_path / "s.sqlite"
     Store.open(path).close()
