@@ -14,6 +14,7 @@ import ctypes
 import gc
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,16 @@ import numpy as np
 from mapper.show.tables import print_rows
 from mpe_marl.profiling.peaks import copy_seconds
 from mpe_marl.replay import Replay, Schema, Transition, make_law
+from mpe_marl.replay.laws import Law
 from mpe_marl.worlds import BatchWorlds, make_spec
 
-# layout, law; the first is what the others are compared with
-CASES = [
-    ("lists", "uniform"), ("lists", "neighbor"), ("lists", "neighbor-skip"),
-    ("arrays", "uniform"), ("joint", "uniform"), ("joint", "neighbor"), ("joint", "runs"),
-    ("joint", "shared"), ("state", "uniform"), ("state", "shared"),
-]  # fmt: skip
+# layout -> laws; the first of all is what the others are compared with
+CASES = {
+    "lists": ("uniform", "neighbor", "neighbor-skip"),
+    "arrays": ("uniform",),
+    "joint": ("uniform", "neighbor", "runs", "shared"),
+    "state": ("uniform", "shared"),
+}
 
 
 def filled(n: int, rows: int, world: str, layout: str) -> Replay:
@@ -50,17 +53,25 @@ def filled(n: int, rows: int, world: str, layout: str) -> Replay:
     return store
 
 
-def sampling_seconds(store: Replay, law: str, n: int, repeats: int) -> float:
-    """Fastest time to draw and fetch what one update of all trainers takes [s]."""
-    store.law = make_law(law)
-    draws = 1 if store.law.shared else n
-    best = float("inf")
+def sampling_seconds(store: Replay, laws: Sequence[Law], n: int, repeats: int) -> dict[str, float]:
+    """Fastest time to draw and fetch what one update of all trainers takes [s], for each law.
+
+    The laws take turns, so that other work on the machine meets them alike.
+    """
+    best = dict.fromkeys((law.name for law in laws), float("inf"))
     for _ in range(repeats):
-        start = time.thread_time()
-        for _ in range(draws):
-            store.sample()
-        best = min(best, time.thread_time() - start)
+        for law in laws:
+            store.law = law
+            start = time.thread_time()
+            for _ in range(draws_of(law, n)):
+                store.sample()
+            best[law.name] = min(best[law.name], time.thread_time() - start)
     return best
+
+
+def draws_of(law: Law, n: int) -> int:
+    """Mini-batches that one update of ``n`` trainers draws."""
+    return 1 if law.shared else n
 
 
 def free_memory() -> None:
@@ -73,30 +84,31 @@ def free_memory() -> None:
 
 def measure(n: int, args: argparse.Namespace) -> list[dict[str, Any]]:
     """One row a layout and law, and memcpy of the same bytes."""
-    cases = [c for c in CASES if c[0] not in args.without]
     rows: list[dict[str, Any]] = []
-    store = held = None
-    for layout, law in cases:
-        if layout != held:
-            store = None  # one layout in memory at a time
-            free_memory()
-            store, held = filled(n, args.rows, args.world, layout), layout
+    for layout, names in CASES.items():
+        if layout in args.without:
+            continue
+        free_memory()  # one layout in memory at a time
+        store, laws = filled(n, args.rows, args.world, layout), [make_law(name) for name in names]
         repeats = args.repeats if layout == "lists" else 4 * args.repeats
-        seconds = sampling_seconds(store, law, n, repeats)
-        draws = 1 if store.law.shared else n
-        bytes_ = store.layout.row_bytes() * store.batch * draws
-        row = {"agents": n, "layout": layout, "law": law, "ms": seconds * 1e3}
-        row |= {"MB": bytes_ / 1e6, "GB/s": bytes_ / seconds / 1e9}
-        if layout == "joint":
-            copied = copy_seconds(
-                store.layout.row_bytes(), args.rows, store.batch, draws, timer=time.thread_time
-            )
-            row["over memcpy"] = seconds / copied
-        else:
-            row["over memcpy"] = None
-        row["times"] = rows[0]["ms"] / row["ms"] if rows else 1.0
-        row["cut %"] = 100 * (1 - row["ms"] / rows[0]["ms"]) if rows else 0.0
-        rows.append(row)
+        width = store.layout.row_bytes()
+        for law, seconds in zip(
+            laws, sampling_seconds(store, laws, n, repeats).values(), strict=True
+        ):
+            draws = draws_of(law, n)
+            copied = None
+            if layout == "joint":
+                copied = copy_seconds(width, args.rows, store.batch, draws, timer=time.thread_time)
+            size, first = width * store.batch * draws, rows[0]["ms"] if rows else seconds * 1e3
+            rows.append(
+                {
+                    "agents": n, "layout": layout, "law": law.name, "ms": seconds * 1e3,
+                    "MB": size / 1e6, "GB/s": size / seconds / 1e9,
+                    "over memcpy": seconds / copied if copied else None,
+                    "times": first / (seconds * 1e3), "cut %": 100 * (1 - seconds * 1e3 / first),
+                }
+            )  # fmt: skip
+        del store
     return rows
 
 
