@@ -24,6 +24,7 @@ VARIANTS = {
     "no exchange": "marl:exchange=0",
     "no restarts": "marl:patience=0",
     "no reunions": "marl:reunion=0",
+    "no surrogate": "marl:surrogate=0",
     "no limit of elites alike": "marl:alike=0",
     "no policies at restarts": "marl:restart_policy=0",
     "repeats allowed": "marl:avoid_repeats=false",

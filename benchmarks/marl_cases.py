@@ -41,6 +41,10 @@ CASES = {
         "archgym": ("mobilenetv2.5", "resnet18.6", "vgg16.4", "resnet50.10"),
         "edge": ("mobilenetv2.12", "resnet18.3", "vgg16.5", "resnet50.20"),
     },
+    "hard": {
+        "archgym": ("vgg16.4", "resnet50.10"),
+        "edge": ("vgg16.5", "resnet50.20", "resnet18.3", "bert_base.1"),
+    },
 }
 OBJECTIVES = ("latency", "edp", "energy")
 METHODS = (
