@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import time
 from dataclasses import dataclass
@@ -34,8 +35,26 @@ class Recorded:
         return float(self.values.min())
 
 
-def record(label: str, problem: Problem, method: str, budget: int, seed: int) -> Recorded:
-    """Run ``name:option=value``, keeping all samples."""
+def record(
+    label: str, problem: Problem, method: str, budget: int, seed: int, kept: Path | None = None
+) -> Recorded:
+    """Run ``name:option=value``, keeping all samples.
+
+    With a folder `kept`, a finished search is a file there, and is read instead of run.
+    """
+    if kept is None:
+        return _searched(label, problem, method, budget, seed)
+    whole = json.dumps([problem.describe(), method, budget, seed], sort_keys=True)
+    path = kept / f"{hashlib.sha256(whole.encode()).hexdigest()[:20]}.npz"
+    if not path.exists():
+        run = _searched(label, problem, method, budget, seed)
+        kept.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(path, actions=run.actions, values=run.values, seconds=run.seconds)
+    with np.load(path) as file:
+        return Recorded(label, file["actions"], file["values"], float(file["seconds"]))
+
+
+def _searched(label: str, problem: Problem, method: str, budget: int, seed: int) -> Recorded:
     name, *pairs = method.split(":")
     options = {key: yaml.safe_load(value) for key, value in (p.split("=") for p in pairs)}
     actions, values = [], []

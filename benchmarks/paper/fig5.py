@@ -12,6 +12,7 @@ Area is searched together with the PE count, under a latency limit of 4 times th
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import common
@@ -75,6 +76,7 @@ def main() -> None:
     parser.add_argument("--objectives", default="latency,energy,edp,area")
     parser.add_argument("--methods", default=";".join(METHODS), help="labels, with semicolons")
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--runs", type=Path, help="keep finished searches there, and go on")
     arguments = parser.parse_args()
     seeds = range(arguments.seed, arguments.seed + arguments.seeds)
     ends = common.windows(arguments.budget)
@@ -85,7 +87,9 @@ def main() -> None:
             problem = problem_of(layer, objective, arguments.accelerator, arguments.cost_model)
             runs = {
                 label: [
-                    common.record(label, problem, METHODS[label], arguments.budget, seed)
+                    common.record(
+                        label, problem, METHODS[label], arguments.budget, seed, arguments.runs
+                    )
                     for seed in seeds
                 ]
                 for label in arguments.methods.split(";")

@@ -21,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
-from maestro_env import BudgetExhausted, Problem
+from maestro_env import Problem
 from mapper.clustering import Assignment
 from mapper.marl.agents import choosing
 from mapper.marl.config import MarlConfig
@@ -58,6 +58,7 @@ class ChoosingEnv(MultiAgentEnv):
         }
         self.age = 0
         self.seen = np.zeros(OBSERVATION, np.float32)
+        self.end: BaseException | None = None
         super().__init__()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
@@ -83,7 +84,11 @@ class ChoosingEnv(MultiAgentEnv):
         action = np.zeros((1, len(self.problem.space.nvec)), np.int64)
         for agent, columns in zip(self.possible_agents, self.columns, strict=True):
             action[0, columns] = action_dict[agent]
-        evaluation = self.problem.evaluate(action)
+        try:
+            evaluation = self.problem.evaluate(action)
+        except BaseException as end:
+            self.end = end  # RLlib raises another one in its place
+            raise
         self.seen = self.feedback.observed(evaluation)[0]
         free = np.full(1, np.nan)
         return float(self.feedback.log_gain(free, evaluation.values)[0])
@@ -111,7 +116,6 @@ def search(
         raise ValueError(f"assignment: {', '.join(sorted(missing))} belong to no agent")
     with ray_session(config.ray_address or "local"):
         _train(problem, assignment, config, int(rng.integers(2**31)))
-    raise BudgetExhausted(f"all {problem.budget} samples are used up")
 
 
 def _train(problem: Problem, assignment: Assignment, config: MarlConfig, seed: int) -> None:
@@ -164,17 +168,27 @@ def _train(problem: Problem, assignment: Assignment, config: MarlConfig, seed: i
     _hush()  # building sets the levels anew
     try:
         _load_weights(algorithm, world.possible_agents, config.checkpoint)
-        while problem.remaining != 0:
-            try:
-                algorithm.train()
-            except RuntimeError:  # RLlib's word for an environment that raises
-                if problem.remaining != 0:
-                    raise
-        _save_weights(algorithm, world.possible_agents, config.checkpoint)
+        try:
+            _until_it_ends(algorithm, world)
+        except Exception:
+            _save_weights(algorithm, world.possible_agents, config.checkpoint)
+            raise
     finally:
         del _WORLDS[key]
         algorithm.stop()
         _forget(Path(algorithm.logdir))
+
+
+def _until_it_ends(algorithm: Any, world: ChoosingEnv) -> None:
+    """Train; raises what ended the search: the budget, Ctrl-C or a fault.
+
+    RLlib says RuntimeError for all that an environment raises, so the world keeps it.
+    """
+    try:
+        while True:
+            algorithm.train()
+    except Exception as error:
+        raise (world.end or error) from None
 
 
 def _hush() -> None:

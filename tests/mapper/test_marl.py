@@ -460,3 +460,31 @@ def test_rllib_learns_what_the_batched_learner_learns(tmp_path):
     assert 0.7 < theirs.best_value / ours.best_value < 1.4
     weights = torch.load(path, weights_only=True)["agents"]
     assert len(weights) == len(resolve("auto", problem()))
+
+
+def test_what_ends_an_rllib_search_comes_out_as_itself():
+    """RLlib says RuntimeError for all that an environment raises; Ctrl-C is no fault."""
+    pytest.importorskip("ray", reason="needs the extra rllib")
+    from mapper.marl.rllib import ChoosingEnv, _until_it_ends
+
+    class StoppedError(Exception):
+        pass
+
+    def stop(batch, evaluation):
+        if counted.samples == 3:
+            raise StoppedError
+
+    class Algorithm:
+        def train(self):
+            agents = zip(world.possible_agents, world.columns, strict=True)
+            try:
+                world.step({name: np.zeros(len(columns), int) for name, columns in agents})
+            except StoppedError:
+                raise RuntimeError from None
+
+    counted = problem()
+    counted.on_evaluate = stop
+    world = ChoosingEnv(counted, resolve("auto", counted))
+    with pytest.raises(StoppedError):
+        _until_it_ends(Algorithm(), world)
+    assert counted.samples == 3
