@@ -49,10 +49,8 @@ def rows_of(
         for label, seeds in runs.items()
     }
     level = 0.9 * max(float(np.nanmax(line)) for line in returns.values())
-    first = common.arrival(next(iter(returns.values())), ends, level)
     rows = []
     for label, seeds in runs.items():
-        there = common.arrival(returns[label], ends, level)
         within = [common.arrival_of_best(run, 1.05 * reference) for run in seeds]
         rows.append(
             {
@@ -60,8 +58,7 @@ def rows_of(
                 "objective": case[1],
                 "method": label,
                 "last mean return": float(returns[label][-1]),
-                "return arrives at": there,
-                "times the first": there / first,
+                "return arrives at": common.arrival(returns[label], ends, level),
                 "median best / best of all": float(np.median([r.best for r in seeds]) / reference),
                 "median samples to 5 %": float(np.median(within)),
                 "cpu_s": float(np.mean([run.seconds for run in seeds])),
