@@ -12,7 +12,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "searchers.md"
 
 def rows() -> dict[str, list[str]]:
     found = {}
-    for line in PAGE.read_text(encoding="utf-8").splitlines():
+    table = PAGE.read_text(encoding="utf-8").partition("\n## ")[0]
+    for line in table.splitlines():
         match = re.match(r"\| `([a-z-]+)` \|", line)
         if match:
             found[match[1]] = [cell.strip() for cell in line.strip("|").split("|")]
