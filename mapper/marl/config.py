@@ -124,6 +124,7 @@ class MarlConfig:
         )
         share(**{"local + uniform": self.local + self.uniform})
         for name in (
+            "surrogate",
             "alike",
             "reunion",
             "elites",

@@ -154,6 +154,8 @@ def test_every_option_runs_and_finds_a_mapping(options):
         ({"local": 0.8, "uniform": 0.3}, r"local \+ uniform"),
         ({"worlds": 0}, "worlds: got 0"),
         ({"elites": -1}, "elites: got -1"),
+        ({"surrogate": -1}, "surrogate: got -1"),
+        ({"proposals": 0}, "proposals: got 0"),
         ({"growth": 0.5}, "growth: got 0.5"),
         ({"agent": 3}, "Did you mean 'agents'"),
     ],
