@@ -13,7 +13,7 @@ from mpe_marl.replay.layout import Layout
 from mpe_marl.replay.memory import Shapes, total_bytes
 from mpe_marl.replay.ring import Ring, Rows
 from mpe_marl.replay.schema import Batch, Schema, Transition
-from mpe_marl.worlds.kernels import observe_all
+from mpe_marl.worlds.kernels import observe
 from mpe_marl.worlds.spec import WorldSpec
 
 _EMPTY = np.zeros((0,), dtype=np.float32)
@@ -125,8 +125,8 @@ class State(Layout):
         if not states_only:
             obs = self.scratch("obs", (b, s.n_agents, s.obs_dim))
             next_obs = self.scratch("next_obs", (b, s.n_agents, s.obs_dim))
-            observe_all(now, *self._sizes, obs)
-            observe_all(after, *self._sizes, next_obs)
+            observe(now, *self._sizes, obs)
+            observe(after, *self._sizes, next_obs)
         return Batch(
             obs=obs,
             actions=actions,

@@ -135,7 +135,7 @@ class BatchWorlds:
         return self._step
 
     def _observe(self) -> NDArray[np.float32]:
-        kernels.observe_all(self._state, self._spec.n_movers, self._spec.n_landmarks, self._obs)
+        kernels.observe(self._state, self._spec.n_movers, self._spec.n_landmarks, self._obs)
         return self._obs
 
     def states(self) -> NDArray[np.float32]:

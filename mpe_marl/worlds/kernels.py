@@ -3,7 +3,8 @@
 The arithmetic follows mpe2 1.1.1 operation by operation (``_mpe_utils/core.py`` World.step,
 ``simple_tag.py`` and ``simple_spread.py`` reward), so both agree to rounding. What is done for
 every pair is written as a plain loop over contiguous numbers, which the compiler turns into vector
-instructions; unsigned indices spare the check for negative ones, which would prevent that.
+instructions; unsigned indices spare the check for negative ones, which would prevent that. Every
+part of a step takes all worlds in turn: for small ones a call costs more than what it computes.
 """
 
 from __future__ import annotations
@@ -33,14 +34,18 @@ Float = NDArray[np.float64]
 State = NDArray[np.float64]
 _U = np.uintp
 _compiled = njit(cache=True, error_model="numpy")  # two at one place: no error, as in mpe2
+_inlined = njit(cache=True, error_model="numpy", inline="always")
 
 
 @_compiled
-def _split(state: State, w: int, first: int, count: int, x: Float, y: Float, to: int) -> None:
-    """Copy ``count`` (x, y) pairs at column ``first`` to two arrays, from ``to`` on."""
-    for k in range(count):
-        x[to + k] = state[w, first + 2 * k]
-        y[to + k] = state[w, first + 2 * k + 1]
+def _split(state: State, n_movers: int, x: Float, y: Float) -> None:
+    """Copy the (x, y) places of movers and landmarks to ``(W, E)`` arrays."""
+    for w in range(state.shape[0]):
+        for e in range(n_movers):
+            x[w, e], y[w, e] = state[w, 2 * e], state[w, 2 * e + 1]
+        for e in range(n_movers, x.shape[1]):  # velocities lie between
+            at = 2 * (e + n_movers)
+            x[w, e], y[w, e] = state[w, at], state[w, at + 1]
 
 
 @_compiled
@@ -72,56 +77,66 @@ def _near(x: Float, y: Float, radius: Float, a: int, b: int) -> bool:
 
 
 @_compiled
-def _contacts(x: Float, y: Float, radius: Float, n_movers: int, force: Float) -> None:
+def _contacts(xs: Float, ys: Float, radius: Float, n_movers: int, forces: Float) -> None:
     """Add every contact force, in mpe2's order of pairs.
 
     Args:
-        x: Places of the movers, then of the landmarks.
-        y: As ``x``.
-        radius: ``(E,)`` radii of the movers, then of the landmarks that can be bumped into.
+        xs: ``(W, E)`` places of the movers, then of the landmarks.
+        ys: As ``xs``.
+        radius: ``(B,)`` radii of the movers, then of the landmarks that can be bumped into.
         n_movers: Bodies that move.
-        force: ``(E, 2)`` changed in place.
+        forces: ``(W, B, 2)`` changed in place.
     """
     bodies = radius.shape[0]
-    for a in range(n_movers):
-        start = a + 1
-        while bodies - start >= _FEW:
-            count = min(_WORD, bodies - start)
-            near = np.uint64(0)  # one bit a body: a loop without branches
-            for c in range(count):
-                near |= np.uint64(_near(x, y, radius, a, start + c)) << np.uint64(c)
-            while near:
-                _push_apart(x, y, radius, a, start + np.int64(trailing_zeros(near)), force)
-                near &= near - np.uint64(1)
-            start += count
-        for b in range(start, bodies):
-            if _near(x, y, radius, a, b):
-                _push_apart(x, y, radius, a, b, force)
+    for w in range(xs.shape[0]):
+        x, y, force = xs[w], ys[w], forces[w]
+        for a in range(n_movers):
+            start = a + 1
+            while bodies - start >= _FEW:
+                count = min(_WORD, bodies - start)
+                near = np.uint64(0)  # one bit a body: a loop without branches
+                for c in range(count):
+                    near |= np.uint64(_near(x, y, radius, a, start + c)) << np.uint64(c)
+                while near:
+                    _push_apart(x, y, radius, a, start + np.int64(trailing_zeros(near)), force)
+                    near &= near - np.uint64(1)
+                start += count
+            for b in range(start, bodies):
+                if _near(x, y, radius, a, b):
+                    _push_apart(x, y, radius, a, b, force)
 
 
 @_compiled
 def _integrate(
-    state: State, w: int, movers: Float, force: Float, openai_order: bool, x: Float, y: Float
+    state: State, movers: Float, force: Float, openai_order: bool, x: Float, y: Float
 ) -> None:
-    """Move every mover one step (core.py:210), in the state and in ``(M,)`` places."""
+    """Move every mover one step (core.py:210), in the states and in the ``(W, E)`` places."""
     n = movers.shape[0]
-    for m in range(n):
-        p, v = 2 * m, 2 * n + 2 * m
-        old_x, old_y = state[w, v], state[w, v + 1]
-        vx = old_x * (1 - DAMPING) + force[m, 0] * DT
-        vy = old_y * (1 - DAMPING) + force[m, 1] * DT
-        if movers[m, 2] < np.inf:
-            speed = math.sqrt(vx * vx + vy * vy)
-            if speed > movers[m, 2]:
-                vx = vx / speed * movers[m, 2]
-                vy = vy / speed * movers[m, 2]
-        state[w, v], state[w, v + 1] = vx, vy
-        x[m] += (vx if openai_order else old_x) * DT
-        y[m] += (vy if openai_order else old_y) * DT
-        state[w, p], state[w, p + 1] = x[m], y[m]
+    for w in range(state.shape[0]):
+        for m in range(n):
+            p, v, top = 2 * m, 2 * n + 2 * m, movers[m, 2]
+            old_x, old_y = state[w, v], state[w, v + 1]
+            vx = old_x * (1 - DAMPING) + force[w, m, 0] * DT
+            vy = old_y * (1 - DAMPING) + force[w, m, 1] * DT
+            if top < np.inf:
+                speed = math.sqrt(vx * vx + vy * vy)
+                if speed > top:
+                    vx = vx / speed * top
+                    vy = vy / speed * top
+            state[w, v], state[w, v + 1] = vx, vy
+            new_x = x[w, m] + (vx if openai_order else old_x) * DT
+            new_y = y[w, m] + (vy if openai_order else old_y) * DT
+            state[w, p], state[w, p + 1] = new_x, new_y
+            x[w, m], y[w, m] = new_x, new_y
 
 
-@_compiled
+@_inlined
+def _wall(at: float) -> float:
+    """How hard the walls push a prey inwards along one axis."""
+    return math.copysign(max(abs(at) - _WALL, 0.0), at) * _WALL_PUSH
+
+
+@_inlined
 def flee(x: Float, y: Float, prey: int, n_agents: int) -> int:
     """Choose a prey's move: along the larger component of the push from danger and walls.
 
@@ -139,22 +154,19 @@ def flee(x: Float, y: Float, prey: int, n_agents: int) -> int:
         mpe2's discrete action: 0 none, 1 left, 2 right, 3 down, 4 up.
     """
     at_x, at_y = x[prey], y[prey]
-    nearest, fx, fy = _SIGHT * _SIGHT, 0.0, 0.0
-    for i in range(n_agents):
-        dx, dy = at_x - x[i], at_y - y[i]
+    nearest, from_x, from_y = _SIGHT * _SIGHT, 0.0, 0.0
+    for i in range(n_agents):  # which one is nearest cannot be foreseen: no branches
+        dx, dy = at_x - x[_U(i)], at_y - y[_U(i)]
         square = dx * dx + dy * dy
-        if square < nearest:
-            nearest = square
-            fx, fy = dx / (square + 1e-6), dy / (square + 1e-6)
-    if abs(at_x) > _WALL:
-        fx -= math.copysign(abs(at_x) - _WALL, at_x) * _WALL_PUSH
-    if abs(at_y) > _WALL:
-        fy -= math.copysign(abs(at_y) - _WALL, at_y) * _WALL_PUSH
-    if fx == 0.0 and fy == 0.0:
-        return 0
-    if abs(fx) >= abs(fy):
-        return 2 if fx >= 0 else 1
-    return 4 if fy >= 0 else 3
+        nearer = square < nearest
+        nearest = square if nearer else nearest
+        from_x = dx if nearer else from_x
+        from_y = dy if nearer else from_y
+    fx = from_x / (nearest + 1e-6) - _wall(at_x)
+    fy = from_y / (nearest + 1e-6) - _wall(at_y)
+    along_x, along_y = 1 + (fx >= 0.0), 3 + (fy >= 0.0)
+    move: int = along_x if abs(fx) >= abs(fy) else along_y
+    return 0 if fx == 0.0 and fy == 0.0 else move
 
 
 @_compiled
@@ -169,16 +181,18 @@ def _touching(x: Float, y: Float, n: int, at_x: float, at_y: float, square: floa
 
 
 @_compiled
-def _reward_tag(x: Float, y: Float, n_movers: int, square: float, rewards: Float, w: int) -> None:
+def _reward_tag(xs: Float, ys: Float, n_movers: int, square: float, rewards: Float) -> None:
     """Every predator earns 10 for each predator-prey contact (adversary_reward)."""
-    n, total = rewards.shape[1], 0
-    for m in range(n, n_movers):
-        total += _touching(x, y, n, x[m], y[m], square)
-    for i in range(n):
-        rewards[w, i] = 10.0 * total
+    n = rewards.shape[1]
+    for w in range(xs.shape[0]):
+        x, y, total = xs[w], ys[w], 0
+        for m in range(n, n_movers):
+            total += _touching(x, y, n, x[m], y[m], square)
+        for i in range(n):
+            rewards[w, i] = 10.0 * total
 
 
-@_compiled
+@_inlined
 def _uncovered(x: Float, y: Float, n: int, best: Float) -> float:
     """Distance from each landmark to its nearest agent, summed in mpe2's order."""
     marks, total = best.shape[0], 0.0
@@ -196,23 +210,26 @@ def _uncovered(x: Float, y: Float, n: int, best: Float) -> float:
 
 
 @_compiled
-def _reward_spread(x: Float, y: Float, square: float, best: Float, rewards: Float, w: int) -> None:
+def _reward_spread(xs: Float, ys: Float, square: float, rewards: Float) -> None:
     """Half the uncovered distance, half the agent's own bumps (reward, global_reward).
 
     Places are of agents, then of landmarks.
     """
     n = rewards.shape[1]
-    shared = -_uncovered(x, y, n, best)
-    for i in range(n):
-        bumps = _touching(x, y, n, x[i], y[i], square) - 1  # it touches itself
-        rewards[w, i] = shared * 0.5 - bumps * 0.5
+    best = np.empty(xs.shape[1] - n)
+    for w in range(xs.shape[0]):
+        x, y = xs[w], ys[w]
+        shared = -_uncovered(x, y, n, best)
+        for i in range(n):
+            bumps = _touching(x, y, n, x[i], y[i], square) - 1  # it touches itself
+            rewards[w, i] = shared * 0.5 - bumps * 0.5
 
 
 @_compiled
 def observe(
-    states: NDArray[Any], n_movers: int, n_landmarks: int, obs: NDArray[np.float32], w: int
+    states: NDArray[Any], n_movers: int, n_landmarks: int, obs: NDArray[np.float32]
 ) -> None:
-    """Write every agent's observation of one world (both scenarios' ``observation``).
+    """Write every agent's observation (both scenarios' ``observation``).
 
     Own velocity and place, landmarks and other movers relative to it, velocities of the prey; what
     follows (silent messages) is left as it is. See :attr:`WorldSpec.observation_terms`.
@@ -221,52 +238,52 @@ def observe(
         states: ``(W, state_dim)`` states.
         n_movers: Agents and prey.
         n_landmarks: Landmarks.
-        obs: ``(W, N, D)``, row ``w`` written in place.
-        w: The world.
+        obs: ``(W, N, D)`` written in place.
     """
     n, speeds, marks = obs.shape[1], 2 * n_movers, 4 * n_movers
     others = 4 + 2 * n_landmarks
     prey = others + speeds - 2
-    for i in range(n):
-        own = 2 * i
-        x, y = states[w, own], states[w, own + 1]
-        obs[w, i, 0], obs[w, i, 1] = states[w, speeds + own], states[w, speeds + own + 1]
-        obs[w, i, 2], obs[w, i, 3] = x, y
-        for k in range(2 * n_landmarks):
-            obs[w, i, _U(4 + k)] = states[w, _U(marks + k)] - (y if k & 1 else x)
-        for k in range(own):
-            obs[w, i, _U(others + k)] = states[w, _U(k)] - (y if k & 1 else x)
-        for k in range(own, speeds - 2):
-            obs[w, i, _U(others + k)] = states[w, _U(k + 2)] - (y if k & 1 else x)
-        for k in range(speeds - 2 * n):
-            obs[w, i, _U(prey + k)] = states[w, _U(speeds + 2 * n + k)]
-
-
-@_compiled
-def observe_all(
-    states: NDArray[Any], n_movers: int, n_landmarks: int, obs: NDArray[np.float32]
-) -> None:
-    """Write the observations of ``W`` worlds: :func:`observe` for each row."""
     for w in range(states.shape[0]):
-        observe(states, n_movers, n_landmarks, obs, w)
+        for i in range(n):
+            own = 2 * i
+            x, y = states[w, own], states[w, own + 1]
+            obs[w, i, 0], obs[w, i, 1] = states[w, speeds + own], states[w, speeds + own + 1]
+            obs[w, i, 2], obs[w, i, 3] = x, y
+            for k in range(2 * n_landmarks):
+                obs[w, i, _U(4 + k)] = states[w, _U(marks + k)] - (y if k & 1 else x)
+            for k in range(own):
+                obs[w, i, _U(others + k)] = states[w, _U(k)] - (y if k & 1 else x)
+            for k in range(own, speeds - 2):
+                obs[w, i, _U(others + k)] = states[w, _U(k + 2)] - (y if k & 1 else x)
+            for k in range(speeds - 2 * n):
+                obs[w, i, _U(prey + k)] = states[w, _U(speeds + 2 * n + k)]
 
 
-@_compiled
-def _aim(actions: NDArray[Any], w: int, movers: Float, force: Float) -> None:
-    """Set the forces of agents from ``(W, N)`` moves or ``(W, N, 5)`` pushes in [0, 1]."""
-    for i in range(actions.shape[1]):
-        if actions.ndim == 2:
-            _steer(movers, force, i, actions[w, i])
-        else:
-            force[i, 0] = movers[i, 1] * (actions[w, i, 2] - actions[w, i, 1])
-            force[i, 1] = movers[i, 1] * (actions[w, i, 4] - actions[w, i, 3])
-
-
-@_compiled
-def _steer(movers: Float, force: Float, mover: int, move: int) -> None:
+@_inlined
+def _steer(movers: Float, force: Float, w: int, mover: int, move: int) -> None:
     """Set the force of one discrete move."""
-    force[mover, 0] = movers[mover, 1] * ((move == 2) - (move == 1))
-    force[mover, 1] = movers[mover, 1] * ((move == 4) - (move == 3))
+    force[w, mover, 0] = movers[mover, 1] * ((move == 2) - (move == 1))
+    force[w, mover, 1] = movers[mover, 1] * ((move == 4) - (move == 3))
+
+
+@_compiled
+def _aim(actions: NDArray[Any], movers: Float, force: Float) -> None:
+    """Set the forces of agents from ``(W, N)`` moves or ``(W, N, 5)`` pushes in [0, 1]."""
+    for w in range(actions.shape[0]):
+        for i in range(actions.shape[1]):
+            if actions.ndim == 2:
+                _steer(movers, force, w, i, actions[w, i])
+            else:
+                force[w, i, 0] = movers[i, 1] * (actions[w, i, 2] - actions[w, i, 1])
+                force[w, i, 1] = movers[i, 1] * (actions[w, i, 4] - actions[w, i, 3])
+
+
+@_compiled
+def _scatter(x: Float, y: Float, n_agents: int, movers: Float, force: Float) -> None:
+    """Set the forces of the prey."""
+    for w in range(x.shape[0]):
+        for m in range(n_agents, movers.shape[0]):
+            _steer(movers, force, w, m, flee(x[w], y[w], m, n_agents))
 
 
 @_compiled
@@ -300,25 +317,25 @@ def step(
         rewards: ``(W, N)`` written in place.
         ended: ``(W,)`` written in place.
     """
-    n, n_movers = actions.shape[1], movers.shape[0]
+    worlds, n, n_movers = state.shape[0], actions.shape[1], movers.shape[0]
     entities = n_movers + n_landmarks
     bodies = entities if landmark_radius > 0.0 else n_movers  # what pushes
-    x, y, best = np.empty(entities), np.empty(entities), np.empty(n_landmarks)
-    radius, force = np.full(bodies, landmark_radius), np.zeros((bodies, 2))
+    places = np.empty((2, worlds, entities))
+    x, y = places[0], places[1]
+    radius, force = np.full(bodies, landmark_radius), np.zeros((worlds, bodies, 2))
     for m in range(n_movers):
         radius[m] = movers[m, 0]
-    for w in range(state.shape[0]):
-        _split(state, w, 0, n_movers, x, y, 0)
-        _split(state, w, 4 * n_movers, n_landmarks, x, y, n_movers)
-        _aim(actions, w, movers, force)
-        for m in range(n, n_movers):
-            _steer(movers, force, m, flee(x, y, m, n))
-        _contacts(x, y, radius, n_movers, force)
-        _integrate(state, w, movers, force, openai_order, x, y)
-        if n_movers > n:
-            _reward_tag(x, y, n_movers, touch_square, rewards, w)
-        else:
-            _reward_spread(x, y, touch_square, best, rewards, w)
-        observe(state, n_movers, n_landmarks, obs, w)
+    _split(state, n_movers, x, y)
+    _aim(actions, movers, force)
+    if n_movers > n:
+        _scatter(x, y, n, movers, force)
+    _contacts(x, y, radius, n_movers, force)
+    _integrate(state, movers, force, openai_order, x, y)
+    if n_movers > n:
+        _reward_tag(x, y, n_movers, touch_square, rewards)
+    else:
+        _reward_spread(x, y, touch_square, rewards)
+    observe(state, n_movers, n_landmarks, obs)
+    for w in range(worlds):
         t[w] += 1
         ended[w] = t[w] >= length
