@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from baselines.moves import Moves
+from cost_models import MappingBatch
 from maestro_env import BudgetExhausted, Problem
 from maestro_env.evaluation import Evaluation
 from maestro_env.symmetry import keys
@@ -21,6 +22,7 @@ from mapper.marl.checkpoint import restore, save, warm
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites, Plateau
 from mapper.marl.feedback import Feedback
+from mapper.marl.nest_features import nest_features
 from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space
 from mapper.marl.ppo import PPO, Transitions
 from mapper.marl.shared import adopt, hand_on
@@ -78,7 +80,8 @@ class BatchedLearner:
         self.before = self.kept = 0
         self.begun = False
         self.start = np.empty((0, len(self.columns)), np.int64)
-        self.surrogate = Surrogate(self.space)
+        nothing = np.zeros((1, len(self.columns)), np.int64)
+        self.surrogate = Surrogate(self._features(nothing).shape[1])
 
     def run(self) -> None:
         """Search until the problem's budget is used up (it raises BudgetExhausted)."""
@@ -203,14 +206,17 @@ class BatchedLearner:
 
     def _remember(self, choices: IntArray, evaluation: Evaluation) -> None:
         if self.surrogate.taken < self.config.surrogate:
-            self.surrogate.add(choices, evaluation.values)
+            self.surrogate.add(self._features(choices), evaluation.values)
         figures = self.feedback.observed(evaluation)
         size = max(1, self.plateau.size)
         alike = self.config.alike
         self.elites = self.elites.join(choices, evaluation.values, figures, size, alike)
 
     def _random(self, count: int) -> IntArray:
-        return self._fresh(lambda n: self._bare(self._anywhere(n)), count).moved
+        return self._fresh(self._scattered, count).moved
+
+    def _scattered(self, count: int) -> Choices:
+        return self.worlds.scattered(self.policies, count, self.rng)
 
     def _free(self, count: int) -> Choices:
         figures = self.elites.figures[0] if len(self.elites.values) else np.zeros(OBSERVATION)
@@ -234,7 +240,7 @@ class BatchedLearner:
         rows = np.fromiter(new.values(), np.int64)
         if len(rows) < SCREENED:
             return self._fresh(draw, SCREENED)
-        picked = rows[self.surrogate.pick(drawn.moved[rows], SCREENED, self.rng)]
+        picked = rows[self.surrogate.pick(self._features(drawn.moved[rows]), SCREENED, self.rng)]
         self.known.update(nests[row] for row in picked)
         return drawn.rows(picked)
 
@@ -251,7 +257,7 @@ class BatchedLearner:
             if missing == 0:
                 break
         if missing:
-            kept.append(self._bare(self._anywhere(missing)))
+            kept.append(self._scattered(missing))
             self._unseen(kept[-1].moved, missing)
         return Choices.join(kept)
 
@@ -269,32 +275,23 @@ class BatchedLearner:
     def _nests(self, choices: IntArray) -> list[int]:
         """What tells the loop nests of ``(B, P)`` choices apart."""
         problem = self.problem
-        mappings = problem.space.decode(self._actions(choices))
+        mappings = self._mappings(choices)
         nests = keys(problem.layer, problem.accelerator, mappings, problem.cost_model.name)
         found: list[int] = nests.tolist()
         return found
+
+    def _features(self, choices: IntArray) -> FloatArray:
+        """``(B, F)`` numbers that the surrogate learns from."""
+        return nest_features(self.problem, self._mappings(choices))
+
+    def _mappings(self, choices: IntArray) -> MappingBatch:
+        return self.problem.space.decode(self._actions(choices))
 
     def _actions(self, choices: IntArray) -> IntArray:
         """Choices as ``(B, all parameters)`` actions."""
         actions = np.zeros((len(choices), len(self.problem.space.nvec)), np.int64)
         actions[:, self.columns] = choices
         return actions
-
-    def _anywhere(self, count: int) -> IntArray:
-        return self.rng.integers(0, self.space.nvec, (count, len(self.space.nvec)))
-
-    def _bare(self, chosen: IntArray) -> Choices:
-        """Random worlds: no agent acted, so none learns from them."""
-        count = len(chosen)
-        return Choices(
-            np.zeros((count, self.policies.inputs), np.float32),
-            chosen,
-            chosen,
-            np.zeros(chosen.shape, dtype=np.bool_),
-            np.zeros(count, dtype=np.bool_),
-            np.full(count, np.nan),
-            chosen,
-        )
 
 
 def _policy_space(problem: Problem, assignment: Assignment, columns: IntArray) -> Space:

@@ -18,7 +18,7 @@ from mapper.marl.ppo import Transitions
 if TYPE_CHECKING:
     from mapper.marl.batched import BatchedLearner
 
-VERSION = 4
+VERSION = 5
 NUMBERS = ("restarts", "before", "kept", "begun")
 
 

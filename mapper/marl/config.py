@@ -26,6 +26,7 @@ class MarlConfig:
         count_dataset: Whether those samples count against the budget.
         worlds: Samples that the agents choose side by side before the cost model is asked.
         start: Random mappings of the first population.
+        unit_tiles: Share of the random mappings in which every inner tile is the smallest.
         hidden: Width of an agent's network.
         learning_rate: Adam's step.
         batch: Samples of a PPO update.
@@ -70,6 +71,7 @@ class MarlConfig:
     count_dataset: bool = False
     worlds: int = 8
     start: int = 64
+    unit_tiles: float = 0.5
     hidden: int = 16
     learning_rate: float = 1e-2
     batch: int = 64
@@ -90,7 +92,7 @@ class MarlConfig:
     alike: int = 2
     reunion: int = 2
     growth: float = 2.0
-    surrogate: int = 1000
+    surrogate: int = 2000
     proposals: int = 16
     restart_policy: float = 0.5
     avoid_repeats: bool = True
@@ -121,6 +123,7 @@ class MarlConfig:
             uniform=self.uniform,
             exchange=self.exchange,
             restart_policy=self.restart_policy,
+            unit_tiles=self.unit_tiles,
         )
         share(**{"local + uniform": self.local + self.uniform})
         for name in (

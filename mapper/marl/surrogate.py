@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mapper.marl.adam import Adam
-from mapper.marl.policies import Space
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -27,7 +26,7 @@ class Surrogate:
     Williams, Gaussian processes for machine learning, 2006).
 
     Args:
-        space: Parameters with a choice.
+        width: Number of features of a point.
     """
 
     MOST = 256
@@ -39,12 +38,10 @@ class Surrogate:
     WORST = 0.9
     """Quantile of the feasible values at which all worse ones are cut off."""
 
-    def __init__(self, space: Space) -> None:
-        self.space = space
-        self.actions: IntArray = np.empty((0, len(space.nvec)), np.int64)
+    def __init__(self, width: int) -> None:
+        self.points: FloatArray = np.empty((0, width))
         self.values: FloatArray = np.empty(0)
         self.fitted = self.taken = 0
-        width = self._features(np.zeros((1, len(space.nvec)), np.int64)).shape[1]
         scales = torch.full((width,), -math.log(0.1 * width), dtype=torch.float64)
         self.scales = torch.nn.Parameter(scales)  # log of 1 / length**2
         self.signal = torch.nn.Parameter(torch.zeros((), dtype=torch.float64))  # log variance
@@ -56,28 +53,28 @@ class Surrogate:
         """Whether it has seen enough feasible samples to rank anything."""
         return int(np.isfinite(self.values).sum()) >= self.FEASIBLE
 
-    def add(self, actions: IntArray, values: FloatArray) -> None:
-        """Take ``(B, P)`` choices and their ``(B,)`` values, inf where infeasible."""
+    def add(self, points: FloatArray, values: FloatArray) -> None:
+        """Take ``(B, F)`` features in about [0, 1] and ``(B,)`` values, inf where infeasible."""
         self.taken += len(values)
-        actions = np.concatenate([self.actions, actions])
+        points = np.concatenate([self.points, points])
         values = np.concatenate([self.values, values])
         old = max(0, len(values) - self.MOST // 2)
         best = np.argsort(values[:old], kind="stable")[: self.MOST - self.MOST // 2]
         kept = np.concatenate([np.sort(best), np.arange(old, len(values))])
-        self.actions, self.values = actions[kept], values[kept]
+        self.points, self.values = points[kept], values[kept]
         self._known = None
 
-    def pick(self, actions: IntArray, count: int, rng: np.random.Generator) -> IntArray:
-        """``(count,)`` distinct rows of ``(B, P)`` choices, ``count <= B``: the most promising."""
-        points, factor, weights = self._known or self._condition()
+    def pick(self, points: FloatArray, count: int, rng: np.random.Generator) -> IntArray:
+        """``(count,)`` distinct rows of ``(B, F)`` features, ``count <= B``: the most promising."""
+        seen, factor, weights = self._known or self._condition()
         with torch.no_grad():
-            new = torch.from_numpy(self._features(actions))
-            cross = self._covariance(new, points)
+            new = torch.from_numpy(points)
+            cross = self._covariance(new, seen)
             explained = torch.linalg.solve_triangular(factor, cross.T, upper=False)
             left = self._covariance(new, new) - explained.T @ explained
             left.diagonal().add_(1e-4 * self.signal.exp())
             spread, _ = torch.linalg.cholesky_ex(left)
-            noise = torch.from_numpy(rng.standard_normal((len(actions), count)))
+            noise = torch.from_numpy(rng.standard_normal((len(points), count)))
             drawn: FloatArray = (cross @ weights + spread @ noise).numpy()
         picked: list[int] = []
         for order in np.argsort(drawn, axis=0, kind="stable").T.tolist():
@@ -87,7 +84,7 @@ class Surrogate:
     def state(self) -> dict[str, Any]:
         """Everything that a checkpoint keeps: tensors and numbers."""
         return {
-            "actions": torch.from_numpy(self.actions.copy()),
+            "points": torch.from_numpy(self.points.copy()),
             "values": torch.from_numpy(self.values.copy()),
             "counts": [self.fitted, self.taken],
             "kernel": [part.detach().clone() for part in self._kernel()],
@@ -95,7 +92,7 @@ class Surrogate:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from what :meth:`state` gave."""
-        self.actions, self.values = state["actions"].numpy(), state["values"].numpy()
+        self.points, self.values = state["points"].numpy(), state["values"].numpy()
         self.fitted, self.taken = state["counts"]
         with torch.no_grad():
             for mine, kept in zip(self._kernel(), state["kernel"], strict=True):
@@ -107,7 +104,7 @@ class Surrogate:
 
     def _condition(self) -> tuple[Tensor, Tensor, Tensor]:
         """Points, the factor of their covariance, and the weights of the mean; kept until `add`."""
-        points = torch.from_numpy(self._features(self.actions))
+        points = torch.from_numpy(self.points)
         targets = torch.from_numpy(self._targets())[:, None]
         if self.taken >= self.GROWTH * self.fitted:
             self._fit(points, targets)
@@ -117,21 +114,29 @@ class Surrogate:
             self._known = points, factor, torch.cholesky_solve(targets, factor)
         return self._known
 
+    @torch.no_grad()
     def _fit(self, points: Tensor, targets: Tensor) -> None:
-        """Climb the likelihood of the targets."""
-        apart = (points[:, None] - points).square()
+        """Climb the likelihood of the targets (its gradient: Rasmussen and Williams, eq. 5.9)."""
         optimizer = Adam(self._kernel(), self.LEARNING_RATE)
         for _ in range(self.STEPS):
-            optimizer.zero_grad()
-            factor = self._factor(self._matern(apart @ self.scales.exp()))
-            white = torch.linalg.solve_triangular(factor, targets, upper=False)
-            loss = 0.5 * white.square().sum() + factor.diagonal().log().sum()
-            loss.backward()
+            apart = self._apart(points, points)
+            covariance = self._matern(apart)
+            factor = self._factor(covariance)
+            weights = torch.cholesky_solve(targets, factor)
+            pull = 0.5 * (torch.cholesky_inverse(factor) - weights * weights.T)
+            self.signal.grad = (pull * covariance).sum()
+            self.noise.grad = pull.trace() * self.noise.exp()
+            self.scales.grad = self._pull_of_scales(points, pull * self._matern_slope(apart))
             optimizer.step()
-            with torch.no_grad():
-                self.scales.clamp_(-8.0, 5.0)
-                self.signal.clamp_(-3.0, 4.0)
-                self.noise.clamp_(-9.0, 0.0)
+            self.scales.clamp_(-8.0, 5.0)
+            self.signal.clamp_(-3.0, 4.0)
+            self.noise.clamp_(-9.0, 0.0)
+
+    def _pull_of_scales(self, points: Tensor, pull: Tensor) -> Tensor:
+        """Gradient of `scales` from that of the squared distances ``(N, N)``."""
+        squares = pull.sum(dim=1) @ points.square()
+        products = (points * (pull @ points)).sum(dim=0)
+        return 2.0 * self.scales.exp() * (squares - products)
 
     def _factor(self, covariance: Tensor) -> Tensor:
         """Cholesky factor ``(N, N)`` with the noise on the diagonal."""
@@ -141,15 +146,22 @@ class Surrogate:
 
     def _covariance(self, left: Tensor, right: Tensor) -> Tensor:
         """``(N, M)`` of points ``(N, F)`` and ``(M, F)``."""
-        root = (0.5 * self.scales).exp()
+        return self._matern(self._apart(left, right))
+
+    def _apart(self, left: Tensor, right: Tensor) -> Tensor:
+        """``(N, M)`` scaled distances between points ``(N, F)`` and ``(M, F)``."""
+        root = (5.0 * self.scales.exp()).sqrt()
         left, right = left * root, right * root
         ends = left.square().sum(dim=1)[:, None] + right.square().sum(dim=1)
-        return self._matern(ends - 2.0 * left @ right.T)
+        return torch.addmm(ends, left, right.T, alpha=-2.0).clamp_min_(1e-12).sqrt_()
 
-    def _matern(self, square: Tensor) -> Tensor:
-        """Matern 5/2 of squared scaled distances."""
-        apart = (5.0 * square.clamp_min(0.0) + 1e-12).sqrt()
-        return self.signal.exp() * (1.0 + apart + apart.square() / 3.0) * (-apart).exp()
+    def _matern(self, apart: Tensor) -> Tensor:
+        """Matern 5/2 of scaled distances (its root of 5 included)."""
+        return (1.0 + apart + apart.square() / 3.0) * (self.signal - apart).exp()
+
+    def _matern_slope(self, apart: Tensor) -> Tensor:
+        """Derivative of :meth:`_matern` by the squared scaled distance, without the root of 5."""
+        return (-5.0 / 6.0) * (1.0 + apart) * (self.signal - apart).exp()
 
     def _targets(self) -> FloatArray:
         """``(N,)`` standardised logs."""
@@ -160,13 +172,3 @@ class Surrogate:
         targets[good] = np.minimum(logs, worst)
         standard: FloatArray = (targets - targets.mean()) / (targets.std() or 1.0)
         return standard
-
-    def _features(self, actions: IntArray) -> FloatArray:
-        """``(B, F)``: ordered choices in [0, 1], and a column for each choice of a category."""
-        columns: list[FloatArray] = []
-        for column, count in enumerate(self.space.nvec.tolist()):
-            if self.space.ordinal[column]:
-                columns.append(actions[:, column, None] / (count - 1))
-            else:
-                columns.append((actions[:, column, None] == np.arange(count)).astype(np.float64))
-        return np.concatenate(columns, axis=1)

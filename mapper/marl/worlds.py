@@ -63,6 +63,9 @@ class Worlds:
     ) -> None:
         self.space, self.moves, self.columns = space, moves, columns
         self.mixture, self.config = mixture, config
+        parameters = [moves.space.parameters[column] for column in columns]
+        inner = [p.kind == "tile" and p.level == 1 for p in parameters]
+        self.inner_tiles: IntArray = np.flatnonzero(inner)
 
     def from_elites(
         self, policies: Policies, elites: Elites, count: int, rng: np.random.Generator
@@ -107,6 +110,26 @@ class Worlds:
             np.ones(count, dtype=np.bool_),
             np.full(count, np.nan),
             drawn,
+        )
+
+    def scattered(self, policies: Policies, count: int, rng: np.random.Generator) -> Choices:
+        """Random mappings; no agent acts, so none learns from them.
+
+        In the share `unit_tiles` of them every inner tile is its smallest, as in GAMMA's first
+        genomes (Kao and Krishna, ICCAD 2020): the parallel dimension then has the most steps to
+        spread over the PEs.
+        """
+        chosen = rng.integers(0, self.space.nvec, (count, len(self.space.nvec)))
+        unit = rng.random(count) < self.config.unit_tiles
+        chosen[np.ix_(unit, self.inner_tiles)] = 0
+        return Choices(
+            np.zeros((count, policies.inputs), np.float32),
+            chosen,
+            chosen,
+            np.zeros(chosen.shape, dtype=np.bool_),
+            np.zeros(count, dtype=np.bool_),
+            np.full(count, np.nan),
+            chosen,
         )
 
     def _mixed(self, elites: Elites, parents: IntArray, rng: np.random.Generator) -> IntArray:

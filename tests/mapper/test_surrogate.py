@@ -9,10 +9,10 @@ torch = pytest.importorskip("torch", reason="marl needs the extra `rl`")
 
 import baselines  # noqa: E402
 from maestro_env import Problem  # noqa: E402
-from mapper.marl.policies import Space  # noqa: E402
 from mapper.marl.surrogate import Surrogate  # noqa: E402
 
-SPACE = Space(np.array([9, 9, 4]), np.array([True, True, False]), np.array([0, 0, 1]))
+CHOICES = np.array([9, 9, 4])
+"""Of two ordered parameters and a category."""
 
 
 def cost(actions):
@@ -22,18 +22,22 @@ def cost(actions):
     return np.where((first == 0) & (second == 0), np.inf, value)
 
 
+def features(actions):
+    return np.column_stack([actions[:, :2] / 8.0, actions[:, 2, None] == np.arange(4)])
+
+
 def trained(count=60):
     rng = np.random.default_rng(0)
-    surrogate = Surrogate(SPACE)
-    actions = rng.integers(0, SPACE.nvec, (count, 3))
-    surrogate.add(actions, cost(actions))
+    surrogate = Surrogate(6)
+    actions = rng.integers(0, CHOICES, (count, 3))
+    surrogate.add(features(actions), cost(actions))
     return surrogate, rng
 
 
 def test_picks_are_far_better_than_chance_and_distinct():
     surrogate, rng = trained()
-    proposals = rng.integers(0, SPACE.nvec, (200, 3))
-    picked = surrogate.pick(proposals, 8, rng)
+    proposals = rng.integers(0, CHOICES, (200, 3))
+    picked = surrogate.pick(features(proposals), 8, rng)
     assert len(set(picked.tolist())) == 8
     values = cost(proposals)
     assert np.median(values[picked]) < np.quantile(values, 0.1)
@@ -41,21 +45,21 @@ def test_picks_are_far_better_than_chance_and_distinct():
 
 def test_a_feature_without_influence_gets_a_long_scale():
     rng = np.random.default_rng(1)
-    surrogate = Surrogate(SPACE)
+    surrogate = Surrogate(6)
     for _ in range(6):
-        actions = rng.integers(0, SPACE.nvec, (40, 3))
-        surrogate.add(actions, np.exp(0.3 * (actions[:, 0] - 4.0) ** 2))
-        surrogate.pick(actions, 1, rng)
+        actions = rng.integers(0, CHOICES, (40, 3))
+        surrogate.add(features(actions), np.exp(0.3 * (actions[:, 0] - 4.0) ** 2))
+        surrogate.pick(features(actions), 1, rng)
     steep, flat = surrogate.scales.detach()[:2]
     assert steep > flat + 1.0
 
 
 def test_it_keeps_the_latest_and_the_best():
-    surrogate = Surrogate(SPACE)
+    surrogate = Surrogate(6)
     rng = np.random.default_rng(0)
-    actions = rng.integers(0, SPACE.nvec, (1000, 3))
+    actions = rng.integers(0, CHOICES, (1000, 3))
     values = np.arange(1000.0) + 1.0
-    surrogate.add(actions, values)
+    surrogate.add(features(actions), values)
     assert len(surrogate.values) == Surrogate.MOST
     assert surrogate.values.min() == 1.0
     assert surrogate.values[-1] == 1000.0
@@ -63,11 +67,14 @@ def test_it_keeps_the_latest_and_the_best():
 
 def test_state_goes_on_as_before():
     surrogate, _ = trained()
-    other = Surrogate(SPACE)
-    surrogate.pick(surrogate.actions, 1, np.random.default_rng(5))
+    other = Surrogate(6)
+    surrogate.pick(surrogate.points, 1, np.random.default_rng(5))
     other.restore(surrogate.state())
-    proposals = np.random.default_rng(2).integers(0, SPACE.nvec, (50, 3))
-    picks = [s.pick(proposals, 5, np.random.default_rng(3)).tolist() for s in (surrogate, other)]
+    proposals = np.random.default_rng(2).integers(0, CHOICES, (50, 3))
+    picks = [
+        s.pick(features(proposals), 5, np.random.default_rng(3)).tolist()
+        for s in (surrogate, other)
+    ]
     assert picks[0] == picks[1]
 
 

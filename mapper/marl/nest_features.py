@@ -1,0 +1,79 @@
+"""Loop nests as numbers in about [0, 1], for a model to learn from."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cost_models import MappingBatch
+from layers import DIMS
+from maestro_env import Problem
+
+FloatArray = NDArray[np.float64]
+TENSORS: FloatArray = np.array(
+    [[dim in tensor for tensor in ("KCRS", "CYX", "KYX")] for dim in DIMS], dtype=np.float64
+)
+"""``(6, 3)``: which dimensions span the weights, the inputs (but for their halo), the outputs."""
+
+
+def nest_features(problem: Problem, mappings: MappingBatch) -> FloatArray:
+    """What a cost can depend on smoothly; parameters that make the same nest look the same.
+
+    The cluster size (and the PEs, where they are searched); then for each level, with sizes as
+    logs: the tiles, the elements of each tensor in them, each loop's place among those that
+    iterate, the parallel dimension (a column each), the PEs or clusters that work, and the share
+    of the time in which all of them do.
+
+    Args:
+        problem: Layer and accelerator.
+        mappings: `B` mappings.
+
+    Returns:
+        ``(B, F)``.
+    """
+    extents = np.array(problem.layer.extents, dtype=np.float64)
+    dims = _searched(problem)
+    most = problem.accelerator.num_pes
+    chosen = mappings.num_pes
+    pes: NDArray[np.int64] = np.full((len(mappings), 1), most)
+    if chosen is not None:
+        pes = chosen[:, None].astype(np.int64)
+    cluster: NDArray[np.int64] = mappings.cluster_size[:, None].astype(np.int64)
+    wholes = [extents, mappings.tiles[:, 0].astype(np.float64)]
+    widths = [np.maximum(1, pes // cluster), cluster]
+    unit = math.log(max(2, most))
+    columns: list[FloatArray] = [np.log(cluster) / unit]
+    if chosen is not None:
+        columns.append(np.log(pes) / unit)
+    for level, (whole, width) in enumerate(zip(wholes, widths, strict=True)):
+        tiles, parallel = mappings.tiles[:, level], mappings.parallel[:, level, None]
+        steps: FloatArray = np.ceil(whole / tiles)
+        abreast = np.take_along_axis(steps, parallel.astype(np.intp), axis=1)
+        np.put_along_axis(steps, parallel.astype(np.intp), np.ceil(abreast / width), axis=1)
+        columns.append(np.log(tiles[:, dims]) / np.log(extents[dims]))
+        columns.append((np.log(tiles) @ TENSORS) / np.maximum(np.log(extents) @ TENSORS, 1.0))
+        columns.append(_places(mappings.orders[:, level], steps, dims))
+        columns.append((parallel == dims).astype(np.float64))
+        columns.append(np.log(np.minimum(abreast, width)) / unit)
+        columns.append(np.log(abreast / (np.ceil(abreast / width) * width)) / unit)
+    return np.concatenate(columns, axis=1)
+
+
+def _searched(problem: Problem) -> NDArray[np.intp]:
+    """Dimensions whose tiles or loops the space leaves open."""
+    open_ = {p.dim for p in problem.space.parameters if len(p) > 1}
+    for parameter in problem.space.parameters:
+        if parameter.kind == "parallel" and len(parameter) > 1:
+            open_.update(str(choice) for choice in parameter.choices)
+    return np.array([place for place, dim in enumerate(DIMS) if dim in open_], dtype=np.intp)
+
+
+def _places(orders: NDArray[np.int8], steps: FloatArray, dims: NDArray[np.intp]) -> FloatArray:
+    """``(B, D)``: 0 for the innermost loop that iterates, 1 for the outermost; 1/2 for the idle."""
+    place = np.argsort(orders, axis=1)[:, dims]
+    iterates = steps[:, dims] > 1
+    inside = ((place[:, None] > place[:, :, None]) & iterates[:, None]).sum(axis=2)
+    others = np.maximum(1, iterates.sum(axis=1) - 1)[:, None]
+    return np.where(iterates, inside / others, 0.5)
