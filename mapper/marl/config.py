@@ -88,7 +88,7 @@ class MarlConfig:
     exchange: float = 0.3
     greed: float = 0.3
     self_imitation: float = 0.0
-    patience: int = 30
+    patience: int = 60
     alike: int = 2
     reunion: int = 2
     growth: float = 2.0
