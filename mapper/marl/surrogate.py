@@ -116,21 +116,28 @@ class Surrogate:
 
     @torch.no_grad()
     def _fit(self, points: Tensor, targets: Tensor) -> None:
-        """Climb the likelihood of the targets (its gradient: Rasmussen and Williams, eq. 5.9)."""
+        """Climb the likelihood of the targets."""
         optimizer = Adam(self._kernel(), self.LEARNING_RATE)
         for _ in range(self.STEPS):
-            apart = self._apart(points, points)
-            covariance = self._matern(apart)
-            factor = self._factor(covariance)
-            weights = torch.cholesky_solve(targets, factor)
-            pull = 0.5 * (torch.cholesky_inverse(factor) - weights * weights.T)
-            self.signal.grad = (pull * covariance).sum()
-            self.noise.grad = pull.trace() * self.noise.exp()
-            self.scales.grad = self._pull_of_scales(points, pull * self._matern_slope(apart))
+            for parameter, slope in zip(self._kernel(), self._slopes(points, targets), strict=True):
+                parameter.grad = slope
             optimizer.step()
             self.scales.clamp_(-8.0, 5.0)
             self.signal.clamp_(-3.0, 4.0)
             self.noise.clamp_(-9.0, 0.0)
+
+    def _slopes(self, points: Tensor, targets: Tensor) -> list[Tensor]:
+        """Gradient of minus the log-likelihood (Rasmussen and Williams, eq. 5.9), as `_kernel`."""
+        apart = self._apart(points, points)
+        covariance = self._matern(apart)
+        factor = self._factor(covariance)
+        weights = torch.cholesky_solve(targets, factor)
+        pull = 0.5 * (torch.cholesky_inverse(factor) - weights * weights.T)
+        return [
+            self._pull_of_scales(points, pull * self._matern_slope(apart)),
+            (pull * covariance).sum(),
+            pull.trace() * self.noise.exp(),
+        ]
 
     def _pull_of_scales(self, points: Tensor, pull: Tensor) -> Tensor:
         """Gradient of `scales` from that of the squared distances ``(N, N)``."""

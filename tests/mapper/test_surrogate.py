@@ -54,6 +54,27 @@ def test_a_feature_without_influence_gets_a_long_scale():
     assert steep > flat + 1.0
 
 
+def test_the_likelihood_is_climbed_along_its_gradient():
+    surrogate, rng = trained()
+    points = torch.from_numpy(surrogate.points)
+    targets = torch.from_numpy(rng.standard_normal((len(points), 1)))
+    scales, signal, noise = (
+        p.detach().clone().requires_grad_()
+        for p in (surrogate.scales, surrogate.signal, surrogate.noise)
+    )
+    square = (points[:, None] - points).square() @ scales.exp()
+    apart = (5.0 * square + 1e-12).sqrt()
+    covariance = signal.exp() * (1.0 + apart + apart.square() / 3.0) * (-apart).exp()
+    covariance = covariance + torch.eye(len(points)) * (noise.exp() + 1e-6)
+    zero = torch.zeros(len(points), dtype=torch.float64)
+    law = torch.distributions.MultivariateNormal(zero, covariance)
+    (-law.log_prob(targets[:, 0])).backward()
+    with torch.no_grad():
+        slopes = surrogate._slopes(points, targets)
+    for slope, parameter in zip(slopes, (scales, signal, noise), strict=True):
+        assert slope.numpy() == pytest.approx(parameter.grad.numpy(), rel=1e-6, abs=1e-6)
+
+
 def test_it_keeps_the_latest_and_the_best():
     surrogate = Surrogate(6)
     rng = np.random.default_rng(0)
