@@ -82,6 +82,7 @@ class BatchedLearner:
         self.start = np.empty((0, len(self.columns)), np.int64)
         nothing = np.zeros((1, len(self.columns)), np.int64)
         self.surrogate = Surrogate(self._features(nothing).shape[1])
+        self.screening = config.surrogate // 2 if config.warm_start else config.surrogate
 
     def run(self) -> None:
         """Search until the problem's budget is used up (it raises BudgetExhausted)."""
@@ -205,7 +206,7 @@ class BatchedLearner:
         return choices, self.problem.evaluate(self._actions(choices))
 
     def _remember(self, choices: IntArray, evaluation: Evaluation) -> None:
-        if self.surrogate.taken < self.config.surrogate:
+        if self.surrogate.taken < self.screening:
             self.surrogate.add(self._features(choices), evaluation.values)
         figures = self.feedback.observed(evaluation)
         size = max(1, self.plateau.size)
@@ -227,7 +228,7 @@ class BatchedLearner:
         def draw(count: int) -> Choices:
             return self.worlds.from_elites(self.policies, self.elites, count, self.rng)
 
-        if self.surrogate.taken < self.config.surrogate and self.surrogate.ready:
+        if self.surrogate.taken < self.screening and self.surrogate.ready:
             return self._screened(draw)
         return self._fresh(draw, self.config.worlds)
 

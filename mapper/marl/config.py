@@ -50,7 +50,8 @@ class MarlConfig:
         reunion: After so many restarts one begins with the bests of all epochs instead of a new
             population; 0 never does.
         growth: Factor by which the elites grow at a restart.
-        surrogate: Samples during which a Gaussian process screens what the agents propose; 0 never.
+        surrogate: Samples during which a Gaussian process screens what the agents propose, half as
+            many after a warm start; 0 never.
         proposals: Worlds that the agents play in thought for each one that is then evaluated.
         restart_policy: Share of a restart's population that the policies choose.
         avoid_repeats: Never spend a sample on a loop nest that was sampled before.
@@ -88,7 +89,7 @@ class MarlConfig:
     exchange: float = 0.3
     greed: float = 0.3
     self_imitation: float = 0.0
-    patience: int = 60
+    patience: int = 30
     alike: int = 2
     reunion: int = 2
     growth: float = 2.0

@@ -82,11 +82,12 @@ class PPO:
             every = torch.zeros(len(rows), len(reward)).scatter_add(1, worlds, density)
             return self._of_agent @ every, values, log_probabilities
 
-        with torch.no_grad():
-            before, values, _ = forward()
-            advantage = _normalised(reward - values, acts)
-        for _ in range(config.epochs):
-            after, values, log_probabilities = forward()
+        after, values, log_probabilities = forward()
+        before = after.detach()
+        advantage = _normalised(reward - values.detach(), acts)
+        for epoch in range(config.epochs):
+            if epoch:
+                after, values, log_probabilities = forward()
             ratio = (after - before).clamp(-5.0, 5.0).exp()
             clipped = ratio.clamp(1.0 - config.clip, 1.0 + config.clip)
             gain = torch.minimum(ratio * advantage, clipped * advantage) * acts

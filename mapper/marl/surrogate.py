@@ -147,8 +147,9 @@ class Surrogate:
 
     def _factor(self, covariance: Tensor) -> Tensor:
         """Cholesky factor ``(N, N)`` with the noise on the diagonal."""
-        noise = torch.eye(len(covariance), dtype=torch.float64) * (self.noise.exp() + 1e-6)
-        factor: Tensor = torch.linalg.cholesky(covariance + noise)
+        noisy = covariance.clone()
+        noisy.diagonal().add_(self.noise.exp() + 1e-6)
+        factor: Tensor = torch.linalg.cholesky(noisy)
         return factor
 
     def _covariance(self, left: Tensor, right: Tensor) -> Tensor:
@@ -164,7 +165,8 @@ class Surrogate:
 
     def _matern(self, apart: Tensor) -> Tensor:
         """Matern 5/2 of scaled distances (its root of 5 included)."""
-        return (1.0 + apart + apart.square() / 3.0) * (self.signal - apart).exp()
+        polynomial = (1.0 + apart).add_(apart.square().div_(3.0))
+        return polynomial.mul_((self.signal - apart).exp_())
 
     def _matern_slope(self, apart: Tensor) -> Tensor:
         """Derivative of :meth:`_matern` by the squared scaled distance, without the root of 5."""

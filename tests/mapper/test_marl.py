@@ -417,6 +417,18 @@ def test_a_warm_start_begins_where_a_neighbour_ended(tmp_path):
     assert early(warm_start=str(path)) < early()
 
 
+def test_a_warm_start_is_screened_half_as_long(tmp_path, monkeypatch):
+    from mapper.marl.surrogate import Surrogate
+
+    picks, pick = [], Surrogate.pick
+    monkeypatch.setattr(Surrogate, "pick", lambda *args: picks.append(1) or pick(*args))
+    path = tmp_path / "state.pt"
+    baselines.load("marl", checkpoint=str(path), surrogate=200).search(problem(), 400, 0)
+    cold = len(picks)
+    baselines.load("marl", warm_start=str(path), surrogate=200).search(problem(), 400, 1)
+    assert 0 < len(picks) - cold < 0.7 * cold
+
+
 def test_a_reunion_begins_with_the_bests_of_every_epoch():
     from mapper.marl.batched import BatchedLearner
 
