@@ -134,12 +134,17 @@ def draw(
     rows = -(-len(curves) // columns)
     figure = Figure(figsize=(4.2 * columns, 3.2 * rows), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    alike = len({tuple(lines) for lines in curves.values()}) == 1
     for place, (panel, lines) in enumerate(curves.items()):
         for label, (x, y) in lines.items():
             axes[place].plot(x, y, label=label, linewidth=1.4)
         axes[place].set(xscale="log", title=panel, xlabel="samples", ylabel=ylabel)
-        axes[place].legend(fontsize=7)
+        if not alike:
+            axes[place].legend(fontsize=7)
     for extra in axes[len(curves) :]:
         extra.set_axis_off()
+    if alike:  # one legend below, over no curve
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize=8)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)
