@@ -82,7 +82,8 @@ class BatchedLearner:
         self.start = np.empty((0, len(self.columns)), np.int64)
         nothing = np.zeros((1, len(self.columns)), np.int64)
         self.surrogate = Surrogate(self._features(nothing).shape[1])
-        self.screening = config.surrogate // 2 if config.warm_start else config.surrogate
+        screening = config.surrogate // 2 if config.warm_start else config.surrogate
+        self.screening = screening if config.elites else 0  # without elites nothing is screened
 
     def run(self) -> None:
         """Search until the problem's budget is used up (it raises BudgetExhausted)."""
