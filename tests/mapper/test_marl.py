@@ -17,7 +17,7 @@ from mapper.marl.agents import choosing, resolve
 torch = pytest.importorskip("torch", reason="needs the extra rl")
 
 from mapper.marl.adam import Adam  # noqa: E402
-from mapper.marl.checkpoint import CheckpointError  # noqa: E402
+from mapper.marl.checkpoint import VERSION, CheckpointError  # noqa: E402
 from mapper.marl.config import MarlConfig  # noqa: E402
 from mapper.marl.elites import Elites, Plateau  # noqa: E402
 from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space  # noqa: E402
@@ -400,7 +400,7 @@ def test_a_checkpoint_of_another_search_is_refused(tmp_path):
 
 def test_nothing_is_unpickled_from_a_checkpoint(tmp_path):
     path = tmp_path / "state.pt"
-    torch.save({"version": 3, "evil": Elites.empty}, path)
+    torch.save({"version": VERSION, "evil": Elites.empty}, path)
     with pytest.raises(CheckpointError, match="is no checkpoint"):
         baselines.load("marl", warm_start=str(path)).search(problem(), 100, 0)
 
