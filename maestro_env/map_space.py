@@ -119,6 +119,11 @@ class MapSpace:
         """Number of actions, exact."""
         return math.prod(int(n) for n in self.nvec)
 
+    @property
+    def moving(self) -> tuple[str, ...]:
+        """Dimensions whose loops can iterate, in the order KCYXRS."""
+        return tuple(d for d in self._tiled if self.layer.extents[DIMS.index(d)] > 1)
+
     def __repr__(self) -> str:
         options = ", ".join(f"{key}={value!r}" for key, value in self.options.items())
         return f"MapSpace({self.layer.name!r}, {options}, size={self.size:.3g})"
@@ -227,16 +232,11 @@ class MapSpace:
     def _tiled(self) -> str:
         return DIMS if self.filters == "free" else "KCYX"
 
-    @property
-    def _moving(self) -> list[str]:
-        """Dimensions whose loops can iterate."""
-        return [d for d in self._tiled if self.layer.extents[DIMS.index(d)] > 1]
-
     def _tiles_of(self, dim: str) -> tuple[int, ...]:
         return tile_choices(self.layer.extents[DIMS.index(dim)], self.tiles)
 
     def _build(self) -> Iterable[Parameter]:
-        moving = self._moving
+        moving = self.moving
         spread = "".join(d for d in self.parallel if d in moving)
         if not spread:  # nothing to spread: any legal dimension serves
             legal = [d for d in self.parallel if not (self.layer.depthwise and d == "K")]
@@ -259,7 +259,7 @@ class MapSpace:
 
     def _build_layout(self) -> codec.Layout:
         columns = {(p.kind, p.level, p.dim): i for i, p in enumerate(self.parameters)}
-        loops = {key: i for key, i in columns.items() if key[2] in self._moving}
+        loops = {key: i for key, i in columns.items() if key[2] in self.moving}
         values = np.zeros((len(self.nvec), int(self.nvec.max())), dtype=np.int32)
         for i, parameter in enumerate(self.parameters):
             values[i, : len(parameter)] = [_number(choice) for choice in parameter.choices]

@@ -85,7 +85,7 @@ class MarlConfig:
     acting: float = 1.5
     crossover: float = 0.5
     local: float = 0.5
-    uniform: float = 0.1
+    uniform: float = 0.3
     exchange: float = 0.3
     greed: float = 0.3
     self_imitation: float = 0.0

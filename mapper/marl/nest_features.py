@@ -34,7 +34,7 @@ def nest_features(problem: Problem, mappings: MappingBatch) -> FloatArray:
         ``(B, F)``.
     """
     extents = np.array(problem.layer.extents, dtype=np.float64)
-    dims = _searched(problem)
+    dims = np.array([DIMS.index(dim) for dim in problem.space.moving], dtype=np.intp)
     most = problem.accelerator.num_pes
     chosen = mappings.num_pes
     pes: NDArray[np.int64] = np.full((len(mappings), 1), most)
@@ -59,15 +59,6 @@ def nest_features(problem: Problem, mappings: MappingBatch) -> FloatArray:
         columns.append(np.log(np.minimum(abreast, width)) / unit)
         columns.append(np.log(abreast / (np.ceil(abreast / width) * width)) / unit)
     return np.concatenate(columns, axis=1)
-
-
-def _searched(problem: Problem) -> NDArray[np.intp]:
-    """Dimensions whose tiles or loops the space leaves open."""
-    open_ = {p.dim for p in problem.space.parameters if len(p) > 1}
-    for parameter in problem.space.parameters:
-        if parameter.kind == "parallel" and len(parameter) > 1:
-            open_.update(str(choice) for choice in parameter.choices)
-    return np.array([place for place, dim in enumerate(DIMS) if dim in open_], dtype=np.intp)
 
 
 def _places(orders: NDArray[np.int8], steps: FloatArray, dims: NDArray[np.intp]) -> FloatArray:

@@ -10,7 +10,7 @@ distributions = pytest.importorskip(
     "stable_baselines3.common.distributions", reason="ppo needs the extra `rl`"
 )
 
-from baselines.ppo_policy import BatchedMultiCategorical  # noqa: E402
+from baselines.ppo_policy import BatchedMultiCategorical
 
 DIMS = [3, 1, 7, 2]
 

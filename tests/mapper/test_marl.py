@@ -16,12 +16,12 @@ from mapper.marl.agents import choosing, resolve
 
 torch = pytest.importorskip("torch", reason="needs the extra rl")
 
-from mapper.marl.adam import Adam  # noqa: E402
-from mapper.marl.checkpoint import VERSION, CheckpointError  # noqa: E402
-from mapper.marl.config import MarlConfig  # noqa: E402
-from mapper.marl.elites import Elites, Plateau  # noqa: E402
-from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space  # noqa: E402
-from mapper.marl.ppo import PPO, Transitions  # noqa: E402
+from mapper.marl.adam import Adam
+from mapper.marl.checkpoint import VERSION, CheckpointError
+from mapper.marl.config import MarlConfig
+from mapper.marl.elites import Elites, Plateau
+from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space
+from mapper.marl.ppo import PPO, Transitions
 
 SPACE = Space(np.array([5, 3, 7, 2]), np.array([True, False, True, True]), np.array([0, 0, 1, 2]))
 

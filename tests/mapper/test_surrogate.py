@@ -7,9 +7,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="marl needs the extra `rl`")
 
-import baselines  # noqa: E402
-from maestro_env import Problem  # noqa: E402
-from mapper.marl.surrogate import Surrogate  # noqa: E402
+import baselines
+from maestro_env import Problem
+from mapper.marl.surrogate import Surrogate
 
 CHOICES = np.array([9, 9, 4])
 """Of two ordered parameters and a category."""

@@ -5,11 +5,11 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="extra `mpe` is not installed")
 
-from mpe_marl.clock import UPDATE_PHASES, Clock  # noqa: E402
-from mpe_marl.errors import MpeError  # noqa: E402
-from mpe_marl.learners import ALGORITHMS, MODES, LearnerConfig, make_learner  # noqa: E402
-from mpe_marl.replay import Replay, Schema, Transition  # noqa: E402
-from mpe_marl.worlds import BatchWorlds, make_spec  # noqa: E402
+from mpe_marl.clock import UPDATE_PHASES, Clock
+from mpe_marl.errors import MpeError
+from mpe_marl.learners import ALGORITHMS, MODES, LearnerConfig, make_learner
+from mpe_marl.replay import Replay, Schema, Transition
+from mpe_marl.worlds import BatchWorlds, make_spec
 
 
 def grid(array):
