@@ -1,0 +1,87 @@
+"""Searches that go on where they were, or where a neighbour ended."""
+
+import numpy as np
+import pytest
+
+import baselines
+from maestro_env import Problem
+from tests.mapper.marl_runs import problem, samples_of
+
+torch = pytest.importorskip("torch", reason="needs the extra rl")
+
+from mapper.marl.checkpoint import VERSION, CheckpointError
+from mapper.marl.elites import Elites
+
+
+def interrupted(tmp_path, after, **options):
+    """Samples of a search that stops once, as a killed process does, and continues."""
+
+    class KilledError(Exception):
+        pass
+
+    path = tmp_path / "state.pt"
+    searcher = baselines.load("marl", checkpoint=str(path), checkpoint_every=100, **options)
+    counted, actions = problem(), []
+
+    def hook(batch, evaluation):
+        actions.append(batch.copy())
+        if counted.samples >= after:
+            raise KilledError
+
+    counted.on_evaluate = hook
+    with pytest.raises(KilledError):
+        searcher.search(counted, 600, 0)
+    stopped = torch.load(path, weights_only=True)["problem"]["samples"]
+    return searcher, np.concatenate(actions)[:stopped]
+
+
+@pytest.mark.parametrize("options", [{}, {"autoregressive": True}])
+def test_a_resumed_search_takes_the_samples_it_would_have_taken(tmp_path, options):
+    whole, result = samples_of(baselines.load("marl", **options), 600)
+    searcher, before = interrupted(tmp_path, 333, **options)
+    after, resumed = samples_of(searcher, 600)
+    np.testing.assert_array_equal(np.concatenate([before, after]), whole)
+    assert resumed.best_value == result.best_value
+    assert resumed.improvements == result.improvements
+
+
+def test_a_checkpoint_of_another_search_is_refused(tmp_path):
+    searcher, _ = interrupted(tmp_path, 200)
+    path = searcher.config.checkpoint
+    with pytest.raises(CheckpointError, match="another seed"):
+        searcher.search(problem(), 600, 1)
+    with pytest.raises(CheckpointError, match="another config"):
+        baselines.load("marl", checkpoint=path, worlds=4).search(problem(), 600, 0)
+    with pytest.raises(CheckpointError, match="another problem"):
+        searcher.search(Problem("mobilenetv2.7", "edge", "latency"), 600, 0)
+
+
+def test_nothing_is_unpickled_from_a_checkpoint(tmp_path):
+    path = tmp_path / "state.pt"
+    torch.save({"version": VERSION, "evil": Elites.empty}, path)
+    with pytest.raises(CheckpointError, match="is no checkpoint"):
+        baselines.load("marl", warm_start=str(path)).search(problem(), 100, 0)
+
+
+def test_a_warm_start_begins_where_a_neighbour_ended(tmp_path):
+    path = tmp_path / "state.pt"
+    neighbour = Problem("mobilenetv2.10", "edge", "edp")
+    baselines.load("marl", checkpoint=str(path)).search(neighbour, 2000, 0)
+
+    def early(**options):
+        searcher = baselines.load("marl", **options)
+        return np.median([searcher.search(problem(), 200, s).best_value for s in range(5)])
+
+    assert early(warm_start=str(path)) < early()
+
+
+def test_a_warm_start_is_screened_half_as_long(tmp_path, monkeypatch):
+    from mapper.marl.surrogate import Surrogate
+
+    picks, pick = [], Surrogate.pick
+    monkeypatch.setattr(Surrogate, "pick", lambda *args: picks.append(1) or pick(*args))
+    path = tmp_path / "state.pt"
+    baselines.load("marl", checkpoint=str(path), surrogate=200).search(problem(), 400, 0)
+    cold = len(picks)
+    baselines.load("marl", warm_start=str(path), surrogate=200).search(problem(), 400, 1)
+    assert 0 < len(picks) - cold < 0.7 * cold

@@ -1,0 +1,159 @@
+"""The agents' networks, what they draw from, and how they learn."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra rl")
+
+from mapper.marl.adam import Adam
+from mapper.marl.config import MarlConfig
+from mapper.marl.elites import Elites
+from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space
+from mapper.marl.ppo import PPO, Transitions
+
+SPACE = Space(np.array([5, 3, 7, 2]), np.array([True, False, True, True]), np.array([0, 0, 1, 2]))
+
+
+def policies(space=SPACE, **options):
+    return Policies(space, 8, 0, options.pop("own_choice", False), options.pop("earlier", False))
+
+
+def test_adam_steps_as_torchs_optimizer_does():
+    def learn(make):
+        torch.manual_seed(0)
+        weights = [torch.nn.Parameter(torch.randn(3, 2)), torch.nn.Parameter(torch.randn(4))]
+        optimizer = make(weights)
+        for step in range(5):
+            optimizer.zero_grad()
+            loss = (weights[0] ** 2).sum() * step + torch.sin(weights[1]).sum()
+            loss.backward()
+            optimizer.step()
+        return [weight.detach() for weight in weights]
+
+    ours = learn(lambda weights: Adam(weights, 1e-2))
+    theirs = learn(lambda weights: torch.optim.Adam(weights, lr=1e-2, eps=1e-5, foreach=True))
+    assert all(torch.equal(a, b) for a, b in zip(ours, theirs, strict=True))
+
+
+def test_mixture_draws_what_its_density_says():
+    mixture = Mixture(SPACE, local=0.4, uniform=0.1, policy=True)
+    agents = policies()
+    with torch.no_grad():
+        agents.head_bias.normal_(generator=torch.Generator().manual_seed(3))
+    observation = torch.zeros(1, OBSERVATION)
+    current = np.array([[4, 1, 3, 0]])
+    count = 60_000
+    rng = np.random.default_rng(0)
+    starts = np.tile(current, (count, 1))
+    acting = np.ones(starts.shape, dtype=bool)
+    acting[0] = False
+    drawn = mixture.draw(agents, observation.repeat(count, 1).numpy(), starts, acting, rng)
+    np.testing.assert_array_equal(drawn[0], current[0])
+    with torch.no_grad():
+        log_probabilities, _ = agents(observation, torch.zeros(4, 1, dtype=torch.int64), current)
+    for column, choices in enumerate(SPACE.nvec):
+        share = np.bincount(drawn[1:, column], minlength=choices) / (count - 1)
+        assert share[current[0, column]] == 0.0
+        total = 0.0
+        for choice in set(range(choices)) - {current[0, column]}:
+            chosen = current.T.copy()
+            chosen[column] = choice
+            density = mixture.log_density(
+                log_probabilities, chosen, current.T, np.zeros((4, 1), dtype=bool)
+            )
+            expected = density[column, 0].exp().item()
+            total += expected
+            assert share[choice] == pytest.approx(expected, abs=0.01)
+        assert total == pytest.approx(1.0, abs=1e-4)
+
+
+@pytest.mark.parametrize("free", [True, False])
+@pytest.mark.parametrize("still", [None, 1])
+def test_autoregressive_draws_what_their_joint_density_says(free, still):
+    """Exactly, over all joint choices; the second parameter may hold still."""
+    space = SPACE._replace(agent=np.array([0, 0, 1, 0]))
+    agents, mixture = policies(space, earlier=True), Mixture(space, 0.4, 0.1, True)
+    with torch.no_grad():
+        agents.earlier.normal_(generator=torch.Generator().manual_seed(1))
+        agents.head.normal_(generator=torch.Generator().manual_seed(2))
+    start = np.array([4, 1, 3, 0])
+    every = np.array(list(np.ndindex(*space.nvec)))
+    if still is not None:
+        every = every[every[:, still] == start[still]]
+    acts = np.arange(4) != (-1 if still is None else still)
+    rows = torch.arange(len(every)).expand(4, -1)
+    with torch.no_grad():
+        log_probabilities, _ = agents(torch.zeros(len(every), OBSERVATION), rows, every)
+        current = np.tile(start, (len(every), 1))
+        frees = np.full(every.T.shape, free)
+        density = mixture.log_density(log_probabilities, every.T, current.T, frees)
+    likely = (density.numpy() * acts[:, None]).sum(axis=0)
+    moved = ((every != start) | ~acts).all(axis=1) | free
+    expected = np.where(moved, np.exp(likely), 0.0)
+    assert expected.sum() == pytest.approx(1.0, abs=1e-4)
+    count = 60_000
+    seen, starts = np.zeros((count, OBSERVATION), np.float32), np.tile(start, (count, 1))
+    acting = np.tile(acts, (count, 1))
+    drawn = mixture.draw(agents, seen, starts, acting, np.random.default_rng(0), free=free)
+    place = np.ravel_multi_index(every.T, space.nvec)
+    share = np.bincount(np.ravel_multi_index(drawn.T, space.nvec), minlength=210)[place] / count
+    assert share.sum() == 1.0
+    np.testing.assert_allclose(share, expected, atol=0.01)
+
+
+def test_autoregressive_heads_learn_what_independent_ones_cannot():
+    """Two parameters are rewarded for being alike, whatever they are: alike, and still varied."""
+    space = Space(np.array([4, 4]), np.array([False, False]), np.array([0, 0]))
+
+    def alike(earlier):
+        agents, mixture = policies(space, earlier=earlier), Mixture(space, 0.0, 0.0, True)
+        ppo, rng = PPO(agents, mixture, MarlConfig()), np.random.default_rng(0)
+        for _ in range(40):
+            batch = played(agents, mixture, rng, 64, np.zeros(2))
+            same = (batch.chosen[:, 0] == batch.chosen[:, 1]).astype(float)
+            ppo.update(batch._replace(reward=same), 0.2, Elites.empty(2, OBSERVATION))
+        chosen = played(agents, mixture, rng, 2000, np.zeros(2)).chosen
+        return (chosen[:, 0] == chosen[:, 1]).mean(), np.bincount(chosen[:, 0]).max() / 2000
+
+    same, most = alike(earlier=True)
+    assert same > 0.8
+    assert most < 0.5
+    same, most = alike(earlier=False)
+    assert same < 0.6 or most > 0.9
+
+
+def played(agents, mixture, rng, count, target):
+    observation = np.zeros((count, OBSERVATION), np.float32)
+    current = np.zeros((count, len(target)), np.int64)
+    acting = np.ones(current.shape, dtype=bool)
+    chosen = mixture.draw(agents, observation, current, acting, rng, free=True)
+    reward = (chosen == target).mean(axis=1)
+    free = np.ones(count, dtype=bool)
+    return Transitions(observation, current, chosen, acting, free, reward)
+
+
+@pytest.mark.parametrize("owners", [[0, 0, 0, 0], [0, 0, 1, 2], [0, 1, 2, 3]])
+def test_ppo_learns_a_target_from_one_shared_reward(owners):
+    space = SPACE._replace(agent=np.array(owners))
+    agents = policies(space)
+    mixture = Mixture(space, 0.4, 0.1, True)
+    ppo = PPO(agents, mixture, MarlConfig())
+    rng = np.random.default_rng(0)
+    target = np.array([3, 2, 6, 1])
+    for _ in range(60):
+        ppo.update(played(agents, mixture, rng, 64, target), 0.0, Elites.empty(4, OBSERVATION))
+    assert played(agents, mixture, rng, 512, target).reward.mean() > 0.9
+
+
+def test_an_agent_that_did_not_act_does_not_learn():
+    agents = policies()
+    mixture = Mixture(SPACE, 0.4, 0.1, True)
+    before = {name: value.detach().clone() for name, value in agents.named_parameters()}
+    batch = played(agents, mixture, np.random.default_rng(0), 64, np.array([3, 2, 6, 1]))
+    batch.acting[:, 2:] = False
+    PPO(agents, mixture, MarlConfig()).update(batch, 0.0, Elites.empty(4, OBSERVATION))
+    for name in ("head", "head_bias"):
+        change = (dict(agents.named_parameters())[name] - before[name]).detach().abs()
+        assert change[:2].max() > 0
+        assert change[2:].max() == 0
+    assert (agents.trunk - before["trunk"]).detach().abs()[1:].max() == 0
