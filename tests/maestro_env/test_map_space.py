@@ -82,6 +82,14 @@ def test_every_parameter_with_a_choice_changes_the_mapping(layer: Layer, options
         assert not same(space.decode(base), space.decode(changed)), space.names[column]
 
 
+@pytest.mark.parametrize("filters", ["whole", "free"])
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
+def test_moving_dimensions_are_those_with_tiles_to_choose(layer: Layer, filters: str) -> None:
+    space = MapSpace(layer, EDGE, filters=filters)
+    chosen = {p.dim for p in space.parameters if p.kind == "tile" and len(p) > 1}
+    assert space.moving == tuple(dim for dim in DIMS if dim in chosen)
+
+
 def test_size_is_the_exact_number_of_actions() -> None:
     space = MapSpace(CONV, EDGE, filters="free", parallel="KCYXRS", co_search=("num_pes",))
     assert space.size == prod(len(p.choices) for p in space.parameters)
