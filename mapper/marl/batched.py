@@ -236,13 +236,15 @@ class BatchedLearner:
     def _screened(self, draw: Callable[[int], Choices]) -> Choices:
         """Draw many worlds and keep those that the surrogate picks."""
         drawn = draw(self.config.proposals * SCREENED)
-        nests = self._nests(drawn.moved)
+        mappings = self._mappings(drawn.moved)
+        nests = self._nests(mappings)
         known = self.known if self.config.avoid_repeats else set()
         new = {nest: row for row, nest in enumerate(nests) if nest not in known}
         rows = np.fromiter(new.values(), np.int64)
         if len(rows) < SCREENED:
             return self._fresh(draw, SCREENED)
-        picked = rows[self.surrogate.pick(self._features(drawn.moved[rows]), SCREENED, self.rng)]
+        features = nest_features(self.problem, mappings.take(rows))
+        picked = rows[self.surrogate.pick(features, SCREENED, self.rng)]
         self.known.update(nests[row] for row in picked)
         return drawn.rows(picked)
 
@@ -266,7 +268,7 @@ class BatchedLearner:
     def _unseen(self, choices: IntArray, most: int) -> IntArray:
         """The first rows, at most so many, whose loop nest was not seen before; now they were."""
         new: list[int] = []
-        for row, key in enumerate(self._nests(choices)):
+        for row, key in enumerate(self._nests(self._mappings(choices))):
             if len(new) == most:
                 break
             if key not in self.known:
@@ -274,10 +276,9 @@ class BatchedLearner:
                 new.append(row)
         return np.array(new, dtype=np.int64)
 
-    def _nests(self, choices: IntArray) -> list[int]:
-        """What tells the loop nests of ``(B, P)`` choices apart."""
+    def _nests(self, mappings: MappingBatch) -> list[int]:
+        """What tells the loop nests of `B` mappings apart."""
         problem = self.problem
-        mappings = self._mappings(choices)
         nests = keys(problem.layer, problem.accelerator, mappings, problem.cost_model.name)
         found: list[int] = nests.tolist()
         return found
