@@ -72,6 +72,7 @@ def _own_randomness() -> Iterator[None]:
     """Leave the global generators, which Stable-Baselines3 seeds, and the threads as they were."""
     import torch
 
+    # NPY002: the global generator is kept and put back, not drawn from.
     states, threads = (random.getstate(), np.random.get_state()), torch.get_num_threads()  # noqa: NPY002
     torch.set_num_threads(1)  # networks this small are slower on more
     try:

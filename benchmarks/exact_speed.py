@@ -130,7 +130,7 @@ def main() -> None:
             model.evaluate_batch(layer, chip, batch.take(slice(0, 10)))
             walls[threads], cpus[threads] = best_of(
                 args.runs,
-                lambda m=model: m.evaluate_batch(layer, chip, batch),  # type: ignore[misc]
+                lambda m=model: m.evaluate_batch(layer, chip, batch),
             )
             result[f"{latency}, {threads} threads [mappings/s]"] = args.mappings / walls[threads]
             if threads == 1:

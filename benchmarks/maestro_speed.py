@@ -90,6 +90,7 @@ def measure(name: str, rows: int, repeats: int, million: bool) -> dict[str, floa
         for threads in (1, 2):
             model = load("maestro", threads=threads)
             model.evaluate_batch(layer, hardware, batch.take(slice(0, 2)))
+            # B023: called here, with this turn's model.
             wall, cpu = best(lambda: model.evaluate_batch(layer, hardware, batch), repeats)  # noqa: B023
             figures[f"{accelerator}: mappings/s, {threads} threads"] = rows / wall
             if threads == 1:

@@ -34,7 +34,7 @@ LayerOrder = Literal["sequence", "shuffled"]
 class WorldEnv(gymnasium.Env[Observation, Action]):
     """One world as a Gymnasium environment; the base of the registered ones."""
 
-    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012 - as Gymnasium has it
 
     def __init__(self, worlds: Worlds, render_mode: str | None) -> None:
         if render_mode is not None:
@@ -98,7 +98,7 @@ class WorldEnv(gymnasium.Env[Observation, Action]):
 
     def _ended(self, age: int) -> tuple[bool, bool]:
         """Whether an episode of `age` steps is terminated, and whether it is truncated."""
-        raise NotImplementedError
+        raise NotImplementedError  # every environment has its own rule
 
 
 class MaestroEnv(WorldEnv):

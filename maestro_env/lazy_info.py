@@ -60,6 +60,7 @@ class LazyInfo(dict[str, Any]):
         """The value of a key, or the default."""
         return self[key] if key in self else default  # noqa: SIM401 - dict.get makes nothing
 
+    # The views are of the plain dict that is made now, which mypy takes for other types.
     def keys(self) -> KeysView[str]:  # type: ignore[override]
         """All keys."""
         return dict.keys(self._whole())

@@ -35,7 +35,7 @@ class MaestroParallelEnv(ParallelEnv):
         EnvError: The assignment does not give every parameter to exactly one agent.
     """
 
-    metadata = {  # noqa: RUF012
+    metadata = {  # noqa: RUF012 - as PettingZoo has it
         "name": "maestro_env_v0",
         "render_modes": list(RENDER_MODES),
         "render_fps": 4,

@@ -61,6 +61,7 @@ def narrowed(parameter: Parameter, keep: Iterable[int | str]) -> Parameter:
             f"space.only.{parameter.name}: got {list(keep)!r}, expected some of {shown}{more}"
         )
     kept = tuple(choice for choice in parameter.choices if choice in keep)
+    # `choices` are all int or all str, and so are those kept; mypy sees a mixture.
     return replace(parameter, choices=kept)  # type: ignore[arg-type]
 
 

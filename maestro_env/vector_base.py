@@ -23,7 +23,7 @@ from maestro_env.worlds import Worlds
 Step = tuple[Any, Any, Any, Any, dict[str, Any]]
 
 
-class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]
+class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]  # any observation and action
     """Worlds as a Gymnasium vector environment; equal to that many single ones, step for step.
 
     ``infos`` has the keys of the single environment as arrays, each with its mask ``_key``;
@@ -158,7 +158,7 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]
 
     def _ended(self, age: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which episodes of these ages are terminated, and which are truncated."""
-        raise NotImplementedError
+        raise NotImplementedError  # every environment has its own rule
 
     def _routes(self, rows: Rows) -> Rows | None:
         """Order of the layers in the next episodes of some worlds; None keeps it."""

@@ -64,6 +64,7 @@ def tile_levers(tiles: Tiles, need: Callable[[Tiles], int], limit: int, name: st
     """
     levers = []
     for d, tile in enumerate(tiles):
+        # mypy infers no type for a lambda with a default.
         smaller = _largest(lambda t, d=d: need(_with(tiles, d, t)) <= limit, tile)  # type: ignore[misc]
         if smaller > 0:
             levers.append(f"Reduce {name} tile {DIMS[d]} {tile} -> {smaller}")
@@ -74,6 +75,7 @@ def tile_levers(tiles: Tiles, need: Callable[[Tiles], int], limit: int, name: st
         d = max(range(6), key=lambda d: changed[d])
         if changed[d] == 1:
             return []
+        # B023: the lambda is called here, before d and changed are set anew.
         enough = _largest(lambda t: need(_with(changed, d, t)) <= limit, changed[d])  # noqa: B023
         changed = _with(changed, d, max(enough, changed[d] // 2) if enough else changed[d] // 2)
     pairs = enumerate(zip(tiles, changed, strict=True))

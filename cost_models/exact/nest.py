@@ -84,7 +84,7 @@ class Nest:
             if d == self.spatial[0]:
                 low += cluster * self.outer_tiles[d]
             ranges.append((low, max(low, min(low + self.outer_tiles[d], self.extents[d]))))
-        return tuple(ranges)  # type: ignore[return-value]
+        return tuple(ranges)  # type: ignore[return-value]  # a range a dimension
 
     def pe_tiles(self, clusters: list[Tile], inner: dict[int, int]) -> dict[tuple[int, int], Tile]:
         """The tile of every active PE; PE (0, 0) is always among them."""
@@ -97,7 +97,7 @@ class Nest:
                     if d == self.spatial[1]:
                         low += p * self.inner_tiles[d]
                     ranges.append((low, min(low + self.inner_tiles[d], whole[d][1])))
-                tile: Tile = tuple(ranges)  # type: ignore[assignment]
+                tile: Tile = tuple(ranges)  # type: ignore[assignment]  # a range a dimension
                 if tile_size(tile) > 0:
                     tiles[c, p] = tile
         return tiles

@@ -6,6 +6,7 @@ import csv
 import os
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +97,7 @@ class BinaryModel:
         """
         if isinstance(mapping, Mapping):
             if mapping.num_pes is not None:
-                fields = {**accelerator.to_dict(), "num_pes": mapping.num_pes}
-                accelerator = Accelerator(**fields)  # type: ignore[arg-type]
+                accelerator = replace(accelerator, num_pes=mapping.num_pes)
             try:
                 mapping = mapping.dataflow(layer)
             except MappingError as error:

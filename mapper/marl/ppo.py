@@ -100,7 +100,7 @@ class PPO:
             if config.self_imitation and len(elites.values):
                 loss = loss - config.self_imitation * self._likelihood(elites)
             self.optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()  # type: ignore[no-untyped-call]  # torch has no type there
             torch.nn.utils.clip_grad_norm_(self.policies.parameters(), MAX_GRADIENT)
             self.optimizer.step()
 

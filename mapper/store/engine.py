@@ -136,6 +136,7 @@ def _create_tables(engine: Engine) -> None:
             known = connection.scalar(select(MetaRow.value).where(MetaRow.name == "schema_version"))
             if known is None:
                 row = {"name": "schema_version", "value": str(SCHEMA_VERSION)}
+                # SQLAlchemy declares __table__ as any FROM clause; that of a model is a table.
                 connection.execute(MetaRow.__table__.insert(), row)  # type: ignore[attr-defined]
     except IntegrityError:
         pass  # the other process was faster

@@ -68,7 +68,7 @@ class Learner:
         Returns:
             Mean losses and mean target: ``q_loss``, ``p_loss``, ``target_q``.
         """
-        raise NotImplementedError
+        raise NotImplementedError  # every mode of update has its own
 
     def act(self, obs: NDArray[np.float32], explore: bool = True) -> NDArray[Any]:
         """Choose actions.

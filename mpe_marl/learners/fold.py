@@ -134,7 +134,7 @@ def _unfold(
 
 
 def _apply(weight: Tensor, terms: _Terms) -> Tensor:
-    result: Tensor = _Folded.apply(weight, terms)  # type: ignore[no-untyped-call]
+    result: Tensor = _Folded.apply(weight, terms)  # type: ignore[no-untyped-call]  # torch has no type
     return result
 
 

@@ -48,6 +48,7 @@ class Head:
         """Sample an action; differentiable in ``output``."""
         if self.discrete:
             if output.requires_grad:
+                # torch has no type for what a Function applies.
                 hard: Tensor = _StraightThrough.apply(output, noise)  # type: ignore[no-untyped-call]
                 return hard
             return _likeliest(output + noise)

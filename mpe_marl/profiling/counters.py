@@ -6,7 +6,7 @@ import ctypes
 import os
 import platform
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 _SYSCALL = {"x86_64": 298, "aarch64": 241}  # perf_event_open
 _HARDWARE, _CACHE = 0, 3  # perf_type_id
@@ -57,8 +57,8 @@ def _open(kind: int, config: int) -> int | None:
     return fd if fd >= 0 else None
 
 
-def _all(descriptors: object, request: int) -> None:
+def _all(descriptors: Iterable[int], request: int) -> None:
     import fcntl
 
-    for fd in descriptors:  # type: ignore[attr-defined]
+    for fd in descriptors:
         fcntl.ioctl(fd, request, 0)

@@ -32,7 +32,7 @@ class Law:
 
     def draw(self, ring: Ring, batch: int, rng: np.random.Generator) -> Rows:
         """Draw ``(batch,)`` physical rows."""
-        raise NotImplementedError
+        raise NotImplementedError  # every law has its own
 
     def draw_list(self, ring: Ring, batch: int, rng: random.Random) -> list[int]:
         """Draw as the papers' code does, index by index in Python; the same law."""
@@ -42,7 +42,7 @@ class Law:
 
     def inclusion(self, ring: Ring) -> Float:
         """``(rows,)`` probability that a slot of the batch holds each row (mean over slots)."""
-        raise NotImplementedError
+        raise NotImplementedError  # every law has its own
 
     def weights(self, ring: Ring, rows: Rows) -> NDArray[np.float32] | None:
         """``(batch,)`` importance weights of drawn rows; None when all are 1."""

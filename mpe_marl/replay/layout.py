@@ -47,11 +47,11 @@ class Layout:
     @classmethod
     def shapes(cls, schema: Schema, rows: int) -> Shapes:
         """Shape and type of every table for a ring of ``rows`` rows."""
-        raise NotImplementedError
+        raise NotImplementedError  # every layout has its own
 
     def write(self, first: int, step: Transition) -> None:
         """Store one step of all streams at rows ``first .. first + W - 1``."""
-        raise NotImplementedError
+        raise NotImplementedError  # every layout has its own
 
     def gather(self, rows: Rows, states_only: bool = False) -> Batch:
         """Fetch ``(B,)`` rows.
@@ -60,7 +60,7 @@ class Layout:
             rows: Physical rows.
             states_only: Leave observations out where the layout holds states.
         """
-        raise NotImplementedError
+        raise NotImplementedError  # every layout has its own
 
     def cut(self) -> None:
         """Learn that every stream goes on with a new episode although none was marked ended."""

@@ -30,7 +30,7 @@ def test_the_example_runs() -> None:
 def test_the_worked_example_has_the_models_figures() -> None:
     sys.path.insert(0, str(ROOT / "docs"))
     try:
-        import make_cost_models as made  # type: ignore[import-not-found]
+        import make_cost_models as made
     finally:
         sys.path.pop(0)
     cost = cost_models.load("exact").evaluate(made.LAYER, made.ACCELERATOR, made.MAPPING)

@@ -73,7 +73,7 @@ def test_rows_and_columns_can_be_swapped(exact: CostModel) -> None:
         turned = Mapping(
             (swapped(mapping.orders[0]), swapped(mapping.orders[1])),
             (swapped(mapping.parallel[0]), swapped(mapping.parallel[1])),
-            tuple({swapped(d): t for d, t in tiles.items()} for tiles in mapping.tiles),  # type: ignore[arg-type]
+            tuple({swapped(d): t for d, t in tiles.items()} for tiles in mapping.tiles),
             mapping.cluster_size,
             mapping.num_pes,
         )
@@ -170,7 +170,7 @@ def test_a_depthwise_layer_is_its_channels_one_after_the_other(exact: CostModel)
         orders = tuple("C" + order.replace("C", "") for order in mapping.orders)
         parallel = tuple("K" if d == "C" else d for d in mapping.parallel)
         tiles = tuple({**t, "C": 1, "K": 1} for t in mapping.tiles)
-        mapping = replace(mapping, orders=orders, parallel=parallel, tiles=tiles)  # type: ignore[arg-type]
+        mapping = replace(mapping, orders=orders, parallel=parallel, tiles=tiles)
         a: Cost = exact.evaluate(depthwise, Accelerator(16), mapping)
         b: Cost = exact.evaluate(grouped, Accelerator(16), mapping)
         for name in ("macs", "steps", "compute_cycles", "active_pe_steps", "l1_peak", *TRAFFIC):

@@ -338,4 +338,4 @@ def test_levers_are_looked_for_once_and_on_demand():
     assert report.levers == ("Reduce K",)
     assert calls == [1]
     with pytest.raises(AttributeError, match="no field 'lever'"):
-        report.lever  # noqa: B018
+        report.lever  # noqa: B018 - reading it is the test

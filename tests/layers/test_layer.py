@@ -56,11 +56,11 @@ def test_gemm_is_the_layer_of_its_matrices() -> None:
 
 
 def test_kinds_are_read_in_any_case() -> None:
-    assert Layer("l", "conv", 1, 1, 1, 1, 1, 1).kind is LayerKind.CONV  # type: ignore[arg-type]
+    assert Layer("l", "conv", 1, 1, 1, 1, 1, 1).kind is LayerKind.CONV
 
 
 def test_numpy_integers_become_plain_ones() -> None:
-    layer = Layer("l", LayerKind.CONV, np.int64(4), 3, 8, 8, 3, 3)  # type: ignore[arg-type]
+    layer = Layer("l", LayerKind.CONV, np.int64(4), 3, 8, 8, 3, 3)
     assert type(layer.K) is int
 
 

@@ -145,5 +145,5 @@ def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _command(function: object) -> object:
     app = typer.Typer()
-    app.command("broken")(function)  # type: ignore[type-var]
+    app.command("broken")(function)
     return typer.main.get_command(app)
