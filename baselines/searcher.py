@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from layers.layer import nearest
+from common import suggest
 from maestro_env import BudgetExhausted, Problem
 from maestro_env.map_space import IntArray
 
@@ -109,7 +109,7 @@ class BaseSearcher(ABC):
         known = [field.name for field in fields(self.Config)]
         for option in options:
             if option not in known:
-                hint = nearest(option, known)
+                hint = suggest(option, known)
                 raise SearcherError(
                     f"searcher {self.name!r}: unknown option {option!r}; "
                     f"expected one of {', '.join(known) or 'none'}.{hint}"
@@ -180,7 +180,7 @@ def load(name: str, **config: Any) -> Searcher:
     """
     points = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
     if name not in points:
-        hint = nearest(name, points)
+        hint = suggest(name, points)
         raise SearcherError(
             f"searcher {name!r} is not known; expected one of {', '.join(sorted(points))}.{hint}"
         )

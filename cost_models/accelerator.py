@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from layers.layer import nearest
+from common import suggest
 
 UNLIMITED_BW = 1 << 30
 """What the kernels take for an unlimited bandwidth [elements/cycle] (MAESTRO's own value)."""
@@ -68,7 +68,7 @@ class Accelerator:
             AcceleratorError: The name is unknown.
         """
         if name not in PRESETS:
-            hint = nearest(name, PRESETS)
+            hint = suggest(name, PRESETS)
             raise AcceleratorError(
                 f"accelerator {name!r} is not known; expected one of {', '.join(PRESETS)} "
                 f"or a YAML file.{hint}"
@@ -98,7 +98,7 @@ class Accelerator:
             raise AcceleratorError(f"{path}: expected the fields {', '.join(names)}, got {data!r}")
         for key in data:
             if key not in names:
-                hint = nearest(str(key), names)
+                hint = suggest(str(key), names)
                 raise AcceleratorError(
                     f"{path}: unknown field {key!r}; expected {', '.join(names)}.{hint}"
                 )

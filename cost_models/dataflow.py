@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping as MappingABC
 from dataclasses import dataclass
 
+from common import suggest
 from cost_models.infeasible import MappingError
-from layers.layer import nearest
 
 MAPS = ("TemporalMap", "SpatialMap")
 CLUSTER = "Cluster"
@@ -183,7 +183,7 @@ def read_directives(reader: TokenReader, constants: MappingABC[str, int]) -> tup
 def _read_directive(reader: TokenReader, constants: MappingABC[str, int]) -> Directive:
     kind = reader.peek()
     if kind not in _KEYWORDS:
-        hint = nearest(kind, _KEYWORDS)
+        hint = suggest(kind, _KEYWORDS)
         raise reader.error(f"unknown directive {kind!r}; expected {', '.join(_KEYWORDS)}.{hint}")
     reader.take()
     reader.expect("(")

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
+from common import suggest
 from cost_models.physical import EnergyTable
-from layers.layer import nearest
 
 
 class EnergyError(ValueError):
@@ -44,7 +44,7 @@ def load_energy(text: str) -> EnergyTable:
     if path.suffix not in (".yaml", ".yml"):
         if text in ENERGY_TABLES:
             return ENERGY_TABLES[text]
-        hint = nearest(text, ENERGY_TABLES)
+        hint = suggest(text, ENERGY_TABLES)
         raise EnergyError(
             f"energy: {text!r} is not known; expected one of {', '.join(ENERGY_TABLES)} "
             f"or a YAML file.{hint}"
@@ -65,7 +65,7 @@ def _from_fields(path: Path, data: Any) -> EnergyTable:
         if key == "source":
             continue
         if key not in known:
-            hint = nearest(str(key), known)
+            hint = suggest(str(key), known)
             raise EnergyError(
                 f"{path}: unknown field {key!r}; expected {', '.join(known)}, source.{hint}"
             )

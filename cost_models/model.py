@@ -5,12 +5,12 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 from typing import Any, Protocol, runtime_checkable
 
+from common import suggest
 from cost_models.accelerator import Accelerator
 from cost_models.cost import Cost, CostBatch
 from cost_models.dataflow import Dataflow
 from cost_models.mapping import Mapping, MappingBatch
 from layers import Layer
-from layers.layer import nearest
 
 ENTRY_POINT_GROUP = "mapper.cost_models"
 
@@ -51,7 +51,7 @@ def load(name: str, **options: Any) -> CostModel:
     """
     points = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
     if name not in points:
-        hint = nearest(name, points)
+        hint = suggest(name, points)
         raise CostModelError(
             f"cost model {name!r} is not known; expected one of {', '.join(sorted(points))}.{hint}"
         )

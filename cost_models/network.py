@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from common import suggest
 from cost_models.dataflow import Dataflow, DataflowError, TokenReader, read_directives
 from layers import Layer, LayerError, LayerKind
-from layers.layer import nearest
 
 _SECTIONS = ("Type", "Stride", "Dimensions", "Dataflow")
 
@@ -121,7 +121,7 @@ def _read_layer(
             dataflow = Dataflow(read_directives(reader, constants))
             reader.expect("}")
         else:
-            hint = nearest(section, _SECTIONS)
+            hint = suggest(section, _SECTIONS)
             raise reader.error(
                 f"layer {name!r}: unknown section {section!r}; "
                 f"expected {', '.join(_SECTIONS)}.{hint}"
@@ -153,7 +153,7 @@ def _layer(
     groups = sizes.get("G", 1)
     batch = sizes.get("N", 1)
     if kind not in set(LayerKind):
-        hint = nearest(kind, [str(k) for k in LayerKind])
+        hint = suggest(kind, [str(k) for k in LayerKind])
         raise LayerError(
             f"layer {name!r}: unknown Type {kind!r}; expected {', '.join(LayerKind)}.{hint}"
         )

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from layers.layer import Layer, LayerError, LayerKind, nearest
+from common import suggest
+from layers.layer import Layer, LayerError, LayerKind
 
 GEMM_FIELDS = ("M", "N", "K", "batch")
 NEST_FIELDS = ("K", "C", "Y", "X", "R", "S")
@@ -38,14 +39,14 @@ def from_fields(name: str, kind: str, values: Mapping[str, Any]) -> Layer:
         kinds = [k.lower() for k in LayerKind]
         raise LayerError(
             f"unknown kind {kind!r}; expected one of {', '.join(kinds)}."
-            f"{nearest(str(kind).lower(), kinds)}"
+            f"{suggest(str(kind).lower(), kinds)}"
         ) from None
     known = fields_of(known_kind)
     for field in values:
         if field not in known:
             raise LayerError(
                 f"unknown field {field!r}; a {known_kind.lower()} takes {', '.join(known)}."
-                f"{nearest(str(field), known)}"
+                f"{suggest(str(field), known)}"
             )
     given = dict(values)
     if known_kind is LayerKind.DSCONV:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from common import suggest
 from layers.fields import from_fields
-from layers.layer import Layer, LayerError, LayerKind, nearest
+from layers.layer import Layer, LayerError, LayerKind
 
 
 def read_file(path: str | Path) -> tuple[Layer, ...]:
@@ -49,7 +50,7 @@ def read_yaml(path: str | Path) -> tuple[Layer, ...]:
         for key in entries:
             if key != "layers":
                 raise LayerError(
-                    f"{path}: unknown key {key!r}; expected 'layers'.{nearest(key, ['layers'])}"
+                    f"{path}: unknown key {key!r}; expected 'layers'.{suggest(key, ['layers'])}"
                 )
         root = entries.get("layers")
     if not isinstance(root, yaml.SequenceNode) or not root.value:

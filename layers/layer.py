@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import operator
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import ClassVar
+
+from common import suggest
 
 DIMS = "KCYXRS"
 """The mapping dimensions in the order every array in this project uses."""
@@ -18,12 +18,6 @@ MAX_EXTENT = 2**31 - 1
 
 class LayerError(ValueError):
     """A layer that cannot exist, or a layer name that is not known."""
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """`` Did you mean 'x'?`` for the nearest known name, or nothing when none is near."""
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f" Did you mean {str(near[0])!r}?" if near else ""
 
 
 class LayerKind(StrEnum):
@@ -105,7 +99,7 @@ class Layer:
             kinds = ", ".join(LayerKind)
             raise LayerError(
                 f"layer {self.name!r}: unknown kind {self.kind!r}; expected one of {kinds}."
-                f"{nearest(str(self.kind).upper(), LayerKind)}"
+                f"{suggest(str(self.kind).upper(), LayerKind)}"
             ) from None
 
     def _positive(self, field: str) -> int:

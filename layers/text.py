@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from common import suggest
 from layers import zoo
 from layers.fields import from_fields, to_fields
 from layers.files import SUFFIXES, read_file
-from layers.layer import Layer, LayerError, LayerKind, nearest
+from layers.layer import Layer, LayerError, LayerKind
 
 
 def parse(text: str) -> Layer:
@@ -37,7 +38,7 @@ def parse(text: str) -> Layer:
         kinds = [kind.lower() for kind in LayerKind]
         raise LayerError(
             f"layer {text!r}: unknown kind {head!r}; expected one of {', '.join(kinds)}."
-            f"{nearest(head.lower(), kinds)}"
+            f"{suggest(head.lower(), kinds)}"
         )
     return zoo.get(text)
 
@@ -81,4 +82,4 @@ def _find_entry(path: Path, entry: str) -> Layer:
     if entry.isdecimal() and int(entry) < len(layers):
         return layers[int(entry)]
     shown = ", ".join(list(by_name)[:8]) + (", ..." if len(by_name) > 8 else "")
-    raise LayerError(f"{path}: no layer {entry!r}; it has {shown}.{nearest(entry, by_name)}")
+    raise LayerError(f"{path}: no layer {entry!r}; it has {shown}.{suggest(entry, by_name)}")

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.spaces import Box, MultiDiscrete
 from numpy.typing import NDArray
 
-from layers.layer import nearest
+from common import suggest
 from maestro_env.feedback import EnvError
 from maestro_env.info import reset_info, step_info
 from maestro_env.lazy_info import LazyInfo
@@ -216,7 +216,7 @@ def _columns(assignment: Assignment, names: Sequence[str]) -> tuple[IntArray, ..
             raise EnvError(f"agents[{agent}]: got no parameters, expected at least one")
         for name in own:
             if name not in names:
-                hint = nearest(str(name), names)
+                hint = suggest(str(name), names)
                 raise EnvError(
                     f"agents[{agent}]: unknown parameter {name!r}; expected names of "
                     f"{', '.join(names)}.{hint}"

@@ -11,8 +11,8 @@ from gymnasium.spaces import Box
 from numba import njit
 from numpy.typing import NDArray
 
+from common import suggest
 from cost_models import CostBatch
-from layers.layer import nearest
 from maestro_env.bounds import figure_bounds
 from maestro_env.problem import Problem
 
@@ -42,7 +42,7 @@ def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
     """
     allowed = tuple(allowed)
     if value not in allowed:
-        hint = nearest(str(value), allowed)
+        hint = suggest(str(value), allowed)
         raise EnvError(f"{name}: got {value!r}, expected one of {', '.join(allowed)}.{hint}")
 
 

@@ -9,9 +9,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from common import suggest
 from cost_models import Accelerator, MappingBatch
 from layers import DIMS, Layer
-from layers.layer import nearest
 from maestro_env import codec
 from maestro_env.parameters import (
     TILE_RULES,
@@ -322,7 +322,7 @@ def checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
         if name not in OPTIONS:
             raise MapSpaceError(
                 f"space: unknown option {name!r}, expected some of {', '.join(OPTIONS)}."
-                f"{nearest(name, OPTIONS)}"
+                f"{suggest(name, OPTIONS)}"
             )
     return options
 
@@ -330,7 +330,7 @@ def checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
 def _check_option(option: str, value: Any, allowed: Iterable[str]) -> None:
     allowed = tuple(allowed)
     if value not in allowed:
-        hint = nearest(str(value), allowed)
+        hint = suggest(str(value), allowed)
         raise MapSpaceError(
             f"space.{option}: got {value!r}, expected one of {', '.join(allowed)}.{hint}"
         )

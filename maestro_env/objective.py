@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from common import suggest
 from cost_models import FIGURES, CostBatch
-from layers.layer import nearest
 
 FloatArray = NDArray[np.float64]
 
@@ -70,7 +70,7 @@ class Objective:
         for part in text.split("*"):
             name = part.strip()
             if name not in OBJECTIVES:
-                hint = nearest(name, OBJECTIVES)
+                hint = suggest(name, OBJECTIVES)
                 raise ObjectiveError(
                     f"objective: got {text!r}, expected one of {', '.join(OBJECTIVES)}, or a "
                     f"product such as 'latency*area'.{hint}"
@@ -111,7 +111,7 @@ def checked_limits(limits: Mapping[str, float] | None) -> dict[str, float]:
     checked: dict[str, float] = {}
     for name, value in (limits or {}).items():
         if name not in known:
-            hint = nearest(str(name), known)
+            hint = suggest(str(name), known)
             raise ObjectiveError(
                 f"limits.{name}: unknown limit; expected one of {', '.join(known)}.{hint}"
             )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from common import atomic_write
 from mpe_marl.errors import MpeError
 
 if TYPE_CHECKING:
@@ -28,13 +27,8 @@ def save(trainer: Trainer, path: Path) -> None:
     tensors = {_LEARNER + k: v for k, v in trainer.learner.dump().items()}
     for name, array in trainer.dump().items():
         tensors[_RUN + name] = torch.from_numpy(np.ascontiguousarray(array))
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    os.close(handle)
-    try:
-        torch.save(tensors, part)
-        os.replace(part, path)
-    finally:
-        Path(part).unlink(missing_ok=True)
+    with atomic_write(path) as draft:
+        torch.save(tensors, draft)
 
 
 def load(trainer: Trainer, path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from layers.layer import nearest
+from common import suggest
 
 
 class MpeError(ValueError):
@@ -27,7 +27,7 @@ def unknown_name(what: str, given: str, known: Iterable[str]) -> MpeError:
         The error, with the nearest known name where one is near.
     """
     names = sorted(known)
-    hint = nearest(given, names)
+    hint = suggest(given, names)
     return MpeError(f"{what} {given!r} is not known; expected one of {', '.join(names)}.{hint}")
 
 

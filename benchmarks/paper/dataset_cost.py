@@ -5,9 +5,9 @@ python benchmarks/paper/dataset_cost.py
 
 from __future__ import annotations
 
-import common
 import numpy as np
 
+import common
 from maestro_env import Problem
 
 METHODS = {

@@ -5,9 +5,9 @@ python benchmarks/paper/fig4.py --out figures
 
 from __future__ import annotations
 
-import common
 import numpy as np
 
+import common
 from maestro_env import Problem
 from mapper.clustering import METHODS, cluster, collect, correlate, plots
 

@@ -15,9 +15,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import common
 import numpy as np
 
+import common
 from maestro_env import Problem
 
 METHODS = {

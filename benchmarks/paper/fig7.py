@@ -6,7 +6,6 @@ python benchmarks/paper/fig7.py --out figures
 from __future__ import annotations
 
 import common
-
 from maestro_env import Problem
 from mapper.clustering import plots
 from mapper.explain import explain, plot

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from common import suggest
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import energy_bound
 from cost_models.energy import EnergyError, load_energy
@@ -14,7 +15,6 @@ from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.model import CostModelError
 from cost_models.physical import EnergyTable
 from layers import Layer
-from layers.layer import nearest
 
 
 class ExactOptions:
@@ -104,7 +104,7 @@ class ExactOptions:
 
 def _chosen(option: str, value: Any, choices: tuple[str, ...]) -> str:
     if value not in choices:
-        hint = nearest(str(value), choices)
+        hint = suggest(str(value), choices)
         raise CostModelError(
             f"{option}: got {value!r}, expected one of {', '.join(choices)}.{hint}"
         )

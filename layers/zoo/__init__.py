@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from layers.layer import Layer, LayerError, nearest
+from common import suggest
+from layers.layer import Layer, LayerError
 from layers.zoo.alexnet import alexnet
 from layers.zoo.mlp import mlp
 from layers.zoo.mobilenet import mobilenetv2
@@ -48,7 +49,7 @@ def network(name: str) -> tuple[Layer, ...]:
     if name not in NETWORKS:
         raise LayerError(
             f"network {name!r} is not known; expected one of {', '.join(networks())}."
-            f"{nearest(name, networks())}"
+            f"{suggest(name, networks())}"
         )
     return _built(name)
 
@@ -71,7 +72,7 @@ def get(name: str) -> Layer:
         raise LayerError(
             f"layer {name!r} is not known; expected NETWORK.INDEX such as mobilenetv2.2, "
             f"FILE.yaml:NAME or a layer in line such as gemm:M=128,N=768,K=768."
-            f"{nearest(name, [*networks(), *examples])}"
+            f"{suggest(name, [*networks(), *examples])}"
         )
     layers = network(network_name)
     by_name = {layer.name: layer for layer in layers}
@@ -79,7 +80,7 @@ def get(name: str) -> Layer:
         return by_name[name]
     if entry.isdecimal() and int(entry) < len(layers):
         return layers[int(entry)]
-    hint = "" if entry.isdecimal() else nearest(name, by_name)
+    hint = "" if entry.isdecimal() else suggest(name, by_name)
     raise LayerError(
         f"layer {name!r} is not known; {network_name} has the layers {network_name}.0 to "
         f"{network_name}.{len(layers) - 1}.{hint}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from layers.layer import nearest
+from common import atomic_write, suggest
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -78,7 +77,7 @@ class Assignment:
         for number, agent in enumerate(self.agents):
             for name in agent:
                 if name not in known:
-                    hint = nearest(name, names)
+                    hint = suggest(name, names)
                     raise AssignmentError(
                         f"agents.{number}: unknown parameter {name!r}; expected one of "
                         f"{', '.join(names)}.{hint}"
@@ -176,6 +175,5 @@ class Assignment:
             text = json.dumps(self.to_dict(), indent=2) + "\n"
         else:
             text = yaml.safe_dump(self.to_dict(), sort_keys=False, default_flow_style=None)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
+        with atomic_write(path) as draft:
+            draft.write_text(text, encoding="utf-8")

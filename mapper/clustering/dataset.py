@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import baselines
+from common import atomic_write
 from maestro_env import Problem
 
 FloatArray = NDArray[np.float64]
@@ -76,10 +76,7 @@ class Dataset:
 
     def save(self, path: str | Path) -> None:
         """Write a compressed ``.npz`` of plain arrays; the file is whole or untouched."""
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        with temporary.open("wb") as stream:
+        with atomic_write(path) as draft, draft.open("wb") as stream:
             np.savez_compressed(
                 stream,
                 actions=self.actions.astype(np.int16),
@@ -88,7 +85,6 @@ class Dataset:
                 categorical=self.categorical,
                 source=np.array(json.dumps(self.source)),
             )
-        os.replace(temporary, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Dataset:

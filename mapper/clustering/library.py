@@ -7,7 +7,6 @@ Each file holds the dendrogram of one zoo layer, so that any agent budget can be
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 import yaml
 
+from common import atomic_write
 from cost_models import Accelerator
 from layers import Layer
 from mapper.clustering.assignment import Assignment, AssignmentError
@@ -88,7 +88,7 @@ class StoredTree:
         return Assignment(best.agents, {**self.source, "agents": len(best)})
 
 
-def nearest(layer: Layer, accelerator: Accelerator) -> StoredTree:
+def nearest_layer(layer: Layer, accelerator: Accelerator) -> StoredTree:
     """The stored dendrogram of the most similar layer and accelerator."""
     return min(stored(), key=lambda entry: entry.distance(layer, accelerator))
 
@@ -120,11 +120,10 @@ def write(
         "names": list(tree.names),
         "links": [[int(a), int(b), round(float(d), 4), int(n)] for a, b, d, n in tree.links],
     }
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(
-        yaml.safe_dump(data, sort_keys=False, default_flow_style=None), encoding="utf-8"
-    )
-    os.replace(temporary, path)
+    with atomic_write(path) as draft:
+        draft.write_text(
+            yaml.safe_dump(data, sort_keys=False, default_flow_style=None), encoding="utf-8"
+        )
 
 
 def is_limited(accelerator: Accelerator) -> bool:

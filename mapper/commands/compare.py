@@ -71,7 +71,7 @@ def compare(
     The same command resumes: finished searches are kept in the store. Exit code 1 says that some
     cells of the table are missing.
     """
-    from layers.layer import nearest
+    from common import suggest
     from mapper.commands.options import pairs_of
     from mapper.compare import FORMATS, make_plan
     from mapper.compare.run import run_plan, summarise
@@ -80,7 +80,7 @@ def compare(
     if format not in FORMATS:
         raise OptionError(
             f"--format: got {format!r}, expected {', '.join(FORMATS)}."
-            f"{nearest(format, list(FORMATS))}"
+            f"{suggest(format, list(FORMATS))}"
         )
     if target < 1:
         raise OptionError(f"--target: got {target:g}, expected at least 1, such as 1.05")

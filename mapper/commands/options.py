@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from layers.layer import nearest
+from common import suggest
 
 if TYPE_CHECKING:
     from cost_models import Accelerator
@@ -117,7 +117,7 @@ def pairs_of(
         if not equals or not name or not value:
             raise OptionError(f"{flag}: got {text!r}, expected NAME=VALUE")
         if names is not None and name not in names:
-            hint = nearest(name, names)
+            hint = suggest(name, names)
             raise OptionError(
                 f"{flag}: unknown name {name!r}; expected one of {', '.join(names)}.{hint}"
             )

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from layers.layer import nearest
+from common import suggest
 from mapper.commands.options import JsonFlag, OptionError
 from mapper.show.tables import print_json, print_rows
 from mapper.store import RunStatus, Store, StoredRun, StoreError
@@ -34,7 +34,7 @@ def list_runs(
     if status is not None and status not in tuple(RunStatus):
         raise OptionError(
             f"--status: got {status!r}, expected one of {', '.join(RunStatus)}."
-            f"{nearest(status, RunStatus)}"
+            f"{suggest(status, RunStatus)}"
         )
     with Store.open(store, create=False) as opened:
         runs = opened.runs(kind=kind, status=status)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from common import atomic_write
 from mapper.compare.curves import Band, Bar, bands, ratio_bars, target_bars
 from mapper.compare.plan import CompareError
 from mapper.compare.summary import Summary
@@ -47,9 +47,8 @@ def write_figures(summary: Summary, folder: Path) -> list[Path]:
     for name, figure in figures(summary):
         safe = name.replace("*", "-")
         path = folder / f"{safe}-{board.cost_model}-{board.accelerator}-{board.budget}.png"
-        draft = path.with_name(path.name + ".part")
-        figure.savefig(draft, format="png", dpi=110)
-        os.replace(draft, path)
+        with atomic_write(path) as draft:
+            figure.savefig(draft, format="png", dpi=110)
         paths.append(path)
     return paths
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from baselines import SearcherError
 from maestro_env import Problem
 from mapper.clustering import Assignment, AssignmentError
-from mapper.clustering.library import nearest
+from mapper.clustering.library import nearest_layer
 
 
 def resolve(agents: str | int | Assignment, problem: Problem) -> Assignment:
@@ -32,7 +32,7 @@ def resolve(agents: str | int | Assignment, problem: Problem) -> Assignment:
         return Assignment.decentralised(names)
     if agents == 1:
         return Assignment.single(names)
-    entry = nearest(problem.layer, problem.accelerator)
+    entry = nearest_layer(problem.layer, problem.accelerator)
     if agents == "auto":
         return entry.assign(names)
     if isinstance(agents, int):

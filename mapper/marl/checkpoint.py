@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from common import atomic_write
 from mapper.marl.elites import Elites
 from mapper.marl.policies import OBSERVATION
 from mapper.marl.ppo import Transitions
@@ -28,11 +28,8 @@ class CheckpointError(ValueError):
 
 def save(learner: BatchedLearner, path: str | Path) -> None:
     """Write the whole state of a search; the file is whole or untouched."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    torch.save(_state(learner), temporary)
-    os.replace(temporary, path)
+    with atomic_write(path) as draft:
+        torch.save(_state(learner), draft)
 
 
 def load(path: str | Path) -> dict[str, Any]:

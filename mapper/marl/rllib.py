@@ -21,6 +21,7 @@ import torch
 from numpy.typing import NDArray
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
+from common import atomic_write
 from maestro_env import Problem
 from mapper.clustering import Assignment
 from mapper.marl.agents import choosing
@@ -210,9 +211,8 @@ def _save_weights(algorithm: Any, agents: list[str], path: str) -> None:
     if not path:
         return
     weights = {agent: dict(algorithm.get_module(agent).state_dict()) for agent in agents}
-    temporary = Path(path).with_name(f".{Path(path).name}.{os.getpid()}.tmp")
-    torch.save({"version": VERSION, "learner": "rllib", "agents": weights}, temporary)
-    os.replace(temporary, path)
+    with atomic_write(path) as draft:
+        torch.save({"version": VERSION, "learner": "rllib", "agents": weights}, draft)
 
 
 def _load_weights(algorithm: Any, agents: list[str], path: str) -> None:

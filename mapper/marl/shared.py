@@ -7,7 +7,6 @@ what it changed to every place; parameters and agents that a layer lacks stay as
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from common import atomic_write
 from mapper.clustering import Assignment
 from mapper.marl.checkpoint import VERSION, CheckpointError, load
 from mapper.marl.policies import OBSERVATION
@@ -83,10 +83,8 @@ def hand_on(learner: BatchedLearner, path: str | Path) -> None:
             change = trained[key][row] - (before[key][row] if key in heads else 0.0)
             spread = change.index_select(HEADS[key], places)
             heads[key] = heads[key] + spread if key in heads else spread
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    torch.save({"version": VERSION, **state}, temporary)
-    os.replace(temporary, path)
+    with atomic_write(path) as draft:
+        torch.save({"version": VERSION, **state}, draft)
 
 
 def _sample(learner: BatchedLearner, state: dict[str, Any], weights: dict[str, Tensor]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from common import atomic_write
 from mapper.compare.entry import Board, Case, boards, of_stored, optima
 from mapper.compare.summary import TARGET, Summary
 from mapper.compare.tables import TextTable, make_tables
@@ -104,10 +104,9 @@ def write(path: Path, page: str) -> None:
     Raises:
         ReportError: The file cannot be written.
     """
-    draft = path.with_name(path.name + ".part")
     try:
-        draft.write_text(page, encoding="utf-8")
-        os.replace(draft, path)
+        with atomic_write(path) as draft:
+            draft.write_text(page, encoding="utf-8")
     except OSError as error:
         raise ReportError(f"--out {path}: cannot be written ({error.strerror})") from error
 

@@ -13,7 +13,7 @@ from baselines import SearcherError
 from maestro_env import BudgetExhausted, Problem
 from maestro_env.symmetry import keys
 from mapper.clustering import Assignment, AssignmentError
-from mapper.clustering.library import nearest, stored
+from mapper.clustering.library import nearest_layer, stored
 from mapper.marl.agents import choosing, resolve
 from mapper.marl.config import MarlConfig
 from tests.mapper.marl_runs import problem, samples_of
@@ -155,7 +155,7 @@ def test_stored_assignments_are_of_other_layers_and_the_nearest_is_alike():
     for name in ("mobilenetv2.2", "vgg16.8", "bert_base.3"):
         for accelerator in ("edge", "archgym"):
             counted = Problem(name, accelerator)
-            entry = nearest(counted.layer, counted.accelerator)
+            entry = nearest_layer(counted.layer, counted.accelerator)
             assert entry.kind == counted.layer.kind.value
             assert entry.limited == (accelerator == "edge")
 

@@ -1,0 +1,34 @@
+"""Files that are whole or not there: written aside and moved into place."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def atomic_write(path: str | Path) -> Iterator[Path]:
+    """Write a file so that nobody ever sees half of it.
+
+    The block writes to the path it is given, in the same folder. When it ends, the draft takes the
+    place of `path` in one step; when it raises, the draft goes and `path` stays as it was.
+
+    Args:
+        path: The file; its folder is made.
+
+    Yields:
+        Path of the draft. It ends like `path`, for writers that go by the name's ending.
+
+    Raises:
+        OSError: The folder or the file cannot be written.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{os.getpid()}.{path.name}")
+    try:
+        yield draft
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
