@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.moves import Moves
+from baselines.initial_population import feasible_start
+from baselines.operators import Moves
 from baselines.searcher import BaseSearcher, positive, share
-from baselines.start import feasible_start
 from maestro_env import Problem
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from baselines.extras import require
-from baselines.moves import Moves, Seen
+from baselines.operators import Moves, Seen
 from baselines.searcher import BaseSearcher, Capabilities, positive
 from maestro_env import MapSpace, Problem
 from maestro_env.codec import PERMUTATIONS

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.moves import Moves, Seen
+from baselines.operators import Moves, Seen
 from baselines.searcher import BaseSearcher, positive, share
 from maestro_env import Problem
 from maestro_env.evaluation import FloatArray

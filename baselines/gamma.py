@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.gamma_operators import GammaOperators
-from baselines.moves import Seen
+from baselines.operators import Seen
 from baselines.searcher import BaseSearcher, positive, share
 from maestro_env import Problem
 from maestro_env.evaluation import FloatArray

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.moves import Moves
+from baselines.operators import Moves
 from maestro_env import MapSpace
 from maestro_env.map_space import IntArray
 

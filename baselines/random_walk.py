@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.moves import Moves
+from baselines.operators import Moves
 from baselines.searcher import BaseSearcher, Capabilities, positive
 from maestro_env import Problem
 

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mapper.compare import make_plan
-from mapper.runner import SilentReporter, run_all
 from mapper.search_run import ProblemSpec, SearchRun
-from mapper.store import Store
+from runs.runner import SilentReporter, run_all
+from runs.store import Store
 
 BATCH = 1 << 16
 

@@ -7,16 +7,16 @@ makes one without the import.
 from typing import Any
 
 from maestro_env.agents import AgentWorlds
+from maestro_env.batched_problem import BatchedProblem
 from maestro_env.build import layer_worlds, network_worlds
 from maestro_env.evaluation import Evaluation
 from maestro_env.extras import needed
-from maestro_env.feedback import EnvError
 from maestro_env.map_space import ActionError, MapSpace, MapSpaceError
 from maestro_env.objective import OBJECTIVES, Objective, ObjectiveError
 from maestro_env.parameters import Parameter
 from maestro_env.problem import BudgetExhausted, Problem, ProblemError
 from maestro_env.registration import ENVIRONMENTS, register
-from maestro_env.worlds import Worlds
+from maestro_env.rewards import EnvError
 
 register()
 
@@ -25,6 +25,7 @@ __all__ = [
     "OBJECTIVES",
     "ActionError",
     "AgentWorlds",
+    "BatchedProblem",
     "BudgetExhausted",
     "EnvError",
     "Evaluation",
@@ -35,7 +36,6 @@ __all__ = [
     "Parameter",
     "Problem",
     "ProblemError",
-    "Worlds",
     "layer_worlds",
     "network_worlds",
     "parallel_env",

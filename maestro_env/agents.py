@@ -10,13 +10,13 @@ from gymnasium.spaces import Box, MultiDiscrete
 from numpy.typing import NDArray
 
 from common import suggest
-from maestro_env.feedback import EnvError
+from maestro_env.batched_problem import BatchedProblem
 from maestro_env.info import reset_info, step_info
 from maestro_env.lazy_info import LazyInfo
 from maestro_env.map_space import ActionError
 from maestro_env.masks import Masks
-from maestro_env.outcome import FloatArray, IntArray, Outcome
-from maestro_env.worlds import Worlds
+from maestro_env.rewards import EnvError
+from maestro_env.step_result import FloatArray, IntArray, StepResult
 
 Assignment = Sequence[Sequence[str]]
 """One list of parameter names an agent."""
@@ -41,7 +41,7 @@ class AgentWorlds:
         EnvError: The assignment does not give every parameter to exactly one agent.
     """
 
-    def __init__(self, worlds: Worlds, agents: Assignment | None = None) -> None:
+    def __init__(self, worlds: BatchedProblem, agents: Assignment | None = None) -> None:
         self.worlds = worlds
         if agents is None:
             agents = [[name] for name in worlds.names]
@@ -99,7 +99,7 @@ class AgentWorlds:
 
     def step(
         self, actions: IntArray | Sequence[NDArray[Any]]
-    ) -> tuple[NDArray[np.float32], FloatArray, Outcome]:
+    ) -> tuple[NDArray[np.float32], FloatArray, StepResult]:
         """One sample in every world.
 
         Args:
@@ -138,7 +138,7 @@ class AgentWorld:
         shown: The last mapping: its layer's place in the sequence, and its action.
     """
 
-    def __init__(self, worlds: Worlds, agents: Assignment | None = None) -> None:
+    def __init__(self, worlds: BatchedProblem, agents: Assignment | None = None) -> None:
         self.group = AgentWorlds(worlds, agents)
         self.names = self.group.names
         self.observation_spaces = {name: self.group.observation_space() for name in self.names}
@@ -164,7 +164,7 @@ class AgentWorld:
     def reset(
         self, routes: IntArray | None, recount: bool
     ) -> tuple[dict[str, NDArray[np.float32]], dict[str, dict[str, Any]]]:
-        """Start an episode (see :meth:`Worlds.reset`): observations and infos."""
+        """Start an episode (see :meth:`BatchedProblem.reset`): observations and infos."""
         worlds = self.group.worlds
         self._observation = worlds.reset(routes=routes, recount=recount)[0]
         self._last[:] = 0

@@ -9,9 +9,9 @@ from typing import Any, TypedDict, Unpack
 import layers
 from cost_models import Accelerator, CostModel
 from layers import Layer
-from maestro_env.feedback import EnvError, Reward, check_choice
+from maestro_env.batched_problem import BatchedProblem
 from maestro_env.problem import Problem
-from maestro_env.worlds import Worlds
+from maestro_env.rewards import EnvError, Reward, check_choice
 
 DEFAULT_LAYER = "mobilenetv2.2"
 DEFAULT_NETWORK = "mobilenetv2"
@@ -51,7 +51,7 @@ def layer_worlds(
     observation: str = "paper",
     problem: Problem | None = None,
     **arguments: Unpack[Arguments],
-) -> Worlds:
+) -> BatchedProblem:
     """Worlds that map one layer; the arguments are those of ``MaestroEnv``.
 
     Args:
@@ -68,14 +68,14 @@ def layer_worlds(
     definition, worlds = _sorted(arguments, ("layer", "observation", "problem"))
     if problem is None:
         problem = Problem(_one_layer(layer), **definition)
-    return Worlds(problem, num_worlds, features=observation == "layer", **worlds)
+    return BatchedProblem(problem, num_worlds, features=observation == "layer", **worlds)
 
 
 def network_worlds(
     num_worlds: int,
     layers: str | Sequence[str | Layer] = DEFAULT_NETWORK,
     **arguments: Unpack[Arguments],
-) -> Worlds:
+) -> BatchedProblem:
     """Worlds that map the layers of a network one after another.
 
     Args:
@@ -93,7 +93,7 @@ def network_worlds(
         shape = replace(layer, name="")
         if shape not in shapes:
             shapes[shape] = Problem(layer, **definition)
-    return Worlds(
+    return BatchedProblem(
         [shapes[replace(layer, name="")] for layer in sequence],
         num_worlds,
         features=True,
@@ -115,7 +115,7 @@ def _sorted(
     return {**definition, "space": space}, worlds
 
 
-def any_worlds(num_worlds: int, **arguments: Any) -> Worlds:
+def any_worlds(num_worlds: int, **arguments: Any) -> BatchedProblem:
     """:func:`network_worlds` if there is an argument ``layers``, else :func:`layer_worlds`."""
     if "layers" in arguments:
         return network_worlds(num_worlds, **arguments)

@@ -22,7 +22,7 @@ ORDER_INDEX = {"".join(DIMS[d] for d in order): i for i, order in enumerate(PERM
 """Place in `PERMUTATIONS` of each order by name."""
 
 
-class Layout(NamedTuple):
+class SpaceLayout(NamedTuple):
     """Where each part of a mapping sits in an action; a column of -1 is not searched.
 
     Args:
@@ -61,7 +61,7 @@ def first_illegal(actions: Int64Array, nvec: Int64Array) -> tuple[int, int]:
 
 @njit(cache=True)
 def decode_rows(
-    actions: Int64Array, layout: Layout, table: Int8Array
+    actions: Int64Array, layout: SpaceLayout, table: Int8Array
 ) -> tuple[Int8Array, Int8Array, Int32Array, Int32Array, Int32Array]:
     """Arrays of a MappingBatch: orders, parallel, tiles, cluster sizes, PE counts."""
     size = actions.shape[0]
@@ -93,7 +93,7 @@ def decode_rows(
 
 @njit(cache=True)
 def _decode_order(
-    action: Int64Array, layout: Layout, table: Int8Array, level: int, out: Int8Array
+    action: Int64Array, layout: SpaceLayout, table: Int8Array, level: int, out: Int8Array
 ) -> None:
     column = layout.order[level]
     if column >= 0:
@@ -127,7 +127,7 @@ def encode_rows(
     tiles: Int32Array,
     cluster: Int32Array,
     pes: Int32Array,
-    layout: Layout,
+    layout: SpaceLayout,
 ) -> tuple[Int64Array, int, int, int]:
     """Canonical actions, and the row, column and value that the space lacks (-1, -1, 0 if none)."""
     size = orders.shape[0]
@@ -172,7 +172,7 @@ def encode_rows(
 
 
 @njit(cache=True)
-def _at_least(layout: Layout, column: int, value: int) -> int:
+def _at_least(layout: SpaceLayout, column: int, value: int) -> int:
     """Position of the smallest choice that is not below a value; -1 if all are."""
     low, high = 0, layout.nvec[column]
     while low < high:
@@ -185,14 +185,14 @@ def _at_least(layout: Layout, column: int, value: int) -> int:
 
 
 @njit(cache=True)
-def _index(layout: Layout, column: int, value: int) -> int:
+def _index(layout: SpaceLayout, column: int, value: int) -> int:
     """Position of a value among a column's choices, which ascend; -1 if it is none of them."""
     index = _at_least(layout, column, value)
     return index if index >= 0 and layout.values[column, index] == value else -1
 
 
 @njit(cache=True)
-def _encode_order(order: Int8Array, layout: Layout, level: int, action: Int64Array) -> int:
+def _encode_order(order: Int8Array, layout: SpaceLayout, level: int, action: Int64Array) -> int:
     """Write a level's order into an action; the column that has no such choice, or -1."""
     column: int = layout.order[level]
     if column >= 0:
@@ -207,7 +207,7 @@ def _encode_order(order: Int8Array, layout: Layout, level: int, action: Int64Arr
 
 @njit(cache=True)
 def _encode_priorities(
-    order: Int8Array, layout: Layout, level: int, action: Int64Array, strict: bool
+    order: Int8Array, layout: SpaceLayout, level: int, action: Int64Array, strict: bool
 ) -> int:
     """Give each loop the lowest priority that keeps the order; without ties if `strict`."""
     last, last_dim = -1, -1

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from layers import Layer
+from maestro_env.batched_problem import BatchedProblem
 from maestro_env.build import (
     DEFAULT_LAYER,
     DEFAULT_NETWORK,
@@ -18,13 +19,12 @@ from maestro_env.build import (
     layer_worlds,
     network_worlds,
 )
-from maestro_env.feedback import check_choice, check_length
 from maestro_env.info import reset_info, step_info
 from maestro_env.map_space import ActionError
 from maestro_env.masks import flat
 from maestro_env.problem import Problem
 from maestro_env.render import RENDER_MODES, render
-from maestro_env.worlds import Worlds
+from maestro_env.rewards import check_choice, check_length
 
 Observation = NDArray[np.float32]
 Action = NDArray[np.int64]
@@ -36,7 +36,7 @@ class WorldEnv(gymnasium.Env[Observation, Action]):
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012 - as Gymnasium has it
 
-    def __init__(self, worlds: Worlds, render_mode: str | None) -> None:
+    def __init__(self, worlds: BatchedProblem, render_mode: str | None) -> None:
         if render_mode is not None:
             check_choice("render_mode", render_mode, RENDER_MODES)
         self.render_mode = render_mode

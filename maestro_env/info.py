@@ -7,16 +7,16 @@ from functools import partial
 from typing import Any
 
 from cost_models import ReasonCode
-from maestro_env.feedback import OBSERVED
+from maestro_env.batched_problem import BatchedProblem
 from maestro_env.lazy_info import LazyInfo
-from maestro_env.outcome import Outcome
-from maestro_env.worlds import Worlds
+from maestro_env.rewards import OBSERVED
+from maestro_env.step_result import StepResult
 
 LATER = ("cost", "infeasible")
 """Keys of a step's info that are made when somebody looks: they cost as much as the step."""
 
 
-def reset_info(worlds: Worlds, world: int) -> dict[str, Any]:
+def reset_info(worlds: BatchedProblem, world: int) -> dict[str, Any]:
     """What is known of a world before a step.
 
     Returns:
@@ -31,7 +31,7 @@ def reset_info(worlds: Worlds, world: int) -> dict[str, Any]:
     }
 
 
-def step_info(worlds: Worlds, world: int, outcome: Outcome, row: int) -> LazyInfo:
+def step_info(worlds: BatchedProblem, world: int, outcome: StepResult, row: int) -> LazyInfo:
     """What is known of a world after a step.
 
     Args:

@@ -257,14 +257,14 @@ class MapSpace:
         if "num_pes" in self.co_search:
             yield Parameter("num_pes", num_pes_choices(pes), None, "num_pes")
 
-    def _build_layout(self) -> codec.Layout:
+    def _build_layout(self) -> codec.SpaceLayout:
         columns = {(p.kind, p.level, p.dim): i for i, p in enumerate(self.parameters)}
         loops = {key: i for key, i in columns.items() if key[2] in self.moving}
         values = np.zeros((len(self.nvec), int(self.nvec.max())), dtype=np.int32)
         for i, parameter in enumerate(self.parameters):
             values[i, : len(parameter)] = [_number(choice) for choice in parameter.choices]
         grid = [(level, dim) for level in (0, 1) for dim in DIMS]
-        return codec.Layout(
+        return codec.SpaceLayout(
             nvec=self.nvec,
             values=values,
             extents=np.array(self.layer.extents, dtype=np.int32),

@@ -13,8 +13,8 @@ from pettingzoo import ParallelEnv
 
 from maestro_env.agents import AgentWorld, Assignment
 from maestro_env.build import EPISODE_LENGTH, any_worlds
-from maestro_env.feedback import check_choice, check_length
 from maestro_env.render import RENDER_MODES, render
+from maestro_env.rewards import check_choice, check_length
 
 Observations = dict[str, NDArray[np.float32]]
 Flags = dict[str, bool]

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from cost_models import Accelerator
 from cost_models.loop_nest import loop_nest
 from layers import Layer
+from maestro_env.batched_problem import BatchedProblem
 from maestro_env.objective import UNITS
-from maestro_env.outcome import Outcome
-from maestro_env.worlds import Worlds
+from maestro_env.step_result import StepResult
 
 RENDER_MODES = ("ansi", "rgb_array")
 
@@ -23,7 +23,9 @@ SHOWN = (
 """Figures of the text view."""
 
 
-def render(mode: str, worlds: Worlds, position: int, action: NDArray[np.int64] | None) -> Any:
+def render(
+    mode: str, worlds: BatchedProblem, position: int, action: NDArray[np.int64] | None
+) -> Any:
     """Show a mapping; no sample is counted.
 
     Args:
@@ -47,7 +49,7 @@ def render(mode: str, worlds: Worlds, position: int, action: NDArray[np.int64] |
     return draw(layer, problem.accelerator, outcome.mapping(0), outcome.cost(0))
 
 
-def as_text(layer: Layer, accelerator: Accelerator, outcome: Outcome | None) -> str:
+def as_text(layer: Layer, accelerator: Accelerator, outcome: StepResult | None) -> str:
     """The loop nest and the costs with their units."""
     if outcome is None:
         return f"{layer.name}: no mapping yet\n"

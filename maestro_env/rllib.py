@@ -9,7 +9,7 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from maestro_env.agents import AgentWorld
 from maestro_env.build import EPISODE_LENGTH, any_worlds
-from maestro_env.feedback import check_length
+from maestro_env.rewards import check_length
 
 
 class RLlibMaestroEnv(MultiAgentEnv):

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from maestro_env.build import EPISODE_LENGTH, any_worlds
-from maestro_env.feedback import check_choice, check_length
 from maestro_env.masks import flat
 from maestro_env.render import RENDER_MODES, render
+from maestro_env.rewards import check_choice, check_length
 
 
 class SB3MaestroEnv(VecEnv):

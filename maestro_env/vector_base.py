@@ -13,12 +13,12 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from cost_models import Cost
-from maestro_env.feedback import OBSERVED, EnvError, check_choice
+from maestro_env.batched_problem import BatchedProblem
 from maestro_env.info import LATER
 from maestro_env.map_space import ActionError
 from maestro_env.render import RENDER_MODES, render
+from maestro_env.rewards import OBSERVED, EnvError, check_choice
 from maestro_env.vector_info import Rows, VectorInfo
-from maestro_env.worlds import Worlds
 
 Step = tuple[Any, Any, Any, Any, dict[str, Any]]
 
@@ -39,7 +39,7 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]  # any observation an
     """
 
     def __init__(
-        self, worlds: Worlds, autoreset_mode: AutoresetMode | str, render_mode: str | None
+        self, worlds: BatchedProblem, autoreset_mode: AutoresetMode | str, render_mode: str | None
     ) -> None:
         if render_mode is not None:
             check_choice("render_mode", render_mode, RENDER_MODES)

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import layers
-from mapper.provenance import current
+from runs.provenance import current
 
 if TYPE_CHECKING:
     from baselines import Searcher

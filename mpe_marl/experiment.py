@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from mapper.runner import Context, Experiment, StopRun
 from mpe_marl.config import TrainConfig
+from runs.runner import Context, Experiment, StopRun
 
 if TYPE_CHECKING:
     from mpe_marl.trainer import Trainer

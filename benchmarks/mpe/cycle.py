@@ -20,12 +20,12 @@ from typing import Any
 import torch
 from fresh import in_fresh_process
 
-from mapper.show.tables import print_rows
 from mpe_marl.comparing import VARIANTS, variant
 from mpe_marl.config import TrainConfig
 from mpe_marl.figures import draw_comparison, draw_profiles
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.profiling import profile
+from runs.tables import print_rows
 
 
 def measure(name: str, n: int, args: argparse.Namespace) -> dict[str, Any]:

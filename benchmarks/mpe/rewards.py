@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from mapper.runner import run_all
-from mapper.show.tables import print_rows
-from mapper.store import Store
 from mpe_marl.config import TrainConfig
 from mpe_marl.experiment import Training
 from mpe_marl.figures import interval
 from mpe_marl.learners import ALGORITHMS, LearnerConfig
 from mpe_marl.replay import Replay, Schema, Transition
 from mpe_marl.trainer import make_env, random_rewards
+from runs.runner import run_all
+from runs.store import Store
+from runs.tables import print_rows
 
 WORLDS = ("simple_spread", "simple_tag")
 LAWS = ("uniform", "shared", "neighbor", "small")

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from mapper.show.tables import print_rows
 from mpe_marl.worlds import SCENARIOS, BatchWorlds, make_spec
 from mpe_marl.worlds.reference import mpe2_env
+from runs.tables import print_rows
 
 STEPS = 25
 

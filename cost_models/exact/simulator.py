@@ -24,7 +24,7 @@ class Rules:
 
 
 @dataclass
-class Step:
+class SimulatedStep:
     """One inner step: PE (0, 0)'s MACs, and elements over the NoC in each direction."""
 
     macs: int
@@ -38,7 +38,7 @@ class OuterStep:
 
     dram_in: int
     dram_out: int
-    steps: list[Step] = field(default_factory=list)
+    steps: list[SimulatedStep] = field(default_factory=list)
 
 
 class Execution:
@@ -131,7 +131,7 @@ class Execution:
         self.counts["active_pe_steps"] += len(pes)
         self.counts["macs"] += sum(tile_size(tile) for tile in pes.values())
         self.counts["compute_cycles"] += ceil_div(macs, self.rules.simd)
-        record = Step(macs, 0, 0)
+        record = SimulatedStep(macs, 0, 0)
         for tensor, dims in self.nest.coupled.items():
             if before is not None and all(now[d] == before[d] for d in dims):
                 continue
@@ -173,7 +173,7 @@ class Execution:
         outer, inner = self.nest.spatial
         return [(c, p) for c, p in pes if (c == 0 or outer in dims) and (p == 0 or inner in dims)]
 
-    def _start_output(self, pes: dict[tuple[int, int], Tile], record: Step) -> None:
+    def _start_output(self, pes: dict[tuple[int, int], Tile], record: SimulatedStep) -> None:
         self._open = pes
         union = self._union("output", list(pes.values()))
         again = len(union & self._written)

@@ -10,8 +10,8 @@ import typer
 
 from common import suggest
 from mapper.commands.options import JsonFlag, OptionError
-from mapper.show.tables import print_json, print_rows
-from mapper.store import RunStatus, Store, StoredRun, StoreError
+from runs.store import RunStatus, Store, StoredRun, StoreError
+from runs.tables import print_json, print_rows
 
 app = typer.Typer(help="List, show and remove the runs of a store.", no_args_is_help=True)
 

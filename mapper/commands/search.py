@@ -195,7 +195,7 @@ def _on_ray(method: str | None, address: str, learner: Any) -> dict[str, Any]:
         OptionError: The search does not run on Ray.
         ClusterError: The address is none.
     """
-    from mapper.ray_cluster import check_address
+    from runs.ray_connection import check_address
 
     if method not in (None, "marl") or learner != "rllib":
         raise OptionError(
@@ -222,7 +222,7 @@ def _run(
     from mapper.search import run_search
     from mapper.show.progress import SearchProgress
     from mapper.show.search import print_nothing_found, print_result, result_values
-    from mapper.show.tables import plain, print_json
+    from runs.tables import plain, print_json
 
     if not as_json:
         typer.echo(

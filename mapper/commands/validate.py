@@ -20,9 +20,9 @@ def validate(
     as_json: JsonFlag = False,
 ) -> None:
     """Evaluate every stored best mapping again; exit code 1 if one does not hold."""
-    from mapper.show.tables import print_json
-    from mapper.store import Store
     from mapper.validate import validate as check
+    from runs.store import Store
+    from runs.tables import print_json
 
     with Store.open(store, create=False) as opened:
         verdicts = []

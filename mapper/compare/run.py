@@ -5,9 +5,8 @@ from __future__ import annotations
 from mapper.compare.entry import boards, collect, collect_all, optima
 from mapper.compare.plan import Plan
 from mapper.compare.summary import TARGET, Summary
-from mapper.runner import Reporter, run_all
-from mapper.runner import Summary as RunSummary
-from mapper.store import Store
+from runs.runner import Reporter, RunSummary, run_all
+from runs.store import Store
 
 
 def run_plan(

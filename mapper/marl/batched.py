@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from baselines.moves import Moves
+from baselines.operators import Moves
 from cost_models import MappingBatch
 from maestro_env import BudgetExhausted, Problem
 from maestro_env.evaluation import Evaluation
@@ -21,13 +21,13 @@ from mapper.clustering import Assignment
 from mapper.marl.checkpoint import restore, save, warm
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites, Plateau
-from mapper.marl.feedback import Feedback
 from mapper.marl.nest_features import nest_features
+from mapper.marl.observation_and_reward import Observer
 from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space
+from mapper.marl.policy_transfer import adopt, hand_on
 from mapper.marl.ppo import PPO, Transitions
-from mapper.marl.shared import adopt, hand_on
+from mapper.marl.proposals import Choices, Proposals
 from mapper.marl.surrogate import Surrogate
-from mapper.marl.worlds import Choices, Worlds
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -69,14 +69,14 @@ class BatchedLearner:
             self.space, config.hidden, seed, config.own_choice, config.autoregressive
         )
         mixture = Mixture(self.space, config.local, config.uniform, config.policy)
-        self.worlds = Worlds(self.space, Moves(space), self.columns, mixture, config)
+        self.worlds = Proposals(self.space, Moves(space), self.columns, mixture, config)
         self.ppo = PPO(self.policies, mixture, config)
         self.elites = self.archive = Elites.empty(len(self.columns), OBSERVATION)
         self.plateau = Plateau(config.elites, config.patience, config.growth)
         self.restarts = 0
         self.known: set[int] = set()
         self.pending: list[Transitions] = []
-        self.feedback = Feedback(problem)
+        self.feedback = Observer(problem)
         self.before = self.kept = 0
         self.begun = False
         self.start = np.empty((0, len(self.columns)), np.int64)

@@ -9,8 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mapper.marl import drawing
-from mapper.marl.drawing import Weights
+from mapper.marl import policy_sampling
+from mapper.marl.policy_sampling import Weights
 
 OBSERVATION = 4
 """Figures an agent sees: latency, power, energy, area (log-scaled, of the world's start)."""
@@ -188,7 +188,7 @@ class Mixture:
             ``(B, P)`` choices, the current ones where no agent acts.
         """
         marks = rng.random(acting.shape)
-        drawn: NDArray[np.int64] = drawing.draw(
+        drawn: NDArray[np.int64] = policy_sampling.draw(
             policies.weights(), observation, current, acting, marks, self.own, self.fixed, free
         )
         return drawn

@@ -26,9 +26,9 @@ from maestro_env import Problem
 from mapper.clustering import Assignment
 from mapper.marl.agents import choosing
 from mapper.marl.config import MarlConfig
-from mapper.marl.feedback import Feedback
+from mapper.marl.observation_and_reward import Observer
 from mapper.marl.policies import OBSERVATION
-from mapper.ray_cluster import ray_session
+from runs.ray_connection import ray_session
 
 EPISODE = 16
 """Samples an episode; RLlib's bookkeeping grows with the number of finished episodes."""
@@ -46,7 +46,7 @@ class ChoosingEnv(MultiAgentEnv):
     """
 
     def __init__(self, problem: Problem, assignment: Assignment) -> None:
-        self.problem, self.feedback = problem, Feedback(problem)
+        self.problem, self.feedback = problem, Observer(problem)
         names = list(problem.space.names)
         self.columns = [[names.index(name) for name in agent] for agent in assignment.agents]
         self.possible_agents = [f"agent_{i}" for i in range(len(assignment))]

@@ -65,7 +65,7 @@ class Marl(BaseSearcher):
 
     def _shared_agents(self, problem: Problem) -> Assignment | None:
         from mapper.marl.agents import choosing
-        from mapper.marl.shared import assignment_of
+        from mapper.marl.policy_transfer import assignment_of
 
         agents = assignment_of(self.config.shared_policy)
         return None if agents is None else agents.fit(choosing(problem))

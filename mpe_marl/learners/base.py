@@ -9,7 +9,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mpe_marl import generators
 from mpe_marl.clock import Clock
 from mpe_marl.errors import MpeError
 from mpe_marl.learners import acting, nets
@@ -17,6 +16,7 @@ from mpe_marl.learners.bank import Bank
 from mpe_marl.learners.config import LearnerConfig
 from mpe_marl.learners.heads import Head
 from mpe_marl.replay import Batch, Replay, Schema
+from runs import generators
 
 _FEW = 4  # worlds up to which the compiled pass acts
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpe_marl import generators
 from mpe_marl.errors import MpeError, at_least, unknown_name
 from mpe_marl.replay.arrays import Arrays
 from mpe_marl.replay.joint import Joint
@@ -20,6 +19,7 @@ from mpe_marl.replay.lists import Lists
 from mpe_marl.replay.ring import Ring
 from mpe_marl.replay.schema import Batch, Schema, Transition
 from mpe_marl.replay.state import State
+from runs import generators
 
 LAYOUTS: dict[str, type[Layout]] = {cls.name: cls for cls in (Lists, Arrays, Joint, State)}
 

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mpe_marl import generators
 from mpe_marl.errors import MpeError, at_least
 from mpe_marl.worlds import kernels
 from mpe_marl.worlds.spec import ACT_DIM, WorldSpec
+from runs import generators
 
 
 @dataclass(slots=True)

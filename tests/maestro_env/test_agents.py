@@ -5,14 +5,14 @@ import pytest
 
 import maestro_env
 from layers import Layer
-from maestro_env import ActionError, AgentWorlds, EnvError, Problem, Worlds
+from maestro_env import ActionError, AgentWorlds, BatchedProblem, EnvError, Problem
 from tests.fake_model import FakeModel
 
 LAYER = Layer("conv", "CONV", 24, 13, 31, 47, 3, 5)
 
 
-def worlds(count: int = 5, **options: Any) -> Worlds:
-    return Worlds(Problem(LAYER, "edge", "latency", FakeModel(**options)), count)
+def worlds(count: int = 5, **options: Any) -> BatchedProblem:
+    return BatchedProblem(Problem(LAYER, "edge", "latency", FakeModel(**options)), count)
 
 
 def dealt(names: tuple[str, ...], agents: int) -> list[list[str]]:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from layers import Layer
 from maestro_env import EnvError, Problem
-from maestro_env.feedback import OBSERVED, REFERENCE_SAMPLES, REFERENCE_SEED, Feedback
+from maestro_env.rewards import OBSERVED, REFERENCE_SAMPLES, REFERENCE_SEED, Rewards
 from tests.fake_model import FakeModel
 
 LAYER = Layer("conv", "CONV", 24, 13, 31, 47, 3, 5)
@@ -15,7 +15,7 @@ def problem(objective: str = "latency", **options) -> Problem:
     return Problem(LAYER, "edge", objective, FakeModel(**options))
 
 
-def answers(made: Problem, feedback: Feedback, count: int = 300):
+def answers(made: Problem, feedback: Rewards, count: int = 300):
     evaluation = made.look(made.space.sample(count, 1))
     observations, rewards = feedback(evaluation.costs, evaluation.values)
     return evaluation, observations, rewards
@@ -23,7 +23,7 @@ def answers(made: Problem, feedback: Feedback, count: int = 300):
 
 def test_relative_is_the_bound_over_the_value() -> None:
     made = problem(l1_elements=30)
-    evaluation, _, rewards = answers(made, Feedback(made))
+    evaluation, _, rewards = answers(made, Rewards(made))
     feasible = evaluation.feasible
     assert 0 < feasible.sum() < len(feasible)
     np.testing.assert_array_equal(rewards[feasible], made.bound / evaluation.values[feasible])
@@ -34,15 +34,15 @@ def test_without_a_bound_the_reference_is_the_median_of_the_same_random_mappings
     made = problem("edp")
     assert made.bound is None
     values = made.look(made.space.sample(REFERENCE_SAMPLES, REFERENCE_SEED)).values
-    feedback = Feedback(made)
+    feedback = Rewards(made)
     assert feedback.reference == pytest.approx(np.exp(np.median(np.log(values))))
     assert made.samples == 0
-    assert feedback.reference == Feedback(problem("edp")).reference
+    assert feedback.reference == Rewards(problem("edp")).reference
 
 
 def test_inverse_is_the_papers() -> None:
     made = problem()
-    evaluation, _, rewards = answers(made, Feedback(made, "inverse"))
+    evaluation, _, rewards = answers(made, Rewards(made, "inverse"))
     np.testing.assert_array_equal(rewards, 1.0 / evaluation.values)
 
 
@@ -50,7 +50,7 @@ def test_inverse_is_the_papers() -> None:
 @pytest.mark.parametrize("objective", ["latency", "edp", "latency*area"])
 def test_lower_values_never_pay_less(reward: str, objective: str) -> None:
     made = problem(objective, l1_elements=30)
-    evaluation, _, rewards = answers(made, Feedback(made, reward))
+    evaluation, _, rewards = answers(made, Rewards(made, reward))
     order = np.argsort(evaluation.values, kind="stable")
     assert (np.diff(rewards[order]) <= 0).all()
     assert np.isfinite(rewards).all()
@@ -58,7 +58,7 @@ def test_lower_values_never_pay_less(reward: str, objective: str) -> None:
 
 def test_log_is_one_at_the_reference_and_a_sixth_less_a_decade() -> None:
     made = problem()
-    feedback = Feedback(made, "log")
+    feedback = Rewards(made, "log")
     costs = made.look(made.space.sample(4, 0)).costs
     values = feedback.reference * np.array([1.0, 10.0, 1e6, 1e9])
     assert feedback(costs, values)[1] == pytest.approx([1, 5 / 6, 0, 0], abs=1e-12)
@@ -66,7 +66,7 @@ def test_log_is_one_at_the_reference_and_a_sixth_less_a_decade() -> None:
 
 def test_observations_are_logarithms_above_the_bound() -> None:
     made = problem(l1_elements=30)
-    evaluation, observations, _ = answers(made, Feedback(made))
+    evaluation, observations, _ = answers(made, Rewards(made))
     feasible = evaluation.feasible
     latency = evaluation.costs.figures[OBSERVED[0]]
     assert (observations[~feasible] == 1).all()
@@ -78,7 +78,7 @@ def test_observations_are_logarithms_above_the_bound() -> None:
 
 def test_infeasible_reward() -> None:
     made = problem(l1_elements=30)
-    evaluation, _, rewards = answers(made, Feedback(made, infeasible_reward=-2.5))
+    evaluation, _, rewards = answers(made, Rewards(made, infeasible_reward=-2.5))
     assert (rewards[~evaluation.feasible] == -2.5).all()
 
 
@@ -86,7 +86,7 @@ def test_infeasible_reward() -> None:
 @given(st.integers(1, 40), st.integers(0, 39))
 def test_a_row_does_not_depend_on_the_others(count: int, row: int) -> None:
     made = problem("edp", l1_elements=30)
-    feedback = Feedback(made, "log")
+    feedback = Rewards(made, "log")
     actions = made.space.sample(count, 3)
     row %= count
     together = made.look(actions)
@@ -99,8 +99,8 @@ def test_a_row_does_not_depend_on_the_others(count: int, row: int) -> None:
 
 def test_bad_arguments() -> None:
     with pytest.raises(EnvError, match="Did you mean 'relative'"):
-        Feedback(problem(), "relativ")
+        Rewards(problem(), "relativ")
     with pytest.raises(EnvError, match="infeasible_reward"):
-        Feedback(problem(), infeasible_reward=float("nan"))
+        Rewards(problem(), infeasible_reward=float("nan"))
     with pytest.raises(EnvError, match="none of 1000 random mappings"):
-        Feedback(problem("edp", l1_elements=1))
+        Rewards(problem("edp", l1_elements=1))

@@ -10,14 +10,14 @@ from mapper.compare import FORMATS, CompareError, Summary, collect, make_plan, m
 from mapper.compare.curves import bands, best_so_far, ratio_bars, target_bars
 from mapper.compare.entry import Board, Case, Entry
 from mapper.compare.run import run_plan, summarise
-from mapper.compare.statistics import (
+from mapper.validate import validate
+from runs.runner import SilentReporter
+from runs.statistics import (
     geometric_mean,
     interquartile_mean,
     probability_of_improvement,
 )
-from mapper.runner import SilentReporter
-from mapper.store import Store
-from mapper.validate import validate
+from runs.store import Store
 
 BOARD = Board("exact", "edge", 100)
 ONE, TWO = Case("latency", "one"), Case("latency", "two")

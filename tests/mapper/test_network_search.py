@@ -74,7 +74,7 @@ def test_marl_warms_up_one_shape_after_another(tmp_path):
 
 def test_shared_policies_go_through_all_shapes_in_turn(tmp_path, monkeypatch):
     torch = pytest.importorskip("torch", reason="needs the extra rl")
-    from mapper.marl import shared
+    from mapper.marl import policy_transfer
 
     bank = tmp_path / "policies.pt"
     heads = []
@@ -85,7 +85,7 @@ def test_shared_policies_go_through_all_shapes_in_turn(tmp_path, monkeypatch):
             {n: h["head"] for n, h in torch.load(bank, weights_only=True)["heads"].items()}
         )
 
-    hand_on = shared.hand_on
+    hand_on = policy_transfer.hand_on
     monkeypatch.setattr("mapper.marl.batched.hand_on", watched)
     options = {"budget": 300, "method": "marl", "carry": "shared"}
     results = list(search(tmp_path, **options).run("mlp"))
@@ -94,7 +94,7 @@ def test_shared_policies_go_through_all_shapes_in_turn(tmp_path, monkeypatch):
     assert all(set(a) <= set(b) for a, b in pairwise(heads))
     changed = [any(not torch.equal(a[n], b[n]) for n in a) for a, b in pairwise(heads)]
     assert all(changed)
-    agents = [name for agent in shared.assignment_of(bank).agents for name in agent]
+    agents = [name for agent in policy_transfer.assignment_of(bank).agents for name in agent]
     assert sorted(agents) == sorted(heads[-1])
     assert all(r.kept for r in search(tmp_path, **options).run("mlp"))
 
@@ -112,7 +112,7 @@ def test_what_a_search_adopts_is_what_the_one_before_handed_on(tmp_path):
         agents = searcher.assignment(problem)
         return BatchedLearner(problem, agents, searcher.config, np.random.default_rng(seed))
 
-    from mapper.marl.shared import adopt, hand_on
+    from mapper.marl.policy_transfer import adopt, hand_on
 
     def head(learner):
         return {n: w[: learner.space.nvec[r]] for r, (n, w) in enumerate(rows(learner))}

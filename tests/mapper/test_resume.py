@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mapper.store import Store
+from runs.store import Store
 
 COMMAND = (
     *(sys.executable, "-c", "from mapper.cli import main; main()", "compare"),

@@ -4,8 +4,8 @@ import pytest
 from typer.testing import CliRunner
 
 from mapper.commands.runs import app
-from mapper.runner import SilentReporter, run_all
-from mapper.store import Store, StoreError
+from runs.runner import SilentReporter, run_all
+from runs.store import Store, StoreError
 from tests.mapper.toys import Walk
 
 

@@ -5,9 +5,9 @@ import pytest
 
 from mapper.compare import make_plan
 from mapper.compare.run import run_plan
-from mapper.runner import SilentReporter
-from mapper.store import Store, StoreError
 from mapper.validate import validate
+from runs.runner import SilentReporter
+from runs.store import Store, StoreError
 
 
 @pytest.fixture

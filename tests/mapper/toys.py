@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mapper.runner import Context, Experiment, LineReporter, StopRun, run_all
-from mapper.store import Store
+from runs.runner import Context, Experiment, LineReporter, StopRun, run_all
+from runs.store import Store
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="extra `mpe` is not installed")
 
-from mapper.runner import SilentReporter, StopRun, run_all
-from mapper.store import Store
 from mpe_marl import checkpoint
 from mpe_marl.config import TrainConfig
 from mpe_marl.errors import MpeError
 from mpe_marl.experiment import Training
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.trainer import Trainer, random_rewards
+from runs.runner import SilentReporter, StopRun, run_all
+from runs.store import Store
 
 SMALL = {"capacity": 500, "batch": 16, "update_every": 20, "warmup": 40}
 

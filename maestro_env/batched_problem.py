@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from layers import Layer
 from maestro_env.features import FEATURES, layer_features
-from maestro_env.feedback import OBSERVED, EnvError, Feedback, Reward
 from maestro_env.map_space import ActionError
 from maestro_env.masks import Masks, action_masks
-from maestro_env.outcome import ALL, FloatArray, IntArray, Outcome
 from maestro_env.problem import Problem
+from maestro_env.rewards import OBSERVED, EnvError, Reward, Rewards
 from maestro_env.sequence import SharedSpace
+from maestro_env.step_result import ALL, FloatArray, IntArray, StepResult
 
 
-class Worlds:
+class BatchedProblem:
     """`N` copies of a problem (or of a sequence of them), stepped together on the batched model.
 
     A world maps its layer once a step; with several problems it then goes on to the next layer.
@@ -28,7 +28,7 @@ class Worlds:
         problems: One problem, or the problems of a sequence of layers with the same options. The
             same object may stand in several places.
         num_worlds: `N`.
-        reward: See :class:`Feedback`.
+        reward: See :class:`Rewards`.
         infeasible_reward: Reward of an infeasible mapping.
         features: Whether an observation ends with the features of the layer to map next.
         layer_names: Names of the layers, where equal shapes share a problem.
@@ -67,7 +67,7 @@ class Worlds:
         distinct = list(dict.fromkeys(self.problems))
         self._distinct = distinct
         self._which = np.array([distinct.index(p) for p in self.problems], dtype=np.int64)
-        self._feedback = [Feedback(problem, reward, infeasible_reward) for problem in distinct]
+        self._feedback = [Rewards(problem, reward, infeasible_reward) for problem in distinct]
         self._shared = SharedSpace([p.space for p in distinct]) if len(distinct) > 1 else None
         space = self._shared or distinct[0].space
         self.nvec, self.names = space.nvec, space.names
@@ -145,7 +145,7 @@ class Worlds:
 
     def step(
         self, actions: Any, rows: IntArray | None = None
-    ) -> tuple[NDArray[np.float32], FloatArray, Outcome]:
+    ) -> tuple[NDArray[np.float32], FloatArray, StepResult]:
         """Map each world's layer, and go on to its next one.
 
         Args:
@@ -174,21 +174,21 @@ class Worlds:
         self.age[chosen] += 1
         return self._observe(paper, chosen), rewards, outcome
 
-    def look(self, position: int, action: IntArray) -> Outcome:
+    def look(self, position: int, action: IntArray) -> StepResult:
         """The outcome of an action ``(P,)`` on one layer of the sequence, without counting it."""
         own = action[np.newaxis]
         if self._shared is not None:
             own = self._shared.translate(own, int(self._which[position]))
-        return Outcome(1, [(ALL, self.problems[position].look(own))])
+        return StepResult(1, [(ALL, self.problems[position].look(own))])
 
-    def _step_one(self, actions: Any) -> tuple[NDArray[np.float32], FloatArray, Outcome]:
+    def _step_one(self, actions: Any) -> tuple[NDArray[np.float32], FloatArray, StepResult]:
         evaluation = self._distinct[0].evaluate(actions)
         paper, rewards = self._feedback[0](evaluation.costs, evaluation.values)
-        return paper, rewards, Outcome(len(paper), [(ALL, evaluation)])
+        return paper, rewards, StepResult(len(paper), [(ALL, evaluation)])
 
     def _step_many(
         self, actions: IntArray, chosen: IntArray | slice
-    ) -> tuple[NDArray[np.float32], FloatArray, Outcome]:
+    ) -> tuple[NDArray[np.float32], FloatArray, StepResult]:
         assert self._shared is not None
         which = self._which[self.positions(np.arange(self.num_worlds)[chosen])]
         paper = np.empty((len(which), len(OBSERVED)), np.float32)
@@ -200,7 +200,7 @@ class Worlds:
             evaluation = self._distinct[layer].evaluate(own)
             paper[rows], rewards[rows] = self._feedback[layer](evaluation.costs, evaluation.values)
             parts.append((rows, evaluation))
-        return paper, rewards, Outcome(len(which), parts)
+        return paper, rewards, StepResult(len(which), parts)
 
     def _observe(self, paper: NDArray[np.float32], chosen: IntArray | slice) -> NDArray[np.float32]:
         if not self.features:

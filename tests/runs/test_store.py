@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nst
 
-from mapper.store import (
+from runs.store import (
     ClaimLostError,
     ClaimState,
     Ending,
@@ -106,7 +106,7 @@ def test_a_run_that_did_not_finish_is_given_again_without_its_samples(status):
 def test_the_run_of_a_killed_process_is_given_again_at_once(tmp_path):
     path = str(tmp_path / "s.sqlite")
     code = (
-        "import os, sys; from mapper.store import Store, RunIdentity\n"
+        "import os, sys; from runs.store import Store, RunIdentity\n"
         "Store.open(sys.argv[1]).claim(RunIdentity('0' * 64, 'toy', 'toy', 0, 1, {}))\n"
         "os.kill(os.getpid(), 9)"
     )
@@ -207,7 +207,7 @@ def test_a_store_in_a_read_only_place_can_be_read(tmp_path, monkeypatch):
     path = tmp_path / "with space.sqlite"
     with Store.open(path) as store:
         store.claim(identity())
-    monkeypatch.setattr("mapper.store.engine._writable", lambda _path: False)
+    monkeypatch.setattr("runs.store.engine._writable", lambda _path: False)
     with Store.open(path, create=False) as store:
         assert [run.name for run in store.runs()] == ["toy 0"]
         with pytest.raises(StoreError, match="cannot write: attempt to write a readonly"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from mapper.store.schema import RunStatus
+from runs.store.schema import RunStatus
 
 
 class ClaimState(Enum):

@@ -7,9 +7,9 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from mapper.ray_cluster import ray_session
-from mapper.runner.context import Ended, Event
-from mapper.runner.work import ONE_THREAD, Desk, Job, execute
+from runs.ray_connection import ray_session
+from runs.runner.context import Ended, Event
+from runs.runner.work import ONE_THREAD, Desk, Job, execute
 
 POLL_S = 0.5
 

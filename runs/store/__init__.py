@@ -1,11 +1,11 @@
 """The store of runs: manifest, samples and metrics in one SQLite file or any database."""
 
-from mapper.store.blobs import Chunk, pack, unpack
-from mapper.store.errors import ClaimLostError, StoreError
-from mapper.store.query import StoredRun
-from mapper.store.records import Claim, ClaimState, Ending, RunIdentity, plain
-from mapper.store.schema import SCHEMA_VERSION, RunStatus
-from mapper.store.store import Store
+from runs.store.blobs import Chunk, pack, unpack
+from runs.store.errors import ClaimLostError, StoreError
+from runs.store.query import StoredRun
+from runs.store.records import Claim, ClaimState, Ending, RunIdentity, plain
+from runs.store.schema import SCHEMA_VERSION, RunStatus
+from runs.store.store import Store
 
 __all__ = [
     "SCHEMA_VERSION",

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from mapper.runner.context import Ended, Progress
+from runs.runner.context import Ended, Progress
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichBars
     from rich.progress import TaskID
 
-    from mapper.runner.experiment import Experiment
+    from runs.runner.experiment import Experiment
 
 LINE_S = 30.0
 """Without a terminal, a line about what is running is written this often [s]."""

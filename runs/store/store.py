@@ -11,14 +11,14 @@ from typing import Any, Self, TypeVar
 from sqlalchemy import Connection, delete, insert, or_, select, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
-from mapper import provenance
-from mapper.store.blobs import Chunk
-from mapper.store.engine import open_engine, sqlite_path
-from mapper.store.errors import ClaimLostError, StoreError
-from mapper.store.owner import is_gone, new_owner
-from mapper.store.query import Reader
-from mapper.store.records import Claim, ClaimState, Ending, RunIdentity, number, plain
-from mapper.store.schema import MetricRow, RunRow, RunStatus, SampleRow
+from runs import provenance
+from runs.store.blobs import Chunk
+from runs.store.engine import open_engine, sqlite_path
+from runs.store.errors import ClaimLostError, StoreError
+from runs.store.owner import is_gone, new_owner
+from runs.store.query import Reader
+from runs.store.records import Claim, ClaimState, Ending, RunIdentity, number, plain
+from runs.store.schema import MetricRow, RunRow, RunStatus, SampleRow
 
 Result = TypeVar("Result")
 ATTEMPTS = 5

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.moves import Moves
+from baselines.operators import Moves
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites
 from mapper.marl.policies import Mixture, Policies, Space
@@ -47,7 +47,7 @@ class Choices(NamedTuple):
         return cls(*(np.concatenate(fields) for fields in zip(*parts, strict=True)))
 
 
-class Worlds:
+class Proposals:
     """Draws the agents' choices, batched over worlds.
 
     Args:

@@ -8,10 +8,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from mapper.store import RunIdentity, plain
+from runs.store import RunIdentity, plain
 
 if TYPE_CHECKING:
-    from mapper.runner.context import Context
+    from runs.runner.context import Context
 
 
 class Experiment(ABC):

@@ -11,8 +11,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
-from mapper.runner.context import Ended
-from mapper.runner.work import Desk, Job, execute, one_thread_environment
+from runs.runner.context import Ended
+from runs.runner.work import Desk, Job, execute, one_thread_environment
 
 GRACE_S = 15.0
 """How long a worker may take to reach its next sample after a stop before it is ended [s]."""

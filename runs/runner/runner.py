@@ -8,19 +8,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from mapper.runner import progress as reporters
-from mapper.runner.context import Ended, Event, Metrics, Progress, Rewind
-from mapper.runner.experiment import Experiment
-from mapper.runner.work import Job
-from mapper.stop import StopFlag, catch_interrupt
-from mapper.store import Chunk, ClaimLostError, ClaimState, Ending, RunStatus, Store, StoreError
+from runs.runner import progress as reporters
+from runs.runner.context import Ended, Event, Metrics, Progress, Rewind
+from runs.runner.experiment import Experiment
+from runs.runner.work import Job
+from runs.stop import StopFlag, catch_interrupt
+from runs.store import Chunk, ClaimLostError, ClaimState, Ending, RunStatus, Store, StoreError
 
 BEAT_S = 20.0
 RETRIES = 2
 
 
 @dataclass
-class Summary:
+class RunSummary:
     """What became of the experiments; each name is in one list, and `keys` has all of them.
 
     Attributes:
@@ -49,7 +49,7 @@ def run_all(
     ray_address: str | None = None,
     reporter: reporters.Reporter | None = None,
     retries: int = RETRIES,
-) -> Summary:
+) -> RunSummary:
     """Do all experiments that are not finished in the store; the same call resumes.
 
     The results do not depend on the number of workers, their order, or interruptions: every run
@@ -73,15 +73,15 @@ def run_all(
         desk = _Desk(experiments, store, shown, retries)
         with catch_interrupt(desk.flag, desk.tell_stop), _heartbeat(store):
             if ray_address is not None:
-                from mapper.runner.cluster import run_on_ray
+                from runs.runner.ray_workers import run_on_ray
 
                 run_on_ray(desk, ray_address, workers if workers > 1 else None)
             elif workers > 1:
-                from mapper.runner.processes import run_processes
+                from runs.runner.processes import run_processes
 
                 run_processes(desk, workers)
             else:
-                from mapper.runner.inline import run_inline
+                from runs.runner.inline import run_inline
 
                 run_inline(desk)
         desk.close()
@@ -89,7 +89,7 @@ def run_all(
 
 
 class _Desk:
-    """Hands out claimed runs and writes what comes back; see :class:`mapper.runner.work.Desk`."""
+    """Hands out claimed runs and writes what comes back; see :class:`runs.runner.work.Desk`."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class _Desk:
         self._again: deque[Job] = deque()
         self._active: dict[int, Job] = {}
         self.flag = StopFlag()
-        self.summary = Summary(keys=[e.identity().key for e in experiments])
+        self.summary = RunSummary(keys=[e.identity().key for e in experiments])
         reporter.total(len(experiments))
 
     @property

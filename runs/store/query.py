@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Engine, Row, select
 
-from mapper.store.blobs import Chunk, unpack
-from mapper.store.errors import StoreError
-from mapper.store.owner import is_gone
-from mapper.store.schema import MetricRow, RunRow, RunStatus, SampleRow
+from runs.store.blobs import Chunk, unpack
+from runs.store.errors import StoreError
+from runs.store.owner import is_gone
+from runs.store.schema import MetricRow, RunRow, RunStatus, SampleRow
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ SCALE = 4.0
 FORGET = 0.1
 
 
-class Feedback:
+class Observer:
     """Observations and rewards of one search, relative to what it has met so far.
 
     Args:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mapper.runner.context import Event
-from mapper.runner.work import Desk, Job, execute
+from runs.runner.context import Event
+from runs.runner.work import Desk, Job, execute
 
 
 def run_inline(desk: Desk) -> None:

@@ -58,7 +58,7 @@ def check_length(length: Any) -> int:
     return int(length)
 
 
-class Feedback:
+class Rewards:
     """Turns costs into observations and rewards, row by row: a row never depends on another.
 
     Args:

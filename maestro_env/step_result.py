@@ -17,7 +17,7 @@ IntArray = NDArray[np.int64]
 ALL = slice(None)
 
 
-class Outcome:
+class StepResult:
     """What a step of some worlds gave, one row a world.
 
     Args:

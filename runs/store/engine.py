@@ -12,8 +12,8 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
 
-from mapper.store.errors import StoreError
-from mapper.store.schema import SCHEMA_VERSION, Base, MetaRow
+from runs.store.errors import StoreError
+from runs.store.schema import SCHEMA_VERSION, Base, MetaRow
 
 BUSY_TIMEOUT_S = 60.0
 """How long a writer waits for another one before it gives up [s]."""

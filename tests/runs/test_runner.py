@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mapper.ray_cluster import ClusterError
-from mapper.runner import LineReporter, SilentReporter, run_all
-from mapper.runner.progress import BarReporter
-from mapper.store import RunStatus, Store
+from runs.ray_connection import ClusterError
+from runs.runner import LineReporter, SilentReporter, run_all
+from runs.runner.progress import BarReporter
+from runs.store import RunStatus, Store
 from tests.mapper import toys
 from tests.mapper.toys import Bad, Count, Walk
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.store.errors import StoreError
+from runs.store.errors import StoreError
 
 DTYPES = ("u1", "u2", "u4", "i8")
 """Types an action column may be kept in, smallest first; little-endian."""

@@ -1,0 +1,1 @@
+"""Experiments, whatever they are about: running, storing and comparing them."""
