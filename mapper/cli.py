@@ -36,7 +36,7 @@ COMMANDS = {
 OK, FAILED, USAGE = 0, 1, 2
 """Exit codes: done; ran, but gave no result; the command or its input is wrong."""
 
-PROJECT = ("layers", "cost_models", "maestro_env", "baselines", "mapper", "mpe_marl")
+PROJECT = ("common", "runs", "layers", "cost_models", "maestro_env", "baselines", "mapper")
 
 
 class LazyGroup(TyperGroup):

@@ -285,7 +285,7 @@ def main(arguments: list[str] | None = None) -> None:
         if debug:
             raise
         ours = isinstance(error, ValueError) and type(error).__module__.startswith(
-            ("mpe_marl", "mapper")
+            ("mpe_marl", "runs", "common")
         )
         missing = isinstance(error, ImportError) and error.name in ("torch", "pettingzoo")
         if missing:
