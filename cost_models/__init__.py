@@ -6,7 +6,15 @@ from cost_models.dataflow import Dataflow, DataflowError, Directive, parse_dataf
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
 from cost_models.loop_nest import loop_nest
 from cost_models.mapping import Mapping, MappingBatch
-from cost_models.model import CostModel, CostModelError, load, names
+from cost_models.model import (
+    CostModel,
+    CostModelError,
+    ModelCapabilities,
+    Symmetry,
+    capabilities_of,
+    load,
+    names,
+)
 from cost_models.network import parse_network, print_network
 
 __all__ = [
@@ -27,7 +35,10 @@ __all__ = [
     "Mapping",
     "MappingBatch",
     "MappingError",
+    "ModelCapabilities",
     "ReasonCode",
+    "Symmetry",
+    "capabilities_of",
     "load",
     "loop_nest",
     "names",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import IntEnum
 from importlib.metadata import entry_points
 from typing import Any, Protocol, runtime_checkable
 
 from common import suggest
 from cost_models.accelerator import Accelerator
+from cost_models.bounds import Laws
 from cost_models.cost import Cost, CostBatch
 from cost_models.dataflow import Dataflow
 from cost_models.mapping import Mapping, MappingBatch
@@ -19,9 +22,53 @@ class CostModelError(ValueError):
     """A cost model that is not known, or options it does not take."""
 
 
+class Symmetry(IntEnum):
+    """Which mappings a cost model is known to give the same cost; each kind includes those above.
+
+    Searches ask no sample twice for mappings that are the same by this.
+    """
+
+    NONE = 0
+    """Equal mappings only."""
+    TILE = 1
+    """A loop whose tile covers all that it walks may stand anywhere in its level's order, but for
+    the loops over R and S in a mapping that spreads one of them."""
+    NEST = 2
+    """A loop that one step of all its units covers may stand anywhere, and units that never have
+    work make no difference: the model counts what an execution of the loop nest does."""
+
+
+@dataclass(frozen=True)
+class ModelCapabilities:
+    """What a cost model says of itself; whoever uses a model asks this, never its name.
+
+    The defaults claim nothing, so that they hold for a model that declares nothing.
+
+    Args:
+        symmetry: Which mappings cost the same.
+        laws: The physical laws that its figures obey, from which their lower bounds follow; None
+            where only the latency has a bound, that of the MACs at the array's peak.
+        objectives: Names of :data:`~cost_models.cost.FIGURES` that depend on the mapping, so that
+            a search for a low value makes sense; None for all.
+        mapping_fields: Optional fields of a mapping, such as ``"bypass"``, that it understands; a
+            mapping that uses another is infeasible.
+        sound: Whether it gives figures only where they are possible. A search refuses a model that
+            does not: the impossible points are what it would find.
+    """
+
+    symmetry: Symmetry = Symmetry.NONE
+    laws: Laws | None = None
+    objectives: frozenset[str] | None = None
+    mapping_fields: frozenset[str] = frozenset()
+    sound: bool = True
+
+
 @runtime_checkable
 class CostModel(Protocol):
-    """What every cost model offers; all of them are deterministic and keep no state."""
+    """What every cost model offers; all of them are deterministic and keep no state.
+
+    A model may also have ``capabilities``, see :func:`capabilities_of`.
+    """
 
     name: str
 
@@ -32,6 +79,23 @@ class CostModel(Protocol):
         self, layer: Layer, accelerator: Accelerator, mappings: MappingBatch
     ) -> CostBatch:
         """Estimate the costs of `B` mappings of one layer."""
+
+
+def capabilities_of(model: CostModel) -> ModelCapabilities:
+    """What a cost model declares in its attribute ``capabilities``; the defaults where it has none.
+
+    Raises:
+        CostModelError: The attribute holds something else.
+    """
+    declared = getattr(model, "capabilities", None)
+    if declared is None:
+        return ModelCapabilities()
+    if not isinstance(declared, ModelCapabilities):
+        raise CostModelError(
+            f"cost model {model.name!r}: capabilities is {declared!r}, expected "
+            "cost_models.ModelCapabilities(...)"
+        )
+    return declared
 
 
 def names() -> list[str]:

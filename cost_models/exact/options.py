@@ -7,12 +7,12 @@ from typing import Any
 
 from common import suggest
 from cost_models.accelerator import Accelerator
-from cost_models.bounds import energy_bound
+from cost_models.bounds import EXACT_LAWS, energy_bound
 from cost_models.energy import EnergyError, load_energy
 from cost_models.exact.figures import Setting
 from cost_models.exact.limits import explain
 from cost_models.infeasible import Infeasible, ReasonCode
-from cost_models.model import CostModelError
+from cost_models.model import CostModelError, ModelCapabilities, Symmetry
 from cost_models.physical import EnergyTable
 from layers import Layer
 
@@ -36,6 +36,7 @@ class ExactOptions:
     """
 
     name = "exact"
+    capabilities = ModelCapabilities(Symmetry.NEST, EXACT_LAWS)
 
     def __init__(
         self,

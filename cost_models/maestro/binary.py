@@ -17,7 +17,7 @@ from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
 from cost_models.dataflow import Dataflow
 from cost_models.infeasible import Infeasible, MappingError, ReasonCode
 from cost_models.mapping import Mapping, MappingBatch
-from cost_models.model import CostModelError
+from cost_models.model import CostModelError, ModelCapabilities, Symmetry
 from cost_models.network import print_network
 from cost_models.physical import L1_ACCESS, L2_ACCESS, MAC_NJ
 from layers import Layer, LayerKind
@@ -71,6 +71,7 @@ class BinaryModel:
 
     name = "maestro-binary"
     guard = False
+    capabilities = ModelCapabilities(Symmetry.TILE, sound=False)
 
     def __init__(self, path: str | Path | None = None) -> None:
         given = path if path is not None else os.environ.get(_ENVIRONMENT)

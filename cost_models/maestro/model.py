@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models.accelerator import UNLIMITED_BW, Accelerator
+from cost_models.bounds import MAESTRO_LAWS
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
 from cost_models.dataflow import Dataflow
 from cost_models.infeasible import Infeasible, ReasonCode
@@ -27,7 +28,7 @@ from cost_models.maestro.levers import find_levers
 from cost_models.maestro.program import compile_dataflow, layer_entries
 from cost_models.maestro.reasons import why_dead
 from cost_models.mapping import Mapping, MappingBatch
-from cost_models.model import CostModelError
+from cost_models.model import CostModelError, ModelCapabilities, Symmetry
 from cost_models.threads import default_threads, run_rows
 from layers import Layer
 
@@ -55,6 +56,9 @@ class MaestroModel:
         ):
             raise CostModelError(f"threads: got {threads!r}, expected a whole number of at least 1")
         self.guard = guard
+        self.capabilities = ModelCapabilities(
+            Symmetry.TILE, MAESTRO_LAWS if guard else None, sound=guard
+        )
         self.threads = threads
 
     def evaluate(self, layer: Layer, accelerator: Accelerator, mapping: Mapping | Dataflow) -> Cost:

@@ -16,7 +16,10 @@ from cost_models import (
     CostModel,
     CostModelError,
     MappingBatch,
+    ModelCapabilities,
     ReasonCode,
+    Symmetry,
+    capabilities_of,
     parse_dataflow,
 )
 from layers import DIMS, Layer, LayerKind
@@ -132,6 +135,50 @@ class TestEveryCostModel:
         cost = model.evaluate(CONV, Accelerator(16), dataflow)
         assert not cost.feasible
 
+    def test_what_it_declares_is_there_to_use(self, model: CostModel) -> None:
+        declared = capabilities_of(model)
+        assert isinstance(declared, ModelCapabilities)
+        assert declared.objectives is None or declared.objectives <= set(FIGURES)
+        assert declared == capabilities_of(pickle.loads(pickle.dumps(model)))
+
+    def test_mappings_that_it_calls_the_same_cost_the_same(self, model: CostModel) -> None:
+        symmetry = capabilities_of(model).symmetry
+        batch = mappings(CONV, 60, seed=6)
+        batch.tiles[:, :, 4:] = CONV.extents[4:]
+        moved = MappingBatch(
+            np.array(
+                [
+                    [self._covered_first(batch, row, level, symmetry) for level in (0, 1)]
+                    for row in range(len(batch))
+                ]
+            ),
+            batch.parallel,
+            batch.tiles,
+            batch.cluster_size,
+        )
+        before, after = (model.evaluate_batch(CONV, Accelerator(16), b) for b in (batch, moved))
+        assert before.feasible.any()
+        assert np.array_equal(batch.orders, moved.orders) == (symmetry is Symmetry.NONE)
+        assert np.array_equal(before.reason, after.reason)
+        for figure in FIGURES:
+            assert np.array_equal(getattr(before, figure), getattr(after, figure))
+
+    @staticmethod
+    def _covered_first(batch: MappingBatch, row: int, level: int, symmetry: Symmetry) -> list[int]:
+        """A level's order with the loops first that the model says may stand anywhere."""
+        cluster = int(batch.cluster_size[row])
+        units = cluster if level else max(1, 16 // cluster)
+
+        def covered(dim: int) -> bool:
+            whole = batch.tiles[row, 0, dim] if level else CONV.extents[dim]
+            spread = symmetry is Symmetry.NEST and dim == batch.parallel[row, level]
+            return bool(batch.tiles[row, level, dim] * (units if spread else 1) >= whole)
+
+        order = batch.orders[row, level].tolist()
+        if symmetry is Symmetry.NONE:
+            return list(order)
+        return sorted(order, key=lambda dim: not covered(dim))
+
     def test_it_survives_pickling(self, model: CostModel) -> None:
         copy = pickle.loads(pickle.dumps(model))
         batch = mappings(CONV, 4, seed=5)
@@ -149,3 +196,13 @@ class TestEveryCostModel:
         assert fast.utilized_pes == 8
         assert slow.utilized_pes == 1
         assert fast.latency_cycles < slow.latency_cycles
+
+
+def test_a_model_that_declares_nothing_claims_nothing() -> None:
+    class Plain:
+        name = "plain"
+
+    assert capabilities_of(Plain()) == ModelCapabilities()  # type: ignore[arg-type]
+    Plain.capabilities = {"symmetry"}  # type: ignore[attr-defined]
+    with pytest.raises(CostModelError, match=r"'plain': capabilities is .*ModelCapabilities"):
+        capabilities_of(Plain())  # type: ignore[arg-type]
