@@ -16,8 +16,7 @@ from pathlib import Path
 
 from mapper.compare import make_plan
 from mapper.search_run import ProblemSpec, SearchRun
-from runs.runner import SilentReporter, run_all
-from runs.store import Store
+from runs import SilentReporter, Store, run_all
 
 BATCH = 1 << 16
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from maestro_env import Problem
     from mapper.clustering import Assignment
-    from runs.store import Store, StoredRun
+    from runs import Store, StoredRun
 
 IntArray = NDArray[np.int64]
 
@@ -97,7 +97,7 @@ def of_run(store: Store, text: str) -> tuple[StoredRun, Evolution]:
         StoreError: The run is not in the store, is no search, or has no samples.
     """
     from mapper.search_run import KIND, ProblemSpec
-    from runs.store import StoreError
+    from runs import StoreError
 
     run = store.run(text)
     if run.kind != KIND:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import layers
-from runs.provenance import current
+from runs import made_with
 
 if TYPE_CHECKING:
     from baselines import Searcher
@@ -21,7 +21,7 @@ def search_manifest(
     problem: Problem, searcher: Searcher, budget: int, seed: int, outcome: Outcome
 ) -> dict[str, Any]:
     """Command, seed, versions, problem and result of one search, as plain values."""
-    made = current()
+    made = made_with()
     best = problem.best_action
     return {
         "manifest_version": VERSION,

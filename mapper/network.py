@@ -17,7 +17,7 @@ from cost_models import Cost
 from layers import Layer
 from mapper.result_files import MANIFEST, write_result
 from mapper.search import run_search
-from runs.tables import plain
+from runs import plain
 
 if TYPE_CHECKING:
     from baselines import Searcher

@@ -13,7 +13,7 @@ import yaml
 
 from cost_models import Mapping, MappingError, print_network
 from layers import Layer
-from runs.tables import json_text
+from runs import json_text
 
 MAPPING, DATAFLOW, MANIFEST = "mapping.yaml", "mapping.m", "manifest.json"
 

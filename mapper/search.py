@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from baselines import Searcher, SearchResult
-from runs.stop import StopFlag, catch_interrupt
+from runs import StopFlag, catch_interrupt
 
 if TYPE_CHECKING:
     from maestro_env import Problem

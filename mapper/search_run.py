@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from runs.runner import Context, Experiment
+from runs import Context, Experiment
 
 if TYPE_CHECKING:
     from cost_models import Accelerator

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mapper.search_run import KIND, ProblemSpec
-from runs.store import RunStatus, Store, StoredRun, StoreError
+from runs import RunStatus, Store, StoredRun, StoreError
 
 TOLERANCE = 1e-12
 """Largest relative difference between a stored value and the same one on another machine."""

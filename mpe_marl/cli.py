@@ -73,8 +73,7 @@ def train(
     from mpe_marl.config import TrainConfig
     from mpe_marl.experiment import Training
     from mpe_marl.learners import LearnerConfig
-    from runs.runner import run_all
-    from runs.store import Store
+    from runs import Store, run_all
 
     config = TrainConfig(
         world=world, n_agents=agents, continuous=continuous, engine=engine, n_worlds=worlds,
@@ -250,7 +249,7 @@ def plot(
 
 
 def _curves(source: Path) -> dict[str, Any]:
-    from runs.store import Store
+    from runs import Store
 
     with Store.open(source, create=False) as store:
         return {r.name: store.metrics(r.id, "mean_reward") for r in store.runs(kind="mpe")}
@@ -262,7 +261,7 @@ def _report(paths: list[Path]) -> None:
 
 
 def _show(title: str, rows: list[dict[str, Any]], as_json: bool) -> None:
-    from runs.tables import print_json, print_rows
+    from runs import print_json, print_rows
 
     if as_json:
         print_json(rows)

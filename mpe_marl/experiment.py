@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from mpe_marl.config import TrainConfig
-from runs.runner import Context, Experiment, StopRun
+from runs import Context, Experiment, StopRun
 
 if TYPE_CHECKING:
     from mpe_marl.trainer import Trainer

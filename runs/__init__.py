@@ -1,1 +1,10 @@
-"""Experiments, whatever they are about: running, storing and comparing them."""
+"""Experiments, whatever they are about: running, storing, resuming and comparing them.
+
+Everything that other packages use is a name of this package; `__init__.pyi` says in which module it
+lives, and that module is imported when the name is first used: the store's database library alone
+takes a quarter of a second.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

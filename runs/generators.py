@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 _WORDS = range(8)  # of 16 bits in a 128-bit number
 
 
-def make(*entropy: int) -> np.random.Generator:
+def make_generator(*entropy: int) -> np.random.Generator:
     """A generator that follows from the given numbers alone."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(list(entropy))))
 
 
-def pack(generator: np.random.Generator) -> NDArray[np.int64]:
+def pack_generator(generator: np.random.Generator) -> NDArray[np.int64]:
     """``(18,)`` numbers that hold the state of a PCG64 generator."""
     state = generator.bit_generator.state
     inner = state["state"]
@@ -21,8 +21,8 @@ def pack(generator: np.random.Generator) -> NDArray[np.int64]:
     return np.array([*words, state["has_uint32"], state["uinteger"]], dtype=np.int64)
 
 
-def unpack(generator: np.random.Generator, words: NDArray[np.int64]) -> None:
-    """Set a PCG64 generator to what :func:`pack` gave."""
+def unpack_generator(generator: np.random.Generator, words: NDArray[np.int64]) -> None:
+    """Set a PCG64 generator to what :func:`pack_generator` gave."""
     numbers = [int(w) for w in words]
     state, inc = (sum(w << (16 * p) for p, w in zip(_WORDS, part, strict=True))
                   for part in (numbers[:8], numbers[8:16]))  # fmt: skip

@@ -16,7 +16,7 @@ PACKAGES = ("marl-mapper", "numpy", "scipy", "numba", "gymnasium", "torch", "ray
 
 
 @dataclass(frozen=True)
-class Manifest:
+class Provenance:
     """How to make a run again.
 
     Args:
@@ -32,12 +32,12 @@ class Manifest:
 
 
 @lru_cache(maxsize=1)
-def current() -> Manifest:
-    """The manifest of this process."""
+def made_with() -> Provenance:
+    """The provenance of whatever this process makes."""
     name = Path(sys.argv[0]).name if sys.argv else "python"
     if name == "__main__.py":  # python -m mapper
         name = Path(sys.argv[0]).parent.name
-    return Manifest(
+    return Provenance(
         command=shlex.join([name, *sys.argv[1:]]),
         versions=_versions(),
         git_revision=_git_revision(),

@@ -21,7 +21,7 @@ class RayMissingError(ValueError):
     """Ray is not installed."""
 
 
-class ClusterError(ValueError):
+class RayConnectionError(ValueError):
     """The address is none, or no Ray cluster takes us in there."""
 
 
@@ -38,9 +38,9 @@ def ray_session(address: str, processors: int = 1) -> Iterator[Any]:
 
     Raises:
         RayMissingError: Ray is not installed.
-        ClusterError: `address` is none of these, or no cluster takes us in.
+        RayConnectionError: `address` is none of these, or no cluster takes us in.
     """
-    check_address(address)
+    check_ray_address(address)
     ray = _imported()
     if ray.is_initialized():
         yield ray
@@ -62,16 +62,16 @@ def ray_session(address: str, processors: int = 1) -> Iterator[Any]:
         yield ray
 
 
-def check_address(address: str) -> None:
+def check_ray_address(address: str) -> None:
     """Refuse what is neither ``auto`` nor ``local`` nor ``HOST:PORT``.
 
     Raises:
-        ClusterError: See above.
+        RayConnectionError: See above.
     """
     host, colon, port = address.rpartition(":")
     if address in ("auto", "local") or (colon and host and "/" not in host and port.isdecimal()):
         return
-    raise ClusterError(
+    raise RayConnectionError(
         f"--ray-address: got {address!r}, expected auto, HOST:PORT of a cluster that was started "
         "with `ray start --head`, or local"
     )
@@ -118,7 +118,7 @@ def _join(ray: Any, address: str) -> None:
         ray.init(address=address, log_to_driver=False, configure_logging=False)
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
-        raise ClusterError(
+        raise RayConnectionError(
             f"--ray-address {address}: no cluster takes us in ({reason}); expected a head that "
             f"`ray start --head` of Ray {ray.__version__} started; if it asks for a token, put "
             "what its ~/.ray/auth_token holds into RAY_AUTH_TOKEN here, or start it with "
@@ -132,7 +132,7 @@ def _check_answers(address: str) -> None:
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
     except (OSError, OverflowError) as error:
-        raise ClusterError(
+        raise RayConnectionError(
             f"--ray-address {address}: nobody answers there ({error}); "
             "start a cluster with `ray start --head`, or give local"
         ) from None

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from runs.json_values import plain
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -74,19 +76,6 @@ def json_text(value: Any) -> str:
 
 def _on_one_line(match: re.Match[str]) -> str:
     return f"[{' '.join(match[1].split())}]"
-
-
-def plain(value: Any) -> Any:
-    """The value as JSON can hold it: what is infinite or no number becomes null."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if hasattr(value, "tolist"):  # numpy's scalars and arrays
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def _is_number(value: Any) -> bool:

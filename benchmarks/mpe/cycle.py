@@ -25,7 +25,7 @@ from mpe_marl.config import TrainConfig
 from mpe_marl.figures import draw_comparison, draw_profiles
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.profiling import profile
-from runs.tables import print_rows
+from runs import print_rows
 
 
 def measure(name: str, n: int, args: argparse.Namespace) -> dict[str, Any]:

@@ -22,9 +22,7 @@ from mpe_marl.figures import interval
 from mpe_marl.learners import ALGORITHMS, LearnerConfig
 from mpe_marl.replay import Replay, Schema, Transition
 from mpe_marl.trainer import make_env, random_rewards
-from runs.runner import run_all
-from runs.store import Store
-from runs.tables import print_rows
+from runs import Store, print_rows, run_all
 
 WORLDS = ("simple_spread", "simple_tag")
 LAWS = ("uniform", "shared", "neighbor", "small")

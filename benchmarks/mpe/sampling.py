@@ -27,7 +27,7 @@ from mpe_marl.profiling.peaks import copy_seconds
 from mpe_marl.replay import Replay, Schema, Transition, make_law
 from mpe_marl.replay.laws import Law
 from mpe_marl.worlds import BatchWorlds, make_spec
-from runs.tables import print_rows
+from runs import print_rows
 
 # layout -> laws; the first of all is what the others are compared with
 CASES = {

@@ -19,7 +19,7 @@ import numpy as np
 
 from mpe_marl.worlds import SCENARIOS, BatchWorlds, make_spec
 from mpe_marl.worlds.reference import mpe2_env
-from runs.tables import print_rows
+from runs import print_rows
 
 STEPS = 25
 

@@ -8,7 +8,7 @@ from mapper.commands.options import JsonFlag
 def list_accelerators(as_json: JsonFlag = False) -> None:
     """List the accelerators that have a name; any other is a YAML file with the same fields."""
     from cost_models import PRESETS
-    from runs.tables import print_json, print_rows
+    from runs import print_json, print_rows
 
     if as_json:
         print_json([{"name": name, **chip.to_dict()} for name, chip in PRESETS.items()])

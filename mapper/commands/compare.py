@@ -10,7 +10,7 @@ import typer
 from mapper.commands.options import AcceleratorOption, CostModelOption, OptionError
 
 if TYPE_CHECKING:
-    from runs.runner import RunSummary
+    from runs import RunSummary
 
 StoreOption = Annotated[
     str, typer.Option("--store", metavar="PATH|URL", help="SQLite file, or any database URL.")
@@ -75,7 +75,7 @@ def compare(
     from mapper.commands.options import pairs_of
     from mapper.compare import FORMATS, make_plan
     from mapper.compare.run import run_plan, summarise
-    from runs.store import Store
+    from runs import Store
 
     if format not in FORMATS:
         raise OptionError(

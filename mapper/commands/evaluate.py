@@ -162,7 +162,7 @@ def _evaluated(pair: Pair, chip: Accelerator, models: dict[str, CostModel]) -> d
 def _print_json(results: list[tuple[Pair, dict[str, Cost]]], chip: Accelerator) -> None:
     import layers
     from mapper.show.cost import cost_values
-    from runs.tables import print_json
+    from runs import print_json
 
     rows = []
     for (layer, mapping), costs in results:
@@ -256,7 +256,7 @@ def _as_mapping(layer: Layer, given: Mapping | Dataflow) -> Mapping | None:
 
 
 def _print_many(results: list[tuple[Pair, dict[str, Cost]]]) -> None:
-    from runs.tables import print_rows
+    from runs import print_rows
 
     figures = ("latency_cycles", "energy_nj", "macs", "l1_bytes", "l2_bytes", "utilized_pes")
     rows = []

@@ -26,8 +26,7 @@ def explain(
     Agents stand side by side: a row a parameter, sorted by agent and by when it settled.
     """
     from mapper.explain import of_run
-    from runs.store import Store, StoreError
-    from runs.tables import print_json, print_rows
+    from runs import Store, StoreError, print_json, print_rows
 
     with Store.open(store, create=False) as opened:
         found = [of_run(opened, text) for text in (run, other) if text is not None]

@@ -26,7 +26,7 @@ def list_layers(
     from pathlib import Path
 
     import layers
-    from runs.tables import print_json, print_rows
+    from runs import print_json, print_rows
 
     if network is None:
         rows = [_network_row(name) for name in layers.networks()]

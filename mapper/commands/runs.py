@@ -10,8 +10,7 @@ import typer
 
 from common import suggest
 from mapper.commands.options import JsonFlag, OptionError
-from runs.store import RunStatus, Store, StoredRun, StoreError
-from runs.tables import print_json, print_rows
+from runs import RunStatus, Store, StoredRun, StoreError, print_json, print_rows
 
 app = typer.Typer(help="List, show and remove the runs of a store.", no_args_is_help=True)
 

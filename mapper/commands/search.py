@@ -193,16 +193,16 @@ def _on_ray(method: str | None, address: str, learner: Any) -> dict[str, Any]:
 
     Raises:
         OptionError: The search does not run on Ray.
-        ClusterError: The address is none.
+        RayConnectionError: The address is none.
     """
-    from runs.ray_connection import check_address
+    from runs import check_ray_address
 
     if method not in (None, "marl") or learner != "rllib":
         raise OptionError(
             "--ray-address: only the learner rllib of the method marl trains on Ray; add --learner "
             "rllib, or search with any method on a cluster by mapper compare --ray-address"
         )
-    check_address(address)
+    check_ray_address(address)
     return {"ray_address": address}
 
 
@@ -222,7 +222,7 @@ def _run(
     from mapper.search import run_search
     from mapper.show.progress import SearchProgress
     from mapper.show.search import print_nothing_found, print_result, result_values
-    from runs.tables import plain, print_json
+    from runs import plain, print_json
 
     if not as_json:
         typer.echo(

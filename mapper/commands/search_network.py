@@ -79,7 +79,7 @@ def _say(result: ShapeResult, number: int, count: int) -> None:
 
 def _print(network: str, results: list[ShapeResult], as_json: bool) -> None:
     from mapper.network import totals
-    from runs.tables import print_json, print_rows
+    from runs import print_json, print_rows
 
     rows = [_row(result) for result in results]
     whole = totals(results)

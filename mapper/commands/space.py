@@ -49,7 +49,7 @@ def space(
     """
     import layers
     from cost_models import Accelerator
-    from runs.tables import print_json
+    from runs import print_json
 
     if layer is not None and network is not None:
         raise OptionError("--layer and --network: got both, expected one of them")
@@ -108,7 +108,7 @@ def _table(tile_sizes: int, levels: int) -> list[dict[str, Any]]:
 def _print(
     rows: list[dict[str, Any]], table: list[dict[str, Any]], tile_sizes: int, levels: int
 ) -> None:
-    from runs.tables import print_rows
+    from runs import print_rows
 
     if rows:
         shown = [

@@ -21,8 +21,7 @@ def validate(
 ) -> None:
     """Evaluate every stored best mapping again; exit code 1 if one does not hold."""
     from mapper.validate import validate as check
-    from runs.store import Store
-    from runs.tables import print_json
+    from runs import Store, print_json
 
     with Store.open(store, create=False) as opened:
         verdicts = []

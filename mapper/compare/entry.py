@@ -10,7 +10,7 @@ from typing import Any
 
 from mapper.compare.plan import Plan
 from mapper.search_run import KIND, SearchRun
-from runs.store import RunStatus, Store, StoredRun, plain
+from runs import RunStatus, Store, StoredRun, plain
 
 Curve = tuple[tuple[int, float], ...]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from mapper.compare.entry import boards, collect, collect_all, optima
 from mapper.compare.plan import Plan
 from mapper.compare.summary import TARGET, Summary
-from runs.runner import Reporter, RunSummary, run_all
-from runs.store import Store
+from runs import Reporter, RunSummary, Store, run_all
 
 
 def run_plan(

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from mapper.compare.entry import Board, Case, Curve, Entry, Optima
-from runs.statistics import (
+from runs import (
     Interval,
     Scores,
     geometric_mean,

@@ -28,7 +28,7 @@ from mapper.marl.agents import choosing
 from mapper.marl.config import MarlConfig
 from mapper.marl.observation_and_reward import Observer
 from mapper.marl.policies import OBSERVATION
-from runs.ray_connection import ray_session
+from runs import ray_session
 
 EPISODE = 16
 """Samples an episode; RLlib's bookkeeping grows with the number of finished episodes."""

@@ -19,7 +19,7 @@ from mapper.compare.summary import TARGET, Summary
 from mapper.compare.tables import TextTable, make_tables
 from mapper.report.sources import ReportError, Source
 from mapper.search_run import ProblemSpec
-from runs.store import StoredRun
+from runs import StoredRun
 
 FIGURES = {
     "latency_cycles": ("latency", "cycles"),

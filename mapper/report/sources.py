@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from mapper.search_run import KIND, ProblemSpec, layer_of
-from runs.store import RunStatus, Store, StoredRun
+from runs import RunStatus, Store, StoredRun
 
 MANIFEST, MAPPING = "manifest.json", "mapping.yaml"
 STORE_ENDINGS = (".sqlite", ".sqlite3", ".db")

@@ -11,7 +11,7 @@ from cost_models import Mapping as LoopMapping
 from layers import Layer
 from maestro_env.bounds import figure_bounds
 from maestro_env.objective import UNITS
-from runs.tables import print_rows, shown
+from runs import print_rows, shown
 
 
 def cost_values(cost: Cost) -> dict[str, Any]:

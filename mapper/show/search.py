@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cost_models import ReasonCode, loop_nest
 from mapper.show.cost import bounds_of, cost_values, print_costs
 from mapper.show.limits import what_limits
-from runs.tables import shown
+from runs import shown
 
 if TYPE_CHECKING:
     from cost_models import Infeasible

@@ -16,7 +16,7 @@ from mpe_marl.learners.bank import Bank
 from mpe_marl.learners.config import LearnerConfig
 from mpe_marl.learners.heads import Head
 from mpe_marl.replay import Batch, Replay, Schema
-from runs import generators
+from runs import make_generator, pack_generator, unpack_generator
 
 _FEW = 4  # worlds up to which the compiled pass acts
 
@@ -50,7 +50,7 @@ class Learner:
         self.critics = Bank(n * config.twins, widths, *place, wide=self.wide)
         self._target_noise = torch.Generator(self.device).manual_seed(seed + 1)
         self._policy_noise = torch.Generator(self.device).manual_seed(seed + 2)
-        self._explore = generators.make(seed, 3)
+        self._explore = make_generator(seed, 3)
         self._arrays = [p.numpy() for p in self.actors.online] if self.device.type == "cpu" else []
 
     @property
@@ -131,7 +131,7 @@ class Learner:
             **self.critics.dump("critic"),
             "noise.target": self._target_noise.get_state(),
             "noise.policy": self._policy_noise.get_state(),
-            "noise.explore": torch.from_numpy(generators.pack(self._explore)),
+            "noise.explore": torch.from_numpy(pack_generator(self._explore)),
         }
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
@@ -151,7 +151,7 @@ class Learner:
         self.critics.restore("critic", tensors)
         self._target_noise.set_state(tensors["noise.target"])
         self._policy_noise.set_state(tensors["noise.policy"])
-        generators.unpack(self._explore, tensors["noise.explore"].numpy())
+        unpack_generator(self._explore, tensors["noise.explore"].numpy())
 
 
 def losses_of(q: Tensor, p: Tensor, target: Tensor) -> dict[str, float]:

@@ -19,7 +19,7 @@ from mpe_marl.replay.lists import Lists
 from mpe_marl.replay.ring import Ring
 from mpe_marl.replay.schema import Batch, Schema, Transition
 from mpe_marl.replay.state import State
-from runs import generators
+from runs import make_generator, pack_generator, unpack_generator
 
 LAYOUTS: dict[str, type[Layout]] = {cls.name: cls for cls in (Lists, Arrays, Joint, State)}
 
@@ -61,7 +61,7 @@ class Replay:
         self.batch = at_least("batch", batch, 1)
         self.ring = Ring(capacity, schema.streams, cls.spare(schema))
         self.layout = cls(schema, self.ring, directory, limit)
-        self.rng = generators.make(seed)
+        self.rng = make_generator(seed)
         self._random = random.Random(seed)  # the papers' draws, index by index
 
     def __len__(self) -> int:
@@ -122,7 +122,7 @@ class Replay:
         ring = self.ring
         place = [ring.cursor, ring.size, ring.rows, ring.streams]
         tables["ring"] = np.array(place, dtype=np.int64)
-        tables["rng"] = generators.pack(self.rng)
+        tables["rng"] = pack_generator(self.rng)
         version, key, gauss = self._random.getstate()
         tables["random"] = np.array([version, *key], dtype=np.int64)
         assert gauss is None  # no draw here is Gaussian
@@ -145,7 +145,7 @@ class Replay:
         ring.cursor, ring.size = cursor, size
         self.layout.restore(_under("table.", tables))
         self.law.restore(_under("law.", tables))
-        generators.unpack(self.rng, tables["rng"])
+        unpack_generator(self.rng, tables["rng"])
         key = [int(v) for v in tables["random"]]
         self._random.setstate((key[0], tuple(key[1:]), None))
 

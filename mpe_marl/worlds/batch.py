@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mpe_marl.errors import MpeError, at_least
 from mpe_marl.worlds import kernels
 from mpe_marl.worlds.spec import ACT_DIM, WorldSpec
-from runs import generators
+from runs import make_generator, pack_generator, unpack_generator
 
 
 @dataclass(slots=True)
@@ -104,7 +104,7 @@ class BatchWorlds:
     def reset(self, seed: int | None = None) -> NDArray[np.float32]:
         """Start every world anew, with a new generator when a seed is given."""
         if seed is not None:
-            self._rng = generators.make(seed)
+            self._rng = make_generator(seed)
         return self.restart(np.ones(self.n_worlds, dtype=np.bool_))
 
     def restart(self, ended: NDArray[np.bool_]) -> NDArray[np.float32]:
@@ -144,12 +144,12 @@ class BatchWorlds:
 
     def dump(self) -> dict[str, NDArray[Any]]:
         """Where every world stands, for a checkpoint."""
-        return {"state": self._state, "t": self.t, "rng": generators.pack(self._rng)}
+        return {"state": self._state, "t": self.t, "rng": pack_generator(self._rng)}
 
     def resume(self, tables: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
         """Take back what :meth:`dump` gave; returns the observations to act on."""
         self._state[:], self.t[:] = tables["state"], tables["t"]
-        generators.unpack(self._rng, tables["rng"])
+        unpack_generator(self._rng, tables["rng"])
         return self._observe()
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from runs.store import Chunk, pack
+from runs.store.blobs import Chunk, pack
 
 CHUNK_ROWS = 1 << 16
 """Samples that are compressed together at most."""

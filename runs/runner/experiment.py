@@ -8,7 +8,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from runs.store import RunIdentity, plain
+from runs.json_values import plain
+from runs.store.records import RunIdentity
 
 if TYPE_CHECKING:
     from runs.runner.context import Context

@@ -51,7 +51,7 @@ class Reporter(Protocol):
         """A sentence for the person."""
 
 
-def choose(stream: TextIO | None = None) -> Reporter:
+def choose_reporter(stream: TextIO | None = None) -> Reporter:
     """Bars when `stream` (standard error) is a terminal, plain lines otherwise."""
     stream = stream or sys.stderr
     return BarReporter(stream) if stream.isatty() else LineReporter(stream)

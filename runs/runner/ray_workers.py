@@ -24,7 +24,7 @@ def run_on_ray(desk: Desk, address: str, workers: int | None = None) -> None:
 
     Raises:
         RayMissingError: Ray is not installed.
-        ClusterError: No cluster takes us in at `address`.
+        RayConnectionError: No cluster takes us in at `address`.
     """
     with ray_session(address, workers or 1) as ray:
         _loop(ray, desk, workers or max(1, int(ray.cluster_resources().get("CPU", 1))))

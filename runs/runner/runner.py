@@ -13,7 +13,10 @@ from runs.runner.context import Ended, Event, Metrics, Progress, Rewind
 from runs.runner.experiment import Experiment
 from runs.runner.work import Job
 from runs.stop import StopFlag, catch_interrupt
-from runs.store import Chunk, ClaimLostError, ClaimState, Ending, RunStatus, Store, StoreError
+from runs.store.blobs import Chunk
+from runs.store.errors import ClaimLostError, StoreError
+from runs.store.records import ClaimState, Ending, RunStatus
+from runs.store.store import Store
 
 BEAT_S = 20.0
 RETRIES = 2
@@ -69,7 +72,7 @@ def run_all(
         StoreError: The store cannot be written.
         RayMissingError: `ray_address` is given and Ray is not installed.
     """
-    with reporter or reporters.choose() as shown:
+    with reporter or reporters.choose_reporter() as shown:
         desk = _Desk(experiments, store, shown, retries)
         with catch_interrupt(desk.flag, desk.tell_stop), _heartbeat(store):
             if ray_address is not None:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from runs.json_values import plain
 from runs.runner.context import Context, Ended, Event, StopRun
 from runs.runner.experiment import Experiment
-from runs.store import plain
 
 ONE_THREAD = {
     "NUMBA_NUM_THREADS": "1",

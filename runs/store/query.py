@@ -15,7 +15,8 @@ from sqlalchemy import Engine, Row, select
 from runs.store.blobs import Chunk, unpack
 from runs.store.errors import StoreError
 from runs.store.owner import is_gone
-from runs.store.schema import MetricRow, RunRow, RunStatus, SampleRow
+from runs.store.records import RunStatus
+from runs.store.schema import MetricRow, RunRow, SampleRow
 
 
 @dataclass(frozen=True)

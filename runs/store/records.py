@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Any
 
-from runs.store.schema import RunStatus
+
+class RunStatus(StrEnum):
+    """Where a run stands."""
+
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
 
 
 class ClaimState(Enum):
@@ -76,19 +82,3 @@ class Ending:
     cpu_s: float | None = None
     result: Mapping[str, Any] | None = None
     error: str | None = None
-
-
-def plain(value: Any) -> Any:
-    """`value` as JSON can hold it: lists, dicts, and None for numbers that are not finite."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if hasattr(value, "tolist"):  # numpy's scalars and arrays
-        return plain(value.tolist())
-    return number(value) if isinstance(value, float) else value
-
-
-def number(value: float | None) -> float | None:
-    """`value`, or None where it is missing, infinite or not a number."""
-    return float(value) if value is not None and math.isfinite(value) else None

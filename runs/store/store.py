@@ -11,14 +11,15 @@ from typing import Any, Self, TypeVar
 from sqlalchemy import Connection, delete, insert, or_, select, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
-from runs import provenance
+from runs.json_values import number, plain
+from runs.provenance import made_with
 from runs.store.blobs import Chunk
 from runs.store.engine import open_engine, sqlite_path
 from runs.store.errors import ClaimLostError, StoreError
 from runs.store.owner import is_gone, new_owner
 from runs.store.query import Reader
-from runs.store.records import Claim, ClaimState, Ending, RunIdentity, number, plain
-from runs.store.schema import MetricRow, RunRow, RunStatus, SampleRow
+from runs.store.records import Claim, ClaimState, Ending, RunIdentity, RunStatus
+from runs.store.schema import MetricRow, RunRow, SampleRow
 
 Result = TypeVar("Result")
 ATTEMPTS = 5
@@ -119,7 +120,7 @@ class Store(Reader):
 
     def _opening(self, now: float) -> dict[str, Any]:
         """Columns of a run that begins now."""
-        made = provenance.current()
+        made = made_with()
         return {
             "status": RunStatus.RUNNING,
             "owner": self.owner,

@@ -11,13 +11,13 @@ from mapper.compare.curves import bands, best_so_far, ratio_bars, target_bars
 from mapper.compare.entry import Board, Case, Entry
 from mapper.compare.run import run_plan, summarise
 from mapper.validate import validate
-from runs.runner import SilentReporter
-from runs.statistics import (
+from runs import (
+    SilentReporter,
+    Store,
     geometric_mean,
     interquartile_mean,
     probability_of_improvement,
 )
-from runs.store import Store
 
 BOARD = Board("exact", "edge", 100)
 ONE, TWO = Case("latency", "one"), Case("latency", "two")

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mapper.cli import app
-from runs.ray_connection import ClusterError, check_address
+from runs import RayConnectionError, check_ray_address
 
 ROOT = Path(__file__).parents[2]
 HEAD_S = 60.0
@@ -92,8 +92,8 @@ def test_compare_gives_the_same_on_a_head_by_its_address_and_by_auto(head, tmp_p
 
 LOSES_A_WORKER = """
 import sys
-from runs.runner import SilentReporter, run_all
-from runs.store import Store
+from runs import SilentReporter, run_all
+from runs import Store
 from tests.mapper.toys import Walk
 
 address, folder = sys.argv[1:]
@@ -135,5 +135,5 @@ def test_a_head_that_asks_for_another_token_is_named_with_the_remedy(head, tmp_p
 
 @pytest.mark.parametrize("address", ["head", "ray://head:10001", ":6379", "head:port", ""])
 def test_what_is_no_address_is_refused(address):
-    with pytest.raises(ClusterError, match=r"expected auto, HOST:PORT"):
-        check_address(address)
+    with pytest.raises(RayConnectionError, match=r"expected auto, HOST:PORT"):
+        check_ray_address(address)

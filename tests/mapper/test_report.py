@@ -8,8 +8,7 @@ from mapper.cli import app
 from mapper.compare import make_plan
 from mapper.compare.run import run_plan
 from mapper.report import ReportError, from_folder, from_store, render
-from runs.runner import SilentReporter
-from runs.store import Store
+from runs import SilentReporter, Store
 
 pytest.importorskip("jinja2", reason="needs the extra viz")
 pytest.importorskip("matplotlib", reason="needs the extra viz")

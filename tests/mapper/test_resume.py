@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runs.store import Store
+from runs import Store
 
 COMMAND = (
     *(sys.executable, "-c", "from mapper.cli import main; main()", "compare"),

@@ -4,8 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mapper.commands.runs import app
-from runs.runner import SilentReporter, run_all
-from runs.store import Store, StoreError
+from runs import SilentReporter, Store, StoreError, run_all
 from tests.mapper.toys import Walk
 
 

@@ -6,8 +6,7 @@ import pytest
 from mapper.compare import make_plan
 from mapper.compare.run import run_plan
 from mapper.validate import validate
-from runs.runner import SilentReporter
-from runs.store import Store, StoreError
+from runs import SilentReporter, Store, StoreError
 
 
 @pytest.fixture

@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from runs.runner import Context, Experiment, LineReporter, StopRun, run_all
-from runs.store import Store
+from runs import Context, Experiment, LineReporter, StopRun, Store, run_all
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from mpe_marl.errors import MpeError
 from mpe_marl.experiment import Training
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.trainer import Trainer, random_rewards
-from runs.runner import SilentReporter, StopRun, run_all
-from runs.store import Store
+from runs import SilentReporter, StopRun, Store, run_all
 
 SMALL = {"capacity": 500, "batch": 16, "update_every": 20, "warmup": 40}
 

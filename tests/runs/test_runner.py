@@ -10,10 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from runs.ray_connection import ClusterError
-from runs.runner import LineReporter, SilentReporter, run_all
+from runs import LineReporter, RayConnectionError, RunStatus, SilentReporter, Store, run_all
 from runs.runner.progress import BarReporter
-from runs.store import RunStatus, Store
 from tests.mapper import toys
 from tests.mapper.toys import Bad, Count, Walk
 
@@ -216,6 +214,6 @@ def test_an_address_without_a_cluster_is_an_error_at_once(store):
     pytest.importorskip("ray", reason="needs the extra rllib")
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]  # free again when the block ends
-    with pytest.raises(ClusterError, match="nobody answers there"):
+    with pytest.raises(RayConnectionError, match="nobody answers there"):
         quiet([Walk(1)], store, ray_address=f"127.0.0.1:{port}")
     assert store.runs() == []

@@ -12,17 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nst
 
-from runs.store import (
-    ClaimLostError,
+from runs import ClaimLostError, RunStatus, Store, StoreError, plain
+from runs.store.blobs import pack, unpack
+from runs.store.records import (
     ClaimState,
     Ending,
     RunIdentity,
-    RunStatus,
-    Store,
-    StoreError,
-    pack,
-    plain,
-    unpack,
 )
 
 
@@ -106,7 +101,7 @@ def test_a_run_that_did_not_finish_is_given_again_without_its_samples(status):
 def test_the_run_of_a_killed_process_is_given_again_at_once(tmp_path):
     path = str(tmp_path / "s.sqlite")
     code = (
-        "import os, sys; from runs.store import Store, RunIdentity\n"
+        "import os, sys; from runs import Store; from runs.store.records import RunIdentity\n"
         "Store.open(sys.argv[1]).claim(RunIdentity('0' * 64, 'toy', 'toy', 0, 1, {}))\n"
         "os.kill(os.getpid(), 9)"
     )
