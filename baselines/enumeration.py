@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from common.jit import compiled
 from cost_models import MappingBatch
 from maestro_env import MapSpace
 from maestro_env.codec import Int8Array, Int32Array, Int64Array
@@ -167,7 +167,7 @@ def _not_clamped(outer: int, inner: tuple[int, ...]) -> list[int]:
     return below + ([len(below)] if len(below) < len(inner) else [])
 
 
-@njit(cache=True)
+@compiled
 def _iterating(
     extents: Int64Array,
     tiles: Int32Array,
@@ -192,7 +192,7 @@ def _iterating(
     return masks
 
 
-@njit(cache=True)
+@compiled
 def _first_nests(
     extents: Int64Array,
     tiles: Int32Array,
@@ -235,7 +235,7 @@ def _first_nests(
     return keep
 
 
-@njit(cache=True)
+@compiled
 def _busy(
     extents: Int64Array, tiles: Int32Array, outer: int, inner: int, size: int, pes: int
 ) -> tuple[int, int, int, int]:
@@ -249,7 +249,7 @@ def _busy(
     )
 
 
-@njit(cache=True)
+@compiled
 def compute_cycles(
     extents: Int64Array,
     tiles: Int32Array,
@@ -277,7 +277,7 @@ def compute_cycles(
     return cycles / lanes
 
 
-@njit(cache=True)
+@compiled
 def _share(extent: int, tile: int, width: int) -> int:
     """Elements of a cluster's tile that its first PE works on."""
     whole = extent // (tile * width)

@@ -6,9 +6,9 @@ from itertools import permutations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from common.jit import compiled
 from layers import DIMS
 
 Int8Array = NDArray[np.int8]
@@ -49,7 +49,7 @@ class SpaceLayout(NamedTuple):
     pes: int
 
 
-@njit(cache=True)
+@compiled
 def first_illegal(actions: Int64Array, nvec: Int64Array) -> tuple[int, int]:
     """Row and column of the first value outside ``[0, nvec)``, or (-1, -1)."""
     for row in range(actions.shape[0]):
@@ -59,7 +59,7 @@ def first_illegal(actions: Int64Array, nvec: Int64Array) -> tuple[int, int]:
     return -1, -1
 
 
-@njit(cache=True)
+@compiled
 def decode_rows(
     actions: Int64Array, layout: SpaceLayout, table: Int8Array
 ) -> tuple[Int8Array, Int8Array, Int32Array, Int32Array, Int32Array]:
@@ -91,7 +91,7 @@ def decode_rows(
     return orders, parallel, tiles, cluster, pes
 
 
-@njit(cache=True)
+@compiled
 def _decode_order(
     action: Int64Array, layout: SpaceLayout, table: Int8Array, level: int, out: Int8Array
 ) -> None:
@@ -120,7 +120,7 @@ def _decode_order(
             count += 1
 
 
-@njit(cache=True)
+@compiled
 def encode_rows(
     orders: Int8Array,
     parallel: Int8Array,
@@ -171,7 +171,7 @@ def encode_rows(
     return actions, -1, -1, 0
 
 
-@njit(cache=True)
+@compiled
 def _at_least(layout: SpaceLayout, column: int, value: int) -> int:
     """Position of the smallest choice that is not below a value; -1 if all are."""
     low, high = 0, layout.nvec[column]
@@ -184,14 +184,14 @@ def _at_least(layout: SpaceLayout, column: int, value: int) -> int:
     return low if low < layout.nvec[column] else -1
 
 
-@njit(cache=True)
+@compiled
 def _index(layout: SpaceLayout, column: int, value: int) -> int:
     """Position of a value among a column's choices, which ascend; -1 if it is none of them."""
     index = _at_least(layout, column, value)
     return index if index >= 0 and layout.values[column, index] == value else -1
 
 
-@njit(cache=True)
+@compiled
 def _encode_order(order: Int8Array, layout: SpaceLayout, level: int, action: Int64Array) -> int:
     """Write a level's order into an action; the column that has no such choice, or -1."""
     column: int = layout.order[level]
@@ -205,7 +205,7 @@ def _encode_order(order: Int8Array, layout: SpaceLayout, level: int, action: Int
     return column
 
 
-@njit(cache=True)
+@compiled
 def _encode_priorities(
     order: Int8Array, layout: SpaceLayout, level: int, action: Int64Array, strict: bool
 ) -> int:
@@ -225,7 +225,7 @@ def _encode_priorities(
     return -1
 
 
-@njit(cache=True)
+@compiled
 def _permutation_index(order: Int8Array) -> int:
     index = 0
     for place in range(6):

@@ -8,10 +8,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from gymnasium.spaces import Box
-from numba import njit
 from numpy.typing import NDArray
 
 from common import suggest
+from common.jit import compiled
 from cost_models import CostBatch
 from maestro_env.bounds import figure_bounds
 from maestro_env.problem import Problem
@@ -138,7 +138,7 @@ def _reference(problem: Problem) -> float:
     return float(np.exp(np.median(np.log(values))))
 
 
-@njit(cache=True)
+@compiled
 def _feedback_rows(
     latency: NDArray[np.float64],
     power: NDArray[np.float64],
@@ -168,7 +168,7 @@ def _feedback_rows(
     return observations, rewards
 
 
-@njit(cache=True)
+@compiled
 def _scaled(figure: float, low: float) -> float:
     """0 at `low` (or below), 1 at 10^DECADES times that (or above)."""
     return min(1.0, max(0.0, math.log10(figure / low) / DECADES))

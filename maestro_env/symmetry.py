@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from common.jit import compiled
 from cost_models import Accelerator, MappingBatch
 from layers import Layer
 from maestro_env.codec import Int8Array, Int32Array, Int64Array
@@ -52,7 +52,7 @@ def keys(
     return result
 
 
-@njit(cache=True)
+@compiled
 def _keys(
     extents: Int64Array,
     orders: Int8Array,
@@ -85,7 +85,7 @@ def _keys(
     return result
 
 
-@njit(cache=True)
+@compiled
 def _mix(key: np.uint64, value: int) -> np.uint64:
     """One step of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)."""
     mixed = key + np.uint64(value) + np.uint64(0x9E3779B97F4A7C15)

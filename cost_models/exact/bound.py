@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from common.jit import inner_function
 from cost_models.exact.inner import ceil_div
 from cost_models.exact.layout import (
     BOUND_COMPUTE,
@@ -25,7 +26,6 @@ from cost_models.exact.layout import (
     NOC_OUT,
     IntTable,
 )
-from cost_models.jit import inner_function
 
 
 @inner_function

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from common.jit import inner_function
 from cost_models.exact.layout import (
     CLASSES,
     COUNT,
@@ -13,7 +14,6 @@ from cost_models.exact.layout import (
     IntTable,
     SegTable,
 )
-from cost_models.jit import inner_function
 
 MAX_PRODUCTS = 4096
 """At most four different tiles a dimension (two classes, a full and a last tile), six of them."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from numba import int64
 
+from common.jit import inner_function
 from cost_models.exact.layout import (
     CLASSES,
     COUNT,
@@ -33,7 +34,6 @@ from cost_models.exact.layout import (
     RowTable,
     Y,
 )
-from cost_models.jit import inner_function
 
 
 @inner_function

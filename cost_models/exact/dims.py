@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from common.jit import inner_function
 from cost_models.exact.layout import (
     BLOCK,
     BLOCKS,
@@ -31,7 +32,6 @@ from cost_models.exact.layout import (
     IntTable,
     SegTable,
 )
-from cost_models.jit import inner_function
 
 
 @inner_function

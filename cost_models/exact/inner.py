@@ -8,6 +8,7 @@ partial sums, which a step needs unless it is the first to touch its output tile
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+from common.jit import inner_function
 from cost_models.exact.layout import (
     DEPTHWISE_OUTPUT_MASK,
     FILTER_MASK,
@@ -34,7 +35,6 @@ from cost_models.exact.layout import (
     X,
     Y,
 )
-from cost_models.jit import inner_function
 
 # fields of `totals`: cycles of steps, first without (0) and then with (+1) read-back everywhere
 CYCLES = 0

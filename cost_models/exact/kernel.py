@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from common.jit import entry_point, inner_function, source_stamp
 from cost_models.exact.bound import bound_latency
 from cost_models.exact.compute import MAX_PRODUCTS, compute_cycles
 from cost_models.exact.dims import fill_dim
@@ -54,7 +55,6 @@ from cost_models.exact.layout import (
 from cost_models.exact.rows import fill_row_sums, fill_rows, footprint
 from cost_models.exact.steps import WORK_COLUMNS, WORK_ROWS, stepwise
 from cost_models.exact.traffic import fill_traffic
-from cost_models.jit import entry_point, inner_function, source_stamp
 
 # reasons, as in cost_models.ReasonCode
 L1_CAPACITY = 1

@@ -7,6 +7,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+from common.jit import inner_function
 from cost_models.exact.layout import (
     BLOCK,
     BLOCKS,
@@ -26,7 +27,6 @@ from cost_models.exact.layout import (
     SegTable,
     Y,
 )
-from cost_models.jit import inner_function
 
 
 @inner_function

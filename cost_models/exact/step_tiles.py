@@ -3,6 +3,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+from common.jit import inner_function
 from cost_models.exact.inner import (
     can_slide,
     compute_of,
@@ -30,7 +31,6 @@ from cost_models.exact.layout import (
     Y,
 )
 from cost_models.exact.rows import footprint
-from cost_models.jit import inner_function
 
 # fields of a row of tiles: elements of each tensor, and input elements that a slide along Y or X
 # does not fetch again

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from numba import int64
 
+from common.jit import inner_function
 from cost_models.exact.inner import (
     BY_IN,
     BY_OUT,
@@ -46,7 +47,6 @@ from cost_models.exact.layout import (
     SegTable,
 )
 from cost_models.exact.step_tiles import OUT, fill_l2_tiles, fill_pe_tiles, loaded
-from cost_models.jit import inner_function
 
 # rows of the work table
 KINDS = 0

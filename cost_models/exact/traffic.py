@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from common.jit import inner_function
 from cost_models.exact.counts import dram_input, dram_tensor, input_volume, slide_credit, volume
 from cost_models.exact.layout import (
     DEPTHWISE_OUTPUT_MASK,
@@ -33,7 +34,6 @@ from cost_models.exact.layout import (
     X,
     Y,
 )
-from cost_models.jit import inner_function
 
 
 @inner_function

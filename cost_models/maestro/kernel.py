@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from common.jit import entry_point, source_stamp
 from cost_models import physical
 from cost_models.cost import FIGURES, TENSORS
 from cost_models.infeasible import ReasonCode
-from cost_models.jit import entry_point, source_stamp
 from cost_models.maestro.analysis import analyse
 from cost_models.maestro.guard import judge
 from cost_models.maestro.layout import (

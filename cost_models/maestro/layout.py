@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models.jit import inner_function
+from common.jit import inner_function
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from common.jit import compiled
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -37,7 +38,7 @@ class Weights(NamedTuple):
     nvec: IntArray
 
 
-@njit(cache=True)
+@compiled
 def draw(
     weights: Weights,
     observation: Float32Array,
@@ -90,7 +91,7 @@ def draw(
     return chosen
 
 
-@njit(cache=True)
+@compiled
 def _context(weights: Weights, column: int, chosen: IntArray, out: FloatArray) -> None:
     """What the choices made before this parameter's, in its agent, add to the hidden layer."""
     out[:] = 0.0
@@ -100,7 +101,7 @@ def _context(weights: Weights, column: int, chosen: IntArray, out: FloatArray) -
                 out[unit] += weights.earlier[other, chosen[other], unit]
 
 
-@njit(cache=True)
+@compiled
 def _hidden(
     weights: Weights,
     agent: int,
@@ -115,7 +116,7 @@ def _hidden(
         out[unit] = np.tanh(total)
 
 
-@njit(cache=True)
+@compiled
 def _probabilities(weights: Weights, column: int, hidden: FloatArray, out: FloatArray) -> None:
     """Softmax of a parameter's head."""
     for choice in range(len(out)):
@@ -132,7 +133,7 @@ def _probabilities(weights: Weights, column: int, hidden: FloatArray, out: Float
         out[choice] /= total
 
 
-@njit(cache=True)
+@compiled
 def _pick(shares: FloatArray, mark: float) -> int:
     """The choice at which the running sum of the shares passes `mark` of their total."""
     left = mark * shares.sum()

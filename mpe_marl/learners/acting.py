@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from common.jit import compiled
 
 Array = NDArray[Any]
 
 
-@njit(cache=True)
+@compiled
 def outputs(
     obs: Array, w1: Array, b1: Array, w2: Array, b2: Array, w3: Array, b3: Array, out: Array
 ) -> None:
@@ -52,7 +53,7 @@ def outputs(
                         out[w, i, k] += h2[f] * w3[i, f, k]
 
 
-@njit(cache=True)
+@compiled
 def pick(logits: Array, uniform: NDArray[np.float64], moves: NDArray[np.int64]) -> None:
     """Sample moves from softmax(logits) by inverting the distribution.
 

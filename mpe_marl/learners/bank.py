@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
+
+from common.jit import compiled
 
 _WIDE = (0, 2)
 _KINDS = ("online", "target", "mean", "square")
@@ -159,7 +160,7 @@ def _norm(gradient: Tensor, dims: tuple[int, ...]) -> Tensor:
     return torch.from_numpy(norms).to(gradient.dtype)
 
 
-@njit(cache=True)
+@compiled
 def _add_squares(table: NDArray[Any], squares: NDArray[np.float64]) -> None:
     """Add every column's squares to ``squares``."""
     for row in range(table.shape[0]):

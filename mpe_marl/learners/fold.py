@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
 
+from common.jit import compiled
 from mpe_marl.worlds.spec import WorldSpec
 
 _CHUNK = 512  # columns at a time, so that the folded rows stay in the cache
@@ -94,7 +94,7 @@ class _Terms:
         return out
 
 
-@njit(cache=True)
+@compiled
 def _fold(
     weight: NDArray[Any],
     firsts: NDArray[np.int64],
@@ -114,7 +114,7 @@ def _fold(
                     out[seconds[f], c] -= weight[f, c]
 
 
-@njit(cache=True)
+@compiled
 def _unfold(
     folded: NDArray[Any],
     firsts: NDArray[np.int64],

@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from common.jit import compiled
 
 LINE = 64
 PAGE = 4096
@@ -77,7 +78,7 @@ def _chain(tags: NDArray[np.int64], tables: list[NDArray[np.int64]]) -> list[int
     return counts
 
 
-@njit(cache=True)
+@compiled
 def _filter(tags: NDArray[np.int64], table: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which accesses miss; ways are kept most recent first."""
     missed = np.zeros(len(tags), dtype=np.bool_)

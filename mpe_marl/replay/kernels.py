@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from common.jit import compiled
 from mpe_marl.replay.intrinsics import copy_row, prefetch
 
 Rows = NDArray[np.int64]
@@ -19,7 +19,7 @@ _LINE = 16  # float32 numbers in a cache line
 _LONG = 2048  # rows of more numbers are long enough for the machine's own prefetch
 
 
-@njit(cache=True)
+@compiled
 def gather_rows(data: Float32, rows: Rows, out: Float32) -> None:
     """Copy rows of a C-ordered ``(R, W)`` table: ``out[k] = data[rows[k]]``.
 
@@ -36,7 +36,7 @@ def gather_rows(data: Float32, rows: Rows, out: Float32) -> None:
         copy_row(out, k, data, rows[k], width * 4)
 
 
-@njit(cache=True)
+@compiled
 def write_joint(
     data: Float32,
     first: int,
@@ -71,7 +71,7 @@ def write_joint(
         row[at] = terminated[w]
 
 
-@njit(cache=True)
+@compiled
 def gather_states(
     states: Float32,
     finals: Float32,
@@ -96,7 +96,7 @@ def gather_states(
             copy_row(next_out, k, states, (row + streams) % n_rows, nbytes)
 
 
-@njit(cache=True)
+@compiled
 def expand_moves(moves: NDArray[np.uint8], rows: Rows, out: Float32) -> None:
     """One-hot rows of stored moves: ``out[k, i, moves[rows[k], i]] = 1``."""
     out[:] = 0.0
@@ -105,7 +105,7 @@ def expand_moves(moves: NDArray[np.uint8], rows: Rows, out: Float32) -> None:
             out[k, i, moves[rows[k], i]] = 1.0
 
 
-@njit(cache=True)
+@compiled
 def tree_set(tree: NDArray[np.float64], rows: Rows, values: NDArray[np.float64]) -> None:
     """Set leaves of a sum tree (leaf ``r`` at ``len / 2 + r``) and the sums above them."""
     half = tree.shape[0] // 2
@@ -118,7 +118,7 @@ def tree_set(tree: NDArray[np.float64], rows: Rows, values: NDArray[np.float64])
             node //= 2
 
 
-@njit(cache=True)
+@compiled
 def tree_find(tree: NDArray[np.float64], mass: NDArray[np.float64], out: Rows) -> None:
     """The leaf at which the running sum passes each mass in [0, tree[1])."""
     half = tree.shape[0] // 2

@@ -13,9 +13,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.cpython.unsafe.numbers import trailing_zeros
 from numpy.typing import NDArray
+
+from common.jit import compiled
 
 DT = 0.1  # core.py World: seconds a step
 DAMPING = 0.25
@@ -33,8 +34,8 @@ _FEW = 16  # of fewer bodies a mask is not worth its while
 Float = NDArray[np.float64]
 State = NDArray[np.float64]
 _U = np.uintp
-_compiled = njit(cache=True, error_model="numpy")  # two at one place: no error, as in mpe2
-_inlined = njit(cache=True, error_model="numpy", inline="always")
+_compiled = compiled(error_model="numpy")  # two at one place: no error, as in mpe2
+_inlined = compiled(error_model="numpy", inline="always")
 
 
 @_compiled

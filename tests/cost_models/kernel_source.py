@@ -67,7 +67,7 @@ def changed_kernel(changes: Mapping[str, list[Change]]) -> Callable[..., int]:
 @contextmanager
 def kernel_in_place(changes: Mapping[str, list[Change]]) -> Iterator[None]:
     """Let the exact model run the changed kernel."""
-    from cost_models import jit
+    from common import jit
     from cost_models.exact import kernel
 
     true_kernel, true_decorators = kernel.evaluate_rows, (jit.inner_function, jit.entry_point)

@@ -1,4 +1,4 @@
-"""Compiled code: options that all kernels share, and a cache that follows their sources."""
+"""Compiled code: one way to compile for all, and a cache that follows the sources."""
 
 from __future__ import annotations
 
@@ -18,16 +18,28 @@ function. They are not cached by themselves, the entry point that calls them is.
 """
 
 
-def entry_point(function: Callable[..., Any], **options: Any) -> Any:
-    """Compile a function that Python calls; it releases the interpreter lock.
+def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Decorator that compiles a function and keeps its machine code on disk.
 
-    Its machine code is kept on disk, beside the source or else in the user's cache folder (or in
-    NUMBA_CACHE_DIR); where none of them can be written, it is compiled anew in each process.
+    The code is kept beside the source or else in the user's cache folder (or in NUMBA_CACHE_DIR);
+    where none of them can be written, it is compiled anew in each process.
+
+    Args:
+        function: The function; None where the decorator is given options.
+        options: Options of `numba.njit`, such as ``error_model="numpy"``.
     """
+    if function is None:
+        return partial(compiled, **options)
     try:
-        return njit(cache=True, nogil=True, **options)(function)
-    except RuntimeError:  # numba found no folder for the cache
-        return njit(nogil=True, **options)(function)
+        return njit(cache=True, **options)(function)
+    except RuntimeError as error:
+        if "cannot cache function" not in str(error):
+            raise
+        return njit(**options)(function)
+
+
+entry_point: Any = partial(compiled, nogil=True)
+"""Decorator of a compiled function that Python calls for long: it releases the interpreter lock."""
 
 
 def source_stamp(files: Iterable[str | Path]) -> int:
