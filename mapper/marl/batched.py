@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from baselines.nest_features import nest_features
 from baselines.operators import Moves
 from cost_models import MappingBatch
 from maestro_env import BudgetExhausted, Problem
@@ -21,7 +22,6 @@ from mapper.clustering import Assignment
 from mapper.marl.checkpoint import restore, save, warm
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites, Plateau
-from mapper.marl.nest_features import nest_features
 from mapper.marl.observation_and_reward import Observer
 from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space
 from mapper.marl.policy_transfer import adopt, hand_on

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from baselines.nest_features import nest_features
 from cost_models import Mapping, MappingBatch
 from maestro_env import MapSpace, Problem
 from maestro_env.symmetry import keys
-from mapper.marl.nest_features import nest_features
 
 
 def test_equal_nests_have_equal_features():
