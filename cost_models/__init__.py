@@ -1,6 +1,10 @@
 """What a mapping costs: accelerators, mappings, costs and the models that estimate them."""
 
-from cost_models.accelerator import PRESETS, Accelerator, AcceleratorError
+from typing import Any
+
+from cost_models.accelerator import Accelerator, AcceleratorError
+from cost_models.buffers import LEVELS, Buffer, Level, Widths
+from cost_models.chips import PRESETS
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
 from cost_models.dataflow import Dataflow, DataflowError, Directive, parse_dataflow
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
@@ -19,10 +23,12 @@ from cost_models.network import parse_network, print_network
 
 __all__ = [
     "FIGURES",
+    "LEVELS",
     "PRESETS",
     "TENSORS",
     "Accelerator",
     "AcceleratorError",
+    "Buffer",
     "Cost",
     "CostBatch",
     "CostModel",
@@ -32,12 +38,16 @@ __all__ = [
     "Directive",
     "Infeasible",
     "InfeasibleError",
+    "Level",
     "Mapping",
     "MappingBatch",
     "MappingError",
     "ModelCapabilities",
     "ReasonCode",
     "Symmetry",
+    "Widths",
+    "accelerator_schema",
+    "accelerator_template",
     "capabilities_of",
     "load",
     "loop_nest",
@@ -46,3 +56,17 @@ __all__ = [
     "parse_network",
     "print_network",
 ]
+
+
+def accelerator_schema() -> dict[str, Any]:
+    """JSON Schema of an accelerator's file."""
+    from cost_models.accelerator_file import schema
+
+    return schema()
+
+
+def accelerator_template() -> str:
+    """An accelerator's file with every field, commented, to fill in."""
+    from importlib.resources import files
+
+    return files(__package__).joinpath("accelerator_template.yaml").read_text(encoding="utf-8")

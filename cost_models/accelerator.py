@@ -1,38 +1,54 @@
-"""The accelerator: PEs, buffers and bandwidths, with presets and YAML files."""
+"""The accelerator: PEs, memory levels, bandwidths and widths, as one plain frozen value."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
+from cost_models.accelerator_checks import (
+    BANDWIDTH_FIELD,
+    SHORT_FIELDS,
+    UNLIMITED_BW,
+    AcceleratorError,
+    check_long,
+    check_short,
+)
+from cost_models.buffers import LEVELS, Buffer, Level, Widths
 
-from common import suggest
+__all__ = ["UNLIMITED_BW", "Accelerator", "AcceleratorError"]
 
-UNLIMITED_BW = 1 << 30
-"""What the kernels take for an unlimited bandwidth [elements/cycle] (MAESTRO's own value)."""
-
-
-class AcceleratorError(ValueError):
-    """An accelerator that cannot exist, or a name that is not known."""
+_BYTES = Widths()
+_PLAIN = (Level(), Level(), Level())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Accelerator:
-    """A two-level spatial accelerator; None means unlimited. One element is one byte.
+    """A spatial accelerator of two buffer levels over DRAM; None means unlimited.
+
+    The first six fields are the short form, in which an element is one byte. The others say what
+    else is known of a chip; :meth:`load` reads them from a file, and
+    :func:`cost_models.accelerator_schema` describes that file.
 
     Args:
         num_pes: Processing elements.
-        l1_bytes: L1 of one PE [B].
-        l2_bytes: Shared L2 [B].
-        noc_bw: Bandwidth between L2 and the PEs, per direction [elements/cycle].
-        offchip_bw: Bandwidth between DRAM and L2, per direction [elements/cycle].
+        l1_bytes: L1 of one PE, for the tensors that have no capacity of their own there [B].
+        l2_bytes: L2, which all PEs share, likewise [B].
+        noc_bw: Bandwidth between L2 and the PEs, per direction [B/cycle].
+        offchip_bw: Bandwidth between DRAM and L2, per direction [B/cycle].
         simd_lanes: MACs one PE can do in a cycle.
+        name: What the chip is called; it makes no two chips different.
+        node_nm: Technology node [nm]; None is the node of the energy points.
+        clock_mhz: Clock [MHz]; None where it is not known.
+        widths: Bits of an element of each tensor.
+        levels: What is known besides of the levels, in the order of `LEVELS`.
+        mac_pj: Energy of one multiply-accumulate [pJ]; None takes the energy table's.
+        mac_area_um2: Area of one multiply-accumulate unit [um^2]; None takes the area table's.
 
     Raises:
-        AcceleratorError: A field is not a positive whole number.
+        AcceleratorError: A field is not what it must be, or contradicts another one.
     """
 
     num_pes: int
@@ -41,77 +57,111 @@ class Accelerator:
     noc_bw: int | None = None
     offchip_bw: int | None = None
     simd_lanes: int = 1
+    name: str = field(default="", kw_only=True, compare=False)
+    node_nm: float | None = field(default=None, kw_only=True)
+    clock_mhz: float | None = field(default=None, kw_only=True)
+    widths: Widths = field(default=_BYTES, kw_only=True)
+    levels: tuple[Level, Level, Level] = field(default=_PLAIN, kw_only=True)
+    mac_pj: float | None = field(default=None, kw_only=True)
+    mac_area_um2: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        optional = {"l1_bytes", "l2_bytes", "noc_bw", "offchip_bw"}
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if value is None and item.name in optional:
-                continue
-            whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
-            if not whole:
-                none = " or null (unlimited)" if item.name in optional else ""
-                raise AcceleratorError(
-                    f"accelerator.{item.name}: got {value!r}, expected a whole number of at "
-                    f"least 1{none}"
-                )
-            if value > UNLIMITED_BW:
-                raise AcceleratorError(
-                    f"accelerator.{item.name}: got {value}, expected at most {UNLIMITED_BW}"
-                )
+        check_short(self)
+        if type(self.widths) is tuple and len(self.widths) == len(_BYTES):
+            object.__setattr__(self, "widths", Widths(*self.widths))
+        if not self.short:
+            check_long(self)
+
+    def __repr__(self) -> str:
+        known = (item for item in fields(self) if getattr(self, item.name) != item.default)
+        return f"Accelerator({', '.join(f'{i.name}={getattr(self, i.name)!r}' for i in known)})"
 
     @classmethod
     def preset(cls, name: str) -> Accelerator:
-        """One of `PRESETS` by name.
+        """A chip of the library by name.
 
         Raises:
             AcceleratorError: The name is unknown.
         """
-        if name not in PRESETS:
-            hint = suggest(name, PRESETS)
-            raise AcceleratorError(
-                f"accelerator {name!r} is not known; expected one of {', '.join(PRESETS)} "
-                f"or a YAML file.{hint}"
-            )
-        return PRESETS[name]
+        from cost_models.chips import chip
+
+        return chip(name)
 
     @classmethod
     def load(cls, text: str) -> Accelerator:
-        """A preset's name, or the path of a YAML file with the fields of this class.
+        """A chip of the library by name, or the path of a YAML file.
 
         Raises:
             AcceleratorError: Neither, or a field of the file is wrong; names file and field.
         """
-        path = Path(text)
-        if path.suffix not in (".yaml", ".yml"):
+        if Path(text).suffix not in (".yaml", ".yml"):
             return cls.preset(text)
-        try:
-            data = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise AcceleratorError(f"{path}: cannot be read as YAML: {error}") from error
-        return cls._from_fields(path, data)
+        from cost_models.accelerator_file import read
+
+        return read(Path(text))
 
     @classmethod
-    def _from_fields(cls, path: Path, data: Any) -> Accelerator:
-        names = [item.name for item in fields(cls)]
-        if not isinstance(data, dict):
-            raise AcceleratorError(f"{path}: expected the fields {', '.join(names)}, got {data!r}")
-        for key in data:
-            if key not in names:
-                hint = suggest(str(key), names)
-                raise AcceleratorError(
-                    f"{path}: unknown field {key!r}; expected {', '.join(names)}.{hint}"
-                )
-        if "num_pes" not in data:
-            raise AcceleratorError(f"{path}: num_pes is missing; give the number of PEs")
-        try:
-            return cls(**data)
-        except AcceleratorError as error:
-            raise AcceleratorError(f"{path}: {error}") from None
+    def from_dict(cls, data: Mapping[str, Any], where: str = "accelerator") -> Accelerator:
+        """The accelerator that :meth:`to_dict`, or a file, describes.
 
-    def to_dict(self) -> dict[str, int | None]:
-        """The fields as plain values (as YAML or JSON hold them)."""
-        return asdict(self)
+        Args:
+            data: The fields.
+            where: Start of every message.
+
+        Raises:
+            AcceleratorError: A field is unknown, missing or wrong; names its path.
+        """
+        from cost_models.accelerator_file import from_fields
+
+        return from_fields(data, where)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values, as YAML or JSON hold them.
+
+        Returns:
+            The six fields of the short form where they say all there is, otherwise those fields of
+            the long form that are known.
+        """
+        if self.short and not self.name:
+            return {name: getattr(self, name) for name in SHORT_FIELDS}
+        from cost_models.accelerator_file import to_fields
+
+        return to_fields(self)
+
+    @property
+    def short(self) -> bool:
+        """Whether the six fields of the short form say all there is."""
+        return (
+            self.widths == _BYTES
+            and self.levels == _PLAIN
+            and self.node_nm is self.clock_mhz is self.mac_pj is self.mac_area_um2 is None
+        )
+
+    def buffers(self) -> tuple[Buffer, Buffer]:
+        """L2 and L1 as the kernels take them, in bits."""
+        return self._buffer("L2", self.l2_bytes), self._buffer("L1", self.l1_bytes)
+
+    def _buffer(self, name: str, shared: int | None) -> Buffer:
+        position = LEVELS.index(name)
+        level, outside = self.levels[position], self.levels[position - 1]
+        bandwidth = getattr(self, BANDWIDTH_FIELD[LEVELS[position - 1]])
+        both = None if bandwidth is None else 8 * bandwidth
+        a, b, c = (None if own is None else 8 * own for own in level.tensor_bytes)
+        i, f, o = (2 if twice else 1 for twice in level.double_buffer)
+        return Buffer(
+            name,
+            None if shared is None else 8 * shared,
+            (a, b, c),
+            (i, f, o),
+            level.holds,
+            both if outside.read_bw is None else outside.read_bw,
+            both if outside.write_bw is None else outside.write_bw,
+        )
+
+    def unlimited_buffers(self) -> Accelerator:
+        """The same chip with buffers that hold whatever a mapping asks for."""
+        levels = [replace(level, tensor_bytes=(None, None, None)) for level in self.levels]
+        return replace(self, l1_bytes=None, l2_bytes=None, levels=(levels[0], levels[1], levels[2]))
 
     @property
     def peak_macs_per_cycle(self) -> int:
@@ -121,15 +171,3 @@ class Accelerator:
     def compute_bound(self, macs: int) -> int:
         """Fewest cycles in which the array can do `macs` multiply-accumulates."""
         return math.ceil(macs / self.peak_macs_per_cycle)
-
-
-PRESETS = {
-    # An Eyeriss-sized chip (Chen et al., JSSC 2017: 12 x 14 PEs, 0.5 kB of registers a PE, 108 kB
-    # global buffer), with bandwidths of 64 and 16 elements/cycle.
-    "edge": Accelerator(168, 512, 108_000, 64, 16),
-    # A server-class array: 1,024 PEs of 2 kB, 2 MiB of L2, NoC 256, off-chip 64 elements/cycle.
-    "cloud": Accelerator(1024, 2048, 2 * 1024 * 1024, 256, 64),
-    # The setting of ArchGym's MAESTRO environment and the seed papers: nothing is limited.
-    "archgym": Accelerator(1024),
-}
-"""Accelerators by name; bytes a PE, bytes, and elements/cycle in the order of the class."""

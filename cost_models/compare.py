@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cost_models.accelerator import Accelerator
 from cost_models.cost import Cost
@@ -128,7 +128,7 @@ def compare(
     if models is None:
         models = {"exact": load("exact"), "maestro": load("maestro")}
     costs = {name: model.evaluate(layer, accelerator, mapping) for name, model in models.items()}
-    roomy = replace(accelerator, l1_bytes=None, l2_bytes=None)
+    roomy = accelerator.unlimited_buffers()
     exact = load("exact").evaluate(layer, roomy, mapping)
     raw = load("maestro", guard=False).evaluate(layer, roomy, mapping)
     refusal = "" if raw.infeasible is None else raw.infeasible.message

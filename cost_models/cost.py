@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cost_models.buffers import TENSORS
 from cost_models.infeasible import Infeasible, ReasonCode
+
+__all__ = ["FIGURES", "TENSORS", "Cost", "CostBatch", "FloatArray"]
 
 FloatArray = NDArray[np.float64]
 
-TENSORS = ("input", "filter", "output")
 FIGURES = (
     "latency_cycles",
     "energy_nj",

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import fields
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from common import suggest
 from cost_models.physical import EnergyTable
@@ -26,8 +21,6 @@ ENERGY_TABLES = {
     "eyeriss": EnergyTable(mac=1.0, l1=1.0, noc=2.0, l2=6.0, dram=200.0),
 }
 """Energy tables by name."""
-
-REQUIRED = ("mac", "l1", "l2", "dram")
 
 
 def load_energy(text: str) -> EnergyTable:
@@ -49,31 +42,6 @@ def load_energy(text: str) -> EnergyTable:
             f"energy: {text!r} is not known; expected one of {', '.join(ENERGY_TABLES)} "
             f"or a YAML file.{hint}"
         )
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise EnergyError(f"{path}: cannot be read as YAML: {error}") from error
-    return _from_fields(path, data)
+    from cost_models.energy_file import read
 
-
-def _from_fields(path: Path, data: Any) -> EnergyTable:
-    known = [item.name for item in fields(EnergyTable)]
-    if not isinstance(data, dict):
-        raise EnergyError(f"{path}: expected the fields {', '.join(known)}, got {data!r}")
-    values = {"unit_nj": 1.0}
-    for key, value in data.items():
-        if key == "source":
-            continue
-        if key not in known:
-            hint = suggest(str(key), known)
-            raise EnergyError(
-                f"{path}: unknown field {key!r}; expected {', '.join(known)}, source.{hint}"
-            )
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not math.isfinite(value) or value < 0:
-            raise EnergyError(f"{path}: {key}: got {value!r}, expected a number of at least 0")
-        values[key] = float(value)
-    missing = [name for name in REQUIRED if name not in values]
-    if missing:
-        raise EnergyError(f"{path}: {', '.join(missing)} missing; give {', '.join(REQUIRED)}")
-    return EnergyTable(**values)
+    return read(path)

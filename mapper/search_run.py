@@ -74,7 +74,10 @@ class ProblemSpec:
         """As JSON values; :meth:`from_dict` reads them."""
         import layers
 
-        return asdict(self) | {"layer": layers.to_fields(self.layer)}
+        return asdict(self) | {
+            "layer": layers.to_fields(self.layer),
+            "accelerator": self.accelerator.to_dict(),
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ProblemSpec:
@@ -88,7 +91,7 @@ class ProblemSpec:
         try:
             values = dict(data)
             values["layer"] = layer_of(values["layer"])
-            values["accelerator"] = Accelerator(**values["accelerator"])
+            values["accelerator"] = Accelerator.from_dict(values["accelerator"])
             return cls(**values)
         except (KeyError, TypeError) as error:
             raise ValueError(f"problem of a stored run: {error}; the store is damaged") from None

@@ -95,7 +95,7 @@ def _as_run(data: dict[str, Any], mapping: dict[str, Any], written: float) -> St
 
     problem = data["problem"]
     layer = layer_of(problem["layer_fields"])
-    chip = Accelerator(**problem["accelerator"])
+    chip = Accelerator.from_dict(problem["accelerator"])
     spec = ProblemSpec(
         layer,
         problem["layer"],

@@ -1,0 +1,153 @@
+"""What an accelerator's fields must be, and which of them contradict each other.
+
+Every message names the field's path as a file has it, what was expected, and what to change.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from cost_models.buffers import LEVELS, TENSORS, Buffer, Level, Widths
+
+if TYPE_CHECKING:
+    from cost_models.accelerator import Accelerator
+
+UNLIMITED_BW = 1 << 30
+"""What the kernels take for an unlimited bandwidth [elements/cycle] (MAESTRO's own value)."""
+SHORT_FIELDS = ("num_pes", "l1_bytes", "l2_bytes", "noc_bw", "offchip_bw", "simd_lanes")
+"""The short form: an accelerator that has only these is written with these alone."""
+OPTIONAL = ("l1_bytes", "l2_bytes", "noc_bw", "offchip_bw")
+BANDWIDTH_FIELD = {"DRAM": "offchip_bw", "L2": "noc_bw"}
+"""The short form's bandwidth of reading and writing a level from inside."""
+MAX_BITS = 1024
+"""Widest element that is accepted."""
+
+
+class AcceleratorError(ValueError):
+    """An accelerator that cannot exist, or a name that is not known."""
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is an int, and no bool."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def check_short(chip: Accelerator) -> None:
+    """Check the six fields of the short form."""
+    for name in SHORT_FIELDS:
+        value = getattr(chip, name)
+        if value is None and name in OPTIONAL:
+            continue
+        if not is_whole(value) or value <= 0:
+            none = " or null (unlimited)" if name in OPTIONAL else ""
+            raise AcceleratorError(
+                f"accelerator.{name}: got {value!r}, expected a whole number of at least 1{none}"
+            )
+        if value > UNLIMITED_BW:
+            raise AcceleratorError(
+                f"accelerator.{name}: got {value}, expected at most {UNLIMITED_BW}"
+            )
+
+
+def check_long(chip: Accelerator) -> None:
+    """Check what the long form adds, and that nothing contradicts anything else."""
+    _check_widths(chip.widths)
+    for name in ("node_nm", "clock_mhz", "mac_pj", "mac_area_um2"):
+        _check_number(name, getattr(chip, name), zero=name.startswith("mac"))
+    for name, level in zip(LEVELS, chip.levels, strict=True):
+        _check_level(name, level)
+        _check_bandwidths(chip, name, level)
+    buffers = chip.buffers()
+    for buffer in buffers:
+        _check_buffer(buffer, chip.widths)
+    for position, tensor in enumerate(TENSORS):
+        if not any(buffer.holds[position] for buffer in buffers):
+            names = [f"levels.{buffer.name}.holds" for buffer in buffers]
+            raise AcceleratorError(
+                f"accelerator.{names[-1]}: leaves {tensor} out, and so does every other level: "
+                f"it is kept nowhere; expected it in {' or '.join(names)}; add it there"
+            )
+
+
+def _check_widths(widths: Widths) -> None:
+    for name, bits in zip(Widths._fields, widths, strict=True):
+        if not is_whole(bits) or not 1 <= bits <= MAX_BITS:
+            raise AcceleratorError(
+                f"accelerator.bits.{name}: got {bits!r}, expected a whole number of 1 to {MAX_BITS}"
+            )
+    if widths.psum < widths.output:
+        raise AcceleratorError(
+            f"accelerator.bits.psum: got {widths.psum}, expected at least bits.output="
+            f"{widths.output}, which a partial sum becomes; raise bits.psum or lower bits.output"
+        )
+
+
+def _check_number(name: str, value: Any, zero: bool) -> None:
+    if value is None:
+        return
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or value < 0 or (value == 0 and not zero):
+        least = "of at least 0" if zero else "above 0"
+        raise AcceleratorError(f"accelerator.{name}: got {value!r}, expected a number {least}")
+
+
+def _check_level(name: str, level: Level) -> None:
+    where = f"levels.{name}"
+    numbers = {f"bytes.{t}": v for t, v in zip(TENSORS, level.tensor_bytes, strict=True)}
+    numbers |= {"read_bw": level.read_bw, "write_bw": level.write_bw}
+    for field, value in numbers.items():
+        if value is not None and (not is_whole(value) or value <= 0):
+            raise AcceleratorError(
+                f"accelerator.{where}.{field}: got {value!r}, expected a whole number of at least 1"
+            )
+    for field in ("read_pj", "write_pj", "leakage_uw", "area_um2"):
+        _check_number(f"{where}.{field}", getattr(level, field), zero=True)
+
+
+def _check_bandwidths(chip: Accelerator, name: str, level: Level) -> None:
+    for side in ("read_bw", "write_bw"):
+        own = getattr(level, side)
+        if own is None:
+            continue
+        if name not in BANDWIDTH_FIELD:
+            raise AcceleratorError(
+                f"accelerator.levels.{name}.{side}: got {own}, expected nothing: a PE reads its "
+                "own buffer at the pace of its MACs; leave it out"
+            )
+        shared = BANDWIDTH_FIELD[name]
+        if getattr(chip, shared) is not None:
+            raise AcceleratorError(
+                f"accelerator.{shared}: got {getattr(chip, shared)}, but levels.{name}.{side} is "
+                f"{own} bits/cycle already; expected one of the two; leave one out"
+            )
+
+
+def _check_buffer(buffer: Buffer, widths: Widths) -> None:
+    where = f"accelerator.levels.{buffer.name}"
+    if not any(buffer.holds):
+        raise AcceleratorError(
+            f"{where}.holds: got no tensor, expected at least one of {', '.join(TENSORS)}: no "
+            "tensor uses the level; add one"
+        )
+    if buffer.capacity_bits is not None and not any(buffer.sharing):
+        raise AcceleratorError(
+            f"{where}.bytes: got {buffer.capacity_bits // 8} to share, but every tensor held there "
+            "has a capacity of its own; expected none to share; leave it out"
+        )
+    needed = {"input": "input", "filter": "filter", "output": "psum"}
+    for position, tensor in enumerate(TENSORS):
+        own, held = buffer.tensor_bits[position], buffer.holds[position]
+        named = f"{where}.bytes" if own is None else f"{where}.bytes.{tensor}"
+        if own is not None and not held:
+            raise AcceleratorError(
+                f"{named}: got {own // 8}, but levels.{buffer.name}.holds leaves {tensor} out; "
+                "expected no capacity; leave it out or add the tensor to holds"
+            )
+        capacity = buffer.capacity_bits if own is None else own
+        bits = getattr(widths, needed[tensor])
+        if held and capacity is not None and capacity < bits:
+            raise AcceleratorError(
+                f"{named}: got {capacity // 8}, expected at least {-(-bits // 8)}, one element of "
+                f"{tensor} at bits.{needed[tensor]}={bits}; raise it"
+            )

@@ -1,0 +1,294 @@
+"""The file of an accelerator: its fields as pydantic models, reading, and writing back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+
+from common.fields import HIDDEN, NotNegative, Positive, expected, read_fields, read_yaml
+from cost_models.accelerator import Accelerator
+from cost_models.accelerator_checks import SHORT_FIELDS, UNLIMITED_BW, AcceleratorError
+from cost_models.buffers import DRAM_KINDS, LEVELS, TENSORS, Flags, Level, Limits, Widths
+
+Whole = Annotated[
+    int,
+    Field(ge=1, le=UNLIMITED_BW, strict=True),
+    expected("a whole number of at least 1, at most 2^30"),
+]
+LIMIT = "a whole number of at least 1, at most 2^30, or null (unlimited)"
+Limit = Annotated[Whole | None, expected(LIMIT)]
+Switch = Annotated[bool, Field(strict=True), expected("true or false")]
+
+
+PLAIN, TENSORWISE = f"{HIDDEN}plain", f"{HIDDEN}tensorwise"
+
+
+def _form(value: Any) -> str:
+    """Whether a value holds for all tensors, or gives one for each."""
+    return TENSORWISE if isinstance(value, dict | BaseModel) else PLAIN
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Bits(_Section):
+    """Bits of one element of each tensor."""
+
+    input: Whole = Field(8, description="an input's bits")
+    filter: Whole = Field(8, description="a weight's bits")
+    output: Whole = Field(8, description="a finished output's bits")
+    psum: Whole | None = Field(
+        None, description="a partial sum's bits, at least those of an output; null: as an output"
+    )
+
+
+class TensorBytes(_Section):
+    """A capacity for each tensor that does not share one [B]."""
+
+    shared: Limit = Field(None, description="bytes that the other tensors share")
+    input: Limit = Field(None, description="bytes for inputs alone")
+    filter: Limit = Field(None, description="bytes for weights alone")
+    output: Limit = Field(None, description="bytes for outputs and partial sums alone")
+
+
+class Twice(_Section):
+    """Whether each tensor's tile is held twice."""
+
+    input: Switch = True
+    filter: Switch = True
+    output: Switch = True
+
+
+Bytes = Annotated[
+    Annotated[int | None, Field(ge=1, le=UNLIMITED_BW, strict=True), expected(LIMIT), Tag(PLAIN)]
+    | Annotated[TensorBytes, Tag(TENSORWISE)],
+    Discriminator(_form),
+]
+Doubled = Annotated[
+    Annotated[Switch, expected("true, false, or one for each tensor"), Tag(PLAIN)]
+    | Annotated[Twice, Tag(TENSORWISE)],
+    Discriminator(_form),
+]
+Tensor = Annotated[Literal["input", "filter", "output"], expected(f"one of {', '.join(TENSORS)}")]
+
+
+class _NotNegatives(_Section):
+    read_pj: NotNegative | None = Field(None, description="energy of reading one byte [pJ]")
+    write_pj: NotNegative | None = Field(None, description="energy of writing one byte [pJ]")
+
+
+class DramFields(_NotNegatives):
+    """DRAM: it holds everything."""
+
+    kind: Annotated[
+        Literal[DRAM_KINDS] | None,  # type: ignore[valid-type]
+        expected(f"one of {', '.join(DRAM_KINDS)} or null"),
+    ] = Field(None, description="kind of DRAM, which prices a byte")
+    read_bw: Limit = Field(None, description="DRAM to L2 [bits/cycle]")
+    write_bw: Limit = Field(None, description="L2 to DRAM [bits/cycle]")
+
+
+class L1Fields(_NotNegatives):
+    """The buffer of one PE."""
+
+    bytes: Bytes = Field(None, description="capacity [B], shared or by tensor; null: unlimited")
+    holds: Annotated[
+        tuple[Tensor, ...], expected(f"a list of tensors out of {', '.join(TENSORS)}")
+    ] = Field(TENSORS, description="tensors that the level holds; the others pass it by")
+    double_buffer: Doubled = Field(
+        True, description="whether tiles are held twice (where the cost model double-buffers)"
+    )
+    leakage_uw: NotNegative | None = Field(None, description="leakage of one such buffer [uW]")
+    area_um2: NotNegative | None = Field(None, description="area of one such buffer [um^2]")
+
+
+class L2Fields(L1Fields):
+    """The buffer that all PEs share."""
+
+    read_bw: Limit = Field(None, description="L2 to the PEs [bits/cycle]")
+    write_bw: Limit = Field(None, description="PEs to L2 [bits/cycle]")
+
+
+class LevelFields(_Section):
+    """The memory levels, from the outermost one."""
+
+    DRAM: DramFields = DramFields()
+    L2: L2Fields = L2Fields()
+    L1: L1Fields = L1Fields()
+
+
+class Mac(_Section):
+    """One multiply-accumulate unit."""
+
+    pj: NotNegative | None = Field(None, description="energy of one multiply-accumulate [pJ]")
+    area_um2: NotNegative | None = Field(None, description="area of the unit [um^2]")
+
+
+class AcceleratorFields(_Section):
+    """An accelerator: the short form is num_pes to simd_lanes; a field left out is unlimited."""
+
+    name: str = Field("", description="what the chip is called")
+    num_pes: Whole | None = Field(
+        None, description="the number of PEs; may be left out where array is given"
+    )
+    array: Annotated[
+        tuple[Whole, Whole] | None, expected("two whole numbers, [rows, columns], or null")
+    ] = Field(None, description="rows and columns of PEs; their product is num_pes")
+    l1_bytes: Limit = Field(None, description="L1 of one PE [B]; short for levels.L1.bytes")
+    l2_bytes: Limit = Field(None, description="shared L2 [B]; short for levels.L2.bytes")
+    noc_bw: Limit = Field(None, description="L2 to PEs and back, each [B/cycle]")
+    offchip_bw: Limit = Field(None, description="DRAM to L2 and back, each [B/cycle]")
+    simd_lanes: Whole = Field(1, description="MACs of one PE in a cycle")
+    node_nm: Positive | None = Field(None, description="technology node [nm]")
+    clock_mhz: Positive | None = Field(None, description="clock [MHz]")
+    bits: Bits = Bits()
+    levels: LevelFields = LevelFields()
+    mac: Mac = Mac()
+    sources: dict[str, str] = Field({}, description="where each field's figure comes from")
+    notes: str = Field("", description="what a reader should know")
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of the file."""
+    return AcceleratorFields.model_json_schema(by_alias=True) | {
+        "$schema": "https://json-schema.org/draft/2020-12/schema"
+    }
+
+
+def read(path: Path) -> Accelerator:
+    """The accelerator of a YAML file.
+
+    Raises:
+        AcceleratorError: The file cannot be read, or a field is wrong; names file and field.
+    """
+    return from_fields(read_yaml(path, AcceleratorError), str(path))
+
+
+def from_fields(data: Any, where: str) -> Accelerator:
+    """The accelerator that fields describe; as :meth:`Accelerator.from_dict`."""
+    given = read_fields(AcceleratorFields, data, where, AcceleratorError)
+    try:
+        return _build(given)
+    except AcceleratorError as error:
+        raise AcceleratorError(f"{where}: {str(error).removeprefix('accelerator.')}") from None
+
+
+def _build(given: AcceleratorFields) -> Accelerator:
+    levels = given.levels
+    bits = given.bits
+    return Accelerator(
+        num_pes=_pes(given),
+        l1_bytes=_shared("L1", given.l1_bytes, levels.L1.bytes),
+        l2_bytes=_shared("L2", given.l2_bytes, levels.L2.bytes),
+        noc_bw=given.noc_bw,
+        offchip_bw=given.offchip_bw,
+        simd_lanes=given.simd_lanes,
+        name=given.name,
+        node_nm=given.node_nm,
+        clock_mhz=given.clock_mhz,
+        widths=Widths(
+            bits.input, bits.filter, bits.output, bits.output if bits.psum is None else bits.psum
+        ),
+        levels=(_dram(levels.DRAM), _level(levels.L2), _level(levels.L1)),
+        mac_pj=given.mac.pj,
+        mac_area_um2=given.mac.area_um2,
+    )
+
+
+def _pes(given: AcceleratorFields) -> int:
+    if given.array is None:
+        if given.num_pes is None:
+            raise AcceleratorError("num_pes missing; give the number of PEs, or array")
+        return given.num_pes
+    rows, columns = given.array
+    if given.num_pes not in (None, rows * columns):
+        raise AcceleratorError(
+            f"array: got {rows} x {columns} = {rows * columns} PEs, expected num_pes="
+            f"{given.num_pes}: the fan-out does not fit; leave num_pes out or make them equal"
+        )
+    return rows * columns
+
+
+def _shared(level: str, short: int | None, long: Any) -> int | None:
+    shared: int | None = long.shared if isinstance(long, TensorBytes) else long
+    if short is not None and shared is not None:
+        raise AcceleratorError(
+            f"levels.{level}.bytes: got {shared}, but {level.lower()}_bytes gives {short} already; "
+            "expected one of the two; leave one out"
+        )
+    return short if shared is None else shared
+
+
+def _dram(given: DramFields) -> Level:
+    return Level(
+        kind=given.kind or "",
+        read_bw=given.read_bw,
+        write_bw=given.write_bw,
+        read_pj=given.read_pj,
+        write_pj=given.write_pj,
+    )
+
+
+def _level(given: L1Fields) -> Level:
+    own: Limits = (None, None, None)
+    if isinstance(given.bytes, TensorBytes):
+        own = (given.bytes.input, given.bytes.filter, given.bytes.output)
+    twice = given.double_buffer
+    doubled: Flags
+    if isinstance(twice, Twice):
+        doubled = (twice.input, twice.filter, twice.output)
+    else:
+        doubled = (twice, twice, twice)
+    holds = given.holds
+    return Level(
+        tensor_bytes=own,
+        holds=("input" in holds, "filter" in holds, "output" in holds),
+        double_buffer=doubled,
+        read_bw=given.read_bw if isinstance(given, L2Fields) else None,
+        write_bw=given.write_bw if isinstance(given, L2Fields) else None,
+        read_pj=given.read_pj,
+        write_pj=given.write_pj,
+        leakage_uw=given.leakage_uw,
+        area_um2=given.area_um2,
+    )
+
+
+def to_fields(chip: Accelerator) -> dict[str, Any]:
+    """The fields of an accelerator's file; ``from_fields`` of them gives the same accelerator."""
+    fields: dict[str, Any] = {"name": chip.name} if chip.name else {}
+    fields |= {name: getattr(chip, name) for name in SHORT_FIELDS}
+    fields |= _known({"node_nm": chip.node_nm, "clock_mhz": chip.clock_mhz})
+    if chip.widths != Widths():
+        fields["bits"] = chip.widths._asdict()
+    shared = (None, chip.l2_bytes, chip.l1_bytes)
+    levels = {
+        name: _level_fields(level, limit)
+        for name, level, limit in zip(LEVELS, chip.levels, shared, strict=True)
+        if level != Level()
+    }
+    for name in levels:
+        if "bytes" in levels[name]:
+            del fields[f"{name.lower()}_bytes"]
+    mac = _known({"pj": chip.mac_pj, "area_um2": chip.mac_area_um2})
+    return fields | ({"levels": levels} if levels else {}) | ({"mac": mac} if mac else {})
+
+
+def _level_fields(level: Level, shared: int | None) -> dict[str, Any]:
+    fields: dict[str, Any] = {"kind": level.kind} if level.kind else {}
+    if any(own is not None for own in level.tensor_bytes):
+        own = dict(zip(TENSORS, level.tensor_bytes, strict=True))
+        fields["bytes"] = _known({"shared": shared, **own})
+    if not all(level.holds):
+        fields["holds"] = [t for t, held in zip(TENSORS, level.holds, strict=True) if held]
+    if not all(level.double_buffer):
+        fields["double_buffer"] = dict(zip(TENSORS, level.double_buffer, strict=True))
+    names = ("read_bw", "write_bw", "read_pj", "write_pj", "leakage_uw", "area_um2")
+    return fields | _known({name: getattr(level, name) for name in names})
+
+
+def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,101 @@
+"""What a memory level of a chip is: capacities, widths and bandwidths, as plain frozen values.
+
+Levels go by name and index, from the outermost one: `LEVELS`. Tuples of three follow `TENSORS`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Final, NamedTuple
+
+TENSORS: Final = ("input", "filter", "output")
+LEVELS: Final = ("DRAM", "L2", "L1")
+"""Memory levels from the outermost one. DRAM holds everything; the others are buffers."""
+
+DRAM_KINDS: Final = ("HBM3", "HBM2", "LPDDR4", "DDR3")
+"""Kinds of DRAM whose energy is known."""
+
+Limits = tuple[int | None, int | None, int | None]
+Flags = tuple[bool, bool, bool]
+
+
+class Widths(NamedTuple):
+    """Bits of one element of each tensor; partial sums are outputs that are not finished."""
+
+    input: int = 8
+    filter: int = 8
+    output: int = 8
+    psum: int = 8
+
+
+@dataclass(frozen=True, repr=False)
+class Level:
+    """What is known of a level besides the capacity that its tensors share.
+
+    Args:
+        tensor_bytes: Capacity that a tensor has for itself [B]; None where it shares the level's.
+        holds: Whether the level holds a tensor at all; one that it does not hold passes it by.
+        double_buffer: Whether a tensor's tile is held twice (where the cost model double-buffers).
+        read_bw: Bandwidth of reading this level from inside [bits/cycle]; None takes the
+            accelerator's `offchip_bw` (DRAM) or `noc_bw` (L2).
+        write_bw: Bandwidth of writing this level from inside [bits/cycle]; None likewise.
+        kind: Kind of DRAM, such as ``"LPDDR4"``; empty where it is not known, and for buffers.
+        read_pj: Energy of reading one byte [pJ]; None takes the energy table's.
+        write_pj: Energy of writing one byte [pJ]; None takes the energy table's.
+        leakage_uw: Leakage of one instance of the level [uW]; None takes the energy table's.
+        area_um2: Area of one instance of the level [um^2]; None takes the area table's.
+    """
+
+    tensor_bytes: Limits = (None, None, None)
+    holds: Flags = (True, True, True)
+    double_buffer: Flags = (True, True, True)
+    read_bw: int | None = None
+    write_bw: int | None = None
+    kind: str = ""
+    read_pj: float | None = None
+    write_pj: float | None = None
+    leakage_uw: float | None = None
+    area_um2: float | None = None
+
+    def __repr__(self) -> str:
+        known = (item for item in fields(self) if getattr(self, item.name) != item.default)
+        return f"Level({', '.join(f'{i.name}={getattr(self, i.name)!r}' for i in known)})"
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A buffer as the kernels take it: plain integers, in bits.
+
+    Args:
+        name: The level's name.
+        capacity_bits: What the tensors without a capacity of their own share; None = unlimited.
+        tensor_bits: Each tensor's own capacity; None where it shares `capacity_bits`.
+        copies: Copies of each tensor's tile that it holds: 2 where double-buffered.
+        holds: Whether it holds a tensor at all.
+        read_bw: What it can take from the level outside it [bits/cycle]; None = unlimited.
+        write_bw: What it can give to the level outside it [bits/cycle]; None = unlimited.
+    """
+
+    name: str
+    capacity_bits: int | None
+    tensor_bits: Limits
+    copies: tuple[int, int, int]
+    holds: Flags
+    read_bw: int | None
+    write_bw: int | None
+
+    @property
+    def sharing(self) -> Flags:
+        """Whether a tensor is held in the capacity that is shared."""
+        flags = zip(self.holds, self.tensor_bits, strict=True)
+        a, b, c = (held and own is None for held, own in flags)
+        return a, b, c
+
+    @property
+    def total_bits(self) -> int | None:
+        """All of its capacity; None where a tensor's is unlimited."""
+        pairs = zip(self.holds, self.tensor_bits, strict=True)
+        own = sum(bits or 0 for held, bits in pairs if held)
+        if not any(self.sharing):
+            return own
+        return None if self.capacity_bits is None else own + self.capacity_bits
