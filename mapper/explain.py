@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from runs import new_figure
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -148,12 +150,10 @@ def _typical(
 
 def plot(evolutions: dict[str, Evolution]) -> Figure:
     """The typical choice of each parameter over samples, one row a parameter, a line a run."""
-    from matplotlib.figure import Figure
-
     names = next(iter(evolutions.values())).names
     columns = 4
     rows = -(-len(names) // columns)
-    figure = Figure(figsize=(3.0 * columns, 1.7 * rows), layout="constrained")
+    figure = new_figure(3.0 * columns, 1.7 * rows)
     axes = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
     for place, name in enumerate(names):
         for label, evolution in evolutions.items():

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from mpe_marl.clock import UPDATE_PHASES
 from mpe_marl.errors import MpeError
+from runs import colour, line_style, mean_interval, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -96,11 +97,9 @@ def reductions(rows: Sequence[Mapping[str, Any]]) -> Shares:
 
 def bars(title: str, unit: str, groups: Shares, *, stacked: bool) -> Figure:
     """Draw groups of bars, stacked or side by side."""
-    from matplotlib.figure import Figure
-
     if not groups:
         raise MpeError(f"nothing to draw for {title!r}; give profiles of two sizes or more.")
-    figure = Figure(figsize=(3.2 + 0.8 * len(groups), 4), layout="constrained")
+    figure = new_figure(3.2 + 0.8 * len(groups), 4)
     axes = figure.subplots()
     names = list(dict.fromkeys(name for parts in groups.values() for name in parts))
     base = [0.0] * len(groups)
@@ -109,7 +108,9 @@ def bars(title: str, unit: str, groups: Shares, *, stacked: bool) -> Figure:
         heights = [parts.get(name, 0.0) for parts in groups.values()]
         shift = 0.0 if stacked else (k - (len(names) - 1) / 2) * width
         places = [i + shift for i in range(len(groups))]
-        axes.bar(places, heights, width, bottom=base if stacked else None, label=name)
+        axes.bar(
+            places, heights, width, bottom=base if stacked else None, label=name, color=colour(k)
+        )
         base = [b + h for b, h in zip(base, heights, strict=True)]
     axes.set_xticks(range(len(groups)), list(groups), rotation=30, ha="right")
     axes.set_ylabel(unit)
@@ -161,24 +162,6 @@ def _write(figures: Mapping[str, tuple[str, str, Shares, bool]], folder: Path) -
     return written
 
 
-def interval(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Mean over seeds and half width of its 95 % interval (Student's t).
-
-    Args:
-        values: ``(S, ...)``, a row a seed.
-
-    Returns:
-        Two arrays without the first axis; half widths are NaN with one seed.
-    """
-    from scipy import stats
-
-    count = len(values)
-    if count < 2:
-        return values.mean(axis=0), np.full_like(values[0], np.nan)
-    half = stats.t.ppf(0.975, count - 1) * values.std(axis=0, ddof=1) / np.sqrt(count)
-    return values.mean(axis=0), half
-
-
 def learning_curves(runs: Mapping[str, tuple[NDArray[Any], NDArray[Any]]]) -> Curves:
     """Figure 6: mean reward over the seeds of each setting, and its interval.
 
@@ -200,7 +183,7 @@ def learning_curves(runs: Mapping[str, tuple[NDArray[Any], NDArray[Any]]]) -> Cu
         if common:
             values = np.array([[s[e] for e in common] for s in seeds])
             label = f"{how}, {len(seeds)} seeds" if len(seeds) > 1 else how
-            curves.setdefault(panel, {})[label] = (np.array(common), *interval(values))
+            curves.setdefault(panel, {})[label] = (np.array(common), *mean_interval(values))
     return curves
 
 
@@ -214,19 +197,18 @@ def draw_rewards(curves: Curves, path: Path) -> None:
     Raises:
         MpeError: There is no curve, or nothing can be written there.
     """
-    from matplotlib.figure import Figure
-
     if not curves:
         raise MpeError("no training runs to draw; run `mpe-marl train` with this store first.")
     writable(path.parent)
     columns = min(2, len(curves))
     rows = -(-len(curves) // columns)
-    figure = Figure(figsize=(6 * columns, 3.6 * rows), layout="constrained")
+    figure = new_figure(6 * columns, 3.6 * rows)
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes, (title, lines) in zip(panels, curves.items(), strict=False):
-        for label, (episodes, mean, half) in lines.items():
-            axes.plot(episodes, mean, label=label, linewidth=1)
-            axes.fill_between(episodes, mean - half, mean + half, alpha=0.15)
+        for place, (label, (episodes, mean, half)) in enumerate(lines.items()):
+            look = {"color": colour(place), "linestyle": line_style(place)}
+            axes.plot(episodes, mean, label=label, linewidth=1, **look)
+            axes.fill_between(episodes, mean - half, mean + half, alpha=0.15, color=colour(place))
         axes.set(title=title, xlabel="episodes", ylabel="mean reward an episode")
         axes.legend(fontsize="x-small")
     for axes in panels[len(curves) :]:

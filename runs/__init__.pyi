@@ -1,7 +1,15 @@
+from .curves import Band as Band
+from .curves import band_of as band_of
+from .curves import best_so_far as best_so_far
+from .curves import first_below as first_below
 from .generators import make_generator as make_generator
 from .generators import pack_generator as pack_generator
 from .generators import unpack_generator as unpack_generator
 from .json_values import plain as plain
+from .palette import FigureError as FigureError
+from .palette import colour as colour
+from .palette import line_style as line_style
+from .palette import new_figure as new_figure
 from .provenance import Provenance as Provenance
 from .provenance import made_with as made_with
 from .ray_connection import RayConnectionError as RayConnectionError
@@ -21,6 +29,7 @@ from .statistics import Interval as Interval
 from .statistics import Scores as Scores
 from .statistics import geometric_mean as geometric_mean
 from .statistics import interquartile_mean as interquartile_mean
+from .statistics import mean_interval as mean_interval
 from .statistics import probability_of_improvement as probability_of_improvement
 from .stop import StopFlag as StopFlag
 from .stop import catch_interrupt as catch_interrupt

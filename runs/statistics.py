@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t as student
 from scipy.stats import trim_mean
 
 FloatArray = NDArray[np.float64]
@@ -67,6 +68,23 @@ def geometric_mean(values: Sequence[float]) -> float:
     if not values:
         return float("nan")
     return float(np.exp(np.mean(np.log(values))))
+
+
+def mean_interval(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean over runs and half width of its interval of `LEVEL` (Student's t).
+
+    Args:
+        values: ``(S, ...)``, a row a run.
+
+    Returns:
+        Two arrays without the first axis; half widths are nan with one run.
+    """
+    count = len(values)
+    mean: FloatArray = values.mean(axis=0)
+    if count < 2:
+        return mean, np.full_like(values[0], np.nan)
+    factor = student.ppf((1 + LEVEL) / 2, count - 1) / np.sqrt(count)
+    return mean, factor * values.std(axis=0, ddof=1)
 
 
 def _resample(rng: np.random.Generator, scores: FloatArray) -> FloatArray:

@@ -18,11 +18,10 @@ import numpy as np
 
 from mpe_marl.config import TrainConfig
 from mpe_marl.experiment import Training
-from mpe_marl.figures import interval
 from mpe_marl.learners import ALGORITHMS, LearnerConfig
 from mpe_marl.replay import Replay, Schema, Transition
 from mpe_marl.trainer import make_env, random_rewards
-from runs import Store, print_rows, run_all
+from runs import Store, mean_interval, print_rows, run_all
 
 WORLDS = ("simple_spread", "simple_tag")
 LAWS = ("uniform", "shared", "neighbor", "small")
@@ -123,7 +122,7 @@ def table(args: argparse.Namespace, store: Store, cells: list[Any], runs: Any) -
         done = [f[0].result["mean_reward"] for f in found if f and f[0].status == "finished"]
         if not done:
             continue
-        mean, half = map(float, interval(np.array(done)))
+        mean, half = map(float, mean_interval(np.array(done)))
         rows.append(
             {
                 "world": world, "algorithm": algorithm, "law": law, "seeds": len(done),

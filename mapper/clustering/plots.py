@@ -9,6 +9,7 @@ import numpy as np
 
 from mapper.clustering.correlation import Correlation
 from mapper.clustering.tree import ClusterTree
+from runs import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,11 +17,9 @@ if TYPE_CHECKING:
 
 def heat_map(correlation: Correlation, title: str = "") -> Figure:
     """The matrix with every parameter named; values printed where ``|r| >= 0.2``."""
-    from matplotlib.figure import Figure
-
     count = len(correlation.names)
     side = 2.5 + 0.34 * count
-    figure = Figure(figsize=(side + 1.0, side), layout="constrained")
+    figure = new_figure(side + 1.0, side)
     axes = figure.add_subplot()
     image = axes.imshow(correlation.matrix, cmap="RdBu_r", vmin=-1.0, vmax=1.0)
     axes.set_xticks(range(count), correlation.names, rotation=90, fontsize=8)
@@ -37,10 +36,9 @@ def heat_map(correlation: Correlation, title: str = "") -> Figure:
 
 def dendrogram(tree: ClusterTree, agents: int | None = None, title: str = "") -> Figure:
     """The tree; with `agents`, a dashed line where it is cut and one colour for each cluster."""
-    from matplotlib.figure import Figure
     from scipy.cluster.hierarchy import dendrogram as draw
 
-    figure = Figure(figsize=(3.0 + 0.34 * len(tree.names), 4.2), layout="constrained")
+    figure = new_figure(3.0 + 0.34 * len(tree.names), 4.2)
     axes = figure.add_subplot()
     cut = None if agents is None else cut_height(tree, agents)
     draw(

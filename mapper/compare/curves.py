@@ -5,34 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mapper.compare.entry import Case, Entry
+from mapper.compare.entry import Case
 from mapper.compare.summary import Summary
-
-FloatArray = NDArray[np.float64]
-
-POINTS = 120
-
-
-@dataclass(frozen=True)
-class Band:
-    """Best so far of one method on one case.
-
-    Args:
-        method: The method.
-        samples: ``(N,)`` samples, evenly spaced on a log axis.
-        median: ``(N,)`` median over seeds; inf before most have a feasible mapping.
-        low: ``(N,)`` first quartile.
-        high: ``(N,)`` third quartile.
-    """
-
-    method: str
-    samples: FloatArray
-    median: FloatArray
-    low: FloatArray
-    high: FloatArray
+from runs import Band, band_of
 
 
 @dataclass(frozen=True)
@@ -52,30 +27,14 @@ class Bar:
     parts: tuple[float, ...] = ()
 
 
-def best_so_far(entry: Entry, samples: FloatArray) -> FloatArray:
-    """``(N,)`` best value after so many samples; inf before the first feasible one."""
-    if not entry.curve:
-        return np.full(len(samples), np.inf)
-    counts = np.array([n for n, _ in entry.curve])
-    values = np.array([np.inf, *(value for _, value in entry.curve)])
-    return np.asarray(values[np.searchsorted(counts, samples, side="right")])
-
-
-def bands(summary: Summary, case: Case) -> list[Band]:
-    """Curves of every method with a finished run; each ends where its longest run ended."""
-    found = []
+def bands(summary: Summary, case: Case) -> dict[str, Band]:
+    """Best so far of every method with a finished run; each ends where its longest run ended."""
+    found = {}
     for method in summary.methods:
         done = summary.cell(case, method).finished
         last = max((entry.samples for entry in done), default=0)
-        if last < 1:
-            continue
-        samples = np.unique(np.round(np.geomspace(1, last, POINTS)))
-        curves = np.array([best_so_far(entry, samples) for entry in done])
-        # By whole seeds, so that inf (no feasible mapping yet) stays inf and no nan appears.
-        low = np.quantile(curves, 0.25, axis=0, method="lower")
-        median = np.quantile(curves, 0.5, axis=0, method="higher")
-        high = np.quantile(curves, 0.75, axis=0, method="higher")
-        found.append(Band(method, samples, median, low, high))
+        if last >= 1:
+            found[method] = band_of([entry.curve for entry in done], last)
     return found
 
 

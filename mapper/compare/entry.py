@@ -12,8 +12,6 @@ from mapper.compare.plan import Plan
 from mapper.search_run import KIND, SearchRun
 from runs import RunStatus, Store, StoredRun, plain
 
-Curve = tuple[tuple[int, float], ...]
-
 
 @dataclass(frozen=True)
 class Case:
@@ -79,7 +77,7 @@ class Entry:
     samples: int = 0
     best: float | None = None
     cpu_s: float | None = None
-    curve: Curve = ()
+    curve: tuple[tuple[int, float], ...] = ()
     bound: float | None = None
     proved: bool = False
 

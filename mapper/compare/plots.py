@@ -9,16 +9,10 @@ from typing import Any
 import numpy as np
 
 from common import atomic_write
-from mapper.compare.curves import Band, Bar, bands, ratio_bars, target_bars
-from mapper.compare.plan import CompareError
+from mapper.compare.curves import Bar, bands, ratio_bars, target_bars
 from mapper.compare.summary import Summary
+from runs import Band, colour, line_style, new_figure
 
-COLOURS = (
-    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"),
-    *("#7f3c8d", "#8c8c00", "#a0522d", "#666666", "#ff69b4", "#2f4f4f", "#b22222"),
-)
-"""Okabe and Ito's palette, which people with any colour vision can tell apart, and a few more."""
-STYLES = ("-", "--", "-.", ":")
 PANEL_IN = (4.6, 3.6)
 COLUMNS = 3
 FIRST_SHARE = 0.005
@@ -31,7 +25,7 @@ def figures(summary: Summary) -> Iterator[tuple[str, Any]]:
     """All figures of a board: a file name without ending, and a matplotlib figure.
 
     Raises:
-        CompareError: matplotlib is not installed.
+        FigureError: matplotlib is not installed.
     """
     for objective in summary.objectives:
         yield f"curves-{objective}", curves_figure(summary, objective)
@@ -59,18 +53,18 @@ def curves_figure(summary: Summary, objective: str) -> Any:
 
     unit = Objective.parse(objective).unit
     figure, panels = _panels(summary, objective, PANEL_IN[1])
-    styles = {method: _style(place) for place, method in enumerate(summary.methods)}
+    places = {method: place for place, method in enumerate(summary.methods)}
     handles: dict[str, Any] = {}
     for axis, case in panels:
         found = bands(summary, case)
-        for band in found:
-            handles[band.method] = _draw_band(axis, band, styles[band.method], len(styles))
+        for method, band in found.items():
+            handles[method] = _draw_band(axis, band, places[method], len(places))
         floor = summary.floor(case)
         if floor is not None:
             value, kind = floor
             handles[kind] = axis.axhline(value, color="0.5", linewidth=1, linestyle=(0, (1, 2)))
         axis.set(xscale="log", yscale="log", title=case.layer)
-        _zoom(axis, found, summary.board.budget)
+        _zoom(axis, list(found.values()), summary.board.budget)
         axis.grid(alpha=0.25, which="both", linewidth=0.5)
     figure.suptitle(f"Best {objective} so far\n{summary.board}", fontsize=11)
     figure.supxlabel("samples", fontsize=10)
@@ -97,7 +91,7 @@ def targets_figure(summary: Summary, objective: str) -> Any:
 def ratios_figure(summary: Summary, objective: str) -> Any:
     """Geometric mean of the ratios to the reference; a dot for each layer's own."""
     bars = ratio_bars(summary, objective)
-    figure = _new_figure(7.5, 1.6 + 0.3 * len(bars))
+    figure = new_figure(7.5, 1.6 + 0.3 * len(bars))
     axis = figure.subplots()
     values = [value for bar in bars for value in (bar.value, *bar.parts) if value is not None]
     _draw_bars(axis, bars, base=1.0, high=max([1.1, *values]))
@@ -111,7 +105,7 @@ def _panels(summary: Summary, objective: str, height_in: float) -> tuple[Any, li
     cases = [case for case in summary.cases if case.objective == objective]
     columns = 2 if len(cases) == 4 else min(COLUMNS, len(cases))
     rows = -(-len(cases) // columns)
-    figure = _new_figure(PANEL_IN[0] * columns + 1.9, height_in * rows + 0.9)
+    figure = new_figure(PANEL_IN[0] * columns + 1.9, height_in * rows + 0.9)
     axes = figure.subplots(rows, columns, squeeze=False)
     for axis in axes.flat[len(cases) :]:
         axis.set_visible(False)
@@ -133,16 +127,15 @@ def _zoom(axis: Any, found: list[Band], budget: int) -> None:
     axis.set_ylim(low / margin, high * margin)
 
 
-def _draw_band(axis: Any, band: Band, style: dict[str, Any], methods: int) -> Any:
+def _draw_band(axis: Any, band: Band, place: int, methods: int) -> Any:
     """The curve over its band; the first of the methods lies on top."""
-    line_style = {"linewidth": 1.6, "drawstyle": "steps-post", "zorder": 3 - style["place"] / 100}
-    look = {"color": style["color"], "linestyle": style["linestyle"]}
-    (line,) = axis.plot(band.samples, band.median, **line_style, **look)
+    look = {"color": colour(place), "linestyle": line_style(place), "drawstyle": "steps-post"}
+    (line,) = axis.plot(band.samples, band.median, linewidth=1.6, zorder=3 - place / 100, **look)
     axis.fill_between(
         band.samples,
         band.low,
         band.high,
-        color=style["color"],
+        color=colour(place),
         alpha=0.12 if methods <= CROWD else 0.06,
         lw=0,
         step="post",
@@ -157,9 +150,9 @@ def _draw_bars(axis: Any, bars: list[Bar], base: float, high: float) -> None:
     span = high / low
     axis.set(xscale="log", xlim=(low / span**0.02, high * span**0.4))
     for place, bar in enumerate(bars):
-        colour = _style(place)["color"]
         if bar.value is not None:
-            axis.barh(place, bar.value - base, left=base, color=colour, height=0.7, alpha=0.8)
+            look = {"color": colour(place), "height": 0.7, "alpha": 0.8}
+            axis.barh(place, bar.value - base, left=base, **look)
         if len(bar.parts) > 1:
             dots = {
                 "color": "0.15",
@@ -197,23 +190,3 @@ def _plain_ticks(axis: Any, span: float) -> None:
     axis.xaxis.set_minor_locator(NullLocator())
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     axis.tick_params(labelsize=8)
-
-
-def _style(place: int) -> dict[str, Any]:
-    return {
-        "color": COLOURS[place % len(COLOURS)],
-        "linestyle": STYLES[place // 7 % len(STYLES)],
-        "place": place,
-    }
-
-
-def _new_figure(width_in: float, height_in: float) -> Any:
-    """A figure that belongs to no window (pyplot, which keeps global state, is not used)."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise CompareError(
-            "plots need matplotlib, which is not installed; "
-            "install it with: pip install 'marl-mapper[viz]'"
-        ) from None
-    return Figure(figsize=(width_in, height_in), layout="constrained")

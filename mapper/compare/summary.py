@@ -9,10 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
-from mapper.compare.entry import Board, Case, Curve, Entry, Optima
+from mapper.compare.entry import Board, Case, Entry, Optima
 from runs import (
     Interval,
     Scores,
+    first_below,
     geometric_mean,
     interquartile_mean,
     probability_of_improvement,
@@ -195,11 +196,6 @@ class Summary:
         return probability_of_improvement(
             self.scores(self.reference, cases), self.scores(method, cases)
         )
-
-
-def first_below(curve: Curve, value: float) -> int | None:
-    """The sample at which a curve first is at or below a value; None if it never is."""
-    return next((n for n, best in curve if best <= value), None)
 
 
 def _median(values: Sequence[float]) -> float | None:

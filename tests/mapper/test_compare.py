@@ -7,16 +7,13 @@ import numpy as np
 import pytest
 
 from mapper.compare import FORMATS, CompareError, Summary, collect, make_plan, make_tables
-from mapper.compare.curves import bands, best_so_far, ratio_bars, target_bars
+from mapper.compare.curves import bands, ratio_bars, target_bars
 from mapper.compare.entry import Board, Case, Entry
 from mapper.compare.run import run_plan, summarise
 from mapper.validate import validate
 from runs import (
     SilentReporter,
     Store,
-    geometric_mean,
-    interquartile_mean,
-    probability_of_improvement,
 )
 
 BOARD = Board("exact", "edge", 100)
@@ -95,42 +92,8 @@ def test_scores_of_infeasible_runs_are_zero(summary):
     assert summary.improvement("poor").value == 1.0
 
 
-def test_interquartile_mean_matches_hand_figures():
-    scores = [np.array([0.0, 0.1, 0.2, 0.3]), np.array([0.4, 0.5, 0.6, 100.0])]
-    found = interquartile_mean(scores)
-    assert found.value == pytest.approx((0.2 + 0.3 + 0.4 + 0.5) / 4)
-    assert found.low < found.value < found.high
-    assert found == interquartile_mean(scores)
-
-
-def test_bootstrap_covers_the_truth():
-    rng = np.random.default_rng(0)
-    hits = 0
-    for _ in range(60):
-        found = interquartile_mean([rng.normal(0.5, 0.1, 12) for _ in range(4)])
-        hits += found.low <= 0.5 <= found.high
-    assert hits >= 51  # 95 % asked for; small samples and 60 trials allow for 85 %
-
-
-def test_probability_of_improvement_counts_ties_half():
-    ones, two = [np.array([1.0, 1.0])], [np.array([1.0, 0.0])]
-    assert probability_of_improvement(ones, two).value == pytest.approx(0.75)
-    assert probability_of_improvement(two, ones).value == pytest.approx(0.25)
-
-
-def test_geometric_mean():
-    assert geometric_mean([1.0, 4.0]) == pytest.approx(2.0)
-    assert geometric_mean([1.0, math.inf]) == math.inf
-
-
-def test_best_so_far_is_a_step_function():
-    curve = entry(ONE, "x", 0, 1.0, curve=((3, 5.0), (10, 2.0)))
-    found = best_so_far(curve, np.array([1.0, 3.0, 9.0, 10.0, 50.0]))
-    assert found.tolist() == [math.inf, 5.0, 5.0, 2.0, 2.0]
-
-
 def test_numbers_of_the_plots(summary):
-    band = next(band for band in bands(summary, ONE) if band.method == "good")
+    band = bands(summary, ONE)["good"]
     assert (band.low <= band.median).all()
     assert (band.median <= band.high).all()
     assert band.median[-1] == 104

@@ -1,0 +1,68 @@
+"""Statistics and curves of few runs."""
+
+import math
+
+import numpy as np
+import pytest
+
+from runs import (
+    band_of,
+    best_so_far,
+    first_below,
+    geometric_mean,
+    interquartile_mean,
+    mean_interval,
+    probability_of_improvement,
+)
+
+
+def test_interquartile_mean_matches_hand_figures():
+    scores = [np.array([0.0, 0.1, 0.2, 0.3]), np.array([0.4, 0.5, 0.6, 100.0])]
+    found = interquartile_mean(scores)
+    assert found.value == pytest.approx((0.2 + 0.3 + 0.4 + 0.5) / 4)
+    assert found.low < found.value < found.high
+    assert found == interquartile_mean(scores)
+
+
+def test_bootstrap_covers_the_truth():
+    rng = np.random.default_rng(0)
+    hits = 0
+    for _ in range(60):
+        found = interquartile_mean([rng.normal(0.5, 0.1, 12) for _ in range(4)])
+        hits += found.low <= 0.5 <= found.high
+    assert hits >= 51  # 95 % asked for; small samples and 60 trials allow for 85 %
+
+
+def test_probability_of_improvement_counts_ties_half():
+    ones, two = [np.array([1.0, 1.0])], [np.array([1.0, 0.0])]
+    assert probability_of_improvement(ones, two).value == pytest.approx(0.75)
+    assert probability_of_improvement(two, ones).value == pytest.approx(0.25)
+
+
+def test_geometric_mean():
+    assert geometric_mean([1.0, 4.0]) == pytest.approx(2.0)
+    assert geometric_mean([1.0, math.inf]) == math.inf
+
+
+def test_mean_interval_is_students():
+    mean, half = mean_interval(np.array([[1.0, 2.0], [3.0, 2.0]]))
+    assert mean.tolist() == [2.0, 2.0]
+    np.testing.assert_allclose(half, [12.706 * math.sqrt(2) / math.sqrt(2), 0.0], rtol=1e-4)
+    assert np.isnan(mean_interval(np.array([[1.0]]))[1]).all()
+
+
+CURVE = ((3, 5.0), (10, 2.0))
+
+
+def test_best_so_far_is_a_step_function():
+    found = best_so_far(CURVE, np.array([1.0, 3.0, 9.0, 10.0, 50.0]))
+    assert found.tolist() == [math.inf, 5.0, 5.0, 2.0, 2.0]
+    assert [first_below(CURVE, value) for value in (6.0, 5.0, 4.9, 1.0)] == [3, 3, 10, None]
+
+
+def test_a_band_goes_by_whole_runs():
+    band = band_of([CURVE, (), ((1, 4.0),)], 20)
+    assert band.samples[[0, -1]].tolist() == [1, 20]
+    assert band.median[[0, -1]].tolist() == [math.inf, 4.0]
+    assert band.low[[0, -1]].tolist() == [4.0, 2.0]
+    assert not np.isnan(band.high).any()
