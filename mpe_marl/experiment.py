@@ -8,13 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from mpe_marl.config import TrainConfig
-from runs import Context, Experiment, StopRun
+from runs import Autosave, Context, Experiment
 
 if TYPE_CHECKING:
     from mpe_marl.trainer import Trainer
-
-CHECKPOINT_S = 60.0
-"""A running experiment saves itself this often [s]."""
 
 
 @dataclass(frozen=True)
@@ -56,29 +53,22 @@ class Training(Experiment):
         """See :meth:`Experiment.run`."""
         import torch
 
-        from mpe_marl import checkpoint
+        from mpe_marl.checkpoint import FORMAT
         from mpe_marl.trainer import Trainer
 
         torch.set_num_threads(self.threads)
         trainer = Trainer(self.config, self.seed, self.replay_dir)
-        path = context.folder / "checkpoint.pt"
-        if path.exists():
-            checkpoint.load(trainer, path)
+        autosave = Autosave(context, trainer, FORMAT)
+        if autosave.resume():
             context.rewind(len(trainer.history.rewards))
-        reporter = _Reporter(context, self.report_every, len(trainer.history.rewards))
-        saved = time.monotonic()
+        report = _Report(context, self.report_every, len(trainer.history.rewards))
 
         def on_step(trainer: Trainer) -> None:
-            nonlocal saved
-            reporter(trainer)
-            if context.stopping or time.monotonic() - saved > CHECKPOINT_S:
-                checkpoint.save(trainer, path)
-                saved = time.monotonic()
-                if context.stopping:
-                    raise StopRun
+            report(trainer)
+            autosave.tick()
 
         history = trainer.run(self.budget, on_step)
-        path.unlink(missing_ok=True)
+        autosave.finish()
         last = max(1, self.budget // 10)
         return {
             "samples": len(history.rewards),
@@ -92,24 +82,23 @@ class Training(Experiment):
         }
 
 
-class _Reporter:
-    """Sends mean reward, speed and phase shares whenever enough episodes have ended."""
+class _Report:
+    """Sends mean reward, speed and phase shares at every multiple of so many episodes."""
 
     def __init__(self, context: Context, every: int, done: int) -> None:
         self._context, self._every = context, every
-        self._reported, self._start, self._first = done, time.monotonic(), done
+        self._reported = done - done % every  # a run that goes on reports where it would have
+        self._start, self._first = time.monotonic(), done
 
     def __call__(self, trainer: Trainer) -> None:
         done = len(trainer.history.rewards)
         if done < self._reported + self._every:
             return
         mean = trainer.history.mean(done - self._reported)
-        self._reported = done
+        self._reported = done - done % self._every
         speed = (done - self._first) / max(time.monotonic() - self._start, 1e-9)
         metrics = {"mean_reward": mean, "episodes_per_s": speed, **trainer.history.losses}
         metrics |= {f"share.{k}": v for k, v in trainer.clock.shares().items()}
         for name, value in metrics.items():
             self._context.metric(name, value, done)
-        # StopRun raised here would miss the checkpoint, which the caller saves first
-        if not self._context.stopping:
-            self._context.progress(done, -mean)
+        self._context.progress(done, -mean)

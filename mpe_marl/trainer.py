@@ -138,27 +138,31 @@ class Trainer:
                 on_step(self)
         return self.history
 
-    def dump(self) -> dict[str, NDArray[Any]]:
-        """The whole run but its networks, as arrays."""
+    def state_dict(self) -> dict[str, Any]:
+        """The whole run: ``learner`` as tensors, the rest (``run``) as arrays."""
+        return {"learner": self.learner.state_dict(), "run": self._tables()}
+
+    def _tables(self) -> dict[str, NDArray[Any]]:
         h = self.history
         return {
             "rewards": np.array(h.rewards),
             "counts": np.array([h.updates, h.samples, self._due], dtype=np.int64),
             "returns": self._returns,
-            **{f"env.{k}": v for k, v in self.env.dump().items()},
-            **{f"replay.{k}": v for k, v in self.replay.dump().items()},
+            **{f"env.{k}": v for k, v in self.env.state_dict().items()},
+            **{f"replay.{k}": v for k, v in self.replay.state_dict().items()},
         }
 
-    def restore(self, tables: dict[str, NDArray[Any]]) -> None:
-        """Take back what :meth:`dump` gave."""
-        h = self.history
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take back what :meth:`state_dict` gave."""
+        self.learner.load_state_dict(state["learner"])
+        tables, h = state["run"], self.history
         h.rewards = [float(r) for r in tables["rewards"]]
         h.updates, h.samples, self._due = (int(c) for c in tables["counts"])
-        self.replay.restore(_under("replay.", tables))
+        self.replay.load_state_dict(_under("replay.", tables))
         env = _under("env.", tables)
         if env:
             self._returns[:] = tables["returns"]
-            self._obs = self.env.resume(env).copy()
+            self._obs = self.env.load_state_dict(env).copy()
         else:
             self.replay.cut()
             self._obs = self.env.reset(self.seed + h.samples).copy()

@@ -25,7 +25,7 @@ from fresh import in_fresh_process
 
 from mpe_marl.profiling.peaks import copy_seconds
 from mpe_marl.replay import Replay, Schema, Transition, make_law
-from mpe_marl.replay.laws import Law
+from mpe_marl.replay.law import Law
 from mpe_marl.worlds import BatchWorlds, make_spec
 from runs import print_rows
 

@@ -79,7 +79,7 @@ class Bank:
         """Move every target towards its network: target += tau * (online - target)."""
         torch._foreach_lerp_(self.target, self.online, tau)
 
-    def dump(self, head: str) -> dict[str, Tensor]:
+    def state_dict(self, head: str) -> dict[str, Tensor]:
         """Every tensor, the first layer always as ``(M, in, hidden)``."""
         tensors = {
             f"{head}.{kind}.{name}": self._turned(name, value).clone()
@@ -89,8 +89,8 @@ class Bank:
         steps = self.parts[0].steps if self.parts else self._steps
         return {**tensors, f"{head}.steps": steps.cpu().clone()}
 
-    def restore(self, head: str, tensors: dict[str, Tensor]) -> None:
-        """Take back what :meth:`dump` gave, also that of another update mode."""
+    def load_state_dict(self, head: str, tensors: dict[str, Tensor]) -> None:
+        """Take back what :meth:`state_dict` gave, also that of another update mode."""
         for kind in _KINDS:
             for name, value in zip(NAMES, getattr(self, kind), strict=True):
                 self._turned(name, value).copy_(tensors[f"{head}.{kind}.{name}"])

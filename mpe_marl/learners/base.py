@@ -124,18 +124,18 @@ class Learner:
         """``(B, A)`` noise of one policy on one batch."""
         return self._noise((batch,), self._policy_noise)
 
-    def dump(self) -> dict[str, Tensor]:
+    def state_dict(self) -> dict[str, Tensor]:
         """Everything learnt and the generators, as tensors."""
         return {
-            **self.actors.dump("actor"),
-            **self.critics.dump("critic"),
+            **self.actors.state_dict("actor"),
+            **self.critics.state_dict("critic"),
             "noise.target": self._target_noise.get_state(),
             "noise.policy": self._policy_noise.get_state(),
             "noise.explore": torch.from_numpy(pack_generator(self._explore)),
         }
 
-    def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Take back what :meth:`dump` gave, also that of another update mode.
+    def load_state_dict(self, tensors: dict[str, Tensor]) -> None:
+        """Take back what :meth:`state_dict` gave, also that of another update mode.
 
         Raises:
             MpeError: The tensors are of other networks.
@@ -147,8 +147,8 @@ class Learner:
                 f"the checkpoint's policies are {shape}, expected {expected}; "
                 "continue with the world, size and hidden width it was made with."
             )
-        self.actors.restore("actor", tensors)
-        self.critics.restore("critic", tensors)
+        self.actors.load_state_dict("actor", tensors)
+        self.critics.load_state_dict("critic", tensors)
         self._target_noise.set_state(tensors["noise.target"])
         self._policy_noise.set_state(tensors["noise.policy"])
         unpack_generator(self._explore, tensors["noise.explore"].numpy())

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from mpe_marl.errors import MpeError, at_least, unknown_name
 from mpe_marl.replay.arrays import Arrays
 from mpe_marl.replay.joint import Joint
-from mpe_marl.replay.laws import Law, make_law
+from mpe_marl.replay.law import Law
+from mpe_marl.replay.laws import make_law
 from mpe_marl.replay.layout import Layout
 from mpe_marl.replay.lists import Lists
 from mpe_marl.replay.ring import Ring
@@ -115,10 +116,10 @@ class Replay:
         """Say that every stream starts a new episode now, unmarked (its worlds were reset)."""
         self.layout.cut()
 
-    def dump(self) -> dict[str, NDArray[Any]]:
+    def state_dict(self) -> dict[str, NDArray[Any]]:
         """The store's tables, cursor and generators, as arrays of numbers."""
-        tables = {f"table.{k}": v for k, v in self.layout.dump().items()}
-        tables |= {f"law.{k}": v for k, v in self.law.dump().items()}
+        tables = {f"table.{k}": v for k, v in self.layout.state_dict().items()}
+        tables |= {f"law.{k}": v for k, v in self.law.state_dict().items()}
         ring = self.ring
         place = [ring.cursor, ring.size, ring.rows, ring.streams]
         tables["ring"] = np.array(place, dtype=np.int64)
@@ -128,8 +129,8 @@ class Replay:
         assert gauss is None  # no draw here is Gaussian
         return tables
 
-    def restore(self, tables: dict[str, NDArray[Any]]) -> None:
-        """Take back what :meth:`dump` gave.
+    def load_state_dict(self, tables: dict[str, NDArray[Any]]) -> None:
+        """Take back what :meth:`state_dict` gave.
 
         Raises:
             MpeError: The store it is from had another capacity or number of streams.
@@ -143,8 +144,8 @@ class Replay:
                 "it was made with."
             )
         ring.cursor, ring.size = cursor, size
-        self.layout.restore(_under("table.", tables))
-        self.law.restore(_under("law.", tables))
+        self.layout.load_state_dict(_under("table.", tables))
+        self.law.load_state_dict(_under("law.", tables))
         unpack_generator(self.rng, tables["rng"])
         key = [int(v) for v in tables["random"]]
         self._random.setstate((key[0], tuple(key[1:]), None))

@@ -74,12 +74,12 @@ class Layout:
         """Bytes of all tables, written or not."""
         return sum(t.nbytes for t in self.tables.values())
 
-    def dump(self) -> dict[str, NDArray[Any]]:
+    def state_dict(self) -> dict[str, NDArray[Any]]:
         """Everything stored, for a checkpoint: the rows written so far."""
         return {name: table[: self.ring.used] for name, table in self.tables.items()}
 
-    def restore(self, tables: dict[str, NDArray[Any]]) -> None:
-        """Take back what :meth:`dump` gave."""
+    def load_state_dict(self, tables: dict[str, NDArray[Any]]) -> None:
+        """Take back what :meth:`state_dict` gave."""
         for name, table in self.tables.items():
             table[: len(tables[name])] = tables[name]
 

@@ -113,8 +113,8 @@ class Lists(Layout):
         index_array = np.asarray(index, dtype=np.int64)
         return Batch(obs, actions, rewards, after, done[0], index_array)
 
-    def dump(self) -> dict[str, NDArray[Any]]:
-        """See :meth:`Layout.dump`."""
+    def state_dict(self) -> dict[str, NDArray[Any]]:
+        """See :meth:`Layout.state_dict`."""
         rows = list(range(len(self.storage[0])))
         tables: dict[str, NDArray[Any]] = {}
         for i in range(self.schema.n_agents):
@@ -122,8 +122,8 @@ class Lists(Layout):
                 tables[f"{name}.{i}"] = column
         return tables
 
-    def restore(self, tables: dict[str, NDArray[Any]]) -> None:
-        """See :meth:`Layout.restore`."""
+    def load_state_dict(self, tables: dict[str, NDArray[Any]]) -> None:
+        """See :meth:`Layout.load_state_dict`."""
         for i in range(self.schema.n_agents):
             columns = [tables[f"{name}.{i}"] for name in _FIELDS]
             self.storage[i] = [

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mpe_marl.errors import MpeError
 from mpe_marl.replay import kernels
-from mpe_marl.replay.laws import Float, Law
+from mpe_marl.replay.law import Float, Law
 from mpe_marl.replay.ring import Ring, Rows
 
 
@@ -75,10 +75,10 @@ class Prioritised(Law):
         scaled: NDArray[np.float32] = (w / w.max()).astype(np.float32)
         return scaled
 
-    def dump(self) -> dict[str, NDArray[Any]]:
-        """See :meth:`Law.dump`."""
+    def state_dict(self) -> dict[str, NDArray[Any]]:
+        """See :meth:`Law.state_dict`."""
         return {"tree": self._tree, "top": np.array([self._top])}
 
-    def restore(self, tables: dict[str, NDArray[Any]]) -> None:
-        """See :meth:`Law.restore`."""
+    def load_state_dict(self, tables: dict[str, NDArray[Any]]) -> None:
+        """See :meth:`Law.load_state_dict`."""
         self._tree, self._top = tables["tree"].copy(), float(tables["top"][0])

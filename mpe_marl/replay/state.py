@@ -138,19 +138,19 @@ class State(Layout):
             next_states=after,
         )
 
-    def dump(self) -> dict[str, NDArray[Any]]:
-        """See :meth:`Layout.dump`."""
+    def state_dict(self) -> dict[str, NDArray[Any]]:
+        """See :meth:`Layout.state_dict`."""
         beside = {"finals": self.tables["finals"], "free": np.array(self._free, dtype=np.int64)}
-        return {**super().dump(), **beside}
+        return {**super().state_dict(), **beside}
 
-    def restore(self, tables: dict[str, NDArray[Any]]) -> None:
-        """See :meth:`Layout.restore`."""
+    def load_state_dict(self, tables: dict[str, NDArray[Any]]) -> None:
+        """See :meth:`Layout.load_state_dict`."""
         tables = dict(tables)
         while len(self.tables["finals"]) < len(tables["finals"]):
             self._grow()
         self._free = tables.pop("free").tolist()
         self.tables["final_slot"][:] = -1
-        super().restore(tables)
+        super().load_state_dict(tables)
 
 
 def _spec(schema: Schema) -> WorldSpec:

@@ -61,12 +61,12 @@ class BatchEnv(Protocol):
         """``(W, S)`` world states; empty (``S`` 0) where there is none."""
         ...
 
-    def dump(self) -> dict[str, NDArray[Any]]:
+    def state_dict(self) -> dict[str, NDArray[Any]]:
         """Where every world stands; empty where that cannot be saved."""
         ...
 
-    def resume(self, tables: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
-        """Take back what :meth:`dump` gave; returns the observations to act on."""
+    def load_state_dict(self, tables: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
+        """Take back what :meth:`state_dict` gave; returns the observations to act on."""
         ...
 
 
@@ -142,12 +142,12 @@ class BatchWorlds:
         """``(W, state_dim)`` float32 world states."""
         return self._state.astype(np.float32)
 
-    def dump(self) -> dict[str, NDArray[Any]]:
+    def state_dict(self) -> dict[str, NDArray[Any]]:
         """Where every world stands, for a checkpoint."""
         return {"state": self._state, "t": self.t, "rng": pack_generator(self._rng)}
 
-    def resume(self, tables: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
-        """Take back what :meth:`dump` gave; returns the observations to act on."""
+    def load_state_dict(self, tables: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
+        """Take back what :meth:`state_dict` gave; returns the observations to act on."""
         self._state[:], self.t[:] = tables["state"], tables["t"]
         unpack_generator(self._rng, tables["rng"])
         return self._observe()

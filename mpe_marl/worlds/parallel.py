@@ -189,10 +189,10 @@ class AnyWorlds:
         """No state: ``(W, 0)``."""
         return np.zeros((self.n_worlds, 0), dtype=np.float32)
 
-    def dump(self) -> dict[str, NDArray[Any]]:
+    def state_dict(self) -> dict[str, NDArray[Any]]:
         """Other worlds cannot be saved: a continued run starts new episodes."""
         return {}
 
-    def resume(self, tables: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
+    def load_state_dict(self, tables: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
         """Start every world anew."""
         return self.reset()

@@ -104,10 +104,10 @@ class Mpe2Worlds:
         """``(W, state_dim)`` float32 world states."""
         return np.array([state_of(env) for env in self.envs], dtype=np.float32)
 
-    def dump(self) -> dict[str, NDArray[Any]]:
+    def state_dict(self) -> dict[str, NDArray[Any]]:
         """mpe2's worlds cannot be saved: a continued run starts new episodes."""
         return {}
 
-    def resume(self, tables: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
+    def load_state_dict(self, tables: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
         """Start every world anew."""
         return self.reset()

@@ -85,11 +85,18 @@ class Context:
         emit: Takes events to the process that writes the store.
         stopping: Whether the person asked to stop.
         folder: Where the experiment may keep files; made when it is first asked for.
+        saves_first: The experiment looks at `stopping` itself, so that it can save before it
+            stops: recording and progress never end it.
     """
 
     def __init__(
-        self, emit: Callable[[Event], None], stopping: Callable[[], bool], folder: Path
+        self,
+        emit: Callable[[Event], None],
+        stopping: Callable[[], bool],
+        folder: Path,
+        saves_first: bool = False,
     ) -> None:
+        self._saves_first = saves_first
         self._emit = emit
         self._stopping = stopping
         self._folder = folder
@@ -180,7 +187,7 @@ class Context:
             self._emit(Progress(self.done, self.best))
             if now - self._last_flush > FLUSH_S:
                 self.flush()
-            if self._stopping():
+            if not self._saves_first and self._stopping():
                 raise StopRun
 
     def flush(self) -> None:

@@ -26,6 +26,8 @@ class Experiment(ABC):
         kind: Kind of experiment, such as ``"search"``; one word per class.
         continues: Whether :meth:`run` continues from files it left in ``context.folder``. Others
             are done again from the start when they were interrupted, which gives the same samples.
+            Such an experiment also looks at ``context.stopping`` itself; see
+            :class:`runs.Autosave`.
         seed: The seed.
         budget: How much it may use, in its own unit (samples, episodes).
     """

@@ -64,7 +64,7 @@ class Desk(Protocol):
 def execute(job: Job, emit: Callable[[Event], None], stopping: Callable[[], bool]) -> None:
     """Do one job; whatever happens inside the experiment ends as one :class:`Ended` event."""
     experiment = job.experiment
-    context = Context(emit, stopping, job.folder)
+    context = Context(emit, stopping, job.folder, saves_first=experiment.continues)
     outcome = "finished"
     result: dict[str, Any] = {}
     error = trace = None

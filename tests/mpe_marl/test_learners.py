@@ -84,8 +84,8 @@ def test_modes_that_compute_the_same_end_with_the_same_parameters(case, algorith
     mode, layout, law, other_mode, other_layout = case
     scenario = "simple_spread" if law == "shared" else "simple_tag"
     options = {"continuous": continuous, "scenario": scenario}
-    one = after(mode, layout, law, algorithm, **options).dump()
-    two = after(other_mode, other_layout, law, algorithm, **options).dump()
+    one = after(mode, layout, law, algorithm, **options).state_dict()
+    two = after(other_mode, other_layout, law, algorithm, **options).state_dict()
     assert one.keys() == two.keys()
     for name, value in one.items():
         torch.testing.assert_close(two[name], value, rtol=1e-7, atol=1e-8, msg=name)
@@ -94,11 +94,11 @@ def test_modes_that_compute_the_same_end_with_the_same_parameters(case, algorith
 def test_grouped_trainers_compute_the_same(monkeypatch):
     from mpe_marl.learners import stacked
 
-    one = after("batched", "joint", "uniform", "maddpg", n=4).dump()
+    one = after("batched", "joint", "uniform", "maddpg", n=4).state_dict()
     monkeypatch.setattr(stacked, "_GROUP_BYTES", 3 * 32 * 4 * 200)  # room for a few batches
     two = after("batched", "joint", "uniform", "maddpg", n=4)
     assert len(two.actors.parts) > 1
-    for name, value in two.dump().items():
+    for name, value in two.state_dict().items():
         torch.testing.assert_close(one[name], value, rtol=1e-7, atol=1e-9, msg=name)
 
 
@@ -113,11 +113,11 @@ def test_a_restored_learner_goes_on_as_if_nothing_happened(mode, algorithm):
     for _ in range(3):
         first.update(replay, Clock())
     second = make_learner(replay.schema, config, seed=99)
-    second.restore(first.dump())
+    second.load_state_dict(first.state_dict())
     for _ in range(3):
         second.update(replay, Clock())
-    for name, value in straight.dump().items():
-        torch.testing.assert_close(second.dump()[name], value, msg=name)
+    for name, value in straight.state_dict().items():
+        torch.testing.assert_close(second.state_dict()[name], value, msg=name)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -204,7 +204,7 @@ def test_a_checkpoint_of_another_world_is_refused():
     one = after("loop", "joint", "uniform", "maddpg", n=2)
     two = after("loop", "joint", "uniform", "maddpg", n=3)
     with pytest.raises(MpeError, match="continue with the world"):
-        two.restore(one.dump())
+        two.load_state_dict(one.state_dict())
 
 
 def test_folding_is_the_observation_map_and_its_transpose():

@@ -224,9 +224,9 @@ def test_a_restored_store_draws_on_as_if_nothing_happened(layout, law, steps):
     first = Replay(Schema.of(env), 30, layout, law, batch=16, seed=1)
     fill([first], env, steps)
     first.sample()
-    tables = {k: np.array(v) for k, v in first.dump().items()}
+    tables = {k: np.array(v) for k, v in first.state_dict().items()}
     second = Replay(Schema.of(env), 30, layout, law, batch=16, seed=9)
-    second.restore(tables)
+    second.load_state_dict(tables)
     for _ in range(3):
         fill([first, second], env, 4)
         one, two = first.sample(), second.sample()
@@ -240,11 +240,11 @@ def test_a_checkpoint_holds_written_rows_only_and_fits_no_other_store(layout):
     env = BatchWorlds(make_spec("simple_tag", 2), 2)
     store = Replay(Schema.of(env), 10_000, layout)
     fill([store], env, 6)
-    tables = store.dump()
+    tables = store.state_dict()
     assert sum(v.nbytes for k, v in tables.items() if "finals" not in k) < 20_000
     other = Replay(Schema.of(env), 5_000, layout)
     with pytest.raises(MpeError, match=r"1000\d rows from 2 worlds"):
-        other.restore(tables)
+        other.load_state_dict(tables)
 
 
 @pytest.mark.parametrize("layout", sorted(set(LAYOUTS) - {"lists"}))

@@ -1,18 +1,23 @@
 """Runs: the loop, the store, checkpoints, any world."""
 
+import os
+import signal
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="extra `mpe` is not installed")
 
-from mpe_marl import checkpoint
+from mpe_marl.checkpoint import FORMAT
 from mpe_marl.config import TrainConfig
 from mpe_marl.errors import MpeError
 from mpe_marl.experiment import Training
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.trainer import Trainer, random_rewards
-from runs import SilentReporter, StopRun, Store, run_all
+from runs import CheckpointError, SilentReporter, Store, run_all
 
+DATA = Path(__file__).parents[1] / "runs" / "data"
 SMALL = {"capacity": 500, "batch": 16, "update_every": 20, "warmup": 40}
 
 
@@ -33,27 +38,41 @@ def test_a_run_saved_and_continued_is_the_run(mode, layout, law, worlds, tmp_pat
     straight.run(9)
     first = Trainer(made, seed=4)
     first.run(5)
-    checkpoint.save(first, tmp_path / "run.pt")
+    FORMAT.save(tmp_path / "run.pt", first.state_dict())
     second = Trainer(made, seed=4)
-    checkpoint.load(second, tmp_path / "run.pt")
+    FORMAT.restore(tmp_path / "run.pt", second.load_state_dict)
     second.run(9)
     assert second.history.rewards == straight.history.rewards
     assert second.history.updates == straight.history.updates
-    tensors = second.learner.dump()
-    for name, value in straight.learner.dump().items():
+    tensors = second.learner.state_dict()
+    for name, value in straight.learner.state_dict().items():
         torch.testing.assert_close(tensors[name], value, rtol=0, atol=0, msg=name)
 
 
-def test_a_checkpoint_holds_tensors_only(tmp_path):
-    trainer = Trainer(config())
+def test_a_checkpoint_that_is_no_checkpoint_is_refused(tmp_path):
+    trainer, other = Trainer(config()), Trainer(config(n_agents=2))
     trainer.run(1)
-    checkpoint.save(trainer, tmp_path / "run.pt")
-    tensors = torch.load(tmp_path / "run.pt", weights_only=True)
-    assert all(isinstance(v, torch.Tensor) for v in tensors.values())
-    assert [p.name for p in tmp_path.iterdir()] == ["run.pt"]
-    (tmp_path / "run.pt").write_bytes(b"no checkpoint")
-    with pytest.raises(MpeError, match="remove it to start anew"):
-        checkpoint.load(trainer, tmp_path / "run.pt")
+    FORMAT.save(tmp_path / "run.pt", trainer.state_dict())
+    with pytest.raises(MpeError, match="continue with the world, size and hidden width"):
+        FORMAT.restore(tmp_path / "run.pt", other.load_state_dict)
+    FORMAT.save(tmp_path / "run.pt", {"learner": {}})
+    with pytest.raises(CheckpointError, match="remove it to start anew"):
+        FORMAT.restore(tmp_path / "run.pt", trainer.load_state_dict)
+
+
+def test_a_checkpoint_of_the_first_version_continues():
+    """Written after 5 of 9 episodes, before checkpoints had a version."""
+    made = TrainConfig(
+        n_agents=1, layout="joint", law="prioritised", capacity=120, batch=16, update_every=20,
+        warmup=40, learner=LearnerConfig(mode="batched", hidden=4),
+    )  # fmt: skip
+    trainer = Trainer(made, seed=4)
+    FORMAT.restore(DATA / "mpe-0.pt", trainer.load_state_dict)
+    assert len(trainer.history.rewards) == 5
+    trainer.run(9)
+    straight = Trainer(made, seed=4).run(9)
+    assert trainer.history.rewards == straight.rewards
+    assert trainer.history.updates == straight.updates == 10
 
 
 def test_updates_come_after_every_so_many_samples():
@@ -83,23 +102,25 @@ def test_a_run_goes_to_the_store_and_is_not_done_twice(tmp_path):
 
 def test_an_interrupted_run_continues_to_the_same_end(tmp_path, monkeypatch):
     made = Training(config(), seed=3, budget=8, report_every=2)
-    monkeypatch.setattr("mpe_marl.experiment.CHECKPOINT_S", 0.0)
     real_run = Trainer.run
 
-    def cut_short(self, episodes, on_step=None):
+    def interrupted(self, episodes, on_step=None):
         real_run(self, 5, on_step)
-        raise StopRun
+        os.kill(os.getpid(), signal.SIGINT)
+        return real_run(self, episodes, on_step)
 
-    with Store.open(tmp_path / "runs.db") as store:
-        monkeypatch.setattr(Trainer, "run", cut_short)
+    with Store.open(tmp_path / "runs.db") as store, Store.open() as calm:
+        monkeypatch.setattr(Trainer, "run", interrupted)
         assert run_all([made], store, reporter=SilentReporter()).interrupted
         assert list(tmp_path.rglob("checkpoint.pt"))
         monkeypatch.setattr(Trainer, "run", real_run)
-        assert run_all([made], store, reporter=SilentReporter()).finished
-        stored = store.runs(kind="mpe")[0]
+        for opened in (store, calm):
+            assert run_all([made], opened, reporter=SilentReporter()).finished
         assert not list(tmp_path.rglob("checkpoint.pt"))
-    straight = Trainer(made.config, seed=3)
-    assert stored.result["mean_reward"] == straight.run(8).mean(1)
+        steps, rewards = store.metrics(1, "mean_reward")
+        assert steps.tolist() == [2, 4, 6, 8]
+        np.testing.assert_array_equal(rewards, calm.metrics(1, "mean_reward")[1])
+        assert store.run(1).result["mean_reward"] == calm.run(1).result["mean_reward"]
 
 
 def test_any_world_trains():
