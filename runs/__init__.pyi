@@ -38,6 +38,8 @@ from .stop import StopFlag as StopFlag
 from .stop import catch_interrupt as catch_interrupt
 from .store.errors import ClaimLostError as ClaimLostError
 from .store.errors import StoreError as StoreError
+from .store.errors import StoreFault as StoreFault
+from .store.query import DamagedRun as DamagedRun
 from .store.query import StoredRun as StoredRun
 from .store.records import RunStatus as RunStatus
 from .store.store import Store as Store
