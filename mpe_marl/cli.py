@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from mpe_marl.errors import MpeError
+from runs import print_json, print_rows, tell
 
 app = typer.Typer(
     name="mpe-marl",
@@ -257,11 +258,10 @@ def _curves(source: Path) -> dict[str, Any]:
 
 def _report(paths: list[Path]) -> None:
     for path in paths:
-        typer.echo(f"wrote {path}", err=True)
+        tell(f"wrote {path}")
 
 
 def _show(title: str, rows: list[dict[str, Any]], as_json: bool) -> None:
-    from runs import print_json, print_rows
 
     if as_json:
         print_json(rows)
@@ -289,5 +289,5 @@ def main(arguments: list[str] | None = None) -> None:
         missing = isinstance(error, ImportError) and error.name in ("torch", "pettingzoo")
         if missing:
             error = MpeError(f"{error}; install it with: pip install 'marl-mapper[mpe]'")
-        typer.echo(f"error: {error}", err=True)
+        tell(f"error: {error}")
         raise SystemExit(2 if ours or missing else 1) from None

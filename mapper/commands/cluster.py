@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mapper.commands.options import AcceleratorOption, CostModelOption, LayerOption, OptionError
+from runs import ALWAYS, Column, print_rows, say, tell
 
 if TYPE_CHECKING:
     from mapper.clustering import Assignment, ClusterTree, Correlation, Dataset
@@ -58,7 +59,7 @@ def cluster(
     if dataset is not None:
         data = Dataset.load(dataset)
     else:
-        typer.echo(f"Exploring {problem.layer.name} with {policy}: {samples:,} samples", err=True)
+        tell(f"Exploring {problem.layer.name} with {policy}: {samples:,} samples")
         data = collect(problem, policy, samples, seed)
         data = data.choosing(problem.space.nvec > 1)
     best = data.best(top)
@@ -88,31 +89,33 @@ def _print(
     data: Dataset, correlation: Correlation, tree: ClusterTree, assignment: Assignment
 ) -> None:
     import numpy as np
-    from rich.console import Console
-    from rich.table import Table
 
-    console = Console()
     feasible = int(np.isfinite(data.values).sum())
-    console.print(
+    say(
         f"{len(data.values):,} samples, {feasible:,} feasible; "
         f"{correlation.samples:,} of the best correlated by {correlation.method}"
     )
     if correlation.constant:
-        console.print(f"constant among them: {', '.join(correlation.constant)}")
-    pairs = Table("pair of parameters", "correlation", title="strongest correlations")
+        say(f"constant among them: {', '.join(correlation.constant)}")
     strength = np.abs(np.triu(correlation.matrix, 1))
+    pairs = []
     for place in np.argsort(-strength, axis=None, kind="stable")[:8]:
         i, j = np.unravel_index(place, strength.shape)
         names = f"{correlation.names[i]}, {correlation.names[j]}"
-        pairs.add_row(names, f"{correlation.matrix[i, j]:+.2f}")
-    console.print(pairs)
-    members = Table("agent", "parameters", title=f"{len(assignment)} agents")
-    for number, agent in enumerate(assignment.agents):
-        members.add_row(str(number), ", ".join(agent))
-    console.print(members)
+        pairs.append(
+            {"pair of parameters": names, "correlation": f"{correlation.matrix[i, j]:+.2f}"}
+        )
+    stays = Column("correlation", keep=ALWAYS, right=True)
+    print_rows("\nStrongest correlations", pairs, "", [Column.name("pair of parameters"), stays])
+    agents = [
+        {"agent": number, "parameters": ", ".join(agent)}
+        for number, agent in enumerate(assignment.agents)
+    ]
+    columns = [Column("agent", keep=ALWAYS), Column.name("parameters")]
+    print_rows(f"\n{len(assignment)} agents", agents, "", columns)
     heights = tree.links[:, 2]
-    console.print(
-        f"merges at distances {heights[0]:.2f} to {heights[-1]:.2f}; "
+    say(
+        f"\nmerges at distances {heights[0]:.2f} to {heights[-1]:.2f}; "
         f"the dendrogram suggests {tree.suggested()} agents"
     )
 
@@ -136,7 +139,7 @@ def _write(
         data.save(out / "dataset.npz")
         written.append("dataset.npz")
     if find_spec("matplotlib") is None:
-        typer.echo("no pictures: they need matplotlib (pip install 'marl-mapper[viz]')", err=True)
+        tell("no pictures: they need matplotlib (pip install 'marl-mapper[viz]')")
     else:
         from mapper.clustering import plots
 
@@ -144,4 +147,4 @@ def _write(
         plots.save(plots.heat_map(correlation, title), out / "correlation.png")
         plots.save(plots.dendrogram(tree, len(assignment), title), out / "dendrogram.png")
         written += ["correlation.png", "dendrogram.png"]
-    typer.echo(f"wrote {', '.join(written)} to {out}", err=True)
+    tell(f"wrote {', '.join(written)} to {out}")

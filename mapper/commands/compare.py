@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mapper.commands.options import AcceleratorOption, CostModelOption, OptionError
+from runs import tell
 
 if TYPE_CHECKING:
     from runs import RunSummary
@@ -104,7 +105,7 @@ def compare(
         from mapper.compare.plots import write_figures
 
         for path in [path for summary in summaries for path in write_figures(summary, plots)]:
-            typer.echo(f"wrote {path}", err=True)
+            tell(f"wrote {path}")
     if not all(entry.finished for summary in summaries for entry in summary.entries):
         raise typer.Exit(1)
 
@@ -130,6 +131,6 @@ def _cores() -> int:
 def _tell(outcome: RunSummary) -> None:
     """On standard error: what is missing, and why."""
     for name in outcome.busy:
-        typer.echo(f"under way in another process: {name}", err=True)
+        tell(f"under way in another process: {name}")
     if outcome.stopped:
-        typer.echo("stopped; the same command goes on from here", err=True)
+        tell("stopped; the same command goes on from here")

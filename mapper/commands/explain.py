@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mapper.commands.options import JsonFlag
+from runs import print_json, tell
 
 
 def explain(
@@ -26,7 +27,8 @@ def explain(
     Agents stand side by side: a row a parameter, sorted by agent and by when it settled.
     """
     from mapper.explain import of_run
-    from runs import Store, StoreError, print_json, print_rows
+    from mapper.show.evolution import print_evolution
+    from runs import Store, StoreError
 
     with Store.open(store, create=False) as opened:
         found = [of_run(opened, text) for text in (run, other) if text is not None]
@@ -34,8 +36,7 @@ def explain(
         print_json([{"run": stored.id, "parameters": e.rows()} for stored, e in found])
     else:
         for stored, evolution in found:
-            last = int(evolution.settled.max())
-            print_rows(f"{stored.name}", evolution.rows(), f"all settled after {last:,} samples\n")
+            print_evolution(stored.name, evolution)
     if plot is None:
         return
     names = {evolution.names for _, evolution in found}
@@ -45,4 +46,4 @@ def explain(
     from mapper.explain import plot as draw
 
     save(draw({f"{stored.id} {stored.name}": evolution for stored, evolution in found}), plot)
-    typer.echo(f"wrote {plot}", err=True)
+    tell(f"wrote {plot}")

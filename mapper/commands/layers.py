@@ -26,11 +26,11 @@ def list_layers(
     from pathlib import Path
 
     import layers
-    from runs import print_json, print_rows
+    from mapper.show.layers import print_layers, print_networks
+    from runs import print_json
 
     if network is None:
         rows = [_network_row(name) for name in layers.networks()]
-        title = "Networks; `mapper layers NETWORK` lists the layers of one"
     else:
         is_file = Path(network).suffix.lower() in (".yaml", ".yml", ".csv")
         found = layers.read_file(network) if is_file else layers.network(network)
@@ -39,11 +39,12 @@ def list_layers(
             rows = [{"count": count, **_layer_row(layer)} for layer, count in shapes]
         else:
             rows = [{"index": i, **_layer_row(layer)} for i, layer in enumerate(found)]
-        title = f"{network}: {len(found)} layers, counted from 0; Y and X are input extents"
     if as_json:
         print_json(rows)
+    elif network is None:
+        print_networks(rows)
     else:
-        print_rows(title, rows)
+        print_layers(network, rows)
 
 
 def _network_row(name: str) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from runs import tell
+
 
 def report(
     folder: Annotated[
@@ -31,4 +33,4 @@ def report(
         raise ReportError(f"--out {out}: the folder {out.parent} does not exist; make it first")
     source = from_store(store or "runs.sqlite") if folder is None else from_folder(folder)
     write(out, render(source, target))
-    typer.echo(f"wrote {out}, {len(source.runs)} searches", err=True)
+    tell(f"wrote {out}, {len(source.runs)} searches")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -10,7 +9,8 @@ import typer
 
 from common import suggest
 from mapper.commands.options import JsonFlag, OptionError
-from runs import RunStatus, Store, StoredRun, StoreError, print_json, print_rows
+from mapper.show.runs import print_run, print_runs
+from runs import RunStatus, Store, StoredRun, StoreError, print_json, say
 
 app = typer.Typer(help="List, show and remove the runs of a store.", no_args_is_help=True)
 
@@ -40,7 +40,7 @@ def list_runs(
     if as_json:
         print_json([_summary(run) for run in runs])
     else:
-        _print_table(runs)
+        print_runs([_summary(run) for run in runs])
 
 
 @app.command("show")
@@ -56,9 +56,7 @@ def show_run(
     if as_json:
         print_json(details)
         return
-    for name, value in details.items():
-        text = json.dumps(value) if isinstance(value, dict | list) else _text(value)
-        typer.echo(f"{name:<13} {text}")
+    print_run(details)
 
 
 @app.command("rm")
@@ -75,7 +73,7 @@ def remove_runs(
                 f"run {busy[0].id}: {busy[0].name} is being done by a process; stop that first"
             )
         removed = opened.remove([run.id for run in found])
-    typer.echo(f"removed {removed} {'run' if removed == 1 else 'runs'}")
+    say(f"removed {removed} {'run' if removed == 1 else 'runs'}")
 
 
 def _summary(run: StoredRun) -> dict[str, Any]:
@@ -108,28 +106,7 @@ def _manifest(run: StoredRun) -> dict[str, Any]:
     }
 
 
-def _print_table(runs: list[StoredRun]) -> None:
-    rows = [
-        {
-            "id": run.id,
-            "name": run.name,
-            "status": run.standing,
-            "samples": run.samples,
-            "budget": run.budget,
-            "best": run.best_value,
-            "cpu_s": None if run.cpu_s is None else round(run.cpu_s, 2),
-            "started": _time(run.started),
-        }
-        for run in runs
-    ]
-    print_rows(f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}", rows)
-
-
 def _time(seconds: float | None) -> str | None:
     if seconds is None:
         return None
     return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
-
-
-def _text(value: Any) -> str:
-    return "-" if value is None else str(value)

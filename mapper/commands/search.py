@@ -22,6 +22,7 @@ from mapper.commands.options import (
     accelerator_of,
     pairs_of,
 )
+from runs import plain, print_json, tell
 
 if TYPE_CHECKING:
     from baselines import Searcher
@@ -163,6 +164,7 @@ def search(
             seed,
             out,
             as_json,
+            objective,
             carry,
         )
         return
@@ -222,14 +224,12 @@ def _run(
     from mapper.search import run_search
     from mapper.show.progress import SearchProgress
     from mapper.show.search import print_nothing_found, print_result, result_values
-    from runs import plain, print_json
 
     if not as_json:
-        typer.echo(
+        tell(
             f"Searching {problem.layer.name} for {problem.objective.name} with {searcher.name}: "
             f"{budget:,} samples of {float(problem.space.size):.3g} mappings, "
-            f"cost model {problem.cost_model.name}",
-            err=True,
+            f"cost model {problem.cost_model.name}"
         )
     quiet = as_json and not sys.stderr.isatty()
     with SearchProgress(budget, problem.objective.unit, quiet) as progress:
@@ -245,4 +245,4 @@ def _run(
     if out is not None:
         best = problem.space.decode(problem.best_action[None])[0]
         write_result(out, problem.layer, best, manifest)
-        typer.echo(f"wrote {out}/mapping.yaml, mapping.m, manifest.json", err=True)
+        tell(f"wrote {out}/mapping.yaml, mapping.m, manifest.json")

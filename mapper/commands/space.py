@@ -108,22 +108,39 @@ def _table(tile_sizes: int, levels: int) -> list[dict[str, Any]]:
 def _print(
     rows: list[dict[str, Any]], table: list[dict[str, Any]], tile_sizes: int, levels: int
 ) -> None:
-    from runs import print_rows
+    from runs import ALWAYS, FOLD, Column, print_rows
 
+    scientific = [f"equation1_l{memory}" for memory in LEVELS]
     if rows:
-        shown = [
-            {**_short(row, "equation1_l1", "equation1_l2", "equation1_l3"),
-             "map_space": f"{row['map_space']:,}"}
-            for row in rows
-        ]  # fmt: skip
+        exact = [{**_short(row, *scientific), "map_space": f"{row['map_space']:,}"} for row in rows]
         print_rows(
-            "Mappings a layer: the map space (exact), and equation 1 for 1, 2 and 3 memory levels",
-            shown,
+            "Mappings per layer: the map space (exact), and equation 1 by memory levels",
+            exact,
+            "",
+            [
+                Column.name("layer"),
+                Column("class", keep=3, fold=FOLD),
+                Column("parameters", keep=4),
+                Column("map_space", "map space", keep=ALWAYS, right=True),
+                *(
+                    Column(key, f"{memory} level{'s' * (memory > 1)}", keep=2, right=True)
+                    for memory, key in zip(LEVELS, scientific, strict=True)
+                ),
+            ],
         )
+        print()
     print_rows(
         f"Equation 1 by kind of layer, {tile_sizes} tile sizes, {levels} levels of parallelism, "
         "1 to 3 memory levels",
         [_short(row, "fewest", "most") for row in table],
+        "",
+        [
+            Column.name("class"),
+            Column("dims", keep=3, fold=FOLD),
+            Column("loops", keep=3),
+            Column("fewest", keep=ALWAYS, right=True),
+            Column("most", keep=ALWAYS, right=True),
+        ],
     )
 
 

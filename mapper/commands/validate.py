@@ -21,7 +21,7 @@ def validate(
 ) -> None:
     """Evaluate every stored best mapping again; exit code 1 if one does not hold."""
     from mapper.validate import validate as check
-    from runs import Store, print_json
+    from runs import Store, print_json, say
 
     with Store.open(store, create=False) as opened:
         verdicts = []
@@ -30,9 +30,9 @@ def validate(
             if not as_json:
                 sign = "✓" if verdict.holds else "✗"  # a tick or a cross
                 value = "no mapping" if verdict.stored is None else f"{verdict.stored:.6g}"
-                print(f"{sign} {verdict.run.id:>5}  {value:>12}  {verdict.run.name}")
+                say(f"{sign} {verdict.run.id:>5}  {value:>12}  {verdict.run.name}")
                 if verdict.fault:
-                    print(f"         {verdict.fault}")
+                    say(f"         {verdict.fault}")
     wrong = sum(not verdict.holds for verdict in verdicts)
     if as_json:
         print_json(
@@ -49,6 +49,6 @@ def validate(
             ]
         )
     else:
-        print(f"{len(verdicts) - wrong} of {len(verdicts)} results hold")
+        say(f"{len(verdicts) - wrong} of {len(verdicts)} results hold")
     if wrong:
         raise typer.Exit(1)

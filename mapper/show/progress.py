@@ -8,11 +8,14 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from common import engineering
+
 if TYPE_CHECKING:
     from rich.status import Status
 
     from maestro_env import Problem
 
+NOTHING = "no feasible mapping yet"
 LIVE_S, LINE_S = 0.1, 2.0
 """Seconds between two updates, on a terminal and without one."""
 
@@ -76,7 +79,7 @@ def standing(problem: Problem, budget: int, unit: str, rate: float) -> str:
     """One line: samples spent, best so far, samples a second, share infeasible."""
     infeasible = 1 - problem.feasible_samples / max(problem.samples, 1)
     found = problem.best_action is not None
-    best = f"best {problem.best_value:.5g} {unit}" if found else "no feasible mapping yet"
+    best = f"best {engineering(problem.best_value, unit, digits=5)}" if found else NOTHING
     return (
         f"{problem.samples:,} of {budget:,} samples, {best}, "
         f"{rate:,.0f} samples/s, {infeasible:.1%} infeasible"
