@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from mpe_marl.errors import MpeError
-from runs import print_json, print_rows, tell
+from mpe_marl.show import print_comparison, print_profiles, print_training
+from runs import print_json, tell
 
 app = typer.Typer(
     name="mpe-marl",
@@ -89,7 +91,7 @@ def train(
     with Store.open(store) as opened:
         summary = run_all(runs, opened, workers=workers)
         rows = [_run_row(opened.runs(key=key)[0]) for key in summary.keys]
-    _show("Training", rows, as_json)
+    _show(print_training, rows, as_json)
     if summary.failed or summary.interrupted:
         raise typer.Exit(1)
 
@@ -162,23 +164,7 @@ def profile_command(
     if as_json:
         print(json.dumps(found, indent=2))
         return
-    _show("Milliseconds a cycle", [_phases(p) for p in found], False)
-    _show("Rates and counters of sampling", [_rates(p) for p in found], False)
-
-
-def _phases(p: dict[str, Any]) -> dict[str, Any]:
-    head = {k: p[k] for k in ("algorithm", "n_agents", "layout", "law", "mode")}
-    return {**head, **{k: round(v, 3) for k, v in p["phase_ms"].items()}}
-
-
-def _rates(p: dict[str, Any]) -> dict[str, Any]:
-    counted = {k: v for k, v in p["counters"].items() if k != "source"}
-    return {
-        "algorithm": p["algorithm"], "n_agents": p["n_agents"], "MB": p["bytes"] / 1e6,
-        "GB/s": p["gb_per_s"], "memcpy GB/s": p["memcpy_gb_per_s"],
-        "GFLOP/s": p["gflop_per_s"], "peak GFLOP/s": p["peak_gflop_per_s"],
-        "counters": p["counters"]["source"], **counted,
-    }  # fmt: skip
+    print_profiles(found)
 
 
 @app.command()
@@ -218,7 +204,7 @@ def compare(
         found += comparing.compare(config, names, rows=rows, repeats=repeats)
     if figures is not None:
         _report(draw_comparison(found, figures))
-    _show("Against the first variant", found, as_json)
+    _show(print_comparison, found, as_json)
 
 
 @app.command()
@@ -261,12 +247,11 @@ def _report(paths: list[Path]) -> None:
         tell(f"wrote {path}")
 
 
-def _show(title: str, rows: list[dict[str, Any]], as_json: bool) -> None:
-
+def _show(table: Callable[[list[dict[str, Any]]], None], rows: Any, as_json: bool) -> None:
     if as_json:
         print_json(rows)
     else:
-        print_rows(title, rows)
+        table(rows)
 
 
 def main(arguments: list[str] | None = None) -> None:

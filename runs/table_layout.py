@@ -20,8 +20,9 @@ class Extent:
         cell: Width of its widest cell.
         head: Width of its header in one line.
         word: Width of the header's longest word: the header may take several lines.
-        keep: Columns of the least `keep` fold or leave first.
+        keep: Columns of the least `keep` leave first.
         fold: Least width of a text that may take several lines; None for one that may not.
+        fold_keep: It folds before columns of this `keep` leave; by default before it leaves itself.
     """
 
     cell: int
@@ -29,6 +30,7 @@ class Extent:
     word: int
     keep: int
     fold: int | None = None
+    fold_keep: int | None = None
 
     @property
     def full(self) -> int:
@@ -63,9 +65,9 @@ class Layout:
 def fit(extents: Sequence[Extent], room: int) -> Layout:
     """Choose the columns of a table for a terminal.
 
-    Headers take several lines first. Then column after column, from the least `keep` on, a text
-    folds and a number leaves, until the rest fits. Columns that must stay are never cut: where
-    even they have no room, the lines grow longer than it.
+    Headers take several lines first. Then column after column, from the least `keep` on, texts
+    fold and columns leave, until the rest fits. Columns that must stay are never cut: where even
+    they have no room, the lines grow longer than it.
 
     Args:
         extents: The table's columns.
@@ -74,23 +76,34 @@ def fit(extents: Sequence[Extent], room: int) -> Layout:
     widths = {place: extent.full for place, extent in enumerate(extents)}
     if _total(widths.values()) > room:
         widths = {place: extent.tight for place, extent in enumerate(extents)}
-    order = sorted(widths, key=lambda place: (extents[place].keep, -place))
     gone: list[int] = []
-    for place in order:
+    for place, leaves in _steps(extents):
         over = _total(widths.values()) - room
         if over <= 0:
             break
-        extent = extents[place]
-        widths[place] = max(extent.least, widths[place] - over)
-        if extent.keep < ALWAYS and _total(widths.values()) > room:
+        if leaves:
             del widths[place]
             gone.append(place)
+        else:
+            widths[place] = max(extents[place].least, widths[place] - over)
     for place in reversed(gone):
         if _total([*widths.values(), extents[place].tight]) <= room:
             widths[place] = extents[place].tight
     _widen(widths, extents, room)
     columns = tuple(sorted(widths))
     return Layout(columns, tuple(widths[place] for place in columns))
+
+
+def _steps(extents: Sequence[Extent]) -> list[tuple[int, bool]]:
+    """In which order columns fold (False) and leave (True)."""
+    steps = []
+    for place, extent in enumerate(extents):
+        if extent.fold is not None:
+            folds = extent.keep if extent.fold_keep is None else extent.fold_keep
+            steps.append((folds, False, -place))
+        if extent.keep < ALWAYS:
+            steps.append((extent.keep, True, -place))
+    return [(-place, leaves) for _, leaves, place in sorted(steps)]
 
 
 def split(extents: Sequence[Extent], room: int) -> list[Layout]:

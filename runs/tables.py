@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from common import engineering, printable
@@ -20,6 +20,9 @@ PLAIN_WIDTH = 100_000
 FOLD = 16
 """Least width of a folded text."""
 
+WORTH_FOLDING = 5
+"""Columns of this `keep` and above leave only after names have folded."""
+
 Row = Mapping[str, Any]
 
 
@@ -32,9 +35,10 @@ class Column:
         title: What stands above it; by default the key.
         unit: Unit of its values, which are shown in engineering units (``""``: counted things
             without a unit); None shows them as they are.
-        keep: Where the terminal is too narrow, columns of the least `keep` fold or leave first;
-            those with `ALWAYS` (names and ids) only fold, after all others.
+        keep: Where the terminal is too narrow, columns of the least `keep` leave first; those with
+            `ALWAYS` (names and ids) never do.
         fold: Least width of its texts, which may take several lines; None: they never do.
+        fold_keep: Its texts fold before columns of this `keep` leave; by default before it leaves.
         digits: Significant digits of values with a unit.
         right: Whether it stands right; None: where it holds numbers.
         blank: What stands where a row has no value.
@@ -45,19 +49,20 @@ class Column:
     unit: str | None = None
     keep: int = 1
     fold: int | None = None
+    fold_keep: int | None = None
     digits: int = 3
     right: bool | None = None
     blank: str = "-"
 
     @classmethod
     def name(cls, key: str, title: str = "") -> Column:
-        """A column of names: it never leaves, and folds last."""
-        return cls(key, title, keep=ALWAYS, fold=FOLD)
+        """A column of names: it never leaves, and folds before what is `WORTH_FOLDING` leaves."""
+        return cls(key, title, keep=ALWAYS, fold=FOLD, fold_keep=WORTH_FOLDING)
 
     @property
     def head(self) -> str:
         """What stands above it."""
-        return self.title or self.key
+        return printable(self.title or self.key)
 
     def text(self, row: Row) -> str:
         """The column's cell in a row."""
@@ -108,15 +113,18 @@ def print_rows(
     whole = [*rows, total] if total is not None else list(rows)
     cells = [[column.text(row) for column in columns] for row in whole]
     room = out.width if out.is_terminal else PLAIN_WIDTH
+    columns = [_kept(column, rows) for column in columns]
     extents = [_extent(column, [row[i] for row in cells]) for i, column in enumerate(columns)]
     layouts = split(extents, room) if below else [fit(extents, room)]
     right = [_right(column, whole) for column in columns]
     say(title, out)
-    for layout in layouts if columns else []:
+    for number, layout in enumerate(layouts if columns else []):
+        if number:
+            say("", out)
         _draw(out, [column.head for column in columns], cells, right, layout, total is not None)
     left_out = set(range(len(columns))).difference(*(layout.columns for layout in layouts))
     if left_out:
-        say(_absence([columns[place] for place in sorted(left_out)], whole), out)
+        say(_absence([columns[place] for place in sorted(left_out)], rows), out)
     if note:
         say(note, out)
 
@@ -170,6 +178,12 @@ def _right(column: Column, rows: Sequence[Row]) -> bool:
     return any(_is_number(row.get(column.key)) for row in rows)
 
 
+def _kept(column: Column, rows: Sequence[Row]) -> Column:
+    """The column as it is kept: one that is all alike leaves first, for a line can say it."""
+    alike = len(rows) > 1 and len({column.text(row) for row in rows}) == 1
+    return replace(column, keep=column.keep - ALWAYS) if alike and column.keep < ALWAYS else column
+
+
 def _extent(column: Column, cells: Sequence[str]) -> Extent:
     from rich.cells import cell_len
 
@@ -179,6 +193,7 @@ def _extent(column: Column, cells: Sequence[str]) -> Extent:
         word=max(map(cell_len, column.head.split()), default=0),
         keep=column.keep,
         fold=column.fold,
+        fold_keep=column.fold_keep,
     )
 
 
@@ -203,7 +218,6 @@ def _draw(
             justify="right" if right[place] else "left",
             width=width,
             overflow="fold",
-            vertical="bottom",
         )
     for number, row in enumerate(cells):
         style = "bold" if total and number == len(cells) - 1 else ""
@@ -215,7 +229,7 @@ def _absence(gone: Sequence[Column], rows: Sequence[Row]) -> str:
     """Which columns the terminal has no room for; those that are all alike with their value."""
     texts = []
     for column in gone:
-        values = {column.text(row) for row in rows if row.get(column.key) is not None}
+        values = {column.text(row) for row in rows}
         alike = f" ({values.pop()} everywhere)" if len(values) == 1 else ""
         texts.append(f"{column.head}{alike}")
     return f"no room for {', '.join(texts)}; a wider terminal or --json shows them"

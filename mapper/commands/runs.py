@@ -9,7 +9,7 @@ import typer
 
 from common import suggest
 from mapper.commands.options import JsonFlag, OptionError
-from mapper.show.runs import print_run, print_runs
+from mapper.show.runs import print_run, print_runs, shown_best
 from runs import RunStatus, Store, StoredRun, StoreError, print_json, say
 
 app = typer.Typer(help="List, show and remove the runs of a store.", no_args_is_help=True)
@@ -40,7 +40,7 @@ def list_runs(
     if as_json:
         print_json([_summary(run) for run in runs])
     else:
-        print_runs([_summary(run) for run in runs])
+        print_runs([{**_summary(run), "best": shown_best(run)} for run in runs])
 
 
 @app.command("show")

@@ -20,6 +20,7 @@ def validate(
     as_json: JsonFlag = False,
 ) -> None:
     """Evaluate every stored best mapping again; exit code 1 if one does not hold."""
+    from mapper.show.runs import shown_best
     from mapper.validate import validate as check
     from runs import Store, print_json, say
 
@@ -29,8 +30,8 @@ def validate(
             verdicts.append(verdict)
             if not as_json:
                 sign = "✓" if verdict.holds else "✗"  # a tick or a cross
-                value = "no mapping" if verdict.stored is None else f"{verdict.stored:.6g}"
-                say(f"{sign} {verdict.run.id:>5}  {value:>12}  {verdict.run.name}")
+                value = "no mapping" if verdict.stored is None else shown_best(verdict.run)
+                say(f"{sign} {verdict.run.id:>5}  {value:>14}  {verdict.run.name}")
                 if verdict.fault:
                     say(f"         {verdict.fault}")
     wrong = sum(not verdict.holds for verdict in verdicts)

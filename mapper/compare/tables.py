@@ -51,6 +51,9 @@ def _values(summary: Summary, objective: str, cases: list[Case]) -> TextTable:
     from maestro_env import Objective
 
     unit = Objective.parse(objective).unit
+    title = f"Best {objective}"
+    if unit == "cycles":
+        title, unit = f"{title} [cycles]", ""
 
     def cell(case: Case, method: str) -> str:
         found = summary.cell(case, method)
@@ -68,7 +71,7 @@ def _values(summary: Summary, objective: str, cases: list[Case]) -> TextTable:
         notes.append(AREA_NOTE)
     return _table(
         summary,
-        f"Best {objective}",
+        title,
         cases,
         cell,
         ("geometric mean", mean),
@@ -183,7 +186,7 @@ def _value(median: float | None, unit: str, ratio: float | None) -> str:
 
 
 def _ratio(ratio: float) -> str:
-    return f"{ratio:.2f}x" if ratio < 100 else f"{ratio:.3g}x"
+    return f"{ratio:.2f}x" if ratio < 100 else f"{ratio:,.0f}x" if ratio < 1e6 else f"{ratio:.3g}x"
 
 
 def _with_lack(text: str, lack: str) -> str:

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from common import printable
+from common import engineering, printable
 from runs import ALWAYS, Column, print_rows
+
+if TYPE_CHECKING:
+    from runs import StoredRun
 
 
 def print_runs(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print one row per run, oldest first; `rows` hold the fields of ``runs list --json``."""
+    """Print one row per run, oldest first.
+
+    Args:
+        rows: The fields of ``runs list --json``, and ``best``, the best value as a person reads it.
+    """
     columns = [
         Column("id", keep=ALWAYS),
         Column.name("name"),
         Column("status", keep=9),
-        Column("best_value", "best", keep=8),
-        Column("samples", keep=7),
+        Column("best", keep=8, right=True),
+        Column("samples", keep=4),
         Column("budget", keep=3),
-        Column("cpu_s", "CPU", "s", keep=4),
+        Column("cpu_s", "CPU", "s", keep=1),
         Column("started", keep=2),
     ]
     short = [{**row, "started": _minute(row["started"])} for row in rows]
@@ -31,6 +38,14 @@ def print_run(details: Mapping[str, Any]) -> None:
     for name, value in details.items():
         text = json.dumps(value) if isinstance(value, dict | list) else value
         print(f"{name:<13} {'-' if text is None else printable(text)}")
+
+
+def shown_best(run: StoredRun) -> str:
+    """The best value with its unit; of training the mean reward, which is not minimised."""
+    result = run.result or {}
+    if "mean_reward" in result:
+        return f"mean reward {engineering(result['mean_reward'])}"
+    return engineering(run.best_value, result.get("unit", ""), digits=4)
 
 
 def _minute(time: str | None) -> str | None:
