@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runs import ALWAYS, Column, print_rows
+from runs import Column, print_rows
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -17,7 +17,7 @@ def print_training(rows: Rows) -> None:
         rows: ``run``, ``name``, ``status``, ``mean reward``, ``episodes/s``, and a phase's share
             in percent as ``<phase> %``; None where the run has no result.
     """
-    run = Column("run", keep=ALWAYS)
+    run = Column.lasting("run")
     result = [
         run,
         Column.name("name"),
@@ -36,7 +36,7 @@ def print_comparison(rows: Rows) -> None:
     """Print one row per variant and size, as :func:`mpe_marl.comparing.compare` gives them."""
     columns = [
         Column.name("variant"),
-        Column("n_agents", "agents", keep=ALWAYS),
+        Column.lasting("n_agents", "agents"),
         Column("algorithm", keep=1),
         Column("sample_ms", "sampling", "ms", keep=9),
         Column("cycle_ms", "cycle", "ms", keep=8),
@@ -54,7 +54,7 @@ def print_profiles(profiles: Rows) -> None:
     Args:
         profiles: As :meth:`mpe_marl.profiling.Profile.plain` gives them.
     """
-    head = Column("who", "algorithm, agents", keep=ALWAYS)
+    head = Column.lasting("who", "algorithm, agents")
     profiles = [{**p, "who": f"{p['algorithm']}, {p['n_agents']}"} for p in profiles]
     how = [Column(key) for key in ("layout", "law", "mode")]
     phases = dict.fromkeys(key for p in profiles for key in p["phase_ms"])

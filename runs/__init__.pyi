@@ -45,8 +45,6 @@ from .store.query import DamagedRun as DamagedRun
 from .store.query import StoredRun as StoredRun
 from .store.records import RunStatus as RunStatus
 from .store.store import Store as Store
-from .table_layout import ALWAYS as ALWAYS
-from .tables import FOLD as FOLD
 from .tables import Column as Column
 from .tables import console as console
 from .tables import print_rows as print_rows

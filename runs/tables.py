@@ -37,7 +37,7 @@ class Column:
             without a unit); None shows them as they are.
         keep: Where the terminal is too narrow, columns of the least `keep` leave first; those with
             `ALWAYS` (names and ids) never do.
-        fold: Least width of its texts, which may take several lines; None: they never do.
+        fold: Whether its texts may take several lines.
         fold_keep: Its texts fold before columns of this `keep` leave; by default before it leaves.
         digits: Significant digits of values with a unit.
         right: Whether it stands right; None: where it holds numbers.
@@ -48,7 +48,7 @@ class Column:
     title: str = ""
     unit: str | None = None
     keep: int = 1
-    fold: int | None = None
+    fold: bool = False
     fold_keep: int | None = None
     digits: int = 3
     right: bool | None = None
@@ -57,7 +57,12 @@ class Column:
     @classmethod
     def name(cls, key: str, title: str = "") -> Column:
         """A column of names: it never leaves, and folds before what is `WORTH_FOLDING` leaves."""
-        return cls(key, title, keep=ALWAYS, fold=FOLD, fold_keep=WORTH_FOLDING)
+        return cls(key, title, keep=ALWAYS, fold=True, fold_keep=WORTH_FOLDING)
+
+    @classmethod
+    def lasting(cls, key: str, title: str = "", *, right: bool | None = None) -> Column:
+        """A column that never leaves nor folds, such as an id."""
+        return cls(key, title, keep=ALWAYS, right=right)
 
     @property
     def head(self) -> str:
@@ -167,7 +172,7 @@ def _undeclared(rows: Sequence[Row]) -> list[Column]:
         if texts and key == texts[0]:
             columns.append(Column.name(key))
         else:
-            fold = FOLD if any(isinstance(row.get(key), str) for row in rows) else None
+            fold = any(isinstance(row.get(key), str) for row in rows)
             columns.append(Column(key, keep=len(keys) - place, fold=fold))
     return columns
 
@@ -192,7 +197,7 @@ def _extent(column: Column, cells: Sequence[str]) -> Extent:
         head=cell_len(column.head),
         word=max(map(cell_len, column.head.split()), default=0),
         keep=column.keep,
-        fold=column.fold,
+        fold=FOLD if column.fold else None,
         fold_keep=column.fold_keep,
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mapper.commands.options import AcceleratorOption, CostModelOption, LayerOption, OptionError
-from runs import ALWAYS, Column, print_rows, say, tell
+from runs import Column, print_rows, say, tell
 
 if TYPE_CHECKING:
     from mapper.clustering import Assignment, ClusterTree, Correlation, Dataset
@@ -105,13 +105,13 @@ def _print(
         pairs.append(
             {"pair of parameters": names, "correlation": f"{correlation.matrix[i, j]:+.2f}"}
         )
-    stays = Column("correlation", keep=ALWAYS, right=True)
+    stays = Column.lasting("correlation", right=True)
     print_rows("\nStrongest correlations", pairs, "", [Column.name("pair of parameters"), stays])
     agents = [
         {"agent": number, "parameters": ", ".join(agent)}
         for number, agent in enumerate(assignment.agents)
     ]
-    columns = [Column("agent", keep=ALWAYS), Column.name("parameters")]
+    columns = [Column.lasting("agent"), Column.name("parameters")]
     print_rows(f"\n{len(assignment)} agents", agents, "", columns)
     heights = tree.links[:, 2]
     say(

@@ -108,7 +108,7 @@ def _table(tile_sizes: int, levels: int) -> list[dict[str, Any]]:
 def _print(
     rows: list[dict[str, Any]], table: list[dict[str, Any]], tile_sizes: int, levels: int
 ) -> None:
-    from runs import ALWAYS, FOLD, Column, print_rows
+    from runs import Column, print_rows
 
     scientific = [f"equation1_l{memory}" for memory in LEVELS]
     if rows:
@@ -119,9 +119,9 @@ def _print(
             "",
             [
                 Column.name("layer"),
-                Column("class", keep=3, fold=FOLD),
+                Column("class", keep=3, fold=True),
                 Column("parameters", keep=4),
-                Column("map_space", "map space", keep=ALWAYS, right=True),
+                Column.lasting("map_space", "map space", right=True),
                 *(
                     Column(key, f"{memory} level{'s' * (memory > 1)}", keep=2, right=True)
                     for memory, key in zip(LEVELS, scientific, strict=True)
@@ -136,10 +136,10 @@ def _print(
         "",
         [
             Column.name("class"),
-            Column("dims", keep=3, fold=FOLD),
+            Column("dims", keep=3, fold=True),
             Column("loops", keep=3),
-            Column("fewest", keep=ALWAYS, right=True),
-            Column("most", keep=ALWAYS, right=True),
+            Column.lasting("fewest", right=True),
+            Column.lasting("most", right=True),
         ],
     )
 

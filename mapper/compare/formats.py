@@ -15,14 +15,14 @@ from mapper.compare.tables import TextTable, make_tables
 
 def as_terminal(summaries: Sequence[Summary]) -> str:
     """Tables that fit the terminal: layers it has no room for go on below."""
-    from runs import FOLD, Column, console, print_rows
+    from runs import Column, console, print_rows
 
     out = console()
     with out.capture() as text:
         for table in _all_tables(summaries):
             columns = [Column.name("0", table.header[0])]
             columns += [
-                Column(str(place), name, right=True, fold=FOLD)
+                Column(str(place), name, right=True, fold=True)
                 for place, name in enumerate(table.header[1:], 1)
             ]
             rows = [{str(place): cell for place, cell in enumerate(row)} for row in table.rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runs import ALWAYS, Column, print_rows
+from runs import Column, print_rows
 
 if TYPE_CHECKING:
     from mapper.explain import Evolution
@@ -21,7 +21,7 @@ def print_evolution(name: str, evolution: Evolution) -> None:
         Column("agent", keep=len(steps) + 1),
         Column.name("parameter"),
         *(Column(step, keep=place, right=True) for place, step in enumerate(steps)),
-        Column("settled", keep=ALWAYS),
+        Column.lasting("settled"),
     ]
     last = int(evolution.settled.max(initial=0))
     print_rows(name, rows, f"all settled after {last:,} samples\n", columns)

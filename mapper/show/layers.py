@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runs import ALWAYS, Column, print_rows
+from runs import Column, print_rows
 
 PLAIN = ("N", "groups", "dilation", "stride")
 """Fields that are 1 in most layers: the first to leave, in this order."""
@@ -42,7 +42,7 @@ def _column(key: str) -> Column:
     if key == "name":
         return Column.name(key)
     if key in ("index", "count"):
-        return Column(key, keep=ALWAYS)
+        return Column.lasting(key)
     if key == "macs":
         return Column(key, "MACs", unit="", keep=7)
     return Column(key, keep=PLAIN.index(key) if key in PLAIN else 8, right=key != "kind")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from common import engineering, printable
-from runs import ALWAYS, Column, print_rows
+from runs import Column, print_rows
 
 if TYPE_CHECKING:
     from runs import StoredRun
@@ -20,7 +20,7 @@ def print_runs(rows: Sequence[Mapping[str, Any]]) -> None:
         rows: The fields of ``runs list --json``, and ``best``, the best value as a person reads it.
     """
     columns = [
-        Column("id", keep=ALWAYS),
+        Column.lasting("id"),
         Column.name("name"),
         Column("status", keep=9),
         Column("best", keep=8, right=True),

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runs import ALWAYS, Column, print_rows
-from runs.table_layout import GAP, Extent, fit, split
+from runs import Column, print_rows
+from runs.table_layout import ALWAYS, GAP, Extent, fit, split
 from tests.terminals import terminal
 
 
