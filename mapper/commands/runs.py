@@ -10,7 +10,7 @@ import typer
 from common import suggest
 from mapper.commands.options import JsonFlag, OptionError
 from mapper.show.runs import print_run, print_runs, shown_best
-from runs import RunStatus, Store, StoredRun, StoreError, print_json, say
+from runs import RunStatus, Store, StoredRun, StoreError, print_json, say, tell
 
 app = typer.Typer(help="List, show and remove the runs of a store.", no_args_is_help=True)
 
@@ -37,10 +37,13 @@ def list_runs(
         )
     with Store.open(store, create=False) as opened:
         runs = opened.runs(kind=kind, status=status)
+        damaged = opened.damaged()
     if as_json:
         print_json([_summary(run) for run in runs])
     else:
         print_runs([{**_summary(run), "best": shown_best(run)} for run in runs])
+    for run in damaged:
+        tell(f"run {run.id} ({run.name}) is damaged: {run.why}")
 
 
 @app.command("show")

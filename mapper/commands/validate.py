@@ -22,7 +22,7 @@ def validate(
     """Evaluate every stored best mapping again; exit code 1 if one does not hold."""
     from mapper.show.runs import shown_best
     from mapper.validate import validate as check
-    from runs import Store, print_json, say
+    from runs import Store, StoredRun, print_json, say
 
     with Store.open(store, create=False) as opened:
         verdicts = []
@@ -30,8 +30,9 @@ def validate(
             verdicts.append(verdict)
             if not as_json:
                 sign = "✓" if verdict.holds else "✗"  # a tick or a cross
-                value = "no mapping" if verdict.stored is None else shown_best(verdict.run)
-                say(f"{sign} {verdict.run.id:>5}  {value:>14}  {verdict.run.name}")
+                found = verdict.run
+                value = shown_best(found) if isinstance(found, StoredRun) else "-"
+                say(f"{sign} {found.id:>5}  {value:>14}  {found.name}")
                 if verdict.fault:
                     say(f"         {verdict.fault}")
     wrong = sum(not verdict.holds for verdict in verdicts)
