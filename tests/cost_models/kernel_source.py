@@ -16,8 +16,8 @@ import cost_models.exact
 
 FOLDER = Path(cost_models.exact.__file__).parent
 MODULES = (
-    *("layout", "dims", "rows", "counts", "inner", "compute", "bound"),
-    *("step_tiles", "steps", "traffic", "kernel"),
+    *("layout", "dims", "rows", "counts", "moves", "kept", "compute", "tables", "retain"),
+    *("inner", "bound", "step_tiles", "steps", "traffic", "kernel"),
 )
 PREFIX = "changed_kernel_"
 

@@ -341,7 +341,10 @@ def test_an_energy_file_is_used(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"halo_time": "slid"}, "halo_time: got 'slid', expected one of slide, none. Did you mean"),
+        (
+            {"halo_time": "slid"},
+            "halo_time: got 'slid', expected one of retain, slide, none. Did you mean",
+        ),
         ({"halo_space": "all"}, "halo_space: got 'all', expected one of union, tile"),
         ({"latency": "bounds"}, "Did you mean 'bound'"),
         ({"double_buffer": 2}, "double_buffer: got 2"),
