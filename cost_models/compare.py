@@ -181,7 +181,7 @@ def causes_of(
 
 
 def _kept_halo(layer: Layer, accelerator: Accelerator, mapping: NestMapping, exact: Cost) -> str:
-    roomy = replace(accelerator, l1_bytes=None, l2_bytes=None)
+    roomy = accelerator.unlimited_buffers()
     slides = load("exact", halo_time="slide").evaluate(layer, roomy, mapping)
     more = slides.counts["dram_in"] - exact.counts["dram_in"]
     if more <= 0:
