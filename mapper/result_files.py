@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from common import read_yaml
 from cost_models import Mapping, MappingError, print_network
 from layers import Layer
 from runs import json_text
@@ -74,12 +75,7 @@ def read_mapping(path: Path) -> Mapping:
     Raises:
         MappingError: The file cannot be read or holds no mapping; names the file.
     """
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise MappingError(f"{path}: cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise MappingError(f"{path}: not valid YAML: {error}") from error
+    data = read_yaml(path, MappingError, "a mapping as YAML")
     if data is None:
         raise MappingError(f"{path}: empty; expected orders, parallel, tiles, cluster_size")
     try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from common import read_text
 from mapper.commands.options import (
     AcceleratorOption,
     JsonFlag,
@@ -102,12 +103,7 @@ def _pairs_of_file(layer: Layer | None, path: Path) -> list[Pair]:
     """A file of directives belongs to `layer`; a whole network brings its own layers."""
     from cost_models import DataflowError, parse_dataflow, parse_network
 
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise DataflowError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise DataflowError(f"{path}: not UTF-8 text: {error}") from error
+    text = read_text(path, DataflowError, "MAESTRO's directives (.m)")
     if "Network" not in text:
         directives = parse_dataflow(text)
         if not directives.directives:

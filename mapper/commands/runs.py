@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from common import suggest
 from mapper.commands.options import JsonFlag, OptionError
 from mapper.show.runs import print_run, print_runs, shown_best
-from runs import RunStatus, Store, StoredRun, StoreError, print_json, say, tell
+from runs import print_json, say, tell
+
+if TYPE_CHECKING:
+    from runs import StoredRun
 
 app = typer.Typer(help="List, show and remove the runs of a store.", no_args_is_help=True)
 
@@ -30,6 +33,8 @@ def list_runs(
     as_json: JsonFlag = False,
 ) -> None:
     """List runs, oldest first."""
+    from runs import RunStatus, Store
+
     if status is not None and status not in tuple(RunStatus):
         raise OptionError(
             f"--status: got {status!r}, expected one of {', '.join(RunStatus)}."
@@ -53,6 +58,8 @@ def show_run(
     as_json: JsonFlag = False,
 ) -> None:
     """Show one run: its manifest, its result, and what was recorded."""
+    from runs import Store
+
     with Store.open(store, create=False) as opened:
         found = opened.run(run)
         details = _summary(found) | _manifest(found) | {"metrics": opened.metric_names(found.id)}
@@ -68,6 +75,8 @@ def remove_runs(
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Remove runs with all they recorded."""
+    from runs import Store, StoreError
+
     with Store.open(store, create=False) as opened:
         found = [opened.run(text) for text in runs]
         busy = [run for run in found if run.standing == "running"]
