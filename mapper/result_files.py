@@ -14,33 +14,11 @@ import yaml
 from common import read_yaml
 from cost_models import Mapping, MappingError, print_network
 from layers import Layer
+from mapper.output import OutputError as OutputError
+from mapper.output import check_writable as check_writable
 from runs import json_text
 
 MAPPING, DATAFLOW, MANIFEST = "mapping.yaml", "mapping.m", "manifest.json"
-
-
-class OutputError(ValueError):
-    """A folder that results cannot be written to."""
-
-
-def check_writable(folder: Path) -> None:
-    """Make sure, before a search begins, that its results can be written; leaves nothing behind.
-
-    Raises:
-        OutputError: The path is a file, or neither it nor its nearest parent can be written to.
-    """
-    nearest = folder.absolute()
-    while not nearest.exists() and nearest != nearest.parent:
-        nearest = nearest.parent
-    if not nearest.is_dir():
-        raise OutputError(f"--out {folder}: {nearest} is a file; expected a folder")
-    try:
-        os.rmdir(tempfile.mkdtemp(prefix=".mapper-", dir=nearest))
-    except OSError as error:
-        raise OutputError(
-            f"--out {folder}: {nearest} cannot be written to ({error.strerror}); "
-            "give another folder or change its permissions"
-        ) from error
 
 
 def write_result(folder: Path, layer: Layer, mapping: Mapping, manifest: dict[str, Any]) -> None:

@@ -38,13 +38,14 @@ def _listed(names: Names) -> Names:
 
 @_quietly
 def layers(incomplete: str) -> Iterable[str]:
-    """Names of the zoo's layers: networks first, then the layers of the one that is named."""
+    """Names of the zoo's layers: of a network once it is clear which, else the networks."""
     import layers
 
-    network, dot, _ = incomplete.partition(".")
-    if dot and network in layers.networks():
-        return [layer.name for layer in layers.network(network)]
-    return [f"{name}." for name in layers.networks()]
+    network = incomplete.partition(".")[0]
+    known = [name for name in layers.networks() if name.startswith(incomplete) or name == network]
+    if len(known) > 1:
+        return [f"{name}." for name in known]
+    return [layer.name for name in known for layer in layers.network(name)]
 
 
 @_quietly

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from common import read_text
+from mapper.commands import completion
 from mapper.commands.options import (
     AcceleratorOption,
     JsonFlag,
@@ -37,6 +38,7 @@ def evaluate(
             "-l",
             help="Zoo name, FILE.yaml:NAME, or in line (see `mapper search --help`); "
             "not needed for a .m file that names its layers.",
+            autocompletion=completion.layers,
         ),
     ] = None,
     mapping: Annotated[Path | None, typer.Option(help="A mapping as YAML.")] = None,
@@ -45,7 +47,11 @@ def evaluate(
     ] = None,
     accelerator: AcceleratorOption = "edge",
     cost_model: Annotated[
-        str, typer.Option(help="exact, maestro, ..., or all of them side by side.")
+        str,
+        typer.Option(
+            help="exact, maestro, ..., or all of them side by side.",
+            autocompletion=completion.cost_models,
+        ),
     ] = "exact",
     no_guard: Annotated[
         bool, typer.Option("--no-guard", help="The maestro model's raw figures, impossible or not.")

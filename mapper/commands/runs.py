@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from common import suggest
-from mapper.commands.options import JsonFlag, OptionError
+from mapper.commands.options import DEFAULT_STORE, JsonFlag, OptionError, StoreOption
 from mapper.show.runs import print_run, print_runs, shown_best
 from runs import print_json, say, tell
 
@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from runs import StoredRun
 
 app = typer.Typer(help="List, show and remove the runs of a store.", no_args_is_help=True)
-
-StoreOption = Annotated[
-    str, typer.Option("--store", help="SQLite file or database URL.", metavar="PATH|URL")
-]
-DEFAULT_STORE = "runs.sqlite"
 
 
 @app.command("list")

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mapper.commands import completion
 from mapper.commands.options import (
+    MOST_SAMPLES,
     AcceleratorOption,
     CostModelOption,
     JsonFlag,
@@ -15,9 +17,11 @@ from mapper.commands.options import (
     L2Bytes,
     NocBw,
     NumPes,
+    ObjectiveOption,
     OffchipBw,
     OptionalLayer,
     OptionError,
+    SeedOption,
     SimdLanes,
     accelerator_of,
     pairs_of,
@@ -36,7 +40,12 @@ SPACE_OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search")
 def search(
     layer: OptionalLayer = None,
     network: Annotated[
-        str | None, typer.Option(help="Search every layer of a zoo network instead of one.")
+        str | None,
+        typer.Option(
+            help="Search every layer of a network instead of one: of the zoo, or a YAML or CSV "
+            "file.",
+            autocompletion=completion.networks,
+        ),
     ] = None,
     carry: Annotated[
         str | None,
@@ -47,20 +56,13 @@ def search(
             show_default="nearest",
         ),
     ] = None,
-    objective: Annotated[
-        str,
-        typer.Option(
-            "--objective",
-            "-o",
-            help="latency, energy, edp, area, power, energy_total, edp_total, or a product "
-            "such as 'latency*area'; it is minimised.",
-        ),
-    ] = "edp",
+    objective: ObjectiveOption = "edp",
     method: Annotated[
         str | None,
         typer.Option(
             help="Searcher, such as ga or random.",
             show_default="marl, or ga without the extra rl",
+            autocompletion=completion.methods,
         ),
     ] = None,
     option: Annotated[
@@ -90,9 +92,12 @@ def search(
         bool, typer.Option("--count-dataset", help="Those samples count against the budget.")
     ] = False,
     budget: Annotated[
-        int, typer.Option(min=1, help="Samples to spend (on each layer), to the last one.")
+        int,
+        typer.Option(
+            min=1, max=MOST_SAMPLES, help="Samples to spend (on each layer), to the last one."
+        ),
     ] = 20_000,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same samples.")] = 0,
+    seed: SeedOption = 0,
     accelerator: AcceleratorOption = "edge",
     cost_model: CostModelOption = "exact",
     limit: Annotated[
