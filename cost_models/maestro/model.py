@@ -14,19 +14,12 @@ from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
 from cost_models.dataflow import Dataflow
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.maestro import guard as laws
-from cost_models.maestro.kernel import (
-    ACCESS_KINDS,
-    DETAILS,
-    FIRST_ACCESS,
-    FIRST_DETAIL,
-    OUTPUTS,
-    evaluate_program,
-    evaluate_rows,
-)
+from cost_models.maestro.kernel import evaluate_program, evaluate_rows
 from cost_models.maestro.layout import HARDWARE_ENTRIES, IntArray
 from cost_models.maestro.levers import find_levers
 from cost_models.maestro.program import compile_dataflow, layer_entries
 from cost_models.maestro.reasons import why_dead
+from cost_models.maestro.report import ACCESS_KINDS, DETAILS, FIRST_ACCESS, FIRST_DETAIL, OUTPUTS
 from cost_models.mapping import Mapping, MappingBatch
 from cost_models.model import CostModelError, ModelCapabilities, Symmetry
 from cost_models.threads import default_threads, run_rows

@@ -69,19 +69,20 @@ def _refusal(layer: Layer, mapping: MappingBatch | None) -> str:
         return f"the cluster size is {mapping.cluster_size[0]}, expected at least 1"
     if mapping.num_pes is not None and mapping.num_pes[0] < 1:
         return f"num_pes is {mapping.num_pes[0]}, expected at least 1"
-    for level, name in enumerate(LEVELS):
-        if sorted(mapping.orders[0, level]) != list(range(6)):
-            return f"the {name} loop order is no permutation of {DIMS}"
-        parallel = int(mapping.parallel[0, level])
-        if layer.depthwise and parallel == 0:
-            return f"the {name} level spreads K, which a depthwise layer does not have"
-        for dim, extent in enumerate(layer.extents):
-            tile = int(mapping.tiles[0, level, dim])
-            if tile < 1:
-                return f"the {name} tile of {DIMS[dim]} is {tile}, expected at least 1"
-            if dim >= 4 and dim != parallel and tile < extent:
-                return (
-                    f"the {name} tile of {DIMS[dim]} is {tile}, expected the whole filter "
-                    f"extent {extent}"
-                )
-    return general
+    found = (_refusal_of_level(layer, mapping, level) for level in range(len(LEVELS)))
+    return next((why for why in found if why), general)
+
+
+def _refusal_of_level(layer: Layer, mapping: MappingBatch, level: int) -> str:
+    name, place = LEVELS[level], int(mapping.parallel[0, level])
+    parallel = DIMS[place] if 0 <= place < len(DIMS) else ""
+    if sorted(mapping.orders[0, level]) != list(range(len(DIMS))):
+        return f"the {name} loop order is no permutation of {DIMS}"
+    if layer.depthwise and parallel == "K":
+        return f"the {name} level spreads K, which a depthwise layer does not have"
+    for dim, tile, extent in zip(DIMS, mapping.tiles[0, level], layer.extents, strict=True):
+        if tile < 1:
+            return f"the {name} tile of {dim} is {tile}, expected at least 1"
+        if dim in "RS" and dim != parallel and tile < extent:
+            return f"the {name} tile of {dim} is {tile}, expected the whole filter extent {extent}"
+    return ""
