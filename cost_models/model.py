@@ -12,7 +12,8 @@ from cost_models.accelerator import Accelerator
 from cost_models.bounds import Laws
 from cost_models.cost import Cost, CostBatch
 from cost_models.dataflow import Dataflow
-from cost_models.mapping import Mapping, MappingBatch
+from cost_models.mapping import Mapping
+from cost_models.mapping_batch import MappingBatch
 from layers import Layer
 
 ENTRY_POINT_GROUP = "mapper.cost_models"
@@ -52,6 +53,8 @@ class ModelCapabilities:
             a search for a low value makes sense; None for all.
         mapping_fields: Optional fields of a mapping, such as ``"bypass"``, that it understands; a
             mapping that uses another is infeasible.
+        repeated: Of N and G those that it cannot map: they only repeat the nest, outermost and one
+            at a time, and a mapping that does more with them is infeasible.
         sound: Whether it gives figures only where they are possible. A search refuses a model that
             does not: the impossible points are what it would find.
     """
@@ -60,6 +63,7 @@ class ModelCapabilities:
     laws: Laws | None = None
     objectives: frozenset[str] | None = None
     mapping_fields: frozenset[str] = frozenset()
+    repeated: str = "NG"
     sound: bool = True
 
 

@@ -106,8 +106,8 @@ _SOURCES: list[str | Path] = [*sorted(Path(__file__).parent.glob("*.py")), physi
 evaluate_rows, evaluate_program = _entries(source_stamp(_SOURCES))
 """Evaluate mappings given as arrays, or one program; both release the interpreter lock.
 
-``evaluate_rows(layer (LAYER_ENTRIES,), extents (6,) in the order KCYXRS, laws (4,), hardware
-(HARDWARE_ENTRIES,), guard, orders (B, 2, 6), parallel (B, 2), tiles (B, 2, 6), cluster_size (B,),
+``evaluate_rows(layer (LAYER_ENTRIES,), extents (8,) in the order KCYXRSNG, laws (4,), hardware
+(HARDWARE_ENTRIES,), guard, orders (B, 2, 8), parallel (B, 2), tiles (B, 2, 8), cluster_size (B,),
 num_pes (B,) or (0,), out (OUTPUTS, B), reason (B,), low, high)`` fills columns `low` to `high` of
 `out` and `reason`; a row with a reason other than 0 holds inf.
 

@@ -25,11 +25,12 @@ from cost_models.maestro.layout import (
     Y,
     part,
 )
-from layers import DIMS
+from layers import DIMS, NEST_DIMS
 
-_VARIABLES = (K, C, Y, X, R, S)
+_VARIABLES = (K, C, Y, X, R, S, N, G)
 """The kernel's variable of each dimension of `DIMS`."""
-_K, _Y, _X, _R = (DIMS.index(dim) for dim in "KYXR")
+_K, _Y, _X, _R, _S = (DIMS.index(dim) for dim in "KYXRS")
+_NEST = len(NEST_DIMS)
 _NUM_DIMS = len(_VARIABLES)
 
 
@@ -47,20 +48,22 @@ def lower_row(
 
     Args:
         layer: ``(LAYER_ENTRIES,)``.
-        extents: ``(6,)``, in the order of `DIMS`.
-        orders: ``(2, 6)`` dimensions, outermost first.
+        extents: ``(8,)``, in the order of `DIMS`.
+        orders: ``(2, 8)`` dimensions, outermost first.
         parallel: ``(2,)`` dimensions.
-        tiles: ``(2, 6)``; clipped here to what they tile.
+        tiles: ``(2, 8)``; clipped here to what they tile.
         program: ``(MAX_LEVELS, PROGRAM_ROWS, MAX_MAPS)``, filled here.
         counts: ``(MAX_LEVELS,)`` maps of each level, filled here.
     """
+    if not _repeats_only(extents, orders, parallel, tiles):
+        return False
     count = _put_repeats(layer, program)
     for level in range(2):
         for place in range(_NUM_DIMS):
             dim = orders[level, place]
             if dim < 0 or dim >= _NUM_DIMS:
                 return False
-            if dim == _K and layer[DEPTHWISE]:
+            if dim >= _NEST or (dim == _K and layer[DEPTHWISE]):
                 continue
             spatial = dim == parallel[level]
             tile = _tile(extents, tiles, level, dim, spatial)
@@ -82,9 +85,31 @@ def _tile(extents: IntArray, tiles: NDArray[np.int32], level: int, dim: int, spa
     if level == 1:
         limit = min(limit, tiles[0, dim])
     tile = min(tiles[level, dim], limit)
-    if dim >= _R and not spatial and tile != extents[dim]:
+    if (dim == _R or dim == _S) and not spatial and tile != extents[dim]:
         return 0
     return tile
+
+
+@part
+def _repeats_only(
+    extents: IntArray,
+    orders: NDArray[np.int8],
+    parallel: NDArray[np.int8],
+    tiles: NDArray[np.int32],
+) -> bool:
+    """Whether batch and groups, where there are several, repeat all loops that iterate."""
+    for dim in range(_NEST, _NUM_DIMS):
+        used = parallel[0] == dim or parallel[1] == dim or tiles[0, dim] != 1
+        if extents[dim] > 1 and used:
+            return False
+    iterates = False
+    for place in range(_NUM_DIMS):
+        dim = orders[0, place]
+        if 0 <= dim < _NEST:
+            iterates = iterates or tiles[0, dim] < extents[dim]
+        elif _NEST <= dim < _NUM_DIMS and extents[dim] > 1 and iterates:
+            return False
+    return True
 
 
 @part
