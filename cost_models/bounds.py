@@ -37,9 +37,8 @@ class Laws:
 
 EXACT_LAWS = Laws(True, True, True, EnergyTable(), EnergyTable())
 """Counts that equal an execution of the loop nest."""
-MAESTRO_LAWS = Laws(False, False, False, MAESTRO_L2_ONLY, MAESTRO_TOTAL)
-"""MAESTRO behind its guard: it leaves the first tile's egress out of the latency, and charges the
-off-chip boundary by buffer size."""
+MAESTRO_LAWS = Laws(True, True, False, MAESTRO_L2_ONLY, MAESTRO_TOTAL)
+"""MAESTRO behind its guard, which lifts the latency to what the traffic takes."""
 
 
 def unique_elements(layer: Layer) -> dict[str, int]:

@@ -29,6 +29,8 @@ class ReasonCode(IntEnum):
     """The directives visit some MACs twice or never."""
     TOO_LARGE = 13
     """A count would leave the model's integer range."""
+    OVERFLOWS = 14
+    """A counter of the MAESTRO program, 32 bits wide, overflows on this mapping."""
     FEWER_MACS = 20
     FASTER_THAN_PEAK = 21
     FASTER_THAN_NOC = 22
@@ -38,6 +40,13 @@ class ReasonCode(IntEnum):
     TRAFFIC_BELOW_OUTPUT = 26
     NO_WORK = 27
     """The model skips every step of the mapping: no cycle and no MAC is counted."""
+    BELOW_BOUND = 28
+    """A figure below its physical lower bound."""
+    NEGATIVE = 29
+    NOT_FINITE = 30
+    OVER_UTILISED = 31
+    """More PEs at work than there are."""
+    MORE_MACS = 32
 
 
 @dataclass(frozen=True)

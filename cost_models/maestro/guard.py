@@ -1,158 +1,185 @@
-"""The guard: refuses figures that no execution of the layer could have.
+"""The guard: refuses or mends figures that no execution of the layer could have.
 
-MAESTRO skips tiles that are larger than the output, counts edge tiles wrongly and forgets rows
-under wide strides, so some mappings come out with fewer MACs than the layer has or faster than the
-array can be; a search that minimises its raw figures finds exactly those.
+MAESTRO skips tiles that are larger than the output, counts edge tiles wrongly, forgets rows under
+wide strides and counts sizes in 32 bits, so some mappings come out with fewer MACs than the layer
+has or faster than the array can be; a search that minimises its raw figures finds exactly those.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
-from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
-from cost_models.cost import Cost
+from cost_models.bounds import MAESTRO_LAWS, lower_bounds
 from cost_models.infeasible import Infeasible, ReasonCode
-from cost_models.maestro.layout import L1_LIMIT, L2_LIMIT, LANES, NOC_BW, IntArray, part
+from cost_models.laws import (
+    FILTER,
+    INPUT,
+    INTENSITY,
+    L1_BYTES,
+    L2_BYTES,
+    L2_READ,
+    L2_WRITE,
+    LATENCY_CYCLES,
+    LAWS,
+    LEAST,
+    MACS_OF_LAYER,
+    NOC,
+    NUM_MACS,
+    OUTPUT,
+    THROUGHPUT,
+    FloatArray,
+    Law,
+    facts_of,
+)
+from cost_models.maestro.layout import part
 from layers import Layer
 
-# Entries of a layer's laws: laws[entry].
-LAW_MACS, LAW_INPUT, LAW_FILTER, LAW_OUTPUT = range(4)
-
-_NO_WORK = int(ReasonCode.NO_WORK)
-_FEWER_MACS = int(ReasonCode.FEWER_MACS)
-_FASTER_THAN_PEAK = int(ReasonCode.FASTER_THAN_PEAK)
-_FASTER_THAN_NOC = int(ReasonCode.FASTER_THAN_NOC)
-_BELOW_INPUT = int(ReasonCode.TRAFFIC_BELOW_INPUT)
-_BELOW_FILTER = int(ReasonCode.TRAFFIC_BELOW_FILTER)
-_BELOW_OUTPUT = int(ReasonCode.TRAFFIC_BELOW_OUTPUT)
-_L1_CAPACITY = int(ReasonCode.L1_CAPACITY)
-_L2_CAPACITY = int(ReasonCode.L2_CAPACITY)
+_LARGEST_COUNT = 2.0**31 - 1
+_LEAST_LATENCY = LEAST["latency_cycles"]
+GUARD_LAWS: tuple[Law, ...] = (
+    *(law for law in LAWS if not law.mended and law.code < ReasonCode.BELOW_BOUND),
+    Law(
+        ReasonCode.OVERFLOWS,
+        "L1, which MAESTRO counts in 32 bits,",
+        "B",
+        lambda f, x: f[L1_BYTES],
+        lambda f, x: _LARGEST_COUNT,
+        most=True,
+    ),
+    Law(
+        ReasonCode.OVERFLOWS,
+        "L2, which MAESTRO counts in 32 bits,",
+        "B",
+        lambda f, x: f[L2_BYTES],
+        lambda f, x: _LARGEST_COUNT,
+        most=True,
+    ),
+    *(law for law in LAWS if not law.mended and law.code >= ReasonCode.BELOW_BOUND),
+)
+"""The laws by which an answer is refused; where several are broken, the first is the reason."""
 
 RETILE = "Choose tiles that divide the extents"
 NARROW = "Choose an X or Y tile no larger than the output"
+SMALLER = "Choose smaller outer tiles"
 
 
-def laws_of(layer: Layer) -> NDArray[np.float64]:
-    """MACs and unique elements of a layer, as the guard takes them."""
-    return np.array(
-        [layer.macs, layer.input_size, layer.filter_size, layer.output_size], np.float64
-    )
+def guard_facts(layer: Layer, accelerator: Accelerator, min_pes: int) -> FloatArray:
+    """What the guard compares figures with.
+
+    Args:
+        layer: The layer.
+        accelerator: The accelerator.
+        min_pes: The fewest PEs that a mapping uses; area and power are bounded by theirs.
+    """
+    most = lower_bounds(layer, accelerator, MAESTRO_LAWS)
+    few = lower_bounds(layer, replace(accelerator, num_pes=max(1, min_pes)), MAESTRO_LAWS)
+    least = {
+        "latency_cycles": most["latency"],
+        "energy_nj": most["energy"],
+        "energy_total_nj": most["energy_total"],
+        "area_um2": few["area"],
+        "power_mw": few["power"],
+    }
+    return facts_of(layer, accelerator, least)
+
+
+def _chained(laws: tuple[Law, ...]) -> Callable[[FloatArray, FloatArray], int]:
+    """One compiled function that tries the laws in order."""
+
+    @part
+    def none(figures: FloatArray, facts: FloatArray) -> int:
+        return 0
+
+    judge = none
+    for law in reversed(laws):
+        judge = _before(law, judge)
+    return judge
+
+
+def _before(
+    law: Law, rest: Callable[[FloatArray, FloatArray], int]
+) -> Callable[[FloatArray, FloatArray], int]:
+    claim, bound, code, most = part(law.claim), part(law.bound), int(law.code), law.most
+
+    @part
+    def judge(figures: FloatArray, facts: FloatArray) -> int:
+        left, right = claim(figures, facts), bound(figures, facts)
+        if (left <= right) if most else (left >= right):
+            return rest(figures, facts)
+        return code
+
+    return judge
+
+
+judge = _chained(GUARD_LAWS)
+"""``judge(figures, facts)``: the reason code of the first law that is broken; 0 if none is."""
 
 
 @part
-def judge(
-    laws: NDArray[np.float64],
-    hardware: IntArray,
-    num_pes: int,
-    latency: float,
-    macs: float,
-    input_reads: float,
-    filter_reads: float,
-    output_writes: float,
-    l1_bytes: float,
-    l2_bytes: float,
-) -> int:
-    """The first law or limit that the figures break, as a `ReasonCode`; 0 where they break none.
+def mend(figures: FloatArray, facts: FloatArray) -> None:
+    """Mend figures of an answer that is sound but for them.
 
-    Bandwidth lengthens the latency and is no limit of its own. Outputs and the off-chip boundary
-    are left out of the bandwidth law: MAESTRO leaves the first tile's egress out of the latency,
-    and charges the boundary by buffer size.
+    MACs that are counted twice in edge tiles are counted once; the latency is lifted to what
+    MAESTRO's own output writes take on the NoC, and what the tensors take off chip, both of which
+    it leaves out in part.
     """
-    if latency <= 0:
-        return _NO_WORK
-    if macs < laws[LAW_MACS]:
-        return _FEWER_MACS
-    if latency * (num_pes * hardware[LANES]) < laws[LAW_MACS]:
-        return _FASTER_THAN_PEAK
-    if latency * hardware[NOC_BW] < input_reads + filter_reads:
-        return _FASTER_THAN_NOC
-    if input_reads < laws[LAW_INPUT]:
-        return _BELOW_INPUT
-    if filter_reads < laws[LAW_FILTER]:
-        return _BELOW_FILTER
-    if output_writes < laws[LAW_OUTPUT]:
-        return _BELOW_OUTPUT
-    if hardware[L1_LIMIT] >= 0 and l1_bytes > hardware[L1_LIMIT]:
-        return _L1_CAPACITY
-    if hardware[L2_LIMIT] >= 0 and l2_bytes > hardware[L2_LIMIT]:
-        return _L2_CAPACITY
-    return 0
+    latency = max(figures[LATENCY_CYCLES], facts[_LEAST_LATENCY])
+    latency = max(latency, np.ceil(figures[OUTPUT + L2_WRITE] / facts[NOC]))
+    figures[LATENCY_CYCLES] = latency
+    figures[NUM_MACS] = facts[MACS_OF_LAYER]
+    figures[THROUGHPUT] = facts[MACS_OF_LAYER] / latency
 
 
-def explain(
-    code: ReasonCode,
-    layer: Layer,
-    accelerator: Accelerator,
-    num_pes: int,
-    raw: Cost,
-) -> Infeasible:
-    """The typed report of a law or limit that the raw figures break.
+@part
+def define_intensity(figures: FloatArray) -> None:
+    """Where the last case loads nothing, the intensity is that of the whole layer."""
+    if not np.isfinite(figures[INTENSITY]):
+        loads = figures[INPUT + L2_READ] + figures[FILTER + L2_READ]
+        figures[INTENSITY] = figures[NUM_MACS] / loads if loads > 0 else 0.0
+
+
+def explain(code: ReasonCode, layer: Layer, figures: FloatArray, facts: FloatArray) -> Infeasible:
+    """The typed report of a law or limit that figures break.
 
     Args:
         code: What `judge` answered.
         layer: The layer.
-        accelerator: The accelerator.
-        num_pes: PEs that are used.
-        raw: The figures without the guard.
+        figures: ``(OUTPUTS,)`` without the guard, sizes in 64 bits.
+        facts: See :func:`guard_facts`.
     """
     where = f"layer {layer.name!r}: "
-    if code is ReasonCode.L1_CAPACITY:
-        return _capacity(code, where + "L1", raw.l1_bytes, accelerator.l1_bytes or 0)
-    if code is ReasonCode.L2_CAPACITY:
-        return _capacity(code, where + "L2", raw.l2_bytes, accelerator.l2_bytes or 0)
-    reads = {t: raw.accesses[t]["l2_read"] for t in ("input", "filter")}
-    peak = num_pes * accelerator.simd_lanes
-    bandwidth = accelerator.noc_bw or 1
-    loads = reads["input"] + reads["filter"]
-    reports = {
-        ReasonCode.NO_WORK: ("MACs", raw.macs, layer.macs, "every step is skipped, MACs"),
-        ReasonCode.FEWER_MACS: ("MACs", raw.macs, layer.macs, "MACs"),
-        ReasonCode.FASTER_THAN_PEAK: (
-            "cycles",
-            raw.latency_cycles,
-            -(-layer.macs // peak),
-            f"latency on {peak} MACs/cycle",
-        ),
-        ReasonCode.FASTER_THAN_NOC: (
-            "cycles",
-            raw.latency_cycles,
-            float(np.ceil(loads / bandwidth)),
-            f"latency at {bandwidth} elements/cycle",
-        ),
-        ReasonCode.TRAFFIC_BELOW_INPUT: (
-            "elements",
-            reads["input"],
-            layer.input_size,
-            "input reads from L2",
-        ),
-        ReasonCode.TRAFFIC_BELOW_FILTER: (
-            "elements",
-            reads["filter"],
-            layer.filter_size,
-            "filter reads from L2",
-        ),
-        ReasonCode.TRAFFIC_BELOW_OUTPUT: (
-            "elements",
-            raw.accesses["output"]["l2_write"],
-            layer.output_size,
-            "output writes to L2",
-        ),
-    }
-    unit, claim, least, what = reports[code]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        law = next((w for w in GUARD_LAWS if w.code == code and w.broken(figures, facts)), None)
+    if law is None:
+        return Infeasible(
+            code,
+            f"{where}the steps of the mapping overflow MAESTRO's counters of 32 bits",
+            levers=("Choose larger inner tiles",),
+        )
+    claim, bound = float(law.claim(figures, facts)), float(law.bound(figures, facts))
+    if code in (ReasonCode.L1_CAPACITY, ReasonCode.L2_CAPACITY):
+        return Infeasible(
+            code,
+            f"{where}{law.what} needs {claim:.0f} B, limit {bound:.0f} B (+{claim - bound:.0f} B)",
+            claim,
+            bound,
+            law.unit,
+            (f"raise --{law.what.lower()}-bytes to {claim:.0f}",),
+        )
+    if code is ReasonCode.OVERFLOWS:
+        message = f"{where}{law.what} needs {claim:.0f} B, expected at most {bound:.0f} B"
+        return Infeasible(code, message, claim, bound, law.unit, (SMALLER,))
+    side = "at most" if law.most else "at least"
     message = (
-        f"{where}MAESTRO's figures are impossible: {what} {claim:.0f}, "
-        f"at least {least:.0f} {unit} needed"
+        f"{where}MAESTRO's figures are impossible: {law.what} {_number(claim)}, "
+        f"{side} {_number(bound)} {law.unit} needed"
     )
-    return Infeasible(code, message, claim, least, unit, (RETILE, NARROW))
+    return Infeasible(code, message, claim, bound, law.unit, (RETILE, NARROW))
 
 
-def _capacity(code: ReasonCode, what: str, need: float, limit: int) -> Infeasible:
-    return Infeasible(
-        code,
-        f"{what} needs {need:.0f} B, limit {limit} B (+{need - limit:.0f} B)",
-        need,
-        limit,
-        "B",
-        (f"raise --{what[-2:].lower()}-bytes to {need:.0f}",),
-    )
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value.is_integer() else f"{value:.10g}"

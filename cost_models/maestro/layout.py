@@ -107,7 +107,9 @@ IN_MIN, IN_MAX, IN_SUM, OUT_MIN, OUT_MAX, OUT_SUM, COMPUTE_SUM, BW_SUM = range(1
 LAST_MACS, LAST_LOADS = 21, 22
 L2_LOADS, L2_OUTPUT = 23, 24
 """L2 requirement so far: of inputs and filters, and of outputs."""
-RAW_ENTRIES = 25
+OVERFLOWED = 25
+"""Whether a counter that is 32 bits wide in the program has wrapped to another positive number."""
+RAW_ENTRIES = 26
 NEVER = np.iinfo(np.int64).max
 """Minimum of nothing."""
 

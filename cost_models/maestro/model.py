@@ -13,13 +13,14 @@ from cost_models.bounds import MAESTRO_LAWS
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
 from cost_models.dataflow import Dataflow
 from cost_models.infeasible import Infeasible, ReasonCode
-from cost_models.maestro import guard as laws
+from cost_models.laws import ACCESS_KINDS, FIRST_ACCESS, PEAK, PES
+from cost_models.maestro.guard import explain, guard_facts
 from cost_models.maestro.kernel import evaluate_program, evaluate_rows
 from cost_models.maestro.layout import HARDWARE_ENTRIES, IntArray
 from cost_models.maestro.levers import find_levers
 from cost_models.maestro.program import compile_dataflow, layer_entries
 from cost_models.maestro.reasons import unread, why_dead
-from cost_models.maestro.report import ACCESS_KINDS, DETAILS, FIRST_ACCESS, FIRST_DETAIL, OUTPUTS
+from cost_models.maestro.report import DETAILS, FIRST_DETAIL, GUARDED, OUTPUTS, RAW, WIDE
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
 from cost_models.model import CostModelError, ModelCapabilities, Symmetry
@@ -54,6 +55,7 @@ class MaestroModel:
             Symmetry.TILE, MAESTRO_LAWS if guard else None, sound=guard
         )
         self.threads = threads
+        self._mode = GUARDED if guard else RAW
 
     def evaluate(self, layer: Layer, accelerator: Accelerator, mapping: Mapping | Dataflow) -> Cost:
         """Estimate the cost of one mapping.
@@ -70,7 +72,7 @@ class MaestroModel:
         if isinstance(mapping, Dataflow):
             return self._evaluate_dataflow(layer, accelerator, mapping)
         batch = MappingBatch.from_mappings([mapping], layer.extents)
-        out, reason = self._run(layer, accelerator, batch, self.guard)
+        out, reason = self._run(layer, accelerator, batch, self._mode)
         why = None
         if reason[0]:
             why = self._explain(layer, accelerator, batch, int(reason[0]), 0)
@@ -89,7 +91,7 @@ class MaestroModel:
         Returns:
             `B` costs as ``(B,)`` arrays; infeasible rows hold ``inf`` and their reason code.
         """
-        out, reason = self._run(layer, accelerator, mappings, self.guard)
+        out, reason = self._run(layer, accelerator, mappings, self._mode)
 
         def explain(row: int) -> Infeasible:
             return self._explain(layer, accelerator, mappings, int(reason[row]), row)
@@ -104,7 +106,7 @@ class MaestroModel:
         )
 
     def _run(
-        self, layer: Layer, accelerator: Accelerator, batch: MappingBatch, guard: bool
+        self, layer: Layer, accelerator: Accelerator, batch: MappingBatch, mode: int
     ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
         size = len(batch)
         out = np.empty((OUTPUTS, size))
@@ -120,13 +122,12 @@ class MaestroModel:
         pes = np.empty(0, np.int32) if batch.num_pes is None else batch.num_pes
         entries = layer_entries(layer)
         extents = np.array(layer.extents, np.int64)
-        limits, hardware = _laws_of(layer), _hardware(accelerator)
+        fewest = accelerator.num_pes if batch.num_pes is None else int(batch.num_pes.min(initial=1))
+        facts, hardware = _facts(layer, accelerator, fewest), _hardware(accelerator)
         arrays = (batch.orders, batch.parallel, batch.tiles, batch.cluster_size, pes)
 
         def work(low: int, high: int) -> None:
-            evaluate_rows(
-                entries, extents, limits, hardware, guard, *arrays, out, reason, low, high
-            )
+            evaluate_rows(entries, extents, facts, hardware, mode, *arrays, out, reason, low, high)
 
         run_rows(work, size, default_threads() if self.threads is None else self.threads)
         if batch.parallel2 is not None or batch.bypass is not None:
@@ -144,33 +145,33 @@ class MaestroModel:
         if isinstance(program, Infeasible):
             return _cost([np.inf] * OUTPUTS, program)
 
-        def run(guard: bool) -> tuple[list[float], int]:
+        facts = _facts(layer, accelerator, accelerator.num_pes)
+
+        def run(mode: int) -> tuple[NDArray[np.float64], int]:
             figures = np.empty(OUTPUTS)
             code = evaluate_program(
                 program.layer,
-                _laws_of(layer),
+                facts,
                 _hardware(accelerator),
-                guard,
+                mode,
                 program.maps,
                 program.counts,
                 program.clusters,
                 program.num_levels,
                 figures,
             )
-            return figures.tolist(), code
+            return figures, code
 
-        figures, code = run(self.guard)
+        figures, code = run(self._mode)
         if not code:
-            return _cost(figures, None)
-        reason = ReasonCode(code)
-        raw, raw_code = run(False)
-        if raw_code:
+            return _cost(figures.tolist(), None)
+        wide, dead = run(WIDE)
+        if dead:
             sizes = program.clusters[: program.num_levels - 1].tolist()
-            return _cost(figures, why_dead(reason, layer, accelerator.num_pes, sizes))
-        return _cost(
-            figures,
-            laws.explain(reason, layer, accelerator, accelerator.num_pes, _cost(raw, None)),
-        )
+            why = why_dead(ReasonCode(code), layer, accelerator.num_pes, sizes)
+        else:
+            why = explain(ReasonCode(code), layer, wide, facts)
+        return _cost(figures.tolist(), why)
 
     def _explain(
         self, layer: Layer, accelerator: Accelerator, batch: MappingBatch, code: int, row: int
@@ -178,15 +179,16 @@ class MaestroModel:
         reason = ReasonCode(code)
         one = batch.take(slice(row, row + 1))
         pes = accelerator.num_pes if one.num_pes is None else int(one.num_pes[0])
-        out, raw_reason = self._run(layer, accelerator, one, False)
-        if raw_reason[0]:
+        wide, dead = self._run(layer, accelerator, one, WIDE)
+        if dead[0]:
             return why_dead(reason, layer, pes, [int(one.cluster_size[0])], one)
 
         def accepted(tried: MappingBatch) -> NDArray[np.bool_]:
-            return self._run(layer, accelerator, tried, True)[1] == 0
+            return self._run(layer, accelerator, tried, GUARDED)[1] == 0
 
-        raw = _cost(out[:, 0].tolist(), None)
-        report = laws.explain(reason, layer, accelerator, pes, raw)
+        facts = _facts(layer, accelerator, pes).copy()
+        facts[PES], facts[PEAK] = pes, pes * accelerator.simd_lanes
+        report = explain(reason, layer, wide[:, 0], facts)
 
         def find() -> tuple[str, ...]:
             found = find_levers(accepted, layer, one)
@@ -226,8 +228,8 @@ def _accesses(rows: Any) -> dict[str, dict[str, Any]]:
 
 
 @lru_cache(maxsize=256)
-def _laws_of(layer: Layer) -> NDArray[np.float64]:
-    return laws.laws_of(layer)
+def _facts(layer: Layer, accelerator: Accelerator, min_pes: int) -> NDArray[np.float64]:
+    return guard_facts(layer, accelerator, min_pes)
 
 
 @lru_cache(maxsize=256)

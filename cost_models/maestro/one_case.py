@@ -15,6 +15,7 @@ from cost_models.maestro.layout import (
     MAX_MAPS,
     NOC_BW,
     OK,
+    OVERFLOWED,
     PATTERN_1,
     PATTERN_2,
     REFUSED,
@@ -71,7 +72,7 @@ def evaluate_case(
         OK; DESCENDS where a sub-cluster must be evaluated first, which is then set up in the next
         block; REFUSED or DIES where MAESTRO does.
     """
-    case = _case_at_hand(at, work)
+    case = _case_at_hand(at, work, raw)
     if case.occurs <= 0:
         return DIES
     if case.inputs == EXITS:
@@ -92,7 +93,7 @@ def evaluate_case(
 
 
 @inlined
-def _case_at_hand(at: int, work: IntArray) -> Case:
+def _case_at_hand(at: int, work: IntArray, raw: IntArray) -> Case:
     active = work[at + ACTIVE]
     walker1, walker2 = work[at + WALKER_1], work[at + WALKER_2]
     pattern1 = work[at + PATTERN_1 + (work[at + W_STATE + walker1] if walker1 >= 0 else 0)]
@@ -101,6 +102,7 @@ def _case_at_hand(at: int, work: IntArray) -> Case:
     occurs = work[at + W_OCCURS + active]
     if occurs > 0x7FFFFFFF:
         occurs = wrap32(occurs)
+        raw[OVERFLOWED] = 1
     critical = work[at + W_ALL + active] * work[share + S_CRITICAL]
     inputs = filters = 0
     if critical > 0 or work[at + VALID] == 0:

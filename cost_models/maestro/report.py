@@ -8,9 +8,32 @@ from __future__ import annotations
 import numpy as np
 
 from cost_models import physical
-from cost_models.cost import FIGURES, TENSORS
 from cost_models.infeasible import ReasonCode
-from cost_models.maestro.guard import judge
+from cost_models.laws import (
+    AREA_UM2,
+    ENERGY_NJ,
+    ENERGY_TOTAL_NJ,
+    FILTER,
+    FIRST_ACCESS,
+    INPUT,
+    INTENSITY,
+    L1_BYTES,
+    L1_READ,
+    L1_WRITE,
+    L2_BYTES,
+    L2_READ,
+    L2_WRITE,
+    LATENCY_CYCLES,
+    NOC_BW_REQ,
+    NUM_FIGURES,
+    NUM_MACS,
+    OFFCHIP_BW_REQ,
+    OUTPUT,
+    POWER_MW,
+    THROUGHPUT,
+    UTILIZED_PES,
+)
+from cost_models.maestro.guard import define_intensity, judge, mend
 from cost_models.maestro.layout import (
     ALL_OCCURRED,
     ANY_VALID,
@@ -43,6 +66,7 @@ from cost_models.maestro.layout import (
     OUT_SUM,
     OUTPUT_L1,
     OUTPUT_WRITES,
+    OVERFLOWED,
     PEAK_BW,
     RECORDS,
     REFUSED,
@@ -54,9 +78,9 @@ from cost_models.maestro.layout import (
     X,
     Y,
     part,
+    wrap32,
 )
 
-ACCESS_KINDS = ("l1_read", "l1_write", "l2_read", "l2_write")
 DETAILS = (
     "avg_noc_bw",
     "peak_noc_bw",
@@ -67,25 +91,28 @@ DETAILS = (
     "egress_delay_max",
     "egress_delay_avg",
     "compute_delay_avg",
+    "maestro_macs",
+    "maestro_latency_cycles",
 )
-FIRST_ACCESS = len(FIGURES)
-FIRST_DETAIL = FIRST_ACCESS + len(TENSORS) * len(ACCESS_KINDS)
+FIRST_DETAIL = NUM_FIGURES
 OUTPUTS = FIRST_DETAIL + len(DETAILS)
 
-# Places in an array of figures: figures[place], in the order of FIGURES, TENSORS and DETAILS.
-LATENCY_CYCLES, ENERGY_NJ, ENERGY_TOTAL_NJ, POWER_MW, AREA_UM2, THROUGHPUT, NUM_MACS = range(7)
-L1_BYTES, L2_BYTES, NOC_BW_REQ, OFFCHIP_BW_REQ, UTILIZED_PES, INTENSITY = range(7, FIRST_ACCESS)
-L1_READ, L1_WRITE, L2_READ, L2_WRITE = range(4)
-INPUT, FILTER, OUTPUT = range(FIRST_ACCESS, FIRST_DETAIL, len(ACCESS_KINDS))
-"""Accesses of a tensor: ``figures[INPUT + L2_READ]``."""
+# Places in an array of figures after those of `cost_models.laws`, in the order of DETAILS.
 AVG_NOC_BW, PEAK_NOC_BW, INGRESS_MIN, INGRESS_MAX, INGRESS_AVG = range(
     FIRST_DETAIL, FIRST_DETAIL + 5
 )
-EGRESS_MIN, EGRESS_MAX, EGRESS_AVG, COMPUTE_AVG = range(FIRST_DETAIL + 5, OUTPUTS)
+EGRESS_MIN, EGRESS_MAX, EGRESS_AVG, COMPUTE_AVG, MAESTRO_MACS, MAESTRO_LATENCY = range(
+    FIRST_DETAIL + 5, OUTPUTS
+)
+
+RAW, GUARDED, WIDE = range(3)
+"""What is reported: the program's figures; those, refused or mended where they are impossible; or
+the program's with buffer sizes of 64 bits."""
 
 _REFUSED = int(ReasonCode.REFUSED)
 _DIES = int(ReasonCode.DIES)
 _PE_COUNT = int(ReasonCode.PE_COUNT)
+_OVERFLOWS = int(ReasonCode.OVERFLOWS)
 
 _area_um2 = part(physical.area_um2)
 _power_mw = part(physical.power_mw)
@@ -97,10 +124,10 @@ _LOWEST = float(np.iinfo(np.int64).min)
 def report(
     status: int,
     layer: IntArray,
-    laws: FloatArray,
+    facts: FloatArray,
     hardware: IntArray,
     num_pes: int,
-    guard: bool,
+    mode: int,
     raw: IntArray,
     active_pes: float,
     figures: FloatArray,
@@ -110,10 +137,10 @@ def report(
     Args:
         status: What became of the mapping: OK, REFUSED, DIES or NO_PES.
         layer: ``(LAYER_ENTRIES,)``.
-        laws: See `guard.laws_of`.
+        facts: See `laws.facts_of`.
         hardware: ``(HARDWARE_ENTRIES,)``.
         num_pes: PEs that are used.
-        guard: Whether impossible figures are refused.
+        mode: RAW, GUARDED or WIDE.
         raw: ``(RAW_ENTRIES,)``.
         active_pes: PEs at work.
         figures: ``(OUTPUTS,)``, filled here; all inf where there is a reason.
@@ -121,35 +148,38 @@ def report(
     Returns:
         The reason code; 0 where there are figures.
     """
-    code = 0
-    if status == REFUSED:
-        code = _REFUSED
-    elif status == NO_PES:
-        code = _PE_COUNT
-    elif status != OK:
-        code = _DIES
-    else:
+    code = _dead(status)
+    if code == 0:
         _fill_accesses(layer, raw, figures)
         _fill_figures(layer, hardware, num_pes, raw, active_pes, figures)
         _fill_details(raw, figures)
         if layer[REPEATS] > 1:
             _repeat(layer[REPEATS], figures)
-        if guard:
-            code = judge(
-                laws,
-                hardware,
-                num_pes,
-                figures[LATENCY_CYCLES],
-                figures[NUM_MACS],
-                figures[INPUT + L2_READ],
-                figures[FILTER + L2_READ],
-                figures[OUTPUT + L2_WRITE],
-                figures[L1_BYTES],
-                figures[L2_BYTES],
-            )
+        figures[MAESTRO_MACS] = figures[NUM_MACS]
+        figures[MAESTRO_LATENCY] = figures[LATENCY_CYCLES]
+        if mode != RAW:
+            figures[L1_BYTES], figures[L2_BYTES] = raw[L1_SIZE], raw[L2_SIZE]
+        if mode == GUARDED:
+            define_intensity(figures)
+            if raw[OVERFLOWED]:
+                code = _OVERFLOWS
+            else:
+                code = judge(figures, facts)
+                mend(figures, facts)
+                _mend_details(figures)
     if code != 0:
         figures[:] = np.inf
     return code
+
+
+@part
+def _dead(status: int) -> int:
+    """The reason code of a mapping that has no figures at all."""
+    if status == OK:
+        return 0
+    if status == REFUSED:
+        return _REFUSED
+    return _PE_COUNT if status == NO_PES else _DIES
 
 
 @part
@@ -193,7 +223,7 @@ def _fill_figures(
     figures: FloatArray,
 ) -> None:
     macs, latency = raw[MACS], raw[LATENCY]
-    l1_bytes, l2_bytes = float(raw[L1_SIZE]), float(raw[L2_SIZE])
+    l1_bytes, l2_bytes = float(wrap32(raw[L1_SIZE])), float(wrap32(raw[L2_SIZE]))
     pes, lanes = float(num_pes), float(hardware[LANES])
     bandwidth = float(hardware[NOC_BW]) if hardware[NOC_GIVEN] else float(raw[PEAK_BW])
     energy, total = _energies(raw, figures)
@@ -251,6 +281,13 @@ def _fill_details(raw: IntArray, figures: FloatArray) -> None:
     figures[EGRESS_MAX] = raw[OUT_MAX]
     figures[EGRESS_AVG] = _average(raw[OUT_SUM], count)
     figures[COMPUTE_AVG] = _average(raw[COMPUTE_SUM], count)
+
+
+@part
+def _mend_details(figures: FloatArray) -> None:
+    """A case that writes a negative number of outputs takes no negative time."""
+    for place in range(INGRESS_MIN, COMPUTE_AVG + 1):
+        figures[place] = max(figures[place], 0.0)
 
 
 @part

@@ -53,7 +53,6 @@ from cost_models.maestro.layout import (
     inlined,
     part,
     quotient,
-    wrap32,
 )
 
 
@@ -146,7 +145,7 @@ def _l1_size(at: int, work: IntArray) -> int:
             filters *= tile
         if coupled & IN_OUTPUT:
             outputs *= tile
-    return wrap32(2 * (work[at + SIZED] * (inputs + filters) + outputs))
+    return 2 * (work[at + SIZED] * (inputs + filters) + outputs)
 
 
 @part
@@ -155,6 +154,6 @@ def conclude(work: IntArray, floats: FloatArray, raw: IntArray) -> None:
     raw[LATENCY] = work[RUNTIME]
     raw[ANY_VALID] = work[VALID]
     raw[ALL_OCCURRED] = work[OCCURRED]
-    raw[L2_SIZE] = wrap32(raw[L2_LOADS] + raw[L2_OUTPUT])
+    raw[L2_SIZE] = raw[L2_LOADS] + raw[L2_OUTPUT]
     if work[OCCURRED] > 0:
         floats[BUSY] /= work[OCCURRED]

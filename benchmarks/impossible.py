@@ -1,0 +1,174 @@
+"""Count impossible answers of a cost model over hostile layers, chips and spaces.
+
+    python benchmarks/impossible.py --samples 1000000 --seed 1 --cost-model maestro
+
+Draws layers (primes, strides above the taps, transposed, grouped, giant), chips (odd ones and every
+chip of the library) and options of the map space, evaluates random mappings of each, and tries the
+laws of `cost_models.laws` on every answer. Prints the findings by law; fails if there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import numpy as np
+
+import cost_models
+from cost_models import Accelerator, CostModel, capabilities_of
+from cost_models.laws import broken_laws, facts_of
+from layers import Layer, LayerError, LayerKind
+from maestro_env import MapSpace
+from maestro_env.bounds import figure_bounds
+from maestro_env.map_space import FilterRule, TileRule
+
+PRIMES = (1, 2, 3, 5, 7, 11, 13, 17, 23, 29, 31, 53, 97, 101, 127, 251, 509, 1021)
+TAPS = (1, 1, 2, 3, 3, 5, 7)
+GIANTS = (1, 3, 1024, 4096, 8192, 32768, 151936)
+KINDS = (LayerKind.CONV,) * 3 + (LayerKind.DSCONV, LayerKind.TRCONV, LayerKind.NGCONV)
+BATCH = 200
+"""Mappings of each layer on each chip."""
+
+
+def random_layer(rng: np.random.Generator) -> Layer:
+    """One hostile layer."""
+
+    def one(choices: tuple[Any, ...]) -> Any:
+        return choices[rng.integers(len(choices))]
+
+    while True:
+        sizes = GIANTS if rng.random() < 0.15 else PRIMES
+        try:
+            if rng.random() < 0.15:
+                m, n, k = one(sizes), one(sizes), one(sizes)
+                return Layer.gemm("trial", M=m, N=n, K=k, batch=int(rng.integers(1, 4)))
+            kind, stride = one(KINDS), int(rng.integers(1, 5))
+            r, s = one(TAPS), one(TAPS)
+            y, x = (taps - 1 + one(sizes[:-1]) for taps in (r, s))
+            return Layer(
+                "trial",
+                kind,
+                K=1 if kind is LayerKind.DSCONV else one(sizes),
+                C=one(sizes),
+                Y=y,
+                X=x,
+                R=r,
+                S=s,
+                stride=stride,
+                groups=int(rng.integers(2, 6)) if kind is LayerKind.NGCONV else 1,
+                N=int(rng.integers(1, 4)),
+            )
+        except LayerError:
+            continue
+
+
+def random_chip(rng: np.random.Generator, library: list[Accelerator]) -> Accelerator:
+    """A chip of the library, or an odd one."""
+    if rng.random() < 0.3:
+        return library[rng.integers(len(library))]
+
+    def perhaps(low: int, high: int) -> int | None:
+        return None if rng.random() < 0.3 else int(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+    return Accelerator(
+        int(np.exp(rng.uniform(0, np.log(5000)))),
+        perhaps(8, 10_000),
+        perhaps(1000, 10_000_000),
+        perhaps(1, 1000),
+        perhaps(1, 300),
+        int(rng.choice([1, 1, 2, 4, 7])),
+    )
+
+
+def random_space(
+    rng: np.random.Generator, model: CostModel, layer: Layer, chip: Accelerator
+) -> MapSpace | None:
+    """The map space with random options; None where they leave no mapping."""
+    options: dict[str, Any] = {
+        "tiles": str(rng.choice(get_args(TileRule))),
+        "filters": str(rng.choice(get_args(FilterRule))),
+        "repeat": capabilities_of(model).repeated,
+    }
+    if rng.random() < 0.2:
+        options["co_search"] = ("num_pes",)
+    try:
+        return MapSpace(layer, chip, **options)
+    except ValueError:
+        return None
+
+
+def trials(
+    model: CostModel, samples: int, seed: int, library: list[Accelerator]
+) -> Iterator[tuple[Layer, Accelerator, int, dict[str, int]]]:
+    """Layers and chips with the number of feasible answers and the findings by law."""
+    rng = np.random.default_rng(seed)
+    done = 0
+    while done < samples:
+        layer, chip = random_layer(rng), random_chip(rng, library)
+        space = random_space(rng, model, layer, chip)
+        if space is None:
+            continue
+        size = min(BATCH, samples - done)
+        mappings = space.decode(space.sample(size, int(rng.integers(2**31))))
+        costs = model.evaluate_batch(layer, chip, mappings)
+        pes = mappings.num_pes
+        least = figure_bounds(model, layer, chip, None if pes is None else int(pes.min()))
+        facts = facts_of(layer, chip, least)
+        done += size
+        found = broken_laws(costs, facts, pes, chip.simd_lanes)
+        yield layer, chip, int(costs.feasible.sum()), found
+
+
+def chips() -> list[Accelerator]:
+    """Every chip of the library."""
+    return list(cost_models.PRESETS.values())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--samples", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cost-model", default="maestro")
+    parser.add_argument("--json", action="store_true", help="print JSON alone")
+    args = parser.parse_args()
+    model = cost_models.load(args.cost_model, threads=1)
+    start, total, pairs, feasible = time.process_time(), Counter[str](), 0, 0
+    examples: dict[str, str] = {}
+    for layer, chip, answers, found in trials(model, args.samples, args.seed, chips()):
+        pairs += 1
+        feasible += answers
+        total.update(found)
+        for law, count in found.items():
+            if count and law not in examples:
+                examples[law] = f"{layer} on {chip}"
+    result = {
+        "cost_model": args.cost_model,
+        "seed": args.seed,
+        "samples": args.samples,
+        "pairs": pairs,
+        "feasible": feasible,
+        "findings": sum(total.values()),
+        "by_law": dict(total),
+        "examples": examples,
+        "seconds": round(time.process_time() - start, 1),
+    }
+    if args.json:
+        print(json.dumps(result))
+    else:
+        print(
+            f"{args.cost_model}, seed {args.seed}: {args.samples:,} mappings of {pairs:,} layers "
+            f"on chips, {feasible:,} feasible, {result['seconds']} s of processor time"
+        )
+        for law, count in total.items():
+            print(f"{count:>8}  {law}{'  such as ' + examples[law] if count else ''}")
+        print(f"{result['findings']:>8}  impossible answers")
+    return 1 if result["findings"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
