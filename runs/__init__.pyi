@@ -21,14 +21,16 @@ from .ray_connection import RayConnectionError as RayConnectionError
 from .ray_connection import RayMissingError as RayMissingError
 from .ray_connection import check_ray_address as check_ray_address
 from .ray_connection import ray_session as ray_session
+from .runner.alone import run_alone as run_alone
 from .runner.context import Context as Context
+from .runner.context import Ended as Ended
 from .runner.context import StopRun as StopRun
+from .runner.desk import RunSummary as RunSummary
 from .runner.experiment import Experiment as Experiment
 from .runner.progress import LineReporter as LineReporter
 from .runner.progress import Reporter as Reporter
 from .runner.progress import SilentReporter as SilentReporter
 from .runner.progress import choose_reporter as choose_reporter
-from .runner.runner import RunSummary as RunSummary
 from .runner.runner import run_all as run_all
 from .statistics import Interval as Interval
 from .statistics import Scores as Scores

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from runs.json_values import plain
@@ -45,6 +45,11 @@ class Experiment(ABC):
     @abstractmethod
     def spec(self) -> Mapping[str, Any]:
         """The whole definition as JSON values; seed and budget need not be repeated."""
+
+    @property
+    def after(self) -> Sequence[str]:
+        """Keys of runs that must be over before this one begins, as it takes over from them."""
+        return ()
 
     def prepare(self) -> None:  # noqa: B027 (an experiment may have nothing to prepare)
         """Whatever must not count as the run's time, such as compiling kernels."""

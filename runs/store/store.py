@@ -16,7 +16,7 @@ from runs.store.blobs import Chunk
 from runs.store.engine import open_engine, sqlite_path
 from runs.store.errors import ClaimLostError
 from runs.store.owner import is_gone, new_owner, retire
-from runs.store.records import Claim, ClaimState, Ending, RunIdentity, RunStatus
+from runs.store.records import Claim, ClaimState, Ending, RunIdentity, RunStatus, folder_name
 from runs.store.schema import MetricRow, RunRow, SampleRow
 from runs.store.writer import Writer
 
@@ -62,11 +62,15 @@ class Store(Writer):
         retire(self.owner)
         self.owner = new_owner()
 
+    @property
+    def files(self) -> Path:
+        """Where the runs have their folders; it is not made here."""
+        path = sqlite_path(self.location)
+        return Path("runs.files") if path is None else path.with_name(path.name + ".files")
+
     def folder(self, key: str) -> Path:
         """Where a run may keep files of its own, such as checkpoints; it is not made here."""
-        path = sqlite_path(self.location)
-        base = Path("runs.files") if path is None else path.with_name(path.name + ".files")
-        return base / key[:16]
+        return self.files / folder_name(key)
 
     def claim(self, run: RunIdentity, *, keep_metrics: bool = False) -> Claim:
         """Claim a run.
