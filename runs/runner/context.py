@@ -207,17 +207,17 @@ class Context:
             self.best = float(best)
         now = time.monotonic()
         if now - self._last_report >= REPORT_S:
-            self._last_report = now
-            self._emit(self._standing())
+            self.report()
             if now - self._last_flush > FLUSH_S:
                 self.flush()
             if not self._saves_first and self._stopping():
                 raise StopRun
 
-    def _standing(self) -> Progress:
-        known = self._infeasible is not None and self.done > 0
-        share = (self._infeasible or 0) / self.done if known else None
-        return Progress(self.done, self.best, share)
+    def report(self) -> None:
+        """Hand over how far the run is."""
+        self._last_report = time.monotonic()
+        share = None if self._infeasible is None else self._infeasible / max(self.done, 1)
+        self._emit(Progress(self.done, self.best, share))
 
     def flush(self) -> None:
         """Hand over what is buffered."""

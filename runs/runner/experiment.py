@@ -28,12 +28,16 @@ class Experiment(ABC):
             are done again from the start when they were interrupted, which gives the same samples.
             Such an experiment also looks at ``context.stopping`` itself; see
             :class:`runs.Autosave`.
+        counts: What the budget counts, such as ``"samples"``.
+        patience: Why nothing may move at first, for the person who waits.
         seed: The seed.
         budget: How much it may use, in its own unit (samples, episodes).
     """
 
     kind: ClassVar[str]
     continues: ClassVar[bool] = False
+    counts: ClassVar[str] = "samples"
+    patience: ClassVar[str] = ""
     seed: int
     budget: int
 

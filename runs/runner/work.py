@@ -113,6 +113,7 @@ def attempt(
     except (Exception, SystemExit) as error:
         outcome, failure = "failed", error
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    context.report()
     if outcome != "finished":
         with contextlib.suppress(Exception):  # what it has so far is a gift, no duty
             result = _as_json(context.so_far())
