@@ -16,6 +16,7 @@ from .palette import colour as colour
 from .palette import line_style as line_style
 from .palette import new_figure as new_figure
 from .provenance import Provenance as Provenance
+from .provenance import go_on_with as go_on_with
 from .provenance import made_with as made_with
 from .ray_connection import RayConnectionError as RayConnectionError
 from .ray_connection import RayMissingError as RayMissingError
@@ -27,6 +28,7 @@ from .runner.context import Ended as Ended
 from .runner.context import StopRun as StopRun
 from .runner.desk import RunSummary as RunSummary
 from .runner.experiment import Experiment as Experiment
+from .runner.experiment import RunFailedError as RunFailedError
 from .runner.progress import LineReporter as LineReporter
 from .runner.progress import Reporter as Reporter
 from .runner.progress import SilentReporter as SilentReporter

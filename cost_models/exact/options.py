@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -61,6 +62,12 @@ class ExactOptions:
             self.energy_table: EnergyTable = load_energy(str(energy))
         except EnergyError as error:
             raise CostModelError(str(error)) from error
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Every option by name, as :func:`cost_models.load` takes them."""
+        names = list(inspect.signature(ExactOptions.__init__).parameters)[1:]
+        return {name: getattr(self, name) for name in names}
 
     def __repr__(self) -> str:
         return (

@@ -10,7 +10,8 @@ from typing import Any
 
 import yaml
 
-from mapper.search_run import KIND, ProblemSpec, layer_of
+from mapper.problem_spec import ProblemSpec, first_options, layer_of
+from mapper.search_run import KIND
 from runs import RunStatus, Store, StoredRun
 
 MANIFEST, MAPPING = "manifest.json", "mapping.yaml"
@@ -103,7 +104,9 @@ def _as_run(data: dict[str, Any], mapping: dict[str, Any], written: float) -> St
         chip_name(chip),
         problem["objective"],
         problem["cost_model"],
-        problem["cost_model_options"],
+        problem["cost_model_options"]
+        if data["manifest_version"] > 1
+        else first_options(problem["cost_model"], problem["cost_model_options"]),
         problem["space"],
         problem["limits"],
     )

@@ -196,15 +196,21 @@ class Context:
         self.flush()
         self._emit(Rewind(int(step)))
 
-    def progress(self, done: int, best: float | None = None) -> None:
+    def progress(self, done: int, best: float | None = None, infeasible: int | None = None) -> None:
         """Report that `done` of the budget is used.
+
+        Args:
+            done: How much of the budget is used.
+            best: Best objective so far, if it changed and there is one.
+            infeasible: How many samples so far had no finite value.
 
         Raises:
             StopRun: The person asked to stop.
         """
         self.done = int(done)
-        if best is not None:
+        if best is not None and np.isfinite(best):
             self.best = float(best)
+        self._infeasible = self._infeasible if infeasible is None else infeasible
         now = time.monotonic()
         if now - self._last_report >= REPORT_S:
             self.report()

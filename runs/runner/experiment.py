@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from runs.runner.context import Context
 
 
+class RunFailedError(RuntimeError):
+    """An experiment that failed; the store has its traceback."""
+
+
 class Experiment(ABC):
     """One experiment with one budget and one seed.
 

@@ -158,23 +158,24 @@ class LoneLineReporter(LineReporter):
         self._write(", ".join(standing_parts(progress, experiment, self._rate.per_s)))
 
 
+NOTHING = [(0.0, 0), (1.0, 0)]
+
+
 class Rate:
     """How fast a run goes, from its first report on: before it, kernels may be compiled."""
 
     def __init__(self) -> None:
-        self._begin = self._last = time.monotonic()
-        self._first = self._done = 0
+        self._reports = [(time.monotonic(), 0)]
 
     def add(self, progress: Progress) -> None:
         """The run went on."""
-        if not self._done:
-            self._first, self._begin = progress.done, self._last
-        self._last, self._done = time.monotonic(), progress.done
+        self._reports = [*self._reports[:2], (time.monotonic(), progress.done)]
 
     @property
     def per_s(self) -> float:
         """Units of the budget a second."""
-        return (self._done - self._first) / max(self._last - self._begin, 1e-9)
+        (begin, before), (end, done) = self._reports[-2:] if len(self._reports) > 1 else NOTHING
+        return (done - before) / max(end - begin, 1e-9)
 
 
 def standing_parts(progress: Progress, experiment: Experiment, per_s: float) -> tuple[str, ...]:

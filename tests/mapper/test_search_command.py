@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import mapper.search
 import pytest
 from typer.testing import CliRunner
 
 import baselines
-import mapper.search
 from maestro_env import OBJECTIVES, Problem
 from mapper import cli
 
