@@ -8,6 +8,7 @@ from pathlib import Path
 from runs.runner.context import Context, Ended, Event, Progress
 from runs.runner.experiment import Experiment
 from runs.runner.progress import Reporter, choose_reporter
+from runs.runner.safe_reporter import safely
 from runs.runner.work import attempt
 from runs.stop import StopFlag, catch_interrupt
 
@@ -30,7 +31,8 @@ def run_alone(
         KeyboardInterrupt: A second Ctrl-C came before it could stop.
     """
     stop = StopFlag()
-    with reporter or choose_reporter(1) as shown, tempfile.TemporaryDirectory() as folder:
+    display = safely(reporter or choose_reporter(1))
+    with display as shown, tempfile.TemporaryDirectory() as folder:
 
         def emit(event: Event) -> None:
             if isinstance(event, Progress):

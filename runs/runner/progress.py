@@ -158,23 +158,24 @@ class LoneLineReporter(LineReporter):
         self._write(", ".join(standing_parts(progress, experiment, self._rate.per_s)))
 
 
-NOTHING = [(0.0, 0), (1.0, 0)]
-
-
 class Rate:
     """How fast a run goes, from its first report on: before it, kernels may be compiled."""
 
     def __init__(self) -> None:
-        self._reports = [(time.monotonic(), 0)]
+        self._reports = 0
+        self._since = self._latest = (time.monotonic(), 0)
 
     def add(self, progress: Progress) -> None:
         """The run went on."""
-        self._reports = [*self._reports[:2], (time.monotonic(), progress.done)]
+        if self._reports == 1:
+            self._since = self._latest
+        self._latest = (time.monotonic(), progress.done)
+        self._reports += 1
 
     @property
     def per_s(self) -> float:
         """Units of the budget a second."""
-        (begin, before), (end, done) = self._reports[-2:] if len(self._reports) > 1 else NOTHING
+        (begin, before), (end, done) = self._since, self._latest
         return (done - before) / max(end - begin, 1e-9)
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from runs.runner.desk import RunSummary, StoreDesk
 from runs.runner.experiment import Experiment
 from runs.runner.progress import Reporter, choose_reporter
+from runs.runner.safe_reporter import safely
 from runs.stop import catch_interrupt
 from runs.store.errors import StoreError, StoreFault
 from runs.store.store import Store
@@ -50,7 +51,7 @@ def run_all(
         StoreFault: The disk is full, or the database went away; the claims are given up.
         RayMissingError: `ray_address` is given and Ray is not installed.
     """
-    with reporter or choose_reporter(len(experiments)) as shown:
+    with safely(reporter or choose_reporter(len(experiments))) as shown:
         desk = StoreDesk(experiments, store, shown, retries, on_end)
         try:
             with catch_interrupt(desk.flag, desk.tell_stop), _heartbeat(store):

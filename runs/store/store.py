@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -248,14 +249,20 @@ class Store(Writer):
         self.write(write)
 
     def remove(self, run_ids: Sequence[int]) -> int:
-        """Delete runs with all they recorded; returns how many were there."""
+        """Delete runs with all they recorded and left; returns how many were there."""
+        chosen = RunRow.id.in_(run_ids)
 
-        def write(connection: Connection) -> int:
+        def write(connection: Connection) -> list[str]:
+            keys = list(connection.scalars(select(RunRow.key).where(chosen)))
             for run_id in run_ids:
                 self._clear(connection, run_id, keep_metrics=False)
-            return connection.execute(delete(RunRow).where(RunRow.id.in_(run_ids))).rowcount
+            connection.execute(delete(RunRow).where(chosen))
+            return keys
 
-        return self.write(write)
+        keys = self.write(write)
+        for key in keys:
+            shutil.rmtree(self.folder(key), ignore_errors=True)
+        return len(keys)
 
     def _check_owner(self, connection: Connection, run_id: int) -> None:
         row = connection.execute(
