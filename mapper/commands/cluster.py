@@ -53,8 +53,11 @@ def cluster(
     from mapper.clustering import cluster as build_tree
     from mapper.clustering import correlate
     from mapper.clustering.dataset import Dataset, collect
+    from mapper.result_files import check_writable
 
     budget = _budget(agents)
+    if out is not None:
+        check_writable(out)
     problem = Problem(layer, accelerator, objective, cost_model)
     if dataset is not None:
         data = Dataset.load(dataset)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mapper.commands.options import AcceleratorOption, CostModelOption, OptionError
-from runs import tell
+from runs import go_on_with, tell
 
 if TYPE_CHECKING:
     from runs import RunSummary
@@ -76,7 +76,8 @@ def compare(
     from mapper.commands.options import pairs_of
     from mapper.compare import FORMATS, make_plan
     from mapper.compare.run import run_plan, summarise
-    from runs import Store
+    from mapper.result_files import check_writable
+    from runs import Store, new_figure
 
     if format not in FORMATS:
         raise OptionError(
@@ -85,6 +86,9 @@ def compare(
         )
     if target < 1:
         raise OptionError(f"--target: got {target:g}, expected at least 1, such as 1.05")
+    if plots is not None:
+        new_figure(1, 1)  # says before the searches that matplotlib is missing
+        check_writable(plots, "--plots")
     plan = make_plan(
         _listed(layers),
         _listed(objectives),
@@ -133,4 +137,4 @@ def _tell(outcome: RunSummary) -> None:
     for name in outcome.busy:
         tell(f"under way in another process: {name}")
     if outcome.stopped:
-        tell("stopped; the same command goes on from here")
+        tell(go_on_with())
