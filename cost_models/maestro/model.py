@@ -29,6 +29,7 @@ from cost_models.maestro.program import compile_dataflow, layer_entries
 from cost_models.maestro.reasons import why_dead
 from cost_models.mapping import Mapping, MappingBatch
 from cost_models.model import CostModelError, ModelCapabilities, Symmetry
+from cost_models.physical import MAESTRO_DOUBTS
 from cost_models.threads import default_threads, run_rows
 from layers import Layer
 
@@ -57,7 +58,7 @@ class MaestroModel:
             raise CostModelError(f"threads: got {threads!r}, expected a whole number of at least 1")
         self.guard = guard
         self.capabilities = ModelCapabilities(
-            Symmetry.TILE, MAESTRO_LAWS if guard else None, sound=guard
+            Symmetry.TILE, MAESTRO_LAWS if guard else None, sound=guard, doubts=MAESTRO_DOUBTS
         )
         self.threads = threads
 
@@ -73,6 +74,7 @@ class MaestroModel:
         Returns:
             The cost; every figure is inf where `infeasible` says why there is none.
         """
+        accelerator = accelerator.in_elements()
         if isinstance(mapping, Dataflow):
             return self._evaluate_dataflow(layer, accelerator, mapping)
         batch = MappingBatch.from_mappings([mapping], layer.extents)
@@ -95,6 +97,7 @@ class MaestroModel:
         Returns:
             `B` costs as ``(B,)`` arrays; infeasible rows hold ``inf`` and their reason code.
         """
+        accelerator = accelerator.in_elements()
         out, reason = self._run(layer, accelerator, mappings, self.guard)
 
         def explain(row: int) -> Infeasible:

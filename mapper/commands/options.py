@@ -44,7 +44,9 @@ AcceleratorOption = Annotated[
         "--accelerator", "-a", help="Preset (`mapper accelerators` lists them) or YAML file."
     ),
 ]
-CostModelOption = Annotated[str, typer.Option("--cost-model", help="exact, maestro, ...")]
+CostModelOption = Annotated[
+    str, typer.Option("--cost-model", help="exact, maestro, ...; options as exact:energy=maestro.")
+]
 
 _PANEL = "Accelerator, field by field (a number, or `none` for unlimited)"
 NumPes = Annotated[str | None, typer.Option(rich_help_panel=_PANEL, help="Processing elements.")]

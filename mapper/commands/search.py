@@ -224,6 +224,8 @@ def _run(
     from mapper.show.search import print_nothing_found, print_result, result_values
     from runs import plain, print_json
 
+    for doubt in problem.doubts:
+        typer.echo(f"warning: {doubt}", err=True)
     if not as_json:
         typer.echo(
             f"Searching {problem.layer.name} for {problem.objective.name} with {searcher.name}: "
