@@ -170,7 +170,7 @@ def causes_of(
         1: _inner_traffic(exact),
         2: nest.missed_reload(),
         3: nest.reduction(),
-        4: nest.cluster_halo(),
+        4: nest.cluster_halo() or _kept_halo(layer, accelerator, mapping, exact),
         5: _latency(exact),
         6: nest.stride(),
         7: nest.ragged(),
@@ -178,6 +178,15 @@ def causes_of(
         9: nest.edge(),
     }
     return tuple(Cause(number, why) for number, why in found.items() if why)
+
+
+def _kept_halo(layer: Layer, accelerator: Accelerator, mapping: NestMapping, exact: Cost) -> str:
+    roomy = accelerator.unlimited_buffers()
+    slides = load("exact", halo_time="slide").evaluate(layer, roomy, mapping)
+    more = slides.counts["dram_in"] - exact.counts["dram_in"]
+    if more <= 0:
+        return ""
+    return f"L2 still holds {more} input elements where more than a window moves on"
 
 
 class _Nest:

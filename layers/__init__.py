@@ -4,7 +4,7 @@ from layers.fields import from_fields, to_fields
 from layers.files import read_file, read_gamma_csv, read_yaml
 from layers.layer import DIMS, Layer, LayerError, LayerKind
 from layers.shapes import distinct
-from layers.text import inline, parse
+from layers.text import inline, is_file, layers_of, parse
 from layers.zoo import get, network, networks
 
 __all__ = [
@@ -16,6 +16,8 @@ __all__ = [
     "from_fields",
     "get",
     "inline",
+    "is_file",
+    "layers_of",
     "network",
     "networks",
     "parse",

@@ -43,6 +43,24 @@ def parse(text: str) -> Layer:
     return zoo.get(text)
 
 
+def layers_of(text: str) -> tuple[Layer, ...]:
+    """All layers that a text names: a network of the zoo, or a file.
+
+    Args:
+        text: Such as ``mobilenetv2``, ``net.yaml`` or ``net.csv``; a path (``./net``) is always a
+            file.
+
+    Raises:
+        LayerError: There is no such network, or the file cannot be read.
+    """
+    return read_file(text) if is_file(text) else zoo.network(text)
+
+
+def is_file(text: str) -> bool:
+    """Whether a text names a file of layers rather than a network of the zoo."""
+    return Path(text).suffix.lower() in SUFFIXES or ("/" in text and ":" not in text)
+
+
 def inline(layer: Layer) -> str:
     """The layer in line: ``parse(inline(layer))`` has the same shape."""
     fields = to_fields(layer)

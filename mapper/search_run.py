@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from common import engineering
 from runs import Context, Experiment
 
 if TYPE_CHECKING:
@@ -172,6 +173,12 @@ class SearchRun(Experiment):
             searcher.search(problem, min(self.budget, samples), self.seed)
         _warm.add((self.method, self.problem.cost_model))
 
+    def standing(self, best: float) -> str:
+        """See :meth:`Experiment.standing`."""
+        from maestro_env import Objective
+
+        return f"best {engineering(best, Objective.parse(self.problem.objective).unit, digits=4)}"
+
     def run(self, context: Context) -> dict[str, Any]:
         """Search, recording every sample.
 
@@ -192,6 +199,7 @@ class SearchRun(Experiment):
         result: dict[str, Any] = {
             "samples": found.samples,
             "best_value": found.best_value,
+            "unit": problem.objective.unit,
             "feasible_samples": problem.feasible_samples,
             "curve": [[n, value] for n, value in found.improvements],
             "bound": problem.bound,

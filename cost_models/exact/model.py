@@ -13,7 +13,14 @@ from cost_models.cost import Cost, CostBatch
 from cost_models.dataflow import Dataflow
 from cost_models.exact.costs import ROW_NAMES, RowCounts, cost_batch, cost_of, refused
 from cost_models.exact.figures import Setting
-from cost_models.exact.layout import HW_FIELDS, ROW_FIELDS, IntTable
+from cost_models.exact.layout import (
+    HALO_NONE,
+    HALO_RETAIN,
+    HALO_SLIDE,
+    HW_FIELDS,
+    ROW_FIELDS,
+    IntTable,
+)
 from cost_models.exact.limits import MAX_EXTENT, too_large
 from cost_models.exact.options import ExactOptions
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
@@ -193,15 +200,22 @@ class ExactModel(ExactOptions):
                 accelerator.noc_bw or UNLIMITED_BW,
                 accelerator.offchip_bw or UNLIMITED_BW,
                 accelerator.simd_lanes,
-                self.halo_time == "slide",
+                {"none": HALO_NONE, "slide": HALO_SLIDE, "retain": HALO_RETAIN}[self.halo_time],
                 self.halo_space == "tile",
                 self.latency == "bound",
                 self.buffers,
+                _shift(accelerator.noc_bw or UNLIMITED_BW),
+                _shift(accelerator.offchip_bw or UNLIMITED_BW),
             ],
             np.int64,
         )
         assert hw.shape == (HW_FIELDS,)
         return hw
+
+
+def _shift(bandwidth: int) -> int:
+    """The base-two logarithm of a power of two; -1 for any other number."""
+    return -1 if bandwidth & (bandwidth - 1) else bandwidth.bit_length() - 1
 
 
 def _tile_row(tiles: MappingABC[str, int], extents: tuple[int, ...]) -> list[int]:

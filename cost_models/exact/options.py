@@ -18,6 +18,8 @@ from cost_models.physical import MAESTRO_DOUBTS, EnergyTable
 from cost_models.technology import TechnologyError
 from layers import Layer
 
+HALO_TIMES = ("retain", "slide", "none")
+"""What is not fetched again, from most to least."""
 OPTIONS = ("halo_time", "halo_space", "latency", "double_buffer", "energy", "area")
 """Names of the options that change figures."""
 _DOUBTS = {
@@ -32,8 +34,9 @@ class ExactOptions:
     """Options of a model that counts an execution of the loop nest.
 
     Args:
-        halo_time: ``"slide"``: input elements that are still held when the window moves on along
-            Y or X alone are not fetched again; ``"none"``: every tile is fetched in full.
+        halo_time: ``"retain"``: a buffer keeps what it holds, and only what it lacks of its next
+            tile is fetched; ``"slide"``: input elements that are still held when the window moves
+            on along Y or X alone are not fetched again; ``"none"``: every tile is fetched in full.
         halo_space: ``"union"``: an element that several PEs share is read from L2 once;
             ``"tile"``: every distinct tile is read in full.
         latency: ``"stepwise"``: the sum over steps of the slowest of compute and traffic;
@@ -53,14 +56,14 @@ class ExactOptions:
 
     def __init__(
         self,
-        halo_time: str = "slide",
+        halo_time: str = "retain",
         halo_space: str = "union",
         latency: str = "stepwise",
         double_buffer: bool = True,
         energy: str = CACTI,
         area: str = PROVISIONED_AREA,
     ) -> None:
-        self.halo_time = _chosen("halo_time", halo_time, ("slide", "none"))
+        self.halo_time = _chosen("halo_time", halo_time, HALO_TIMES)
         self.halo_space = _chosen("halo_space", halo_space, ("union", "tile"))
         self.latency = _chosen("latency", latency, ("stepwise", "bound"))
         if not isinstance(double_buffer, bool):

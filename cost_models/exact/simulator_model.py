@@ -93,7 +93,7 @@ class SimulatorModel(ExactOptions):
         nest = nest_of(layer, mapping, num_pes)
         _check_size(layer, nest)
         rules = Rules(
-            slide=self.halo_time == "slide",
+            halo_time=self.halo_time,
             tile=self.halo_space == "tile",
             bound=self.latency == "bound",
             simd=accelerator.simd_lanes,

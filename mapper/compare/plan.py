@@ -113,6 +113,8 @@ def _problems(
     options = dict(getattr(model, "options", {}))
     if layer in layers.networks():
         found = [(f"{layer}.{i}", item) for i, item in enumerate(layers.network(layer))]
+    elif layers.is_file(layer):
+        found = [(item.name, item) for item in layers.layers_of(layer)]
     else:
         found = [(layer, layers.parse(layer))]
     for name, item in found:

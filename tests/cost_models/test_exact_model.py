@@ -341,7 +341,10 @@ def test_an_energy_file_is_used(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"halo_time": "slid"}, "halo_time: got 'slid', expected one of slide, none. Did you mean"),
+        (
+            {"halo_time": "slid"},
+            "halo_time: got 'slid', expected one of retain, slide, none. Did you mean",
+        ),
         ({"halo_space": "all"}, "halo_space: got 'all', expected one of union, tile"),
         ({"latency": "bounds"}, "Did you mean 'bound'"),
         ({"double_buffer": 2}, "double_buffer: got 2"),
@@ -362,7 +365,7 @@ def test_wrong_options_are_named(options: dict[str, object], message: str) -> No
         ("mac: 1\nl1: -2\nl2: 10\ndram: 1\n", "l1: got -2, expected a number of at least 0"),
         ("mac: 1\nl1: 1\nl2: 10\ndran: 1\n", "unknown field 'dran'.*Did you mean 'dram'"),
         ("- 1\n", "expected the fields"),
-        ("a: [", "cannot be read as YAML"),
+        ("a: [", "not valid YAML"),
     ],
 )
 def test_wrong_energy_files_are_named(tmp_path: Path, text: str, message: str) -> None:
