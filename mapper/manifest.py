@@ -10,9 +10,8 @@ from runs import plain
 if TYPE_CHECKING:
     from mapper.found import Found
 
-VERSION = 2
-"""Version of the manifest's own form; the first one left out options of the cost model that had
-their defaults."""
+VERSION = 1
+"""Version of the manifest's own form."""
 
 
 def search_manifest(found: Found) -> dict[str, Any]:

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cost_models import Accelerator
     from layers import Layer
     from maestro_env import Problem
-
-FORM = 2
-"""Form of :meth:`ProblemSpec.to_dict`; in the first one, which names none, options of the cost
-model were left out where they had their defaults of that time."""
-FIRST_DEFAULTS: dict[str, dict[str, Any]] = {
-    "exact": {"halo_time": "slide", "padding": "counted", "energy": "maestro", "area": "maestro"},
-}
-FIRST_DEFAULTS["simulator"] = FIRST_DEFAULTS["exact"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +24,8 @@ class ProblemSpec:
         accelerator_name: What tables call it, such as ``edge``.
         objective: Name of the objective.
         cost_model: Name of the cost model.
-        cost_model_options: Options of the cost model.
+        cost_model_options: Options of the cost model, all of them; none stand for those that were
+            the defaults before they were recorded.
         space: Options of the map space.
         limits: Limits such as ``{"max_latency_cycles": 1e6}``.
     """
@@ -55,11 +49,12 @@ class ProblemSpec:
         import cost_models
         from maestro_env import Problem
 
+        options = self.cost_model_options or cost_models.EARLIER_OPTIONS.get(self.cost_model, {})
         return Problem(
             self.layer,
             self.accelerator,
             self.objective,
-            cost_models.load(self.cost_model, **self.cost_model_options),
+            cost_models.load(self.cost_model, **options),
             dict(self.space),
             dict(self.limits),
         )
@@ -79,7 +74,6 @@ class ProblemSpec:
         import layers
 
         return asdict(self) | {
-            "form": FORM,
             "layer": layers.to_fields(self.layer),
             "accelerator": self.accelerator.to_dict(),
         }
@@ -97,28 +91,11 @@ class ProblemSpec:
             values = dict(data)
             values["layer"] = layer_of(values["layer"])
             values["accelerator"] = Accelerator.from_dict(values["accelerator"])
-            if values.pop("form", 1) < FORM:
-                options = first_options(values["cost_model"], values["cost_model_options"])
-                values["cost_model_options"] = options
             return cls(**values)
         except (KeyError, TypeError) as error:
             raise ValueError(
                 f"problem of a stored run: {error}; it is damaged, or a newer program wrote it"
             ) from None
-
-
-def first_options(cost_model: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of a cost model as they were meant when defaults were not spelled out.
-
-    Args:
-        cost_model: Name of the cost model.
-        options: Those that were given.
-    """
-    import cost_models
-
-    known = getattr(cost_models.load(cost_model), "options", {})
-    defaults = FIRST_DEFAULTS.get(cost_model, {})
-    return {name: value for name, value in defaults.items() if name in known} | dict(options)
 
 
 def layer_of(fields: Mapping[str, Any]) -> Layer:
@@ -132,3 +109,9 @@ def layer_of(fields: Mapping[str, Any]) -> Layer:
 
     values = dict(fields)
     return layers.from_fields(values.pop("name"), values.pop("kind"), values)
+
+
+def accelerator_name(text: str, overrides: Mapping[str, str | None] | None = None) -> str:
+    """What tables call an accelerator: a preset or a file's name, and fields that were replaced."""
+    changed = [f"{name}={value}" for name, value in (overrides or {}).items() if value is not None]
+    return " ".join([Path(text).stem if text.endswith((".yaml", ".yml")) else text, *changed])

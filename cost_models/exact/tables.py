@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from common.jit import inner_function
+from common.jit import allocating_function, inner_function
 from cost_models.exact.compute import MAX_PRODUCTS
 from cost_models.exact.kept import SPOT_FIELDS
 from cost_models.exact.layout import (
@@ -103,7 +103,7 @@ def most_places(hw: IntTable, num_pes: int) -> int:
     return min(most, num_pes)
 
 
-@inner_function
+@allocating_function
 def new_tables(hw: IntTable, num_pes: int) -> Tables:
     """Tables for mappings of a layer on at most `num_pes` PEs."""
     places = most_places(hw, num_pes)

@@ -7,21 +7,40 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mapper.commands.options import AcceleratorOption, CostModelOption, LayerOption, OptionError
+from mapper.commands import completion
+from mapper.commands.options import (
+    AcceleratorOption,
+    CostModelOption,
+    LayerOption,
+    ObjectiveOption,
+    OptionError,
+    SeedOption,
+)
+from mapper.output import check_writable
 from runs import Column, print_rows, say, tell
 
 if TYPE_CHECKING:
     from mapper.clustering import Assignment, ClusterTree, Correlation, Dataset
 
 
+MOST_DATASET = 100_000_000
+"""Samples that a dataset in memory may have."""
+
+
 def cluster(
     layer: LayerOption,
-    objective: Annotated[str, typer.Option("--objective", "-o", help="What is minimised.")] = "edp",
+    objective: ObjectiveOption = "edp",
     policy: Annotated[
-        str, typer.Option(help="The searcher that explores: random, ga, gamma, ppo ...")
+        str,
+        typer.Option(
+            help="The searcher that explores: random, ga, gamma, ppo ...",
+            autocompletion=completion.methods,
+        ),
     ] = "random",
-    samples: Annotated[int, typer.Option(min=3, help="Samples of the dataset.")] = 20_000,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same dataset.")] = 0,
+    samples: Annotated[
+        int, typer.Option(min=3, max=MOST_DATASET, help="Samples of the dataset.")
+    ] = 20_000,
+    seed: SeedOption = 0,
     top: Annotated[float, typer.Option(help="Best share of the samples that counts [%].")] = 15.0,
     correlation: Annotated[
         str, typer.Option(help="pearson, spearman or mutual-information.")
@@ -53,9 +72,12 @@ def cluster(
     from mapper.clustering import cluster as build_tree
     from mapper.clustering import correlate
     from mapper.clustering.dataset import Dataset, collect
-    from mapper.result_files import check_writable
 
     budget = _budget(agents)
+    if not 0 < top <= 100:
+        raise OptionError(f"--top: got {top:g}, expected a share above 0 and up to 100 [%]")
+    if threshold is not None and not 0 <= threshold < float("inf"):
+        raise OptionError(f"--threshold: got {threshold:g}, expected a distance of at least 0")
     if out is not None:
         check_writable(out)
     problem = Problem(layer, accelerator, objective, cost_model)

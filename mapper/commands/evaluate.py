@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from common import read_text
+from mapper.commands import completion
 from mapper.commands.options import (
     AcceleratorOption,
     JsonFlag,
@@ -36,6 +38,7 @@ def evaluate(
             "-l",
             help="Zoo name, FILE.yaml:NAME, or in line (see `mapper search --help`); "
             "not needed for a .m file that names its layers.",
+            autocompletion=completion.layers,
         ),
     ] = None,
     mapping: Annotated[Path | None, typer.Option(help="A mapping as YAML.")] = None,
@@ -44,7 +47,11 @@ def evaluate(
     ] = None,
     accelerator: AcceleratorOption = "edge",
     cost_model: Annotated[
-        str, typer.Option(help="exact, maestro, ..., or all of them side by side.")
+        str,
+        typer.Option(
+            help="exact, maestro, ..., or all of them side by side.",
+            autocompletion=completion.cost_models,
+        ),
     ] = "exact",
     no_guard: Annotated[
         bool, typer.Option("--no-guard", help="The maestro model's raw figures, impossible or not.")
@@ -102,12 +109,7 @@ def _pairs_of_file(layer: Layer | None, path: Path) -> list[Pair]:
     """A file of directives belongs to `layer`; a whole network brings its own layers."""
     from cost_models import DataflowError, parse_dataflow, parse_network
 
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise DataflowError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise DataflowError(f"{path}: not UTF-8 text: {error}") from error
+    text = read_text(path, DataflowError, "MAESTRO's directives (.m)")
     if "Network" not in text:
         directives = parse_dataflow(text)
         if not directives.directives:

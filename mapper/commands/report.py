@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from mapper.commands.options import TargetOption, checked_target
 from runs import tell
 
 
@@ -20,13 +21,12 @@ def report(
         typer.Option("--store", metavar="PATH|URL", help="Or a store; runs.sqlite by default."),
     ] = None,
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
-    target: Annotated[
-        float, typer.Option(help="Arrived is: value <= TARGET times the best any method found.")
-    ] = 1.05,
+    target: TargetOption = 1.05,
 ) -> None:
     """Write one HTML page that needs no other file: tables, plots, best mappings, commands."""
     from mapper.report import ReportError, from_folder, from_store, render, write
 
+    checked_target(target)
     if folder is not None and store is not None:
         raise ReportError("give a folder or --store, not both")
     if not out.absolute().parent.is_dir():

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from common import suggest
-from mapper.commands.options import JsonFlag, OptionError
+from mapper.commands.options import DEFAULT_STORE, JsonFlag, OptionError, StoreOption
 from mapper.show.runs import print_run, print_runs, shown_best
-from runs import RunStatus, Store, StoredRun, StoreError, print_json, say, tell
+from runs import print_json, say, tell
+
+if TYPE_CHECKING:
+    from runs import StoredRun
 
 app = typer.Typer(help="List, show and remove the runs of a store.", no_args_is_help=True)
-
-StoreOption = Annotated[
-    str, typer.Option("--store", help="SQLite file or database URL.", metavar="PATH|URL")
-]
-DEFAULT_STORE = "runs.sqlite"
 
 
 @app.command("list")
@@ -30,6 +28,8 @@ def list_runs(
     as_json: JsonFlag = False,
 ) -> None:
     """List runs, oldest first."""
+    from runs import RunStatus, Store
+
     if status is not None and status not in tuple(RunStatus):
         raise OptionError(
             f"--status: got {status!r}, expected one of {', '.join(RunStatus)}."
@@ -53,6 +53,8 @@ def show_run(
     as_json: JsonFlag = False,
 ) -> None:
     """Show one run: its manifest, its result, and what was recorded."""
+    from runs import Store
+
     with Store.open(store, create=False) as opened:
         found = opened.run(run)
         details = _summary(found) | _manifest(found) | {"metrics": opened.metric_names(found.id)}
@@ -68,6 +70,8 @@ def remove_runs(
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Remove runs with all they recorded."""
+    from runs import Store, StoreError
+
     with Store.open(store, create=False) as opened:
         numbers = [opened.number(text) for text in runs]
         found = [run for run in opened.runs() if run.id in numbers]

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mapper.commands import completion
 from mapper.commands.options import (
+    MOST_SAMPLES,
     AcceleratorOption,
     CostModelOption,
     JsonFlag,
@@ -15,9 +17,11 @@ from mapper.commands.options import (
     L2Bytes,
     NocBw,
     NumPes,
+    ObjectiveOption,
     OffchipBw,
     OptionalLayer,
     OptionError,
+    SeedOption,
     SimdLanes,
     accelerator_of,
     pairs_of,
@@ -33,7 +37,12 @@ SPACE_OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search")
 def search(
     layer: OptionalLayer = None,
     network: Annotated[
-        str | None, typer.Option(help="Search every layer of a zoo network instead of one.")
+        str | None,
+        typer.Option(
+            help="Search every layer of a network instead of one: of the zoo, or a YAML or CSV "
+            "file.",
+            autocompletion=completion.networks,
+        ),
     ] = None,
     carry: Annotated[
         str | None,
@@ -44,20 +53,13 @@ def search(
             show_default="nearest",
         ),
     ] = None,
-    objective: Annotated[
-        str,
-        typer.Option(
-            "--objective",
-            "-o",
-            help="latency, energy, edp, area, power, energy_total, edp_total, or a product "
-            "such as 'latency*area'; it is minimised.",
-        ),
-    ] = "edp",
+    objective: ObjectiveOption = "edp",
     method: Annotated[
         str | None,
         typer.Option(
             help="Searcher, such as ga or random.",
             show_default="marl, or ga without the extra rl",
+            autocompletion=completion.methods,
         ),
     ] = None,
     option: Annotated[
@@ -87,9 +89,12 @@ def search(
         bool, typer.Option("--count-dataset", help="Those samples count against the budget.")
     ] = False,
     budget: Annotated[
-        int, typer.Option(min=1, help="Samples to spend (on each layer), to the last one.")
+        int,
+        typer.Option(
+            min=1, max=MOST_SAMPLES, help="Samples to spend (on each layer), to the last one."
+        ),
     ] = 20_000,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same samples.")] = 0,
+    seed: SeedOption = 0,
     accelerator: AcceleratorOption = "edge",
     cost_model: CostModelOption = "exact",
     limit: Annotated[
@@ -140,12 +145,13 @@ def search(
     Ctrl-C ends the search and prints the best mapping so far; exit code 1: none was feasible.
     """
     import baselines
+    import cost_models
     import layers
     from mapper.commands.search_layer import search_layer
     from mapper.commands.search_network import search_network
     from mapper.methods import chosen_method
-    from mapper.problem_spec import ProblemSpec
-    from mapper.result_files import check_writable
+    from mapper.output import check_writable
+    from mapper.problem_spec import ProblemSpec, accelerator_name
     from mapper.search_run import SearchRun
 
     overrides = {
@@ -157,13 +163,15 @@ def search(
         "simd_lanes": simd_lanes,
     }
     hardware = accelerator_of(accelerator, **overrides)
+    model = cost_models.load(cost_model)
+    model_options = dict(getattr(model, "options", {}))
     space_options = pairs_of("--space", space, SPACE_OPTIONS)
     limits = pairs_of("--limit", limit)
     chip = accelerator_name(accelerator, overrides)
 
     def spec_of(layer: Layer, name: str) -> ProblemSpec:
         return ProblemSpec(
-            layer, name, hardware, chip, objective, cost_model, {}, space_options, limits
+            layer, name, hardware, chip, objective, model.name, model_options, space_options, limits
         )
 
     options = {**pairs_of("--option", option), **_of_marl(method, agents, learner)}
@@ -201,12 +209,6 @@ def search(
     baselines.load(what["method"], **options)
     run = SearchRun(spec_of(layers.parse(layer), layer).complete(), **what)
     search_layer(run, store, out, as_json)
-
-
-def accelerator_name(text: str, overrides: dict[str, str | None]) -> str:
-    """What tables call an accelerator: a preset or a file, and the fields that were replaced."""
-    changed = (f"{field}={value}" for field, value in overrides.items() if value is not None)
-    return " ".join([Path(text).stem if text.endswith((".yaml", ".yml")) else text, *changed])
 
 
 def _of_marl(method: str | None, *words: str | None, **options: Any) -> dict[str, Any]:

@@ -24,6 +24,8 @@ def search_layer(run: SearchRun, store: str | None, out: Path | None, as_json: b
     from mapper.show.search import print_nothing_found, print_result, result_values
 
     problem = run.problem.build()
+    for doubt in problem.doubts:
+        tell(f"warning: {doubt}")
     if not as_json:
         tell(
             f"Searching {problem.layer.name} for {problem.objective.name} with {run.method}: "

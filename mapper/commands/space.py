@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mapper.commands import completion
 from mapper.commands.options import AcceleratorOption, JsonFlag, OptionError, pairs_of
 from mapper.commands.search import SPACE_OPTIONS
 
@@ -19,10 +20,22 @@ LEVELS = (1, 2, 3)
 
 def space(
     layer: Annotated[
-        str | None, typer.Option("--layer", "-l", help="Zoo name, FILE.yaml:NAME, or in line.")
+        str | None,
+        typer.Option(
+            "--layer",
+            "-l",
+            help="Zoo name, FILE.yaml:NAME, or in line.",
+            autocompletion=completion.layers,
+        ),
     ] = None,
     network: Annotated[
-        str | None, typer.Option("--network", "-n", help="A network of the zoo: all its layers.")
+        str | None,
+        typer.Option(
+            "--network",
+            "-n",
+            help="A network of the zoo, or a YAML or CSV file: all its layers.",
+            autocompletion=completion.networks,
+        ),
     ] = None,
     accelerator: AcceleratorOption = "edge",
     space: Annotated[
@@ -35,7 +48,7 @@ def space(
         ),
     ] = None,
     tile_sizes: Annotated[
-        int, typer.Option(min=1, help="Equation 1: tile sizes of a dimension, n.")
+        int, typer.Option(min=1, max=10**9, help="Equation 1: tile sizes of a dimension, n.")
     ] = 10,
     parallel_levels: Annotated[
         int, typer.Option(min=1, max=3, help="Equation 1: levels of parallelism, k.")
@@ -57,7 +70,7 @@ def space(
     if layer is not None:
         chosen = [layers.parse(layer)]
     elif network is not None:
-        chosen = list(layers.network(network))
+        chosen = list(layers.layers_of(network))
     chip = Accelerator.load(accelerator)
     options = pairs_of("--space", space, SPACE_OPTIONS)
     rows = [_row(one, chip, options, tile_sizes, parallel_levels) for one in chosen]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mapper.commands.options import JsonFlag
+from mapper.commands.options import DEFAULT_STORE, JsonFlag, StoreOption
 
 
 def validate(
@@ -14,9 +14,7 @@ def validate(
         str | None,
         typer.Argument(help="Number of a run, or how its key begins; all if absent."),
     ] = None,
-    store: Annotated[
-        str, typer.Option("--store", metavar="PATH|URL", help="SQLite file, or any database URL.")
-    ] = "runs.sqlite",
+    store: StoreOption = DEFAULT_STORE,
     as_json: JsonFlag = False,
 ) -> None:
     """Evaluate every stored best mapping again; exit code 1 if one does not hold."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mapper.problem_spec import ProblemSpec
+from mapper.problem_spec import ProblemSpec, accelerator_name
 from mapper.search_run import SearchRun
 
 AREA_LATENCY = 4.0
@@ -81,7 +81,7 @@ def make_plan(
         methods: Names of searchers, each with options as ``ga:population=50``; ``all`` is every
             installed one that does not enumerate the whole space.
         accelerator: A preset's name or a YAML file.
-        cost_model: Name of a cost model.
+        cost_model: Name of a cost model, with options as ``exact:energy=maestro``.
         budget: Samples a search.
         seeds: How many seeds, from 0.
         space: Options of the map space.
@@ -105,17 +105,22 @@ def make_plan(
 def _problems(
     layer: str, objective: str, accelerator: str, cost_model: str, space: Mapping[str, Any]
 ) -> Iterator[ProblemSpec]:
+    import cost_models
     import layers
     from cost_models import Accelerator
 
     chip = Accelerator.load(accelerator)
+    model = cost_models.load(cost_model)
+    options = dict(getattr(model, "options", {}))
     if layer in layers.networks():
         found = [(f"{layer}.{i}", item) for i, item in enumerate(layers.network(layer))]
+    elif layers.is_file(layer):
+        found = [(item.name, item) for item in layers.layers_of(layer)]
     else:
         found = [(layer, layers.parse(layer))]
     for name, item in found:
         spec = ProblemSpec(
-            item, name, chip, accelerator_name(accelerator), objective, cost_model, {}, space
+            item, name, chip, accelerator_name(accelerator), objective, model.name, options, space
         )
         yield _with_area_rules(spec) if "area" in objective.split("*") else spec.complete()
 
@@ -126,13 +131,6 @@ def _with_area_rules(spec: ProblemSpec) -> ProblemSpec:
     limits = {} if bound is None else {"max_latency_cycles": AREA_LATENCY * bound}
     co_search = {**spec.space, "co_search": ["num_pes"]}
     return replace(spec, space=co_search, limits=limits).complete()
-
-
-def accelerator_name(text: str) -> str:
-    """What tables call an accelerator: a preset's name, or a file's without folder."""
-    from pathlib import Path
-
-    return Path(text).stem if text.endswith((".yaml", ".yml")) else text
 
 
 def _methods(texts: Sequence[str]) -> Iterator[Method]:

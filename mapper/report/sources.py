@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from mapper.problem_spec import ProblemSpec, first_options, layer_of
+from common import brief, read_json, read_yaml
+from mapper.problem_spec import ProblemSpec, layer_of
 from mapper.search_run import KIND
 from runs import RunStatus, Store, StoredRun
 
@@ -93,11 +92,14 @@ def _manifests(folder: Path) -> Iterator[Path]:
 def _read(path: Path) -> StoredRun:
     """A search result on disk, as a store would hold it."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        mapping = yaml.safe_load((path.parent / MAPPING).read_text(encoding="utf-8"))
+        data = read_json(path, ReportError)
+        mapping = read_yaml(path.parent / MAPPING, ReportError)
         return _as_run(data, mapping, path.stat().st_mtime)
-    except (OSError, KeyError, TypeError, ValueError, yaml.YAMLError) as error:
-        raise ReportError(f"{path}: is no result of `mapper search --out`: {error!r}") from error
+    except ReportError:
+        raise
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        why = brief(error)
+        raise ReportError(f"{path}: is no result of `mapper search --out` ({why})") from error
 
 
 def _as_run(data: dict[str, Any], mapping: dict[str, Any], written: float) -> StoredRun:
@@ -113,9 +115,7 @@ def _as_run(data: dict[str, Any], mapping: dict[str, Any], written: float) -> St
         chip_name(chip),
         problem["objective"],
         problem["cost_model"],
-        problem["cost_model_options"]
-        if data["manifest_version"] > 1
-        else first_options(problem["cost_model"], problem["cost_model_options"]),
+        problem["cost_model_options"],
         problem["space"],
         problem["limits"],
     )
