@@ -9,7 +9,7 @@ from tests.mapper.marl_runs import problem, samples_of
 
 torch = pytest.importorskip("torch", reason="needs the extra rl")
 
-from mapper.marl.checkpoint import VERSION, CheckpointError
+from mapper.marl.checkpoint import SEARCH, CheckpointError
 from mapper.marl.elites import Elites
 
 
@@ -31,7 +31,7 @@ def interrupted(tmp_path, after, **options):
     counted.on_evaluate = hook
     with pytest.raises(KilledError):
         searcher.search(counted, 600, 0)
-    stopped = torch.load(path, weights_only=True)["problem"]["samples"]
+    stopped = SEARCH.load(path)["problem"]["samples"]
     return searcher, np.concatenate(actions)[:stopped]
 
 
@@ -58,7 +58,7 @@ def test_a_checkpoint_of_another_search_is_refused(tmp_path):
 
 def test_nothing_is_unpickled_from_a_checkpoint(tmp_path):
     path = tmp_path / "state.pt"
-    torch.save({"version": VERSION, "evil": Elites.empty}, path)
+    torch.save({"version": SEARCH.version, "evil": Elites.empty}, path)
     with pytest.raises(CheckpointError, match="is no checkpoint"):
         baselines.load("marl", warm_start=str(path)).search(problem(), 100, 0)
 
