@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from baselines.dedup import Dedup
 from baselines.extras import require
-from baselines.operators import Moves, Seen
+from baselines.operators import Moves
 from baselines.searcher import BaseSearcher, Capabilities, positive
 from maestro_env import MapSpace, Problem
 from maestro_env.evaluation import FloatArray
@@ -58,8 +59,8 @@ class BayesianOptimisation(BaseSearcher):
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         require("skopt", self.name, "bo")
-        space, moves, seen = problem.space, Moves(problem.space), Seen(problem)
-        actions = seen.fill(
+        space, moves, dedup = problem.space, Moves(problem.space), Dedup(problem)
+        actions = dedup.fill(
             lambda n: space.canonical(space.sample(n, rng)),
             self.config.startup,
             lambda n: space.sample(n, rng),
@@ -73,8 +74,8 @@ class BayesianOptimisation(BaseSearcher):
                 if model.fitted_at + self.config.refit <= len(values) or not model.fitted_at:
                     model.fit_kernels(actions, values)
                 model.fit(actions, values)
-                action = self._propose(problem, moves, seen, model, actions, values, rng)
-            seen.fresh(action)
+                action = self._propose(problem, moves, dedup, model, actions, values, rng)
+            dedup.fresh(action)
             actions = np.concatenate([actions, action])
             values = np.concatenate([values, problem.evaluate(action).values])
 
@@ -82,7 +83,7 @@ class BayesianOptimisation(BaseSearcher):
         self,
         problem: Problem,
         moves: Moves,
-        seen: Seen,
+        dedup: Dedup,
         model: _Model,
         actions: IntArray,
         values: FloatArray,
@@ -96,7 +97,7 @@ class BayesianOptimisation(BaseSearcher):
         wide = space.sample(self.config.candidates, rng)
         candidates = space.canonical(np.concatenate([near, wide]))
         for row in np.argsort(-model.acquisition(candidates), kind="stable"):
-            if not seen.known(candidates[row : row + 1])[0]:
+            if not dedup.known(candidates[row : row + 1])[0]:
                 return candidates[row : row + 1]
         return candidates[:1]
 
