@@ -74,7 +74,7 @@ class BayesianOptimisation(BaseSearcher):
     )
     Config = BoConfig
     config: BoConfig
-    capabilities = Capabilities(extra="bo")
+    capabilities = Capabilities(extra="bo", warm_up=34)
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         require("botorch", self.name, "bo")

@@ -53,7 +53,7 @@ class Tpe(BaseSearcher):
     source = "Bergstra et al., Algorithms for hyper-parameter optimization, NeurIPS 2011; Optuna"
     Config = TpeConfig
     config: TpeConfig
-    capabilities = Capabilities(extra="bo")
+    capabilities = Capabilities(extra="bo", warm_up=54)
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         require("optuna", self.name, "bo")
