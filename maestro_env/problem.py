@@ -11,7 +11,7 @@ import numpy as np
 
 import cost_models
 import layers
-from cost_models import Accelerator, CostModel, capabilities_of
+from cost_models import Accelerator, CostModel, capabilities_of, check_objective
 from layers import Layer
 from maestro_env.bounds import figure_bounds
 from maestro_env.evaluation import Evaluation, FloatArray, within_limits
@@ -83,6 +83,8 @@ class Problem:
                 "find exactly those; load maestro with guard=True, or another model"
             )
         self.cost_model: CostModel = cost_model
+        self.doubts = check_objective(cost_model, accelerator, self.objective.figures)
+        """Why a search for this objective finds little of use, one sentence each."""
         self.space = self._checked_space(space)
         self.limits = checked_limits(limits)
         self.on_evaluate: Hook | None = None
@@ -244,6 +246,25 @@ class Problem:
             self.best_action = actions[row].copy()
         self.samples += len(actions)
         self.feasible_samples += int(np.isfinite(values).sum())
+
+    def state_dict(self) -> dict[str, Any]:
+        """The counters: samples, and the best of them."""
+        return {
+            "samples": self.samples,
+            "feasible_samples": self.feasible_samples,
+            "best_value": self.best_value,
+            "best_action": self.best_action,
+            "improvements": self.improvements,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take back what :meth:`state_dict` gave; budget and hook stay as they are."""
+        best = state["best_action"]
+        self.samples = int(state["samples"])
+        self.feasible_samples = int(state["feasible_samples"])
+        self.best_value = float(state["best_value"])
+        self.best_action = None if best is None else np.array(best, dtype=np.int64)
+        self.improvements = [(int(n), float(value)) for n, value in state["improvements"]]
 
     def describe(self) -> dict[str, Any]:
         """The definition as plain values, for a manifest."""

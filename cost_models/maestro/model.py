@@ -24,6 +24,7 @@ from cost_models.maestro.report import DETAILS, FIRST_DETAIL, GUARDED, OUTPUTS, 
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
 from cost_models.model import CostModelError, ModelCapabilities, Symmetry
+from cost_models.physical import MAESTRO_DOUBTS
 from cost_models.threads import default_threads, run_rows
 from layers import Layer
 
@@ -52,10 +53,15 @@ class MaestroModel:
             raise CostModelError(f"threads: got {threads!r}, expected a whole number of at least 1")
         self.guard = guard
         self.capabilities = ModelCapabilities(
-            Symmetry.TILE, MAESTRO_LAWS if guard else None, sound=guard
+            Symmetry.TILE, MAESTRO_LAWS if guard else None, sound=guard, doubts=MAESTRO_DOUBTS
         )
         self.threads = threads
         self._mode = GUARDED if guard else RAW
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Every option by name that changes a figure, as :func:`cost_models.load` takes them."""
+        return {"guard": self.guard}
 
     def evaluate(self, layer: Layer, accelerator: Accelerator, mapping: Mapping | Dataflow) -> Cost:
         """Estimate the cost of one mapping.
@@ -69,6 +75,7 @@ class MaestroModel:
         Returns:
             The cost; every figure is inf where `infeasible` says why there is none.
         """
+        accelerator = accelerator.in_elements()
         if isinstance(mapping, Dataflow):
             return self._evaluate_dataflow(layer, accelerator, mapping)
         batch = MappingBatch.from_mappings([mapping], layer.extents)
@@ -91,6 +98,7 @@ class MaestroModel:
         Returns:
             `B` costs as ``(B,)`` arrays; infeasible rows hold ``inf`` and their reason code.
         """
+        accelerator = accelerator.in_elements()
         out, reason = self._run(layer, accelerator, mappings, self._mode)
 
         def explain(row: int) -> Infeasible:
@@ -122,7 +130,7 @@ class MaestroModel:
         pes = np.empty(0, np.int32) if batch.num_pes is None else batch.num_pes
         entries = layer_entries(layer)
         extents = np.array(layer.extents, np.int64)
-        fewest = accelerator.num_pes if batch.num_pes is None else int(batch.num_pes.min(initial=1))
+        fewest = accelerator.num_pes if batch.num_pes is None else int(batch.num_pes.min(initial=accelerator.num_pes))
         facts, hardware = _facts(layer, accelerator, fewest), _hardware(accelerator)
         arrays = (batch.orders, batch.parallel, batch.tiles, batch.cluster_size, pes)
 

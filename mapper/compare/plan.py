@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mapper.search_run import ProblemSpec, SearchRun
+from mapper.problem_spec import ProblemSpec, accelerator_name
+from mapper.search_run import SearchRun
 
 AREA_LATENCY = 4.0
 """A search for area may be this much slower than the fastest the accelerator could be."""
@@ -80,7 +81,7 @@ def make_plan(
         methods: Names of searchers, each with options as ``ga:population=50``; ``all`` is every
             installed one that does not enumerate the whole space.
         accelerator: A preset's name or a YAML file.
-        cost_model: Name of a cost model.
+        cost_model: Name of a cost model, with options as ``exact:energy=maestro``.
         budget: Samples a search.
         seeds: How many seeds, from 0.
         space: Options of the map space.
@@ -104,10 +105,13 @@ def make_plan(
 def _problems(
     layer: str, objective: str, accelerator: str, cost_model: str, space: Mapping[str, Any]
 ) -> Iterator[ProblemSpec]:
+    import cost_models
     import layers
     from cost_models import Accelerator
 
     chip = Accelerator.load(accelerator)
+    model = cost_models.load(cost_model)
+    options = dict(getattr(model, "options", {}))
     if layer in layers.networks():
         found = [(f"{layer}.{i}", item) for i, item in enumerate(layers.network(layer))]
     elif layers.is_file(layer):
@@ -116,28 +120,17 @@ def _problems(
         found = [(layer, layers.parse(layer))]
     for name, item in found:
         spec = ProblemSpec(
-            item, name, chip, accelerator_name(accelerator), objective, cost_model, {}, space
+            item, name, chip, accelerator_name(accelerator), objective, model.name, options, space
         )
-        yield _with_area_rules(spec) if "area" in objective.split("*") else _checked(spec)
+        yield _with_area_rules(spec) if "area" in objective.split("*") else spec.complete()
 
 
 def _with_area_rules(spec: ProblemSpec) -> ProblemSpec:
     """Area with PE co-search and a latency limit, see `AREA_NOTE`."""
-    bound = _checked(replace(spec, objective="latency")).build().bound
+    bound = replace(spec, objective="latency").build().bound
     limits = {} if bound is None else {"max_latency_cycles": AREA_LATENCY * bound}
-    return _checked(replace(spec, space={**spec.space, "co_search": ["num_pes"]}, limits=limits))
-
-
-def _checked(spec: ProblemSpec) -> ProblemSpec:
-    """The same spec with the space's options complete; building it finds every mistake early."""
-    return replace(spec, space=spec.build().space.options)
-
-
-def accelerator_name(text: str) -> str:
-    """What tables call an accelerator: a preset's name, or a file's without folder."""
-    from pathlib import Path
-
-    return Path(text).stem if text.endswith((".yaml", ".yml")) else text
+    co_search = {**spec.space, "co_search": ["num_pes"]}
+    return replace(spec, space=co_search, limits=limits).complete()
 
 
 def _methods(texts: Sequence[str]) -> Iterator[Method]:
