@@ -130,7 +130,9 @@ class MaestroModel:
         pes = np.empty(0, np.int32) if batch.num_pes is None else batch.num_pes
         entries = layer_entries(layer)
         extents = np.array(layer.extents, np.int64)
-        fewest = accelerator.num_pes if batch.num_pes is None else int(batch.num_pes.min(initial=accelerator.num_pes))
+        fewest = accelerator.num_pes
+        if batch.num_pes is not None:
+            fewest = int(batch.num_pes.min(initial=fewest))
         facts, hardware = _facts(layer, accelerator, fewest), _hardware(accelerator)
         arrays = (batch.orders, batch.parallel, batch.tiles, batch.cluster_size, pes)
 
