@@ -34,6 +34,9 @@ def figure_bounds(
     bounds = {"latency_cycles": all_pes["latency"]}
     fewest = replace(accelerator, num_pes=min_pes or accelerator.num_pes)
     few_pes = lower_bounds(layer, fewest, laws)
+    # fewer PEs take longer, and are smaller: each figure's bound is that of its better end
+    hardware = of_model if own is None or fewest == accelerator else own(layer, fewest)
+    of_model |= {name: hardware[name] for name in ("area_um2", "power_mw") if name in hardware}
     return bounds | {
         "energy_nj": all_pes["energy"],
         "energy_total_nj": all_pes["energy_total"],

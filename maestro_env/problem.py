@@ -11,7 +11,7 @@ import numpy as np
 
 import cost_models
 import layers
-from cost_models import Accelerator, CostModel, capabilities_of
+from cost_models import Accelerator, CostModel, capabilities_of, check_objective
 from layers import Layer
 from maestro_env.bounds import figure_bounds
 from maestro_env.evaluation import Evaluation, FloatArray, within_limits
@@ -83,6 +83,8 @@ class Problem:
                 "find exactly those; load maestro with guard=True, or another model"
             )
         self.cost_model: CostModel = cost_model
+        self.doubts = check_objective(cost_model, accelerator, self.objective.figures)
+        """Why a search for this objective finds little of use, one sentence each."""
         self.space = self._checked_space(space)
         self.limits = checked_limits(limits)
         self.on_evaluate: Hook | None = None

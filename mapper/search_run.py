@@ -38,7 +38,8 @@ class ProblemSpec:
         accelerator_name: What tables call it, such as ``edge``.
         objective: Name of the objective.
         cost_model: Name of the cost model.
-        cost_model_options: Options of the cost model.
+        cost_model_options: Options of the cost model, all of them; none stand for those that were
+            the defaults before they were recorded.
         space: Options of the map space.
         limits: Limits such as ``{"max_latency_cycles": 1e6}``.
     """
@@ -62,11 +63,12 @@ class ProblemSpec:
         import cost_models
         from maestro_env import Problem
 
+        options = self.cost_model_options or cost_models.EARLIER_OPTIONS.get(self.cost_model, {})
         return Problem(
             self.layer,
             self.accelerator,
             self.objective,
-            cost_models.load(self.cost_model, **self.cost_model_options),
+            cost_models.load(self.cost_model, **options),
             dict(self.space),
             dict(self.limits),
         )

@@ -23,6 +23,7 @@ from cost_models.maestro.report import ACCESS_KINDS, DETAILS, FIRST_ACCESS, FIRS
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
 from cost_models.model import CostModelError, ModelCapabilities, Symmetry
+from cost_models.physical import MAESTRO_DOUBTS
 from cost_models.threads import default_threads, run_rows
 from layers import Layer
 
@@ -51,7 +52,7 @@ class MaestroModel:
             raise CostModelError(f"threads: got {threads!r}, expected a whole number of at least 1")
         self.guard = guard
         self.capabilities = ModelCapabilities(
-            Symmetry.TILE, MAESTRO_LAWS if guard else None, sound=guard
+            Symmetry.TILE, MAESTRO_LAWS if guard else None, sound=guard, doubts=MAESTRO_DOUBTS
         )
         self.threads = threads
 
@@ -67,6 +68,7 @@ class MaestroModel:
         Returns:
             The cost; every figure is inf where `infeasible` says why there is none.
         """
+        accelerator = accelerator.in_elements()
         if isinstance(mapping, Dataflow):
             return self._evaluate_dataflow(layer, accelerator, mapping)
         batch = MappingBatch.from_mappings([mapping], layer.extents)
@@ -89,6 +91,7 @@ class MaestroModel:
         Returns:
             `B` costs as ``(B,)`` arrays; infeasible rows hold ``inf`` and their reason code.
         """
+        accelerator = accelerator.in_elements()
         out, reason = self._run(layer, accelerator, mappings, self.guard)
 
         def explain(row: int) -> Infeasible:

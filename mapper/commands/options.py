@@ -51,7 +51,11 @@ AcceleratorOption = Annotated[
 ]
 CostModelOption = Annotated[
     str,
-    typer.Option("--cost-model", help="exact, maestro, ...", autocompletion=completion.cost_models),
+    typer.Option(
+        "--cost-model",
+        help="exact, maestro, ...; with options: exact:area=maestro.",
+        autocompletion=completion.cost_models,
+    ),
 ]
 ObjectiveOption = Annotated[
     str,

@@ -230,6 +230,8 @@ def _run(
     from mapper.show.progress import SearchProgress
     from mapper.show.search import print_nothing_found, print_result, result_values
 
+    for doubt in problem.doubts:
+        typer.echo(f"warning: {doubt}", err=True)
     if not as_json:
         tell(
             f"Searching {problem.layer.name} for {problem.objective.name} with {searcher.name}: "
