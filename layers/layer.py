@@ -77,7 +77,7 @@ class Layer:
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", self._checked_kind())
         for field in _SIZES:
-            object.__setattr__(self, field, self._positive(field, getattr(self, field)))
+            object.__setattr__(self, field, _counted(self.name, field, getattr(self, field)))
         for field in ("stride", "dilation"):
             object.__setattr__(self, field, self._pair(field))
         object.__setattr__(self, "padding", self._checked_padding())
@@ -96,35 +96,19 @@ class Layer:
                 f"{suggest(str(self.kind).upper(), LayerKind)}"
             ) from None
 
-    def _positive(self, field: str, value: Any, least: int = 1) -> int:
-        try:
-            number = operator.index(value)
-        except TypeError:
-            number = -1
-        if isinstance(value, bool) or number < least:
-            what = "positive integer" if least else "whole number of at least 0"
-            raise LayerError(
-                f"layer {self.name!r}: {field}={value!r} is not a {what}; "
-                f"give {field} as a whole number of at least {least}"
-            )
-        if number > MAX_EXTENT:
-            raise LayerError(
-                f"layer {self.name!r}: {field}={value} is too large; expected at most {MAX_EXTENT}"
-            )
-        return number
-
     def _several(self, field: str, count: int, least: int, axes: str) -> tuple[int, ...]:
         values = getattr(self, field)
         if isinstance(values, str) or len(values) != count:
             raise LayerError(
                 f"layer {self.name!r}: {field}={values!r} has not {count} entries; expected {axes}"
             )
-        return tuple(self._positive(f"{field}[{i}]", v, least) for i, v in enumerate(values))
+        parts = enumerate(values)
+        return tuple(_counted(self.name, f"{field}[{i}]", value, least) for i, value in parts)
 
     def _pair(self, field: str) -> Pair:
         value: Any = getattr(self, field)
         if not isinstance(value, tuple | list):
-            return self._positive(field, value)
+            return _counted(self.name, field, value)
         rows, columns = self._several(field, 2, 1, "one number, or (rows, columns)")
         if field == "dilation":  # a filter of one tap has nothing to spread
             rows, columns = (rows if self.R > 1 else 1), (columns if self.S > 1 else 1)
@@ -187,7 +171,13 @@ class Layer:
 
     @classmethod
     def gemm(cls, name: str, M: int, N: int, K: int, batch: int = 1) -> Layer:
-        """The product of an ``M x K`` and a ``K x N`` matrix, repeated `batch` times."""
+        """The product of an ``M x K`` and a ``K x N`` matrix, repeated `batch` times.
+
+        Raises:
+            LayerError: A number is no positive integer.
+        """
+        for field, value in (("M", M), ("N", N), ("K", K), ("batch", batch)):
+            _counted(name, field, value)
         return cls(name, LayerKind.GEMM, K=N, C=K, Y=M, X=1, R=1, S=1, N=batch)
 
     def renamed(self, name: str) -> Layer:
@@ -305,6 +295,25 @@ class Layer:
     def _coupled(self, tensor: int) -> int:
         coupled = COUPLED[self.kind][tensor]
         return math.prod(n for dim, n in zip(DIMS, self.extents, strict=True) if dim in coupled)
+
+
+def _counted(name: str, field: str, value: Any, least: int = 1) -> int:
+    """A number of a layer's field, checked: a whole number of at least `least`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if isinstance(value, bool) or number < least:
+        what = "positive integer" if least else "whole number of at least 0"
+        raise LayerError(
+            f"layer {name!r}: {field}={value!r} is not a {what}; "
+            f"give {field} as a whole number of at least {least}"
+        )
+    if number > MAX_EXTENT:
+        raise LayerError(
+            f"layer {name!r}: {field}={value} is too large; expected at most {MAX_EXTENT}"
+        )
+    return number
 
 
 def footprint(outputs: int, taps: int, stride: int, dilation: int) -> int:
