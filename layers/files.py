@@ -95,8 +95,9 @@ def read_gamma_csv(path: str | Path) -> tuple[Layer, ...]:
 
     A header may give them in another order; without one they stand in this order. ``T`` is 0 for a
     fully connected layer (only K and C are read), 1 for CONV, 2 for DSCONV and 3 for GEMM (K, C and
-    Y hold its M, N and K), as in ``get_CONVtypeShape`` of GAMMA's ``gamma.py``. GAMMA's inputs are unpadded and its strides 1; they are read as they stand.
-    Layers are called by the file's stem and their 0-based index: ``mobilenet_v2.3``.
+    Y hold its M, N and K), as in ``get_CONVtypeShape`` of GAMMA's ``gamma.py``. GAMMA's inputs are
+    unpadded and its strides 1; they are read as they stand. Layers are called by the file's stem
+    and their 0-based index: ``mobilenet_v2.3``.
 
     Raises:
         LayerError: The file cannot be read, or a row is wrong; names file, line and field.

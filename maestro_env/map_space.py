@@ -178,9 +178,10 @@ class MapSpace:
         Raises:
             ActionError: See :meth:`check`.
         """
-        return self._decode(self.check(actions))
+        return self.decode_checked(self.check(actions))
 
-    def _decode(self, actions: IntArray) -> MappingBatch:
+    def decode_checked(self, actions: IntArray) -> MappingBatch:
+        """Translate actions that :meth:`check` gave."""
         orders, parallel, tiles, cluster, pes = codec.decode_rows(actions, self._layout)
         searched = pes if "num_pes" in self.co_search else None
         return MappingBatch(orders, parallel, tiles, cluster, searched)
