@@ -74,7 +74,7 @@ class LazyInfo(dict[str, Any]):
     def __ror__(self, other: Any) -> Any:
         return dict(other) | self.copy()
 
-    def __ior__(self, other: Any) -> LazyInfo:  # type: ignore[override,misc]  # as dict has it
+    def __ior__(self, other: Any) -> LazyInfo:  # type: ignore[override]  # as dict has it
         self.update(other)
         return self
 
