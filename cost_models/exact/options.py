@@ -93,9 +93,13 @@ class ExactOptions:
     def capabilities(self) -> ModelCapabilities:
         """What the model says of itself under these options."""
         if self.area == MAESTRO_AREA:
-            return ModelCapabilities(Symmetry.NEST, EXACT_LAWS, doubts=MAESTRO_DOUBTS)
+            return ModelCapabilities(Symmetry.NEST, EXACT_LAWS, repeated="", doubts=MAESTRO_DOUBTS)
         return ModelCapabilities(
-            Symmetry.NEST, EXACT_LAWS, needs={"area_um2": ("L2", "L1")}, doubts=_DOUBTS
+            Symmetry.NEST,
+            EXACT_LAWS,
+            repeated="",
+            needs={"area_um2": ("L2", "L1")},
+            doubts=_DOUBTS,
         )
 
     def lower_bounds(self, layer: Layer, accelerator: Accelerator) -> dict[str, float]:
@@ -134,8 +138,9 @@ class ExactOptions:
         """The report of a broken limit; arguments as :func:`~cost_models.exact.limits.explain`."""
         outer = tuple(min(t, n) for t, n in zip(tiles[0], layer.extents, strict=True))
         inner = tuple(min(t, n) for t, n in zip(tiles[1], outer, strict=True))
+        chip = accelerator.in_elements()
         return explain(
-            code, layer, accelerator, (outer, inner), outer_dim, cluster_size, num_pes, self.buffers
+            code, layer, chip, (outer, inner), outer_dim, cluster_size, num_pes, self.buffers
         )
 
 

@@ -12,12 +12,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from baselines.dedup import Dedup
 from baselines.nest_features import nest_features
 from baselines.operators import Moves
-from cost_models import MappingBatch, capabilities_of
+from cost_models import MappingBatch
 from maestro_env import BudgetExhausted, Problem
 from maestro_env.evaluation import Evaluation
-from maestro_env.symmetry import keys
 from mapper.clustering import Assignment
 from mapper.marl.checkpoint import restore, save, warm
 from mapper.marl.config import MarlConfig
@@ -74,7 +74,7 @@ class BatchedLearner:
         self.elites = self.archive = Elites.empty(len(self.columns), OBSERVATION)
         self.plateau = Plateau(config.elites, config.patience, config.growth)
         self.restarts = 0
-        self.known: set[int] = set()
+        self.dedup = Dedup(problem)
         self.pending: list[Transitions] = []
         self.feedback = Observer(problem)
         self.before = self.kept = 0
@@ -238,15 +238,12 @@ class BatchedLearner:
         """Draw many worlds and keep those that the surrogate picks."""
         drawn = draw(self.config.proposals * SCREENED)
         mappings = self._mappings(drawn.moved)
-        nests = self._nests(mappings)
-        known = self.known if self.config.avoid_repeats else set()
-        new = {nest: row for row, nest in enumerate(nests) if nest not in known}
-        rows = np.fromiter(new.values(), np.int64)
+        rows = self.dedup.distinct(mappings, repeats=not self.config.avoid_repeats)
         if len(rows) < SCREENED:
             return self._fresh(draw, SCREENED)
         features = nest_features(self.problem, mappings.take(rows))
         picked = rows[self.surrogate.pick(features, SCREENED, self.rng)]
-        self.known.update(nests[row] for row in picked)
+        self.dedup.fresh(self._actions(drawn.moved[picked]))
         return drawn.rows(picked)
 
     def _fresh(self, draw: Callable[[int], Choices], count: int) -> Choices:
@@ -268,22 +265,7 @@ class BatchedLearner:
 
     def _unseen(self, choices: IntArray, most: int) -> IntArray:
         """The first rows, at most so many, whose loop nest was not seen before; now they were."""
-        new: list[int] = []
-        for row, key in enumerate(self._nests(self._mappings(choices))):
-            if len(new) == most:
-                break
-            if key not in self.known:
-                self.known.add(key)
-                new.append(row)
-        return np.array(new, dtype=np.int64)
-
-    def _nests(self, mappings: MappingBatch) -> list[int]:
-        """What tells the loop nests of `B` mappings apart."""
-        problem = self.problem
-        symmetry = capabilities_of(problem.cost_model).symmetry
-        nests = keys(problem.layer, problem.accelerator, mappings, symmetry)
-        found: list[int] = nests.tolist()
-        return found
+        return np.flatnonzero(self.dedup.fresh(self._actions(choices), most))
 
     def _features(self, choices: IntArray) -> FloatArray:
         """``(B, F)`` numbers that the surrogate learns from."""

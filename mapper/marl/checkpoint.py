@@ -64,7 +64,7 @@ def restore(learner: BatchedLearner, path: str | Path) -> None:
     learner.elites = Elites(*(tensor.numpy() for tensor in state["elites"]))
     learner.archive = Elites(*(tensor.numpy() for tensor in state["archive"]))
     learner.pending = [Transitions(*(t.numpy() for t in part)) for part in state["pending"]]
-    learner.known = set(state["known"].numpy().view(np.uint64).tolist())
+    learner.dedup.known = set(state["known"].numpy().view(np.uint64).tolist())
     learner.surrogate.restore(state["surrogate"])
     learner.feedback.reference = state["reference"].numpy()
     learner.feedback.level = state["level"]
@@ -126,7 +126,7 @@ def warm(learner: BatchedLearner, path: str | Path) -> None:
 def _state(learner: BatchedLearner) -> dict[str, Any]:
     problem = learner.problem
     best = problem.best_action
-    known = np.array(sorted(learner.known), dtype=np.uint64).view(np.int64)
+    known = np.array(sorted(learner.dedup.known), dtype=np.uint64).view(np.int64)
     return {
         "version": VERSION,
         "identity": _identity(learner),
