@@ -55,7 +55,7 @@ class Layer:
 
     Raises:
         LayerError: An extent is not a positive integer, the filter is larger than the input, the
-            padding leaves no input, or the kind and the extents contradict each other.
+            padding is larger than the input, or the kind and the extents contradict each other.
     """
 
     name: str
@@ -73,6 +73,7 @@ class Layer:
     padding: Padding = (0, 0, 0, 0)
 
     _given: ClassVar[tuple[int, int, Padding]]
+    _extents: ClassVar[tuple[int, int, int, int, int, int, int, int]]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", self._checked_kind())
@@ -122,11 +123,10 @@ class Layer:
             )
         top, bottom, left, right = self._several("padding", 4, 0, "(top, bottom, left, right)")
         for (size, _, what), padded in zip(_AXES, (top + bottom, left + right), strict=True):
-            if padded >= getattr(self, size):
+            if padded > getattr(self, size):
                 raise LayerError(
-                    f"layer {self.name!r}: padding={self.padding!r} leaves no input {what}; "
-                    f"{size}={getattr(self, size)} includes the padding, expected more than "
-                    f"{padded}"
+                    f"layer {self.name!r}: padding={self.padding!r} has more {what} than the input; "
+                    f"{size}={getattr(self, size)} includes the padding, expected at least {padded}"
                 )
         return (top, bottom, left, right)
 
@@ -164,10 +164,13 @@ class Layer:
         top, bottom, left, right = self.padding
         rows = (self.out_y - 1) * self.stride_y + self.reach_y
         columns = (self.out_x - 1) * self.stride_x + self.reach_x
-        padding = (top, max(0, bottom - self.Y + rows), left, max(0, right - self.X + columns))
+        bottom, right = max(0, bottom - self.Y + rows), max(0, right - self.X + columns)
+        padding = (min(top, rows), bottom, min(left, columns), right)
         object.__setattr__(self, "padding", padding)
         object.__setattr__(self, "Y", rows)
         object.__setattr__(self, "X", columns)
+        extents = (self.K, self.C, self.out_y, self.out_x, self.R, self.S, self.N, self.groups)
+        object.__setattr__(self, "_extents", extents)
 
     @classmethod
     def gemm(cls, name: str, M: int, N: int, K: int, batch: int = 1) -> Layer:
@@ -256,7 +259,7 @@ class Layer:
     @property
     def extents(self) -> tuple[int, int, int, int, int, int, int, int]:
         """Extents in the order of `DIMS`; Y and X in output coordinates, K and C of one group."""
-        return (self.K, self.C, self.out_y, self.out_x, self.R, self.S, self.N, self.groups)
+        return self._extents
 
     @property
     def coupling(self) -> NDArray[np.int8]:
