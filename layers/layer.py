@@ -125,8 +125,9 @@ class Layer:
         for (size, _, what), padded in zip(_AXES, (top + bottom, left + right), strict=True):
             if padded > getattr(self, size):
                 raise LayerError(
-                    f"layer {self.name!r}: padding={self.padding!r} has more {what} than the input; "
-                    f"{size}={getattr(self, size)} includes the padding, expected at least {padded}"
+                    f"layer {self.name!r}: padding={self.padding!r} has more {what} than "
+                    f"the input; {size}={getattr(self, size)} includes the padding, expected at "
+                    f"least {padded}"
                 )
         return (top, bottom, left, right)
 
