@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from numba import njit
+from numba.core.cpu import CPUTargetOptions
 
 allocating_function: Any = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Decorator of compiled functions that only compiled functions call.
@@ -17,7 +18,8 @@ They have no wrapper for Python, which saves a fifth of the compilation; ``f.py_
 function. They are not cached by themselves, the entry point that calls them is.
 """
 
-inner_function: Any = partial(allocating_function, _nrt=False)
+_UNCOUNTED = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}
+inner_function: Any = partial(allocating_function, **_UNCOUNTED)
 """The same for functions that allocate no array.
 
 Numba need not count references to arrays in them: the counting, by locked instructions, took two

@@ -9,7 +9,8 @@ from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
 from cost_models.dataflow import Dataflow, DataflowError, Directive, parse_dataflow
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
 from cost_models.loop_nest import loop_nest
-from cost_models.mapping import Mapping, MappingBatch
+from cost_models.mapping import Mapping
+from cost_models.mapping_batch import MappingBatch
 from cost_models.model import (
     EARLIER_OPTIONS,
     CostModel,

@@ -18,7 +18,7 @@ from cost_models.infeasible import InfeasibleError
 from cost_models.mapping import Mapping as NestMapping
 from cost_models.model import CostModel, load
 from cost_models.network import dimensions, language_kind
-from layers import DIMS, Layer
+from layers import DIMS, TENSORS, Layer
 
 FIGURES = {
     "MACs": ("macs", None),
@@ -208,9 +208,8 @@ class _Nest:
             for d, n in self.limits.items()
         }
         self.coupled = {
-            "input": "CYXRS",
-            "filter": "CRS" if layer.depthwise else "KCRS",
-            "output": "CYX" if layer.depthwise else "KYX",
+            tensor: [dim for dim, coupled in zip(DIMS, row, strict=True) if coupled]
+            for tensor, row in zip(TENSORS, layer.coupling, strict=True)
         }
 
     def missed_reload(self) -> str:
@@ -235,11 +234,12 @@ class _Nest:
         return ""
 
     def cluster_halo(self) -> str:
+        strides = {"Y": self.layer.stride_y, "X": self.layer.stride_x}
         for axis, taps in (("Y", "R"), ("X", "S")):
             spread = self.parallel[0] == axis and self.outer[axis] < self.limits[axis]
-            if spread and self.limits[taps] > self.layer.stride:
+            if spread and self.limits[taps] > strides[axis]:
                 return (
-                    f"clusters along {axis} share {self.limits[taps] - self.layer.stride} input "
+                    f"clusters along {axis} share {self.limits[taps] - strides[axis]} input "
                     f"{'rows' if axis == 'Y' else 'columns'} with the next"
                 )
         return ""
@@ -302,6 +302,7 @@ def _latency(exact: Cost) -> str:
 def _large_tile(layer: Layer, dataflow: Dataflow) -> str:
     sizes = dimensions(layer, language_kind(layer, dataflow))
     extents = {"Y'": layer.out_y, "X'": layer.out_x}
+    strides = {"Y'": layer.stride_y, "X'": layer.stride_x}
     for level in dataflow.levels:
         for directive in level:
             if directive.dim not in extents:
@@ -310,7 +311,7 @@ def _large_tile(layer: Layer, dataflow: Dataflow) -> str:
                 size = size_of(directive.size, sizes)
             except DataflowError:
                 continue
-            reach = (extents[directive.dim] - 1) * layer.stride + 1
+            reach = (extents[directive.dim] - 1) * strides[directive.dim] + 1
             if size > reach:
                 return f"{directive} covers {size}, the output has {reach}"
     return ""

@@ -14,7 +14,8 @@ from cost_models.accelerator import Accelerator
 from cost_models.bounds import Laws
 from cost_models.cost import Cost, CostBatch
 from cost_models.dataflow import Dataflow
-from cost_models.mapping import Mapping, MappingBatch
+from cost_models.mapping import Mapping
+from cost_models.mapping_batch import MappingBatch
 from cost_models.prices import open_levels
 from layers import Layer
 
@@ -55,6 +56,8 @@ class ModelCapabilities:
             a search for a low value makes sense; None for all.
         mapping_fields: Optional fields of a mapping, such as ``"bypass"``, that it understands; a
             mapping that uses another is infeasible.
+        repeated: Of N and G those that it cannot map: they only repeat the nest, outermost and one
+            at a time, and a mapping that does more with them is infeasible.
         sound: Whether it gives figures only where they are possible. A search refuses a model that
             does not: the impossible points are what it would find.
         needs: By figure, levels whose capacity the accelerator must give before a search for that
@@ -66,6 +69,7 @@ class ModelCapabilities:
     laws: Laws | None = None
     objectives: frozenset[str] | None = None
     mapping_fields: frozenset[str] = frozenset()
+    repeated: str = "NG"
     sound: bool = True
     needs: MappingABC[str, tuple[str, ...]] = field(default_factory=dict)
     doubts: MappingABC[str, str] = field(default_factory=dict)

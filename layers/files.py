@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from common import compose_yaml, read_text, suggest, yaml_loader
+from layers.dims import LayerKind
 from layers.fields import from_fields
-from layers.layer import Layer, LayerError, LayerKind
+from layers.layer import Layer, LayerError
 
 
 def read_file(path: str | Path) -> tuple[Layer, ...]:

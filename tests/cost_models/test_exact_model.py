@@ -111,7 +111,7 @@ def test_read_only_and_empty_batches(exact: CostModel) -> None:
     [
         ("orders", (1, 0, 3), 0),
         ("orders", (1, 0, 3), 9),
-        ("parallel", (1, 1), 6),
+        ("parallel", (1, 1), 8),
         ("tiles", (1, 0, 2), 0),
         ("cluster_size", 1, 0),
     ],
