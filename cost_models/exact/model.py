@@ -194,6 +194,7 @@ class ExactModel(ExactOptions):
         return found
 
     def _hw(self, layer: Layer, accelerator: Accelerator) -> IntTable:
+        accelerator = self.hardware(accelerator)
         # a stride beyond the filter acts like one of the filter's size: tiles share nothing
         stride = min(layer.stride_y, max(layer.R, layer.S))
         hw = np.array(

@@ -91,6 +91,7 @@ class SimulatorModel(ExactOptions):
     def _execute(
         self, layer: Layer, accelerator: Accelerator, mapping: Mapping, num_pes: int
     ) -> tuple[dict[str, int], ReasonCode]:
+        accelerator = self.hardware(accelerator)
         if mapping.cluster_size > num_pes:
             return {}, ReasonCode.PE_COUNT
         one = MappingBatch.from_mappings([mapping], layer.extents)
