@@ -49,9 +49,11 @@ UNIT_ELEMENTS = 100
 """Chips of the library whose L1 holds fewer elements have no more than registers in a PE."""
 
 
-def best(layer: Layer, chip: Accelerator, objective: str, samples: int) -> Cost | None:
+def best(
+    layer: Layer, chip: Accelerator, objective: str, samples: int, filters: str = "whole"
+) -> Cost | None:
     """The cost of the best mapping that a search finds; None where it finds none."""
-    problem = Problem(layer, chip, objective, budget=samples)
+    problem = Problem(layer, chip, objective, space={"filters": filters}, budget=samples)
     baselines.load("annealing").search(problem, samples, 0)
     if problem.best_action is None:
         return None
@@ -104,7 +106,7 @@ def eyeriss(samples: int) -> None:
     print(f"{'layer':6} {'GLB':>8} {'JSSC':>9} {'ratio':>6} {'DRAM':>8} {'JSSC':>9} {'ratio':>6}")
     totals = Counter[str]()
     for layer, glb, dram in ALEXNET:
-        cost = best(layer, chip, "energy", samples)
+        cost = best(layer, chip, "energy", samples, "free")
         if cost is None:
             print(f"{layer.name:6} no feasible mapping found")
             continue

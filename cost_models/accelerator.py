@@ -186,6 +186,17 @@ class Accelerator:
             self.simd_lanes,
         )
 
+    def totals(self) -> dict[str, int | None]:
+        """The six fields for a table: whole capacities [B], slower directions [B/cycle]."""
+        l2, l1 = self.buffers()
+        found: dict[str, int | None] = {"num_pes": self.num_pes}
+        for name, buffer in (("l1_bytes", l1), ("l2_bytes", l2)):
+            found[name] = None if buffer.total_bits is None else buffer.total_bits // 8
+        for name, buffer in (("noc_bw", l1), ("offchip_bw", l2)):
+            limits = [bits for bits in (buffer.read_bw, buffer.write_bw) if bits is not None]
+            found[name] = min(limits) // 8 if limits else None
+        return found | {"simd_lanes": self.simd_lanes}
+
     @property
     def peak_macs_per_cycle(self) -> int:
         """MACs the whole array can do in a cycle."""

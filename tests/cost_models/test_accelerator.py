@@ -141,6 +141,13 @@ def test_the_template_is_a_file_that_fits_the_schema() -> None:
     assert not validator.is_valid(changed("levels.L4", {}))
 
 
+def test_totals_are_the_six_fields_of_a_table() -> None:
+    short = Accelerator(168, 512, 108_000, 64, 16, 2)
+    assert short.totals() == short.to_dict()
+    assert list(Accelerator.from_dict(LONG).totals().values()) == [12, 508, 1000, 5, 4, 2]
+    assert set(Accelerator(4).totals().values()) == {4, None, 1}
+
+
 def test_in_elements_is_the_nearest_short_form() -> None:
     short = Accelerator(168, 512, 108_000, 64, 16, 2)
     assert short.in_elements() is short
