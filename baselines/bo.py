@@ -1,21 +1,29 @@
-"""Bayesian optimisation with Gaussian processes, by scikit-optimize's regressor and acquisition."""
+"""Bayesian optimisation with Gaussian processes, by BoTorch."""
 
 from __future__ import annotations
 
-import math
-import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
+from baselines.dedup import Dedup
 from baselines.extras import require
-from baselines.operators import Moves, Seen
+from baselines.nest_features import nest_features
+from baselines.operators import Moves
 from baselines.searcher import BaseSearcher, Capabilities, positive
-from maestro_env import MapSpace, Problem
+from baselines.torch_threads import one_thread
+from baselines.window import batch_size, best_and_newest
+from maestro_env import Problem
 from maestro_env.evaluation import FloatArray
-from maestro_env.loop_orders import numbered
 from maestro_env.map_space import IntArray
+
+FEASIBLE = 5
+"""Feasible samples before the model is used."""
+BLIND = 8
+"""Uniform samples a call until then."""
+PROMISING, DRAWS = 200, 128
+"""Candidates of which a batch is chosen, and functions drawn at them."""
 
 
 @dataclass(frozen=True)
@@ -24,163 +32,180 @@ class BoConfig:
 
     Args:
         startup: Random samples before the model is used (more, until five are feasible).
-        candidates: Random candidates a step, of which the best expected improvement is taken.
-        local: Further candidates a step, mutations of the best samples.
-        refit: Samples between two fits of the kernel's parameters.
+        candidates: Random candidates a call.
+        local: Further candidates a call, mutations of the best samples.
+        batch: Most samples a call; fewer while few are known.
+        window: Samples that the model sees: the newest half and the best of the others.
+        growth: Factor by which the samples grow between two fits of the kernels; its square once
+            the window is full.
     """
 
     startup: int = 30
-    candidates: int = 500
-    local: int = 500
-    refit: int = 10
+    candidates: int = 250
+    local: int = 250
+    batch: int = 32
+    window: int = 256
+    growth: float = 1.1
 
     def __post_init__(self) -> None:
         positive(
             startup=self.startup,
             candidates=self.candidates,
             local=self.local,
-            refit=self.refit,
+            batch=self.batch,
+            window=self.window,
         )
+        if not self.growth > 1.0:
+            raise ValueError(f"growth: got {self.growth!r}, expected more than 1")
 
 
 class BayesianOptimisation(BaseSearcher):
     """Expected improvement on the logarithm of the objective, times the chance of being feasible.
 
-    One process models the feasible values, a second one feasibility (Gardner et al., ICML 2014). A
-    step costs time in proportion to the cube of the samples, so it stops after 200.
+    One process models the feasible values, a second one feasibility (Gardner et al., ICML 2014),
+    both on numbers that describe the loop nest. The samples of a batch are chosen one after the
+    other, each for what it adds to those before it, over functions drawn from the first process.
     """
 
     name = "bo"
-    source = "Jones et al., Efficient global optimization, 1998; scikit-optimize"
+    source = (
+        "Jones et al., Efficient global optimization, 1998; Wilson et al., Maximizing acquisition "
+        "functions for Bayesian optimization, NeurIPS 2018 (batches); BoTorch"
+    )
     Config = BoConfig
     config: BoConfig
-    capabilities = Capabilities(batch=False, extra="bo", max_samples=200)
+    capabilities = Capabilities(extra="bo", warm_up=34)
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        require("skopt", self.name, "bo")
-        space, moves, seen = problem.space, Moves(problem.space), Seen(problem)
-        actions = seen.fill(
-            lambda n: space.canonical(space.sample(n, rng)),
-            self.config.startup,
-            lambda n: space.sample(n, rng),
-        )
-        values = problem.evaluate(actions).values
-        model = _Model(space)
+        require("botorch", self.name, "bo")
+        with one_thread():
+            _Search(problem, self.config, rng).run()
+
+
+class _Search:
+    """One search: its window of samples and its two processes."""
+
+    def __init__(self, problem: Problem, config: BoConfig, rng: np.random.Generator) -> None:
+        from baselines.gaussian_process import GaussianProcess
+
+        self.problem, self.config, self.rng = problem, config, rng
+        self.moves, self.dedup = Moves(problem.space), Dedup(problem)
+        self.taken = self.fitted = 0
+        self.actions: IntArray = np.empty((0, len(problem.space.nvec)), np.int64)
+        self.values: FloatArray = np.empty(0)
+        self.value, self.feasibility = GaussianProcess(), GaussianProcess()
+
+    def run(self) -> None:
+        """Ask until the budget is used up."""
+        batch = self.dedup.fill(self._anywhere, self.config.startup, self._anywhere)
         while True:
-            if np.isfinite(values).sum() < 5:
-                action = space.sample(1, rng)
+            self._add(batch, self.problem.evaluate(batch).values)
+            if np.isfinite(self.values).sum() < FEASIBLE:
+                batch = self.dedup.fill(self._anywhere, BLIND, self._anywhere)
             else:
-                if model.fitted_at + self.config.refit <= len(values) or not model.fitted_at:
-                    model.fit_kernels(actions, values)
-                model.fit(actions, values)
-                action = self._propose(problem, moves, seen, model, actions, values, rng)
-            seen.fresh(action)
-            actions = np.concatenate([actions, action])
-            values = np.concatenate([values, problem.evaluate(action).values])
+                batch = self._promising()
 
-    def _propose(
-        self,
-        problem: Problem,
-        moves: Moves,
-        seen: Seen,
-        model: _Model,
-        actions: IntArray,
-        values: FloatArray,
-        rng: np.random.Generator,
-    ) -> IntArray:
-        """The candidate of the highest acquisition that is not known yet."""
-        space = problem.space
-        best = actions[np.argsort(values, kind="stable")[:5]]
-        parents = best[rng.integers(0, len(best), self.config.local)]
-        near = moves.mutate(parents, rng, rate=1.0, far=0.2)
-        wide = space.sample(self.config.candidates, rng)
-        candidates = space.canonical(np.concatenate([near, wide]))
-        for row in np.argsort(-model.acquisition(candidates), kind="stable"):
-            if not seen.known(candidates[row : row + 1])[0]:
-                return candidates[row : row + 1]
-        return candidates[:1]
+    def _anywhere(self, count: int) -> IntArray:
+        return self.problem.space.canonical(self.problem.space.sample(count, self.rng))
 
+    def _features(self, actions: IntArray) -> FloatArray:
+        return nest_features(self.problem, self.problem.space.decode(actions))
 
-class _Model:
-    """The two Gaussian processes and their kernels."""
+    def _add(self, actions: IntArray, values: FloatArray) -> None:
+        self.taken += len(values)
+        every = np.concatenate([self.values, values])
+        kept = best_and_newest(every, self.config.window)
+        self.actions = np.concatenate([self.actions, actions])[kept]
+        self.values = every[kept]
 
-    def __init__(self, space: MapSpace) -> None:
-        self.space = space
-        self.fitted_at = 0
-        self._kernels: list[Any] = [None, None]
-        self._processes: list[Any] = []
-        self._best = 0.0
+    def _promising(self) -> IntArray:
+        """A batch that was not asked for yet, of the highest acquisition."""
+        count = batch_size(self.taken, self.config.batch)
+        candidates = self._candidates()
+        if len(candidates) < count:
+            return self.dedup.fill(self._anywhere, count, self._anywhere)
+        picked = candidates[self._pick(self._features(candidates), count)]
+        self.dedup.fresh(picked)
+        return picked
 
-    def features(self, actions: IntArray) -> FloatArray:
-        """``(B, F)``: ordinal parameters in [0, 1], others one column a choice or a loop."""
-        columns: list[FloatArray] = []
-        for column, parameter in enumerate(self.space.parameters):
-            count, loops = len(parameter), len(str(parameter.choices[0]))
-            if count == 1:
-                continue
-            if parameter.ordinal:
-                columns.append(actions[:, column : column + 1] / (count - 1))
-            elif parameter.kind == "order" and count == math.factorial(loops):
-                places = np.argsort(numbered(loops)[actions[:, column]], axis=1)
-                columns.append(places / (loops - 1))
-            else:
-                columns.append((actions[:, column, None] == np.arange(count)).astype(float))
-        if not columns:
-            return np.zeros((len(actions), 1))
-        return np.concatenate(columns, axis=1)
+    def _candidates(self) -> IntArray:
+        """Mutations of the best samples and random actions; no nest twice, none asked for."""
+        best = self.actions[np.argsort(self.values, kind="stable")[:5]]
+        parents = best[self.rng.integers(0, len(best), self.config.local)]
+        near = self.moves.mutate(parents, self.rng, rate=1.0, far=0.2)
+        wide = self._anywhere(self.config.candidates)
+        candidates = self.problem.space.canonical(np.concatenate([near, wide]))
+        return candidates[self.dedup.distinct(self.problem.space.decode(candidates))]
 
-    def _data(self, actions: IntArray, values: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
-        points, feasible = self.features(actions), np.isfinite(values)
-        logs = np.log(values[feasible])
-        self._best = float(logs.min())
-        return [(points[feasible], logs), (points, feasible.astype(float))]
+    def _pick(self, points: FloatArray, count: int) -> IntArray:
+        """``(count,)`` rows of ``(B, F)`` points that improve the most together."""
+        from baselines.gaussian_process import joint_draws
 
-    def fit_kernels(self, actions: IntArray, values: FloatArray) -> None:
-        """Fit length scales and variances by maximum likelihood."""
-        for which, (points, targets) in enumerate(self._data(actions, values)):
-            if np.ptp(targets) > 0:
-                self._kernels[which] = _process(points, targets, None).kernel_
-        self.fitted_at = len(values)
+        best, chance = self._condition(points)
+        mean, covariance = self.value.predict(points)
+        gain = _expected_improvement(best, mean, covariance) * chance
+        order = np.lexsort((mean, -gain))
+        if count == 1:
+            return order[:1]
+        pool = order[:PROMISING]
+        drawn = joint_draws(mean[pool], covariance[np.ix_(pool, pool)], DRAWS, self.rng)
+        return pool[_greedy(drawn, chance[pool], best, count, self.rng)]
 
-    def fit(self, actions: IntArray, values: FloatArray) -> None:
-        """Condition the processes on all samples."""
-        self._processes = [
-            None if np.ptp(targets) == 0 else _process(points, targets, self._kernels[which])
-            for which, (points, targets) in enumerate(self._data(actions, values))
-        ]
-
-    def acquisition(self, actions: IntArray) -> FloatArray:
-        """``(B,)`` expected improvement times the chance of being feasible."""
-        from scipy.stats import norm
-        from skopt.acquisition import gaussian_ei
-
-        points, (value, feasible) = self.features(actions), self._processes
-        gain = np.ones(len(points))
-        if value is not None:
-            gain = gaussian_ei(points, value, self._best)
-        if feasible is not None:
-            mean, deviation = feasible.predict(points, return_std=True)
-            gain = gain * norm.cdf((mean - 0.5) / np.maximum(deviation, 1e-6))
-        return np.asarray(gain)
+    def _condition(self, points: FloatArray) -> tuple[float, FloatArray]:
+        """Teach both processes the window; its best log, and each point's chance to be feasible."""
+        growth = self.config.growth ** (2 if self.taken > self.config.window else 1)
+        fit = self.taken >= growth * self.fitted
+        self.fitted = self.taken if fit else self.fitted
+        seen, feasible = self._features(self.actions), np.isfinite(self.values)
+        logs = np.log(self.values[feasible])
+        self.value.condition(seen[feasible], logs, fit)
+        if feasible.all():
+            return float(logs.min()), np.ones(len(points))
+        self.feasibility.condition(seen, feasible.astype(np.float64), fit)
+        return float(logs.min()), _chance(*self.feasibility.predict(points))
 
 
-def _process(points: FloatArray, targets: FloatArray, kernel: Any) -> Any:
-    """A fitted process; a given kernel is kept as it is."""
-    from skopt.learning import GaussianProcessRegressor
-    from skopt.learning.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
+def _chance(mean: FloatArray, covariance: FloatArray) -> FloatArray:
+    """``(B,)`` probability that a process of 0 and 1 is above the middle."""
+    chance: FloatArray = norm.cdf((mean - 0.5) / _deviation(covariance))
+    return chance
 
-    keep = kernel is not None
-    if kernel is None:
-        scales = np.ones(points.shape[1])
-        smooth = Matern(length_scale=scales, length_scale_bounds=(0.05, 50.0), nu=2.5)
-        kernel = ConstantKernel(1.0, (0.01, 100.0)) * smooth + WhiteKernel(0.01, (1e-6, 1.0))
-    process = GaussianProcessRegressor(
-        kernel=kernel,
-        optimizer=None if keep else "fmin_l_bfgs_b",
-        normalize_y=True,
-        n_restarts_optimizer=0,
-        random_state=0,
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a kernel parameter at its bound is no harm here
-        return process.fit(points, targets)
+
+def _deviation(covariance: FloatArray) -> FloatArray:
+    return np.sqrt(np.maximum(np.diag(covariance), 1e-12))
+
+
+def _expected_improvement(best: float, mean: FloatArray, covariance: FloatArray) -> FloatArray:
+    """``(B,)``, in closed form (Jones et al., eq. 15)."""
+    deviation = _deviation(covariance)
+    z = (best - mean) / deviation
+    gain: FloatArray = deviation * (z * norm.cdf(z) + norm.pdf(z))
+    return gain
+
+
+def _greedy(
+    drawn: FloatArray, chance: FloatArray, best: float, count: int, rng: np.random.Generator
+) -> IntArray:
+    """Rows of a batch, each the one that lowers the drawn functions' best the most.
+
+    Args:
+        drawn: ``(B, S)`` functions, the candidates sorted by their own acquisition.
+        chance: ``(B,)`` chance of each to be feasible.
+        best: Best value so far.
+        count: Rows to take; ``count <= B``.
+        rng: Decides whether a picked candidate is feasible in a drawn function.
+
+    Returns:
+        ``(count,)`` rows.
+    """
+    levels = np.full(drawn.shape[1], best)
+    left = np.ones(len(drawn), dtype=np.bool_)
+    picked = np.empty(count, np.int64)
+    for place in range(count):
+        gains = np.maximum(levels - drawn, 0.0).mean(axis=1) * chance
+        row = int(np.argmax(np.where(left, gains, -1.0)))
+        left[row] = False
+        picked[place] = row
+        feasible = rng.random(len(levels)) < chance[row]
+        levels = np.where(feasible, np.minimum(levels, drawn[row]), levels)
+    return picked

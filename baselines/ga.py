@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.operators import Moves, Seen
+from baselines.dedup import Dedup
+from baselines.operators import Moves
 from baselines.searcher import BaseSearcher, positive, share
 from maestro_env import Problem
 from maestro_env.evaluation import FloatArray
@@ -66,25 +67,25 @@ class GeneticAlgorithm(BaseSearcher):
     config: GAConfig
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        moves, seen = Moves(problem.space), Seen(problem)
-        actions, values = self._start(problem, rng, seen)
+        moves, dedup = Moves(problem.space), Dedup(problem)
+        actions, values = self._start(problem, rng, dedup)
         while True:
-            actions, values = self._epoch(problem, rng, moves, seen, actions, values)
+            actions, values = self._epoch(problem, rng, moves, dedup, actions, values)
             best = actions[:1], values[:1]
-            actions, values = self._start(problem, rng, seen)
+            actions, values = self._start(problem, rng, dedup)
             if self.config.carry:
                 actions = np.concatenate([best[0], actions])
                 values = np.concatenate([best[1], values])
 
     def _start(
-        self, problem: Problem, rng: np.random.Generator, seen: Seen
+        self, problem: Problem, rng: np.random.Generator, dedup: Dedup
     ) -> tuple[IntArray, FloatArray]:
         """Random parents: draws until enough are feasible, or a share of the budget is used up."""
         config, space = self.config, problem.space
         limit = np.inf if problem.remaining is None else config.start_share * problem.remaining
         actions, values = np.empty((0, len(space.nvec)), np.int64), np.empty(0)
         while True:
-            drawn = seen.fill(
+            drawn = dedup.fill(
                 lambda n: space.sample(n, rng), config.population, lambda n: space.sample(n, rng)
             )
             actions = np.concatenate([actions, drawn])
@@ -102,7 +103,7 @@ class GeneticAlgorithm(BaseSearcher):
         problem: Problem,
         rng: np.random.Generator,
         moves: Moves,
-        seen: Seen,
+        dedup: Dedup,
         actions: IntArray,
         values: FloatArray,
     ) -> tuple[IntArray, FloatArray]:
@@ -114,7 +115,7 @@ class GeneticAlgorithm(BaseSearcher):
             def breed(count: int, parents: IntArray = parents) -> IntArray:
                 return self._breed(problem, rng, moves, parents, count)
 
-            children = seen.fill(
+            children = dedup.fill(
                 breed, self.config.offspring, lambda n: problem.space.sample(n, rng)
             )
             found = problem.evaluate(children).values

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from baselines.dedup import Dedup
 from baselines.gamma_operators import GammaOperators
-from baselines.operators import Seen
 from baselines.searcher import BaseSearcher, positive, share
 from maestro_env import Problem
 from maestro_env.evaluation import FloatArray
@@ -85,30 +85,30 @@ class Gamma(BaseSearcher):
     config: GammaConfig
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        operators, seen = GammaOperators(problem.space), Seen(problem)
-        population = self._fresh(problem, operators, seen, rng)
+        operators, dedup = GammaOperators(problem.space), Dedup(problem)
+        population = self._fresh(problem, operators, dedup, rng)
         ratio = self.config.parents
         while True:
             feasible = int(np.isfinite(population.values).sum())
             count = min(int(self.config.population * ratio), feasible)
             if count < 1:
-                population = self._fresh(problem, operators, seen, rng)
+                population = self._fresh(problem, operators, dedup, rng)
                 continue
-            population = self._generation(problem, operators, seen, population, count, rng)
+            population = self._generation(problem, operators, dedup, population, count, rng)
             ratio *= self.config.parents_decay
 
     def _fresh(
-        self, problem: Problem, operators: GammaOperators, seen: Seen, rng: np.random.Generator
+        self, problem: Problem, operators: GammaOperators, dedup: Dedup, rng: np.random.Generator
     ) -> _Population:
         actions, two = operators.create(self.config.population, 2, rng)
-        seen.fresh(actions)
+        dedup.fresh(actions)
         return _Population(actions, two, problem.evaluate(actions).values)
 
     def _generation(
         self,
         problem: Problem,
         operators: GammaOperators,
-        seen: Seen,
+        dedup: Dedup,
         population: _Population,
         parents: int,
         rng: np.random.Generator,
@@ -122,12 +122,12 @@ class Gamma(BaseSearcher):
         chosen = (ranked.actions[:parents], ranked.two[:parents])
         actions, two = self._breed(operators, chosen, self.config.population, rng)
         if not self.config.repeats:
-            old = np.flatnonzero(~seen.fresh(actions))
+            old = np.flatnonzero(~dedup.fresh(actions))
             for _ in range(8):
                 if len(old) == 0:
                     break
                 actions[old], two[old] = self._breed(operators, chosen, len(old), rng)
-                old = old[~seen.fresh(actions[old])]
+                old = old[~dedup.fresh(actions[old])]
         values = problem.evaluate(actions).values
         return _Population(
             np.concatenate([elites.actions, actions]),

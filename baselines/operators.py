@@ -1,18 +1,15 @@
-"""Moves in a map space that several searchers share: mutation, crossover, and what was seen."""
+"""Moves in a map space that several searchers share: mutation, crossover, exchanges, neighbours."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models import capabilities_of
-from maestro_env import MapSpace, Problem
+from maestro_env import MapSpace
 from maestro_env.loop_orders import swaps
 from maestro_env.map_space import IntArray
-from maestro_env.symmetry import keys
 
 BoolArray = NDArray[np.bool_]
 Generator = np.random.Generator
@@ -224,63 +221,6 @@ class Moves:
         changed = np.tile(action, (len(choices), 1))
         changed[:, column] = choices
         return changed
-
-
-class Seen:
-    """The mappings a search has asked for, so that none costs a second sample.
-
-    Args:
-        problem: The problem; mappings that run the same loop nest count as one.
-    """
-
-    def __init__(self, problem: Problem) -> None:
-        self.space = problem.space
-        self._symmetry = capabilities_of(problem.cost_model).symmetry
-        self._known: set[int] = set()
-
-    def __len__(self) -> int:
-        return len(self._known)
-
-    def _keys(self, actions: IntArray) -> list[int]:
-        space = self.space
-        mappings = space.decode(actions)
-        found: list[int] = keys(space.layer, space.accelerator, mappings, self._symmetry).tolist()
-        return found
-
-    def fresh(self, actions: IntArray) -> BoolArray:
-        """``(B,)`` bool: not seen before nor earlier in the batch; remembers all of them."""
-        result = np.empty(len(actions), dtype=np.bool_)
-        for row, key in enumerate(self._keys(actions)):
-            result[row] = key not in self._known
-            self._known.add(key)
-        return result
-
-    def known(self, actions: IntArray) -> BoolArray:
-        """``(B,)`` bool: seen before; remembers nothing."""
-        return np.array([key in self._known for key in self._keys(actions)], dtype=np.bool_)
-
-    def fill(
-        self, draw: Callable[[int], IntArray], count: int, spare: Callable[[int], IntArray]
-    ) -> IntArray:
-        """Fresh actions from a generator; `spare` fills up when it keeps repeating itself.
-
-        Args:
-            draw: Gives `n` candidates.
-            count: How many actions to return.
-            spare: Gives `n` candidates that are taken even if seen (a space may be used up).
-        """
-        kept: list[IntArray] = []
-        missing = count
-        for _ in range(8):
-            candidates = draw(missing)
-            candidates = candidates[self.fresh(candidates)]
-            kept.append(candidates)
-            missing -= len(candidates)
-            if missing == 0:
-                break
-        if missing:
-            kept.append(spare(missing))
-        return np.concatenate(kept)
 
 
 def _reflect(values: IntArray, nvec: IntArray) -> IntArray:

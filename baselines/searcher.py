@@ -31,6 +31,8 @@ class Capabilities:
         max_samples: Samples after which it stops by itself, its own cost growing too fast; or None.
         guided: Its samples depend on the values of earlier ones.
         proves_optimum: It visits the whole space if the budget allows, and refuses one too large.
+        warm_up: Samples that reach every part of it which is imported or compiled late, for those
+            who measure its time.
     """
 
     batch: bool = True
@@ -38,6 +40,7 @@ class Capabilities:
     max_samples: int | None = None
     guided: bool = True
     proves_optimum: bool = False
+    warm_up: int = 300
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from baselines.dedup import Dedup
 from baselines.extras import require
 from baselines.searcher import BaseSearcher, Capabilities, positive
-from maestro_env import MapSpace, Problem
+from baselines.window import batch_size
+from maestro_env import Problem
+from maestro_env.map_space import IntArray
 
 
 @dataclass(frozen=True)
@@ -18,73 +21,62 @@ class TpeConfig:
 
     Args:
         startup: Random samples before the estimator is used.
-        candidates: Candidates a step, of which the most promising is taken.
-        attempts: Suggestions in a row that may repeat a known mapping, whose value is told again
-            for nothing, before the repetition is evaluated.
+        candidates: Candidates for each sample, of which the most promising new one is taken.
+        batch: Most samples a call; fewer while few are known.
+        window: Most samples that the estimator sees, half of them the best and half the newest.
         multivariate: One density over all parameters instead of one each.
     """
 
     startup: int = 50
-    candidates: int = 32
-    attempts: int = 3
+    candidates: int = 24
+    batch: int = 32
+    window: int = 256
     multivariate: bool = True
 
     def __post_init__(self) -> None:
-        positive(startup=self.startup, candidates=self.candidates, attempts=self.attempts)
+        positive(
+            startup=self.startup,
+            candidates=self.candidates,
+            batch=self.batch,
+            window=self.window,
+        )
 
 
 class Tpe(BaseSearcher):
-    """Optuna's TPE on the logarithm of the objective, one sample at a time.
+    """Optuna's TPE on the logarithm of the objective; a batch is drawn from one estimate.
 
-    A step costs time in proportion to the samples so far, so it stops after 1,000.
+    Each sample is the most promising of its own candidates whose loop nest was not asked for
+    before; a uniform action where all of them were.
     """
 
     name = "tpe"
     source = "Bergstra et al., Algorithms for hyper-parameter optimization, NeurIPS 2011; Optuna"
     Config = TpeConfig
     config: TpeConfig
-    capabilities = Capabilities(batch=False, extra="bo", max_samples=1000)
+    capabilities = Capabilities(extra="bo", warm_up=54)
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         require("optuna", self.name, "bo")
         import optuna
 
+        from baselines.tpe_densities import Densities
+
         optuna.logging.set_verbosity(optuna.logging.WARNING)
-        sampler = optuna.samplers.TPESampler(
-            seed=int(rng.integers(2**31)),
-            n_startup_trials=self.config.startup,
-            n_ei_candidates=self.config.candidates,
-            multivariate=self.config.multivariate,
-        )
-        study = optuna.create_study(sampler=sampler)
-        space = problem.space
-        distributions = _distributions(space)
-        known: dict[bytes, float] = {}
+        config, space, dedup = self.config, problem.space, Dedup(problem)
+
+        def anywhere(count: int) -> IntArray:
+            return space.canonical(space.sample(count, rng))
+
+        densities = Densities(space, config.window, config.multivariate, rng)
+        batch = dedup.fill(anywhere, config.startup, anywhere)
         while True:
-            for attempt in range(self.config.attempts):
-                trial = study.ask(distributions)
-                action = np.zeros(len(space.nvec), dtype=np.int64)
-                for column, name in enumerate(space.names):
-                    if name in distributions:
-                        action[column] = trial.params[name]
-                action = space.canonical(action[None])
-                if action.tobytes() not in known or attempt == self.config.attempts - 1:
-                    value = float(problem.evaluate(action).values[0])
-                    known[action.tobytes()] = np.log(value) if np.isfinite(value) else np.inf
-                study.tell(trial, known[action.tobytes()])
+            densities.add(batch, problem.evaluate(batch).values)
+            count = batch_size(densities.taken, config.batch)
+            groups = densities.draw(count, config.candidates)
+            batch = np.concatenate([_first_new(dedup, group, anywhere) for group in groups])
 
 
-def _distributions(space: MapSpace) -> dict[str, Any]:
-    """Optuna's distributions of the parameters that have a choice."""
-    import optuna
-
-    found: dict[str, Any] = {}
-    for parameter in space.parameters:
-        if len(parameter) == 1:
-            continue
-        if parameter.ordinal:
-            found[parameter.name] = optuna.distributions.IntDistribution(0, len(parameter) - 1)
-        else:
-            choices = list(range(len(parameter)))
-            found[parameter.name] = optuna.distributions.CategoricalDistribution(choices)
-    return found
+def _first_new(dedup: Dedup, group: IntArray, anywhere: Callable[[int], IntArray]) -> IntArray:
+    """``(1, P)``: the first row that was not asked for yet."""
+    fresh = group[dedup.fresh(group, most=1)]
+    return fresh if len(fresh) else dedup.fill(anywhere, 1, anywhere)

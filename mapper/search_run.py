@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from maestro_env import Problem
 
 KIND = "search"
-WARM_UP_SAMPLES = 300
-"""Enough to reach every part of a searcher that is compiled or imported late."""
 WARM_UP_CAPPED = 8
-"""The same for searchers whose own cost grows fast (those with a cap on samples)."""
+"""Samples of a warm-up of searchers whose own cost grows fast (those with a cap on samples)."""
 FILES = ("checkpoint", "warm_start", "shared_policy")
 """Options that name files which a search continues from; its warm-up must not touch them."""
 
@@ -108,7 +106,7 @@ class SearchRun(Experiment):
             options = {k: v for k, v in self.options.items() if k not in FILES}
             searcher = baselines.load(self.method, **options)
             capped = searcher.capabilities.max_samples is not None
-            samples = WARM_UP_CAPPED if capped else WARM_UP_SAMPLES
+            samples = WARM_UP_CAPPED if capped else searcher.capabilities.warm_up
             searcher.search(problem, min(self.budget, samples), self.seed)
         _warm.add((self.method, self.problem.cost_model))
 

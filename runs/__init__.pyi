@@ -27,12 +27,12 @@ from .runner.context import Context as Context
 from .runner.context import Ended as Ended
 from .runner.context import StopRun as StopRun
 from .runner.desk import RunSummary as RunSummary
+from .runner.display import choose_reporter as choose_reporter
 from .runner.experiment import Experiment as Experiment
 from .runner.experiment import RunFailedError as RunFailedError
 from .runner.progress import LineReporter as LineReporter
 from .runner.progress import Reporter as Reporter
 from .runner.progress import SilentReporter as SilentReporter
-from .runner.progress import choose_reporter as choose_reporter
 from .runner.runner import run_all as run_all
 from .statistics import Interval as Interval
 from .statistics import Scores as Scores

@@ -43,6 +43,55 @@ def uncoupled_outer(order: IntTable, mask: int, place: int, dims: IntTable) -> i
 
 
 @inner_function
+def sent_by_inner(d: int, mask: int, inside: int, count: int, dims: IntTable) -> tuple[int, int]:
+    """What moves in the steps whose innermost moving loop is the inner one of `d`; as `volume`.
+
+    Args:
+        d: A dimension of the tensor.
+        mask: Dimensions the tensor is coupled to.
+        inside: Dimensions whose inner loops lie inside that of `d`.
+        count: How many dimensions there are.
+        dims: Dimension table.
+    """
+    once = dims[d, EXTENT] - dims[d, STILL + 1]
+    each = once
+    for e in range(count):
+        within = (inside >> e) & 1
+        if e == d:
+            continue
+        if (mask >> e) & 1:
+            size = dims[e, STILL + within]
+            once *= size
+            each *= size
+        elif within:
+            once *= dims[e, OUTER]
+            each *= dims[e, PLACES_J0]
+        else:
+            once *= dims[e, STEPS]
+            each *= dims[e, PLACES]
+    return once, each
+
+
+@inner_function
+def sent_by_outer(mask: int, outer_order: IntTable, count: int, dims: IntTable) -> tuple[int, int]:
+    """What moves in the steps in which all inner loops of the tensor are still; as `volume`."""
+    last = innermost(outer_order, mask, count, dims)
+    once = 1
+    each = 1
+    for place in range(count):
+        d = outer_order[place]
+        if (mask >> d) & 1:
+            once *= dims[d, STILL + 1]
+            each *= dims[d, STILL + 1]
+        elif place < last:
+            once *= dims[d, OUTER]
+            each *= dims[d, PLACES_J0]
+        else:
+            each *= dims[d, PLACES_FIRST]
+    return once, each
+
+
+@inner_function
 def volume(
     mask: int, outer_order: IntTable, inner_order: IntTable, count: int, dims: IntTable
 ) -> tuple[int, int]:
@@ -64,42 +113,13 @@ def volume(
     for place in range(count - 1, -1, -1):
         d = inner_order[place]
         if (mask >> d) & 1:
-            moving = dims[d, EXTENT] - dims[d, STILL + 1]
-            if moving > 0:
-                once = moving
-                each = moving
-                for e in range(count):
-                    within = (inside >> e) & 1
-                    if e == d:
-                        continue
-                    if (mask >> e) & 1:
-                        size = dims[e, STILL + within]
-                        once *= size
-                        each *= size
-                    elif within:
-                        once *= dims[e, OUTER]
-                        each *= dims[e, PLACES_J0]
-                    else:
-                        once *= dims[e, STEPS]
-                        each *= dims[e, PLACES]
-                distinct += once
-                delivered += each
+            once, each = sent_by_inner(d, mask, inside, count, dims)
+            distinct += once
+            delivered += each
             if dims[d, STILL + 1] == 0:
                 return distinct, delivered
         inside |= 1 << d
-    last = innermost(outer_order, mask, count, dims)
-    once = 1
-    each = 1
-    for place in range(count):
-        d = outer_order[place]
-        if (mask >> d) & 1:
-            once *= dims[d, STILL + 1]
-            each *= dims[d, STILL + 1]
-        elif place < last:
-            once *= dims[d, OUTER]
-            each *= dims[d, PLACES_J0]
-        else:
-            each *= dims[d, PLACES_FIRST]
+    once, each = sent_by_outer(mask, outer_order, count, dims)
     return distinct + once, delivered + each
 
 

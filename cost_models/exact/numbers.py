@@ -60,13 +60,17 @@ def coupled_dims(layer: Layer) -> tuple[tuple[int, ...], ...]:
 def layer_numbers(
     layer: Layer, accelerator: Accelerator, options: tuple[str, bool, bool, int]
 ) -> IntTable:
-    """The table `hw` of a layer; `options` as :func:`kernel_numbers` takes them."""
+    """The table `hw` of a layer; `options` as :func:`kernel_numbers` takes them.
+
+    The kernel counts elements: a chip whose tensors differ in width, capacity or direction is taken
+    as :meth:`Accelerator.in_elements` gives it.
+    """
     return kernel_numbers(
         layer.extents,
         (layer.stride_y, layer.stride_x),
         (layer.dilation_y, layer.dilation_x),
         coupled_dims(layer),
-        accelerator,
+        accelerator.in_elements(),
         options,
     )
 

@@ -140,11 +140,11 @@ class ExactOptions:
         code: ReasonCode,
     ) -> Infeasible:
         """The report of a broken limit; arguments as :func:`~cost_models.exact.limits.explain`."""
-        accelerator = self.hardware(accelerator)
         outer = tuple(min(t, n) for t, n in zip(tiles[0], layer.extents, strict=True))
         inner = tuple(min(t, n) for t, n in zip(tiles[1], outer, strict=True))
+        chip = self.hardware(accelerator)
         return explain(
-            code, layer, accelerator, (outer, inner), outer_dim, cluster_size, num_pes, self.buffers
+            code, layer, chip, (outer, inner), outer_dim, cluster_size, num_pes, self.buffers
         )
 
 

@@ -91,7 +91,6 @@ class SimulatorModel(ExactOptions):
     def _execute(
         self, layer: Layer, accelerator: Accelerator, mapping: Mapping, num_pes: int
     ) -> tuple[dict[str, int], ReasonCode]:
-        accelerator = self.hardware(accelerator)
         if mapping.cluster_size > num_pes:
             return {}, ReasonCode.PE_COUNT
         one = MappingBatch.from_mappings([mapping], layer.extents)
@@ -99,18 +98,19 @@ class SimulatorModel(ExactOptions):
             return {}, ReasonCode.REFUSED
         nest = nest_of(layer, mapping, num_pes)
         _check_size(layer, nest)
+        chip = self.hardware(accelerator)
         rules = Rules(
             halo_time=self.halo_time,
             tile=self.halo_space == "tile",
             bound=self.latency == "bound",
-            simd=accelerator.simd_lanes,
-            noc_bw=accelerator.noc_bw or UNLIMITED_BW,
-            offchip_bw=accelerator.offchip_bw or UNLIMITED_BW,
+            simd=chip.simd_lanes,
+            noc_bw=chip.noc_bw or UNLIMITED_BW,
+            offchip_bw=chip.offchip_bw or UNLIMITED_BW,
         )
         counts = simulate(nest, rules)
         for level, limit, code in (
-            ("l1_peak", accelerator.l1_bytes, ReasonCode.L1_CAPACITY),
-            ("l2_peak", accelerator.l2_bytes, ReasonCode.L2_CAPACITY),
+            ("l1_peak", chip.l1_bytes, ReasonCode.L1_CAPACITY),
+            ("l2_peak", chip.l2_bytes, ReasonCode.L2_CAPACITY),
         ):
             if limit is not None and counts[level] * self.buffers > limit:
                 return {}, code

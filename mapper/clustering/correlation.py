@@ -61,7 +61,8 @@ def correlate(
             parameter, less the bias of a finite sample (Miller and Madow).
 
     Raises:
-        ClusteringError: The method is unknown, or there are fewer than 3 rows.
+        ClusteringError: The method is unknown, its package is missing, or there are fewer than 3
+            rows.
     """
     if method not in METHODS:
         raise ClusteringError(
@@ -69,29 +70,34 @@ def correlate(
         )
     if len(actions) < 3:
         raise ClusteringError(f"got {len(actions)} samples to correlate, expected at least 3")
-    constant = actions.min(axis=0) == actions.max(axis=0)
-    if method == "mutual-information":
-        matrix = _mutual_information(actions)
-    else:
-        matrix = _product_moment(actions, ranked=method == "spearman")
-        _fill_categories(matrix, actions, categorical)
-    matrix[constant, :] = 0.0
-    matrix[:, constant] = 0.0
-    np.fill_diagonal(matrix, 1.0)
-    still = tuple(name for name, flag in zip(names, constant, strict=True) if flag)
+    varying = np.flatnonzero(actions.min(axis=0) != actions.max(axis=0))
+    matrix = np.eye(len(names))
+    if len(varying) > 1:
+        block = _matrix(actions[:, varying], categorical[varying], method)
+        np.fill_diagonal(block, 1.0)
+        matrix[np.ix_(varying, varying)] = block
+    still = tuple(name for i, name in enumerate(names) if i not in varying)
     return Correlation(names, matrix, method, still, len(actions))
 
 
-def _product_moment(actions: IntArray, *, ranked: bool) -> FloatArray:
-    from scipy.stats import rankdata
+def _matrix(actions: IntArray, categorical: NDArray[np.bool_], method: str) -> FloatArray:
+    """``(P, P)``, of parameters none of which is constant."""
+    if method == "mutual-information":
+        return _mutual_information(actions)
+    matrix = _spearman(actions) if method == "spearman" else np.corrcoef(actions, rowvar=False)
+    # rows and columns are scaled one after the other there: the last bits may differ
+    symmetric = np.clip((matrix + matrix.T) / 2.0, -1.0, 1.0)
+    _fill_categories(symmetric, actions, categorical)
+    return symmetric
 
-    data = rankdata(actions, axis=0) if ranked else actions.astype(np.float64)
-    centred = data - data.mean(axis=0)
-    scale = np.sqrt((centred**2).sum(axis=0))
-    scale[scale == 0.0] = 1.0
-    unit = centred / scale
-    product: FloatArray = np.clip(unit.T @ unit, -1.0, 1.0)
-    return product
+
+def _spearman(actions: IntArray) -> FloatArray:
+    from scipy.stats import spearmanr
+
+    found = np.asarray(spearmanr(actions).statistic)
+    if found.ndim:
+        return found
+    return np.array([[1.0, found], [found, 1.0]])  # of two columns it gives the one number
 
 
 def _fill_categories(matrix: FloatArray, actions: IntArray, categorical: NDArray[np.bool_]) -> None:
@@ -120,28 +126,18 @@ def _correlation_ratio(category: IntArray, number: IntArray) -> float:
     return float(np.sqrt(np.clip((between - chance) / total, 0.0, 1.0)))
 
 
-def _table(a: IntArray, b: IntArray) -> FloatArray:
-    _, i = np.unique(a, return_inverse=True)
-    _, j = np.unique(b, return_inverse=True)
-    table = np.zeros((i.max() + 1, j.max() + 1))
-    np.add.at(table, (i, j), 1.0)
-    return table
-
-
 def _cramers_v(a: IntArray, b: IntArray) -> float:
-    table = _table(a, b)
-    n, (rows, cols) = table.sum(), table.shape
-    if min(rows, cols) < 2 or n < 2:
-        return 0.0
-    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / n
-    phi2 = max(0.0, float(((table - expected) ** 2 / expected).sum() / n) - _freedom(rows, cols, n))
+    """Cramer's V less its bias in a finite sample (Bergsma 2013)."""
+    from scipy.stats import chi2_contingency
+    from scipy.stats.contingency import crosstab
+
+    table = np.asarray(crosstab(a, b).count)
+    n, (rows, cols) = len(a), table.shape
+    phi2 = chi2_contingency(table, correction=False).statistic / n
+    phi2 = max(0.0, phi2 - (rows - 1) * (cols - 1) / (n - 1))
     rows_c = rows - (rows - 1) ** 2 / (n - 1)
     cols_c = cols - (cols - 1) ** 2 / (n - 1)
     return float(np.sqrt(min(1.0, phi2 / max(min(rows_c, cols_c) - 1.0, 1e-12))))
-
-
-def _freedom(rows: int, cols: int, n: float) -> float:
-    return float((rows - 1) * (cols - 1) / (n - 1))
 
 
 def _binned(column: IntArray) -> IntArray:
@@ -153,16 +149,19 @@ def _binned(column: IntArray) -> IntArray:
 
 
 def _mutual_information(actions: IntArray) -> FloatArray:
+    try:
+        from sklearn.metrics import mutual_info_score
+    except ImportError as error:
+        raise ClusteringError(
+            "correlation method 'mutual-information' needs the package scikit-learn; "
+            "install it with: pip install 'marl-mapper[rl]'"
+        ) from error
     columns = [_binned(column) for column in actions.T]
+    bins = [len(np.unique(column)) for column in columns]
     matrix = np.zeros((len(columns), len(columns)))
     for i, a in enumerate(columns):
         for j in range(i):
-            p = _table(a, columns[j])
-            n = p.sum()
-            p /= n
-            expected = np.outer(p.sum(axis=1), p.sum(axis=0))
-            full = p > 0
-            information = float((p[full] * np.log(p[full] / expected[full])).sum())
-            information -= (p.shape[0] - 1) * (p.shape[1] - 1) / (2.0 * n)
+            information = mutual_info_score(a, columns[j])
+            information -= (bins[i] - 1) * (bins[j] - 1) / (2.0 * len(a))
             matrix[i, j] = matrix[j, i] = np.sqrt(1.0 - np.exp(-2.0 * max(0.0, information)))
     return matrix

@@ -6,31 +6,35 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from baselines.dedup import Dedup
 from baselines.nest_features import nest_features
 from baselines.operators import Moves
-from cost_models import MappingBatch, capabilities_of
+from cost_models import MappingBatch
 from maestro_env import BudgetExhausted, Problem
 from maestro_env.evaluation import Evaluation
-from maestro_env.symmetry import keys
 from mapper.clustering import Assignment
-from mapper.marl.checkpoint import restore, save, warm
+from mapper.marl.checkpoint import SEARCH, check_identity, identity_of
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites, Plateau
 from mapper.marl.observation_and_reward import Observer
 from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space
-from mapper.marl.policy_transfer import adopt, hand_on
+from mapper.marl.policy_transfer import NamedPolicies, adopt, hand_on, warm
 from mapper.marl.ppo import PPO, Transitions
 from mapper.marl.proposals import Choices, Proposals
 from mapper.marl.surrogate import Surrogate
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
+NUMBERS = ("restarts", "before", "kept", "begun")
+"""Counters of a search that its checkpoints keep."""
 ATTEMPTS = 6
 """Draws after which a world that keeps repeating seen loop nests takes a random mapping."""
 FEW, ARCHIVE = 8, 64
@@ -68,13 +72,15 @@ class BatchedLearner:
         self.policies = Policies(
             self.space, config.hidden, seed, config.own_choice, config.autoregressive
         )
+        names = tuple(space.names[column] for column in self.columns)
+        self.named = NamedPolicies(names, self.space, self.policies)
         mixture = Mixture(self.space, config.local, config.uniform, config.policy)
         self.worlds = Proposals(self.space, Moves(space), self.columns, mixture, config)
         self.ppo = PPO(self.policies, mixture, config)
         self.elites = self.archive = Elites.empty(len(self.columns), OBSERVATION)
         self.plateau = Plateau(config.elites, config.patience, config.growth)
         self.restarts = 0
-        self.known: set[int] = set()
+        self.dedup = Dedup(problem)
         self.pending: list[Transitions] = []
         self.feedback = Observer(problem)
         self.before = self.kept = 0
@@ -90,21 +96,64 @@ class BatchedLearner:
         config = self.config
         with _reproducible():
             if config.checkpoint and Path(config.checkpoint).exists():
-                restore(self, config.checkpoint)
+                SEARCH.restore(config.checkpoint, self._go_on)
             else:
                 if config.warm_start:
-                    warm(self, config.warm_start)
+                    self.start = warm(self.named, config.warm_start, self.rng)
                 if config.shared_policy:
-                    adopt(self, config.shared_policy)
+                    adopt(self.named, config.shared_policy)
             try:
                 while True:
                     self._epoch()
             except BudgetExhausted:
                 if config.shared_policy:
-                    hand_on(self, config.shared_policy)
+                    hand_on(self.named, config.shared_policy)
                 if config.checkpoint:
-                    save(self, config.checkpoint)
+                    SEARCH.save(config.checkpoint, self.state_dict())
                 raise
+
+    def state_dict(self) -> dict[str, Any]:
+        """The whole state of the search, and what tells which search it is."""
+        names, space, _ = self.named
+        return {
+            "identity": self._identity(),
+            "space": {"names": list(names), "nvec": space.nvec, "owner": space.agent},
+            "bests": self.bests().actions,
+            "policies": self.policies.state_dict(),
+            "optimizer": self.ppo.optimizer.state_dict(),
+            "elites": self.elites._asdict(),
+            "archive": self.archive._asdict(),
+            "pending": [part._asdict() for part in self.pending],
+            "known": np.array(sorted(self.dedup.known), dtype=np.uint64),
+            "surrogate": self.surrogate.state_dict(),
+            "observer": self.feedback.state_dict(),
+            "plateau": self.plateau.state_dict(),
+            "rng": json.dumps(self.rng.bit_generator.state),
+            "numbers": {name: getattr(self, name) for name in NUMBERS},
+            "problem": self.problem.state_dict(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on where :meth:`state_dict` was taken: what follows is what would have followed."""
+        self.policies.load_state_dict(state["policies"])
+        self.ppo.optimizer.load_state_dict(state["optimizer"])
+        self.elites, self.archive = Elites(**state["elites"]), Elites(**state["archive"])
+        self.pending = [Transitions(**part) for part in state["pending"]]
+        self.dedup.known = set(state["known"].tolist())
+        self.surrogate.load_state_dict(state["surrogate"])
+        self.feedback.load_state_dict(state["observer"])
+        self.plateau.load_state_dict(state["plateau"])
+        self.rng.bit_generator.state = json.loads(state["rng"])
+        for name in NUMBERS:
+            setattr(self, name, state["numbers"][name])
+        self.problem.load_state_dict(state["problem"])
+
+    def _go_on(self, state: dict[str, Any]) -> None:
+        check_identity(self.config.checkpoint, state["identity"], self._identity())
+        self.load_state_dict(state)
+
+    def _identity(self) -> Any:
+        return identity_of(self.problem.describe(), asdict(self.config), self.seed_text)
 
     def _epoch(self) -> None:
         """Search from one population until it makes no progress."""
@@ -139,7 +188,7 @@ class BatchedLearner:
         every = self.config.checkpoint_every
         if self.config.checkpoint and self.problem.samples // every > self.kept:
             self.kept = self.problem.samples // every
-            save(self, self.config.checkpoint)
+            SEARCH.save(self.config.checkpoint, self.state_dict())
 
     def _populate(self) -> None:
         """Begin an epoch: random mappings, and at a restart also some that the policies choose."""
@@ -237,15 +286,12 @@ class BatchedLearner:
         """Draw many worlds and keep those that the surrogate picks."""
         drawn = draw(self.config.proposals * SCREENED)
         mappings = self._mappings(drawn.moved)
-        nests = self._nests(mappings)
-        known = self.known if self.config.avoid_repeats else set()
-        new = {nest: row for row, nest in enumerate(nests) if nest not in known}
-        rows = np.fromiter(new.values(), np.int64)
+        rows = self.dedup.distinct(mappings, repeats=not self.config.avoid_repeats)
         if len(rows) < SCREENED:
             return self._fresh(draw, SCREENED)
         features = nest_features(self.problem, mappings.take(rows))
         picked = rows[self.surrogate.pick(features, SCREENED, self.rng)]
-        self.known.update(nests[row] for row in picked)
+        self.dedup.fresh(self._actions(drawn.moved[picked]))
         return drawn.rows(picked)
 
     def _fresh(self, draw: Callable[[int], Choices], count: int) -> Choices:
@@ -267,22 +313,7 @@ class BatchedLearner:
 
     def _unseen(self, choices: IntArray, most: int) -> IntArray:
         """The first rows, at most so many, whose loop nest was not seen before; now they were."""
-        new: list[int] = []
-        for row, key in enumerate(self._nests(self._mappings(choices))):
-            if len(new) == most:
-                break
-            if key not in self.known:
-                self.known.add(key)
-                new.append(row)
-        return np.array(new, dtype=np.int64)
-
-    def _nests(self, mappings: MappingBatch) -> list[int]:
-        """What tells the loop nests of `B` mappings apart."""
-        problem = self.problem
-        symmetry = capabilities_of(problem.cost_model).symmetry
-        nests = keys(problem.layer, problem.accelerator, mappings, symmetry)
-        found: list[int] = nests.tolist()
-        return found
+        return np.flatnonzero(self.dedup.fresh(self._actions(choices), most))
 
     def _features(self, choices: IntArray) -> FloatArray:
         """``(B, F)`` numbers that the surrogate learns from."""

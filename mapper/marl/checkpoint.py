@@ -1,168 +1,110 @@
-"""Checkpoints of the batched learner: plain tensors, numbers and text, never pickled objects."""
+"""Forms of the files that marl's learners write, and whether a file belongs to a search."""
 
 from __future__ import annotations
 
+import ast
 import json
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import torch
 
-from common import atomic_write
-from mapper.marl.elites import Elites
-from mapper.marl.policies import OBSERVATION
-from mapper.marl.ppo import Transitions
+import cost_models
+from mapper.marl.config import MarlConfig
+from runs import CheckpointError as CheckpointError
+from runs import CheckpointFormat
 
-if TYPE_CHECKING:
-    from mapper.marl.batched import BatchedLearner
-
-VERSION = 5
-NUMBERS = ("restarts", "before", "kept", "begun")
+FILES = ("checkpoint", "checkpoint_every", "warm_start", "shared_policy")
+"""Options that say where files are; a search goes on under other ones."""
 
 
-class CheckpointError(ValueError):
-    """A file that is no checkpoint, or one of another search."""
+def identity_of(describe: Mapping[str, Any], config: Mapping[str, Any], seed: str) -> Any:
+    """What must agree for a search to go on.
+
+    Args:
+        describe: The problem, see :meth:`maestro_env.Problem.describe`.
+        config: Every option of the searcher.
+        seed: What stands for its seed.
+    """
+    options = {name: value for name, value in config.items() if name not in FILES}
+    return {"problem": json.loads(json.dumps(describe)), "config": options, "seed": seed}
 
 
-def save(learner: BatchedLearner, path: str | Path) -> None:
-    """Write the whole state of a search; the file is whole or untouched."""
-    with atomic_write(path) as draft:
-        torch.save(_state(learner), draft)
-
-
-def load(path: str | Path) -> dict[str, Any]:
-    """Read a checkpoint; only tensors and plain values are accepted.
+def check_identity(path: str | Path, theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> None:
+    """Refuse the checkpoint of another search; options that it did not know have their defaults.
 
     Raises:
-        CheckpointError: The file cannot be read, or holds something else.
+        CheckpointError: Problem, config or seed differ.
     """
-    try:
-        state = torch.load(Path(path), map_location="cpu", weights_only=True)
-    except Exception as error:
-        raise CheckpointError(f"{path}: is no checkpoint: {error}") from error
-    if not isinstance(state, dict) or state.get("version") != VERSION:
-        raise CheckpointError(f"{path}: is no checkpoint of version {VERSION}; train again")
-    return state
-
-
-def restore(learner: BatchedLearner, path: str | Path) -> None:
-    """Continue where `save` left off; what follows is what would have followed.
-
-    Raises:
-        CheckpointError: The file belongs to another problem, config or seed.
-    """
-    state = load(path)
-    for part, mine in _identity(learner).items():
-        if state["identity"].get(part) != mine:
+    defaults = {f.name: f.default for f in fields(MarlConfig) if f.default is not MISSING}
+    known = {**theirs, "config": {**_only(defaults, mine["config"]), **theirs["config"]}}
+    for part in mine:
+        if not _holds(known[part], mine[part]):
             raise CheckpointError(
                 f"{path}: belongs to another {part}; remove it, or give the same {part} again"
             )
-    learner.policies.load_state_dict(state["policies"])
-    learner.ppo.optimizer.load_state_dict(state["optimizer"])
-    learner.elites = Elites(*(tensor.numpy() for tensor in state["elites"]))
-    learner.archive = Elites(*(tensor.numpy() for tensor in state["archive"]))
-    learner.pending = [Transitions(*(t.numpy() for t in part)) for part in state["pending"]]
-    learner.known = set(state["known"].numpy().view(np.uint64).tolist())
-    learner.surrogate.restore(state["surrogate"])
-    learner.feedback.reference = state["reference"].numpy()
-    learner.feedback.level = state["level"]
-    learner.rng.bit_generator.state = json.loads(state["rng"])
-    for name, value in state["numbers"].items():
-        setattr(learner, name, value)
-    for name, value in state["plateau"].items():
-        setattr(learner.plateau, name, value)
-    problem, counters = learner.problem, state["problem"]
-    problem.samples = counters["samples"]
-    problem.feasible_samples = counters["feasible_samples"]
-    problem.best_value = counters["best_value"]
-    best = counters["best_action"]
-    problem.best_action = None if best is None else best.numpy()
-    problem.improvements = [(int(n), float(v)) for n, v in counters["improvements"]]
 
 
-def warm(learner: BatchedLearner, path: str | Path) -> None:
-    """Take over the policies of a search on another layer, and start from the bests of its epochs.
-
-    Parameters are matched by name; choices by their place between the first and the last. The
-    translated elites are candidates of the first population: each costs a sample.
-
-    Raises:
-        CheckpointError: The file is no checkpoint, or its networks have another width.
-    """
-    state = load(path)
-    names = [learner.problem.space.names[column] for column in learner.columns]
-    theirs = {name: row for row, name in enumerate(state["names"])}
-    old, new = state["policies"], learner.policies.state_dict()
-    if old["head"].shape[1] != new["head"].shape[1]:
-        raise CheckpointError(f"{path}: has networks of another width; set hidden to its value")
-    elites = state["bests"].numpy()
-    start = np.zeros((len(elites), len(names)), np.int64)
-    owners = state["owner"]
-    with torch.no_grad():
-        for row, name in enumerate(names):
-            count = int(learner.space.nvec[row])
-            source = theirs.get(name)
-            if source is None:
-                start[:, row] = learner.rng.integers(0, count, len(elites))
-                continue
-            before = int(state["nvec"][source])
-            scale = (before - 1) / max(1, count - 1)
-            places = torch.tensor([round(choice * scale) for choice in range(count)])
-            for key in ("head", "head_bias"):
-                new[key][row, :, :count] = old[key][source][:, places]
-            if "earlier" in new and "earlier" in old:
-                new["earlier"][row, :count] = old["earlier"][source][places]
-            agent, owner = int(learner.space.agent[row]), int(owners[source])
-            new["trunk"][agent, :OBSERVATION] = old["trunk"][owner, :OBSERVATION]
-            for key in ("trunk_bias", "value", "value_bias"):
-                new[key][agent] = old[key][owner]
-            start[:, row] = np.rint(elites[:, source] * (count - 1) / max(1, before - 1))
-        learner.policies.load_state_dict(new)
-    learner.start = start
+def _only(values: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name in names}
 
 
-def _state(learner: BatchedLearner) -> dict[str, Any]:
-    problem = learner.problem
-    best = problem.best_action
-    known = np.array(sorted(learner.known), dtype=np.uint64).view(np.int64)
+def _holds(theirs: Any, mine: Any) -> bool:
+    """Whether all of `theirs` is in `mine`, which may say more."""
+    if isinstance(theirs, dict) and isinstance(mine, dict):
+        return all(name in mine and _holds(value, mine[name]) for name, value in theirs.items())
+    return bool(theirs == (list(mine) if isinstance(mine, tuple) else mine))
+
+
+def _search_of_5(state: dict[str, Any]) -> dict[str, Any]:
+    """Version 5: tensors only, the config as the text of its ``repr``."""
+    if "policies" not in state:
+        raise CheckpointError("holds no search")
+    identity = state["identity"]
+    problem = json.loads(identity["problem"])
+    if not problem["cost_model_options"]:
+        problem["cost_model_options"] = cost_models.EARLIER_OPTIONS.get(problem["cost_model"], {})
+    call = ast.parse(identity["config"], mode="eval").body
+    assert isinstance(call, ast.Call)
+    config = {str(pair.arg): ast.literal_eval(pair.value) for pair in call.keywords}
+    parts = ("actions", "values", "figures")
+    steps = ("observation", "current", "chosen", "acting", "free", "reward")
+    surrogate = state["surrogate"]
+    same = ("policies", "optimizer", "rng", "numbers", "plateau")
+    counters = dict(state["problem"])
+    if counters["best_action"] is not None:
+        counters["best_action"] = counters["best_action"].numpy()
     return {
-        "version": VERSION,
-        "identity": _identity(learner),
-        "names": [problem.space.names[column] for column in learner.columns],
-        "nvec": torch.from_numpy(learner.space.nvec),
-        "owner": torch.from_numpy(learner.space.agent),
-        "policies": learner.policies.state_dict(),
-        "optimizer": learner.ppo.optimizer.state_dict(),
-        "elites": [torch.from_numpy(field.copy()) for field in learner.elites],
-        "archive": [torch.from_numpy(field.copy()) for field in learner.archive],
-        "bests": torch.from_numpy(learner.bests().actions),
-        "pending": [[torch.from_numpy(f.copy()) for f in part] for part in learner.pending],
-        "known": torch.from_numpy(known),
-        "surrogate": learner.surrogate.state(),
-        "reference": torch.from_numpy(learner.feedback.reference),
-        "level": learner.feedback.level,
-        "rng": json.dumps(learner.rng.bit_generator.state),
-        "numbers": {name: getattr(learner, name) for name in NUMBERS},
-        "plateau": {name: getattr(learner.plateau, name) for name in ("size", "best", "since")},
-        "problem": {
-            "samples": problem.samples,
-            "feasible_samples": problem.feasible_samples,
-            "best_value": float(problem.best_value),
-            "best_action": None if best is None else torch.from_numpy(best.copy()),
-            "improvements": [[int(n), float(v)] for n, v in problem.improvements],
+        **{name: state[name] for name in same},
+        "identity": identity_of(problem, config, identity["seed"]),
+        "space": {
+            "names": state["names"],
+            "nvec": state["nvec"].numpy(),
+            "owner": state["owner"].numpy(),
         },
+        "bests": state["bests"].numpy(),
+        "elites": {k: t.numpy() for k, t in zip(parts, state["elites"], strict=True)},
+        "archive": {k: t.numpy() for k, t in zip(parts, state["archive"], strict=True)},
+        "pending": [
+            {k: t.numpy() for k, t in zip(steps, part, strict=True)} for part in state["pending"]
+        ],
+        "known": state["known"].numpy().view(np.uint64),
+        "surrogate": {
+            **surrogate,
+            "points": surrogate["points"].numpy(),
+            "values": surrogate["values"].numpy(),
+        },
+        "observer": {"reference": state["reference"].numpy(), "level": state["level"]},
+        "problem": counters,
     }
 
 
-def _identity(learner: BatchedLearner) -> dict[str, str]:
-    """What must agree for a search to continue, as text."""
-    config = replace(
-        learner.config, checkpoint="", checkpoint_every=1, warm_start="", shared_policy=""
-    )
-    return {
-        "problem": json.dumps(learner.problem.describe(), sort_keys=True),
-        "config": repr(config),
-        "seed": learner.seed_text,
-    }
+def _same(state: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in state.items() if name != "version"}
+
+
+SEARCH = CheckpointFormat("a search of marl", 6, {5: _search_of_5})
+POLICIES = CheckpointFormat("shared policies of marl", 6, {5: _same})
+WEIGHTS = CheckpointFormat("policies of RLlib", 6, {5: _same})

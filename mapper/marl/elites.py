@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,6 +100,14 @@ class Plateau:
         if best < self.best * (1.0 - self.PROGRESS):
             self.best, self.since = best, 0
         return self.patience > 0 and self.since > self.patience * self.size
+
+    def state_dict(self) -> dict[str, Any]:
+        """How far it is."""
+        return {"size": self.size, "best": float(self.best), "since": self.since}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take back what :meth:`state_dict` gave."""
+        self.size, self.best, self.since = state["size"], state["best"], state["since"]
 
     def grow(self) -> None:
         """The next epoch is larger."""

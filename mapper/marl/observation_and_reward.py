@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,6 +33,14 @@ class Observer:
         self.problem = problem
         self.reference = np.zeros(len(FIGURES))
         self.level = float("nan")
+
+    def state_dict(self) -> dict[str, Any]:
+        """What it has met so far."""
+        return {"reference": self.reference, "level": float(self.level)}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take back what :meth:`state_dict` gave."""
+        self.reference, self.level = state["reference"], state["level"]
 
     def observed(self, evaluation: Evaluation) -> NDArray[np.float32]:
         """``(B, 4)``: log figures over the reference's, in [-1, 1]; ones where infeasible."""

@@ -8,19 +8,16 @@ what it changed to every place; parameters and agents that a layer lacks stay as
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from common import atomic_write
 from mapper.clustering import Assignment
-from mapper.marl.checkpoint import VERSION, CheckpointError, load
-from mapper.marl.policies import OBSERVATION
-
-if TYPE_CHECKING:
-    from mapper.marl.batched import BatchedLearner
+from mapper.marl.checkpoint import POLICIES, SEARCH, CheckpointError
+from mapper.marl.policies import OBSERVATION, Policies, Space
 
 GRID = 64
 """Places of a head; no parameter of the zoo's layers has more choices."""
@@ -28,6 +25,67 @@ HEADS = {"head": 1, "head_bias": 1, "earlier": 0}
 """Weights of a parameter, and the axis of its choices."""
 NETWORKS = ("trunk", "trunk_bias", "value", "value_bias")
 """Weights of an agent."""
+
+
+class NamedPolicies(NamedTuple):
+    """The policies of a search.
+
+    Args:
+        names: Names of its parameters.
+        space: The choices and the agent of each.
+        policies: The agents' networks.
+    """
+
+    names: tuple[str, ...]
+    space: Space
+    policies: Policies
+
+
+def warm(mine: NamedPolicies, path: str | Path, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Take over the policies of a search on another layer, and the bests of its epochs.
+
+    Parameters are matched by name; choices by their place between the first and the last.
+
+    Args:
+        mine: Policies to set.
+        path: A checkpoint of a search.
+        rng: Draws the choices of parameters that the other layer lacks.
+
+    Returns:
+        ``(E, P)`` the translated bests: candidates of the first population, each costs a sample.
+
+    Raises:
+        CheckpointError: The file is no checkpoint, or its networks have another width.
+    """
+    state = SEARCH.load(path)
+    kept = state["space"]
+    theirs = {name: row for row, name in enumerate(kept["names"])}
+    old, new = state["policies"], mine.policies.state_dict()
+    if old["head"].shape[1] != new["head"].shape[1]:
+        raise CheckpointError(f"{path}: has networks of another width; set hidden to its value")
+    elites, owners = state["bests"], kept["owner"]
+    start = np.zeros((len(elites), len(mine.names)), np.int64)
+    with torch.no_grad():
+        for row, name in enumerate(mine.names):
+            count = int(mine.space.nvec[row])
+            source = theirs.get(name)
+            if source is None:
+                start[:, row] = rng.integers(0, count, len(elites))
+                continue
+            before = int(kept["nvec"][source])
+            scale = (before - 1) / max(1, count - 1)
+            places = torch.tensor([round(choice * scale) for choice in range(count)])
+            for key in ("head", "head_bias"):
+                new[key][row, :, :count] = old[key][source][:, places]
+            if "earlier" in new and "earlier" in old:
+                new["earlier"][row, :count] = old["earlier"][source][places]
+            agent, owner = int(mine.space.agent[row]), int(owners[source])
+            new["trunk"][agent, :OBSERVATION] = old["trunk"][owner, :OBSERVATION]
+            for key in ("trunk_bias", "value", "value_bias"):
+                new[key][agent] = old[key][owner]
+            start[:, row] = np.rint(elites[:, source] * (count - 1) / max(1, before - 1))
+        mine.policies.load_state_dict(new)
+    return start
 
 
 def assignment_of(path: str | Path) -> Assignment | None:
@@ -41,7 +99,7 @@ def assignment_of(path: str | Path) -> Assignment | None:
     return Assignment(tuple(tuple(agent) for agent in _read(path)["agents"]))
 
 
-def adopt(learner: BatchedLearner, path: str | Path) -> None:
+def adopt(mine: NamedPolicies, path: str | Path) -> None:
     """Take the policies of a file over; parameters it lacks keep the weights they have.
 
     Raises:
@@ -49,12 +107,12 @@ def adopt(learner: BatchedLearner, path: str | Path) -> None:
     """
     if not Path(path).exists():
         return
-    weights = learner.policies.state_dict()
-    _sample(learner, _fitting(learner, path), weights)
-    learner.policies.load_state_dict(weights)
+    weights = mine.policies.state_dict()
+    _sample(mine, _fitting(mine, path), weights)
+    mine.policies.load_state_dict(weights)
 
 
-def hand_on(learner: BatchedLearner, path: str | Path) -> None:
+def hand_on(mine: NamedPolicies, path: str | Path) -> None:
     """Write the policies back, with what this search learned; the file is whole or untouched.
 
     Raises:
@@ -62,13 +120,13 @@ def hand_on(learner: BatchedLearner, path: str | Path) -> None:
     """
     path = Path(path)
     empty: dict[str, Any] = {"agents": [], "networks": [], "heads": {}}
-    state = _fitting(learner, path) if path.exists() else empty
-    trained = learner.policies.state_dict()
+    state = _fitting(mine, path) if path.exists() else empty
+    trained = mine.policies.state_dict()
     before = {name: tensor.clone() for name, tensor in trained.items()}
-    _sample(learner, state, before)
-    names = _names(learner)
-    for agent in range(learner.space.agents):
-        members = [names[row] for row in np.flatnonzero(learner.space.agent == agent)]
+    _sample(mine, state, before)
+    names = mine.names
+    for agent in range(mine.space.agents):
+        members = [names[row] for row in np.flatnonzero(mine.space.agent == agent)]
         number = _agent_of(state, members)
         networks = {key: _shared(key, trained[key][agent]).clone() for key in NETWORKS}
         if number is None:
@@ -77,29 +135,28 @@ def hand_on(learner: BatchedLearner, path: str | Path) -> None:
         else:
             state["networks"][number] = networks
     for row, name in enumerate(names):
-        places = _places(GRID, int(learner.space.nvec[row]))
+        places = _places(GRID, int(mine.space.nvec[row]))
         heads = state["heads"].setdefault(name, {})
         for key in HEADS.keys() & trained.keys():
             change = trained[key][row] - (before[key][row] if key in heads else 0.0)
             spread = change.index_select(HEADS[key], places)
             heads[key] = heads[key] + spread if key in heads else spread
-    with atomic_write(path) as draft:
-        torch.save({"version": VERSION, **state}, draft)
+    POLICIES.save(path, state)
 
 
-def _sample(learner: BatchedLearner, state: dict[str, Any], weights: dict[str, Tensor]) -> None:
+def _sample(mine: NamedPolicies, state: dict[str, Any], weights: dict[str, Tensor]) -> None:
     """Write the weights that a layer sees of shared policies into `weights`, where they exist."""
-    for row, name in enumerate(_names(learner)):
+    for row, name in enumerate(mine.names):
         if name not in state["heads"]:
             continue
-        count = int(learner.space.nvec[row])
+        count = int(mine.space.nvec[row])
         for key, kept in state["heads"][name].items():
             if key in weights:
                 part = kept.index_select(HEADS[key], _places(count, GRID))
                 weights[key][row].narrow(HEADS[key], 0, count).copy_(part)
         networks = state["networks"][_agent_of(state, [name])]
         for key in NETWORKS:
-            _shared(key, weights[key][learner.space.agent[row]]).copy_(networks[key])
+            _shared(key, weights[key][mine.space.agent[row]]).copy_(networks[key])
 
 
 def _places(count: int, of: int) -> Tensor:
@@ -119,23 +176,19 @@ def _agent_of(state: dict[str, Any], members: list[str]) -> int | None:
     return None
 
 
-def _names(learner: BatchedLearner) -> list[str]:
-    return [learner.problem.space.names[column] for column in learner.columns]
-
-
-def _fitting(learner: BatchedLearner, path: str | Path) -> dict[str, Any]:
+def _fitting(mine: NamedPolicies, path: str | Path) -> dict[str, Any]:
     state = _read(path)
-    mine = learner.policies.trunk.shape[-1]
+    width = mine.policies.trunk.shape[-1]
     theirs = state["networks"][0]["trunk"].shape[-1]
-    if theirs != mine:
+    if theirs != width:
         raise CheckpointError(
-            f"{path}: has networks {theirs} wide, expected {mine}; set hidden to {theirs}"
+            f"{path}: has networks {theirs} wide, expected {width}; set hidden to {theirs}"
         )
     return state
 
 
 def _read(path: str | Path) -> dict[str, Any]:
-    state = load(path)
+    state = POLICIES.load(path)
     if not all(key in state for key in ("agents", "networks", "heads")):
         raise CheckpointError(f"{path}: holds no shared policies; name another file")
     return state

@@ -21,7 +21,6 @@ import torch
 from numpy.typing import NDArray
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
-from common import atomic_write
 from maestro_env import Problem
 from mapper.clustering import Assignment
 from mapper.marl.agents import choosing
@@ -206,21 +205,20 @@ def _forget(folder: Path) -> None:
 
 
 def _save_weights(algorithm: Any, agents: list[str], path: str) -> None:
-    from mapper.marl.checkpoint import VERSION
+    from mapper.marl.checkpoint import WEIGHTS
 
     if not path:
         return
     weights = {agent: dict(algorithm.get_module(agent).state_dict()) for agent in agents}
-    with atomic_write(path) as draft:
-        torch.save({"version": VERSION, "learner": "rllib", "agents": weights}, draft)
+    WEIGHTS.save(path, {"agents": weights})
 
 
 def _load_weights(algorithm: Any, agents: list[str], path: str) -> None:
-    from mapper.marl.checkpoint import CheckpointError, load
+    from mapper.marl.checkpoint import WEIGHTS, CheckpointError
 
     if not path or not Path(path).exists():
         return
-    weights = load(path).get("agents")
+    weights = WEIGHTS.load(path).get("agents")
     if not isinstance(weights, dict) or sorted(weights) != sorted(agents):
         raise CheckpointError(f"{path}: holds no policies of these {len(agents)} agents")
     state = {agent: {k: v.numpy() for k, v in weights[agent].items()} for agent in agents}

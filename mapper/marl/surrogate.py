@@ -81,18 +81,18 @@ class Surrogate:
             picked.append(next(row for row in order if row not in picked))
         return np.array(picked, dtype=np.int64)
 
-    def state(self) -> dict[str, Any]:
-        """Everything that a checkpoint keeps: tensors and numbers."""
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that a checkpoint keeps."""
         return {
-            "points": torch.from_numpy(self.points.copy()),
-            "values": torch.from_numpy(self.values.copy()),
+            "points": self.points,
+            "values": self.values,
             "counts": [self.fitted, self.taken],
             "kernel": [part.detach().clone() for part in self._kernel()],
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what :meth:`state` gave."""
-        self.points, self.values = state["points"].numpy(), state["values"].numpy()
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from what :meth:`state_dict` gave."""
+        self.points, self.values = state["points"], state["values"]
         self.fitted, self.taken = state["counts"]
         with torch.no_grad():
             for mine, kept in zip(self._kernel(), state["kernel"], strict=True):

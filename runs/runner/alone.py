@@ -6,8 +6,9 @@ import tempfile
 from pathlib import Path
 
 from runs.runner.context import Context, Ended, Event, Progress
+from runs.runner.display import choose_reporter
 from runs.runner.experiment import Experiment
-from runs.runner.progress import Reporter, choose_reporter
+from runs.runner.progress import Reporter
 from runs.runner.safe_reporter import safely
 from runs.runner.work import attempt
 from runs.stop import StopFlag, catch_interrupt

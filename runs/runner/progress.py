@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TYPE_CHECKING, Protocol, TextIO
 
@@ -49,16 +48,6 @@ class Reporter(Protocol):
 
     def note(self, text: str) -> None:
         """A sentence for the person."""
-
-
-def choose_reporter(runs: int, stream: TextIO | None = None) -> Reporter:
-    """What fits `runs` runs and `stream` (standard error): a live display on a terminal."""
-    stream = stream or sys.stderr
-    if not stream.isatty():
-        return LineReporter(stream) if runs > 1 else LoneLineReporter(stream)
-    from runs.runner.live import BarReporter, LoneReporter
-
-    return BarReporter(stream) if runs > 1 else LoneReporter(stream)
 
 
 class SilentReporter:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from runs.runner.desk import RunSummary, StoreDesk
+from runs.runner.display import choose_reporter
 from runs.runner.experiment import Experiment
-from runs.runner.progress import Reporter, choose_reporter
+from runs.runner.progress import Reporter
 from runs.runner.safe_reporter import safely
 from runs.stop import catch_interrupt
 from runs.store.errors import StoreError, StoreFault

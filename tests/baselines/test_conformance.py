@@ -9,7 +9,7 @@ import baselines
 from baselines.conformance import SearcherConformance, tiny_problem
 
 NEEDS = {
-    "bo": "skopt",
+    "bo": "botorch",
     "tpe": "optuna",
     "cma-es": "cma",
     "ppo": "stable_baselines3",
@@ -17,7 +17,14 @@ NEEDS = {
     "marl": "torch",
 }
 SETTINGS = {
-    "bo": {"budget": 36, "tiny_budget": 80, "compared": 60, "seeds": 1},
+    # fewer fits than its defaults, which are for the quality of hundreds of samples
+    "bo": {
+        "options": {"startup": 16, "growth": 1.4, "candidates": 100, "local": 100},
+        "budget": 24,
+        "tiny_budget": 60,
+        "compared": 48,
+        "seeds": 1,
+    },
     "tpe": {"budget": 60, "tiny_budget": 100, "compared": 120, "seeds": 1},
     # smaller rollouts than its defaults, so that it learns within a short run
     "ppo": {

@@ -1,4 +1,7 @@
+import json
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -56,6 +59,20 @@ def test_pearson_and_spearman_are_scipys():
         for i in range(5):
             for j in range(i):
                 assert matrix[i, j] == pytest.approx(reference(data[:, i], data[:, j])[0])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_matrices_are_what_the_first_version_gave(method):
+    stored = json.loads((Path(__file__).parent / "data" / "correlations.json").read_text())
+    actions, flags = np.array(stored["actions"]), np.array(stored["categorical"])
+    result = correlate(actions, tuple(stored["names"]), flags, method)
+    np.testing.assert_allclose(result.matrix, stored["matrices"][method], rtol=0, atol=1e-11)
+
+
+def test_a_missing_package_names_the_extra_that_has_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.metrics", None)
+    with pytest.raises(ValueError, match=r"scikit-learn.*marl-mapper\[rl\]"):
+        correlate(planted(), NAMES, ORDERED, "mutual-information")
 
 
 def test_a_category_has_no_order():

@@ -1,5 +1,8 @@
 """Searches that go on where they were, or where a neighbour ended."""
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,7 +12,7 @@ from tests.mapper.marl_runs import problem, samples_of
 
 torch = pytest.importorskip("torch", reason="needs the extra rl")
 
-from mapper.marl.checkpoint import VERSION, CheckpointError
+from mapper.marl.checkpoint import POLICIES, SEARCH, CheckpointError
 from mapper.marl.elites import Elites
 
 
@@ -31,7 +34,7 @@ def interrupted(tmp_path, after, **options):
     counted.on_evaluate = hook
     with pytest.raises(KilledError):
         searcher.search(counted, 600, 0)
-    stopped = torch.load(path, weights_only=True)["problem"]["samples"]
+    stopped = SEARCH.load(path)["problem"]["samples"]
     return searcher, np.concatenate(actions)[:stopped]
 
 
@@ -58,7 +61,7 @@ def test_a_checkpoint_of_another_search_is_refused(tmp_path):
 
 def test_nothing_is_unpickled_from_a_checkpoint(tmp_path):
     path = tmp_path / "state.pt"
-    torch.save({"version": VERSION, "evil": Elites.empty}, path)
+    torch.save({"version": SEARCH.version, "evil": Elites.empty}, path)
     with pytest.raises(CheckpointError, match="is no checkpoint"):
         baselines.load("marl", warm_start=str(path)).search(problem(), 100, 0)
 
@@ -85,3 +88,35 @@ def test_a_warm_start_is_screened_half_as_long(tmp_path, monkeypatch):
     cold = len(picks)
     baselines.load("marl", warm_start=str(path), surrogate=200).search(problem(), 400, 1)
     assert 0 < len(picks) - cold < 0.7 * cold
+
+
+DATA = Path(__file__).parents[1] / "runs" / "data"
+EARLIER = "exact:halo_time=slide:energy=maestro:area=maestro"
+"""The exact model as it was when the files of version 5 were written."""
+
+
+def test_a_checkpoint_of_version_5_goes_on(tmp_path):
+    """Written after 100 of 300 samples; the numbers of seen loop nests have changed since."""
+    path = tmp_path / "state.pt"
+    shutil.copy(DATA / "marl-5.pt", path)
+    counters = SEARCH.load(path)["problem"]
+    options = {"hidden": 8, "elites": 20, "surrogate": 40, "checkpoint": str(path)}
+    problem, taken = Problem("mlp.2", "edge", "edp", EARLIER), []
+    problem.on_evaluate = lambda actions, evaluation: taken.append(len(actions))
+    result = baselines.load("marl", **options).search(problem, 300, 0)
+    assert (result.samples, sum(taken)) == (300, 300 - counters["samples"])
+    known = [(n, value) for n, value in result.improvements if n <= counters["samples"]]
+    assert known == [tuple(step) for step in counters["improvements"]]
+    value = problem.look([counters["best_action"]]).values[0]
+    assert value == pytest.approx(counters["best_value"])
+    shutil.copy(DATA / "marl-5.pt", path)
+    with pytest.raises(CheckpointError, match="another problem"):
+        baselines.load("marl", **options).search(Problem("mlp.2", "edge", "edp"), 300, 0)
+
+
+def test_shared_policies_of_version_5_are_adopted(tmp_path):
+    shutil.copy(DATA / "policies-5.pt", tmp_path / "policies.pt")
+    options = {"hidden": 8, "shared_policy": str(tmp_path / "policies.pt")}
+    searcher = baselines.load("marl", **options)
+    searcher.search(Problem("mlp.2", "edge", "edp"), 60, 0)
+    assert POLICIES.load(tmp_path / "policies.pt")["agents"]

@@ -138,7 +138,7 @@ def test_shared_policies_go_through_all_shapes_in_turn(store):
     assert not any(r.error for r in found)
     banks = [store.folder(item.key) / POLICIES for item in planned]
     heads = [
-        {n: h["head"] for n, h in torch.load(bank, weights_only=True)["heads"].items()}
+        {n: h["head"] for n, h in torch.load(bank, weights_only=True)["state"]["heads"].items()}
         for bank in banks
     ]
     assert all(set(a) <= set(b) for a, b in pairwise(heads))
@@ -213,16 +213,16 @@ def test_what_a_search_adopts_is_what_the_one_before_handed_on(tmp_path):
         return zip(names, learner.policies.head.detach().transpose(1, 2), strict=True)
 
     first = learner("mobilenetv2.2", 0)
-    hand_on(first, bank)
+    hand_on(first.named, bank)
     again = learner("mobilenetv2.2", 1)
-    adopt(again, bank)
+    adopt(again.named, bank)
     assert all(torch.equal(head(again)[name], weights) for name, weights in head(first).items())
     torch.testing.assert_close(again.policies.trunk, first.policies.trunk)
     small = learner("mlp.2", 2)
-    adopt(small, bank)
-    hand_on(small, bank)  # learned nothing, so nothing changes
+    adopt(small.named, bank)
+    hand_on(small.named, bank)  # learned nothing, so nothing changes
     last = learner("mobilenetv2.2", 3)
-    adopt(last, bank)
+    adopt(last.named, bank)
     assert all(torch.equal(head(last)[name], weights) for name, weights in head(first).items())
 
 

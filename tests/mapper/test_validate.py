@@ -1,5 +1,6 @@
 import json
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -7,6 +8,8 @@ from mapper.compare import make_plan
 from mapper.compare.run import run_plan
 from mapper.validate import validate
 from runs import SilentReporter, Store, StoreError
+
+DATA = Path(__file__).parents[1] / "runs" / "data"
 
 
 @pytest.fixture
@@ -46,3 +49,14 @@ def test_tampering_is_found(path, what):
         assert not first.holds
         assert first.fault
         assert second.holds
+
+
+def test_results_of_the_first_schema_hold(tmp_path):
+    """Their options of cost models were not recorded, and had the defaults of their time."""
+    path = tmp_path / "old.sqlite"
+    with sqlite3.connect(path) as raw:
+        raw.executescript((DATA / "store-1.sql").read_text())
+    with Store.open(path) as store:
+        verdicts = list(validate(store))
+        assert len(verdicts) == 4
+        assert all(verdict.holds for verdict in verdicts)
