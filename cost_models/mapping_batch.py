@@ -23,16 +23,17 @@ MOST = MAX_EXTENT
 NO_DIM = -1
 """What `parallel2` holds where a level has no second parallel dimension."""
 
-_TYPES: dict[str, type[np.generic]] = {
-    "orders": np.int8,
-    "parallel": np.int8,
-    "tiles": np.int32,
-    "cluster_size": np.int32,
-    "num_pes": np.int32,
-    "parallel2": np.int8,
-    "units": np.int32,
-    "bypass": np.bool_,
-}
+_FIELDS: tuple[tuple[str, np.dtype[Any], tuple[int, ...]], ...] = (
+    ("orders", np.dtype(np.int8), (2, WIDTH)),
+    ("parallel", np.dtype(np.int8), (2,)),
+    ("tiles", np.dtype(np.int32), (2, WIDTH)),
+    ("cluster_size", np.dtype(np.int32), ()),
+    ("num_pes", np.dtype(np.int32), ()),
+    ("parallel2", np.dtype(np.int8), (2,)),
+    ("units", np.dtype(np.int32), (2,)),
+    ("bypass", np.dtype(np.bool_), (2, len(TENSORS))),
+)
+"""Each array's type, and its shape behind the number of mappings."""
 
 
 @dataclass(frozen=True)
@@ -66,30 +67,21 @@ class MappingBatch:
 
     def __post_init__(self) -> None:
         size = len(self.cluster_size)
-        shapes: dict[str, tuple[int, ...]] = {
-            "orders": (size, 2, WIDTH),
-            "parallel": (size, 2),
-            "tiles": (size, 2, WIDTH),
-            "cluster_size": (size,),
-            "num_pes": (size,),
-            "parallel2": (size, 2),
-            "units": (size, 2),
-            "bypass": (size, 2, len(TENSORS)),
-        }
         if (self.parallel2 is None) != (self.units is None):
             raise MappingError("MappingBatch.units: expected with parallel2, and only with it")
-        for field, shape in shapes.items():
-            value = getattr(self, field)
+        for field, dtype, rest in _FIELDS:
+            value: Any = getattr(self, field)
             if value is None:
                 continue
-            array = np.ascontiguousarray(value, dtype=_TYPES[field])
+            array = np.ascontiguousarray(value, dtype=dtype)
             if field in ("orders", "tiles") and array.shape == (size, 2, len(NEST_DIMS)):
                 array = _widened(field, array)
-            if array.shape != shape:
+            if array.shape != (size, *rest):
                 raise MappingError(
-                    f"MappingBatch.{field}: got shape {array.shape}, expected {shape}"
+                    f"MappingBatch.{field}: got shape {array.shape}, expected {(size, *rest)}"
                 )
-            object.__setattr__(self, field, array)
+            if array is not value:
+                object.__setattr__(self, field, array)
 
     @classmethod
     def from_mappings(cls, mappings: Sequence[Mapping], extents: Sequence[int]) -> MappingBatch:

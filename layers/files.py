@@ -91,33 +91,37 @@ GAMMA_COLUMNS = ("K", "C", "Y", "X", "R", "S", "T")
 
 
 def read_gamma_csv(path: str | Path) -> tuple[Layer, ...]:
-    """Read one of GAMMA's tables: seven columns ``K,C,Y,X,R,S,T``, with or without that header.
+    """Read one of GAMMA's tables: the columns ``K,C,Y,X,R,S,T``.
 
-    ``T`` is 0 for a fully connected layer (only K and C are read), 1 for CONV, 2 for DSCONV and 3
-    for GEMM (the first three columns are M, N, K), as in ``get_CONVtypeShape`` of GAMMA's
-    ``gamma.py``. GAMMA's inputs are unpadded and its strides 1; they are read as they stand.
-    Layers are called by the file's stem and their 0-based index: ``mobilenet_v2.3``.
+    A header may give them in another order; without one they stand in this order. ``T`` is 0 for a
+    fully connected layer (only K and C are read), 1 for CONV, 2 for DSCONV and 3 for GEMM (K, C and
+    Y hold its M, N and K), as in ``get_CONVtypeShape`` of GAMMA's ``gamma.py``. GAMMA's inputs are
+    unpadded and its strides 1; they are read as they stand. Layers are called by the file's stem
+    and their 0-based index: ``mobilenet_v2.3``.
 
     Raises:
         LayerError: The file cannot be read, or a row is wrong; names file, line and field.
     """
     path = Path(path)
     layers: list[Layer] = []
+    columns: tuple[str, ...] | None = None
     for line, row in enumerate(_csv_rows(path), start=1):
         cells = [cell.strip() for cell in row]
-        header = not layers and bool(cells) and cells[-1] == "T"
-        if not any(cells) or header:
+        if not any(cells):
             continue
         where = f"{path}, line {line}"
-        if len(cells) != len(GAMMA_COLUMNS):
+        if columns is None:
+            columns, header = _csv_columns(where, cells)
+            if header:
+                continue
+        if len(cells) != len(columns):
             raise LayerError(
-                f"{where}: got {len(cells)} columns, expected {len(GAMMA_COLUMNS)}: "
-                f"{','.join(GAMMA_COLUMNS)}"
+                f"{where}: got {len(cells)} columns, expected {len(columns)}: {','.join(columns)}"
             )
-        numbers = [
-            _csv_number(where, field, cell)
-            for field, cell in zip(GAMMA_COLUMNS, cells, strict=True)
-        ]
+        numbers = {
+            field: _csv_number(where, field, cell)
+            for field, cell in zip(columns, cells, strict=True)
+        }
         try:
             layers.append(_gamma_layer(f"{path.stem}.{len(layers)}", numbers))
         except LayerError as error:
@@ -135,8 +139,26 @@ def _csv_rows(path: Path) -> list[list[str]]:
         raise LayerError(f"{path}: not valid CSV: {error}") from None
 
 
-def _gamma_layer(name: str, numbers: list[int]) -> Layer:
-    K, C, Y, X, R, S, kind = numbers
+def _csv_columns(where: str, cells: list[str]) -> tuple[tuple[str, ...], bool]:
+    """The columns in order, and whether these cells, a table's first, are its header."""
+    if any(cell.lstrip("-").isdecimal() for cell in cells):
+        return GAMMA_COLUMNS, False
+    for cell in cells:
+        if cell not in GAMMA_COLUMNS:
+            raise LayerError(
+                f"{where}: unknown column {cell!r}; expected {','.join(GAMMA_COLUMNS)} in any "
+                f"order.{suggest(cell.upper(), GAMMA_COLUMNS)}"
+            )
+        if cells.count(cell) > 1:
+            raise LayerError(f"{where}: column {cell!r} is there twice; give it once")
+    missing = [column for column in GAMMA_COLUMNS if column not in cells]
+    if missing:
+        raise LayerError(f"{where}: the columns {', '.join(missing)} are missing")
+    return tuple(cells), True
+
+
+def _gamma_layer(name: str, numbers: dict[str, int]) -> Layer:
+    K, C, Y, X, R, S, kind = (numbers[column] for column in GAMMA_COLUMNS)
     if kind == 0:
         return Layer(name, LayerKind.CONV, K, C, 1, 1, 1, 1)
     if kind == 1:

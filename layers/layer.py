@@ -55,7 +55,7 @@ class Layer:
 
     Raises:
         LayerError: An extent is not a positive integer, the filter is larger than the input, the
-            padding leaves no input, or the kind and the extents contradict each other.
+            padding is larger than the input, or the kind and the extents contradict each other.
     """
 
     name: str
@@ -73,11 +73,12 @@ class Layer:
     padding: Padding = (0, 0, 0, 0)
 
     _given: ClassVar[tuple[int, int, Padding]]
+    _extents: ClassVar[tuple[int, int, int, int, int, int, int, int]]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", self._checked_kind())
         for field in _SIZES:
-            object.__setattr__(self, field, self._positive(field, getattr(self, field)))
+            object.__setattr__(self, field, _counted(self.name, field, getattr(self, field)))
         for field in ("stride", "dilation"):
             object.__setattr__(self, field, self._pair(field))
         object.__setattr__(self, "padding", self._checked_padding())
@@ -96,35 +97,19 @@ class Layer:
                 f"{suggest(str(self.kind).upper(), LayerKind)}"
             ) from None
 
-    def _positive(self, field: str, value: Any, least: int = 1) -> int:
-        try:
-            number = operator.index(value)
-        except TypeError:
-            number = -1
-        if isinstance(value, bool) or number < least:
-            what = "positive integer" if least else "whole number of at least 0"
-            raise LayerError(
-                f"layer {self.name!r}: {field}={value!r} is not a {what}; "
-                f"give {field} as a whole number of at least {least}"
-            )
-        if number > MAX_EXTENT:
-            raise LayerError(
-                f"layer {self.name!r}: {field}={value} is too large; expected at most {MAX_EXTENT}"
-            )
-        return number
-
     def _several(self, field: str, count: int, least: int, axes: str) -> tuple[int, ...]:
         values = getattr(self, field)
         if isinstance(values, str) or len(values) != count:
             raise LayerError(
                 f"layer {self.name!r}: {field}={values!r} has not {count} entries; expected {axes}"
             )
-        return tuple(self._positive(f"{field}[{i}]", v, least) for i, v in enumerate(values))
+        parts = enumerate(values)
+        return tuple(_counted(self.name, f"{field}[{i}]", value, least) for i, value in parts)
 
     def _pair(self, field: str) -> Pair:
         value: Any = getattr(self, field)
         if not isinstance(value, tuple | list):
-            return self._positive(field, value)
+            return _counted(self.name, field, value)
         rows, columns = self._several(field, 2, 1, "one number, or (rows, columns)")
         if field == "dilation":  # a filter of one tap has nothing to spread
             rows, columns = (rows if self.R > 1 else 1), (columns if self.S > 1 else 1)
@@ -138,11 +123,11 @@ class Layer:
             )
         top, bottom, left, right = self._several("padding", 4, 0, "(top, bottom, left, right)")
         for (size, _, what), padded in zip(_AXES, (top + bottom, left + right), strict=True):
-            if padded >= getattr(self, size):
+            if padded > getattr(self, size):
                 raise LayerError(
-                    f"layer {self.name!r}: padding={self.padding!r} leaves no input {what}; "
-                    f"{size}={getattr(self, size)} includes the padding, expected more than "
-                    f"{padded}"
+                    f"layer {self.name!r}: padding={self.padding!r} has more {what} than "
+                    f"the input; {size}={getattr(self, size)} includes the padding, expected at "
+                    f"least {padded}"
                 )
         return (top, bottom, left, right)
 
@@ -180,14 +165,23 @@ class Layer:
         top, bottom, left, right = self.padding
         rows = (self.out_y - 1) * self.stride_y + self.reach_y
         columns = (self.out_x - 1) * self.stride_x + self.reach_x
-        padding = (top, max(0, bottom - self.Y + rows), left, max(0, right - self.X + columns))
+        bottom, right = max(0, bottom - self.Y + rows), max(0, right - self.X + columns)
+        padding = (min(top, rows), bottom, min(left, columns), right)
         object.__setattr__(self, "padding", padding)
         object.__setattr__(self, "Y", rows)
         object.__setattr__(self, "X", columns)
+        extents = (self.K, self.C, self.out_y, self.out_x, self.R, self.S, self.N, self.groups)
+        object.__setattr__(self, "_extents", extents)
 
     @classmethod
     def gemm(cls, name: str, M: int, N: int, K: int, batch: int = 1) -> Layer:
-        """The product of an ``M x K`` and a ``K x N`` matrix, repeated `batch` times."""
+        """The product of an ``M x K`` and a ``K x N`` matrix, repeated `batch` times.
+
+        Raises:
+            LayerError: A number is no positive integer.
+        """
+        for field, value in (("M", M), ("N", N), ("K", K), ("batch", batch)):
+            _counted(name, field, value)
         return cls(name, LayerKind.GEMM, K=N, C=K, Y=M, X=1, R=1, S=1, N=batch)
 
     def renamed(self, name: str) -> Layer:
@@ -266,7 +260,7 @@ class Layer:
     @property
     def extents(self) -> tuple[int, int, int, int, int, int, int, int]:
         """Extents in the order of `DIMS`; Y and X in output coordinates, K and C of one group."""
-        return (self.K, self.C, self.out_y, self.out_x, self.R, self.S, self.N, self.groups)
+        return self._extents
 
     @property
     def coupling(self) -> NDArray[np.int8]:
@@ -305,6 +299,25 @@ class Layer:
     def _coupled(self, tensor: int) -> int:
         coupled = COUPLED[self.kind][tensor]
         return math.prod(n for dim, n in zip(DIMS, self.extents, strict=True) if dim in coupled)
+
+
+def _counted(name: str, field: str, value: Any, least: int = 1) -> int:
+    """A number of a layer's field, checked: a whole number of at least `least`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if isinstance(value, bool) or number < least:
+        what = "positive integer" if least else "whole number of at least 0"
+        raise LayerError(
+            f"layer {name!r}: {field}={value!r} is not a {what}; "
+            f"give {field} as a whole number of at least {least}"
+        )
+    if number > MAX_EXTENT:
+        raise LayerError(
+            f"layer {name!r}: {field}={value} is too large; expected at most {MAX_EXTENT}"
+        )
+    return number
 
 
 def footprint(outputs: int, taps: int, stride: int, dilation: int) -> int:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from common import suggest
 from maestro_env.batched_problem import BatchedProblem
-from maestro_env.info import reset_info, step_info
-from maestro_env.lazy_info import LazyInfo
+from maestro_env.info import LazyInfo, reset_info, step_info
 from maestro_env.map_space import ActionError
 from maestro_env.masks import Masks
 from maestro_env.rewards import EnvError

@@ -263,7 +263,7 @@ def _encode_order(
     order: Int8Array, layout: SpaceLayout, level: int, action: Int64Array, offer: Int64Array
 ) -> None:
     """Write a level's order into an action."""
-    dim = _inside(order, layout) if level == 0 else -1
+    dim = _inside(order, layout, level)
     if dim >= 0:
         _refuse(offer, NOT_OUTERMOST, -1, dim, -1)
     column = layout.order[level]
@@ -282,14 +282,14 @@ def _encode_order(
 
 
 @compiled
-def _inside(order: Int8Array, layout: SpaceLayout) -> int:
-    """A dimension that repeats the nest, but stands inside a loop that can iterate; or -1."""
+def _inside(order: Int8Array, layout: SpaceLayout, level: int) -> int:
+    """A dimension that leads every order, but stands inside a loop that can iterate; or -1."""
     nest = False
     for place in range(WIDTH):
         dim = order[place]
         if not layout.lead[dim]:
             nest = nest or layout.extents[dim] > 1
-        elif nest and layout.extents[dim] > 1:
+        elif nest and layout.extents[dim] > 1 and (level == 0 or layout.tile[1, dim] >= 0):
             return int(dim)
     return -1
 

@@ -1,19 +1,140 @@
-"""What `reset` and `step` tell beside observation and reward."""
+"""What `reset` and `step` tell beside observation and reward, of one world and of many."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 from functools import partial
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cost_models import ReasonCode
 from maestro_env.batched_problem import BatchedProblem
-from maestro_env.lazy_info import LazyInfo
 from maestro_env.rewards import OBSERVED
 from maestro_env.step_result import StepResult
 
+Rows = NDArray[np.int64]
+
 LATER = ("cost", "infeasible")
 """Keys of a step's info that are made when somebody looks: they cost as much as the step."""
+
+
+class LazyInfo(dict[str, Any]):
+    """An info whose costly values are made on first use; copies and pickles are plain dicts.
+
+    Args:
+        known: The values that are there.
+        later: How to make the others, by key.
+    """
+
+    def __init__(self, known: Mapping[str, Any], later: Mapping[str, Callable[[], Any]]) -> None:
+        super().__init__(known)
+        self._later = dict(later)
+
+    def __missing__(self, key: str) -> Any:
+        value = self._later.pop(key)()
+        self[key] = value
+        return value
+
+    def extended(self, extra: Mapping[str, Any]) -> LazyInfo:
+        """This info with some keys replaced or added; what is made later is made once for both."""
+        known = dict(dict.items(self))
+        return LazyInfo({**known, **extra}, {key: partial(self.get, key) for key in self._later})
+
+    def _whole(self) -> LazyInfo:
+        for key in list(self._later):
+            self[key]
+        return self
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._later.pop(key, None)
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: str) -> None:
+        if self._later.pop(key, None) is None:
+            super().__delitem__(key)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._later or super().__contains__(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return dict.__iter__(self._whole())
+
+    def __len__(self) -> int:
+        return super().__len__() + len(self._later)
+
+    def __reversed__(self) -> Iterator[str]:
+        return dict.__reversed__(self._whole())
+
+    def __or__(self, other: Any) -> Any:
+        return self.copy() | dict(other)
+
+    def __ror__(self, other: Any) -> Any:
+        return dict(other) | self.copy()
+
+    def __ior__(self, other: Any) -> LazyInfo:  # type: ignore[override]  # as dict has it
+        self.update(other)
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, LazyInfo):
+            other._whole()
+        return dict.__eq__(self._whole(), other)
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        return dict.__repr__(self._whole())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (self.copy(),)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of a key, or the default."""
+        return self[key] if key in self else default  # noqa: SIM401 - dict.get makes nothing
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """The value of a key, which becomes the default where there is none."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def update(self, *others: Any, **values: Any) -> None:
+        """Set several keys; what would be made of them later is forgotten."""
+        for key, value in dict(*others, **values).items():
+            self[key] = value
+
+    def clear(self) -> None:
+        """Forget all keys; nothing is made."""
+        self._later.clear()
+        super().clear()
+
+    def popitem(self) -> tuple[str, Any]:
+        """Take the last key out, with its value."""
+        return dict.popitem(self._whole())
+
+    # The views are of the plain dict that is made now, which mypy takes for other types.
+    def keys(self) -> KeysView[str]:  # type: ignore[override]
+        """All keys."""
+        return dict.keys(self._whole())
+
+    def values(self) -> ValuesView[Any]:  # type: ignore[override]
+        """All values."""
+        return dict.values(self._whole())
+
+    def items(self) -> ItemsView[str, Any]:  # type: ignore[override]
+        """All keys with their values."""
+        return dict.items(self._whole())
+
+    def pop(self, key: str, *default: Any) -> Any:
+        """Take a key out and give its value."""
+        return dict.pop(self._whole(), key, *default)
+
+    def copy(self) -> dict[str, Any]:
+        """A plain dict of all keys."""
+        return dict(dict.items(self._whole()))
 
 
 def reset_info(worlds: BatchedProblem, world: int) -> dict[str, Any]:
@@ -53,3 +174,73 @@ def step_info(worlds: BatchedProblem, world: int, outcome: StepResult, row: int)
         info[figure] = float(outcome.figure(figure)[row])
     later = {key: partial(getattr(outcome, key), row) for key in LATER}
     return LazyInfo(info, later)
+
+
+class VectorInfo:
+    """Collects the infos of `N` worlds.
+
+    Args:
+        num_envs: `N`.
+    """
+
+    def __init__(self, num_envs: int) -> None:
+        self._size = num_envs
+        self._arrays: dict[str, NDArray[Any]] = {}
+        self._masks: dict[str, NDArray[np.bool_]] = {}
+        self._makers: dict[str, Callable[[int], Any]] = {}
+        self._final: dict[str, Any] = {}
+
+    def put(self, key: str, rows: Rows, values: NDArray[Any]) -> None:
+        """Set an info of some worlds."""
+        if key not in self._arrays:
+            blank = None if values.dtype.kind == "O" else 0
+            self._arrays[key] = np.full(self._size, blank, dtype=values.dtype)
+        self._arrays[key][rows] = values
+        self._mask(key)[rows] = True
+
+    def put_later(self, key: str, rows: Rows, make: Callable[[int], Any]) -> None:
+        """Set how to make an info of some worlds when somebody looks at it."""
+        self._makers[key] = make
+        self._mask(key)[rows] = True
+
+    def _mask(self, key: str) -> NDArray[np.bool_]:
+        if key not in self._masks:
+            self._masks[key] = np.zeros(self._size, dtype=np.bool_)
+        return self._masks[key]
+
+    def finish(self, rows: Rows, observations: NDArray[np.float32]) -> None:
+        """Move the infos of worlds whose episode ended to ``final_info``, beside ``final_obs``."""
+        ended = np.zeros(self._size, dtype=np.bool_)
+        ended[rows] = True
+        final, running = VectorInfo(self._size), VectorInfo(self._size)
+        for part, where in ((final, ended), (running, ~ended)):
+            for key, mask in self._masks.items():
+                chosen = np.flatnonzero(mask & where)
+                if len(chosen) and key in self._makers:
+                    part.put_later(key, chosen, self._makers[key])
+                elif len(chosen):
+                    part.put(key, chosen, self._arrays[key][chosen])
+        last = np.full(self._size, None, dtype=object)
+        for world in rows:
+            last[world] = observations[world].copy()
+        self._arrays, self._masks, self._makers = running._arrays, running._masks, running._makers
+        self._final = {
+            "final_obs": last,
+            "_final_obs": ended,
+            "final_info": final.infos(),
+            "_final_info": ended.copy(),
+        }
+
+    def infos(self) -> LazyInfo:
+        """The infos, each key with its mask ``_key``."""
+        masks = {f"_{key}": mask for key, mask in self._masks.items()}
+        later = {key: partial(_made, make, self._masks[key]) for key, make in self._makers.items()}
+        return LazyInfo({**self._arrays, **masks, **self._final}, later)
+
+
+def _made(make: Callable[[int], Any], mask: NDArray[np.bool_]) -> NDArray[np.object_]:
+    """An array of what is made for each world of the mask; None elsewhere."""
+    array = np.full(len(mask), None, dtype=object)
+    for world in np.flatnonzero(mask):
+        array[world] = make(int(world))
+    return array

@@ -63,8 +63,8 @@ class MapSpace:
         parallel: Dimensions that may be spread over clusters or PEs. Those of which the layer has
             one tile only are left out.
         orders: ``"priority"``: one priority a dimension and level, the lowest outermost, ties in
-            the order KCYXRSNG; ``"permutation"``: one of 720 orders a level (5,040 with N or G,
-            40,320 with both).
+            the order KCYXRSNG; ``"permutation"``: one of the 720 orders of KCYXRS per level, with
+            N and G outside them.
         co_search: ``("num_pes",)`` searches the PEs in use too.
         only: Narrows single parameters: ``{"outer_parallel": ["K"], "cluster_size": [16, 32]}``
             keeps these of the choices that the other options give.
@@ -118,7 +118,7 @@ class MapSpace:
         options: dict[str, Any] = {
             "tiles": self.tiles,
             "filters": self.filters,
-            "parallel": "".join(d for d in self.parallel if d not in self._lead),
+            "parallel": "".join(d for d in self.parallel if d not in self._unsearched),
             "orders": self.orders,
             "co_search": list(self.co_search),
             "only": {name: list(choices) for name, choices in self.only.items()},
@@ -178,9 +178,10 @@ class MapSpace:
         Raises:
             ActionError: See :meth:`check`.
         """
-        return self._decode(self.check(actions))
+        return self.decode_checked(self.check(actions))
 
-    def _decode(self, actions: IntArray) -> MappingBatch:
+    def decode_checked(self, actions: IntArray) -> MappingBatch:
+        """Translate actions that :meth:`check` gave."""
         orders, parallel, tiles, cluster, pes = codec.decode_rows(actions, self._layout)
         searched = pes if "num_pes" in self.co_search else None
         return MappingBatch(orders, parallel, tiles, cluster, searched)
@@ -220,6 +221,11 @@ class MapSpace:
 
     def _not_offered(self, offer: codec.Offer) -> str:
         dim = DIMS[offer.dim] if offer.dim >= 0 else ""
+        if offer.status == codec.NOT_OUTERMOST and dim not in self._unsearched:
+            return (
+                f"its loop over {dim} stands inside another, but the numbered orders of this space "
+                f"keep {dim} outermost; use MapSpace(orders='priority')"
+            )
         if dim in REPEATABLE and offer.status in (codec.NOT_FIXED, codec.NOT_OUTERMOST):
             return (
                 f"it does more with {dim} than repeat the nest outermost, one at a time, but this "
@@ -246,18 +252,13 @@ class MapSpace:
     def _tiled(self) -> str:
         """Dimensions that have tiles and places of their own."""
         nest = NEST_DIMS if self.filters == "free" else "KCYX"
-        return nest + "".join(dim for dim in REPEATABLE if dim not in self._lead)
+        return nest + "".join(dim for dim in REPEATABLE if dim not in self._unsearched)
 
     @property
-    def _lead(self) -> str:
-        """Dimensions that are outermost in every mapping, with a tile of 1."""
+    def _unsearched(self) -> str:
+        """Of N and G those without parameters: outermost in every mapping, with a tile of 1."""
         extents = dict(zip(DIMS, self.layer.extents, strict=True))
         return "".join(dim for dim in REPEATABLE if extents[dim] == 1 or dim in self.repeat)
-
-    @property
-    def _permuted(self) -> str:
-        """Dimensions of the numbered orders."""
-        return "".join(dim for dim in DIMS if dim not in self._lead)
 
     def _tiles_of(self, dim: str) -> tuple[int, ...]:
         return tile_choices(self.layer.extents[DIMS.index(dim)], self.tiles)
@@ -270,7 +271,7 @@ class MapSpace:
             spread = (legal or ["C"])[0]
         for level, prefix in enumerate(LEVEL_NAMES):
             if self.orders == "permutation":
-                names = orders_of(self._permuted).names
+                names = orders_of(NEST_DIMS).names
                 yield Parameter(f"{prefix}_order", names, level, "order")
             else:
                 for dim in self._tiled:
@@ -288,7 +289,7 @@ class MapSpace:
     def _numbers(self, parameter: Parameter) -> list[int]:
         """What the compiled code takes for the choices of a parameter."""
         if parameter.kind == "order":
-            number = orders_of(self._permuted).number
+            number = orders_of(NEST_DIMS).number
             return [number[str(choice)] for choice in parameter.choices]
         if parameter.kind == "parallel":
             return [DIMS.index(str(choice)) for choice in parameter.choices]
@@ -300,18 +301,19 @@ class MapSpace:
         values = np.zeros((len(self.nvec), int(self.nvec.max())), dtype=np.int32)
         for i, parameter in enumerate(self.parameters):
             values[i, : len(parameter)] = self._numbers(parameter)
-        lead = np.array([dim in self._lead for dim in DIMS])
+        unsearched = np.array([dim in self._unsearched for dim in DIMS])
         extents = np.array(self.layer.extents, dtype=np.int32)
         numbered = self.orders == "permutation"
-        table = orders_of(self._permuted).table if numbered else np.empty((0, len(DIMS)), np.int8)
+        table = orders_of(NEST_DIMS).table if numbered else np.empty((0, len(DIMS)), np.int8)
+        beside = np.array([dim in REPEATABLE for dim in DIMS])
         grid = [(level, dim) for level in (0, 1) for dim in DIMS]
         return codec.SpaceLayout(
             nvec=self.nvec,
             values=values,
             extents=extents,
-            fixed=np.where(lead, np.int32(1), extents),
-            lead=lead,
-            numbered=~lead,
+            fixed=np.where(unsearched, np.int32(1), extents),
+            lead=beside if numbered else unsearched,
+            numbered=~beside,
             table=table,
             priority=codec.layout_columns(loops, [("priority", *g) for g in grid]).reshape(2, -1),
             order=codec.layout_columns(columns, [("order", level, "") for level in (0, 1)]),

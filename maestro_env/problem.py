@@ -208,7 +208,7 @@ class Problem:
         return self._evaluate(self.space.check(actions))
 
     def _evaluate(self, actions: IntArray) -> Evaluation:
-        mappings = self.space.decode(actions)
+        mappings = self.space.decode_checked(actions)
         costs = self.cost_model.evaluate_batch(self.layer, self.accelerator, mappings)
         values = self.objective.values(costs)
         if self.limits:
@@ -230,7 +230,7 @@ class Problem:
         values = known_values[rows]
         if known < len(actions):
             values = np.concatenate([values, self._evaluate(actions[known:]).values])
-        mappings = self.space.decode(actions)
+        mappings = self.space.decode_checked(actions)
         return Evaluation(
             values.copy(),
             mappings,
@@ -265,6 +265,14 @@ class Problem:
         self.best_value = float(state["best_value"])
         self.best_action = None if best is None else np.array(best, dtype=np.int64)
         self.improvements = [(int(n), float(value)) for n, value in state["improvements"]]
+
+    def __repr__(self) -> str:
+        spent = f"{self.samples}" if self.budget is None else f"{self.samples} of {self.budget}"
+        return (
+            f"Problem({self.layer.name!r}, objective={self.objective.name!r}, "
+            f"cost_model={self.cost_model.name!r}, num_pes={self.accelerator.num_pes}, "
+            f"space of {self.space.size:.3g}, {spent} samples)"
+        )
 
     def describe(self) -> dict[str, Any]:
         """The definition as plain values, for a manifest."""

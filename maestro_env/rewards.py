@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
 import numpy as np
-from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from common import suggest
@@ -110,11 +109,6 @@ class Rewards:
             REWARDS.index(self.reward), self.reference, self.infeasible_reward,
         )  # fmt: skip
         return observations, rewards
-
-
-def paper_space() -> Box:
-    """The box of the papers' observation: four figures on a log scale."""
-    return Box(0.0, 1.0, (len(OBSERVED),), np.float32)
 
 
 def _pes(problem: Problem) -> int | None:

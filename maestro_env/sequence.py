@@ -21,8 +21,7 @@ class SharedSpace:
     choice there. Every parameter has as many choices as the layer that offers most. Tiles,
     priorities, clusters and PEs are ordinal: choice ``a`` of ``n`` becomes choice ``a * m // n`` of
     a layer that has ``m``, so the smallest stays the smallest. Parallel dimensions and loop orders
-    keep their meaning: a dimension that a layer does not offer is masked, and counts as its first;
-    an order leaves out the loops that a layer does not have.
+    keep their meaning; a dimension that a layer does not offer is masked, and counts as its first.
 
     Args:
         spaces: Map spaces with the same options, at least one.
@@ -97,9 +96,6 @@ def _shared_choices(column: Sequence[Parameter]) -> tuple[int | str, ...]:
     if column[0].ordinal:
         return max((parameter.choices for parameter in column), key=len)
     offered = {choice for parameter in column for choice in parameter.choices}
-    if column[0].kind == "order":  # one with fewer loops is part of one with more
-        loops = max(len(str(choice)) for choice in offered)
-        offered = {choice for choice in offered if len(str(choice)) == loops}
     return tuple(sorted(offered, key=lambda text: [DIMS.index(dim) for dim in str(text)]))
 
 
@@ -108,6 +104,4 @@ def _table(shared: tuple[int | str, ...], parameter: Parameter) -> NDArray[np.in
     if parameter.ordinal:
         return np.arange(len(shared), dtype=np.int64) * len(parameter) // len(shared)
     places = {str(choice): i for i, choice in enumerate(parameter.choices)}
-    known = set().union(*places)
-    own = ("".join(dim for dim in str(choice) if dim in known) for choice in shared)
-    return np.array([places.get(choice, -1) for choice in own], dtype=np.int64)
+    return np.array([places.get(str(choice), -1) for choice in shared], dtype=np.int64)

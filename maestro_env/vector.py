@@ -19,9 +19,9 @@ from maestro_env.build import (
     network_worlds,
 )
 from maestro_env.env import LayerOrder
+from maestro_env.info import Rows
 from maestro_env.rewards import check_choice, check_length
 from maestro_env.vector_base import VectorWorldEnv
-from maestro_env.vector_info import Rows
 
 
 class VectorMaestroEnv(VectorWorldEnv):

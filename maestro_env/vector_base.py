@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from cost_models import Cost
 from maestro_env.batched_problem import BatchedProblem
-from maestro_env.info import LATER
+from maestro_env.info import LATER, Rows, VectorInfo
 from maestro_env.map_space import ActionError
 from maestro_env.render import RENDER_MODES, render
 from maestro_env.rewards import OBSERVED, EnvError, check_choice
-from maestro_env.vector_info import Rows, VectorInfo
 
 Step = tuple[Any, Any, Any, Any, dict[str, Any]]
 

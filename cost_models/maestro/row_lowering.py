@@ -85,7 +85,7 @@ def _tile(extents: IntArray, tiles: NDArray[np.int32], level: int, dim: int, spa
     if level == 1:
         limit = min(limit, tiles[0, dim])
     tile = min(tiles[level, dim], limit)
-    if (dim == _R or dim == _S) and not spatial and tile != extents[dim]:
+    if dim in (_R, _S) and not spatial and tile != extents[dim]:
         return 0
     return tile
 

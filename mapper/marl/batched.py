@@ -257,7 +257,8 @@ class BatchedLearner:
 
     def _remember(self, choices: IntArray, evaluation: Evaluation) -> None:
         if self.surrogate.taken < self.screening:
-            self.surrogate.add(self._features(choices), evaluation.values)
+            features = nest_features(self.problem, evaluation.mappings)
+            self.surrogate.add(features, evaluation.values)
         figures = self.feedback.observed(evaluation)
         size = max(1, self.plateau.size)
         alike = self.config.alike

@@ -72,6 +72,26 @@ def test_gamma_tables_are_read_by_their_type_column(tmp_path: Path) -> None:
     assert layers.parse(f"{path}:2").name == "net.2"
 
 
+def test_gamma_tables_are_read_by_their_header(tmp_path: Path) -> None:
+    path = write(tmp_path / "net.csv", "C,K,Y,X,R,S,T\n8,4,8,8,3,3,1\n")
+    assert layers.read_file(path)[0] == Layer("net.0", LayerKind.CONV, 4, 8, 8, 8, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("K,C,Y,X,R,T", "line 1: the columns S are missing"),
+        ("K,C,Y,X,R,S,K,T", "line 1: column 'K' is there twice"),
+        ("K,C,Y,X,R,S,kind", "line 1: unknown column 'kind'"),
+        ("k,C,Y,X,R,S,T", "line 1: unknown column 'k'.*Did you mean 'K'"),
+    ],
+)
+def test_bad_headers(tmp_path: Path, header: str, message: str) -> None:
+    path = write(tmp_path / "bad.csv", f"{header}\n4,4,8,8,3,3,1\n")
+    with pytest.raises(LayerError, match=message):
+        layers.read_gamma_csv(path)
+
+
 def test_gamma_tables_without_a_header(tmp_path: Path) -> None:
     path = write(tmp_path / "net.csv", "16,32,112,112,1,1,1\n\n")
     assert layers.read_gamma_csv(path)[0].macs == layers.get("mobilenetv2.2").macs

@@ -42,7 +42,7 @@ def test_input_extents_are_trimmed_to_what_the_filter_touches(layer: Layer) -> N
     rows = (layer.out_y - 1) * layer.stride_y + layer.dilation_y * (layer.R - 1) + 1
     columns = (layer.out_x - 1) * layer.stride_x + layer.dilation_x * (layer.S - 1) + 1
     assert (rows, columns) == (layer.Y, layer.X)
-    assert layer.given_y >= layer.Y > sum(layer.padding[:2])
+    assert layer.given_y >= layer.Y >= sum(layer.padding[:2])
 
 
 def test_trimming_keeps_the_outputs() -> None:
@@ -55,6 +55,12 @@ def test_trimming_takes_padding_off_first() -> None:
     layer = Layer("conv1", LayerKind.CONV, 64, 3, 230, 230, 7, 7, stride=2, padding=(3, 3, 3, 3))
     assert (layer.padding, layer.given_padding) == ((3, 2, 3, 2), (3, 3, 3, 3))
     assert layer.renamed("again").given_padding == (3, 3, 3, 3)
+    assert layer.shape.shape == layer.shape
+
+
+def test_a_layer_that_touches_padding_alone_keeps_its_shape() -> None:
+    layer = Layer("edge", LayerKind.CONV, 1, 1, 4, 4, 1, 1, stride=4, padding=(2, 1, 1, 1))
+    assert (layer.Y, layer.padding) == (1, (1, 0, 1, 0))
     assert layer.shape.shape == layer.shape
 
 
@@ -122,7 +128,7 @@ def test_extents_are_positive_whole_numbers(field: str, value: Any) -> None:
         ({"kind": "conv", "dilation": "22"}, "dilation='22' is not a positive integer"),
         ({"kind": "conv", "padding": 1}, "padding=1; expected .top, bottom, left, right"),
         ({"kind": "conv", "padding": (0, 0, -1, 0)}, r"padding\[2\]=-1 is not a whole number"),
-        ({"kind": "conv", "padding": (4, 4, 0, 0)}, "leaves no input rows; Y=8"),
+        ({"kind": "conv", "padding": (5, 4, 0, 0)}, "has more rows than the input; Y=8"),
         ({"kind": "conv", "groups": 2}, "groups=2 needs kind NGCONV"),
         ({"kind": "cnv"}, "unknown kind 'cnv'.*Did you mean 'CONV'"),
     ],

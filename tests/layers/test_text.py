@@ -1,5 +1,6 @@
 """Layers as text: in line, and as entries of files."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ def test_a_layer_in_line_reads_back(layer: Layer) -> None:
 
 @given(any_layer())
 def test_named_fields_read_back(layer: Layer) -> None:
-    fields = layers.to_fields(layer)
+    fields = json.loads(json.dumps(layers.to_fields(layer)))
     assert layers.from_fields(fields.pop("name"), fields.pop("kind"), fields) == layer
 
 
@@ -37,6 +38,10 @@ def test_named_fields_read_back(layer: Layer) -> None:
         (
             "ngconv: K=4, C=4, Y=30, X=30, R=3, S=3, groups=32",
             Layer("", LayerKind.NGCONV, 4, 4, 30, 30, 3, 3, groups=32),
+        ),
+        (
+            "conv:K=8,C=4,Y=11,X=9,R=3,S=3,stride=2x1,dilation=2,padding=1x1x0x0",
+            Layer("", "conv", 8, 4, 11, 9, 3, 3, stride=(2, 1), dilation=2, padding=(1, 1, 0, 0)),
         ),
         ("trconv:K=8,C=4,Y=10,X=10,R=3,S=3", Layer("", LayerKind.TRCONV, 8, 4, 10, 10, 3, 3)),
     ],
@@ -61,6 +66,11 @@ def test_a_zoo_name_parses() -> None:
         ("conv:K=1,C=1,Y=1,X=1,R=3,S=1", "R=3 is larger than the input"),
         ("conv:K=1,C=1,Y=1,X=1,R=1,S=1,strid=2", "unknown field 'strid'.*Did you mean 'stride'"),
         ("gemm:M=1,C=2,K=3", "a gemm takes M, N, K, batch"),
+        ("gemm:M=0,N=2,K=3", "M=0 is not a positive integer; give M"),
+        ("gemm:M=1,N=2,K=3,batch=0", "batch=0 is not a positive integer; give batch"),
+        ("conv:K=1,C=1,Y=9,X=9,R=3,S=3,stride=2x", "stride='2x' is not a whole number"),
+        ("conv:K=1,C=1,Y=9,X=9,R=3,S=3,stride=2x0", r"stride\[1\]=0 is not a positive integer"),
+        ("conv:K=1,C=1,Y=9,X=9,R=3,S=3,dilation=5", r"R=3 \(dilated to 11\) is larger"),
         ("cnv:K=4", "unknown kind 'cnv'.*Did you mean 'conv'"),
         ("mobilenetv2.99", "mobilenetv2.0 to mobilenetv2.52"),
         ("nowhere.yaml:stem", "nowhere.yaml: not found"),

@@ -115,6 +115,18 @@ def test_what_repeats_the_nest_has_no_parameters(layer: Layer, orders: str) -> N
         space.encode(beyond)
 
 
+def test_numbered_orders_keep_batch_and_groups_outside() -> None:
+    space = MapSpace(HEADS, EDGE, orders="permutation")
+    assert len(space.parameters[space.index("outer_order")]) == 720
+    ones = dict.fromkeys(DIMS, 1)
+    for orders in (("KNCYXRSG", "NGKCYXRS"), ("NGKCYXRS", "KNCYXRSG")):
+        mapping = Mapping(orders, ("K", "C"), ({**ones, "N": 2}, ones), 4)
+        batch = MappingBatch.from_mappings([mapping], HEADS.extents)
+        with pytest.raises(MapSpaceError, match=r"over N stands inside .*orders='priority'"):
+            space.encode(batch)
+        assert MapSpace(HEADS, EDGE).decode(MapSpace(HEADS, EDGE).encode(batch))
+
+
 def test_a_mapping_of_six_dimensions_repeats_the_nest() -> None:
     space = MapSpace(HEADS, EDGE)
     mapping = Mapping(("KCYXRS",) * 2, ("K", "C"), ({"K": 4}, {"K": 1}), 4)
