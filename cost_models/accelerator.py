@@ -163,28 +163,39 @@ class Accelerator:
         levels = [replace(level, tensor_bytes=(None, None, None)) for level in self.levels]
         return replace(self, l1_bytes=None, l2_bytes=None, levels=(levels[0], levels[1], levels[2]))
 
-    def in_elements(self) -> Accelerator:
-        """The short form that comes nearest, for models that know elements alone.
+    def in_elements(self, doubled: bool = True) -> Accelerator:
+        """The short form that comes nearest, for kernels that know elements alone.
 
-        An element has the largest of the widths, a level all of its capacities together, and a
-        boundary the slower of its two directions.
+        A level's capacities count together, each in elements of its tensor (of the widest one where
+        tensors share it), and a boundary has the slower of its directions: PEs give partial sums to
+        L2, L2 gives outputs to DRAM.
+
+        Args:
+            doubled: Whether the kernel holds every tile twice; a capacity for a tensor that the
+                chip holds once then counts twice.
         """
         if self.short:
             return self
-        bits = max(self.widths)
         l2, l1 = self.buffers()
-
-        def slower(buffer: Buffer) -> int | None:
-            limits = [bw for bw in (buffer.read_bw, buffer.write_bw) if bw is not None]
-            return max(1, min(limits) // bits) if limits else None
-
-        def elements(buffer: Buffer) -> int | None:
-            total = buffer.total_bits
-            return None if total is None else max(1, total // bits)
-
         return Accelerator(
-            self.num_pes, elements(l1), elements(l2), slower(l1), slower(l2), self.simd_lanes
+            self.num_pes,
+            _elements(l1, self.widths, doubled),
+            _elements(l2, self.widths, doubled),
+            _slower(l1, self.widths),
+            _slower(l2, self.widths),
+            self.simd_lanes,
         )
+
+    def totals(self) -> dict[str, int | None]:
+        """The six fields for a table: whole capacities [B], slower directions [B/cycle]."""
+        l2, l1 = self.buffers()
+        found: dict[str, int | None] = {"num_pes": self.num_pes}
+        for name, buffer in (("l1_bytes", l1), ("l2_bytes", l2)):
+            found[name] = None if buffer.total_bits is None else buffer.total_bits // 8
+        for name, buffer in (("noc_bw", l1), ("offchip_bw", l2)):
+            limits = [bits for bits in (buffer.read_bw, buffer.write_bw) if bits is not None]
+            found[name] = min(limits) // 8 if limits else None
+        return found | {"simd_lanes": self.simd_lanes}
 
     @property
     def peak_macs_per_cycle(self) -> int:
@@ -194,3 +205,34 @@ class Accelerator:
     def compute_bound(self, macs: int) -> int:
         """Fewest cycles in which the array can do `macs` multiply-accumulates."""
         return math.ceil(macs / self.peak_macs_per_cycle)
+
+
+def _elements(buffer: Buffer, widths: Widths, doubled: bool) -> int | None:
+    """All capacities of a buffer in elements; None where one is unlimited."""
+    bits = (widths.input, widths.filter, widths.psum)
+    once = 2 if doubled else 1
+    total = 0
+    for own, held, width, copies in zip(
+        buffer.tensor_bits, buffer.holds, bits, buffer.copies, strict=True
+    ):
+        if held and own is not None:
+            total += own // width * (1 if copies == 2 else once)
+    if not any(buffer.sharing):
+        return max(1, total)
+    if buffer.capacity_bits is None:
+        return None
+    tensors = zip(buffer.sharing, bits, buffer.copies, strict=True)
+    sharing = [(width, copies) for shares, width, copies in tensors if shares]
+    widest = max(width for width, _ in sharing)
+    twice = 2 in (copies for _, copies in sharing)
+    return total + buffer.capacity_bits // widest * (1 if twice else once)
+
+
+def _slower(buffer: Buffer, widths: Widths) -> int | None:
+    """Elements a cycle over a buffer's outer boundary, in the slower direction."""
+    limits = []
+    if buffer.read_bw is not None:
+        limits.append(buffer.read_bw // max(widths.input, widths.filter))
+    if buffer.write_bw is not None:
+        limits.append(buffer.write_bw // (widths.output if buffer.name == "L2" else widths.psum))
+    return max(1, min(limits)) if limits else None

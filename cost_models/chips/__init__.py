@@ -13,7 +13,10 @@ from common import suggest
 from cost_models.accelerator import Accelerator
 from cost_models.accelerator_checks import SHORT_FIELDS, AcceleratorError
 
-CHIPS = ("edge", "cloud", "archgym")
+CHIPS = (
+    *("edge", "cloud", "archgym"),
+    *("eyeriss", "nvdla-small", "nvdla-full", "tpu-v1", "gemmini-16"),
+)
 """Names of the chips, in the order in which they are listed."""
 _TOLD = ("sources", "notes")
 

@@ -184,7 +184,8 @@ class ExactModel(ExactOptions):
             options = (
                 self.halo_time, self.halo_space == "tile", self.latency == "bound", self.buffers,
             )  # fmt: skip
-            found = layer_numbers(layer, accelerator, options), self.setting(accelerator)
+            hardware = self.hardware(accelerator)
+            found = layer_numbers(layer, hardware, options), self.setting(accelerator)
             self._known[layer, accelerator] = found
         return found
 

@@ -89,6 +89,10 @@ class ExactOptions:
         """Copies of each tile that a buffer holds."""
         return 2 if self.double_buffer else 1
 
+    def hardware(self, accelerator: Accelerator) -> Accelerator:
+        """What the counts are made for: elements, of capacities and bandwidths that all share."""
+        return accelerator.in_elements(self.double_buffer)
+
     @property
     def capabilities(self) -> ModelCapabilities:
         """What the model says of itself under these options."""
@@ -138,7 +142,7 @@ class ExactOptions:
         """The report of a broken limit; arguments as :func:`~cost_models.exact.limits.explain`."""
         outer = tuple(min(t, n) for t, n in zip(tiles[0], layer.extents, strict=True))
         inner = tuple(min(t, n) for t, n in zip(tiles[1], outer, strict=True))
-        chip = accelerator.in_elements()
+        chip = self.hardware(accelerator)
         return explain(
             code, layer, chip, (outer, inner), outer_dim, cluster_size, num_pes, self.buffers
         )

@@ -98,7 +98,7 @@ class SimulatorModel(ExactOptions):
             return {}, ReasonCode.REFUSED
         nest = nest_of(layer, mapping, num_pes)
         _check_size(layer, nest)
-        chip = accelerator.in_elements()
+        chip = self.hardware(accelerator)
         rules = Rules(
             halo_time=self.halo_time,
             tile=self.halo_space == "tile",

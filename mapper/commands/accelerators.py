@@ -17,8 +17,8 @@ def list_accelerators(as_json: JsonFlag = False) -> None:
         return
     print_rows(
         "Accelerators",
-        [{"name": name, **chip.to_dict()} for name, chip in PRESETS.items()],
-        "L1 is per PE; bandwidths in elements/cycle; one element is one byte",
+        [{"name": name, **chip.totals()} for name, chip in PRESETS.items()],
+        "L1 is per PE; bandwidths in B/cycle, of the slower direction; --json gives all fields",
         [
             Column.name("name"),
             Column("num_pes", "PEs", keep=6),

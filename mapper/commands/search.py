@@ -148,7 +148,6 @@ def search(
     import cost_models
     import layers
     from mapper.commands.search_layer import search_layer
-    from mapper.commands.search_network import search_network
     from mapper.methods import chosen_method
     from mapper.output import check_writable
     from mapper.problem_spec import ProblemSpec, accelerator_name
@@ -190,6 +189,8 @@ def search(
         "options": options,
     }
     if network is not None:
+        from mapper.commands.search_network import search_network  # and with it the store
+
         search_network(
             network,
             lambda layer: spec_of(layer, layer.name),

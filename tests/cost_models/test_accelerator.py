@@ -15,7 +15,9 @@ import yaml
 from jsonschema import Draft202012Validator
 
 import cost_models
-from cost_models import PRESETS, Accelerator, AcceleratorError, Level, Widths
+import layers
+from cost_models import PRESETS, Accelerator, AcceleratorError, Level, Mapping, Widths
+from cost_models.chips import fields_of
 
 LONG: dict[str, Any] = {
     "name": "small",
@@ -137,6 +139,61 @@ def test_the_template_is_a_file_that_fits_the_schema() -> None:
     validator.validate(LONG)
     assert not validator.is_valid(changed("levels.L2.bytes", -3))
     assert not validator.is_valid(changed("levels.L4", {}))
+
+
+def test_totals_are_the_six_fields_of_a_table() -> None:
+    short = Accelerator(168, 512, 108_000, 64, 16, 2)
+    assert short.totals() == short.to_dict()
+    assert list(Accelerator.from_dict(LONG).totals().values()) == [12, 508, 1000, 5, 4, 2]
+    assert set(Accelerator(4).totals().values()) == {4, None, 1}
+
+
+def test_in_elements_is_the_nearest_short_form() -> None:
+    short = Accelerator(168, 512, 108_000, 64, 16, 2)
+    assert short.in_elements() is short
+    chip = Accelerator.from_dict(LONG)
+    # L1: 60 B of inputs and partial sums at 24 bits, 448 B of filters, held once, at 8 bits
+    assert chip.in_elements() == Accelerator(12, 20 + 2 * 448, 333, 2, 2, 2)
+    assert chip.in_elements(doubled=False) == Accelerator(12, 20 + 448, 333, 2, 2, 2)
+    one = Accelerator.from_dict(
+        {
+            "num_pes": 4,
+            "bits": {"psum": 32},
+            "levels": {"L1": {"bytes": {"filter": 2, "output": 4}}},
+        }
+    )
+    assert one.in_elements().l1_bytes is None
+    systolic = PRESETS["tpu-v1"].in_elements()
+    assert (systolic.l1_bytes, systolic.noc_bw) == (6, 256)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_figure_of_a_chip_has_a_source(name: str) -> None:
+    fields = fields_of(name)
+    sources = fields.pop("sources")
+    told = set(fields) - {"name", "notes"}
+    if name == "cloud":
+        assert sources == {"num_pes": "chosen, as the other figures of this file"}
+        return
+    for field in told - {"levels"}:
+        assert field in sources, field
+    for level, values in fields.get("levels", {}).items():
+        for field in values:
+            paths = (f"levels.{level}", f"levels.{level}.{field}")
+            assert any(path in sources for path in paths) or field in ("write_bw", "double_buffer")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_chips_map_a_layer(name: str) -> None:
+    model = cost_models.load("exact")
+    chip, layer = PRESETS[name], layers.get("resnet18.5")
+    ones = dict.fromkeys("KCYXRS", 1)
+    mapping = Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({**ones, "C": 8}, ones), 8)
+    cost = model.evaluate(layer, chip, mapping)
+    assert cost.feasible, cost.infeasible
+    assert cost.energy_nj >= model.lower_bounds(layer, chip)["energy_nj"]
+    assert cost.latency_cycles >= layer.macs / chip.peak_macs_per_cycle
+    assert cost.area_um2 >= model.lower_bounds(layer, chip)["area_um2"]
 
 
 @pytest.mark.parametrize("name", PRESETS)

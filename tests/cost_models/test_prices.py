@@ -163,7 +163,7 @@ def test_moves_and_accesses_are_one_thing() -> None:
 
 def test_the_energy_is_every_access_at_its_price_and_leakage() -> None:
     widths = Widths(8, 16, 8, 32)
-    chip = replace(EDGE, widths=widths, clock_mhz=500.0)
+    chip = replace(EDGE, widths=widths, clock_mhz=500.0, l1_bytes=4096, l2_bytes=1 << 20)
     cost = cost_models.load("exact").evaluate(CONV, chip, MAPPING)
     c, prices = cost.counts, chip_prices(chip)
     l1, l2, dram = prices.levels[2], prices.levels[1], prices.levels[0]

@@ -64,7 +64,7 @@ SLIDING = 3
 
 @inner_function
 def tap_sums(taps: float, high: float, pieces: float, stride: float) -> tuple[float, float]:
-    """Least sums over the pieces of a filter's taps of min(stride, piece) and max(piece - stride, 0).
+    """Least sums over a filter's pieces of taps: min(stride, piece), max(piece - stride, 0).
 
     Args:
         taps: Taps in all.

@@ -111,7 +111,7 @@ def noc_flow(
 
 @inner_function
 def all_held(facts: Floats, flags: Ints, still: int, work: Floats) -> bool:
-    """Whether PEs may hold a cluster's whole tile of every tensor, so that no inner loop iterates."""
+    """Whether PEs may hold a cluster's whole tiles, so that no inner loop iterates."""
     everything = 0
     for i in range(flags[ACTIVE]):
         everything |= 1 << flags[ACTIVE + 1 + i]

@@ -1,0 +1,179 @@
+"""The chips of the library beside their publications.
+
+python benchmarks/chips.py area                    # ours and the published areas
+python benchmarks/chips.py eyeriss [--samples N]   # AlexNet's CONV layers: accesses, as published
+python benchmarks/chips.py resnet18 [--samples N]  # ResNet-18 whole on every chip
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable
+
+import baselines
+import layers
+from cost_models import PRESETS, Accelerator, Cost
+from cost_models.prices import chip_prices, open_levels
+from layers import Layer, LayerKind
+from maestro_env import Problem
+
+AREAS = {
+    "eyeriss": (12.25, "3.5 x 3.5 mm core: Chen et al., JSSC 2017, table IV"),
+    "nvdla-small": (0.91, "synthesis at 28 nm: NVDLA primer"),
+    "nvdla-full": (3.3, "synthesis at 16 nm: NVDLA primer"),
+    "tpu-v1": (331.0, "die, an upper limit: Jouppi et al., ISCA 2017, table 2"),
+}
+"""Published areas [mm^2]."""
+
+ALEXNET = (
+    (Layer("CONV1", LayerKind.CONV, K=96, C=3, Y=227, X=227, R=11, S=11, stride=4, N=4), 18.5, 5.0),
+    (Layer("CONV2", LayerKind.NGCONV, K=128, C=48, Y=31, X=31, R=5, S=5, N=4, groups=2), 77.6, 4.0),
+    (Layer("CONV3", LayerKind.CONV, K=384, C=256, Y=15, X=15, R=3, S=3, N=4), 50.2, 3.0),
+    (
+        Layer("CONV4", LayerKind.NGCONV, K=192, C=192, Y=15, X=15, R=3, S=3, N=4, groups=2),
+        37.4,
+        2.1,
+    ),
+    (
+        Layer("CONV5", LayerKind.NGCONV, K=128, C=192, Y=15, X=15, R=3, S=3, N=4, groups=2),
+        24.9,
+        1.3,
+    ),
+)
+"""AlexNet's layers for a batch of 4, with accesses to the global buffer and to DRAM [MB] (Chen et
+al., JSSC 2017, table V)."""
+
+
+UNIT_ELEMENTS = 100
+"""Chips of the library whose L1 holds fewer elements have no more than registers in a PE."""
+
+
+def best(
+    layer: Layer, chip: Accelerator, objective: str, samples: int, filters: str = "whole"
+) -> Cost | None:
+    """The cost of the best mapping that a search finds; None where it finds none."""
+    problem = Problem(layer, chip, objective, space={"filters": filters}, budget=samples)
+    baselines.load("annealing").search(problem, samples, 0)
+    if problem.best_action is None:
+        return None
+    mapping = problem.space.decode(problem.best_action[None])[0]
+    return problem.cost_model.evaluate(layer, chip, mapping)
+
+
+def unit_tiles(layer: Layer, chip: Accelerator, samples: int) -> Cost | None:
+    """The least EDP of random mappings whose PEs hold one output and as many channels as lanes.
+
+    Where a PE is no more than a multiplier and its registers, no other mapping fits.
+    """
+    problem = Problem(layer, chip, "edp", space={"filters": "free"})
+    actions = problem.space.sample(samples, 0)
+    for column, parameter in enumerate(problem.space.parameters):
+        if parameter.name.startswith("inner_tile_"):
+            most = chip.simd_lanes if parameter.name == "inner_tile_C" else 1
+            fits = [i for i, tile in enumerate(parameter.choices) if tile <= most]
+            actions[:, column] = fits[-1]
+    found = problem.look(actions)
+    row = int(found.values.argmin())
+    return found.costs[row] if found.costs.feasible[row] else None
+
+
+def area() -> None:
+    print(f"{'chip':12} {'PEs':>6} {'MACs':>8} {'L1':>9} {'L2':>9} {'sum':>9} {'known':>7}  mm^2")
+    for name, chip in PRESETS.items():
+        if open_levels(chip):
+            continue
+        prices = chip_prices(chip)
+        parts = [
+            chip.num_pes * chip.simd_lanes * prices.mac_area_um2,
+            chip.num_pes * prices.levels[2].area_um2,
+            prices.levels[1].area_um2,
+        ]
+        cells = " ".join(f"{part / 1e6:9.3f}" for part in (*parts, sum(parts)))
+        published, source = AREAS.get(name, (0.0, "no chip"))
+        print(f"{name:12} {chip.num_pes:6} {cells[1:]} {published or '-':>7}  {source}")
+
+
+def megabytes(cost: Cost, level: str, bits: int) -> float:
+    """Reads and writes of a level [MB]."""
+    kinds = (f"{level}_read", f"{level}_write")
+    return sum(of[kind] for of in cost.accesses.values() for kind in kinds) * bits / 8e6
+
+
+def eyeriss(samples: int) -> None:
+    chip = PRESETS["eyeriss"]
+    print(f"least energy of {samples:,} samples of annealing, seed 0; MB of 4 images")
+    print(f"{'layer':6} {'GLB':>8} {'JSSC':>9} {'ratio':>6} {'DRAM':>8} {'JSSC':>9} {'ratio':>6}")
+    totals = Counter[str]()
+    for layer, glb, dram in ALEXNET:
+        cost = best(layer, chip, "energy", samples, "free")
+        if cost is None:
+            print(f"{layer.name:6} no feasible mapping found")
+            continue
+        ours = megabytes(cost, "l2", 16), megabytes(cost, "dram", 16)
+        totals.update({"glb": ours[0], "dram": ours[1], "pglb": glb, "pdram": dram})  # type: ignore[dict-item]
+        print(_row(layer.name, ours[0], glb, ours[1], dram))
+    print(_row("all", totals["glb"], totals["pglb"], totals["dram"], totals["pdram"]))
+
+
+def _row(name: str, glb: float, theirs: float, dram: float, published: float) -> str:
+    return (
+        f"{name:6} {glb:8.1f} {theirs:9.1f} {glb / theirs:6.2f} "
+        f"{dram:8.1f} {published:9.1f} {dram / published:6.2f}"
+    )
+
+
+def resnet18(samples: int, chips: Iterable[str]) -> None:
+    print(
+        f"least EDP of {samples:,} samples a shape of annealing, seed 0; where a PE has registers "
+        f"alone, of {10 * samples:,} random mappings"
+    )
+    print(
+        f"{'chip':12} {'layers':>6} {'ms':>9} {'mJ':>8} {'W':>7} {'MACs/cycle':>10} {'of peak':>7}"
+    )
+    shapes: dict[Layer, int] = {}
+    for layer in layers.network("resnet18"):
+        shape = layer.renamed("")
+        shapes[shape] = shapes.get(shape, 0) + 1
+    for name in chips:
+        chip = PRESETS[name]
+        tiny = (
+            any(chip.levels[2].tensor_bytes) and (chip.in_elements().l1_bytes or 0) < UNIT_ELEMENTS
+        )
+        found = {
+            shape: unit_tiles(shape, chip, 10 * samples)
+            if tiny
+            else best(shape, chip, "edp", samples)
+            for shape in shapes
+        }
+        done = {shape: cost for shape, cost in found.items() if cost is not None}
+        cycles = sum(cost.latency_cycles * shapes[shape] for shape, cost in done.items())
+        energy = sum(cost.energy_nj * shapes[shape] for shape, cost in done.items())
+        macs = sum(shape.macs * shapes[shape] for shape in done)
+        ms = cycles / ((chip.clock_mhz or 1000.0) * 1e3)
+        mapped = sum(shapes[shape] for shape in done)
+        rate = macs / cycles if cycles else 0.0
+        print(
+            f"{name:12} {mapped:3}/{sum(shapes.values())} {ms:9.3f} {energy / 1e6:8.3f} "
+            f"{energy / ms / 1e6 if ms else 0:7.3f} {rate:10.1f} "
+            f"{rate / chip.peak_macs_per_cycle:7.1%}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("what", choices=("area", "eyeriss", "resnet18"))
+    parser.add_argument("--samples", type=int, default=2000)
+    parser.add_argument("--chips", nargs="+", default=list(PRESETS))
+    args = parser.parse_args()
+    if args.what == "area":
+        area()
+    elif args.what == "eyeriss":
+        eyeriss(args.samples)
+    else:
+        resnet18(args.samples, args.chips)
+
+
+if __name__ == "__main__":
+    main()

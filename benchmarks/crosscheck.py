@@ -1,0 +1,183 @@
+"""The exact model's counts beside those of Timeloop, AccelForge and ZigZag, from a table of theirs.
+
+    python benchmarks/crosscheck.py TABLE.csv [--halo-time retain]
+
+A row of the table is a dividing mapping of a layer, a tool, a metric and the tool's count; the
+sample tests/cost_models/data/crosscheck_sample.csv has all tools. Tools: Timeloop 3.0.3, AccelForge
+1.0.467 (whole tiles, and sliding), ZigZag 3.9.1 (moves, and words), and two brute-force walks that
+fetch anew what changed (`brute-reload`) or keep what they hold (`brute-retain`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import cost_models
+from cost_models import Accelerator, Mapping
+from layers import DIMS, Layer, LayerKind
+
+MEANING = {
+    "brute-reload": ("none", "union"),
+    "brute-retain": ("retain", "union"),
+    "timeloop": ("slide", "tile"),
+    "accelforge-slide": ("slide", "tile"),
+    "accelforge-whole": ("none", "tile"),
+    "zigzag-moves": ("none", "union"),
+    "zigzag-words": ("none", "tile"),
+}
+"""Options `halo_time` and `halo_space` under which the exact model means what a tool does. Timeloop
+and AccelForge give credit for the tile before alone, so that what a buffer still holds after a loop
+wraps is fetched again; of the tools only the walk `brute-retain` keeps all that is held."""
+INPUTS = ("dram_in", "l2r_in", "l1w_in")
+CYCLES = ("cycles_dram_bw1", "cycles_dram_bw4")
+
+BOUNDING_BOX = "tool takes the bounding box of a strided tile"
+FIRST_UPDATE = "tool reads outputs before their first update too"
+DROPS_CREDIT = "tool drops the sliding credit where an unrelated loop lies inside the sliding one"
+CLUSTERS_INSIDE = "tool places clusters inside the inner loops: parallel neighbours share more halo"
+ONE_SLIDE = "one storage node cannot slide over an outer and an inner loop"
+FOLLOWS_INPUT = "follows dram_in"
+TILE_BEFORE = "tool gives credit for the tile before, where taps or the axis are cut"
+"""The exact model gives none there under `slide`, and for all that is held under `retain`, where it
+equals the brute-force walk."""
+FORMER = {
+    "exact gives no credit where taps are tiled or parallel": TILE_BEFORE,
+    "exact gives no credit where the axis is parallel": TILE_BEFORE,
+}
+"""Causes of the table that lay with the exact model before it had `retain`."""
+OF_THE_TOOL = (
+    BOUNDING_BOX,
+    FIRST_UPDATE,
+    DROPS_CREDIT,
+    CLUSTERS_INSIDE,
+    ONE_SLIDE,
+    FOLLOWS_INPUT,
+    TILE_BEFORE,
+)
+"""Causes of a difference that lie with the tool."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One row of the table, beside ours.
+
+    Args:
+        row: The row.
+        ours: The exact model's count.
+        theirs: The tool's.
+    """
+
+    row: dict[str, str]
+    ours: int
+    theirs: int
+
+    @property
+    def equal(self) -> bool:
+        """Whether the two agree."""
+        return self.ours == self.theirs
+
+    @property
+    def cause(self) -> str:
+        """Why they differ, where that lies with the tool; empty where no such cause is named."""
+        cause = self.row["cause"]
+        if self.row["tool"] == "timeloop":
+            cause = FORMER.get(cause, cause)
+        return cause if cause in OF_THE_TOOL else ""
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """The rows of a table."""
+    with path.open(encoding="utf-8", newline="") as text:
+        return list(csv.DictReader(text))
+
+
+def compare(rows: Iterable[dict[str, str]], halo_time: str | None = None) -> Iterator[Compared]:
+    """Evaluate the mapping of every row; cycles under a DRAM bandwidth are left out.
+
+    Args:
+        rows: Rows of the table.
+        halo_time: The model's option; None takes the one that means what the tool does.
+    """
+    for row in rows:
+        if row["metric"] in CYCLES:
+            continue
+        meant, space = MEANING[row["tool"]]
+        key = tuple(row[name] for name in ("kind", "extents", "stride"))
+        how = tuple(row[name] for name in ("parallel", "orders", "tiles", "units"))
+        counts = _counts(key, how, halo_time or meant)
+        metric = row["metric"]
+        theirs = round(float(row["tool_value"]))
+        ours = _count(counts, metric, space)
+        if ours != theirs and row["tool"] == "timeloop" and halo_time is None:
+            # where taps or the sliding axis are tiled or parallel it keeps what is still held
+            retained = _count(_counts(key, how, "retain"), metric, space)
+            ours = retained if retained == theirs else ours
+        yield Compared(row, ours, theirs)
+
+
+def _count(counts: dict[str, int], metric: str, space: str) -> int:
+    tile = space == "tile" and f"{metric}_tile" in counts
+    return counts[f"{metric}_tile" if tile else metric]
+
+
+@cache
+def _counts(key: tuple[str, ...], how: tuple[str, ...], halo_time: str) -> dict[str, int]:
+    kind, extents, stride = key
+    values = dict(zip(DIMS[:6], map(int, extents.split()), strict=True))
+    layer = Layer(
+        "case", LayerKind(kind), **_input_extents(values, int(stride)), stride=int(stride)
+    )
+    parallel, orders, tiles, units = how
+    clusters, pes = map(int, units.split("x"))
+    mapping = Mapping(
+        tuple(orders.split("/")),
+        tuple(parallel.split("/")),
+        tuple(
+            dict(zip(DIMS[:6], map(int, level.split()), strict=True))
+            for level in tiles.split(" / ")
+        ),
+        pes,
+    )
+    cost = cost_models.load("exact", halo_time=halo_time).evaluate(
+        layer, Accelerator(clusters * pes), mapping
+    )
+    if cost.infeasible is not None:
+        raise SystemExit(f"{layer}: {cost.infeasible}")
+    return cost.counts
+
+
+def _input_extents(values: dict[str, int], stride: int) -> dict[str, int]:
+    """Y and X as a layer has them, from output rows and columns."""
+    rows = (values["Y"] - 1) * stride + values["R"]
+    columns = (values["X"] - 1) * stride + values["S"]
+    return values | {"Y": rows, "X": columns}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("table", type=Path)
+    parser.add_argument("--halo-time", choices=("retain", "slide", "none"))
+    args = parser.parse_args()
+    equal = Counter[str]()
+    all_rows = Counter[str]()
+    causes = Counter[tuple[str, str, str]]()
+    for found in compare(read(args.table), args.halo_time):
+        tool = found.row["tool"]
+        all_rows[tool] += 1
+        equal[tool] += found.equal
+        if not found.equal:
+            causes[tool, found.row["metric"], found.cause or "NO CAUSE NAMED"] += 1
+    for tool, rows in sorted(all_rows.items()):
+        print(f"{tool:18} {equal[tool]:5} of {rows} counts equal")
+    for (tool, metric, cause), rows in sorted(causes.items()):
+        print(f"  {rows:4} {tool:18} {metric:12} {cause}")
+
+
+if __name__ == "__main__":
+    main()
