@@ -29,6 +29,7 @@ COMMANDS = {
         "mapper.commands.explain:explain",
         "Show how a search's parameters evolved.",
     ),
+    "pretrain": ("mapper.commands.pretrain:pretrain", "Train agents that map unseen layers."),
     "runs": ("mapper.commands.runs:app", "List, show and remove the runs of a store."),
 }
 """Every command, in the order of ``mapper --help``."""

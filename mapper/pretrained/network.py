@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from common.jit import compiled
 from mapper.pretrained.turns import KINDS
 from mapper.pretrained.view import CHOICE_FEATURES, CONTEXT_FEATURES
 
@@ -93,7 +93,7 @@ def scores(
     return out
 
 
-@njit(cache=True, fastmath=True)
+@compiled(fastmath=True)
 def _point(
     choices: Any, legal: Any, query: Any, direct: Any, weight: Any, pointer: Any, out: Any
 ) -> None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from common.jit import compiled, inner_function
 from mapper.pretrained.tables import D, PROBLEM_FEATURES, R, S, Tables, X, Y
 from mapper.pretrained.turns import (
     CLUSTER_SIZE,
@@ -68,19 +68,19 @@ class View(NamedTuple):
     legal: NDArray[np.bool_]
 
 
-@njit(cache=True)
+@inner_function
 def log(value: float) -> float:
     """The scale of all sizes."""
     return np.log2(max(value, 1e-9)) / 8
 
 
-@njit(cache=True)
+@inner_function
 def up(number: int, size: int) -> int:
     """How many parts of `size` cover `number`."""
     return -(-number // size)
 
 
-@njit(cache=True)
+@inner_function
 def covered(outputs: int, taps: int, stride: int, dilation: int) -> int:
     """Input rows that `outputs` positions of a filter with `taps` rows touch.
 
@@ -91,7 +91,7 @@ def covered(outputs: int, taps: int, stride: int, dilation: int) -> int:
     return min(outputs * taps, (outputs - 1) * stride + (taps - 1) * dilation + 1)
 
 
-@njit(cache=True)
+@inner_function
 def tensor_elements(tensor: int, box: Any, coupling: Any, window: Any) -> float:
     """Elements of a tensor that a box of the loop nest touches."""
     size = 1.0
@@ -104,7 +104,7 @@ def tensor_elements(tensor: int, box: Any, coupling: Any, window: Any) -> float:
     return size
 
 
-@njit(cache=True)
+@inner_function
 def fill_of(level: int, box: Any, problem: int, tables: Tables) -> float:
     """Share of a buffer that a box takes; above 1 it does not fit, 0 where nothing limits it."""
     used = 0.0
@@ -117,20 +117,20 @@ def fill_of(level: int, box: Any, problem: int, tables: Tables) -> float:
     return max(worst, used / tables.capacity[problem, level])
 
 
-@njit(cache=True)
+@inner_function
 def l2_box(box: Any, tiles: Any, outer: int, clusters: int, extents: Any) -> None:
     """The part of the nest that all clusters hold together, into `box`."""
     for d in range(D):
         box[d] = min(extents[d], tiles[d] * (clusters if d == outer else 1))
 
 
-@njit(cache=True)
+@inner_function
 def utilisation(tiles: int, units: int) -> float:
     """Share of the units at work when so many tiles are spread over them."""
     return tiles / (up(tiles, units) * units)
 
 
-@njit(cache=True)
+@inner_function
 def see_state(out: Any, row: int, problem: int, tables: Tables, state: State, box: Any) -> None:
     """State features of one row, into ``out (STATE_FEATURES,)``."""
     extents = tables.extents[problem]
@@ -172,7 +172,7 @@ def see_state(out: Any, row: int, problem: int, tables: Tables, state: State, bo
         )
 
 
-@njit(cache=True)
+@inner_function
 def see_parallel(
     out: Any, turn: int, row: int, problem: int, choice: int, tables: Tables, state: State
 ) -> None:
@@ -195,7 +195,7 @@ def see_parallel(
         out[12] = log(both / pes)
 
 
-@njit(cache=True)
+@inner_function
 def see_cluster(out: Any, row: int, problem: int, size: int, tables: Tables, state: State) -> None:
     """Features of a cluster size."""
     pes = tables.pes[problem]
@@ -219,7 +219,7 @@ def see_cluster(out: Any, row: int, problem: int, size: int, tables: Tables, sta
     out[13] = log(clusters / outer)
 
 
-@njit(cache=True)
+@inner_function
 def see_tile(
     out: Any,
     level: int,
@@ -279,7 +279,7 @@ def see_tile(
     return fill <= 1.0 and shared <= 1.0
 
 
-@njit(cache=True)
+@inner_function
 def see_loop(
     out: Any,
     level: int,
@@ -334,7 +334,7 @@ def see_loop(
     return steps > 1
 
 
-@njit(cache=True)
+@compiled
 def see(
     turn: int,
     tables: Tables,
@@ -404,7 +404,7 @@ def see(
                 see_parallel(choices[row, c], turn, row, problem, value, tables, state)
 
 
-@njit(cache=True)
+@inner_function
 def _see_order(
     turn: int,
     row: int,
@@ -433,7 +433,7 @@ def _see_order(
         )
 
 
-@njit(cache=True)
+@compiled
 def begin(tables: Tables, which: Any) -> State:
     """No choice made yet: every tile at its least, every order as it comes."""
     size = len(which)
@@ -450,7 +450,7 @@ def begin(tables: Tables, which: Any) -> State:
     return State(spread, cluster, tiles, orders)
 
 
-@njit(cache=True)
+@compiled
 def take(turn: int, tables: Tables, which: Any, picks: Any, state: State) -> None:
     """Carry out a decision that is no order.
 
@@ -477,7 +477,7 @@ def take(turn: int, tables: Tables, which: Any, picks: Any, state: State) -> Non
             state.tiles[row, OUTER, turn - OUTER_TILE] = value
 
 
-@njit(cache=True)
+@compiled
 def arrange(
     turn: int, tables: Tables, which: Any, ranks: Any, legal: Any, state: State
 ) -> None:
