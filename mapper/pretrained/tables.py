@@ -21,7 +21,7 @@ D = len(DIMS)
 Y, X, R, S = (DIMS.index(d) for d in "YXRS")
 OBJECTIVE_WEIGHTS = {"latency": (1.0, 0.0), "energy": (0.0, 1.0), "edp": (1.0, 1.0)}
 """Exponents of latency and energy in the objectives that were trained."""
-PROBLEM_FEATURES = 2 * D + 33
+PROBLEM_FEATURES = 2 * D + 30
 
 
 class Tables(NamedTuple):
@@ -59,14 +59,11 @@ class Case(NamedTuple):
         space: The map space.
         weights: Exponents of latency and energy in the objective.
         copies: Copies of each tile that a buffer holds (2 with double buffering).
-        prices: Energy of an access to L1, L2 and DRAM, in energies of a MAC; zeros where the cost
-            model does not tell.
     """
 
     space: MapSpace
     weights: tuple[float, float]
     copies: int = 2
-    prices: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     @property
     def layer(self) -> Layer:
@@ -178,6 +175,5 @@ def _features(case: Case) -> list[float]:
         _log(noc / offchip),
         *(_log(8 * size / l2) if np.isfinite(l2) else 0.0 for size in tensors),
         _log(l2 / (l1 * chip.num_pes)) if finite else 0.0,
-        *(_log(price) if price > 0 else 0.0 for price in case.prices),
         float(case.copies == 2),
     ]
