@@ -77,9 +77,7 @@ def cases(which: str, given: Path) -> Iterator[Case]:
             shapes.setdefault(layer.shape, f"{network}.{number}")
     names = list(shapes.values())
     names = names if which == "in-range" else names[::5]
-    for name, (chip, accelerator), objective in itertools.product(
-        names, chips.items(), OBJECTIVES
-    ):
+    for name, (chip, accelerator), objective in itertools.product(names, chips.items(), OBJECTIVES):
         yield Case(name, chip, accelerator, objective)
 
 
@@ -140,11 +138,15 @@ class References:
 def main() -> None:
     """Measure, write one row per case, print the summary."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--set", choices=["in-range", "out-of-range", "cases41"], default="in-range")
+    parser.add_argument(
+        "--set", choices=["in-range", "out-of-range", "cases41"], default="in-range"
+    )
     parser.add_argument("--agents", default="auto")
     parser.add_argument("--cost-model", default="exact")
     parser.add_argument("--cases", type=Path, help="file of cases41")
-    parser.add_argument("--reference", type=Path, default=Path("docs/data/pretrained-reference.csv"))
+    parser.add_argument(
+        "--reference", type=Path, default=Path("docs/data/pretrained-reference.csv")
+    )
     parser.add_argument("--proof-s", type=float, default=0.0)
     parser.add_argument("--every", type=int, default=1, help="take every n-th case only")
     parser.add_argument("--out", type=Path)
@@ -171,7 +173,9 @@ def main() -> None:
     if given.out:
         with given.out.open("w", newline="", encoding="utf-8") as file:
             out = csv.writer(file)
-            out.writerow(["layer", "chip", "objective", "reference", *(f"best_of_{c}" for c in COUNTS)])
+            out.writerow(
+                ["layer", "chip", "objective", "reference", *(f"best_of_{c}" for c in COUNTS)]
+            )
             out.writerows(rows)
     _summary(rows, np.array(curves))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -13,42 +14,65 @@ def pretrain(
     cpu_minutes: Annotated[
         float,
         typer.Option(
-            help="Length of the training in processor minutes of the reference machine; it is "
+            help="Length of a training in processor minutes of the reference machine; it is "
             "counted in steps, so that a seed gives the same agents anywhere."
         ),
     ] = 15.0,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
+    seed: Annotated[
+        list[int] | None, typer.Option(min=0, help="Repeatable.", show_default="0")
+    ] = None,
     cost_model: Annotated[str, typer.Option(help="Whose mappings are learnt.")] = "exact",
+    store: Annotated[
+        str | None,
+        typer.Option(help="Where trainings are kept and resumed.", show_default="OUT.sqlite"),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Trainings at the same time.")] = 1,
+    ray_address: Annotated[
+        str | None, typer.Option(help="Train on a Ray cluster: auto, HOST:PORT or local.")
+    ] = None,
 ) -> None:
     """Train mapping policies over random layers, chips and objectives.
 
-    The first Ctrl-C keeps what was learnt; the same command goes on from there.
+    Ctrl-C keeps what was learnt; the same command goes on from there. With several seeds the agents
+    that did best on held-out problems are written.
     """
     from baselines.extras import require
 
     require("torch", "pretrain", "rl")
-    import cost_models
-    from mapper.pretrained.training.session import Session, schedule_of
-    from mapper.pretrained.weights import PretrainedError, load
-    from runs import StopFlag, catch_interrupt
+    from mapper.pretrained.training.experiment import Pretraining, schedule_of
+    from mapper.pretrained.weights import PretrainedError
+    from runs import Store, run_all
 
-    schedule = schedule_of(cpu_minutes)
     if out.suffix != ".safetensors":
         raise PretrainedError(f"--out {out}: expected a name ending in .safetensors")
-    stop = StopFlag()
-
-    def say(line: str) -> None:
-        typer.echo(line, err=True)
-
+    schedule = schedule_of(cpu_minutes)
+    trainings = [Pretraining(cost_model, schedule, s) for s in seed or [0]]
     out.parent.mkdir(parents=True, exist_ok=True)
-    with catch_interrupt(stop, lambda: say("stopping; the same command goes on from here")):
-        session = Session(cost_models.load(cost_model), schedule, seed, out, say, lambda: bool(stop))
-        finished = session.run()
-    if not finished:
-        say(f"stopped; `mapper pretrain` with the same options goes on from {session.part}")
+    with Store.open(store or f"{out}.sqlite") as opened:
+        summary = run_all(trainings, opened, workers=workers, ray_address=ray_address)
+        done = [opened.runs(key=key)[0] for key in summary.keys]
+    if summary.failed or summary.interrupted:
         raise typer.Exit(1)
-    found = load(out).card["validation"]
-    typer.echo(
-        f"wrote {out}: 90th percentile over the best known on held-out random problems, best of "
-        f"1 / 16 / 100: {found['p90_1']:.3f} / {found['p90_16']:.3f} / {found['p90_100']:.3f}"
-    )
+    best = min(done, key=lambda run: run.best_value)
+    _copy(Path(best.result["agents"]), out)
+    for run in done:
+        found = run.result["validation"]
+        typer.echo(
+            f"seed {run.seed}, {run.result['cpu_minutes']} CPU min: best of 1 / 16 / 100 over the "
+            f"best known on held-out random problems, 90th percentile: {found['p90_1']:.3f} / "
+            f"{found['p90_16']:.3f} / {found['p90_100']:.3f}"
+        )
+    typer.echo(f"wrote {out} (seed {best.seed})")
+
+
+def _copy(source: Path, out: Path) -> None:
+    from common import atomic_write
+    from mapper.pretrained.weights import PretrainedError
+
+    if not source.is_file():
+        raise PretrainedError(
+            f"{source}: the agents of a finished training are gone; remove its run with "
+            "`mapper runs rm` and train anew"
+        )
+    with atomic_write(out) as draft:
+        shutil.copyfile(source, draft)

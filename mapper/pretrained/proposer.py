@@ -152,9 +152,7 @@ class Proposer:
         return tuple(decisions)
 
 
-def _ranks(
-    turn: Turn, tables: Tables, which: Int64Array, given: State, view: View
-) -> Int64Array:
+def _ranks(turn: Turn, tables: Tables, which: Int64Array, given: State, view: View) -> Int64Array:
     """``(B, C)`` choices by rank so that a given mapping results."""
     width = view.legal.shape[1]
     values = tables.values[which, turn.index, :width]

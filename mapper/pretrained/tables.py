@@ -97,9 +97,7 @@ def tabulate(cases: Sequence[Case]) -> Tables:
         for level, buffer in enumerate(_buffers(case)):
             capacity[row, level], own[row, level], bits[row, level] = buffer
     features = np.array([_features(case) for case in cases], np.float32)
-    return Tables(
-        extents, window, coupling, pes, capacity, own, bits, count, values, features
-    )
+    return Tables(extents, window, coupling, pes, capacity, own, bits, count, values, features)
 
 
 def _window(layer: Layer) -> tuple[int, int, int, int]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common.jit import compiled, inner_function
-from mapper.pretrained.tables import D, PROBLEM_FEATURES, R, S, Tables, X, Y
+from mapper.pretrained.tables import PROBLEM_FEATURES, D, R, S, Tables, X, Y
 from mapper.pretrained.turns import (
     CLUSTER_SIZE,
     INNER,
@@ -372,7 +372,7 @@ def see(
         if turn >= OUTER_ORDER:
             _see_order(turn, row, problem, count, tables, state, sizes, box, choices, legal)
             continue
-        if INNER_TILE <= turn:
+        if turn >= INNER_TILE:
             level = OUTER if turn >= OUTER_TILE else INNER
             d = turn - (OUTER_TILE if level == OUTER else INNER_TILE)
             own[d] = 1.0
@@ -428,9 +428,7 @@ def _see_order(
         sizes[INNER, tensor] = tensor_elements(tensor, narrow, coupling, window)
     for c in range(count):
         d = tables.values[problem, turn, c]
-        legal[row, c] = see_loop(
-            choices[row, c], level, d, row, problem, tables, state, sizes
-        )
+        legal[row, c] = see_loop(choices[row, c], level, d, row, problem, tables, state, sizes)
 
 
 @compiled
@@ -478,9 +476,7 @@ def take(turn: int, tables: Tables, which: Any, picks: Any, state: State) -> Non
 
 
 @compiled
-def arrange(
-    turn: int, tables: Tables, which: Any, ranks: Any, legal: Any, state: State
-) -> None:
+def arrange(turn: int, tables: Tables, which: Any, ranks: Any, legal: Any, state: State) -> None:
     """Carry out an order: loops that iterate by rank, the others innermost as they come.
 
     Args:

@@ -7,12 +7,14 @@ torch = pytest.importorskip("torch", reason="needs the extra rl")
 
 import cost_models
 from mapper.cli import main
-from mapper.pretrained.training import session as session_module
+from mapper.pretrained.training import experiment
+from mapper.pretrained.training.experiment import Pretraining, agents_file, schedule_of
 from mapper.pretrained.training.experts import ExpertMemory, improve
 from mapper.pretrained.training.sampling import WORST, Batch, group_advantage
-from mapper.pretrained.training.session import Session, schedule_of
-from mapper.pretrained.training.trainer import Schedule, Trainer
+from mapper.pretrained.training.schedule import Schedule
+from mapper.pretrained.training.trainer import Trainer
 from mapper.pretrained.weights import PretrainedError, load
+from runs import Context, StopRun
 
 MODEL = cost_models.load("exact")
 TINY = Schedule(
@@ -28,15 +30,6 @@ TINY = Schedule(
     imitation_batch=8,
     hidden=8,
 )
-
-
-@pytest.fixture
-def quick(monkeypatch):
-    """Few validation problems."""
-    build = session_module.Validation.build
-    monkeypatch.setattr(
-        session_module.Validation, "build", staticmethod(lambda model: build(model, 3, 60))
-    )
 
 
 def test_advantages_are_standardised_within_a_problem():
@@ -81,31 +74,46 @@ def test_experts_are_kept_with_weights_by_their_value():
     assert len(which) == len(state.cluster) == 20
 
 
-def test_a_stopped_training_ends_like_one_that_was_not(quick, tmp_path):
-    whole, parts = tmp_path / "whole.safetensors", tmp_path / "parts.safetensors"
-    assert Session(MODEL, TINY, 5, whole, lambda _: None, lambda: False).run()
-    steps = iter(range(100))
-    first = Session(MODEL, TINY, 5, parts, lambda _: None, lambda: next(steps) == 4)
-    assert not first.run()
-    assert first.part.exists()
-    assert not parts.exists()
-    assert Session(MODEL, TINY, 5, parts, lambda _: None, lambda: False).run()
-    assert not first.part.exists()
-    one, other = load(whole), load(parts)
+class Desk:
+    """Runs a training here; stops it after so many steps."""
+
+    def __init__(self, folder, stop_after=None):
+        self.folder, self.stop_after, self.metrics = folder, stop_after, []
+
+    def train(self):
+        looks = iter(range(1000))
+        stopping = lambda: self.stop_after is not None and next(looks) >= self.stop_after
+        context = Context(self.metrics.append, stopping, self.folder)
+        return Pretraining("exact", TINY, seed=5, validation=(3, 60)).run(context)
+
+
+def test_a_stopped_training_ends_like_one_that_was_not(tmp_path):
+    whole = Desk(tmp_path / "whole").train()
+    with pytest.raises(StopRun):
+        Desk(tmp_path / "parts", stop_after=5).train()
+    assert not agents_file(tmp_path / "parts").exists()
+    parts = Desk(tmp_path / "parts").train()
+    one, other = load(whole["agents"]), load(parts["agents"])
     assert all(np.array_equal(one.weights[n], other.weights[n]) for n in one.weights)
     assert one.card["validation"] == other.card["validation"]
-    assert whole.with_suffix(".csv").read_text().count("\n") > 3
+    assert one.card["cost_model_calls"] == other.card["cost_model_calls"] > 100
 
 
-def test_a_checkpoint_of_another_training_is_refused(quick, tmp_path):
+def test_the_command_trains_keeps_and_writes(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(experiment, "schedule_of", lambda minutes: TINY)
     out = tmp_path / "agents.safetensors"
-    stopped = Session(MODEL, TINY, 5, out, lambda _: None, lambda: True)
-    stopped.run()
-    with pytest.raises(PretrainedError, match="another schedule or seed"):
-        Session(MODEL, TINY, 6, out, lambda _: None, lambda: False).run()
-    stopped.part.write_bytes(b"junk")
-    with pytest.raises(PretrainedError, match="no checkpoint"):
-        Session(MODEL, TINY, 5, out, lambda _: None, lambda: False).run()
+    for _ in range(2):  # the second time nothing is left to do
+        main_without_exit(["pretrain", "--out", str(out), "--seed", "0", "--seed", "1"])
+        assert capsys.readouterr().out.count("CPU min") == 2
+        out_bytes = out.read_bytes()
+        out.unlink()
+    assert len(out_bytes) > 1000
+
+
+def main_without_exit(words):
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 0
 
 
 @pytest.mark.parametrize("minutes", [0.0, -1.0, float("nan")])
@@ -115,7 +123,10 @@ def test_a_training_of_no_length_is_refused(minutes):
 
 
 def test_the_command_refuses_wrong_input(capsys, tmp_path):
-    for words in (["--out", str(tmp_path / "a.pt")], ["--out", "a.safetensors", "--cpu-minutes", "0"]):
+    for words in (
+        ["--out", str(tmp_path / "a.pt")],
+        ["--out", "a.safetensors", "--cpu-minutes", "0"],
+    ):
         with pytest.raises(SystemExit) as ended:
             main(["pretrain", *words])
         assert ended.value.code == 2

@@ -55,9 +55,7 @@ class ExpertMemory:
         return batch.tables, which[rows], State(*(part[rows] for part in state)), weight[rows]
 
     def state_dict(self) -> list[dict[str, Any]]:
-        """As tensors and plain values."""
-        import torch
-
+        """As arrays and plain values."""
         from layers import to_fields
 
         return [
@@ -66,10 +64,10 @@ class ExpertMemory:
                     [to_fields(p.layer), p.accelerator.to_dict(), p.objective]
                     for p in batch.problems
                 ],
-                "best": torch.from_numpy(batch.best),
-                "which": torch.from_numpy(which),
-                "state": [torch.from_numpy(part) for part in state],
-                "weight": torch.from_numpy(weight),
+                "best": batch.best,
+                "which": which,
+                "state": list(state),
+                "weight": weight,
             }
             for batch, which, state, weight in self.blocks
         ]
@@ -87,9 +85,9 @@ class ExpertMemory:
                 layer = from_fields(values.pop("name"), values.pop("kind"), values)
                 problems.append(RandomProblem(layer, Accelerator(**chip), objective))
             batch = Batch.of(problems, model)
-            batch.best = block["best"].numpy()
-            state = State(*(part.numpy() for part in block["state"]))
-            self.blocks.append((batch, block["which"].numpy(), state, block["weight"].numpy()))
+            batch.best = block["best"]
+            state = State(*block["state"])
+            self.blocks.append((batch, block["which"], state, block["weight"]))
 
 
 def search_experts(
@@ -130,7 +128,9 @@ def improve(
         problem, top = _problem(batch, number), _Top()
         problem.on_evaluate = top.take
         moves = Moves(problem.space)
-        actions = problem.space.encode(proposals.mappings(np.flatnonzero(proposals.which == number)))
+        actions = problem.space.encode(
+            proposals.mappings(np.flatnonzero(proposals.which == number))
+        )
         problem.evaluate(actions)
         for _ in range(ROUNDS):
             if top.actions is None:
@@ -165,16 +165,16 @@ class _Top:
         if not len(good):
             return
         good = good[np.argsort(evaluation.values[good], kind="stable")[: 2 * KEPT]]
-        mine = actions[good] if self.actions is None else np.concatenate([self.actions, actions[good]])
+        mine = (
+            actions[good] if self.actions is None else np.concatenate([self.actions, actions[good]])
+        )
         values = np.concatenate([self.values, evaluation.values[good]])
         _, first = np.unique(mine, axis=0, return_index=True)
         keep = first[np.argsort(values[first], kind="stable")[:KEPT]]
         self.actions, self.values = mine[keep], values[keep]
 
 
-def _keep(
-    memory: ExpertMemory, batch: Batch, found: list[tuple[int, Problem, _Top]]
-) -> None:
+def _keep(memory: ExpertMemory, batch: Batch, found: list[tuple[int, Problem, _Top]]) -> None:
     which, parts, values = [], [], []
     for number, problem, top in found:
         if top.actions is None:

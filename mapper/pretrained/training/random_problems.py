@@ -42,9 +42,7 @@ def draw(rng: np.random.Generator) -> RandomProblem:
 @lru_cache(maxsize=1)
 def zoo_shapes() -> frozenset[Layer]:
     """Every shape of the zoo: what the agents are tested on, and never trained on."""
-    return frozenset(
-        layer.shape for name in layers.networks() for layer in layers.network(name)
-    )
+    return frozenset(layer.shape for name in layers.networks() for layer in layers.network(name))
 
 
 def _log_uniform(rng: np.random.Generator, low: float, high: float) -> int:
@@ -66,7 +64,9 @@ def _draw_layer(rng: np.random.Generator) -> Layer:
     kind = rng.random()
     if kind < 0.3:
         return _draw_gemm(rng)
-    taps = int(rng.choice([1, 1, 3, 3, 3, 5, 7, 11], p=[0.2, 0.2, 0.15, 0.15, 0.15, 0.08, 0.05, 0.02]))
+    taps = int(
+        rng.choice([1, 1, 3, 3, 3, 5, 7, 11], p=[0.2, 0.2, 0.15, 0.15, 0.15, 0.08, 0.05, 0.02])
+    )
     other = taps if rng.random() < 0.95 else int(rng.integers(1, 6))
     stride = int(rng.choice([1, 2, 3, 4], p=[0.75, 0.2, 0.02, 0.03]))
     dilation = int(rng.choice([1, 2, 3], p=[0.95, 0.04, 0.01])) if max(taps, other) > 1 else 1
@@ -78,7 +78,9 @@ def _draw_layer(rng: np.random.Generator) -> Layer:
     window = {"stride": stride, "dilation": dilation, "N": batch}
     shape = {"Y": rows, "X": columns, "R": taps, "S": other}
     if kind < 0.5:
-        return Layer("depthwise", LayerKind.DSCONV, K=1, C=_channels(rng, 8, 2048), **shape, **window)
+        return Layer(
+            "depthwise", LayerKind.DSCONV, K=1, C=_channels(rng, 8, 2048), **shape, **window
+        )
     if kind < 0.55:
         groups = int(rng.choice([2, 4, 8, 32]))
         return Layer(

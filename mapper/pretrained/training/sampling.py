@@ -89,7 +89,9 @@ def group_advantage(values: FloatArray, samples: int, best: FloatArray) -> Float
         loss = np.log(group / known)
     loss = np.clip(np.where(np.isfinite(group), loss, WORST), 0.0, WORST)
     spread = loss.std(axis=1, keepdims=True)
-    return np.where(spread > 1e-9, (loss.mean(axis=1, keepdims=True) - loss) / (spread + 1e-3), 0.0).reshape(-1)
+    return np.where(
+        spread > 1e-9, (loss.mean(axis=1, keepdims=True) - loss) / (spread + 1e-3), 0.0
+    ).reshape(-1)
 
 
 WORST = 2.0

@@ -79,7 +79,9 @@ def _picked(parts: list[Decision]) -> Picked:
         rows.append(keep)
         decisions += len(keep)
         total += len(owner)
-    return Picked(*(torch.from_numpy(np.concatenate(x)) for x in (contexts, choices, owners, taken, rows)))
+    return Picked(
+        *(torch.from_numpy(np.concatenate(x)) for x in (contexts, choices, owners, taken, rows))
+    )
 
 
 def _ranked(part: Decision) -> Ranked:

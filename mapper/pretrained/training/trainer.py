@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,68 +9,13 @@ import torch
 from numpy.typing import NDArray
 
 from cost_models import CostModel
-from mapper.pretrained.network import HIDDEN, Weights, fresh
+from mapper.pretrained.network import Weights, fresh
 from mapper.pretrained.proposer import Proposer
 from mapper.pretrained.training.experts import ExpertMemory, improve, search_experts
 from mapper.pretrained.training.sampling import Batch, group_advantage
+from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.torch_networks import Networks, pack
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """How long each stage lasts and how it learns.
-
-    A stage is counted in steps, so that a seed gives the same agents on any machine.
-
-    Args:
-        explore_steps: Policy gradient from untrained agents.
-        imitate_steps: Imitation of the best mappings found, while new ones are being found.
-        refine_steps: Policy gradient again, with a little imitation beside it.
-        problems: Random problems a policy-gradient step.
-        samples: Proposals per problem.
-        expert_problems: Problems whose best mappings are searched before imitation begins.
-        expert_samples: Samples of such a search.
-        refresh_every: Imitation steps between two rounds of expert iteration.
-        refresh_problems: Problems a round.
-        imitation_batch: Mappings an imitation step.
-        learning_rate: Adam's step in the first stage; imitation takes `imitation_rate`.
-        imitation_rate: Adam's step there; both fall by a cosine to a twentieth.
-        refine_rate: Adam's step in the last stage.
-        entropy: Weight of the entropy bonus at the start; it falls to `entropy_floor`.
-        entropy_floor: What stays of it, so that the agents keep proposing different mappings.
-        beside: Weight of imitation beside the policy gradient.
-        hidden: Width of the networks.
-    """
-
-    explore_steps: int = 900
-    imitate_steps: int = 2400
-    refine_steps: int = 1100
-    problems: int = 48
-    samples: int = 16
-    expert_problems: int = 600
-    expert_samples: int = 3000
-    refresh_every: int = 200
-    refresh_problems: int = 60
-    imitation_batch: int = 192
-    learning_rate: float = 1.5e-3
-    imitation_rate: float = 1.5e-3
-    refine_rate: float = 5e-4
-    entropy: float = 0.02
-    entropy_floor: float = 0.002
-    beside: float = 0.1
-    hidden: int = HIDDEN
-
-    def scaled(self, share: float) -> Schedule:
-        """The same stages, each `share` times as long."""
-        values = asdict(self)
-        for name in ("explore_steps", "imitate_steps", "refine_steps", "expert_problems"):
-            values[name] = max(1, round(values[name] * share))
-        return Schedule(**values)
-
-    @property
-    def steps(self) -> int:
-        """All steps."""
-        return self.explore_steps + self.imitate_steps + self.refine_steps
+from runs import pack_generator, unpack_generator
 
 
 class Trainer:
@@ -107,14 +49,6 @@ class Trainer:
     def weights(self) -> Weights:
         """The agents as they are now."""
         return {name: array.copy() for name, array in self.networks.weights().items()}
-
-    def run(self, on_step: Callable[[Trainer, dict[str, float]], None]) -> None:
-        """Do all steps that are left; `on_step` sees each one's figures."""
-        while self.done < self.schedule.steps:
-            begin = time.process_time()
-            figures = self.step()
-            self.cpu_s += time.process_time() - begin
-            on_step(self, figures)
 
     def step(self) -> dict[str, float]:
         """One step; returns its figures."""
@@ -186,28 +120,24 @@ class Trainer:
         self.optimiser.step()
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that a continued training needs, as tensors and plain values."""
-        from runs import generators
-
+        """Everything that a continued training needs; see :data:`runs.State`."""
         return {
             "networks": self.networks.state_dict(),
             "optimiser": self.optimiser.state_dict(),
-            "rng": torch.from_numpy(generators.pack(self.rng)),
+            "generator": pack_generator(self.rng),
             "memory": self.memory.state_dict(),
-            "counters": {"done": self.done, "calls": self.calls, "cpu_s": self.cpu_s},
+            "done": self.done,
+            "calls": self.calls,
+            "cpu_s": self.cpu_s,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from :meth:`state_dict`."""
-        from runs import generators
-
         self.networks.load_state_dict(state["networks"])
         self.optimiser.load_state_dict(state["optimiser"])
-        generators.unpack(self.rng, state["rng"].numpy())
+        unpack_generator(self.rng, state["generator"])
         self.memory.load_state_dict(state["memory"], self.model)
-        counters = state["counters"]
-        self.done, self.calls = int(counters["done"]), int(counters["calls"])
-        self.cpu_s = float(counters["cpu_s"])
+        self.done, self.calls, self.cpu_s = state["done"], state["calls"], state["cpu_s"]
 
 
 def _cosine(rate: float, share: float) -> float:
