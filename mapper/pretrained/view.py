@@ -292,8 +292,7 @@ def see_loop(
 ) -> bool:
     """Features of a loop in an order; whether it iterates at all.
 
-    Args:
-        sizes: ``(2, 3)`` elements of the tensors that L2 and L1 hold.
+    `sizes` has the elements of the tensors that L2 and L1 hold, ``(2, 3)``.
     """
     cluster = state.cluster[row]
     clusters = max(tables.pes[problem] // cluster, 1)

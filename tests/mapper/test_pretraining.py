@@ -82,7 +82,10 @@ class Desk:
 
     def train(self):
         looks = iter(range(1000))
-        stopping = lambda: self.stop_after is not None and next(looks) >= self.stop_after
+
+        def stopping():
+            return self.stop_after is not None and next(looks) >= self.stop_after
+
         context = Context(self.metrics.append, stopping, self.folder)
         return Pretraining("exact", TINY, seed=5, validation=(3, 60)).run(context)
 

@@ -33,7 +33,7 @@ class Validation:
 
     @classmethod
     def build(cls, model: CostModel, count: int = 80, samples: int = 4000) -> Validation:
-        """Draw the problems, and search each with a genetic algorithm; infeasible ones are left out."""
+        """Draw the problems and search each; those without a feasible mapping are left out."""
         rng = np.random.default_rng(SEED)
         problems, reference = [], []
         while len(problems) < count:
