@@ -188,7 +188,8 @@ def _summary(rows: list[list[str]], curves: np.ndarray) -> None:
         ratio = curves[:, column]
         print(
             f"best of {count:3}: median {np.median(ratio):.3f}, 90th percentile "
-            f"{np.quantile(ratio, 0.9, method='higher'):.3f}, within 5 % {np.mean(ratio <= 1.05):.1%}, "
+            f"{np.quantile(ratio, 0.9, method='higher'):.3f}, "
+            f"within 5 % {np.mean(ratio <= 1.05):.1%}, "
             f"within 15 % {np.mean(ratio <= 1.15):.1%}"
         )
     for field, name in ((1, "chip"), (2, "objective")):
