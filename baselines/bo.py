@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +13,8 @@ from baselines.extras import require
 from baselines.operators import Moves, Seen
 from baselines.searcher import BaseSearcher, Capabilities, positive
 from maestro_env import MapSpace, Problem
-from maestro_env.codec import PERMUTATIONS
 from maestro_env.evaluation import FloatArray
+from maestro_env.loop_orders import numbered
 from maestro_env.map_space import IntArray
 
 
@@ -114,13 +115,14 @@ class _Model:
         """``(B, F)``: ordinal parameters in [0, 1], others one column a choice or a loop."""
         columns: list[FloatArray] = []
         for column, parameter in enumerate(self.space.parameters):
-            count = len(parameter)
+            count, loops = len(parameter), len(str(parameter.choices[0]))
             if count == 1:
                 continue
             if parameter.ordinal:
                 columns.append(actions[:, column : column + 1] / (count - 1))
-            elif parameter.kind == "order" and count == len(PERMUTATIONS):
-                columns.append(np.argsort(PERMUTATIONS[actions[:, column]], axis=1) / 5)
+            elif parameter.kind == "order" and count == math.factorial(loops):
+                places = np.argsort(numbered(loops)[actions[:, column]], axis=1)
+                columns.append(places / (loops - 1))
             else:
                 columns.append((actions[:, column, None] == np.arange(count)).astype(float))
         if not columns:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from common.jit import compiled
 from cost_models import MappingBatch
+from layers import DIMS
 from maestro_env import MapSpace
 from maestro_env.codec import Int8Array, Int32Array, Int64Array
 from maestro_env.map_space import IntArray
@@ -85,7 +86,7 @@ class Enumeration:
         keep = ~clamped
         if self._nest:
             spread = [
-                ["KCYXRS".index(str(d)) for d in self.space.parameters[column].choices]
+                [DIMS.index(str(d)) for d in self.space.parameters[column].choices]
                 for column in (self.space.index(f"{n}_parallel") for n in ("outer", "inner"))
             ]
             keep &= _first_nests(
@@ -179,14 +180,16 @@ def _iterating(
     """``(B, 2)`` bit masks of the loops whose place matters, a level each: see `symmetry.keys`."""
     masks = np.zeros((len(tiles), 2), np.int64)
     for row in range(len(tiles)):
+        taps = False  # a parallel R or S
+        for level in range(2):
+            taps = taps or 4 <= parallel[row, level] <= 5
         for level in range(2):
             width = cluster[row] if level == 1 else max(1, pes[row] // cluster[row])
-            for dim in range(6):
+            for dim in range(len(DIMS)):
                 whole = tiles[row, 0, dim] if level == 1 else extents[dim]
                 step = tiles[row, level, dim]
                 if nest and parallel[row, level] == dim:
                     step *= width
-                taps = parallel[row, 0] >= 4 or parallel[row, 1] >= 4  # a parallel R or S
                 if step < whole or (taps and not nest and extents[dim] > 1):
                     masks[row, level] |= 1 << dim
     return masks
@@ -206,8 +209,8 @@ def _first_nests(
     """``(B,)`` whether no earlier parallel dimensions and cluster size make the same nest.
 
     Two choices make the same nest if the same number of clusters and of PEs a cluster have work,
-    along the same dimensions. A K or C along which one unit works is none; a parallel Y, X, R or S
-    is one even then, as inputs slide along temporal dimensions only.
+    along the same dimensions. A K, C, N or G along which one unit works is none; a parallel Y, X, R
+    or S is one even then, as inputs slide along temporal dimensions only.
     """
     keep = np.ones(len(tiles), np.bool_)
     for row in range(len(tiles)):
@@ -244,8 +247,8 @@ def _busy(
     return (
         clusters,
         workers,
-        outer if clusters > 1 or outer >= 2 else -1,
-        inner if workers > 1 or inner >= 2 else -1,
+        outer if clusters > 1 or 2 <= outer <= 5 else -1,
+        inner if workers > 1 or 2 <= inner <= 5 else -1,
     )
 
 
@@ -265,7 +268,7 @@ def compute_cycles(
     cycles = np.ones(len(tiles))
     for row in range(len(tiles)):
         clusters = max(1, pes[row] // cluster[row])
-        for dim in range(6):
+        for dim in range(len(DIMS)):
             outer = tiles[row, 0, dim]
             stride = outer * (clusters if parallel[row, 0] == dim else 1)
             width = cluster[row] if parallel[row, 1] == dim else 1

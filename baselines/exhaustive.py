@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from baselines.enumeration import Enumeration, compute_cycles
 from baselines.searcher import BaseSearcher, Capabilities, SearcherError, positive
-from cost_models import MappingBatch
+from cost_models import MappingBatch, Symmetry, capabilities_of
 from maestro_env import Problem
 from maestro_env.bounds import figure_bounds
 from maestro_env.evaluation import FloatArray
 from maestro_env.map_space import IntArray
-from maestro_env.symmetry import COUNTS_THE_NEST
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Exhaustive(BaseSearcher):
     capabilities = Capabilities(guided=False, proves_optimum=True)
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        exact = problem.cost_model.name in COUNTS_THE_NEST
+        exact = capabilities_of(problem.cost_model).symmetry is Symmetry.NEST
         enumeration = Enumeration(problem.space, nest=exact)
         if enumeration.structures > self.config.max_structures:
             raise SearcherError(
@@ -121,7 +120,7 @@ def _bounds(problem: Problem, mappings: MappingBatch) -> FloatArray:
     pes = mappings.num_pes
     if pes is None:
         pes = np.full(len(mappings), accelerator.num_pes, dtype=np.int32)
-    cycles = layer.repeats * compute_cycles(
+    cycles = compute_cycles(
         np.array(layer.extents, dtype=np.int64),
         mappings.tiles,
         mappings.parallel,

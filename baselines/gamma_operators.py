@@ -1,6 +1,6 @@
 """GAMMA's operators, each on a whole population of actions.
 
-A genome of GAMMA has one block a level: the parallel dimension with the cluster size, and the six
+A genome of GAMMA has one block a level: the parallel dimension with the cluster size, and the
 tiles in loop order. In an action these are the parameters of that level; a population is a
 ``(B, P)`` array. A genome of one level is an action whose cluster is one PE and whose inner tiles
 equal the outer ones. Tiles are drawn from the choices of the space: every whole number in
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.operators import Moves
+from layers import DIMS
 from maestro_env import MapSpace
 from maestro_env.map_space import IntArray
 
@@ -73,7 +74,7 @@ class GammaOperators:
         most = np.full(len(rows), self.space.accelerator.num_pes)
         for place, dim in enumerate(self.dims):
             column = self.tiles[0, place]
-            mine = dims == "KCYXRS".index(dim)
+            mine = dims == DIMS.index(dim)
             tile = self._values[column][actions[rows, column]]
             most[mine] = np.minimum(tile[mine], most[mine])
         return most
@@ -202,5 +203,5 @@ def _numbers(choices: tuple[int, ...] | tuple[str, ...]) -> IntArray:
     if isinstance(choices[0], int):
         return np.array(choices, dtype=np.int64)
     return np.array(
-        ["KCYXRS".index(c) if len(str(c)) == 1 else i for i, c in enumerate(map(str, choices))]
+        [DIMS.index(c) if len(str(c)) == 1 else i for i, c in enumerate(map(str, choices))]
     )

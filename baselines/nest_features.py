@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cost_models import MappingBatch
-from layers import DIMS
+from layers import DIMS, NEST_DIMS
 from maestro_env import Problem
 
 FloatArray = NDArray[np.float64]
 TENSORS: FloatArray = np.array(
-    [[dim in tensor for tensor in ("KCRS", "CYX", "KYX")] for dim in DIMS], dtype=np.float64
+    [[dim in tensor for tensor in ("KCRSG", "CYXNG", "KYXNG")] for dim in DIMS], dtype=np.float64
 )
-"""``(6, 3)``: which dimensions span the weights, the inputs (but for their halo), the outputs."""
+"""``(8, 3)``: which dimensions span the weights, the inputs (but for their halo), the outputs."""
 
 
 def nest_features(problem: Problem, mappings: MappingBatch) -> FloatArray:
@@ -53,12 +54,19 @@ def nest_features(problem: Problem, mappings: MappingBatch) -> FloatArray:
         abreast = np.take_along_axis(steps, parallel.astype(np.intp), axis=1)
         np.put_along_axis(steps, parallel.astype(np.intp), np.ceil(abreast / width), axis=1)
         columns.append(np.log(tiles[:, dims]) / np.log(extents[dims]))
-        columns.append((np.log(tiles) @ TENSORS) / np.maximum(np.log(extents) @ TENSORS, 1.0))
+        columns.append(_elements(tiles) / np.maximum(_elements(extents), 1.0))
         columns.append(_places(mappings.orders[:, level], steps, dims))
         columns.append((parallel == dims).astype(np.float64))
         columns.append(np.log(np.minimum(abreast, width)) / unit)
         columns.append(np.log(abreast / (np.ceil(abreast / width) * width)) / unit)
     return np.concatenate(columns, axis=1)
+
+
+def _elements(sizes: NDArray[Any]) -> FloatArray:
+    """Logs of the elements of each tensor in a tile: ``(..., 3)``."""
+    nest = len(NEST_DIMS)  # apart from batch and groups, so that layers without them sum as ever
+    logs = np.log(sizes[..., :nest]) @ TENSORS[:nest] + np.log(sizes[..., nest:]) @ TENSORS[nest:]
+    return np.asarray(logs)
 
 
 def _places(orders: NDArray[np.int8], steps: FloatArray, dims: NDArray[np.intp]) -> FloatArray:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cost_models import capabilities_of
 from maestro_env import MapSpace, Problem
-from maestro_env.codec import PERMUTATIONS
+from maestro_env.loop_orders import swaps
 from maestro_env.map_space import IntArray
 from maestro_env.symmetry import keys
 
@@ -126,9 +128,16 @@ class Moves:
         return swapped
 
     def _swapped(self, orders: IntArray, column: int, rng: Generator) -> IntArray:
-        if self.nvec[column] < len(PERMUTATIONS):  # narrowed: any order that is left
+        table = self._swaps(column)
+        if table is None:  # narrowed: any order that is left
             return rng.integers(0, self.nvec[column], len(orders))
-        return SWAPS[orders, rng.integers(0, SWAPS.shape[1], len(orders))]
+        return table[orders, rng.integers(0, table.shape[1], len(orders))]
+
+    def _swaps(self, column: int) -> IntArray | None:
+        """Each order of a column with one pair of loops swapped; None if it offers not all."""
+        parameter = self.space.parameters[column]
+        loops = len(str(parameter.choices[0]))
+        return swaps(loops) if len(parameter) == math.factorial(loops) else None
 
     def exchange(self, actions: IntArray, rng: Generator) -> IntArray:
         """A move of two parameters at once.
@@ -208,8 +217,8 @@ class Moves:
             choices = np.empty(0, np.int64)  # swaps of two loops stand in
         elif self.ordinal[column]:
             choices = np.array([v for v in (value - 1, value + 1) if 0 <= v < count], np.int64)
-        elif self.is_order[column] and count == len(PERMUTATIONS):
-            choices = SWAPS[value]
+        elif self.is_order[column] and (table := self._swaps(int(column))) is not None:
+            choices = table[value]
         else:
             choices = np.delete(np.arange(count), value)
         changed = np.tile(action, (len(choices), 1))
@@ -225,7 +234,8 @@ class Seen:
     """
 
     def __init__(self, problem: Problem) -> None:
-        self.space, self._cost_model = problem.space, problem.cost_model.name
+        self.space = problem.space
+        self._symmetry = capabilities_of(problem.cost_model).symmetry
         self._known: set[int] = set()
 
     def __len__(self) -> int:
@@ -234,7 +244,7 @@ class Seen:
     def _keys(self, actions: IntArray) -> list[int]:
         space = self.space
         mappings = space.decode(actions)
-        found: list[int] = keys(space.layer, space.accelerator, mappings, self._cost_model).tolist()
+        found: list[int] = keys(space.layer, space.accelerator, mappings, self._symmetry).tolist()
         return found
 
     def fresh(self, actions: IntArray) -> BoolArray:
@@ -279,20 +289,3 @@ def _reflect(values: IntArray, nvec: IntArray) -> IntArray:
     top = nvec - 1
     over = values > top
     return np.clip(np.where(over, 2 * top - values, values), 0, top)
-
-
-def _swap_table() -> IntArray:
-    """``(720, 15)``: index of each loop order with one pair of places swapped."""
-    index = {tuple(order): i for i, order in enumerate(PERMUTATIONS.tolist())}
-    table = np.empty((len(PERMUTATIONS), 15), dtype=np.int64)
-    for row, order in enumerate(PERMUTATIONS.tolist()):
-        pairs = [(a, b) for a in range(6) for b in range(a + 1, 6)]
-        for column, (a, b) in enumerate(pairs):
-            swapped = list(order)
-            swapped[a], swapped[b] = swapped[b], swapped[a]
-            table[row, column] = index[tuple(swapped)]
-    return table
-
-
-SWAPS = _swap_table()
-"""See :func:`_swap_table`."""

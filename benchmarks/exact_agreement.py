@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.cost_models.tiny import random_case
 
 CHOICES = {
-    "halo_time": ("slide", "none"),
+    "halo_time": ("retain", "slide", "none"),
     "halo_space": ("union", "tile"),
     "latency": ("stepwise", "bound"),
     "double_buffer": (True, False),

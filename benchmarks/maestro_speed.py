@@ -28,7 +28,7 @@ import time
 start = time.perf_counter()
 import layers
 from cost_models import Accelerator, load
-from cost_models.mapping import MappingBatch
+from cost_models.mapping_batch import MappingBatch
 layer = layers.get({layer!r})
 order = [[[0, 1, 2, 3, 4, 5]] * 2]
 tiles = [[layer.extents, layer.extents]]
@@ -40,7 +40,7 @@ MILLION = """
 import resource
 import layers
 from cost_models import Accelerator, load
-from cost_models.mapping import MappingBatch
+from cost_models.mapping_batch import MappingBatch
 from maestro_env import MapSpace
 layer, accelerator = layers.get({layer!r}), Accelerator.preset("edge")
 space = MapSpace(layer, accelerator)

@@ -8,13 +8,12 @@ that define models, where a file is read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args
 
-import yaml
 from pydantic import BaseModel, Field, ValidationError, WrapValidator
 from pydantic_core import PydanticCustomError
 
+from common.printable import brief
 from common.suggest import suggest
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -47,20 +46,6 @@ Positive = Annotated[
 ]
 
 
-def read_yaml(path: Path, error: type[ValueError]) -> Any:
-    """What a YAML file holds.
-
-    Raises:
-        error: There is no such file, or it is not YAML; names the file.
-    """
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise error(f"{path}: not found; expected a YAML file") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as problem:
-        raise error(f"{path}: cannot be read as YAML: {problem}") from problem
-
-
 def read_fields(
     model: type[Model], data: Any, where: str, error: type[ValueError], what: str = "fields"
 ) -> Model:
@@ -78,7 +63,7 @@ def read_fields(
     """
     if not isinstance(data, Mapping):
         known = ", ".join(field_names(model))
-        raise error(f"{where}: expected the {what} {known}, got {data!r}")
+        raise error(f"{where}: expected the {what} {known}, got {brief(data)}")
     try:
         return model.model_validate(dict(data))
     except ValidationError as problem:
@@ -104,14 +89,14 @@ def _message(model: type[BaseModel], problem: Any) -> str:
         return f"{'.'.join(path)} missing; give {_described(model, path)}"
     text = problem["msg"]
     if kind == "expected":
-        text = f"got {value!r}, expected {text}"
+        text = f"got {brief(value)}, expected {text}"
         if isinstance(value, str):
             hint = suggest(value, _words(problem["msg"]))
             text += f".{hint}" if hint else ""
     elif kind in ("model_type", "model_attributes_type", "dict_type"):
-        text = f"got {value!r}, expected the fields {_fields_at(model, path)}"
+        text = f"got {brief(value)}, expected the fields {_fields_at(model, path)}"
     elif kind != "contradiction":
-        text = f"got {value!r}: {text}"
+        text = f"got {brief(value)}: {text}"
     return f"{'.'.join(path)}: {text}" if path else text
 
 

@@ -9,12 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from numba import njit
+from numba.core.cpu import CPUTargetOptions
 
-inner_function: Any = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+allocating_function: Any = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Decorator of compiled functions that only compiled functions call.
 
 They have no wrapper for Python, which saves a fifth of the compilation; ``f.py_func`` is the plain
 function. They are not cached by themselves, the entry point that calls them is.
+"""
+
+_UNCOUNTED = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}
+inner_function: Any = partial(allocating_function, **_UNCOUNTED)
+"""The same for functions that allocate no array.
+
+Numba need not count references to arrays in them: the counting, by locked instructions, took two
+thirds of a kernel's time.
 """
 
 

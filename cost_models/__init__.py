@@ -9,19 +9,23 @@ from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
 from cost_models.dataflow import Dataflow, DataflowError, Directive, parse_dataflow
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
 from cost_models.loop_nest import loop_nest
-from cost_models.mapping import Mapping, MappingBatch
+from cost_models.mapping import Mapping
+from cost_models.mapping_batch import MappingBatch
 from cost_models.model import (
+    EARLIER_OPTIONS,
     CostModel,
     CostModelError,
     ModelCapabilities,
     Symmetry,
     capabilities_of,
+    check_objective,
     load,
     names,
 )
 from cost_models.network import parse_network, print_network
 
 __all__ = [
+    "EARLIER_OPTIONS",
     "FIGURES",
     "LEVELS",
     "PRESETS",
@@ -49,6 +53,7 @@ __all__ = [
     "accelerator_schema",
     "accelerator_template",
     "capabilities_of",
+    "check_objective",
     "load",
     "loop_nest",
     "names",

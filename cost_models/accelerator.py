@@ -163,6 +163,29 @@ class Accelerator:
         levels = [replace(level, tensor_bytes=(None, None, None)) for level in self.levels]
         return replace(self, l1_bytes=None, l2_bytes=None, levels=(levels[0], levels[1], levels[2]))
 
+    def in_elements(self) -> Accelerator:
+        """The short form that comes nearest, for models that know elements alone.
+
+        An element has the largest of the widths, a level all of its capacities together, and a
+        boundary the slower of its two directions.
+        """
+        if self.short:
+            return self
+        bits = max(self.widths)
+        l2, l1 = self.buffers()
+
+        def slower(buffer: Buffer) -> int | None:
+            limits = [bw for bw in (buffer.read_bw, buffer.write_bw) if bw is not None]
+            return max(1, min(limits) // bits) if limits else None
+
+        def elements(buffer: Buffer) -> int | None:
+            total = buffer.total_bits
+            return None if total is None else max(1, total // bits)
+
+        return Accelerator(
+            self.num_pes, elements(l1), elements(l2), slower(l1), slower(l2), self.simd_lanes
+        )
+
     @property
     def peak_macs_per_cycle(self) -> int:
         """MACs the whole array can do in a cycle."""

@@ -57,13 +57,16 @@ def unique_elements(layer: Layer) -> dict[str, int]:
 def latency_bound(layer: Layer, accelerator: Accelerator, laws: Laws = EXACT_LAWS) -> int:
     """Fewest cycles: all MACs at the array's peak, and all tensors at the bandwidths [cycles]."""
     unique = unique_elements(layer)
-    loads = unique["input"] + unique["filter"]
-    bounds = [accelerator.compute_bound(layer.macs), _cycles(loads, accelerator.noc_bw)]
+    widths = accelerator.widths
+    loads = unique["input"] * widths.input + unique["filter"] * widths.filter
+    results = unique["output"] * widths.output
+    l2, l1 = accelerator.buffers()
+    bounds = [accelerator.compute_bound(layer.macs), _cycles(loads, l1.read_bw)]
     if laws.egress:
-        bounds.append(_cycles(unique["output"], accelerator.noc_bw))
+        bounds.append(_cycles(results, l1.write_bw))
     if laws.offchip:
-        bounds.append(_cycles(loads, accelerator.offchip_bw))
-        bounds.append(_cycles(unique["output"], accelerator.offchip_bw))
+        bounds.append(_cycles(loads, l2.read_bw))
+        bounds.append(_cycles(results, l2.write_bw))
     return max(bounds)
 
 
@@ -110,5 +113,5 @@ def lower_bounds(
     }
 
 
-def _cycles(elements: int, bandwidth: int | None) -> int:
-    return 0 if bandwidth is None else math.ceil(elements / bandwidth)
+def _cycles(bits: int, bandwidth: int | None) -> int:
+    return 0 if bandwidth is None else math.ceil(bits / bandwidth)

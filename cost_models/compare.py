@@ -18,7 +18,7 @@ from cost_models.infeasible import InfeasibleError
 from cost_models.mapping import Mapping as NestMapping
 from cost_models.model import CostModel, load
 from cost_models.network import dimensions, language_kind
-from layers import DIMS, Layer
+from layers import DIMS, TENSORS, Layer
 
 FIGURES = {
     "MACs": ("macs", None),
@@ -170,7 +170,7 @@ def causes_of(
         1: _inner_traffic(exact),
         2: nest.missed_reload(),
         3: nest.reduction(),
-        4: nest.cluster_halo(),
+        4: nest.cluster_halo() or _kept_halo(layer, accelerator, mapping, exact),
         5: _latency(exact),
         6: nest.stride(),
         7: nest.ragged(),
@@ -178,6 +178,15 @@ def causes_of(
         9: nest.edge(),
     }
     return tuple(Cause(number, why) for number, why in found.items() if why)
+
+
+def _kept_halo(layer: Layer, accelerator: Accelerator, mapping: NestMapping, exact: Cost) -> str:
+    roomy = accelerator.unlimited_buffers()
+    slides = load("exact", halo_time="slide").evaluate(layer, roomy, mapping)
+    more = slides.counts["dram_in"] - exact.counts["dram_in"]
+    if more <= 0:
+        return ""
+    return f"L2 still holds {more} input elements where more than a window moves on"
 
 
 class _Nest:
@@ -199,9 +208,8 @@ class _Nest:
             for d, n in self.limits.items()
         }
         self.coupled = {
-            "input": "CYXRS",
-            "filter": "CRS" if layer.depthwise else "KCRS",
-            "output": "CYX" if layer.depthwise else "KYX",
+            tensor: [dim for dim, coupled in zip(DIMS, row, strict=True) if coupled]
+            for tensor, row in zip(TENSORS, layer.coupling, strict=True)
         }
 
     def missed_reload(self) -> str:
@@ -226,11 +234,12 @@ class _Nest:
         return ""
 
     def cluster_halo(self) -> str:
+        strides = {"Y": self.layer.stride_y, "X": self.layer.stride_x}
         for axis, taps in (("Y", "R"), ("X", "S")):
             spread = self.parallel[0] == axis and self.outer[axis] < self.limits[axis]
-            if spread and self.limits[taps] > self.layer.stride:
+            if spread and self.limits[taps] > strides[axis]:
                 return (
-                    f"clusters along {axis} share {self.limits[taps] - self.layer.stride} input "
+                    f"clusters along {axis} share {self.limits[taps] - strides[axis]} input "
                     f"{'rows' if axis == 'Y' else 'columns'} with the next"
                 )
         return ""
@@ -293,6 +302,7 @@ def _latency(exact: Cost) -> str:
 def _large_tile(layer: Layer, dataflow: Dataflow) -> str:
     sizes = dimensions(layer, language_kind(layer, dataflow))
     extents = {"Y'": layer.out_y, "X'": layer.out_x}
+    strides = {"Y'": layer.stride_y, "X'": layer.stride_x}
     for level in dataflow.levels:
         for directive in level:
             if directive.dim not in extents:
@@ -301,7 +311,7 @@ def _large_tile(layer: Layer, dataflow: Dataflow) -> str:
                 size = size_of(directive.size, sizes)
             except DataflowError:
                 continue
-            reach = (extents[directive.dim] - 1) * layer.stride + 1
+            reach = (extents[directive.dim] - 1) * strides[directive.dim] + 1
             if size > reach:
                 return f"{directive} covers {size}, the output has {reach}"
     return ""

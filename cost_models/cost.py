@@ -57,6 +57,9 @@ class Cost:
         accesses: Accesses in elements per tensor and kind: ``accesses["input"]["l2_read"]``.
         detail: Further figures of the model, by name.
         counts: The exact model's integers, by name; empty for other models.
+        priced: How each buffer's energy and area are priced, by level: ``"provisioned"`` at the
+            capacity the chip has, or ``"required"`` at what the mapping asks for; empty where no
+            price depends on a buffer's size.
     """
 
     infeasible: Infeasible | None
@@ -76,6 +79,7 @@ class Cost:
     accesses: dict[str, dict[str, float]] = field(default_factory=dict)
     detail: dict[str, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
+    priced: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def feasible(self) -> bool:
@@ -93,6 +97,7 @@ class CostBatch:
         accesses: ``accesses[tensor][kind]`` as ``(B,)`` arrays.
         detail: Further figures of the model, by name.
         counts: The exact model's integers as ``(B,)`` int64 arrays, by name.
+        priced: As in :class:`Cost`, the same for all rows.
         explain: Builds the :class:`Infeasible` of one infeasible row.
         one: Builds the :class:`Cost` of one row, where a model has a faster way than its columns.
     """
@@ -102,6 +107,7 @@ class CostBatch:
     accesses: Mapping[str, Mapping[str, FloatArray]] = field(default_factory=dict)
     detail: Mapping[str, FloatArray] = field(default_factory=dict)
     counts: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    priced: Mapping[str, str] = field(default_factory=dict)
     explain: Callable[[int], Infeasible] | None = None
     one: Callable[[int], Cost] | None = None
 
@@ -136,6 +142,7 @@ class CostBatch:
             },
             detail={name: float(values[row]) for name, values in self.detail.items()},
             counts={name: int(values[row]) for name, values in self.counts.items()},
+            priced=self.priced,
         )
 
     def _why(self, row: int) -> Infeasible:

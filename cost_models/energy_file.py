@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from common.fields import NotNegative, read_fields, read_yaml
+from common import read_yaml
+from common.fields import NotNegative, Positive, read_fields
 from cost_models.energy import EnergyError
 from cost_models.physical import EnergyTable
 
@@ -23,6 +24,9 @@ class EnergyFields(BaseModel):
     dram: NotNegative = Field(description="energy of one access to DRAM")
     noc: NotNegative = Field(0.0, description="energy of one element to a PE, or from it")
     unit_nj: NotNegative = Field(1.0, description="what 1 stands for [nJ]")
+    bits: Positive | None = Field(
+        8.0, description="width of an element that the accesses are for; null: whatever its width"
+    )
     source: Any = Field(None, description="where the figures come from")
 
 

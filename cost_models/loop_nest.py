@@ -26,8 +26,6 @@ def loop_nest(mapping: Mapping, layer: Layer, num_pes: int | None = None) -> str
     units = (pes // mapping.cluster_size if pes else None, mapping.cluster_size)
     limit = dict(zip(DIMS, layer.extents, strict=True))
     rows: list[tuple[str, str]] = []
-    if layer.repeats > 1:
-        rows.append(("", f"for n in 0..{layer.repeats}:  # batch and groups"))
     for level in (0, 1):
         tile = {d: min(mapping.tiles[level].get(d, n), n) for d, n in limit.items()}
         for dim in mapping.orders[level]:

@@ -7,56 +7,78 @@ outputs as if the stride were 1, and u is the unstrided extent that t strided ro
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from cost_models.dataflow import CLUSTER, Dataflow, DataflowError, Directive, size_of
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
-from cost_models.mapping import LEVELS, Mapping
+from cost_models.level_names import LEVELS
 from cost_models.network import dimensions, language_kind
-from layers import DIMS, Layer, LayerKind
+from layers import DIMS, NEST_DIMS, Layer, LayerKind
 
 _OUTPUT_AXES = {"Y": "Y'", "X": "X'"}
 _GEMM_DIMS = {"M": "Y", "N": "K", "K": "C"}
 
+_REPEATED = tuple(dim for dim in DIMS if dim not in NEST_DIMS)
 
-def lower_mapping(mapping: Mapping, layer: Layer | None = None) -> Dataflow:
-    """Lower a mapping; see :meth:`cost_models.Mapping.dataflow`."""
-    depthwise = layer is not None and layer.depthwise
+Tiles = Mapping[str, int]
+
+
+def lowered(
+    orders: Sequence[str],
+    parallel: Sequence[str],
+    tiles: Sequence[Tiles],
+    cluster_size: int,
+    layer: Layer | None = None,
+) -> Dataflow:
+    """Lower the parts of a mapping; see :meth:`cost_models.Mapping.dataflow`."""
     directives: list[Directive] = []
-    if layer is not None:
-        directives += _repeats(layer)
-    tiles = _clipped_tiles(mapping, layer)
-    for level, order in enumerate(mapping.orders):
+    clipped = _clipped_tiles(tiles, layer)
+    for level, order in enumerate(orders):
         if level == 1:
-            directives.append(Directive(CLUSTER, str(mapping.cluster_size), "P"))
-        if depthwise and mapping.parallel[level] == "K":
+            directives.append(Directive(CLUSTER, str(cluster_size), "P"))
+        if layer is not None and layer.depthwise and parallel[level] == "K":
             raise MappingError(
-                f"mapping.parallel[{level}]: got 'K', but layer {layer and layer.name!r} is "
+                f"mapping.parallel[{level}]: got 'K', but layer {layer.name!r} is "
                 "depthwise and has no K to spread; choose C, Y or X"
             )
-        for dim in order:
-            if depthwise and dim == "K":
-                continue
-            kind = "SpatialMap" if dim == mapping.parallel[level] else "TemporalMap"
-            size = _written_size(dim, tiles[level].get(dim), layer)
-            directives.append(Directive(kind, size, size, _OUTPUT_AXES.get(dim, dim)))
+        for place, dim in enumerate(order):
+            spatial = dim == parallel[level]
+            outermost = set(order[:place]).isdisjoint(NEST_DIMS)
+            if spatial or not _unsaid(dim, level, clipped, layer, outermost):
+                size = _written_size(dim, clipped[level].get(dim), layer)
+                kind = "SpatialMap" if spatial else "TemporalMap"
+                directives.append(Directive(kind, size, size, _OUTPUT_AXES.get(dim, dim)))
     return Dataflow(tuple(directives))
 
 
-def _repeats(layer: Layer) -> list[Directive]:
-    """Batch and groups run outside the mapping, one at a time."""
-    counts = {"N": layer.N, "G": layer.groups}
-    if layer.kind is LayerKind.GEMM:
-        return []
-    return [Directive("TemporalMap", "1", "1", dim) for dim, n in counts.items() if n > 1]
+def _unsaid(
+    dim: str, level: int, tiles: Sequence[Tiles], layer: Layer | None, outermost: bool
+) -> bool:
+    """Whether a temporal loop needs no directive.
+
+    K of a depthwise layer has none. N and G have none where they do not iterate, and where they
+    repeat the nest at a tile of 1 and the language has no such dimension (a GEMM), or nobody knows
+    whether it has (no layer).
+    """
+    if dim in NEST_DIMS:
+        return dim == "K" and layer is not None and layer.depthwise
+    tile = tiles[level].get(dim)
+    if level == 1:
+        return tile == tiles[0].get(dim) or tiles[0].get(dim) == 1
+    if layer is not None and layer.extents[DIMS.index(dim)] == 1:
+        return True
+    speechless = layer is None or layer.kind is LayerKind.GEMM
+    return speechless and outermost and tile == 1
 
 
-def _clipped_tiles(mapping: Mapping, layer: Layer | None) -> list[dict[str, int]]:
+def _clipped_tiles(tiles: Sequence[Tiles], layer: Layer | None) -> list[dict[str, int]]:
     if layer is None:
-        return [dict(tiles) for tiles in mapping.tiles]
+        return [dict(level) for level in tiles]
     limit = dict(zip(DIMS, layer.extents, strict=True))
     clipped = []
-    for tiles in mapping.tiles:
-        limit = {dim: min(tiles.get(dim, n), n) for dim, n in limit.items()}
+    for level in tiles:
+        limit = {dim: min(level.get(dim, n), n) for dim, n in limit.items()}
         clipped.append(limit)
     return clipped
 
@@ -68,15 +90,15 @@ def _written_size(dim: str, tile: int | None, layer: Layer | None) -> str:
                 f"mapping.tiles: {dim} is missing; give it, or give the layer to dataflow()"
             )
         return f"Sz({dim})"
-    stride = 1 if layer is None else layer.stride
-    return str((tile - 1) * stride + 1 if dim in _OUTPUT_AXES else tile)
+    strides = {} if layer is None else {"Y": layer.stride_y, "X": layer.stride_x}
+    return str((tile - 1) * strides.get(dim, 1) + 1 if dim in _OUTPUT_AXES else tile)
 
 
-def raise_dataflow(dataflow: Dataflow, layer: Layer) -> Mapping:
-    """Read a dataflow back as a mapping; see :meth:`cost_models.Mapping.from_dataflow`.
+def raised(dataflow: Dataflow, layer: Layer) -> dict[str, Any]:
+    """Read the fields of a mapping; see :meth:`cost_models.Mapping.from_dataflow`.
 
     A level that leaves a dimension out takes it from the level above, as MAESTRO does, and from the
-    layer at the top.
+    layer at the top; N and G then repeat the nest.
     """
     levels = dataflow.levels
     if len(levels) > 2:
@@ -92,9 +114,6 @@ def raise_dataflow(dataflow: Dataflow, layer: Layer) -> Mapping:
         tile: dict[str, int] = {}
         spatial = []
         for directive in level:
-            if directive.dim in ("N", "G") and kind is not LayerKind.GEMM:
-                _check_repeat(directive, layer, sizes)
-                continue
             dim, count = _read_tile(directive, layer, kind, sizes)
             if dim in tile:
                 raise _refused(layer, f"its level {LEVELS[number]} maps {dim} twice")
@@ -108,9 +127,10 @@ def raise_dataflow(dataflow: Dataflow, layer: Layer) -> Mapping:
                 f"its {LEVELS[number]} level spreads {len(spatial)} dimensions "
                 f"({', '.join(spatial) or 'none'}) and needs exactly one",
             )
-        order = [d for d in (orders[-1] if orders else DIMS) if d not in tile] + order
+        if not orders:
+            tile = {**dict.fromkeys(_REPEATED, 1), **tile}
         limit = {dim: tile.get(dim, n) for dim, n in limit.items()}
-        orders.append("".join(order))
+        orders.append(_completed(order, orders[-1] if orders else DIMS))
         parallel.append(spatial[0])
         tiles.append(limit)
     if len(levels) == 1:
@@ -118,9 +138,27 @@ def raise_dataflow(dataflow: Dataflow, layer: Layer) -> Mapping:
         cluster_size = 1
     else:
         cluster_size = _value(dataflow.clusters[0].size, sizes, layer)
-    return Mapping(
-        (orders[0], orders[1]), (parallel[0], parallel[1]), (tiles[0], tiles[1]), cluster_size
-    )
+    return {
+        "orders": orders,
+        "parallel": parallel,
+        "tiles": tiles,
+        "cluster_size": cluster_size,
+    }
+
+
+def _completed(order: Sequence[str], above: Sequence[str]) -> str:
+    """A level's order with the dimensions it leaves out, which do not iterate, or repeat the rest.
+
+    Args:
+        order: Dimensions that the level maps, outermost first.
+        above: The order of the level above, or all dimensions.
+    """
+    split = next((i for i, d in enumerate(order) if d in NEST_DIMS), len(order))
+    lead, rest = [*order[:split]], order[split:]
+    repeated = [dim for dim in _REPEATED if dim not in order]
+    if repeated:
+        lead = sorted(lead + repeated, key=DIMS.index)
+    return "".join([*lead, *(d for d in above if d not in order and d in NEST_DIMS), *rest])
 
 
 def _read_tile(
@@ -133,22 +171,17 @@ def _read_tile(
     if dim.rstrip("'") not in tuple(DIMS) or (dim.endswith("'") and dim[0] not in "YX"):
         raise _refused(layer, f"it maps {directive.dim!r}, which a {kind} does not have")
     count, step = size, size
+    strides = {"Y": layer.stride_y, "X": layer.stride_x}
     if dim.endswith("'"):
-        count, dim = math.ceil(size / layer.stride), dim[0]
+        count, dim = math.ceil(size / strides[dim[0]]), dim[0]
     elif dim in "YX" and kind is not LayerKind.GEMM:
-        taps = layer.R if dim == "Y" else layer.S
-        count = (size + layer.stride - taps) // layer.stride
-        step = count * layer.stride
+        reach = layer.reach_y if dim == "Y" else layer.reach_x
+        count = (size + strides[dim] - reach) // strides[dim]
+        step = count * strides[dim]
     if count < 1 or step != offset:
         text = str(directive).rstrip(";")
         raise _refused(layer, f"{text} is not a partition: expected an offset of {max(step, 1)}")
     return dim, count
-
-
-def _check_repeat(directive: Directive, layer: Layer, sizes: dict[str, int]) -> None:
-    size = _value(directive.size, sizes, layer)
-    if directive.kind != "TemporalMap" or size != 1:
-        raise _refused(layer, f"{directive} is not TemporalMap(1,1) {directive.dim}")
 
 
 def _value(text: str, sizes: dict[str, int], layer: Layer) -> int:

@@ -1,23 +1,23 @@
-"""The mapping of one layer: order, parallel dimension and tiles of two levels, and many of them."""
+"""The mapping of one layer: order, parallel dimensions and tiles of two levels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as MappingABC
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cost_models.dataflow import Dataflow
 from cost_models.infeasible import MappingError
-from layers import DIMS, Layer
+from cost_models.level_names import BUFFERS
+from cost_models.lowering import lowered, raised
+from layers import DIMS, NEST_DIMS, TENSORS, Layer
 
-Int8Array = NDArray[np.int8]
-Int32Array = NDArray[np.int32]
+REPEATED: str = "".join(dim for dim in DIMS if dim not in NEST_DIMS)
+"""Dimensions that repeat the whole nest where a mapping says nothing of them."""
 
-LEVELS = ("outer", "inner")
+Bypass = frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -25,16 +25,23 @@ class Mapping:
     """A two-level mapping; the outer level feeds clusters, the inner one the PEs of a cluster.
 
     Args:
-        orders: Loop order of each level, outermost loop first, a permutation of ``KCYXRS``.
+        orders: Loop order of each level, outermost loop first: a permutation of ``KCYXRSNG``. Of
+            N and G either may be left out: it is then outermost, and its tile 1 unless `tiles` has
+            one, so that it repeats the rest.
         parallel: The dimension spread over clusters, and the one spread over a cluster's PEs.
         tiles: Tile of one cluster, and tile of one PE, as ``{"K": 4, ...}``. Y and X count output
             rows and columns. A dimension that is left out keeps its whole extent.
         cluster_size: PEs of one cluster.
         num_pes: PEs to use where the search chooses them; None takes the accelerator's.
+        parallel2: A second dimension spread at each level, or None.
+        units: How many of a level's units (clusters, or PEs of a cluster) `parallel` takes where
+            there is a second dimension, which takes ``units of the level // units``; else None.
+        bypass: The tensors that L2 does not keep, and those that L1 does not keep.
 
     Raises:
-        MappingError: A loop order is no permutation, a dimension is unknown, or a tile or the
-            cluster size is not a positive integer.
+        MappingError: A loop order is no permutation, a dimension or tensor is unknown, a dimension
+            is parallel twice at a level, a tensor is kept nowhere or a level keeps none, or a tile
+            or a number of units is not a positive integer.
     """
 
     orders: tuple[str, str]
@@ -42,51 +49,108 @@ class Mapping:
     tiles: tuple[dict[str, int], dict[str, int]]
     cluster_size: int
     num_pes: int | None = None
+    parallel2: tuple[str | None, str | None] = (None, None)
+    units: tuple[int | None, int | None] = (None, None)
+    bypass: tuple[Bypass, Bypass] = (frozenset(), frozenset())
 
     def __post_init__(self) -> None:
-        for field in ("orders", "parallel", "tiles"):
+        for field in ("orders", "parallel", "tiles", "parallel2", "units", "bypass"):
             value = getattr(self, field)
             if isinstance(value, str) or len(value) != 2:
                 raise MappingError(
                     f"mapping.{field}: got {value!r}, expected two entries, outer level first"
                 )
             object.__setattr__(self, field, tuple(value))
+        self._complete_orders()
         for level in (0, 1):
-            self._check_level(level)
-        object.__setattr__(self, "tiles", tuple(dict(t) for t in self.tiles))
+            self._check_tiles(level)
         object.__setattr__(
             self, "cluster_size", _positive("mapping.cluster_size", self.cluster_size)
         )
         if self.num_pes is not None:
             object.__setattr__(self, "num_pes", _positive("mapping.num_pes", self.num_pes))
+        for level in (0, 1):
+            self._check_parallel(level)
+        self._check_bypass()
 
-    def _check_level(self, level: int) -> None:
-        order = self.orders[level]
-        if not isinstance(order, str) or sorted(order) != sorted(DIMS):
-            raise MappingError(
-                f"mapping.orders[{level}]: got {order!r}, expected a permutation of {DIMS}"
-            )
-        if self.parallel[level] not in tuple(DIMS):
-            raise MappingError(
-                f"mapping.parallel[{level}]: got {self.parallel[level]!r}, expected one of "
-                f"{', '.join(DIMS)}"
-            )
-        for dim, tile in self.tiles[level].items():
-            if dim not in tuple(DIMS):
+    def _complete_orders(self) -> None:
+        orders, tiles = [], []
+        for level, (order, tile) in enumerate(zip(self.orders, self.tiles, strict=True)):
+            if not isinstance(tile, MappingABC):
                 raise MappingError(
-                    f"mapping.tiles[{level}]: unknown dimension {dim!r}, expected one of "
-                    f"{', '.join(DIMS)}"
+                    f"mapping.tiles[{level}]: got {tile!r}, expected tiles by dimension"
                 )
+            unsaid = [d for d in REPEATED if isinstance(order, str) and d not in order]
+            completed = "".join(unsaid) + order if isinstance(order, str) else ""
+            if sorted(completed) != sorted(DIMS):
+                raise MappingError(
+                    f"mapping.orders[{level}]: got {order!r}, expected a permutation of {DIMS} "
+                    f"({' and '.join(REPEATED)} may be left out)"
+                )
+            orders.append(completed)
+            tiles.append({**tile, **{d: tile.get(d, 1) for d in unsaid}})
+        object.__setattr__(self, "orders", tuple(orders))
+        object.__setattr__(self, "tiles", tuple(tiles))
+
+    def _check_tiles(self, level: int) -> None:
+        for dim, tile in self.tiles[level].items():
+            _check_dim(f"mapping.tiles[{level}]", dim)
             self.tiles[level][dim] = _positive(f"mapping.tiles[{level}].{dim}", tile)
+
+    def _check_parallel(self, level: int) -> None:
+        first, second, units = self.parallel[level], self.parallel2[level], self.units[level]
+        _check_dim(f"mapping.parallel[{level}]", first)
+        if (second is None) != (units is None):
+            raise MappingError(
+                f"mapping.units[{level}]: got {units!r} with parallel2[{level}]={second!r}; "
+                "expected both, or neither"
+            )
+        if second is None:
+            return
+        _check_dim(f"mapping.parallel2[{level}]", second)
+        if second == first:
+            raise MappingError(
+                f"mapping.parallel2[{level}]: got {second!r}, which is parallel[{level}] already; "
+                "expected another dimension, or null"
+            )
+        taken = _positive(f"mapping.units[{level}]", units)
+        if level == 1 and taken > self.cluster_size:
+            raise MappingError(
+                f"mapping.units[1]: got {taken}, but a cluster has {self.cluster_size} PEs; "
+                f"expected at most {self.cluster_size}"
+            )
+        object.__setattr__(
+            self, "units", tuple(taken if i == level else n for i, n in enumerate(self.units))
+        )
+
+    def _check_bypass(self) -> None:
+        for level, tensors in enumerate(self.bypass):
+            if isinstance(tensors, str) or not set(tensors) <= set(TENSORS):
+                raise MappingError(
+                    f"mapping.bypass[{level}]: got {tensors!r}, expected some of "
+                    f"{', '.join(TENSORS)}"
+                )
+            if len(set(tensors)) == len(TENSORS):
+                raise MappingError(
+                    f"mapping.bypass[{level}]: no tensor is left in {BUFFERS[level]}; expected at "
+                    "least one that is kept there"
+                )
+        bypass = tuple(frozenset(tensors) for tensors in self.bypass)
+        nowhere = [tensor for tensor in TENSORS if all(tensor in part for part in bypass)]
+        if nowhere:
+            raise MappingError(
+                f"mapping.bypass: {nowhere[0]} is kept nowhere; keep it in {' or '.join(BUFFERS)}"
+            )
+        object.__setattr__(self, "bypass", bypass)
 
     @classmethod
     def from_dict(cls, data: MappingABC[str, Any]) -> Mapping:
         """Build a mapping from :meth:`to_dict`'s form (as YAML or JSON hold it)."""
         if not isinstance(data, MappingABC):
             raise MappingError(f"mapping: got {type(data).__name__}, expected named fields")
-        known = {"orders", "parallel", "tiles", "cluster_size", "num_pes"}
-        unknown = sorted(set(data) - known)
-        missing = sorted(known - {"num_pes"} - set(data))
+        known = [field.name for field in fields(cls)]
+        unknown = sorted(str(name) for name in data if name not in known)
+        missing = sorted({"orders", "parallel", "tiles", "cluster_size"} - set(data))
         if unknown or missing:
             raise MappingError(
                 f"mapping: unknown fields {unknown}, missing fields {missing}; "
@@ -104,9 +168,7 @@ class Mapping:
         Raises:
             InfeasibleError: The directives are no partition of the layer's MACs over two levels.
         """
-        from cost_models.lowering import raise_dataflow
-
-        return raise_dataflow(dataflow, layer)
+        return cls(**raised(dataflow, layer))
 
     def dataflow(self, layer: Layer | None = None) -> Dataflow:
         """Lower to MAESTRO's directives; ``str`` of the result is their text.
@@ -117,116 +179,53 @@ class Mapping:
                 CONV of stride 1.
 
         Raises:
-            MappingError: The mapping spreads K of a depthwise layer, or a tile of Y or X is missing
-                and there is no layer to take it from.
+            MappingError: The mapping spreads K of a depthwise layer, a tile of Y or X is missing
+                and there is no layer to take it from, or the directives have no words for it.
         """
-        from cost_models.lowering import lower_mapping
-
-        return lower_mapping(self, layer)
+        for field, value in (("parallel2", self.parallel2), ("bypass", self.bypass)):
+            if any(value):
+                raise MappingError(
+                    f"mapping.{field}: got {value!r}, but MAESTRO's directives have no word for it"
+                )
+        return lowered(self.orders, self.parallel, self.tiles, self.cluster_size, layer)
 
     def to_dict(self) -> dict[str, Any]:
-        """The mapping as plain lists, dicts and integers."""
+        """The mapping as plain lists, dicts and integers; what repeats the nest is left out."""
+        plain = [self._repeats(level) for level in (0, 1)]
         data: dict[str, Any] = {
-            "orders": list(self.orders),
+            "orders": [order[len(dims) :] for order, dims in zip(self.orders, plain, strict=True)],
             "parallel": list(self.parallel),
-            "tiles": [dict(t) for t in self.tiles],
+            "tiles": [
+                {dim: tile for dim, tile in tiles.items() if dim not in dims}
+                for tiles, dims in zip(self.tiles, plain, strict=True)
+            ],
             "cluster_size": self.cluster_size,
         }
         if self.num_pes is not None:
             data["num_pes"] = self.num_pes
+        if self.parallel2 != (None, None):
+            data |= {"parallel2": list(self.parallel2), "units": list(self.units)}
+        if any(self.bypass):
+            data["bypass"] = [[t for t in TENSORS if t in part] for part in self.bypass]
         return data
 
+    def _repeats(self, level: int) -> str:
+        """Leading dimensions of a level's order that it would have anyway."""
+        tiles, order = self.tiles[level], self.orders[level]
+        dims: str
+        for dims in (REPEATED, *REPEATED):
+            if order.startswith(dims) and all(tiles.get(dim) == 1 for dim in dims):
+                return dims
+        return ""
 
-@dataclass(frozen=True)
-class MappingBatch:
-    """`B` mappings as arrays; ``batch[i]`` is a :class:`Mapping`.
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name}={value!r}" for name, value in self.to_dict().items())
+        return f"Mapping({said})"
 
-    Args:
-        orders: ``(B, 2, 6)`` int8: indices into ``KCYXRS``, outermost loop first.
-        parallel: ``(B, 2)`` int8: indices into ``KCYXRS``.
-        tiles: ``(B, 2, 6)`` int32 in the order ``KCYXRS``; Y and X in output coordinates.
-        cluster_size: ``(B,)`` int32.
-        num_pes: ``(B,)`` int32, or None to take the accelerator's.
-    """
 
-    orders: Int8Array
-    parallel: Int8Array
-    tiles: Int32Array
-    cluster_size: Int32Array
-    num_pes: Int32Array | None = None
-
-    def __post_init__(self) -> None:
-        size = len(self.cluster_size)
-        shapes = {"orders": (size, 2, 6), "parallel": (size, 2), "tiles": (size, 2, 6)}
-        types = {"orders": np.int8, "parallel": np.int8, "tiles": np.int32}
-        for field, shape in shapes.items():
-            array = np.ascontiguousarray(getattr(self, field), dtype=types[field])
-            if array.shape != shape:
-                raise MappingError(
-                    f"MappingBatch.{field}: got shape {array.shape}, expected {shape}"
-                )
-            object.__setattr__(self, field, array)
-        for field in ("cluster_size", "num_pes"):
-            value = getattr(self, field)
-            if value is not None:
-                array = np.ascontiguousarray(value, dtype=np.int32)
-                if array.shape != (size,):
-                    raise MappingError(
-                        f"MappingBatch.{field}: got shape {array.shape}, expected {(size,)}"
-                    )
-                object.__setattr__(self, field, array)
-
-    @classmethod
-    def from_mappings(cls, mappings: Sequence[Mapping], extents: Sequence[int]) -> MappingBatch:
-        """Stack mappings; a tile that a mapping leaves out becomes the dimension's extent.
-
-        Args:
-            mappings: At least one mapping; all or none with `num_pes`.
-            extents: Extents of the layer in the order ``KCYXRS`` (:attr:`Layer.extents`).
-        """
-        chosen = [m.num_pes for m in mappings]
-        if any(n is None for n in chosen) and any(n is not None for n in chosen):
-            raise MappingError("mappings: num_pes is set in some and missing in others")
-        return cls(
-            orders=np.array([[[DIMS.index(d) for d in o] for o in m.orders] for m in mappings]),
-            parallel=np.array([[DIMS.index(d) for d in m.parallel] for m in mappings]),
-            tiles=np.array(
-                [
-                    [[t.get(d, n) for d, n in zip(DIMS, extents, strict=True)] for t in m.tiles]
-                    for m in mappings
-                ]
-            ),
-            cluster_size=np.array([m.cluster_size for m in mappings]),
-            num_pes=None if chosen[0] is None else np.array(chosen),
-        )
-
-    def __len__(self) -> int:
-        return len(self.cluster_size)
-
-    def __getitem__(self, index: int) -> Mapping:
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"mapping {index} of a batch of {len(self)}")
-        orders, parallel, tiles = self.orders[index], self.parallel[index], self.tiles[index]
-        return Mapping(
-            orders=("".join(DIMS[d] for d in orders[0]), "".join(DIMS[d] for d in orders[1])),
-            parallel=(DIMS[parallel[0]], DIMS[parallel[1]]),
-            tiles=(
-                dict(zip(DIMS, tiles[0].tolist(), strict=True)),
-                dict(zip(DIMS, tiles[1].tolist(), strict=True)),
-            ),
-            cluster_size=int(self.cluster_size[index]),
-            num_pes=None if self.num_pes is None else int(self.num_pes[index]),
-        )
-
-    def __iter__(self) -> Iterator[Mapping]:
-        return (self[i] for i in range(len(self)))
-
-    def take(self, rows: NDArray[np.integer[Any]] | slice) -> MappingBatch:
-        """The mappings of the given rows, as a new batch."""
-        pes = None if self.num_pes is None else self.num_pes[rows]
-        return MappingBatch(
-            self.orders[rows], self.parallel[rows], self.tiles[rows], self.cluster_size[rows], pes
-        )
+def _check_dim(path: str, dim: Any) -> None:
+    if dim not in tuple(DIMS):
+        raise MappingError(f"{path}: got {dim!r}, expected one of {', '.join(DIMS)}")
 
 
 def _positive(path: str, value: Any) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from collections.abc import Mapping as MappingABC
+from dataclasses import dataclass, field
 from enum import IntEnum
 from importlib.metadata import entry_points
 from typing import Any, Protocol, runtime_checkable
@@ -12,7 +14,9 @@ from cost_models.accelerator import Accelerator
 from cost_models.bounds import Laws
 from cost_models.cost import Cost, CostBatch
 from cost_models.dataflow import Dataflow
-from cost_models.mapping import Mapping, MappingBatch
+from cost_models.mapping import Mapping
+from cost_models.mapping_batch import MappingBatch
+from cost_models.prices import open_levels
 from layers import Layer
 
 ENTRY_POINT_GROUP = "mapper.cost_models"
@@ -52,15 +56,23 @@ class ModelCapabilities:
             a search for a low value makes sense; None for all.
         mapping_fields: Optional fields of a mapping, such as ``"bypass"``, that it understands; a
             mapping that uses another is infeasible.
+        repeated: Of N and G those that it cannot map: they only repeat the nest, outermost and one
+            at a time, and a mapping that does more with them is infeasible.
         sound: Whether it gives figures only where they are possible. A search refuses a model that
             does not: the impossible points are what it would find.
+        needs: By figure, levels whose capacity the accelerator must give before a search for that
+            figure makes sense: a search refuses one that does not.
+        doubts: By figure, why a search for a low value of it finds little of use: a search says so.
     """
 
     symmetry: Symmetry = Symmetry.NONE
     laws: Laws | None = None
     objectives: frozenset[str] | None = None
     mapping_fields: frozenset[str] = frozenset()
+    repeated: str = "NG"
     sound: bool = True
+    needs: MappingABC[str, tuple[str, ...]] = field(default_factory=dict)
+    doubts: MappingABC[str, str] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -98,21 +110,91 @@ def capabilities_of(model: CostModel) -> ModelCapabilities:
     return declared
 
 
+def check_objective(
+    model: CostModel, accelerator: Accelerator, figures: Iterable[str]
+) -> tuple[str, ...]:
+    """Whether a search for low values of figures makes sense under a model on an accelerator.
+
+    Args:
+        model: The cost model.
+        accelerator: The accelerator.
+        figures: Names of :data:`~cost_models.cost.FIGURES`.
+
+    Returns:
+        Doubts worth a line to whoever searches; empty where there are none.
+
+    Raises:
+        CostModelError: It makes none, because the accelerator leaves a capacity open; names the
+            field.
+    """
+    declared = capabilities_of(model)
+    figures = tuple(dict.fromkeys(figures))
+    for figure in figures:
+        needed = declared.needs.get(figure, ())
+        missing = [f"{name.lower()}_bytes" for name in open_levels(accelerator) if name in needed]
+        if missing:
+            raise CostModelError(
+                f"objective {figure}: the accelerator has no {' and no '.join(missing)}, so that "
+                f"cost model {model.name!r} would price buffers of any size at what a mapping "
+                f"requires; give {' and '.join(missing)}"
+            )
+    return tuple(
+        f"objective {figure} under cost model {model.name!r}: {declared.doubts[figure]}"
+        for figure in figures
+        if figure in declared.doubts
+    )
+
+
 def names() -> list[str]:
     """Names of the installed cost models, sorted."""
     return sorted({point.name for point in entry_points(group=ENTRY_POINT_GROUP)})
+
+
+EARLIER_OPTIONS: dict[str, dict[str, Any]] = {
+    name: {"halo_time": "slide", "energy": "maestro", "area": "maestro"}
+    for name in ("exact", "simulator")
+}
+"""What a model's options were where a record of a search names none: until they were recorded."""
+
+
+def split_options(text: str) -> tuple[str, dict[str, Any]]:
+    """A cost model's name and options out of ``NAME:OPTION=VALUE:...``.
+
+    Args:
+        text: Such as ``exact:halo_time=slide:energy=maestro:area=maestro``.
+
+    Raises:
+        CostModelError: A part is no ``OPTION=VALUE``, or an option comes twice.
+    """
+    name, *parts = text.split(":")
+    options: dict[str, Any] = {}
+    for part in parts:
+        option, equals, value = part.partition("=")
+        if not equals or not option or not value or option in options:
+            raise CostModelError(
+                f"cost model {text!r}: got {part!r}, expected OPTION=VALUE, each option once, such "
+                "as exact:energy=maestro:area=maestro"
+            )
+        options[option] = _VALUES.get(value, int(value) if value.isdecimal() else value)
+    return name, options
+
+
+_VALUES: dict[str, Any] = {"true": True, "false": False, "True": True, "False": False}
 
 
 def load(name: str, **options: Any) -> CostModel:
     """Load a cost model by name.
 
     Args:
-        name: A name of :func:`names`, such as ``"exact"`` or ``"maestro"``.
+        name: A name of :func:`names`, such as ``"exact"`` or ``"maestro"``; options may follow as
+            :func:`split_options` has them.
         options: Options of that model, such as ``guard=False``.
 
     Raises:
         CostModelError: The name is unknown, or the model does not take an option.
     """
+    name, written = split_options(name)
+    options = written | options
     points = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
     if name not in points:
         hint = suggest(name, points)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from common import suggest
 from cost_models.dataflow import Dataflow, DataflowError, TokenReader, read_directives
-from layers import Layer, LayerError, LayerKind
+from layers import NEST_DIMS, Layer, LayerError, LayerKind
 
 _SECTIONS = ("Type", "Stride", "Dimensions", "Dataflow")
 
@@ -51,14 +51,22 @@ def print_network(pairs: list[tuple[Layer, Dataflow]], name: str = "network") ->
     """Print layers with their dataflows as a MAESTRO file; :func:`parse_network` reads it back.
 
     A GEMM whose dataflow maps C, Y' or X' is written as the CONV that it is lowered to.
+
+    Raises:
+        DataflowError: A layer is dilated.
     """
     lines = [f"Network {name} {{"]
     for layer, dataflow in pairs:
+        if layer.dilation != 1:
+            raise DataflowError(
+                f"layer {layer.name!r}: dilation={layer.dilation}, which MAESTRO's language has no "
+                "word for; expected 1"
+            )
         kind, sizes = _written_dimensions(layer, dataflow)
         dims = ", ".join(f"{dim}: {size}" for dim, size in sizes.items())
         lines += [f"  Layer {layer.name.replace(' ', '_')} {{", f"    Type: {kind}"]
         if kind is not LayerKind.GEMM:
-            lines.append(f"    Stride {{ X: {layer.stride}, Y: {layer.stride} }}")
+            lines.append(f"    Stride {{ X: {layer.stride_x}, Y: {layer.stride_y} }}")
         lines += [f"    Dimensions {{ {dims} }}", "    Dataflow {"]
         lines += [f"      {directive}" for directive in dataflow.directives]
         lines += ["    }", "  }"]
@@ -142,12 +150,7 @@ def _layer(
     if kind == LayerKind.GEMM:
         M, N, K = (sizes.get(dim, 1) for dim in "MNK")
         return Layer.gemm(name, M=M, N=N, K=K)
-    if strides["Y"] != strides["X"]:
-        raise LayerError(
-            f"layer {name!r}: strides Y={strides['Y']} and X={strides['X']} differ; "
-            "expected one stride for rows and columns"
-        )
-    extents = {dim: sizes.get(dim, 1) for dim in "KCYXRS"}
+    extents = {dim: sizes.get(dim, 1) for dim in NEST_DIMS}
     if kind == LayerKind.DSCONV and all(d.dim != "K" for d in dataflow.directives):
         extents["K"] = 1  # no tensor of a depthwise layer has K: MAESTRO never looks at it
     groups = sizes.get("G", 1)
@@ -157,7 +160,20 @@ def _layer(
         raise LayerError(
             f"layer {name!r}: unknown Type {kind!r}; expected {', '.join(LayerKind)}.{hint}"
         )
-    return Layer(name, LayerKind(kind), **extents, stride=strides["Y"], N=batch, groups=groups)
+    K, C, Y, X, R, S = (extents[dim] for dim in NEST_DIMS)
+    return Layer(
+        name,
+        LayerKind(kind),
+        K,
+        C,
+        Y,
+        X,
+        R,
+        S,
+        stride=(strides["Y"], strides["X"]),
+        N=batch,
+        groups=groups,
+    )
 
 
 def _read_until_brace(reader: TokenReader) -> str:

@@ -23,27 +23,36 @@ CELL, LEFT, TOP, GAP = 34, 250, 84, 58
 FRESH, HELD, SENT, SHARED = "#4878cf", "#c6d4ef", "#e1a04c", "#b3541e"
 
 
-def steps() -> list[tuple[int, set[int], set[int], list[set[int]]]]:
-    """Per step: outer step, rows in L2, rows L2 held before, rows of each PE."""
+Step = tuple[int, set[int], set[int], list[set[int]], list[set[int]]]
+
+
+def steps() -> list[Step]:
+    """Per step: outer step, rows in L2, rows L2 held before; rows of each PE, and held before."""
     found = []
     held: set[int] = set()
+    before: list[set[int]] = [set() for _ in range(PES)]
     for outer, low in enumerate(range(0, OUTPUTS, OUTER_TILE)):
         high = min(low + OUTER_TILE, OUTPUTS)
         tile = set(range(low, high + TAPS - 1))
         for start in range(low, high, PES):
             pes = [set(range(p, p + TAPS)) for p in range(start, min(start + PES, high))]
-            found.append((outer, tile, held, pes))
-            held = tile
+            found.append((outer, tile, held, pes, before))
+            held, before = tile, pes
     return found
 
 
-def check(walk: list[tuple[int, set[int], set[int], list[set[int]]]]) -> cost_models.Cost:
+def sent(step: Step) -> list[set[int]]:
+    """The rows that each PE lacks."""
+    return [rows - held for rows, held in zip(step[3], step[4], strict=True)]
+
+
+def check(walk: list[Step]) -> cost_models.Cost:
     """The cost, after comparing its counts with the picture's."""
     cost = cost_models.load("exact").evaluate(LAYER, ACCELERATOR, MAPPING)
     drawn = {
-        "dram_in": sum(len(tile - held) for _, tile, held, _ in walk),
-        "l2r_in": sum(len(set().union(*pes)) for *_, pes in walk),
-        "l1w_in": sum(len(rows) for *_, pes in walk for rows in pes),
+        "dram_in": sum(len(tile - held) for _, tile, held, *_ in walk),
+        "l2r_in": sum(len(set().union(*sent(step))) for step in walk),
+        "l1w_in": sum(len(rows) for step in walk for rows in sent(step)),
         "steps": len(walk),
     }
     assert drawn == {name: cost.counts[name] for name in drawn}, (drawn, cost.counts)
@@ -70,31 +79,35 @@ def picture() -> str:
         f'<text x="16" y="24">{OUTPUTS} output rows, {TAPS} filter rows, {LAYER.Y} '
         f"input rows; L2 tile Y={OUTER_TILE}, Y on {PES} PEs, one row each</text>",
     ]
-    legend = ((FRESH, "fetched from DRAM"), (HELD, "in L2 already"), (SENT, "sent to one PE"),
+    legend = ((FRESH, "fetched from DRAM"), (HELD, "held already"), (SENT, "sent to one PE"),
               (SHARED, "sent once, to both PEs"))  # fmt: skip
     for number, (fill, text) in enumerate(legend):
         x = 16 + number * 128
         parts.append(f'<rect x="{x}" y="38" width="12" height="12" fill="{fill}"/>')
         parts.append(f'<text x="{x + 18}" y="49">{text}</text>')
     before: set[int] | None = None
-    for number, (outer, tile, held, pes) in enumerate(walk):
+    for number, step in enumerate(walk):
+        outer, tile, held, pes, held_by_pes = step
         y = TOP + number * 2 * GAP
         new = tile - held if before is not tile else set()
-        union = set().union(*pes)
+        union = set().union(*sent(step))
+        kept = set().union(*pes) & set().union(*held_by_pes) - union
         fetched = f"{len(new)} from DRAM" if before is not tile else "L2 stays"
         parts.append(f'<text x="16" y="{y + 15}">outer step {outer}: {fetched}</text>')
         names = ", ".join(f"PE {i} output row {min(rows)}" for i, rows in enumerate(pes))
         parts.append(f'<text x="16" y="{y + GAP - 15}">{names}</text>')
         parts.append(
             f'<text x="16" y="{y + GAP + 1}">{len(union)} from L2, '
-            f"{sum(map(len, pes))} into L1</text>"
+            f"{sum(map(len, sent(step)))} into L1</text>"
         )
         for row in sorted(tile):
             fresh = row in new
             ink = "white" if fresh else "#333"
             parts.append(cell(LEFT + row * CELL, y, FRESH if fresh else HELD, str(row), ink))
+        for row in sorted(kept):
+            parts.append(cell(LEFT + row * CELL, y + GAP - 30, HELD, str(row), "#333"))
         for row in sorted(union):
-            owners = sum(row in rows for rows in pes)
+            owners = sum(row in rows for rows in sent(step))
             fill = SHARED if owners > 1 else SENT
             parts.append(cell(LEFT + row * CELL, y + GAP - 30, fill, str(row)))
         before = tile

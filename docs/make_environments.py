@@ -32,7 +32,7 @@ The mapping problem as standard environments. `import maestro_env` registers the
 | PettingZoo | `maestro_env.parallel_env(agents=..., ...)` | extra `rl` |
 | Stable-Baselines3 | `maestro_env.sb3_vec_env(num_envs, ...)` | extra `rl` |
 | RLlib | `maestro_env.rllib.RLlibMaestroEnv` | extra `rllib` |
-| your own learner | `maestro_env.Worlds`, `maestro_env.AgentWorlds` | |
+| your own learner | `maestro_env.BatchedProblem`, `maestro_env.AgentWorlds` | |
 
 Each has a script of some twenty lines in [`examples/`](../examples).
 """
@@ -56,16 +56,16 @@ observation and get the same reward; each has its own `MultiDiscrete` action spa
 `action_mask`. `state()` is the observation and the last joint action, scaled to [0, 1]. `layers=`
 instead of `layer=` maps a network.
 
-`maestro_env.AgentWorlds(worlds, agents)` is the batched form for learners, numpy in and numpy
+`maestro_env.AgentWorlds(batched, agents)` is the batched form for learners, numpy in and numpy
 out: `reset()` gives observations `(B, 4)`; `step` takes actions `(B, P)`, or each agent's own,
 and gives observations, rewards `(B,)` and an outcome with values, figures, reasons, costs and
 mappings.
 
 ```python
-from maestro_env import AgentWorlds, Problem, Worlds
+from maestro_env import AgentWorlds, BatchedProblem, Problem
 
 problem = Problem("mobilenetv2.2", objective="edp", budget=20_000)
-group = AgentWorlds(Worlds(problem, num_worlds=64), agents)
+group = AgentWorlds(BatchedProblem(problem, num_worlds=64), agents)
 observations = group.reset()
 observations, rewards, outcome = group.step(actions)  # (64, P) integers
 ```

@@ -1,21 +1,34 @@
 """What is mapped: layers, the model zoo, importers."""
 
+from typing import Any
+
+from layers.dims import DIMS, NEST_DIMS, TENSORS, LayerKind
 from layers.fields import from_fields, to_fields
-from layers.files import read_file, read_gamma_csv, read_yaml
-from layers.layer import DIMS, Layer, LayerError, LayerKind
+from layers.files import SUFFIXES, read_file, read_gamma_csv, read_yaml
+from layers.layer import MAX_EXTENT, Layer, LayerError, Padding, Pair, footprint
 from layers.shapes import distinct
-from layers.text import inline, parse
+from layers.text import inline, is_file, layers_of, parse
 from layers.zoo import get, network, networks
 
 __all__ = [
+    "COUPLING",
     "DIMS",
+    "MAX_EXTENT",
+    "NEST_DIMS",
+    "SUFFIXES",
+    "TENSORS",
     "Layer",
     "LayerError",
     "LayerKind",
+    "Padding",
+    "Pair",
     "distinct",
+    "footprint",
     "from_fields",
     "get",
     "inline",
+    "is_file",
+    "layers_of",
     "network",
     "networks",
     "parse",
@@ -24,3 +37,11 @@ __all__ = [
     "read_yaml",
     "to_fields",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "COUPLING":  # arrays, which a list of layers does not need
+        from layers.coupling import COUPLING
+
+        return COUPLING
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

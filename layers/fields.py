@@ -9,16 +9,24 @@ from collections.abc import Mapping
 from typing import Any
 
 from common import suggest
-from layers.layer import Layer, LayerError, LayerKind
+from layers.dims import LayerKind
+from layers.layer import Layer, LayerError
 
 GEMM_FIELDS = ("M", "N", "K", "batch")
 NEST_FIELDS = ("K", "C", "Y", "X", "R", "S")
-REPEAT_FIELDS = ("stride", "N", "groups")
+OPTIONAL_FIELDS: dict[str, Any] = {
+    "stride": 1,
+    "N": 1,
+    "groups": 1,
+    "dilation": 1,
+    "padding": (0, 0, 0, 0),
+}
+"""Fields that may be left out, and what they then are."""
 
 
 def fields_of(kind: LayerKind) -> tuple[str, ...]:
     """The fields that a layer of this kind takes, required ones first."""
-    return GEMM_FIELDS if kind is LayerKind.GEMM else NEST_FIELDS + REPEAT_FIELDS
+    return GEMM_FIELDS if kind is LayerKind.GEMM else (*NEST_FIELDS, *OPTIONAL_FIELDS)
 
 
 def from_fields(name: str, kind: str, values: Mapping[str, Any]) -> Layer:
@@ -27,8 +35,8 @@ def from_fields(name: str, kind: str, values: Mapping[str, Any]) -> Layer:
     Args:
         name: The layer's name.
         kind: Name of a :class:`LayerKind`, in upper or lower case.
-        values: The fields of :func:`fields_of`. ``K`` of a DSCONV is 1 when left out, ``stride``,
-            ``N``, ``groups`` and ``batch`` likewise.
+        values: The fields of :func:`fields_of`. ``K`` of a DSCONV and ``batch`` are 1 when left
+            out; for the others see `OPTIONAL_FIELDS`.
 
     Raises:
         LayerError: A field is unknown, missing or wrong.
@@ -66,8 +74,8 @@ def to_fields(layer: Layer) -> dict[str, Any]:
     """The named fields of a layer; ``from_fields`` of them gives the same layer.
 
     Returns:
-        ``name``, ``kind`` and the fields of its kind; those that are 1 by default only when they
-        are not.
+        ``name``, ``kind`` and the fields of its kind, as JSON and YAML hold them; those of
+        `OPTIONAL_FIELDS` only where they are not what they would be anyway.
     """
     fields: dict[str, Any] = {"name": layer.name, "kind": layer.kind.lower()}
     if layer.kind is LayerKind.GEMM:
@@ -76,8 +84,10 @@ def to_fields(layer: Layer) -> dict[str, Any]:
     for field in NEST_FIELDS:
         if not (field == "K" and layer.depthwise):
             fields[field] = getattr(layer, field)
+    given = {"Y": layer.given_y, "X": layer.given_x, "padding": layer.given_padding}
     fields |= {"Y": layer.given_y, "X": layer.given_x}
-    for field in REPEAT_FIELDS:
-        if getattr(layer, field) != 1:
-            fields[field] = getattr(layer, field)
+    for field, usual in OPTIONAL_FIELDS.items():
+        value = given.get(field, getattr(layer, field))
+        if value != usual:
+            fields[field] = list(value) if isinstance(value, tuple) else value
     return fields

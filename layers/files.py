@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from common import suggest
+from common import compose_yaml, read_text, suggest, yaml_loader
+from layers.dims import LayerKind
 from layers.fields import from_fields
-from layers.layer import Layer, LayerError, LayerKind
+from layers.layer import Layer, LayerError
 
 
 def read_file(path: str | Path) -> tuple[Layer, ...]:
@@ -40,11 +41,7 @@ def read_yaml(path: str | Path) -> tuple[Layer, ...]:
     import yaml
 
     path = Path(path)
-    text = _read_text(path)
-    try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as error:
-        raise LayerError(f"{path}: not valid YAML: {error}") from error
+    root = compose_yaml(read_text(path, LayerError, "a YAML file of layers"), str(path), LayerError)
     if isinstance(root, yaml.MappingNode):
         entries = {str(key.value): value for key, value in root.value}
         for key in entries:
@@ -70,7 +67,7 @@ def _yaml_layer(path: Path, index: int, node: Any, yaml: Any) -> Layer:
     where = f"{path}, line {node.start_mark.line + 1}"
     if not isinstance(node, yaml.MappingNode):
         raise LayerError(f"{where}: expected a layer with fields such as kind, K, C, Y, X, R, S")
-    loader = yaml.SafeLoader("")
+    loader = yaml_loader()
     values: dict[str, Any] = {}
     for key, value in node.value:
         field, line = str(key.value), key.start_mark.line + 1
@@ -78,7 +75,7 @@ def _yaml_layer(path: Path, index: int, node: Any, yaml: Any) -> Layer:
             raise LayerError(f"{path}, line {line}: {field}: given twice; give it once")
         try:
             values[field] = loader.construct_object(value, deep=True)
-        except yaml.YAMLError as error:
+        except (yaml.YAMLError, ValueError) as error:
             raise LayerError(f"{path}, line {line}: {field}: {error}") from error
     name = str(values.pop("name", f"layer{index}"))
     if "kind" not in values:
@@ -106,7 +103,7 @@ def read_gamma_csv(path: str | Path) -> tuple[Layer, ...]:
     """
     path = Path(path)
     layers: list[Layer] = []
-    for line, row in enumerate(csv.reader(_read_text(path).splitlines()), start=1):
+    for line, row in enumerate(_csv_rows(path), start=1):
         cells = [cell.strip() for cell in row]
         header = not layers and bool(cells) and cells[-1] == "T"
         if not any(cells) or header:
@@ -130,6 +127,14 @@ def read_gamma_csv(path: str | Path) -> tuple[Layer, ...]:
     return tuple(layers)
 
 
+def _csv_rows(path: Path) -> list[list[str]]:
+    lines = read_text(path, LayerError, "a CSV file of layers").splitlines()
+    try:
+        return list(csv.reader(lines))
+    except csv.Error as error:
+        raise LayerError(f"{path}: not valid CSV: {error}") from None
+
+
 def _gamma_layer(name: str, numbers: list[int]) -> Layer:
     K, C, Y, X, R, S, kind = numbers
     if kind == 0:
@@ -148,15 +153,6 @@ def _csv_number(where: str, field: str, cell: str) -> int:
         return int(cell)
     except ValueError:
         raise LayerError(f"{where}: {field}: got {cell!r}, expected a whole number") from None
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise LayerError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise LayerError(f"{path}: not UTF-8 text: {error}") from error
 
 
 SUFFIXES: dict[str, Callable[[str | Path], tuple[Layer, ...]]] = {

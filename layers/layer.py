@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from common import suggest
+from layers.dims import COUPLED, DIMS, LayerKind
 
-DIMS = "KCYXRS"
-"""The mapping dimensions in the order every array in this project uses."""
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MAX_EXTENT = 2**31 - 1
 """Largest extent: mappings hold tiles as 32-bit integers."""
 
+Pair = int | tuple[int, int]
+"""One number for rows and columns, or one for each."""
+Padding = tuple[int, int, int, int]
+"""Rows at the top and the bottom, columns at the left and the right."""
+
+_SIZES = ("K", "C", "Y", "X", "R", "S", "N", "groups")
+_AXES = (("Y", "R", "rows"), ("X", "S", "columns"))
+
 
 class LayerError(ValueError):
     """A layer that cannot exist, or a layer name that is not known."""
-
-
-class LayerKind(StrEnum):
-    """What a layer computes.
-
-    Names are read in upper or lower case. TRCONV counts as CONV over its (already upsampled)
-    input, as MAESTRO counts it.
-    """
-
-    CONV = "CONV"
-    DSCONV = "DSCONV"
-    GEMM = "GEMM"
-    NGCONV = "NGCONV"
-    TRCONV = "TRCONV"
-
-    @classmethod
-    def _missing_(cls, value: object) -> LayerKind | None:
-        return cls.__members__.get(value.upper()) if isinstance(value, str) else None
 
 
 @dataclass(frozen=True)
@@ -48,18 +40,22 @@ class Layer:
         K: Filters (output channels) of one group; 1 for DSCONV.
         C: Input channels of one group; all channels for DSCONV.
         Y: Input rows, padding included. Rows that no filter position touches are trimmed, so that
-            ``Y == (out_y - 1) * stride + R``.
+            ``Y == (out_y - 1) * stride_y + dilation_y * (R - 1) + 1``.
         X: Input columns, likewise.
         R: Filter rows.
         S: Filter columns.
-        stride: Step of the filter in rows and columns.
-        N: Batch size; repeats the whole loop nest. For GEMM, the number of independent products
-            (the heads of an attention block), each with its own operands.
-        groups: Groups of an NGCONV; repeats the whole loop nest.
+        stride: Step of the filter: one number, or ``(rows, columns)``.
+        N: Batch size. For GEMM, the number of independent products (the heads of an attention
+            block), each with its own operands.
+        groups: Groups of an NGCONV.
+        dilation: Distance between neighbouring taps of the filter: one number, or
+            ``(rows, columns)``.
+        padding: How many of the Y rows and X columns are padding: ``(top, bottom, left, right)``;
+            zeros where that is not known. Rows and columns that are trimmed are taken off it.
 
     Raises:
-        LayerError: An extent is not a positive integer, the filter is larger than the input, or
-            the kind and the extents contradict each other.
+        LayerError: An extent is not a positive integer, the filter is larger than the input, the
+            padding leaves no input, or the kind and the extents contradict each other.
     """
 
     name: str
@@ -70,27 +66,25 @@ class Layer:
     X: int
     R: int
     S: int
-    stride: int = 1
+    stride: Pair = 1
     N: int = 1
     groups: int = 1
+    dilation: Pair = 1
+    padding: Padding = (0, 0, 0, 0)
 
-    _given: ClassVar[tuple[int, int]]
+    _given: ClassVar[tuple[int, int, Padding]]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", self._checked_kind())
-        for field in ("K", "C", "Y", "X", "R", "S", "stride", "N", "groups"):
-            object.__setattr__(self, field, self._positive(field))
-        for size, taps in (("Y", "R"), ("X", "S")):
-            if getattr(self, taps) > getattr(self, size):
-                raise LayerError(
-                    f"layer {self.name!r}: filter extent {taps}={getattr(self, taps)} is larger "
-                    f"than the input extent {size}={getattr(self, size)}; "
-                    f"expected {taps} <= {size} ({size} includes padding)"
-                )
+        for field in _SIZES:
+            object.__setattr__(self, field, self._positive(field, getattr(self, field)))
+        for field in ("stride", "dilation"):
+            object.__setattr__(self, field, self._pair(field))
+        object.__setattr__(self, "padding", self._checked_padding())
+        self._check_reach()
         self._check_kind_rules()
-        object.__setattr__(self, "_given", (self.Y, self.X))
-        object.__setattr__(self, "Y", (self.out_y - 1) * self.stride + self.R)
-        object.__setattr__(self, "X", (self.out_x - 1) * self.stride + self.S)
+        object.__setattr__(self, "_given", (self.Y, self.X, self.padding))
+        self._trim()
 
     def _checked_kind(self) -> LayerKind:
         try:
@@ -102,16 +96,16 @@ class Layer:
                 f"{suggest(str(self.kind).upper(), LayerKind)}"
             ) from None
 
-    def _positive(self, field: str) -> int:
-        value = getattr(self, field)
+    def _positive(self, field: str, value: Any, least: int = 1) -> int:
         try:
             number = operator.index(value)
         except TypeError:
-            number = 0
-        if isinstance(value, bool) or number <= 0:
+            number = -1
+        if isinstance(value, bool) or number < least:
+            what = "positive integer" if least else "whole number of at least 0"
             raise LayerError(
-                f"layer {self.name!r}: {field}={value!r} is not a positive integer; "
-                f"give {field} as a whole number of at least 1"
+                f"layer {self.name!r}: {field}={value!r} is not a {what}; "
+                f"give {field} as a whole number of at least {least}"
             )
         if number > MAX_EXTENT:
             raise LayerError(
@@ -119,21 +113,77 @@ class Layer:
             )
         return number
 
+    def _several(self, field: str, count: int, least: int, axes: str) -> tuple[int, ...]:
+        values = getattr(self, field)
+        if isinstance(values, str) or len(values) != count:
+            raise LayerError(
+                f"layer {self.name!r}: {field}={values!r} has not {count} entries; expected {axes}"
+            )
+        return tuple(self._positive(f"{field}[{i}]", v, least) for i, v in enumerate(values))
+
+    def _pair(self, field: str) -> Pair:
+        value: Any = getattr(self, field)
+        if not isinstance(value, tuple | list):
+            return self._positive(field, value)
+        rows, columns = self._several(field, 2, 1, "one number, or (rows, columns)")
+        if field == "dilation":  # a filter of one tap has nothing to spread
+            rows, columns = (rows if self.R > 1 else 1), (columns if self.S > 1 else 1)
+        return rows if rows == columns else (rows, columns)
+
+    def _checked_padding(self) -> Padding:
+        if not isinstance(self.padding, tuple | list):
+            raise LayerError(
+                f"layer {self.name!r}: padding={self.padding!r}; expected (top, bottom, left, "
+                "right)"
+            )
+        top, bottom, left, right = self._several("padding", 4, 0, "(top, bottom, left, right)")
+        for (size, _, what), padded in zip(_AXES, (top + bottom, left + right), strict=True):
+            if padded >= getattr(self, size):
+                raise LayerError(
+                    f"layer {self.name!r}: padding={self.padding!r} leaves no input {what}; "
+                    f"{size}={getattr(self, size)} includes the padding, expected more than "
+                    f"{padded}"
+                )
+        return (top, bottom, left, right)
+
+    def _check_reach(self) -> None:
+        reaches = (self.reach_y, self.reach_x)
+        for (size, taps, _), reach in zip(_AXES, reaches, strict=True):
+            if reach > getattr(self, size):
+                spread = f" (dilated to {reach})" if reach > getattr(self, taps) else ""
+                raise LayerError(
+                    f"layer {self.name!r}: filter extent {taps}={getattr(self, taps)}{spread} is "
+                    f"larger than the input extent {size}={getattr(self, size)}; "
+                    f"expected at most {size} ({size} includes padding)"
+                )
+
     def _check_kind_rules(self) -> None:
         if self.kind is LayerKind.DSCONV and self.K != 1:
             raise LayerError(
                 f"layer {self.name!r}: DSCONV needs K=1, got K={self.K}; "
                 "put the number of channels in C"
             )
-        if self.kind is LayerKind.GEMM and (self.X, self.R, self.S, self.stride) != (1, 1, 1, 1):
+        plain = (self.X, self.R, self.S, self.stride, self.padding) == (1, 1, 1, 1, (0, 0, 0, 0))
+        if self.kind is LayerKind.GEMM and not plain:
             raise LayerError(
-                f"layer {self.name!r}: GEMM needs X=R=S=stride=1, got X={self.X}, R={self.R}, "
-                f"S={self.S}, stride={self.stride}; M x K times K x N is K=N, C=K, Y=M"
+                f"layer {self.name!r}: GEMM needs X=R=S=stride=1 and no padding, got X={self.X}, "
+                f"R={self.R}, S={self.S}, stride={self.stride}, padding={self.padding}; "
+                "M x K times K x N is K=N, C=K, Y=M"
             )
         if self.groups != 1 and self.kind is not LayerKind.NGCONV:
             raise LayerError(
                 f"layer {self.name!r}: groups={self.groups} needs kind NGCONV, got {self.kind}"
             )
+
+    def _trim(self) -> None:
+        """Take off the rows and columns behind the last filter position, padding first."""
+        top, bottom, left, right = self.padding
+        rows = (self.out_y - 1) * self.stride_y + self.reach_y
+        columns = (self.out_x - 1) * self.stride_x + self.reach_x
+        padding = (top, max(0, bottom - self.Y + rows), left, max(0, right - self.X + columns))
+        object.__setattr__(self, "padding", padding)
+        object.__setattr__(self, "Y", rows)
+        object.__setattr__(self, "X", columns)
 
     @classmethod
     def gemm(cls, name: str, M: int, N: int, K: int, batch: int = 1) -> Layer:
@@ -142,7 +192,8 @@ class Layer:
 
     def renamed(self, name: str) -> Layer:
         """The same layer under another name."""
-        return replace(self, name=name, Y=self.given_y, X=self.given_x)
+        y, x, padding = self._given
+        return replace(self, name=name, Y=y, X=x, padding=padding)
 
     @property
     def shape(self) -> Layer:
@@ -163,54 +214,106 @@ class Layer:
         return self._given[1]
 
     @property
+    def given_padding(self) -> Padding:
+        """The padding as it was given, before trimming."""
+        return self._given[2]
+
+    @property
     def depthwise(self) -> bool:
         """Whether each channel has its own filter and output."""
         return self.kind is LayerKind.DSCONV
 
     @property
+    def stride_y(self) -> int:
+        """Step of the filter from row to row."""
+        return self.stride if isinstance(self.stride, int) else self.stride[0]
+
+    @property
+    def stride_x(self) -> int:
+        """Step of the filter from column to column."""
+        return self.stride if isinstance(self.stride, int) else self.stride[1]
+
+    @property
+    def dilation_y(self) -> int:
+        """Rows from one tap of the filter to the next."""
+        return self.dilation if isinstance(self.dilation, int) else self.dilation[0]
+
+    @property
+    def dilation_x(self) -> int:
+        """Columns from one tap of the filter to the next."""
+        return self.dilation if isinstance(self.dilation, int) else self.dilation[1]
+
+    @property
+    def reach_y(self) -> int:
+        """Input rows from the first to the last tap of the filter."""
+        return self.dilation_y * (self.R - 1) + 1
+
+    @property
+    def reach_x(self) -> int:
+        """Input columns from the first to the last tap of the filter."""
+        return self.dilation_x * (self.S - 1) + 1
+
+    @property
     def out_y(self) -> int:
         """Output rows."""
-        return (self.Y - self.R) // self.stride + 1
+        return (self.Y - self.reach_y) // self.stride_y + 1
 
     @property
     def out_x(self) -> int:
         """Output columns."""
-        return (self.X - self.S) // self.stride + 1
+        return (self.X - self.reach_x) // self.stride_x + 1
 
     @property
-    def extents(self) -> tuple[int, int, int, int, int, int]:
-        """Extents of one loop nest in the order K C Y X R S; Y and X in output coordinates."""
-        return (self.K, self.C, self.out_y, self.out_x, self.R, self.S)
+    def extents(self) -> tuple[int, int, int, int, int, int, int, int]:
+        """Extents in the order of `DIMS`; Y and X in output coordinates, K and C of one group."""
+        return (self.K, self.C, self.out_y, self.out_x, self.R, self.S, self.N, self.groups)
+
+    @property
+    def coupling(self) -> NDArray[np.int8]:
+        """``(3, 8)``: 1 where input, filter or output (rows) depends on a dimension of `DIMS`."""
+        from layers.coupling import COUPLING  # NumPy, which a list of layers does not need
+
+        return COUPLING[self.kind]
 
     @property
     def repeats(self) -> int:
-        """How often the loop nest runs: batch size times groups."""
+        """How often one loop nest over K C Y X R S covers the layer: batch size times groups."""
         return self.N * self.groups
 
     @property
     def macs(self) -> int:
         """Multiply-accumulates of the whole layer."""
-        k, c, y, x, r, s = self.extents
-        return k * c * y * x * r * s * self.repeats
+        return math.prod(self.extents)
 
     @property
     def input_size(self) -> int:
         """Input elements that the layer reads at least once (holes of a wide stride excluded)."""
-        rows = self._touched(self.out_y, self.R)
-        cols = self._touched(self.out_x, self.S)
-        return self.repeats * self.C * rows * cols
+        rows = footprint(self.out_y, self.R, self.stride_y, self.dilation_y)
+        columns = footprint(self.out_x, self.S, self.stride_x, self.dilation_x)
+        return self.repeats * self.C * rows * columns
 
     @property
     def filter_size(self) -> int:
         """Filter elements (for GEMM: of the second matrices of all N products)."""
-        copies = self.repeats if self.kind is LayerKind.GEMM else self.groups
-        return copies * self.K * self.C * self.R * self.S
+        return self._coupled(1)
 
     @property
     def output_size(self) -> int:
         """Output elements."""
-        channels = self.C if self.depthwise else self.K
-        return self.repeats * channels * self.out_y * self.out_x
+        return self._coupled(2)
 
-    def _touched(self, outputs: int, taps: int) -> int:
-        return outputs * min(self.stride, taps) + max(taps - self.stride, 0)
+    def _coupled(self, tensor: int) -> int:
+        coupled = COUPLED[self.kind][tensor]
+        return math.prod(n for dim, n in zip(DIMS, self.extents, strict=True) if dim in coupled)
+
+
+def footprint(outputs: int, taps: int, stride: int, dilation: int) -> int:
+    """How many positions ``stride * i + dilation * j`` there are, i below outputs, j below taps.
+
+    With both divided by their greatest common divisor, (i, j) and (i + dilation, j - stride) are
+    the same position, and no others: each position counts once if only the pairs count that have
+    no earlier equal.
+    """
+    common = math.gcd(stride, dilation)
+    step, spread = stride // common, dilation // common
+    return outputs * taps - max(outputs - spread, 0) * max(taps - step, 0)

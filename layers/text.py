@@ -6,9 +6,10 @@ from pathlib import Path
 
 from common import suggest
 from layers import zoo
+from layers.dims import LayerKind
 from layers.fields import from_fields, to_fields
 from layers.files import SUFFIXES, read_file
-from layers.layer import Layer, LayerError, LayerKind
+from layers.layer import Layer, LayerError
 
 
 def parse(text: str) -> Layer:
@@ -18,7 +19,8 @@ def parse(text: str) -> Layer:
         text: A zoo name (``mobilenetv2.2``, ``vgg16.conv3_1``), ``FILE.yaml:NAME`` (or
             ``FILE.csv:INDEX``, 0-based), or a layer in line such as
             ``conv:K=37,C=53,Y=31,X=47,R=5,S=3,stride=1``, ``dsconv:C=144,Y=58,X=58,R=3,S=3`` or
-            ``gemm:M=128,N=768,K=768``; Y and X are input extents, padding included.
+            ``gemm:M=128,N=768,K=768``; Y and X are input extents, padding included, and several
+            numbers are joined by x: ``stride=2x1,padding=1x1x0x0``.
 
     Raises:
         LayerError: The text names no layer, or the layer cannot exist.
@@ -43,16 +45,38 @@ def parse(text: str) -> Layer:
     return zoo.get(text)
 
 
+def layers_of(text: str) -> tuple[Layer, ...]:
+    """All layers that a text names: a network of the zoo, or a file.
+
+    Args:
+        text: Such as ``mobilenetv2``, ``net.yaml`` or ``net.csv``; a path (``./net``) is always a
+            file.
+
+    Raises:
+        LayerError: There is no such network, or the file cannot be read.
+    """
+    return read_file(text) if is_file(text) else zoo.network(text)
+
+
+def is_file(text: str) -> bool:
+    """Whether a text names a file of layers rather than a network of the zoo."""
+    return Path(text).suffix.lower() in SUFFIXES or ("/" in text and ":" not in text)
+
+
 def inline(layer: Layer) -> str:
     """The layer in line: ``parse(inline(layer))`` has the same shape."""
     fields = to_fields(layer)
     kind = fields.pop("kind")
     del fields["name"]
-    return f"{kind}:" + ",".join(f"{field}={value}" for field, value in fields.items())
+    return f"{kind}:" + ",".join(f"{field}={_written(value)}" for field, value in fields.items())
+
+
+def _written(value: int | list[int]) -> str:
+    return "x".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _parse_inline(text: str, kind: str, rest: str) -> Layer:
-    values: dict[str, int] = {}
+    values: dict[str, int | list[int]] = {}
     for part in rest.split(","):
         field, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not field:
@@ -60,12 +84,13 @@ def _parse_inline(text: str, kind: str, rest: str) -> Layer:
         if field in values:
             raise LayerError(f"layer {text!r}: {field} is given twice; give it once")
         try:
-            values[field] = int(value)
+            numbers = [int(number) for number in value.split("x")]
         except ValueError:
             raise LayerError(
                 f"layer {text!r}: {field}={value!r} is not a whole number; expected such as "
-                f"{field}=64"
+                f"{field}=64, or several such as stride=2x1"
             ) from None
+        values[field] = numbers[0] if len(numbers) == 1 else numbers
     try:
         layer = from_fields(text, kind, values)
     except LayerError as error:

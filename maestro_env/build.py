@@ -35,9 +35,10 @@ class Arguments(TypedDict, total=False):
     orders: str
     co_search: Sequence[str]
     only: Mapping[str, Sequence[int | str]] | None
+    repeat: str
 
 
-OF_SPACE = ("tiles", "filters", "parallel", "orders", "co_search", "only")
+OF_SPACE = ("tiles", "filters", "parallel", "orders", "co_search", "only", "repeat")
 """Arguments that are options of the map space; `space` takes them together."""
 
 OF_PROBLEM = ("accelerator", "objective", "cost_model", "limits")

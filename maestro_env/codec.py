@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +13,35 @@ from layers import DIMS
 Int8Array = NDArray[np.int8]
 Int32Array = NDArray[np.int32]
 Int64Array = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
-PERMUTATIONS: Int8Array = np.array(list(permutations(range(6))), dtype=np.int8)
-"""``(720, 6)``: every loop order over ``KCYXRS``, lexicographic by index."""
+WIDTH = len(DIMS)
 
-ORDER_INDEX = {"".join(DIMS[d] for d in order): i for i, order in enumerate(PERMUTATIONS)}
-"""Place in `PERMUTATIONS` of each order by name."""
+OFFERED, NO_CHOICE, NO_ORDER, NOT_FIXED, NOT_OUTERMOST = range(5)
+"""Whether a space offers a mapping: it does; a parameter lacks a value, or a choice that gives the
+order; a tile is not the one that all mappings have; a loop that repeats the nest is inside it."""
+
+
+STATUS, ROW, COLUMN, DIM, VALUE = range(5)
+"""Fields of an :class:`Offer` in compiled code."""
+
+
+class Offer(NamedTuple):
+    """Whether a space offers mappings; only `status` has a meaning where it is `OFFERED`.
+
+    Args:
+        status: One of the codes above.
+        row: The first mapping that is not offered.
+        column: The parameter that lacks a choice, or -1.
+        dim: The dimension that is meant, or -1.
+        value: The value of the mapping there.
+    """
+
+    status: int
+    row: int
+    column: int
+    dim: int
+    value: int
 
 
 class SpaceLayout(NamedTuple):
@@ -27,13 +49,17 @@ class SpaceLayout(NamedTuple):
 
     Args:
         nvec: ``(P,)`` number of choices.
-        values: ``(P, most choices)`` the value of each choice (priority, index of an order or a
+        values: ``(P, most choices)`` the value of each choice (priority, number of an order or a
             dimension, tile, PEs), ascending.
-        extents: ``(6,)`` extents in the order KCYXRS; tiles that are not searched take them.
-        priority: ``(2, 6)`` columns of the priorities of loops that can iterate.
-        order: ``(2,)`` columns of the permutations.
+        extents: ``(8,)`` extents in the order KCYXRSNG.
+        fixed: ``(8,)`` tiles of the dimensions whose tiles are not searched.
+        lead: ``(8,)`` which dimensions are outermost in every mapping, in the order KCYXRSNG.
+        numbered: ``(8,)`` which dimensions the numbered orders permute.
+        table: ``(orders, 8)`` the orders by number; none where orders are not numbered.
+        priority: ``(2, 8)`` columns of the priorities of loops that can iterate.
+        order: ``(2,)`` columns of the numbered orders.
         parallel: ``(2,)`` columns of the parallel dimensions.
-        tile: ``(2, 6)`` columns of the tiles.
+        tile: ``(2, 8)`` columns of the tiles.
         cluster: Column of the cluster size.
         pes: Column of the PE count, or -1.
     """
@@ -41,6 +67,10 @@ class SpaceLayout(NamedTuple):
     nvec: Int64Array
     values: Int32Array
     extents: Int32Array
+    fixed: Int32Array
+    lead: BoolArray
+    numbered: BoolArray
+    table: Int8Array
     priority: Int64Array
     order: Int64Array
     parallel: Int64Array
@@ -61,24 +91,24 @@ def first_illegal(actions: Int64Array, nvec: Int64Array) -> tuple[int, int]:
 
 @compiled
 def decode_rows(
-    actions: Int64Array, layout: SpaceLayout, table: Int8Array
+    actions: Int64Array, layout: SpaceLayout
 ) -> tuple[Int8Array, Int8Array, Int32Array, Int32Array, Int32Array]:
     """Arrays of a MappingBatch: orders, parallel, tiles, cluster sizes, PE counts."""
     size = actions.shape[0]
-    orders = np.empty((size, 2, 6), np.int8)
+    orders = np.empty((size, 2, WIDTH), np.int8)
     parallel = np.empty((size, 2), np.int8)
-    tiles = np.empty((size, 2, 6), np.int32)
+    tiles = np.empty((size, 2, WIDTH), np.int32)
     cluster = np.empty(size, np.int32)
     pes = np.zeros(size, np.int32)
     for row in range(size):
         action = actions[row]
         for level in range(2):
-            _decode_order(action, layout, table, level, orders[row, level])
+            _decode_order(action, layout, level, orders[row, level])
             column = layout.parallel[level]
             parallel[row, level] = layout.values[column, action[column]]
-            for dim in range(6):
+            for dim in range(WIDTH):
                 column = layout.tile[level, dim]
-                tile = layout.extents[dim]
+                tile = layout.fixed[dim]
                 if column >= 0:
                     tile = layout.values[column, action[column]]
                 if level == 1:
@@ -92,21 +122,24 @@ def decode_rows(
 
 
 @compiled
-def _decode_order(
-    action: Int64Array, layout: SpaceLayout, table: Int8Array, level: int, out: Int8Array
-) -> None:
+def _decode_order(action: Int64Array, layout: SpaceLayout, level: int, out: Int8Array) -> None:
     column = layout.order[level]
     if column >= 0:
-        out[:] = table[layout.values[column, action[column]]]
+        out[:] = layout.table[layout.values[column, action[column]]]
         return
     count = 0
-    for dim in range(6):  # insertion keeps ties in the order KCYXRS
+    for dim in range(WIDTH):
+        if layout.lead[dim]:
+            out[count] = dim
+            count += 1
+    first = count
+    for dim in range(WIDTH):  # insertion keeps ties in the order KCYXRSNG
         column = layout.priority[level, dim]
         if column < 0:
             continue
         priority = layout.values[column, action[column]]
         place = count
-        while place > 0:
+        while place > first:
             before = layout.priority[level, out[place - 1]]
             if layout.values[before, action[before]] <= priority:
                 break
@@ -114,8 +147,8 @@ def _decode_order(
             place -= 1
         out[place] = dim
         count += 1
-    for dim in range(6):
-        if layout.priority[level, dim] < 0:
+    for dim in range(WIDTH):
+        if layout.priority[level, dim] < 0 and not layout.lead[dim]:
             out[count] = dim
             count += 1
 
@@ -128,47 +161,81 @@ def encode_rows(
     cluster: Int32Array,
     pes: Int32Array,
     layout: SpaceLayout,
-) -> tuple[Int64Array, int, int, int]:
-    """Canonical actions, and the row, column and value that the space lacks (-1, -1, 0 if none)."""
+) -> tuple[Int64Array, Int64Array]:
+    """Canonical actions, and the fields of an :class:`Offer` of all mappings."""
     size = orders.shape[0]
     actions = np.zeros((size, layout.nvec.shape[0]), np.int64)
+    offer = np.full(5, -1, np.int64)
+    offer[STATUS] = OFFERED
     for row in range(size):
+        offer[ROW] = row
         for level in range(2):
-            column = _encode_order(orders[row, level], layout, level, actions[row])
-            if column >= 0:
-                return actions, row, column, -1
-            column = layout.parallel[level]
-            index = _index(layout, column, parallel[row, level])
-            if index < 0:
-                return actions, row, column, parallel[row, level]
-            actions[row, column] = index
-            for dim in range(6):
-                column = layout.tile[level, dim]
-                tile = min(tiles[row, level, dim], layout.extents[dim])
-                if level == 1:
-                    tile = min(tile, tiles[row, 0, dim])
-                if column < 0:
-                    if tile != layout.extents[dim]:
-                        return actions, row, -2 - dim, tile
-                    continue
-                index = _at_least(layout, column, tile)  # larger choices are clamped to the outer
-                clamped = level == 1 and tile == tiles[row, 0, dim]
-                if index < 0 or (layout.values[column, index] != tile and not clamped):
-                    return actions, row, column, tile
-                actions[row, column] = index
-        clamped = False
-        if layout.pes >= 0:
-            index = _index(layout, layout.pes, pes[row])
-            if index < 0:
-                return actions, row, layout.pes, pes[row]
-            actions[row, layout.pes] = index
-            clamped = cluster[row] >= pes[row]
-        wanted = min(cluster[row], pes[row]) if clamped else cluster[row]
-        index = _at_least(layout, layout.cluster, wanted)
-        if index < 0 or (layout.values[layout.cluster, index] != wanted and not clamped):
-            return actions, row, layout.cluster, wanted
-        actions[row, layout.cluster] = index
-    return actions, -1, -1, 0
+            _encode_order(orders[row, level], layout, level, actions[row], offer)
+            _encode_choice(
+                layout, layout.parallel[level], parallel[row, level], actions[row], offer
+            )
+            _encode_tiles(tiles[row], layout, level, actions[row], offer)
+        _encode_array(cluster[row], pes[row], layout, actions[row], offer)
+        if offer[STATUS] != OFFERED:
+            break
+    return actions, offer
+
+
+@compiled
+def _refuse(offer: Int64Array, status: int, column: int, dim: int, value: int) -> None:
+    """Say why a mapping is not offered; the first reason stands."""
+    if offer[STATUS] == OFFERED:
+        offer[STATUS], offer[COLUMN], offer[DIM], offer[VALUE] = status, column, dim, value
+
+
+@compiled
+def _encode_choice(
+    layout: SpaceLayout, column: int, value: int, action: Int64Array, offer: Int64Array
+) -> None:
+    """Write the choice of a value into an action."""
+    index = _index(layout, column, value)
+    if index < 0:
+        _refuse(offer, NO_CHOICE, column, -1, value)
+    else:
+        action[column] = index
+
+
+@compiled
+def _encode_tiles(
+    tiles: Int32Array, layout: SpaceLayout, level: int, action: Int64Array, offer: Int64Array
+) -> None:
+    """Write a level's tiles into an action."""
+    for dim in range(WIDTH):
+        column = layout.tile[level, dim]
+        outer = min(tiles[0, dim], layout.extents[dim])
+        tile = outer if level == 0 else min(tiles[1, dim], outer)
+        if column < 0:
+            if tile != layout.fixed[dim]:
+                _refuse(offer, NOT_FIXED, -1, dim, tile)
+            continue
+        index = _at_least(layout, column, tile)  # larger choices are clamped to the outer
+        clamped = level == 1 and tile == outer
+        if index < 0 or (layout.values[column, index] != tile and not clamped):
+            _refuse(offer, NO_CHOICE, column, dim, tile)
+        else:
+            action[column] = index
+
+
+@compiled
+def _encode_array(
+    cluster: int, pes: int, layout: SpaceLayout, action: Int64Array, offer: Int64Array
+) -> None:
+    """Write cluster size and PE count into an action."""
+    clamped = False
+    if layout.pes >= 0:
+        _encode_choice(layout, layout.pes, pes, action, offer)
+        clamped = cluster >= pes
+    wanted = min(cluster, pes) if clamped else cluster
+    index = _at_least(layout, layout.cluster, wanted)
+    if index < 0 or (layout.values[layout.cluster, index] != wanted and not clamped):
+        _refuse(offer, NO_CHOICE, layout.cluster, -1, wanted)
+    else:
+        action[layout.cluster] = index
 
 
 @compiled
@@ -192,17 +259,39 @@ def _index(layout: SpaceLayout, column: int, value: int) -> int:
 
 
 @compiled
-def _encode_order(order: Int8Array, layout: SpaceLayout, level: int, action: Int64Array) -> int:
-    """Write a level's order into an action; the column that has no such choice, or -1."""
-    column: int = layout.order[level]
+def _encode_order(
+    order: Int8Array, layout: SpaceLayout, level: int, action: Int64Array, offer: Int64Array
+) -> None:
+    """Write a level's order into an action."""
+    dim = _inside(order, layout) if level == 0 else -1
+    if dim >= 0:
+        _refuse(offer, NOT_OUTERMOST, -1, dim, -1)
+    column = layout.order[level]
     if column >= 0:
-        index = _index(layout, column, _permutation_index(order))
-        action[column] = max(0, index)
-        return -1 if index >= 0 else column
+        index = _index(layout, column, _order_number(order, layout))
+        if index < 0:
+            _refuse(offer, NO_ORDER, column, -1, -1)
+        else:
+            action[column] = index
+        return
     column = _encode_priorities(order, layout, level, action, True)
     if column >= 0:
         column = _encode_priorities(order, layout, level, action, False)
-    return column
+    if column >= 0:
+        _refuse(offer, NO_ORDER, column, -1, -1)
+
+
+@compiled
+def _inside(order: Int8Array, layout: SpaceLayout) -> int:
+    """A dimension that repeats the nest, but stands inside a loop that can iterate; or -1."""
+    nest = False
+    for place in range(WIDTH):
+        dim = order[place]
+        if not layout.lead[dim]:
+            nest = nest or layout.extents[dim] > 1
+        elif nest and layout.extents[dim] > 1:
+            return int(dim)
+    return -1
 
 
 @compiled
@@ -211,7 +300,7 @@ def _encode_priorities(
 ) -> int:
     """Give each loop the lowest priority that keeps the order; without ties if `strict`."""
     last, last_dim = -1, -1
-    for place in range(6):
+    for place in range(WIDTH):
         dim = order[place]
         column = int(layout.priority[level, dim])
         if column < 0:
@@ -226,15 +315,19 @@ def _encode_priorities(
 
 
 @compiled
-def _permutation_index(order: Int8Array) -> int:
-    index = 0
-    for place in range(6):
+def _order_number(order: Int8Array, layout: SpaceLayout) -> int:
+    """Number of an order: its lexicographic place among the permutations of its dimensions."""
+    number, left = 0, layout.numbered.sum()
+    for place in range(WIDTH):
+        if not layout.numbered[order[place]]:
+            continue
         smaller = 0
-        for later in range(place + 1, 6):
-            if order[later] < order[place]:
+        for later in range(place + 1, WIDTH):
+            if order[later] < order[place] and layout.numbered[order[later]]:
                 smaller += 1
-        index = index * (6 - place) + smaller
-    return index
+        number = number * left + smaller
+        left -= 1
+    return number
 
 
 def layout_columns(columns: dict[Any, int], keys: list[Any]) -> Int64Array:

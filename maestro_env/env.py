@@ -120,6 +120,9 @@ class MaestroEnv(WorldEnv):
     | `outer_tile_K` ... `inner_tile_X` | 8 | tile in output coordinates, ascending |
     | `cluster_size` | 1 | PEs of a cluster, ascending |
 
+    A layer with a batch (N) or groups (G) has a priority and a tile of them too, unless the cost
+    model only repeats the nest for them.
+
     Every action is a legal mapping. `info["action_mask"]` holds one int8 array a parameter, 0
     where a choice cannot fit the buffers whatever the others are; it can be passed to
     `action_space.sample(mask=...)`. `env.unwrapped.action_masks()` has it as one bool array.
@@ -168,7 +171,7 @@ class MaestroEnv(WorldEnv):
     | `objective` | `"edp"` | `latency`, `energy`, `edp`, `area`, `power`, or `latency*area` |
     | `accelerator` | `"edge"` | a preset, a YAML file, or an `Accelerator` |
     | `cost_model` | `"exact"` | a name, or a cost model |
-    | `tiles`, `filters`, `parallel`, `orders`, `co_search`, `only` | | options of `MapSpace` |
+    | `tiles`, `filters`, `parallel`, `orders`, `co_search`, `only`, `repeat` | | of `MapSpace` |
     | `space` | `None` | the same as a dict, such as `{"orders": "permutation"}` |
     | `limits` | `None` | such as `{"max_latency_cycles": 1e6}`; over a limit is infeasible |
     | `reward` | `"relative"` | see Rewards |

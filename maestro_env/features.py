@@ -16,7 +16,7 @@ FEATURE_BITS = {
     "out_x": 20,
     "R": 5,
     "S": 5,
-    "stride": 5,
+    "stride": 5,  # the geometric mean of rows and columns
     "repeats": 20,
     "macs": 50,
 }
@@ -34,8 +34,10 @@ def layer_features(layer: Layer) -> NDArray[np.float32]:
     Returns:
         ``(len(FEATURES),)`` float32 in [0, 1].
     """
-    sizes = [
-        min(1.0, math.log2(getattr(layer, name)) / bits) for name, bits in FEATURE_BITS.items()
+    strides = (math.log2(layer.stride_y) + math.log2(layer.stride_x)) / 2
+    logs = [
+        strides if name == "stride" else math.log2(getattr(layer, name)) for name in FEATURE_BITS
     ]
+    sizes = [min(1.0, log / bits) for log, bits in zip(logs, FEATURE_BITS.values(), strict=True)]
     kinds = [float(layer.kind is kind) for kind in LayerKind]
     return np.array(sizes + kinds, dtype=np.float32)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from common import suggest
 from cost_models import Accelerator, MappingBatch
-from layers import DIMS, Layer
+from layers import DIMS, NEST_DIMS, Layer
 from maestro_env import codec
+from maestro_env.loop_orders import orders_of
 from maestro_env.parameters import (
     TILE_RULES,
     MapSpaceError,
@@ -35,7 +36,8 @@ LEVEL_NAMES = ("outer", "inner")
 MAX_ANY = 1_000_000
 """Largest extent of which every tile is listed."""
 CO_SEARCH = ("num_pes",)
-OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search", "only")
+OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search", "only", "repeat")
+REPEATABLE = "".join(dim for dim in DIMS if dim not in NEST_DIMS)
 
 
 class ActionError(ValueError):
@@ -47,8 +49,10 @@ class MapSpace:
 
     Two levels each have a loop order, a parallel dimension and a tile a dimension; the array has a
     cluster size and, with co-search, a PE count. The parameters are the same for every layer under
-    the same options; what a layer leaves no choice in (an extent of 1, K of a depthwise layer) has
-    one choice. A loop that never iterates sits innermost: its place changes nothing.
+    the same options, but for those of N (batch) and G (groups), which are there where the layer has
+    more than one; what else a layer leaves no choice in (an extent of 1, K of a depthwise layer)
+    has one choice. A loop that never iterates sits innermost (N and G outermost): its place changes
+    nothing.
 
     Args:
         layer: The layer.
@@ -59,10 +63,13 @@ class MapSpace:
         parallel: Dimensions that may be spread over clusters or PEs. Those of which the layer has
             one tile only are left out.
         orders: ``"priority"``: one priority a dimension and level, the lowest outermost, ties in
-            the order KCYXRS; ``"permutation"``: one of 720 orders a level.
+            the order KCYXRSNG; ``"permutation"``: one of 720 orders a level (5,040 with N or G,
+            40,320 with both).
         co_search: ``("num_pes",)`` searches the PEs in use too.
         only: Narrows single parameters: ``{"outer_parallel": ["K"], "cluster_size": [16, 32]}``
             keeps these of the choices that the other options give.
+        repeat: Of N and G those that no parameter maps: they repeat the nest, outermost and one at
+            a time, as some cost models have it.
 
     Raises:
         MapSpaceError: An option is unknown, or the layer has an extent with too many tiles to list.
@@ -74,10 +81,11 @@ class MapSpace:
         accelerator: Accelerator,
         tiles: TileRule = "balanced",
         filters: FilterRule = "whole",
-        parallel: str = "KCYX",
+        parallel: str = "KCYXNG",
         orders: OrderRule = "priority",
         co_search: Iterable[str] = (),
         only: Mapping[str, Iterable[int | str]] | None = None,
+        repeat: str = "",
     ) -> None:
         self.layer = layer
         self.accelerator = accelerator
@@ -90,7 +98,9 @@ class MapSpace:
         if tiles == "any":
             _check_extents(layer)
         self.tiles, self.filters, self.orders = tiles, filters, orders
-        self.parallel, self.co_search = _checked_parallel(parallel), co_search
+        self.parallel, self.co_search = _checked_dims("parallel", parallel, DIMS), co_search
+        repeat = _checked_dims("repeat", repeat, REPEATABLE) if repeat else ""
+        self.repeat = "".join(d for d in repeat if layer.extents[DIMS.index(d)] > 1)
         self.only = {name: tuple(choices) for name, choices in (only or {}).items()}
         built = tuple(self._build())
         self.names: tuple[str, ...] = tuple(p.name for p in built)
@@ -105,14 +115,15 @@ class MapSpace:
     @property
     def options(self) -> dict[str, Any]:
         """The options as plain values, as the class takes them."""
-        return {
+        options: dict[str, Any] = {
             "tiles": self.tiles,
             "filters": self.filters,
-            "parallel": self.parallel,
+            "parallel": "".join(d for d in self.parallel if d not in self._lead),
             "orders": self.orders,
             "co_search": list(self.co_search),
             "only": {name: list(choices) for name, choices in self.only.items()},
         }
+        return options | {"repeat": self.repeat} if self.repeat else options
 
     @property
     def size(self) -> int:
@@ -121,7 +132,7 @@ class MapSpace:
 
     @property
     def moving(self) -> tuple[str, ...]:
-        """Dimensions whose loops can iterate, in the order KCYXRS."""
+        """Dimensions whose loops can iterate and are searched, in the order KCYXRSNG."""
         return tuple(d for d in self._tiled if self.layer.extents[DIMS.index(d)] > 1)
 
     def __repr__(self) -> str:
@@ -170,9 +181,7 @@ class MapSpace:
         return self._decode(self.check(actions))
 
     def _decode(self, actions: IntArray) -> MappingBatch:
-        orders, parallel, tiles, cluster, pes = codec.decode_rows(
-            actions, self._layout, codec.PERMUTATIONS
-        )
+        orders, parallel, tiles, cluster, pes = codec.decode_rows(actions, self._layout)
         searched = pes if "num_pes" in self.co_search else None
         return MappingBatch(orders, parallel, tiles, cluster, searched)
 
@@ -191,7 +200,7 @@ class MapSpace:
         pes = mappings.num_pes
         if pes is None:
             pes = np.full(len(mappings), self.accelerator.num_pes, dtype=np.int32)
-        actions, row, column, value = codec.encode_rows(
+        actions, found = codec.encode_rows(
             mappings.orders,
             mappings.parallel,
             mappings.tiles,
@@ -199,8 +208,9 @@ class MapSpace:
             pes,
             self._layout,
         )
-        if row >= 0:
-            raise MapSpaceError(self._not_offered(row, column, value))
+        offer = codec.Offer(*found.tolist())
+        if offer.status != codec.OFFERED:
+            raise MapSpaceError(f"mapping {offer.row}: {self._not_offered(offer)}")
         result: IntArray = actions
         return result
 
@@ -208,29 +218,46 @@ class MapSpace:
         """``encode(decode(actions))``: actions that decode alike become equal."""
         return self.encode(self.decode(actions))
 
-    def _not_offered(self, row: int, column: int, value: int) -> str:
-        if column < 0:
-            dim = -2 - column
+    def _not_offered(self, offer: codec.Offer) -> str:
+        dim = DIMS[offer.dim] if offer.dim >= 0 else ""
+        if dim in REPEATABLE and offer.status in (codec.NOT_FIXED, codec.NOT_OUTERMOST):
             return (
-                f"mapping {row}: tile {DIMS[dim]}={value}, but this space keeps {DIMS[dim]} whole "
-                f"({self.layer.extents[dim]}); use MapSpace(filters='free')"
+                f"it does more with {dim} than repeat the nest outermost, one at a time, but this "
+                f"space maps no {dim}; use MapSpace(repeat='')"
             )
-        parameter = self.parameters[column]
-        if parameter.kind in ("priority", "order"):
-            return f"mapping {row}: {parameter.name} offers no choice that gives this loop order"
-        shown = DIMS[value] if parameter.kind == "parallel" else value
+        if offer.status == codec.NOT_FIXED:
+            return (
+                f"tile {dim}={offer.value}, but this space keeps {dim} whole "
+                f"({self.layer.extents[offer.dim]}); use MapSpace(filters='free')"
+            )
+        parameter = self.parameters[offer.column]
+        if offer.status == codec.NO_ORDER:
+            return f"{parameter.name} offers no choice that gives this loop order"
+        shown = DIMS[offer.value] if parameter.kind == "parallel" else offer.value
         offered = [str(choice) for choice in parameter.choices]
         if parameter.kind != "parallel" and len(offered) > 6:
-            nearest = sorted(map(int, parameter.choices), key=lambda c: abs(c - value))[:4]
+            nearest = sorted(map(int, parameter.choices), key=lambda c: abs(c - offer.value))[:4]
             offered = [*map(str, sorted(nearest)), "... (the nearest)"]
         return (
-            f"mapping {row}: {parameter.name}={shown!r} is not in the space; "
-            f"expected one of {', '.join(offered)}"
+            f"{parameter.name}={shown!r} is not in the space; expected one of {', '.join(offered)}"
         )
 
     @property
     def _tiled(self) -> str:
-        return DIMS if self.filters == "free" else "KCYX"
+        """Dimensions that have tiles and places of their own."""
+        nest = NEST_DIMS if self.filters == "free" else "KCYX"
+        return nest + "".join(dim for dim in REPEATABLE if dim not in self._lead)
+
+    @property
+    def _lead(self) -> str:
+        """Dimensions that are outermost in every mapping, with a tile of 1."""
+        extents = dict(zip(DIMS, self.layer.extents, strict=True))
+        return "".join(dim for dim in REPEATABLE if extents[dim] == 1 or dim in self.repeat)
+
+    @property
+    def _permuted(self) -> str:
+        """Dimensions of the numbered orders."""
+        return "".join(dim for dim in DIMS if dim not in self._lead)
 
     def _tiles_of(self, dim: str) -> tuple[int, ...]:
         return tile_choices(self.layer.extents[DIMS.index(dim)], self.tiles)
@@ -243,7 +270,8 @@ class MapSpace:
             spread = (legal or ["C"])[0]
         for level, prefix in enumerate(LEVEL_NAMES):
             if self.orders == "permutation":
-                yield Parameter(f"{prefix}_order", tuple(codec.ORDER_INDEX), level, "order")
+                names = orders_of(self._permuted).names
+                yield Parameter(f"{prefix}_order", names, level, "order")
             else:
                 for dim in self._tiled:
                     ranks = tuple(range(len(moving))) if dim in moving else (0,)
@@ -257,31 +285,41 @@ class MapSpace:
         if "num_pes" in self.co_search:
             yield Parameter("num_pes", num_pes_choices(pes), None, "num_pes")
 
+    def _numbers(self, parameter: Parameter) -> list[int]:
+        """What the compiled code takes for the choices of a parameter."""
+        if parameter.kind == "order":
+            number = orders_of(self._permuted).number
+            return [number[str(choice)] for choice in parameter.choices]
+        if parameter.kind == "parallel":
+            return [DIMS.index(str(choice)) for choice in parameter.choices]
+        return [int(choice) for choice in parameter.choices]
+
     def _build_layout(self) -> codec.SpaceLayout:
         columns = {(p.kind, p.level, p.dim): i for i, p in enumerate(self.parameters)}
         loops = {key: i for key, i in columns.items() if key[2] in self.moving}
         values = np.zeros((len(self.nvec), int(self.nvec.max())), dtype=np.int32)
         for i, parameter in enumerate(self.parameters):
-            values[i, : len(parameter)] = [_number(choice) for choice in parameter.choices]
+            values[i, : len(parameter)] = self._numbers(parameter)
+        lead = np.array([dim in self._lead for dim in DIMS])
+        extents = np.array(self.layer.extents, dtype=np.int32)
+        numbered = self.orders == "permutation"
+        table = orders_of(self._permuted).table if numbered else np.empty((0, len(DIMS)), np.int8)
         grid = [(level, dim) for level in (0, 1) for dim in DIMS]
         return codec.SpaceLayout(
             nvec=self.nvec,
             values=values,
-            extents=np.array(self.layer.extents, dtype=np.int32),
-            priority=codec.layout_columns(loops, [("priority", *g) for g in grid]).reshape(2, 6),
+            extents=extents,
+            fixed=np.where(lead, np.int32(1), extents),
+            lead=lead,
+            numbered=~lead,
+            table=table,
+            priority=codec.layout_columns(loops, [("priority", *g) for g in grid]).reshape(2, -1),
             order=codec.layout_columns(columns, [("order", level, "") for level in (0, 1)]),
             parallel=codec.layout_columns(columns, [("parallel", level, "") for level in (0, 1)]),
-            tile=codec.layout_columns(columns, [("tile", *g) for g in grid]).reshape(2, 6),
+            tile=codec.layout_columns(columns, [("tile", *g) for g in grid]).reshape(2, -1),
             cluster=columns["cluster_size", None, ""],
             pes=columns.get(("num_pes", None, ""), -1),
         )
-
-
-def _number(choice: int | str) -> int:
-    """What the compiled code takes for a choice."""
-    if isinstance(choice, int):
-        return choice
-    return DIMS.index(choice) if len(choice) == 1 else codec.ORDER_INDEX[choice]
 
 
 def check_actions(actions: Any, nvec: IntArray, names: Sequence[str]) -> IntArray:
@@ -336,16 +374,16 @@ def _check_option(option: str, value: Any, allowed: Iterable[str]) -> None:
         )
 
 
-def _checked_parallel(parallel: Any) -> str:
-    text = "".join(parallel) if isinstance(parallel, list | tuple) else parallel
+def _checked_dims(option: str, dims: Any, known: str) -> str:
+    text = "".join(dims) if isinstance(dims, list | tuple) else dims
     legal = (
-        isinstance(text, str) and text and set(text) <= set(DIMS) and len(set(text)) == len(text)
+        isinstance(text, str) and text and set(text) <= set(known) and len(set(text)) == len(text)
     )
     if not legal:
         raise MapSpaceError(
-            f"space.parallel: got {parallel!r}, expected distinct dimensions of {DIMS}"
+            f"space.{option}: got {dims!r}, expected distinct dimensions of {known}"
         )
-    return "".join(d for d in DIMS if d in text)
+    return "".join(d for d in known if d in text)
 
 
 def _check_extents(layer: Layer) -> None:

@@ -183,7 +183,8 @@ def _demands(cost: Cost) -> dict[str, float | None]:
 def _write_loops(axes: Axes, mapping: Mapping) -> None:
     axes.axis("off")
     lines = []
-    for name, order, tiles in zip(("L2", "L1"), mapping.orders, mapping.tiles, strict=True):
+    said = mapping.to_dict()
+    for name, order, tiles in zip(("L2", "L1"), said["orders"], said["tiles"], strict=True):
         lines.append(f"{name} loops  {' '.join(order)}")
         lines += [f"  tile {dim}  {tiles[dim]}" for dim in order if dim in tiles]
     axes.text(0, 1.05, "\n".join(lines), size=7.5, family="monospace", va="top")

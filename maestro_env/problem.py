@@ -11,7 +11,7 @@ import numpy as np
 
 import cost_models
 import layers
-from cost_models import Accelerator, CostModel
+from cost_models import Accelerator, CostModel, capabilities_of, check_objective
 from layers import Layer
 from maestro_env.bounds import figure_bounds
 from maestro_env.evaluation import Evaluation, FloatArray, within_limits
@@ -77,23 +77,36 @@ class Problem:
         self.objective = Objective.parse(objective)
         if isinstance(cost_model, str):
             cost_model = cost_models.load(cost_model)
-        if getattr(cost_model, "guard", True) is False:
+        if not capabilities_of(cost_model).sound:
             raise ProblemError(
-                f"cost_model: {cost_model.name!r} runs without its guard, so a search would find "
-                "impossible points; load it with guard=True"
+                f"cost_model: {cost_model.name!r} may give impossible figures, and a search would "
+                "find exactly those; load maestro with guard=True, or another model"
             )
         self.cost_model: CostModel = cost_model
+        self.doubts = check_objective(cost_model, accelerator, self.objective.figures)
+        """Why a search for this objective finds little of use, one sentence each."""
         self.space = self._checked_space(space)
         self.limits = checked_limits(limits)
         self.on_evaluate: Hook | None = None
         self.start(budget)
 
     def _checked_space(self, space: MapSpace | Mapping[str, Any] | None) -> MapSpace:
+        repeated = capabilities_of(self.cost_model).repeated
         if not isinstance(space, MapSpace):
+            options = dict(checked_options(space or {}))
+            if self.layer.repeats > 1:
+                options.setdefault("repeat", repeated)
             try:
-                return MapSpace(self.layer, self.accelerator, **checked_options(space or {}))
+                space = MapSpace(self.layer, self.accelerator, **options)
             except TypeError as error:
                 raise MapSpaceError(f"space: {error}") from error
+        mapped = [dim for dim in repeated if dim in space.moving]
+        if mapped:
+            raise ProblemError(
+                f"space: it maps {' and '.join(mapped)}, which cost model "
+                f"{self.cost_model.name!r} only repeats the nest for; expected "
+                f"MapSpace(repeat={''.join(mapped)!r})"
+            )
         if space.layer != self.layer or space.accelerator.num_pes > self.accelerator.num_pes:
             raise ProblemError(
                 f"space: it maps layer {space.layer.name!r} on {space.accelerator.num_pes} PEs, "

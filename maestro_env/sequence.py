@@ -17,10 +17,12 @@ from maestro_env.parameters import Parameter
 class SharedSpace:
     """Translates one action space to the map spaces of several layers.
 
-    Every parameter has as many choices as the layer that offers most. Tiles, priorities, clusters
-    and PEs are ordinal: choice ``a`` of ``n`` becomes choice ``a * m // n`` of a layer that has
-    ``m``, so the smallest stays the smallest. Parallel dimensions and loop orders keep their
-    meaning; a dimension that a layer does not offer is masked, and counts as its first.
+    It has the parameters of all layers; one that a layer lacks (of a batch or of groups) has one
+    choice there. Every parameter has as many choices as the layer that offers most. Tiles,
+    priorities, clusters and PEs are ordinal: choice ``a`` of ``n`` becomes choice ``a * m // n`` of
+    a layer that has ``m``, so the smallest stays the smallest. Parallel dimensions and loop orders
+    keep their meaning: a dimension that a layer does not offer is masked, and counts as its first;
+    an order leaves out the loops that a layer does not have.
 
     Args:
         spaces: Map spaces with the same options, at least one.
@@ -31,19 +33,28 @@ class SharedSpace:
     """
 
     def __init__(self, spaces: Sequence[MapSpace]) -> None:
-        self.names = spaces[0].names
-        columns = list(zip(*(space.parameters for space in spaces), strict=True))
-        shared = [_shared_choices(column) for column in columns]
+        own = [{parameter.name: parameter for parameter in space.parameters} for space in spaces]
+        self.names = _all_names([space.names for space in spaces])
+        shared = [_shared_choices([o[name] for o in own if name in o]) for name in self.names]
         self.nvec = np.array([len(choices) for choices in shared], dtype=np.int64)
         self._tables = [
-            [_table(*pair) for pair in zip(shared, space.parameters, strict=True)]
-            for space in spaces
+            {
+                name: _table(choices, parameters[name])
+                for name, choices in zip(self.names, shared, strict=True)
+                if name in parameters
+            }
+            for parameters in own
+        ]
+        self._columns = [
+            np.array([self.names.index(name) for name in space.names]) for space in spaces
         ]
         widest = int(self.nvec.max())
-        self._lookup = np.zeros((len(spaces), len(self.nvec), widest), dtype=np.int64)
-        for layer, tables in enumerate(self._tables):
-            for column, table in enumerate(tables):
-                self._lookup[layer, column, : len(table)] = np.maximum(table, 0)
+        self._lookup = []
+        for space, tables in zip(spaces, self._tables, strict=True):
+            lookup = np.zeros((len(space.names), widest), dtype=np.int64)
+            for column, name in enumerate(space.names):
+                lookup[column, : len(tables[name])] = np.maximum(tables[name], 0)
+            self._lookup.append(lookup)
 
     def check(self, actions: Any) -> NDArray[np.int64]:
         """The actions as an ``(B, P)`` int64 array.
@@ -55,15 +66,30 @@ class SharedSpace:
 
     def translate(self, actions: NDArray[np.int64], layer: int) -> NDArray[np.int64]:
         """Actions ``(B, P)`` of the shared space as actions of one layer's map space."""
-        columns = np.arange(len(self.nvec))
-        return np.asarray(self._lookup[layer][columns, actions])
+        lookup = self._lookup[layer]
+        return np.asarray(lookup[np.arange(len(lookup)), actions[:, self._columns[layer]]])
 
     def masks(self, own: Masks, layer: int) -> Masks:
         """A layer's own masks as masks of the shared space."""
-        return tuple(
-            np.where(table >= 0, mask[np.maximum(table, 0)], 0).astype(np.int8)
-            for mask, table in zip(own, self._tables[layer], strict=True)
-        )
+        masks = [np.arange(n) == 0 for n in self.nvec]
+        for column, mask in zip(self._columns[layer], own, strict=True):
+            table = self._tables[layer][self.names[column]]
+            masks[column] = np.where(table >= 0, mask[np.maximum(table, 0)], 0)
+        return tuple(mask.astype(np.int8) for mask in masks)
+
+
+def _all_names(several: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The names of all layers, each after those that stand before it in its own layer."""
+    names: list[str] = []
+    for own in several:
+        place = 0
+        for name in own:
+            if name in names:
+                place = names.index(name) + 1
+            else:
+                names.insert(place, name)
+                place += 1
+    return tuple(names)
 
 
 def _shared_choices(column: Sequence[Parameter]) -> tuple[int | str, ...]:
@@ -71,6 +97,9 @@ def _shared_choices(column: Sequence[Parameter]) -> tuple[int | str, ...]:
     if column[0].ordinal:
         return max((parameter.choices for parameter in column), key=len)
     offered = {choice for parameter in column for choice in parameter.choices}
+    if column[0].kind == "order":  # one with fewer loops is part of one with more
+        loops = max(len(str(choice)) for choice in offered)
+        offered = {choice for choice in offered if len(str(choice)) == loops}
     return tuple(sorted(offered, key=lambda text: [DIMS.index(dim) for dim in str(text)]))
 
 
@@ -79,4 +108,6 @@ def _table(shared: tuple[int | str, ...], parameter: Parameter) -> NDArray[np.in
     if parameter.ordinal:
         return np.arange(len(shared), dtype=np.int64) * len(parameter) // len(shared)
     places = {str(choice): i for i, choice in enumerate(parameter.choices)}
-    return np.array([places.get(str(choice), -1) for choice in shared], dtype=np.int64)
+    known = set().union(*places)
+    own = ("".join(dim for dim in str(choice) if dim in known) for choice in shared)
+    return np.array([places.get(choice, -1) for choice in own], dtype=np.int64)

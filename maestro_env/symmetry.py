@@ -6,19 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common.jit import compiled
-from cost_models import Accelerator, MappingBatch
-from layers import Layer
+from cost_models import Accelerator, MappingBatch, Symmetry
+from layers import DIMS, Layer
 from maestro_env.codec import Int8Array, Int32Array, Int64Array
 
 UInt64Array = NDArray[np.uint64]
 
-
-COUNTS_THE_NEST = ("exact", "simulator")
-"""Cost models that count what an execution of the loop nest does, and nothing else."""
+WIDTH = len(DIMS)
+R, S = DIMS.index("R"), DIMS.index("S")
+NONE, NEST = int(Symmetry.NONE), int(Symmetry.NEST)
 
 
 def keys(
-    layer: Layer, accelerator: Accelerator, mappings: MappingBatch, cost_model: str = ""
+    layer: Layer,
+    accelerator: Accelerator,
+    mappings: MappingBatch,
+    symmetry: Symmetry = Symmetry.TILE,
 ) -> UInt64Array:
     """A 64-bit key a mapping; equal where two mappings run the same loop nest.
 
@@ -30,9 +33,7 @@ def keys(
         layer: The layer.
         accelerator: Its PEs are used where the mappings choose none.
         mappings: `B` mappings.
-        cost_model: Name of the cost model that the keys are for. MAESTRO's figures depend on the
-            place of a parallel dimension even if one step covers it, those of
-            `COUNTS_THE_NEST` do not.
+        symmetry: Which mappings the cost model gives the same cost.
 
     Returns:
         ``(B,)`` uint64.
@@ -47,7 +48,7 @@ def keys(
         mappings.tiles,
         mappings.cluster_size,
         pes,
-        cost_model in COUNTS_THE_NEST,
+        int(symmetry),
     )
     return result
 
@@ -60,27 +61,30 @@ def _keys(
     tiles: Int32Array,
     cluster: Int32Array,
     pes: Int32Array,
-    nest: bool,
+    symmetry: int,
 ) -> UInt64Array:
     size = len(cluster)
     result = np.empty(size, np.uint64)
     for row in range(size):
         key = _mix(_mix(np.uint64(0), cluster[row]), pes[row])
+        taps = False  # a parallel R or S
+        for level in range(2):
+            taps = taps or parallel[row, level] == R or parallel[row, level] == S
         for level in range(2):
             width = cluster[row] if level == 1 else max(1, pes[row] // cluster[row])
             key = _mix(key, parallel[row, level])
-            for dim in range(6):
+            for dim in range(WIDTH):
                 key = _mix(key, tiles[row, level, dim])
-            for place in range(6):
+            for place in range(WIDTH):
                 dim = orders[row, level, place]
                 whole = tiles[row, 0, dim] if level == 1 else extents[dim]
                 step = tiles[row, level, dim]
-                if nest and parallel[row, level] == dim:
+                if symmetry == NEST and parallel[row, level] == dim:
                     step *= width
-                taps = parallel[row, 0] >= 4 or parallel[row, 1] >= 4  # a parallel R or S
-                if step < whole or (taps and not nest and extents[dim] > 1):
+                kept = symmetry == NONE or (taps and symmetry != NEST and extents[dim] > 1)
+                if step < whole or kept:
                     key = _mix(key, dim)
-            key = _mix(key, 7)
+            key = _mix(key, WIDTH)
         result[row] = key
     return result
 

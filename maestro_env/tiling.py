@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cost_models import TENSORS, Accelerator, Mapping
-from layers import DIMS, Layer
+from cost_models import Accelerator, Mapping
+from layers import DIMS, NEST_DIMS, TENSORS, Layer
 
 Ranges = dict[str, tuple[int, int]]
 """Axis of a tensor -> first index and the one after the last."""
@@ -90,24 +90,32 @@ def tensor_ranges(layer: Layer, tensor: str, ranges: Ranges) -> Ranges:
     """The part of a tensor that a part of the loop nest touches.
 
     Args:
-        layer: Gives stride and kind.
+        layer: Gives strides, dilations and kind.
         tensor: One of `TENSORS`.
-        ranges: Ranges of the six loop dimensions, Y and X in output coordinates.
+        ranges: Ranges of the loop dimensions, Y and X in output coordinates.
 
     Returns:
         Ranges of the tensor's axes; rows and columns of the input include the filter's reach.
     """
+    coupled = [
+        dim
+        for dim, depends in zip(DIMS, layer.coupling[TENSORS.index(tensor)], strict=True)
+        if depends and (dim in NEST_DIMS or layer.extents[DIMS.index(dim)] > 1)
+    ]
     if tensor == "filter":
-        return {dim: ranges[dim] for dim in "KCRS" if not (layer.depthwise and dim == "K")}
+        return {dim: ranges[dim] for dim in coupled}
+    rest = {dim: ranges[dim] for dim in coupled if dim not in "YXRS"}
     if tensor == "output":
-        channel = "C" if layer.depthwise else "K"
-        return {channel: ranges[channel], "rows": ranges["Y"], "columns": ranges["X"]}
+        return {**rest, "rows": ranges["Y"], "columns": ranges["X"]}
     return {
-        "C": ranges["C"],
-        "rows": _reach(ranges["Y"], ranges["R"], layer.stride),
-        "columns": _reach(ranges["X"], ranges["S"], layer.stride),
+        **rest,
+        "rows": _reach(ranges["Y"], ranges["R"], layer.stride_y, layer.dilation_y),
+        "columns": _reach(ranges["X"], ranges["S"], layer.stride_x, layer.dilation_x),
     }
 
 
-def _reach(outputs: tuple[int, int], taps: tuple[int, int], stride: int) -> tuple[int, int]:
-    return outputs[0] * stride + taps[0], (outputs[1] - 1) * stride + taps[1]
+def _reach(
+    outputs: tuple[int, int], taps: tuple[int, int], stride: int, dilation: int
+) -> tuple[int, int]:
+    first = outputs[0] * stride + taps[0] * dilation
+    return first, (outputs[1] - 1) * stride + (taps[1] - 1) * dilation + 1

@@ -79,7 +79,7 @@ def shapes(network: str) -> list[Shape]:
         LayerError: The network is unknown.
     """
     found: dict[Layer, list[Layer]] = {}
-    for layer in layers.network(network):
+    for layer in layers.layers_of(network):
         found.setdefault(layer.renamed("shape"), []).append(layer)
     return [Shape(alike[0], len(alike)) for alike in found.values()]
 

@@ -11,35 +11,14 @@ from typing import Any
 
 import yaml
 
+from common import read_yaml
 from cost_models import Mapping, MappingError, print_network
 from layers import Layer
+from mapper.output import OutputError as OutputError
+from mapper.output import check_writable as check_writable
 from runs import json_text
 
 MAPPING, DATAFLOW, MANIFEST = "mapping.yaml", "mapping.m", "manifest.json"
-
-
-class OutputError(ValueError):
-    """A folder that results cannot be written to."""
-
-
-def check_writable(folder: Path) -> None:
-    """Make sure, before a search begins, that its results can be written; leaves nothing behind.
-
-    Raises:
-        OutputError: The path is a file, or neither it nor its nearest parent can be written to.
-    """
-    nearest = folder.absolute()
-    while not nearest.exists() and nearest != nearest.parent:
-        nearest = nearest.parent
-    if not nearest.is_dir():
-        raise OutputError(f"--out {folder}: {nearest} is a file; expected a folder")
-    try:
-        os.rmdir(tempfile.mkdtemp(prefix=".mapper-", dir=nearest))
-    except OSError as error:
-        raise OutputError(
-            f"--out {folder}: {nearest} cannot be written to ({error.strerror}); "
-            "give another folder or change its permissions"
-        ) from error
 
 
 def write_result(folder: Path, layer: Layer, mapping: Mapping, manifest: dict[str, Any]) -> None:
@@ -74,12 +53,7 @@ def read_mapping(path: Path) -> Mapping:
     Raises:
         MappingError: The file cannot be read or holds no mapping; names the file.
     """
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise MappingError(f"{path}: cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise MappingError(f"{path}: not valid YAML: {error}") from error
+    data = read_yaml(path, MappingError, "a mapping as YAML")
     if data is None:
         raise MappingError(f"{path}: empty; expected orders, parallel, tiles, cluster_size")
     try:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from common import engineering
 from runs import Context, Experiment
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class ProblemSpec:
         accelerator_name: What tables call it, such as ``edge``.
         objective: Name of the objective.
         cost_model: Name of the cost model.
-        cost_model_options: Options of the cost model.
+        cost_model_options: Options of the cost model, all of them; none stand for those that were
+            the defaults before they were recorded.
         space: Options of the map space.
         limits: Limits such as ``{"max_latency_cycles": 1e6}``.
     """
@@ -61,11 +63,12 @@ class ProblemSpec:
         import cost_models
         from maestro_env import Problem
 
+        options = self.cost_model_options or cost_models.EARLIER_OPTIONS.get(self.cost_model, {})
         return Problem(
             self.layer,
             self.accelerator,
             self.objective,
-            cost_models.load(self.cost_model, **self.cost_model_options),
+            cost_models.load(self.cost_model, **options),
             dict(self.space),
             dict(self.limits),
         )
@@ -170,6 +173,12 @@ class SearchRun(Experiment):
             searcher.search(problem, min(self.budget, samples), self.seed)
         _warm.add((self.method, self.problem.cost_model))
 
+    def standing(self, best: float) -> str:
+        """See :meth:`Experiment.standing`."""
+        from maestro_env import Objective
+
+        return f"best {engineering(best, Objective.parse(self.problem.objective).unit, digits=4)}"
+
     def run(self, context: Context) -> dict[str, Any]:
         """Search, recording every sample.
 
@@ -190,6 +199,7 @@ class SearchRun(Experiment):
         result: dict[str, Any] = {
             "samples": found.samples,
             "best_value": found.best_value,
+            "unit": problem.objective.unit,
             "feasible_samples": problem.feasible_samples,
             "curve": [[n, value] for n, value in found.improvements],
             "bound": problem.bound,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mapper.search_run import KIND, ProblemSpec
-from runs import RunStatus, Store, StoredRun, StoreError
+from runs import DamagedRun, RunStatus, Store, StoredRun, StoreError
 
 TOLERANCE = 1e-12
 """Largest relative difference between a stored value and the same one on another machine."""
@@ -26,7 +26,7 @@ class Verdict:
         fault: What does not hold; empty where all does.
     """
 
-    run: StoredRun
+    run: StoredRun | DamagedRun
     stored: float | None
     again: float | None
     fault: str
@@ -48,6 +48,8 @@ def validate(store: Store, run: str | None = None) -> Iterator[Verdict]:
     """
     if run is None:
         runs = store.runs(kind=KIND, status=RunStatus.FINISHED)
+        for damaged in store.damaged():
+            yield Verdict(damaged, None, None, f"its row is damaged: {damaged.why}")
     else:
         runs = [store.run(run)]
         if runs[0].kind != KIND or runs[0].status is not RunStatus.FINISHED:

@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 import json
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from common.command_line import CommandGroup, version_option
 from mpe_marl.errors import MpeError
+from mpe_marl.show import print_comparison, print_profiles, print_training
+from runs import print_json, tell
+
+
+class MpeGroup(CommandGroup):
+    """The commands of ``mpe-marl``."""
+
+    packages = ("common", "runs", "mpe_marl")
+    extra = "mpe"
+
 
 app = typer.Typer(
+    cls=MpeGroup,
     name="mpe-marl",
     help="Multi-agent training on particle worlds: run it, and see where the time goes.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def _root(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[bool, version_option("mpe-marl")] = False,
+) -> None:
+    pass
+
 
 World = Annotated[
     str, typer.Option("--world", "-w", help="simple_tag, simple_spread, or module:function.")
@@ -88,7 +108,7 @@ def train(
     with Store.open(store) as opened:
         summary = run_all(runs, opened, workers=workers)
         rows = [_run_row(opened.runs(key=key)[0]) for key in summary.keys]
-    _show("Training", rows, as_json)
+    _show(print_training, rows, as_json)
     if summary.failed or summary.interrupted:
         raise typer.Exit(1)
 
@@ -161,23 +181,7 @@ def profile_command(
     if as_json:
         print(json.dumps(found, indent=2))
         return
-    _show("Milliseconds a cycle", [_phases(p) for p in found], False)
-    _show("Rates and counters of sampling", [_rates(p) for p in found], False)
-
-
-def _phases(p: dict[str, Any]) -> dict[str, Any]:
-    head = {k: p[k] for k in ("algorithm", "n_agents", "layout", "law", "mode")}
-    return {**head, **{k: round(v, 3) for k, v in p["phase_ms"].items()}}
-
-
-def _rates(p: dict[str, Any]) -> dict[str, Any]:
-    counted = {k: v for k, v in p["counters"].items() if k != "source"}
-    return {
-        "algorithm": p["algorithm"], "n_agents": p["n_agents"], "MB": p["bytes"] / 1e6,
-        "GB/s": p["gb_per_s"], "memcpy GB/s": p["memcpy_gb_per_s"],
-        "GFLOP/s": p["gflop_per_s"], "peak GFLOP/s": p["peak_gflop_per_s"],
-        "counters": p["counters"]["source"], **counted,
-    }  # fmt: skip
+    print_profiles(found)
 
 
 @app.command()
@@ -217,7 +221,7 @@ def compare(
         found += comparing.compare(config, names, rows=rows, repeats=repeats)
     if figures is not None:
         _report(draw_comparison(found, figures))
-    _show("Against the first variant", found, as_json)
+    _show(print_comparison, found, as_json)
 
 
 @app.command()
@@ -228,23 +232,14 @@ def plot(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the pictures.")] = Path(),
 ) -> None:
     """Draw Figures 2-4 from profiles, Figure 5 from a comparison, Figure 6 from a store."""
-    from mpe_marl import figures
+    from mpe_marl import figures, saved
 
-    if not source.exists():
-        raise MpeError(f"{source} does not exist; expected a JSON file or a store.")
-    if source.read_bytes()[:15] == b"SQLite format 3":
+    if source.is_file() and source.open("rb").read(15) == b"SQLite format 3":
         figures.draw_rewards(figures.learning_curves(_curves(source)), out / "figure6.png")
         _report([out / "figure6.png"])
         return
-    try:
-        rows = json.loads(source.read_text())
-        kind = "phase_ms" if "phase_ms" in rows[0] else "sample_cut_percent"
-        assert all(kind in row for row in rows)
-    except (ValueError, KeyError, IndexError, TypeError, AssertionError):
-        raise MpeError(
-            f"{source} is neither a store nor what `profile --json` or `compare --json` print."
-        ) from None
-    draw = figures.draw_profiles if kind == "phase_ms" else figures.draw_comparison
+    kind, rows = saved.read(source)
+    draw = figures.draw_profiles if kind == "profiles" else figures.draw_comparison
     _report(draw(rows, out))
 
 
@@ -257,16 +252,14 @@ def _curves(source: Path) -> dict[str, Any]:
 
 def _report(paths: list[Path]) -> None:
     for path in paths:
-        typer.echo(f"wrote {path}", err=True)
+        tell(f"wrote {path}")
 
 
-def _show(title: str, rows: list[dict[str, Any]], as_json: bool) -> None:
-    from runs import print_json, print_rows
-
+def _show(table: Callable[[list[dict[str, Any]]], None], rows: Any, as_json: bool) -> None:
     if as_json:
         print_json(rows)
     else:
-        print_rows(title, rows)
+        table(rows)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -276,18 +269,4 @@ def main(arguments: list[str] | None = None) -> None:
         arguments: The words after ``mpe-marl``; the process's own by default. ``--debug`` among
             them shows the traceback of an error.
     """
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in words
-    try:
-        app([word for word in words if word != "--debug"])
-    except Exception as error:
-        if debug:
-            raise
-        ours = isinstance(error, ValueError) and type(error).__module__.startswith(
-            ("mpe_marl", "runs", "common")
-        )
-        missing = isinstance(error, ImportError) and error.name in ("torch", "pettingzoo")
-        if missing:
-            error = MpeError(f"{error}; install it with: pip install 'marl-mapper[mpe]'")
-        typer.echo(f"error: {error}", err=True)
-        raise SystemExit(2 if ours or missing else 1) from None
+    app(arguments, prog_name="mpe-marl")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from common import engineering
 from mpe_marl.config import TrainConfig
 from runs import Autosave, Context, Experiment
 
@@ -48,6 +49,10 @@ class Training(Experiment):
     def spec(self) -> Mapping[str, Any]:
         """See :meth:`Experiment.spec`."""
         return {"config": self.config.plain(), "report_every": self.report_every}
+
+    def standing(self, best: float) -> str:
+        """The mean reward as it is; what the store minimises is its negative."""
+        return f"mean reward {engineering(-best)}"
 
     def run(self, context: Context) -> Mapping[str, Any]:
         """See :meth:`Experiment.run`."""

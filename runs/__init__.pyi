@@ -8,7 +8,9 @@ from .curves import first_below as first_below
 from .generators import make_generator as make_generator
 from .generators import pack_generator as pack_generator
 from .generators import unpack_generator as unpack_generator
+from .json_values import json_text as json_text
 from .json_values import plain as plain
+from .json_values import print_json as print_json
 from .palette import FigureError as FigureError
 from .palette import colour as colour
 from .palette import line_style as line_style
@@ -38,11 +40,14 @@ from .stop import StopFlag as StopFlag
 from .stop import catch_interrupt as catch_interrupt
 from .store.errors import ClaimLostError as ClaimLostError
 from .store.errors import StoreError as StoreError
+from .store.errors import StoreFault as StoreFault
+from .store.query import DamagedRun as DamagedRun
 from .store.query import StoredRun as StoredRun
 from .store.records import RunStatus as RunStatus
 from .store.store import Store as Store
+from .tables import Column as Column
 from .tables import console as console
-from .tables import json_text as json_text
-from .tables import print_json as print_json
 from .tables import print_rows as print_rows
+from .tables import say as say
 from .tables import shown as shown
+from .tables import tell as tell

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,3 +23,18 @@ def plain(value: Any) -> Any:
 def number(value: float | None) -> float | None:
     """`value`, or None where it is missing, infinite or not a number."""
     return float(value) if value is not None and math.isfinite(value) else None
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON, alone on standard output."""
+    print(json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """The value as JSON, indented; a list of plain values stays on one line."""
+    text = json.dumps(plain(value), indent=2, allow_nan=False)
+    return re.sub(r"\[\n([^\[\]{}\"]*?)\n\s*\]", _on_one_line, text)
+
+
+def _on_one_line(match: re.Match[str]) -> str:
+    return f"[{' '.join(match[1].split())}]"

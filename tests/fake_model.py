@@ -6,7 +6,7 @@ import numpy as np
 
 from cost_models import FIGURES, Accelerator, Cost, CostBatch, Infeasible, Mapping, MappingBatch
 from cost_models.infeasible import ReasonCode
-from layers import Layer
+from layers import DIMS, Layer
 
 
 class FakeModel:
@@ -30,7 +30,7 @@ class FakeModel:
         pes = mappings.num_pes
         pes = np.full(len(mappings), accelerator.num_pes) if pes is None else pes
         outer, inner = mappings.tiles[:, 0].astype(float), mappings.tiles[:, 1].astype(float)
-        spread = np.ones((2, len(mappings), 6))
+        spread = np.ones((2, len(mappings), len(DIMS)))
         rows = np.arange(len(mappings))
         spread[0, rows, mappings.parallel[:, 0]] = np.maximum(1, pes // mappings.cluster_size)
         spread[1, rows, mappings.parallel[:, 1]] = mappings.cluster_size

@@ -10,14 +10,8 @@ from numpy.typing import NDArray
 
 from cost_models.columns import LazyColumns
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch, FloatArray
-from cost_models.exact.figures import (
-    ACCESS_KINDS,
-    ACCESSES,
-    DETAIL_OF,
-    DETAILS,
-    FIGURE_OF,
-    Setting,
-)
+from cost_models.exact.accesses import ACCESS_KINDS, ACCESSES
+from cost_models.exact.figures import FIGURE_OF, Setting, detail, details
 from cost_models.exact.layout import BOUND_NAMES, COUNT_NAMES, IntTable
 from cost_models.infeasible import Infeasible
 
@@ -38,12 +32,12 @@ def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
     for (tensor, kind), count in ACCESSES[setting.tile].items():
         accesses[tensor][kind] = float(count(counts))
     figures = {name: figure(counts, setting) for name, figure in FIGURE_OF.items()}
-    detail = {name: part(counts, setting) for name, part in DETAIL_OF.items()}
     return Cost(
         infeasible=None,
         **figures,
         accesses=accesses,
-        detail=detail,
+        detail={name: detail(name, counts, setting) for name in details(setting)},
+        priced=setting.priced,
         counts={name: counts[name] for name in COUNT_NAMES},
     )
 
@@ -97,7 +91,7 @@ def cost_batch(
     alone = counts.row(0) if len(reasons) == 1 else None
 
     def masked(value: Any) -> FloatArray:
-        column = np.array(value, dtype=np.float64)
+        column = np.array(np.broadcast_to(value, failed.shape), dtype=np.float64)
         column[failed] = _INF
         return column
 
@@ -110,7 +104,7 @@ def cost_batch(
 
     def part(name: str) -> FloatArray:
         with np.errstate(divide="ignore", invalid="ignore"):
-            return masked(DETAIL_OF[name](counts, setting))
+            return masked(detail(name, counts, setting))
 
     def accesses(tensor: str) -> Mapping[str, FloatArray]:
         return LazyColumns(
@@ -126,7 +120,8 @@ def cost_batch(
         reason=reasons,
         figures=LazyColumns(FIGURES, figure),
         accesses=LazyColumns(TENSORS, accesses),
-        detail=LazyColumns(DETAILS, part),
+        detail=LazyColumns(details(setting), part),
+        priced=setting.priced,
         counts=LazyColumns(COUNT_NAMES, counts.__getitem__),
         explain=why,
         one=one,

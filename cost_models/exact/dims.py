@@ -12,10 +12,13 @@ from cost_models.exact.layout import (
     HOLE,
     HOLES,
     INNER,
+    INNER_WIDTH,
     LEAD,
     LEAD_SUM,
     MAX_SEGMENTS,
     OUTER,
+    OUTER_WIDTH,
+    PE_TILE,
     PLACED,
     PLACES,
     PLACES_FIRST,
@@ -206,6 +209,9 @@ def fill_dim(
     dims[d, EXTENT] = n
     dims[d, OUTER] = outer
     dims[d, CLASSES] = classes
+    dims[d, INNER_WIDTH] = w
+    dims[d, OUTER_WIDTH] = width
+    dims[d, PE_TILE] = t0
     for kind in range(classes):
         final = kind == classes - 1
         span = last if final else width

@@ -7,28 +7,30 @@ batch's figures equal single ones bit for bit. All sums of accesses are integers
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from cost_models.accelerator import Accelerator
+from cost_models.exact.accesses import Counts, dram_accesses, l2_accesses
+from cost_models.exact.energy import Energy, FixedEnergy, RequiredEnergy, TableEnergy
 from cost_models.physical import EnergyTable, area_um2, power_mw
-
-Counts = Mapping[str, Any]
-
-ACCESS_KINDS = ("l1_read", "l1_write", "l2_read", "l2_write", "dram_read", "dram_write")
-DETAILS = (
-    "energy_mac_nj",
-    "energy_l1_nj",
-    "energy_noc_nj",
-    "energy_l2_nj",
-    "energy_dram_nj",
-    "share_compute",
-    "share_noc_in",
-    "share_noc_out",
-    "share_dram",
+from cost_models.prices import (
+    ChipPrices,
+    chip_prices,
+    clock_of,
+    marks,
+    open_levels,
+    table_prices,
 )
-"""Names of `Cost.detail`: the parts of the energy [nJ], and the shares of the latency's cycles that
-are bound by compute, by the NoC in each direction, and by DRAM."""
+from cost_models.technology import REFERENCE_NM, logic_scale
+
+SHARES = ("share_compute", "share_noc_in", "share_noc_out", "share_dram")
+"""Shares of the latency's cycles that compute, the NoC in each direction, and DRAM bind."""
+PROVISIONED_AREA = "provisioned"
+MAESTRO_AREA = "maestro"
+AREAS = (PROVISIONED_AREA, MAESTRO_AREA)
 
 
 @dataclass(frozen=True)
@@ -36,100 +38,105 @@ class Setting:
     """What the figures need besides the counts.
 
     Args:
-        lanes: SIMD lanes of a PE.
-        noc_bw: NoC bandwidth, None = unlimited [elements/cycle].
+        accelerator: The chip.
         buffers: Copies of each tile that a buffer holds.
         tile: Whether L2 accesses count every tile in full (``halo_space="tile"``).
-        energy: The energy table.
+        table: The energy table; None for the prices of the chip.
+        area: One of `AREAS`; MAESTRO's formulas give the power as well.
     """
 
-    lanes: int
-    noc_bw: int | None
+    accelerator: Accelerator
     buffers: int
     tile: bool
-    energy: EnergyTable
+    table: EnergyTable | None
+    area: str
+
+    def check(self) -> None:
+        """Find out whether the prices reach the chip.
+
+        Raises:
+            TechnologyError: They do not reach its node.
+        """
+        if self.table is None or self.area == PROVISIONED_AREA:
+            logic_scale(self.accelerator.node_nm or REFERENCE_NM)
+
+    @cached_property
+    def energy(self) -> Energy:
+        """Energies of counts."""
+        if self.table is None:
+            if self.chip is None:
+                return RequiredEnergy(self.prices, self.tile)
+            return FixedEnergy(self.chip, self.tile)
+        widths = self.accelerator.widths
+        if self.table.bits in (None, *widths) and len(set(widths)) == 1:
+            return TableEnergy(self.table, self.tile)
+        return FixedEnergy(table_prices(self.table, widths), self.tile)
+
+    @cached_property
+    def chip(self) -> ChipPrices | None:
+        """The chip's prices; None where a buffer without a capacity makes them the mapping's."""
+        return None if open_levels(self.accelerator) else chip_prices(self.accelerator)
+
+    def prices(self, counts: Counts) -> ChipPrices:
+        """The prices of the chip at the buffer sizes that mappings require."""
+        if self.chip is not None:
+            return self.chip
+        return chip_prices(self.accelerator, l2_bytes(counts, self), l1_bytes(counts, self))
+
+    @cached_property
+    def priced(self) -> dict[str, str]:
+        """How each buffer is priced, by level; empty where no price depends on its size."""
+        by_size = self.table is None or self.area == PROVISIONED_AREA
+        return marks(self.accelerator) if by_size else {}
 
 
-def _accesses(tile: bool) -> dict[tuple[str, str], Callable[[Counts], Any]]:
-    suffix = "_tile" if tile else ""
-    l2_in, l2_fil, l2_out = f"l2r_in{suffix}", f"l2r_fil{suffix}", f"l2w_out{suffix}"
-    return {
-        ("input", "l1_read"): lambda c: c["macs"],
-        ("input", "l1_write"): lambda c: c["l1w_in"],
-        ("input", "l2_read"): lambda c: c[l2_in],
-        ("input", "l2_write"): lambda c: c["dram_in"],
-        ("input", "dram_read"): lambda c: c["dram_in"],
-        ("input", "dram_write"): lambda c: c["dram_in"] * 0,
-        ("filter", "l1_read"): lambda c: c["macs"],
-        ("filter", "l1_write"): lambda c: c["l1w_fil"],
-        ("filter", "l2_read"): lambda c: c[l2_fil],
-        ("filter", "l2_write"): lambda c: c["dram_fil"],
-        ("filter", "dram_read"): lambda c: c["dram_fil"],
-        ("filter", "dram_write"): lambda c: c["dram_fil"] * 0,
-        ("output", "l1_read"): lambda c: c["macs"] + c["l2r_psum"],
-        ("output", "l1_write"): lambda c: c["macs"] + c["l2r_psum"],
-        ("output", "l2_read"): lambda c: c["l2r_psum"] + c["dram_out_w"],
-        ("output", "l2_write"): lambda c: c[l2_out] + c["dram_out_r"],
-        ("output", "dram_read"): lambda c: c["dram_out_r"],
-        ("output", "dram_write"): lambda c: c["dram_out_w"],
-    }
+def l1_bytes(c: Counts, s: Setting) -> Any:
+    """What the L1 of a PE must hold [B]."""
+    return c["l1_peak"] * s.buffers * 1.0
 
 
-ACCESSES = {tile: _accesses(tile) for tile in (False, True)}
-"""Accesses in elements by (tensor, kind), for both meanings of ``halo_space``."""
+def l2_bytes(c: Counts, s: Setting) -> Any:
+    """What L2 must hold [B]."""
+    return c["l2_peak"] * s.buffers * 1.0
 
 
-def l1_accesses(c: Counts) -> Any:
-    """L1 reads and writes of all tensors; input and filter are read once a MAC each."""
-    return 4 * c["macs"] + c["l1w_in"] + c["l1w_fil"] + 2 * c["l2r_psum"]
+def energy_nj(c: Counts, s: Setting) -> Any:
+    """Energy of every MAC and access, and of leakage where the prices know it [nJ]."""
+    return s.energy.total(c)
 
 
-def l2_accesses(c: Counts, setting: Setting) -> Any:
-    """L2 reads and writes of all tensors, over both of its boundaries."""
-    suffix = "_tile" if setting.tile else ""
-    noc = c[f"l2r_in{suffix}"] + c[f"l2r_fil{suffix}"] + c["l2r_psum"] + c[f"l2w_out{suffix}"]
-    return noc + dram_accesses(c)
-
-
-def dram_accesses(c: Counts) -> Any:
-    """DRAM reads and writes of all tensors."""
-    return c["dram_in"] + c["dram_fil"] + c["dram_out_r"] + c["dram_out_w"]
-
-
-def noc_deliveries(c: Counts) -> Any:
-    """Elements that PEs receive, and that are drained from them."""
-    return c["l1w_in"] + c["l1w_fil"] + c["l2r_psum"] + c["l1drain_out"]
-
-
-def energy_nj(c: Counts, setting: Setting) -> Any:
-    """Energy [nJ]: every MAC and access at the table's price."""
-    return setting.energy.energy_nj(
-        c["macs"],
-        l1_accesses(c),
-        l2_accesses(c, setting),
-        dram_accesses(c),
-        noc_deliveries(c),
-    )
-
-
-def noc_requirement(c: Counts, setting: Setting) -> Any:
+def noc_requirement(c: Counts, s: Setting) -> Any:
     """NoC bandwidth the mapping asks for: L2 accesses over compute cycles [elements/cycle]."""
-    return -(-l2_accesses(c, setting) // c["compute_cycles"])
+    return -(-l2_accesses(c, s.tile) // c["compute_cycles"])
 
 
-def offchip_requirement(c: Counts, setting: Setting) -> Any:
+def offchip_requirement(c: Counts, s: Setting) -> Any:
     """Off-chip bandwidth the mapping asks for: DRAM accesses over compute cycles."""
     return -(-dram_accesses(c) // c["compute_cycles"])
 
 
-def _hardware(c: Counts, setting: Setting) -> tuple[Any, ...]:
-    bandwidth = setting.noc_bw
+def area(c: Counts, s: Setting) -> Any:
+    """Area of the chip: PEs and buffers, with MAESTRO's formulas bus and arbiter too [um^2]."""
+    if s.area == MAESTRO_AREA:
+        return area_um2(*_maestro_hardware(c, s))
+    return s.prices(c).area_um2(c["num_pes"], s.accelerator.simd_lanes)
+
+
+def power(c: Counts, s: Setting) -> Any:
+    """Energy over time; by MAESTRO's formulas the power of its hardware at full work [mW]."""
+    if s.area == MAESTRO_AREA:
+        return power_mw(*_maestro_hardware(c, s))
+    return energy_nj(c, s) * clock_of(s.accelerator) / c["latency"]
+
+
+def _maestro_hardware(c: Counts, s: Setting) -> tuple[Any, ...]:
+    bandwidth = s.accelerator.noc_bw
     return (
         c["num_pes"],
-        setting.lanes,
-        c["l1_peak"] * setting.buffers,
-        c["l2_peak"] * setting.buffers,
-        noc_requirement(c, setting) if bandwidth is None else bandwidth,
+        s.accelerator.simd_lanes,
+        c["l1_peak"] * s.buffers,
+        c["l2_peak"] * s.buffers,
+        noc_requirement(c, s) if bandwidth is None else bandwidth,
     )
 
 
@@ -141,12 +148,12 @@ FIGURE_OF: dict[str, Callable[[Counts, Setting], Any]] = {
     "latency_cycles": lambda c, s: c["latency"] * 1.0,
     "energy_nj": energy_nj,
     "energy_total_nj": energy_nj,
-    "power_mw": lambda c, s: power_mw(*_hardware(c, s)),
-    "area_um2": lambda c, s: area_um2(*_hardware(c, s)),
+    "power_mw": power,
+    "area_um2": area,
     "throughput_macs_per_cycle": lambda c, s: _ratio(c["macs"], c["latency"]),
     "macs": lambda c, s: c["macs"] * 1.0,
-    "l1_bytes": lambda c, s: c["l1_peak"] * s.buffers * 1.0,
-    "l2_bytes": lambda c, s: c["l2_peak"] * s.buffers * 1.0,
+    "l1_bytes": l1_bytes,
+    "l2_bytes": l2_bytes,
     "noc_bw_req": lambda c, s: noc_requirement(c, s) * 1.0,
     "offchip_bw_req": lambda c, s: offchip_requirement(c, s) * 1.0,
     "utilized_pes": lambda c, s: _ratio(c["active_pe_steps"], c["steps"]),
@@ -154,15 +161,14 @@ FIGURE_OF: dict[str, Callable[[Counts, Setting], Any]] = {
 }
 """The figures of :class:`cost_models.Cost` by name."""
 
-DETAIL_OF: dict[str, Callable[[Counts, Setting], Any]] = {
-    "energy_mac_nj": lambda c, s: s.energy.unit_nj * (s.energy.mac * c["macs"]),
-    "energy_l1_nj": lambda c, s: s.energy.unit_nj * (s.energy.l1 * l1_accesses(c)),
-    "energy_noc_nj": lambda c, s: s.energy.unit_nj * (s.energy.noc * noc_deliveries(c)),
-    "energy_l2_nj": lambda c, s: s.energy.unit_nj * (s.energy.l2 * l2_accesses(c, s)),
-    "energy_dram_nj": lambda c, s: s.energy.unit_nj * (s.energy.dram * dram_accesses(c)),
-    "share_compute": lambda c, s: _ratio(c["bound_compute"], c["latency"]),
-    "share_noc_in": lambda c, s: _ratio(c["bound_noc_in"], c["latency"]),
-    "share_noc_out": lambda c, s: _ratio(c["bound_noc_out"], c["latency"]),
-    "share_dram": lambda c, s: _ratio(c["bound_dram"], c["latency"]),
-}
-"""`Cost.detail` by name."""
+
+def details(s: Setting) -> tuple[str, ...]:
+    """Names of `Cost.detail`: the parts of the energy [nJ], and `SHARES`."""
+    return (*s.energy.parts, *SHARES)
+
+
+def detail(name: str, c: Counts, s: Setting) -> Any:
+    """A value of `Cost.detail`."""
+    if name in SHARES:
+        return _ratio(c[name.replace("share", "bound")], c["latency"])
+    return s.energy.parts[name](c)

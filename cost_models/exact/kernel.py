@@ -11,18 +11,19 @@ import numpy as np
 
 from common.jit import entry_point, inner_function, source_stamp
 from cost_models.exact.bound import bound_latency
-from cost_models.exact.compute import MAX_PRODUCTS, compute_cycles
+from cost_models.exact.compute import compute_cycles
 from cost_models.exact.dims import fill_dim
 from cost_models.exact.layout import (
     ACTIVE_PE_STEPS,
     ALL_STEPS,
     COMPUTE,
-    DIM_FIELDS,
     EXTENT,
+    HALO_RETAIN,
     HW_BOUND,
     HW_BUFFERS,
     HW_DEPTHWISE,
     HW_EXTENT,
+    HW_HALO,
     HW_L1,
     HW_L2,
     HW_LANES,
@@ -38,13 +39,12 @@ from cost_models.exact.layout import (
     OUTER_STEPS,
     PLACES,
     ROW_FIELDS,
-    ROW_KEYS,
-    SEG_FIELDS,
     SPAN,
     STEPS,
     C,
     IntTable,
     K,
+    MoveTable,
     R,
     RowTable,
     S,
@@ -52,8 +52,11 @@ from cost_models.exact.layout import (
     X,
     Y,
 )
+from cost_models.exact.moves import fill_moves, fill_span_moves
+from cost_models.exact.retain import fill_kept, fill_span_kept
 from cost_models.exact.rows import fill_row_sums, fill_rows, footprint
-from cost_models.exact.steps import WORK_COLUMNS, WORK_ROWS, stepwise
+from cost_models.exact.steps import stepwise
+from cost_models.exact.tables import new_tables
 from cost_models.exact.traffic import fill_traffic
 
 # reasons, as in cost_models.ReasonCode
@@ -110,6 +113,42 @@ def fill_tables(
 
 
 @inner_function
+def fill_pairs(
+    hw: IntTable,
+    t1: IntTable,
+    dims: IntTable,
+    segs: SegTable,
+    rows: RowTable,
+    sums: RowTable,
+    moves: MoveTable,
+    lists: MoveTable,
+    kept: RowTable,
+    kept_sums: RowTable,
+    spans: MoveTable,
+    span_kept: RowTable,
+    span_sums: RowTable,
+    spots: MoveTable,
+    intervals: IntTable,
+) -> None:
+    """The tables of rows and of columns: what tiles touch, and what buffers still hold."""
+    stride = hw[HW_STRIDE]
+    retains = hw[HW_HALO] == HALO_RETAIN
+    if retains:
+        for d in range(Y, S + 1):
+            fill_moves(moves, lists, d, dims, segs)
+            fill_span_moves(spans, d, dims)
+    for pair in range(2):
+        fill_rows(rows, pair, dims, segs, t1, stride, hw[HW_TILE] == 1)
+        if retains:
+            fill_kept(
+                kept, kept_sums, pair, stride, moves, lists, t1, dims, segs, rows, spots, intervals
+            )
+            fill_span_kept(span_kept, span_sums, pair, stride, spans)
+        else:
+            fill_row_sums(sums, rows, pair, dims, segs)
+
+
+@inner_function
 def evaluate_one(
     row: IntTable,
     hw: IntTable,
@@ -123,7 +162,16 @@ def evaluate_one(
     segs: SegTable,
     rows: RowTable,
     sums: RowTable,
-    work: IntTable,
+    moves: MoveTable,
+    lists: MoveTable,
+    kept: RowTable,
+    kept_sums: RowTable,
+    spans: MoveTable,
+    span_kept: RowTable,
+    span_sums: RowTable,
+    spots: MoveTable,
+    intervals: IntTable,
+    steps: IntTable,
     products: IntTable,
     sizes: IntTable,
 ) -> int:
@@ -138,14 +186,23 @@ def evaluate_one(
         tiles: Tiles, ``(2, 6)``.
         pes: PEs of a cluster.
         num_pes: PEs in all.
-        t1: Work array of 6, as all that follow.
-        dims: ``(6, DIM_FIELDS)``.
-        segs: ``(6, ROW_KEYS, SEG_FIELDS)``.
-        rows: ``(4, ROW_KEYS, ROW_KEYS)``.
-        sums: ``(2, 2, 2)``.
-        work: ``(WORK_ROWS, WORK_COLUMNS)``.
-        products: ``(MAX_PRODUCTS, 2)``.
-        sizes: ``(8, 2)``.
+        t1: Work table, as all that follow; see `tables`.
+        dims: Dimension table.
+        segs: Segment table.
+        rows: Input rows that two segments touch.
+        sums: The same summed over steps.
+        moves: How each dimension's ranges move.
+        lists: Its moves by event.
+        kept: Input rows still held after two moves.
+        kept_sums: The same summed over steps, by event.
+        spans: Moves of what L2 holds.
+        span_kept: Input rows L2 still holds after two moves.
+        span_sums: The same summed over outer steps, by event.
+        spots: The places of PEs along two dimensions.
+        intervals: Rows that PEs lack.
+        steps: State of the walk over step classes.
+        products: Different tiles and how often they occur.
+        sizes: The same of one dimension.
     """
     row[:] = 0
     if not well_formed(orders, spatial, tiles, pes, num_pes):
@@ -167,30 +224,30 @@ def evaluate_one(
         return L1_CAPACITY
     if hw[HW_L2] >= 0 and row[L2_PEAK] * hw[HW_BUFFERS] > hw[HW_L2]:
         return L2_CAPACITY
-    tile = hw[HW_TILE] == 1
-    for pair in range(2):
-        fill_rows(rows, pair, dims, segs, t1, stride, tile)
-        fill_row_sums(sums, rows, pair, dims, segs)
+    fill_pairs(
+        hw, t1, dims, segs, rows, sums, moves, lists, kept, kept_sums, spans, span_kept, span_sums,
+        spots, intervals,
+    )  # fmt: skip
     macs = 1
-    steps = 1
+    all_steps = 1
     active = 1
     outer_steps = 1
     for d in range(6):
         macs *= dims[d, EXTENT]
-        steps *= dims[d, STEPS]
+        all_steps *= dims[d, STEPS]
         active *= dims[d, PLACES]
         outer_steps *= dims[d, OUTER]
     row[MACS] = macs
-    row[ALL_STEPS] = steps
+    row[ALL_STEPS] = all_steps
     row[ACTIVE_PE_STEPS] = active
     row[OUTER_STEPS] = outer_steps
     row[COMPUTE] = compute_cycles(dims, segs, hw[HW_LANES], products, sizes)
     fixed = (1 << spatial[0]) | (1 << spatial[1])
-    fill_traffic(row, hw, orders[0], orders[1], fixed, dims, sums)
+    fill_traffic(row, hw, orders[0], orders[1], fixed, dims, sums, kept_sums, span_sums, steps)
     if hw[HW_BOUND]:
         bound_latency(row, hw)
     else:
-        stepwise(row, hw, orders[0], orders[1], fixed, dims, segs, rows, work)
+        stepwise(row, hw, orders[0], orders[1], fixed, dims, segs, rows, kept, span_kept, steps)
     if hw[HW_REPEATS] > 1:
         for field in range(ROW_FIELDS):
             if field != L1_PEAK and field != L2_PEAK:
@@ -214,14 +271,13 @@ def _entry(stamp: int) -> Callable[..., None]:
         low: int,
         high: int,
     ) -> int:
-        t1 = np.empty(6, np.int64)
-        dims = np.empty((6, DIM_FIELDS), np.int64)
-        segs = np.empty((6, ROW_KEYS, SEG_FIELDS), np.int64)
-        rows = np.empty((4, ROW_KEYS, ROW_KEYS), np.int64)
-        sums = np.empty((2, 2, 2), np.int64)
-        work = np.empty((WORK_ROWS, WORK_COLUMNS), np.int64)
-        products = np.empty((MAX_PRODUCTS if hw[HW_LANES] > 1 else 1, 2), np.int64)
-        sizes = np.empty((8, 2), np.int64)
+        most = hw[HW_PES]
+        for i in range(low, high if len(num_pes) else low):
+            most = max(most, num_pes[i])
+        (
+            t1, dims, segs, rows, sums, moves, lists, kept, kept_sums, spans, span_kept, span_sums,
+            spots, intervals, steps, products, sizes,
+        ) = new_tables(hw, most)  # fmt: skip
         own = np.empty((2, 6), np.int64)
         order = np.empty((2, 6), np.int64)
         axes = np.empty(2, np.int64)
@@ -234,7 +290,8 @@ def _entry(stamp: int) -> Callable[..., None]:
             pes = num_pes[i] if len(num_pes) else hw[HW_PES]
             reasons[i] = evaluate_one(
                 out[i], hw, order, axes, own, cluster_size[i], pes,
-                t1, dims, segs, rows, sums, work, products, sizes,
+                t1, dims, segs, rows, sums, moves, lists, kept, kept_sums, spans, span_kept,
+                span_sums, spots, intervals, steps, products, sizes,
             )  # fmt: skip
         return stamp
 
@@ -242,8 +299,8 @@ def _entry(stamp: int) -> Callable[..., None]:
 
 
 _SOURCES = (
-    *("layout", "dims", "rows", "counts", "inner", "compute", "bound"),
-    *("step_tiles", "steps", "traffic", "kernel"),
+    *("layout", "dims", "rows", "counts", "moves", "kept", "compute", "tables", "retain"),
+    *("inner", "bound", "step_tiles", "steps", "traffic", "kernel"),
 )
 evaluate_rows = _entry(source_stamp(Path(__file__).with_name(f"{n}.py") for n in _SOURCES))
 """Evaluate mappings `low` to `high` of a batch.

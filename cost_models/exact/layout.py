@@ -11,6 +11,7 @@ IntTable: TypeAlias = NDArray[np.int64]
 """A table of integers; the comments below give the meaning of each field."""
 SegTable: TypeAlias = NDArray[np.int64]
 RowTable: TypeAlias = NDArray[np.int64]
+MoveTable: TypeAlias = NDArray[np.int64]
 
 # dimensions, in the order of ``layers.DIMS``; Y and X are output rows and columns
 K: Final = 0
@@ -46,7 +47,10 @@ STILL: Final = 16  # +subset (0 = all steps, 1 = still steps): elements of the d
 PLACED: Final = 18  # +subset: active positions
 HOLES: Final = 20  # +subset: sum of min(stride, taps) over steps and positions (R and S)
 TAILS: Final = 22  # +subset: sum of max(taps - stride, 0) over steps and positions (R and S)
-DIM_FIELDS: Final = 24
+INNER_WIDTH: Final = 24  # w: what one inner iteration covers of a cluster's tile
+OUTER_WIDTH: Final = 25  # W: what one outer iteration covers
+PE_TILE: Final = 26  # tile of one PE
+DIM_FIELDS: Final = 27
 
 # --- table `segs[d, 4 * class + segment, field]`: inner iterations that are alike -------------
 REPEAT: Final = 0  # inner iterations in the segment; segment 0 holds iteration 0
@@ -72,11 +76,17 @@ HW_L2: Final = 11
 HW_NOC: Final = 12  # elements per cycle
 HW_OFFCHIP: Final = 13
 HW_LANES: Final = 14
-HW_SLIDE: Final = 15
+HW_HALO: Final = 15  # HALO_NONE, HALO_SLIDE or HALO_RETAIN
 HW_TILE: Final = 16
 HW_BOUND: Final = 17
 HW_BUFFERS: Final = 18  # copies of each tile that a buffer holds: 2 with double buffering
-HW_FIELDS: Final = 19
+HW_NOC_SHIFT: Final = 19  # the bandwidth's logarithm where it is a power of two, else -1
+HW_OFFCHIP_SHIFT: Final = 20
+HW_FIELDS: Final = 21
+
+HALO_NONE: Final = 0
+HALO_SLIDE: Final = 1
+HALO_RETAIN: Final = 2
 
 # --- `coefficients`: energy of one access, in units of the table's own unit [nJ] --------------
 E_UNIT: Final = 0

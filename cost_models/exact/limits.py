@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from cost_models.accelerator import UNLIMITED_BW, Accelerator
 from cost_models.infeasible import Infeasible, ReasonCode
-from layers import DIMS, Layer
+from layers import DIMS, NEST_DIMS, Layer
 
 MAX_MACS = 1 << 59
 """Layers from this many MACs on are refused: every count is at most a few times the MACs, so that
@@ -33,8 +33,8 @@ def too_large(layer: Layer) -> Infeasible | None:
 
 def footprint_bytes(layer: Layer, tiles: Tiles, buffers: int) -> int:
     """Bytes a buffer needs for a tile of the layer's box, in output coordinates."""
-    k, c, y, x, r, s = tiles
-    step = layer.stride
+    k, c, y, x, r, s = tiles[: len(NEST_DIMS)]
+    step = layer.stride_y
     rows = y * min(step, r) + max(r - step, 0)
     cols = x * min(step, s) + max(s - step, 0)
     outputs = (c if layer.depthwise else k) * y * x
@@ -54,7 +54,7 @@ def tile_levers(tiles: Tiles, need: Callable[[Tiles], int], limit: int, name: st
     """Changes of tiles that bring `need` down to `limit`.
 
     Args:
-        tiles: The tiles, in the order K C Y X R S.
+        tiles: The tiles, in the order K C Y X R S N G; N and G need no space.
         need: Bytes that given tiles need.
         limit: Bytes there are.
         name: What the tiles are called.
@@ -63,7 +63,7 @@ def tile_levers(tiles: Tiles, need: Callable[[Tiles], int], limit: int, name: st
         One change a dimension that is enough by itself; where none is, one change of several.
     """
     levers = []
-    for d, tile in enumerate(tiles):
+    for d, tile in enumerate(tiles[: len(NEST_DIMS)]):
         # mypy infers no type for a lambda with a default.
         smaller = _largest(lambda t, d=d: need(_with(tiles, d, t)) <= limit, tile)  # type: ignore[misc]
         if smaller > 0:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping as MappingABC
 from typing import Any
 
 import numpy as np
@@ -11,18 +10,27 @@ from numpy.typing import NDArray
 from cost_models.accelerator import UNLIMITED_BW, Accelerator
 from cost_models.cost import Cost, CostBatch
 from cost_models.dataflow import Dataflow
+from cost_models.exact import repeats
 from cost_models.exact.costs import ROW_NAMES, RowCounts, cost_batch, cost_of, refused
 from cost_models.exact.figures import Setting
-from cost_models.exact.layout import HW_FIELDS, ROW_FIELDS, IntTable
+from cost_models.exact.layout import (
+    HALO_NONE,
+    HALO_RETAIN,
+    HALO_SLIDE,
+    HW_FIELDS,
+    ROW_FIELDS,
+    IntTable,
+)
 from cost_models.exact.limits import MAX_EXTENT, too_large
 from cost_models.exact.options import ExactOptions
+from cost_models.exact.repeats import NEST, beyond_the_nest, nest_orders, unsupported
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
-from cost_models.mapping import Mapping, MappingBatch
+from cost_models.mapping import Mapping
+from cost_models.mapping_batch import MappingBatch
 from cost_models.model import CostModelError
 from cost_models.threads import default_threads, run_rows
-from layers import DIMS, Layer
+from layers import Layer
 
-_ORDER = {d: i for i, d in enumerate(DIMS)}
 _NO_PES = np.empty(0, np.int32)
 _KEPT = 256
 
@@ -57,7 +65,7 @@ class ExactModel(ExactOptions):
             mapping: A mapping, or a dataflow that :meth:`Mapping.from_dataflow` can read; one that
                 it cannot is infeasible with its reason.
         """
-        infeasible = too_large(layer)
+        infeasible = too_large(layer) or unsupported(layer)
         if infeasible is not None:
             return refused(infeasible)
         if isinstance(mapping, Dataflow):
@@ -65,18 +73,20 @@ class ExactModel(ExactOptions):
                 mapping = Mapping.from_dataflow(mapping, layer)
             except InfeasibleError as error:
                 return refused(error.infeasible)
+        one = MappingBatch.from_mappings([mapping], layer.extents)
+        if beyond_the_nest(layer, accelerator, one)[0]:
+            return refused(repeats.refused(layer))
         # compiled code is loaded where it is needed, so that importing the package stays quick
         from cost_models.exact.kernel import evaluate_rows
 
         hw, setting = self._prepared(layer, accelerator)
-        extents = layer.extents
         num_pes = mapping.num_pes
         row = np.empty((1, ROW_FIELDS), np.int64)
         reason = np.empty(1, np.int8)
         evaluate_rows(
-            np.array([[[_ORDER[d] for d in order] for order in mapping.orders]], np.int8),
-            np.array([[_ORDER[d] for d in mapping.parallel]], np.int8),
-            np.array([[_tile_row(tiles, extents) for tiles in mapping.tiles]], np.int32),
+            nest_orders(one.orders),
+            one.parallel,
+            np.minimum(one.tiles, layer.extents)[:, :, :NEST].astype(np.int32),
             np.array([min(mapping.cluster_size, MAX_EXTENT)], np.int32),
             _NO_PES if num_pes is None else np.array([min(num_pes, MAX_EXTENT)], np.int32),
             hw,
@@ -88,8 +98,8 @@ class ExactModel(ExactOptions):
         pes = accelerator.num_pes if num_pes is None else num_pes
         if reason[0] != 0:
             code = ReasonCode(int(reason[0]))
-            tiles = [_tile_row(t, extents) for t in mapping.tiles]
-            outer = _ORDER[mapping.parallel[0]]
+            tiles = one.tiles[0].tolist()
+            outer = int(one.parallel[0, 0])
             return refused(
                 self.why(layer, accelerator, tiles, outer, mapping.cluster_size, pes, code)
             )
@@ -110,7 +120,7 @@ class ExactModel(ExactOptions):
         size = len(mappings)
         rows = np.zeros((size, ROW_FIELDS), np.int64)
         reasons = np.zeros(size, np.int8)
-        infeasible = too_large(layer)
+        infeasible = too_large(layer) or unsupported(layer)
         if infeasible is not None:
             reasons[:] = infeasible.code
         elif size:
@@ -120,6 +130,8 @@ class ExactModel(ExactOptions):
         def why(row: int) -> Infeasible:
             if infeasible is not None:
                 return infeasible
+            if reasons[row] == ReasonCode.REFUSED:
+                return repeats.refused(layer)
             return self.why(
                 layer,
                 accelerator,
@@ -144,12 +156,14 @@ class ExactModel(ExactOptions):
         from cost_models.exact.kernel import evaluate_rows
 
         hw = self._prepared(layer, accelerator)[0]
+        beyond = beyond_the_nest(layer, accelerator, mappings)
+        parallel = np.where(beyond[:, None], np.int8(0), mappings.parallel)
         arrays = [
             _owned(array)
             for array in (
-                mappings.orders,
-                mappings.parallel,
-                mappings.tiles,
+                nest_orders(mappings.orders),
+                parallel,
+                np.ascontiguousarray(mappings.tiles[:, :, :NEST]),
                 mappings.cluster_size,
                 _NO_PES if mappings.num_pes is None else mappings.num_pes,
             )
@@ -159,13 +173,14 @@ class ExactModel(ExactOptions):
             evaluate_rows(*arrays, hw, rows, reasons, low, high)
 
         run_rows(work, len(mappings), default_threads() if self.threads is None else self.threads)
+        reasons[beyond & (reasons >= 0)] = ReasonCode.REFUSED
         if reasons.min() < 0:
             row = int(np.argmin(reasons))
             raise MappingError(
                 f"MappingBatch row {row}: orders {mappings.orders[row].tolist()}, parallel "
                 f"{mappings.parallel[row].tolist()}, tiles {mappings.tiles[row].tolist()}, "
-                f"cluster_size {mappings.cluster_size[row]}; expected two permutations of 0 to 5, "
-                "dimensions 0 to 5, and numbers of at least 1"
+                f"cluster_size {mappings.cluster_size[row]}; expected two permutations of 0 to 7, "
+                "dimensions 0 to 7, and numbers of at least 1"
             )
 
     def _prepared(self, layer: Layer, accelerator: Accelerator) -> tuple[IntTable, Setting]:
@@ -180,10 +195,10 @@ class ExactModel(ExactOptions):
 
     def _hw(self, layer: Layer, accelerator: Accelerator) -> IntTable:
         # a stride beyond the filter acts like one of the filter's size: tiles share nothing
-        stride = min(layer.stride, max(layer.R, layer.S))
+        stride = min(layer.stride_y, max(layer.R, layer.S))
         hw = np.array(
             [
-                *layer.extents,
+                *layer.extents[:NEST],
                 stride,
                 layer.depthwise,
                 layer.repeats,
@@ -193,10 +208,12 @@ class ExactModel(ExactOptions):
                 accelerator.noc_bw or UNLIMITED_BW,
                 accelerator.offchip_bw or UNLIMITED_BW,
                 accelerator.simd_lanes,
-                self.halo_time == "slide",
+                {"none": HALO_NONE, "slide": HALO_SLIDE, "retain": HALO_RETAIN}[self.halo_time],
                 self.halo_space == "tile",
                 self.latency == "bound",
                 self.buffers,
+                _shift(accelerator.noc_bw or UNLIMITED_BW),
+                _shift(accelerator.offchip_bw or UNLIMITED_BW),
             ],
             np.int64,
         )
@@ -204,11 +221,9 @@ class ExactModel(ExactOptions):
         return hw
 
 
-def _tile_row(tiles: MappingABC[str, int], extents: tuple[int, ...]) -> list[int]:
-    get = tiles.get
-    k, c, y, x, r, s = extents
-    row = [get("K", k), get("C", c), get("Y", y), get("X", x), get("R", r), get("S", s)]
-    return [min(t, n) for t, n in zip(row, extents, strict=True)]
+def _shift(bandwidth: int) -> int:
+    """The base-two logarithm of a power of two; -1 for any other number."""
+    return -1 if bandwidth & (bandwidth - 1) else bandwidth.bit_length() - 1
 
 
 def _owned(array: NDArray[Any]) -> NDArray[Any]:

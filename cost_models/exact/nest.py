@@ -86,21 +86,23 @@ class Nest:
             ranges.append((low, max(low, min(low + self.outer_tiles[d], self.extents[d]))))
         return tuple(ranges)  # type: ignore[return-value]  # a range a dimension
 
+    def pe_tile(self, whole: Tile, inner: dict[int, int], pe: int) -> Tile:
+        """The tile of a PE whose cluster holds `whole`; a range with nothing left is empty."""
+        ranges = []
+        for d in range(6):
+            low = whole[d][0] + inner[d] * self.width(1, d)
+            if d == self.spatial[1]:
+                low += pe * self.inner_tiles[d]
+            ranges.append((low, max(low, min(low + self.inner_tiles[d], whole[d][1]))))
+        return tuple(ranges)  # type: ignore[return-value]  # a range a dimension
+
     def pe_tiles(self, clusters: list[Tile], inner: dict[int, int]) -> dict[tuple[int, int], Tile]:
-        """The tile of every active PE; PE (0, 0) is always among them."""
-        tiles = {}
-        for c, whole in enumerate(clusters):
-            for p in range(self.cluster_size):
-                ranges = []
-                for d in range(6):
-                    low = whole[d][0] + inner[d] * self.width(1, d)
-                    if d == self.spatial[1]:
-                        low += p * self.inner_tiles[d]
-                    ranges.append((low, min(low + self.inner_tiles[d], whole[d][1])))
-                tile: Tile = tuple(ranges)  # type: ignore[assignment]  # a range a dimension
-                if tile_size(tile) > 0:
-                    tiles[c, p] = tile
-        return tiles
+        """The tile of every PE by cluster and place in it, empty for one that idles."""
+        return {
+            (c, p): self.pe_tile(whole, inner, p)
+            for c, whole in enumerate(clusters)
+            for p in range(self.cluster_size)
+        }
 
 
 def ceil_div(a: int, b: int) -> int:

@@ -10,12 +10,15 @@ from dataclasses import dataclass, field
 
 from cost_models.exact.nest import C, Element, Nest, P, Q, R, S, Tile, ceil_div, tile_size
 
+Pe = tuple[int, int]
+"""A PE: its cluster, and its place in it."""
+
 
 @dataclass(frozen=True)
 class Rules:
     """How the figures are counted; see :class:`cost_models.exact.ExactModel`."""
 
-    slide: bool = True
+    halo_time: str = "retain"
     tile: bool = False
     bound: bool = False
     simd: int = 1
@@ -50,9 +53,9 @@ class Execution:
         self.counts = dict.fromkeys(_SUMS, 0)
         self.outer: list[OuterStep] = []
         self._memo: dict[tuple[str, Tile], frozenset[Element]] = {}
-        # what each PE holds of the input, and the output tile each is accumulating
-        self._held: dict[tuple[int, int], frozenset[Element]] = {}
-        self._open: dict[tuple[int, int], Tile] = {}
+        # what each PE holds of input and filter, and the output tile each is accumulating
+        self._held: dict[str, dict[Pe, frozenset[Element]]] = {"input": {}, "filter": {}}
+        self._open: dict[Pe, Tile] = {}
         self._written: set[Element] = set()
         self._l2_input: frozenset[Element] = frozenset()
         self._dram_open: frozenset[Element] = frozenset()
@@ -69,7 +72,10 @@ class Execution:
             self._fill_l2(outer, outer_before, clusters, outer_tile_before)
             outer_before, outer_tile_before = outer, clusters[0]
             for inner in self.nest.inner_counters(clusters[0]):
-                pes = self.nest.pe_tiles(clusters, inner)
+                tiles = self.nest.pe_tiles(clusters, inner)
+                pes = {pe: tile for pe, tile in tiles.items() if tile_size(tile) > 0}
+                if self.rules.halo_time == "retain":
+                    self._forget(tiles)
                 now = {d: (outer[d], inner[d]) for d in range(6)}
                 self._step(now, before, pes, before_tile)
                 before, before_tile = now, pes[0, 0]
@@ -104,7 +110,8 @@ class Execution:
             else:
                 new = union
                 if tensor == "input":
-                    if self._slides(clusters[0], tile_before) is not None:
+                    retains = self.rules.halo_time == "retain"
+                    if retains or self._slides(clusters[0], tile_before) is not None:
                         new = union - self._l2_input
                     self._l2_input = union
                 self.counts["dram_in" if tensor == "input" else "dram_fil"] += len(new)
@@ -119,11 +126,22 @@ class Execution:
 
     # ------------------------------------------------------------------ one inner step
 
+    def _forget(self, tiles: dict[Pe, Tile]) -> None:
+        """Empty the buffers of PEs that have no part of a tensor in this step.
+
+        A PE that idles for want of another dimension has a part, and keeps what it holds.
+        """
+        for tensor, held in self._held.items():
+            dims = self.nest.coupled[tensor]
+            for pe in list(held):
+                if any(tiles[pe][d][0] == tiles[pe][d][1] for d in dims):
+                    del held[pe]
+
     def _step(
         self,
         now: dict[int, tuple[int, int]],
         before: dict[int, tuple[int, int]] | None,
-        pes: dict[tuple[int, int], Tile],
+        pes: dict[Pe, Tile],
         tile_before: Tile | None,
     ) -> None:
         macs = tile_size(pes[0, 0])
@@ -132,23 +150,23 @@ class Execution:
         self.counts["macs"] += sum(tile_size(tile) for tile in pes.values())
         self.counts["compute_cycles"] += ceil_div(macs, self.rules.simd)
         record = SimulatedStep(macs, 0, 0)
+        retains = self.rules.halo_time == "retain"
         for tensor, dims in self.nest.coupled.items():
-            if before is not None and all(now[d] == before[d] for d in dims):
+            moved = before is None or any(now[d] != before[d] for d in dims)
+            if not moved and (tensor == "output" or not retains):
                 continue
             if tensor == "output":
                 self._drain()
                 self._start_output(pes, record)
-            elif tensor == "filter":
-                tiles = {pe: self._elements("filter", tile) for pe, tile in pes.items()}
-                record.noc_in += self._distribute("fil", tiles, dims)
-            else:
-                tiles = {pe: self._elements("input", tile) for pe, tile in pes.items()}
-                fetched = tiles
-                if self._credit(pes[0, 0], tile_before):
-                    nothing: frozenset[Element] = frozenset()
-                    fetched = {pe: t - self._held.get(pe, nothing) for pe, t in tiles.items()}
-                self._held.update(tiles)
-                record.noc_in += self._distribute("in", fetched, dims)
+                continue
+            tiles = {pe: self._elements(tensor, tile) for pe, tile in pes.items()}
+            held = self._held[tensor]
+            fetched = tiles
+            if retains or (tensor == "input" and self._credit(pes[0, 0], tile_before)):
+                nothing: frozenset[Element] = frozenset()
+                fetched = {pe: tile - held.get(pe, nothing) for pe, tile in tiles.items()}
+            held.update(tiles)
+            record.noc_in += self._distribute(tensor, fetched, dims)
         if before is None:
             self.counts["l1_peak"] = sum(
                 len(self._elements(tensor, pes[0, 0])) for tensor in self.nest.coupled
@@ -156,9 +174,10 @@ class Execution:
         self.outer[-1].steps.append(record)
 
     def _distribute(
-        self, name: str, tiles: dict[tuple[int, int], frozenset[Element]], dims: tuple[int, ...]
+        self, tensor: str, tiles: dict[Pe, frozenset[Element]], dims: tuple[int, ...]
     ) -> int:
-        """Send a tile to each PE; returns the elements that cross the NoC."""
+        """Send each PE what it lacks; returns the elements that cross the NoC."""
+        name = {"input": "in", "filter": "fil"}[tensor]
         union = len(frozenset().union(*tiles.values()))
         distinct = sum(len(tiles[pe]) for pe in self._distinct(tiles, dims))
         self.counts[f"l2r_{name}"] += union
@@ -166,14 +185,12 @@ class Execution:
         self.counts[f"l1w_{name}"] += sum(len(tile) for tile in tiles.values())
         return distinct if self.rules.tile else union
 
-    def _distinct(
-        self, pes: dict[tuple[int, int], frozenset[Element]], dims: tuple[int, ...]
-    ) -> list[tuple[int, int]]:
+    def _distinct(self, pes: dict[Pe, frozenset[Element]], dims: tuple[int, ...]) -> list[Pe]:
         """PEs with different tiles: only index 0 of a level the tensor is not coupled to."""
         outer, inner = self.nest.spatial
         return [(c, p) for c, p in pes if (c == 0 or outer in dims) and (p == 0 or inner in dims)]
 
-    def _start_output(self, pes: dict[tuple[int, int], Tile], record: SimulatedStep) -> None:
+    def _start_output(self, pes: dict[Pe, Tile], record: SimulatedStep) -> None:
         self._open = pes
         union = self._union("output", list(pes.values()))
         again = len(union & self._written)
@@ -204,7 +221,7 @@ class Execution:
 
     def _slides(self, tile: Tile, before: Tile | None) -> int | None:
         """The axis (P or Q) along which the input tile moved on, if nothing else of it changed."""
-        if before is None or not self.rules.slide:
+        if before is None or self.rules.halo_time != "slide":
             return None
         changed = [d for d in (C, P, Q, R, S) if tile[d] != before[d]]
         if len(changed) != 1 or changed[0] not in (P, Q):

@@ -3,6 +3,8 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+from typing import Final
+
 from common.jit import inner_function
 from cost_models.exact.inner import (
     can_slide,
@@ -11,12 +13,15 @@ from cost_models.exact.inner import (
     input_elements,
     output_elements,
     shared_elements,
+    still_held,
 )
 from cost_models.exact.layout import (
     FILTER_MASK,
+    HALO_RETAIN,
+    HALO_SLIDE,
     HW_DEPTHWISE,
+    HW_HALO,
     HW_LANES,
-    HW_SLIDE,
     HW_STRIDE,
     INPUT_MASK,
     SPAN,
@@ -31,63 +36,88 @@ from cost_models.exact.layout import (
     Y,
 )
 from cost_models.exact.rows import footprint
+from cost_models.exact.tables import KINDS, L2_MOVES, L2_TILES, PE_TILES
 
-# fields of a row of tiles: elements of each tensor, and input elements that a slide along Y or X
-# does not fetch again
-IN = 0
-FILTER = 1
-OUT = 2
-SAVED_Y = 3
-SAVED_X = 4
+# fields of a row of tiles: elements of each tensor, input elements that a slide along Y or X does
+# not fetch again, compute cycles, and input channels
+IN: Final = 0
+FILTER: Final = 1
+OUT: Final = 2
+SAVED_Y: Final = 3
+SAVED_X: Final = 4
+COMPUTE: Final = 5
+CHANNELS: Final = 6
 
 
 @inner_function
-def fill_l2_tiles(tiles: IntTable, kinds: IntTable, dims: IntTable, hw: IntTable) -> None:
-    """What L2 holds in an outer step whose classes are `kinds`."""
+def fill_l2_tiles(hw: IntTable, steps: IntTable, dims: IntTable) -> None:
+    """What L2 holds in an outer step whose classes are ``KINDS``."""
     stride = hw[HW_STRIDE]
-    channels = dims[C, SPAN + kinds[C]]
-    filters = dims[K, SPAN + kinds[K]]
-    y, x = dims[Y, SPAN + kinds[Y]], dims[X, SPAN + kinds[X]]
-    r, s = dims[R, SPAN + kinds[R]], dims[S, SPAN + kinds[S]]
+    channels = dims[C, SPAN + steps[KINDS, C]]
+    filters = dims[K, SPAN + steps[KINDS, K]]
+    y, x = dims[Y, SPAN + steps[KINDS, Y]], dims[X, SPAN + steps[KINDS, X]]
+    r, s = dims[R, SPAN + steps[KINDS, R]], dims[S, SPAN + steps[KINDS, S]]
     rows, cols = footprint(y, r, stride), footprint(x, s, stride)
-    slides = hw[HW_SLIDE]
-    tiles[IN] = channels * rows * cols
-    tiles[FILTER] = filters * channels * r * s
-    tiles[OUT] = (channels if hw[HW_DEPTHWISE] else filters) * y * x
-    tiles[SAVED_Y] = slides * channels * max(r - stride, 0) * cols
-    tiles[SAVED_X] = slides * channels * max(s - stride, 0) * rows
+    steps[L2_TILES, IN] = channels * rows * cols
+    steps[L2_TILES, FILTER] = filters * channels * r * s
+    steps[L2_TILES, OUT] = (channels if hw[HW_DEPTHWISE] else filters) * y * x
+    steps[L2_TILES, SAVED_Y] = channels * max(r - stride, 0) * cols
+    steps[L2_TILES, SAVED_X] = channels * max(s - stride, 0) * rows
+    steps[L2_TILES, CHANNELS] = channels
 
 
 @inner_function
 def fill_pe_tiles(
-    tiles: IntTable, key: IntTable, segs: SegTable, rows: RowTable, hw: IntTable, fixed: int
-) -> int:
-    """What crosses the NoC in an inner step whose segments are `key`; returns its cycles."""
-    depthwise = hw[HW_DEPTHWISE] == 1
-    tiles[IN] = input_elements(key, segs, rows)
-    tiles[FILTER] = filter_elements(key, segs)
-    tiles[OUT] = output_elements(C if depthwise else K, key, segs)
+    hw: IntTable, fixed: int, steps: IntTable, segs: SegTable, rows: RowTable
+) -> None:
+    """What crosses the NoC in an inner step whose segments are ``KEY``."""
+    steps[PE_TILES, IN] = input_elements(steps, segs, rows)
+    steps[PE_TILES, FILTER] = filter_elements(steps, segs)
+    steps[PE_TILES, OUT] = output_elements(C if hw[HW_DEPTHWISE] else K, steps, segs)
     for axis in range(Y, X + 1):
-        saved = shared_elements(axis, key, segs, rows) if can_slide(axis, hw, fixed) else 0
-        tiles[SAVED_Y + axis - Y] = saved
-    return compute_of(key, segs, hw[HW_LANES])
+        saved = shared_elements(axis, steps, segs, rows) if can_slide(axis, hw, fixed) else 0
+        steps[PE_TILES, SAVED_Y + axis - Y] = saved
+    steps[PE_TILES, COMPUTE] = compute_of(steps, segs, hw[HW_LANES])
 
 
 @inner_function
-def loaded(tiles: IntTable, moved: int, axis: int) -> int:
+def next_load(
+    tiles: int, advancing: int, moved: int, hw: IntTable, held: int, steps: IntTable
+) -> int:
     """Input and filter elements to load when the counters in `moved` changed.
 
     Args:
-        tiles: The step's tiles.
+        tiles: Row of `steps` that holds the step's tiles.
+        advancing: The dimension that advanced.
         moved: Mask of dimensions.
-        axis: The dimension that advanced; where it is the only one of the input's that moved, what
-            a slide saves is not loaded.
+        hw: Layer, accelerator and options.
+        held: Input elements that are still held, where buffers keep what they hold.
+        steps: State of the walk.
     """
     elements = 0
     if moved & INPUT_MASK:
-        elements = tiles[IN]
-        if moved & INPUT_MASK == 1 << axis and Y <= axis <= X:
-            elements -= tiles[SAVED_Y + axis - Y]
+        elements = steps[tiles, IN] - held
+        slides = hw[HW_HALO] == HALO_SLIDE and Y <= advancing <= X
+        if slides and moved & INPUT_MASK == 1 << advancing:
+            elements -= steps[tiles, SAVED_Y + advancing - Y]
     if moved & FILTER_MASK:
-        elements += tiles[FILTER]
+        elements += steps[tiles, FILTER]
     return elements
+
+
+@inner_function
+def held_by_l2(hw: IntTable, moved: int, steps: IntTable, span_kept: RowTable) -> int:
+    """Input elements that L2 holds since the outer step before."""
+    if hw[HW_HALO] != HALO_RETAIN or (moved >> C) & 1:
+        return 0
+    held = span_kept[0, steps[L2_MOVES, Y], steps[L2_MOVES, R]]
+    held *= span_kept[1, steps[L2_MOVES, X], steps[L2_MOVES, S]]
+    return steps[L2_TILES, CHANNELS] * held
+
+
+@inner_function
+def held_by_pes(hw: IntTable, moved: int, steps: IntTable, segs: SegTable, kept: RowTable) -> int:
+    """Input elements that need not cross the NoC, as PEs hold them."""
+    if hw[HW_HALO] != HALO_RETAIN or (moved >> C) & 1:
+        return 0
+    return still_held(hw, steps, segs, kept)

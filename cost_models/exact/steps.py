@@ -20,7 +20,7 @@ from cost_models.exact.inner import (
     active_loops,
     add_steps,
     inner_totals,
-    log2_or_none,
+    output_mask_of,
     transfer,
 )
 from cost_models.exact.layout import (
@@ -30,41 +30,44 @@ from cost_models.exact.layout import (
     BOUND_NOC_OUT,
     CLASSES,
     COUNT,
-    DEPTHWISE_OUTPUT_MASK,
     DRAM_IN_CYCLES,
     DRAM_OUT_CYCLES,
-    HW_DEPTHWISE,
     HW_NOC,
+    HW_NOC_SHIFT,
     HW_OFFCHIP,
+    HW_OFFCHIP_SHIFT,
     LATENCY,
     NOC_IN,
     NOC_OUT,
     OUTER,
-    OUTPUT_MASK,
     IntTable,
-    K,
     RowTable,
     SegTable,
 )
-from cost_models.exact.step_tiles import OUT, fill_l2_tiles, fill_pe_tiles, loaded
-
-# rows of the work table
-KINDS = 0
-KEY = 1
-LOOPS = 2
-OUTER_LOOPS = 3
-RAGGED = 4
-DIGITS = 5
-TIMES = 6
-FIRSTS = 7
-TOTALS = 8
-STEP0 = 9
-L2_TILES = 10
-PE_TILES = 11
-WORK_ROWS = 12
-WORK_COLUMNS = TOTAL_FIELDS
-
-ALL_DIMS = 63
+from cost_models.exact.moves import NEXT, RESTART, REWIND, SPAN_AT, SPAN_NEXT, SPAN_RESTART
+from cost_models.exact.step_tiles import (
+    COMPUTE,
+    FILTER,
+    IN,
+    OUT,
+    fill_l2_tiles,
+    fill_pe_tiles,
+    held_by_l2,
+    held_by_pes,
+    next_load,
+)
+from cost_models.exact.tables import (
+    KINDS,
+    L2_MOVES,
+    L2_TILES,
+    LOOPS,
+    OUTER_LOOPS,
+    PE_MOVES,
+    PE_TILES,
+    RAGGED,
+    STEP0,
+    TOTALS,
+)
 
 
 @inner_function
@@ -72,8 +75,7 @@ def add_outer_steps(
     row: IntTable,
     times: int,
     flag: int,
-    totals: IntTable,
-    step0: IntTable,
+    steps: IntTable,
     dram_in: int,
     dram_out: int,
 ) -> None:
@@ -83,14 +85,14 @@ def add_outer_steps(
         row: The result row.
         times: Outer steps in the class.
         flag: 1 where partial sums of earlier outer steps are read back.
-        totals: Sums over the inner steps after iteration 0.
-        step0: The same for the step at iteration 0.
+        steps: State of the walk; ``TOTALS`` are the sums over the inner steps after iteration 0,
+            ``STEP0`` the same of the step at iteration 0.
         dram_in: Cycles from DRAM that the step's other work can hide.
         dram_out: Cycles to DRAM.
     """
-    cycles = totals[CYCLES + flag] + step0[CYCLES + flag]
-    by_in = totals[BY_IN + flag] + step0[BY_IN + flag]
-    by_out = totals[BY_OUT + flag] + step0[BY_OUT + flag]
+    cycles = steps[TOTALS, CYCLES + flag] + steps[STEP0, CYCLES + flag]
+    by_in = steps[TOTALS, BY_IN + flag] + steps[STEP0, BY_IN + flag]
+    by_out = steps[TOTALS, BY_OUT + flag] + steps[STEP0, BY_OUT + flag]
     dram = max(dram_in, dram_out)
     if dram > cycles:
         row[LATENCY] += times * dram
@@ -100,24 +102,100 @@ def add_outer_steps(
         row[BOUND_COMPUTE] += times * (cycles - by_in - by_out)
         row[BOUND_NOC_IN] += times * by_in
         row[BOUND_NOC_OUT] += times * by_out
-    row[NOC_IN] += times * (totals[IN_CYCLES + flag] + step0[IN_CYCLES + flag])
-    row[NOC_OUT] += times * (totals[OUT_CYCLES] + step0[OUT_CYCLES])
+    row[NOC_IN] += times * (steps[TOTALS, IN_CYCLES + flag] + steps[STEP0, IN_CYCLES + flag])
+    row[NOC_OUT] += times * (steps[TOTALS, OUT_CYCLES] + steps[STEP0, OUT_CYCLES])
     row[DRAM_IN_CYCLES] += times * dram_in
     row[DRAM_OUT_CYCLES] += times * dram_out
 
 
-@inner_function(locals={"one": int64, "times": int64, "first": int64})
+@inner_function
+def start_step0(load: int, store: int, hw: IntTable, steps: IntTable) -> None:
+    """Set ``STEP0`` to one step that loads and stores so many elements."""
+    for field in range(TOTAL_FIELDS):
+        steps[STEP0, field] = 0
+    add_steps(steps, STEP0, 1, 1, steps[PE_TILES, COMPUTE], load, store, hw)
+
+
+@inner_function
+def add_first_step(row: IntTable, hw: IntTable, steps: IntTable) -> None:
+    """Add the very first outer step; its fills come before everything else."""
+    offchip, offchip_shift = hw[HW_OFFCHIP], hw[HW_OFFCHIP_SHIFT]
+    elements = steps[PE_TILES, IN] + steps[PE_TILES, FILTER]
+    fill = transfer(elements, hw[HW_NOC], hw[HW_NOC_SHIFT])
+    elements = steps[L2_TILES, IN] + steps[L2_TILES, FILTER]
+    dram_fill = transfer(elements, offchip, offchip_shift)
+    row[NOC_IN] += fill
+    row[BOUND_NOC_IN] += fill
+    row[DRAM_IN_CYCLES] += dram_fill
+    row[BOUND_DRAM] += dram_fill
+    row[LATENCY] += fill + dram_fill
+    start_step0(0, steps[PE_TILES, OUT], hw, steps)
+    dram_out = transfer(steps[L2_TILES, OUT], offchip, offchip_shift)
+    add_outer_steps(row, 1, 0, steps, 0, dram_out)
+
+
+@inner_function
+def add_advances(
+    row: IntTable,
+    hw: IntTable,
+    advancing: int,
+    moved: int,
+    inner_moved: int,
+    plain: int,
+    again: int,
+    steps: IntTable,
+    segs: SegTable,
+    kept: RowTable,
+    span_kept: RowTable,
+) -> None:
+    """Add the outer steps of a class in which one loop advances.
+
+    Args:
+        row: The result row.
+        hw: Layer, accelerator and options.
+        advancing: The dimension whose outer loop advances.
+        moved: Mask of dimensions whose outer counters change.
+        inner_moved: Mask of those whose inner ones do.
+        plain: How many of the steps write partial sums for the first time.
+        again: How many read them back first.
+        steps: State of the walk.
+        segs: Segment table.
+        kept: Input rows PEs still hold after a pair of moves.
+        span_kept: Input rows L2 still holds after a pair of moves.
+    """
+    offchip, offchip_shift = hw[HW_OFFCHIP], hw[HW_OFFCHIP_SHIFT]
+    output_mask = output_mask_of(hw)
+    held = held_by_l2(hw, moved, steps, span_kept)
+    load = next_load(L2_TILES, advancing, moved, hw, held, steps)
+    store = steps[L2_TILES, OUT] if moved & output_mask else 0
+    dram_out = transfer(store, offchip, offchip_shift)
+    every = moved | inner_moved
+    held = held_by_pes(hw, every, steps, segs, kept)
+    noc_load = next_load(PE_TILES, advancing, every, hw, held, steps)
+    noc_store = steps[PE_TILES, OUT] if every & output_mask else 0
+    start_step0(noc_load, noc_store, hw, steps)
+    for flag in range(2):
+        number = again if flag else plain
+        if number > 0:
+            elements = load + store if flag else load
+            dram_in = transfer(elements, offchip, offchip_shift)
+            add_outer_steps(row, number, flag, steps, dram_in, dram_out)
+
+
+@inner_function(locals={"times": int64, "first": int64})
 def add_class(
     row: IntTable,
     hw: IntTable,
     depth: int,
     deepest: int,
     inner_moved: int,
-    compute: int,
+    steps: IntTable,
     dims: IntTable,
-    work: IntTable,
+    segs: SegTable,
+    kept: RowTable,
+    span_kept: RowTable,
 ) -> None:
-    """Add all outer steps whose dimensions are in the classes ``work[KINDS]``.
+    """Add all outer steps but the very first whose dimensions are in the classes ``KINDS``.
 
     Args:
         row: The result row.
@@ -126,68 +204,48 @@ def add_class(
         deepest: Position of the innermost one in its last, smaller step; loops inside the one that
             advances are at iteration 0, so that this one advances or lies outside; -1 for none.
         inner_moved: Mask of inner loops with more than one iteration: each wraps.
-        compute: Cycles of PE (0, 0) in the first inner step.
+        steps: State of the walk.
         dims: Dimension table.
-        work: Work table.
+        segs: Segment table.
+        kept: Input rows PEs still hold after a pair of moves.
+        span_kept: Input rows L2 still holds after a pair of moves.
     """
-    kinds, outer_loops, totals, step0 = (
-        work[KINDS],
-        work[OUTER_LOOPS],
-        work[TOTALS],
-        work[STEP0],
-    )
-    l2_tiles, pe_tiles = work[L2_TILES], work[PE_TILES]
-    output_mask = DEPTHWISE_OUTPUT_MASK if hw[HW_DEPTHWISE] else OUTPUT_MASK
-    noc, noc_shift = hw[HW_NOC], log2_or_none(hw[HW_NOC])
-    offchip, offchip_shift = hw[HW_OFFCHIP], log2_or_none(hw[HW_OFFCHIP])
-    one = 1
+    output_mask = output_mask_of(hw)
     times = 1
     first = 1
-    # place -1 is the very first step, in which everything moves
-    for place in range(-1, depth):
-        d = outer_loops[place] if place >= 0 else K
-        start = place < 0
-        here = dims[d, COUNT + kinds[d]] if place >= 0 else 1
-        advances = here - 1 if place >= 0 and kinds[d] == 0 else here
+    moved = 0
+    for d in range(6):
+        steps[PE_MOVES, d] = REWIND + steps[KINDS, d]
+        steps[L2_MOVES, d] = SPAN_AT + steps[KINDS, d]
+    for place in range(depth):
+        moved |= 1 << steps[OUTER_LOOPS, place]
+        steps[PE_MOVES, steps[OUTER_LOOPS, place]] = RESTART
+        steps[L2_MOVES, steps[OUTER_LOOPS, place]] = SPAN_RESTART
+    for place in range(depth):
+        d = steps[OUTER_LOOPS, place]
+        here = dims[d, COUNT + steps[KINDS, d]]
+        advances = here - 1 if steps[KINDS, d] == 0 else here
+        writes = (output_mask >> d) & 1
         if place >= deepest and advances > 0:
-            moved = ALL_DIMS if start else 0
-            for k in range(max(place, 0), depth):
-                moved |= 1 << outer_loops[k]
-            load = loaded(l2_tiles, moved, d)
-            store = l2_tiles[OUT] if moved & output_mask else 0
-            dram_out = transfer(store, offchip, offchip_shift)
-            moved |= inner_moved
-            noc_load = loaded(pe_tiles, moved, d)
-            noc_store = pe_tiles[OUT] if moved & output_mask else 0
-            if start:
-                # the first fills come before everything else, outside the maximum
-                fill = transfer(noc_load, noc, noc_shift)
-                dram_fill = transfer(load, offchip, offchip_shift)
-                row[NOC_IN] += fill
-                row[BOUND_NOC_IN] += fill
-                row[DRAM_IN_CYCLES] += dram_fill
-                row[BOUND_DRAM] += dram_fill
-                row[LATENCY] += fill + dram_fill
-                load = 0
-                noc_load = 0
-            step0[:] = 0
-            add_steps(step0, one, one, compute, noc_load, noc_store, noc, noc_shift)
-            fresh = first * advances if start or (output_mask >> d) & 1 else 0
-            for flag in range(2):
-                number = times * advances - fresh if flag else fresh
-                if number > 0:
-                    elements = load + store if flag else load
-                    dram_in = transfer(elements, offchip, offchip_shift)
-                    add_outer_steps(row, number, flag, totals, step0, dram_in, dram_out)
+            steps[PE_MOVES, d] = NEXT + steps[KINDS, d]
+            steps[L2_MOVES, d] = SPAN_NEXT + steps[KINDS, d]
+            fresh = first * advances if writes else 0
+            add_advances(
+                row, hw, d, moved, inner_moved, fresh, times * advances - fresh,
+                steps, segs, kept, span_kept,
+            )  # fmt: skip
+        steps[PE_MOVES, d] = REWIND + steps[KINDS, d]
+        steps[L2_MOVES, d] = SPAN_AT + steps[KINDS, d]
+        moved &= ~(1 << d)
         times *= here
-        if place >= 0 and not (output_mask >> d) & 1:
-            # partial sums are new only while every reduction loop is in its first step
-            first = first if kinds[d] == 0 else 0
-        else:
+        if writes:
             first *= here
+        elif steps[KINDS, d] > 0:
+            # partial sums are new only while every reduction loop is in its first step
+            first = 0
 
 
-@inner_function(locals={"depth": int64, "deepest": int64, "inner_moved": int64})
+@inner_function(locals={"depth": int64, "varying": int64, "deepest": int64, "inner_moved": int64})
 def stepwise(
     row: IntTable,
     hw: IntTable,
@@ -197,7 +255,9 @@ def stepwise(
     dims: IntTable,
     segs: SegTable,
     rows: RowTable,
-    work: IntTable,
+    kept: RowTable,
+    span_kept: RowTable,
+    steps: IntTable,
 ) -> None:
     """Latency, its parts and what binds it, into `row` (whose fields must be zero).
 
@@ -210,36 +270,35 @@ def stepwise(
         dims: Dimension table.
         segs: Segment table.
         rows: Input rows a pair of segments touches.
-        work: Work table, ``(WORK_ROWS, WORK_COLUMNS)``.
+        kept: Input rows PEs still hold after a pair of moves.
+        span_kept: Input rows L2 still holds after a pair of moves.
+        steps: State of the walk.
     """
-    kinds, key, loops, outer_loops = work[KINDS], work[KEY], work[LOOPS], work[OUTER_LOOPS]
-    ragged = work[RAGGED]
     depth = 0
     varying = 0
     for place in range(6):
         d = outer_order[place]
-        kinds[d] = 0
+        steps[KINDS, d] = 0
         if dims[d, OUTER] > 1:
-            outer_loops[depth] = d
+            steps[OUTER_LOOPS, depth] = d
             depth += 1
             if dims[d, CLASSES] > 1:
-                ragged[varying] = depth - 1
+                steps[RAGGED, varying] = depth - 1
                 varying += 1
     for bits in range(1 << varying):
         deepest = -1
         for v in range(varying):
             last = (bits >> v) & 1
-            kinds[outer_loops[ragged[v]]] = last
+            steps[KINDS, steps[OUTER_LOOPS, steps[RAGGED, v]]] = last
             if last:
-                deepest = ragged[v]
-        count = active_loops(kinds, inner_order, dims, key, loops)
+                deepest = steps[RAGGED, v]
+        count = active_loops(inner_order, dims, steps)
         inner_moved = 0
         for k in range(count):
-            inner_moved |= 1 << loops[k]
-        inner_totals(
-            work[TOTALS], kinds, dims, segs, rows, key, loops, count,
-            work[DIGITS], work[TIMES], work[FIRSTS], hw, fixed,
-        )  # fmt: skip
-        compute = fill_pe_tiles(work[PE_TILES], key, segs, rows, hw, fixed)
-        fill_l2_tiles(work[L2_TILES], kinds, dims, hw)
-        add_class(row, hw, depth, deepest, inner_moved, compute, dims, work)
+            inner_moved |= 1 << steps[LOOPS, k]
+        inner_totals(count, hw, fixed, steps, dims, segs, rows, kept)
+        fill_pe_tiles(hw, fixed, steps, segs, rows)
+        fill_l2_tiles(hw, steps, dims)
+        if bits == 0:
+            add_first_step(row, hw, steps)
+        add_class(row, hw, depth, deepest, inner_moved, steps, dims, segs, kept, span_kept)

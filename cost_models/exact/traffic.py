@@ -12,8 +12,10 @@ from cost_models.exact.layout import (
     DRAM_OUT_W,
     EXTENT,
     FILTER_MASK,
+    HALO_RETAIN,
+    HALO_SLIDE,
     HW_DEPTHWISE,
-    HW_SLIDE,
+    HW_HALO,
     HW_STRIDE,
     L1DRAIN_OUT,
     L1W_FIL,
@@ -34,10 +36,12 @@ from cost_models.exact.layout import (
     X,
     Y,
 )
+from cost_models.exact.retain import retained_dram_input, retained_input
+from cost_models.exact.tables import EVENT
 
 
 @inner_function
-def fill_traffic(
+def fill_reloaded_input(
     row: IntTable,
     hw: IntTable,
     outer_order: IntTable,
@@ -46,9 +50,8 @@ def fill_traffic(
     dims: IntTable,
     sums: RowTable,
 ) -> None:
-    """The traffic of the three tensors over both boundaries, into `row`."""
-    output_mask = DEPTHWISE_OUTPUT_MASK if hw[HW_DEPTHWISE] else OUTPUT_MASK
-    slide = hw[HW_SLIDE] == 1
+    """Input traffic where a moving tile is fetched in full, or less what a slide leaves."""
+    slide = hw[HW_HALO] == HALO_SLIDE
     row[DRAM_IN] = dram_input(outer_order, dims, hw[HW_STRIDE], slide)
     distinct, tiles, delivered = input_volume(outer_order, inner_order, dims, sums)
     if slide:
@@ -62,6 +65,31 @@ def fill_traffic(
     row[L2R_IN] = distinct
     row[L2R_IN_TILE] = tiles
     row[L1W_IN] = delivered
+
+
+@inner_function
+def fill_traffic(
+    row: IntTable,
+    hw: IntTable,
+    outer_order: IntTable,
+    inner_order: IntTable,
+    fixed: int,
+    dims: IntTable,
+    sums: RowTable,
+    kept_sums: RowTable,
+    span_sums: RowTable,
+    steps: IntTable,
+) -> None:
+    """The traffic of the three tensors over both boundaries, into `row`."""
+    output_mask = DEPTHWISE_OUTPUT_MASK if hw[HW_DEPTHWISE] else OUTPUT_MASK
+    if hw[HW_HALO] == HALO_RETAIN:
+        events = steps[EVENT]
+        row[DRAM_IN] = retained_dram_input(outer_order, dims, span_sums, events)
+        row[L2R_IN], row[L2R_IN_TILE], row[L1W_IN] = retained_input(
+            outer_order, inner_order, dims, kept_sums, events
+        )
+    else:
+        fill_reloaded_input(row, hw, outer_order, inner_order, fixed, dims, sums)
     for tensor in range(2):
         mask = output_mask if tensor else FILTER_MASK
         elements = dram_tensor(mask, outer_order, dims)

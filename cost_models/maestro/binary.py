@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cost_models.accelerator import UNLIMITED_BW, Accelerator
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
 from cost_models.dataflow import Dataflow
 from cost_models.infeasible import Infeasible, MappingError, ReasonCode
-from cost_models.mapping import Mapping, MappingBatch
+from cost_models.mapping import Mapping
+from cost_models.mapping_batch import MappingBatch
 from cost_models.model import CostModelError, ModelCapabilities, Symmetry
 from cost_models.network import print_network
 from cost_models.physical import L1_ACCESS, L2_ACCESS, MAC_NJ
@@ -136,12 +138,7 @@ class BinaryModel:
         return CostBatch(
             reason=np.array(reasons, np.int8),
             figures={name: np.array([getattr(c, name) for c in costs]) for name in FIGURES},
-            accesses={
-                tensor: {
-                    kind: np.array([c.accesses[tensor][kind] for c in costs]) for kind in kinds
-                }
-                for tensor, kinds in ACCESS_COLUMNS.items()
-            },
+            accesses={tensor: _access_arrays(costs, tensor) for tensor in ACCESS_COLUMNS},
             detail={name: np.array([c.detail[name] for c in costs]) for name in DETAIL_COLUMNS},
             one=costs.__getitem__,
         )
@@ -169,25 +166,35 @@ class BinaryModel:
         return [str(self.path), *(f"--{name}={value}" for name, value in options.items())]
 
 
+def _access_arrays(costs: list[Cost], tensor: str) -> dict[str, NDArray[np.float64]]:
+    kinds = ACCESS_COLUMNS[tensor]
+    return {kind: np.array([cost.accesses[tensor][kind] for cost in costs]) for kind in kinds}
+
+
 def _cost(row: dict[str, float], layer: Layer) -> Cost:
     """The program's row; a GEMM of several products is one run for each of them."""
-    accesses = {
-        tensor: {kind: row[column] for kind, column in kinds.items()}
-        for tensor, kinds in ACCESS_COLUMNS.items()
-    }
-    figures: dict[str, Any] = {name: row[column] for name, column in FIGURE_COLUMNS.items()}
-    l1 = sum(n for kinds in accesses.values() for k, n in kinds.items() if k.startswith("l1"))
-    l2 = sum(n for kinds in accesses.values() for k, n in kinds.items() if k.startswith("l2"))
-    figures["energy_total_nj"] = MAC_NJ * (row["Num MACs"] + L1_ACCESS * l1 + L2_ACCESS * l2)
     repeats = layer.N if layer.kind is LayerKind.GEMM else 1
+    figures: dict[str, Any] = {name: row[column] for name, column in FIGURE_COLUMNS.items()}
+    figures["energy_total_nj"] = MAC_NJ * (
+        row["Num MACs"] + L1_ACCESS * _added_up(row, "l1") + L2_ACCESS * _added_up(row, "l2")
+    )
     for name in ("latency_cycles", "energy_nj", "energy_total_nj", "macs"):
         figures[name] *= repeats
     return Cost(
         infeasible=None,
         **figures,
-        accesses={t: {k: n * repeats for k, n in kinds.items()} for t, kinds in accesses.items()},
+        accesses={
+            tensor: {kind: row[column] * repeats for kind, column in kinds.items()}
+            for tensor, kinds in ACCESS_COLUMNS.items()
+        },
         detail={name: row[column] for name, column in DETAIL_COLUMNS.items()},
     )
+
+
+def _added_up(row: dict[str, float], buffer: str) -> float:
+    """Accesses of all tensors to a buffer, ``"l1"`` or ``"l2"``."""
+    columns = [ACCESS_COLUMNS[t][f"{buffer}_{kind}"] for t in TENSORS for kind in ("read", "write")]
+    return sum(row[column] for column in columns)
 
 
 def _nothing(why: Infeasible) -> Cost:

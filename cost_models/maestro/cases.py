@@ -8,6 +8,7 @@ are constants, the others have a factor a state, and the walk keeps the products
 
 from __future__ import annotations
 
+from cost_models.maestro.changes import fill_change
 from cost_models.maestro.layout import (
     ACTIVE,
     BIT,
@@ -16,7 +17,6 @@ from cost_models.maestro.layout import (
     COUNT,
     COUPLED,
     DIRECTIVE,
-    EXITS,
     F_ALL,
     F_OUT,
     F_SET,
@@ -25,24 +25,24 @@ from cost_models.maestro.layout import (
     IN_FILTER,
     IN_INPUT,
     IN_OUTPUT,
-    LAST,
     MADE,
     MADE_LAST,
-    MAPPED,
-    MAX_MAPS,
-    NEW,
     NUM_STATES,
     OCCURRED,
     OCCURS,
     OFFSET,
     PATTERN_1,
     PATTERN_2,
+    PLAIN,
+    RAGGED_TAIL,
     RUNTIME,
     SECOND,
+    SHORT,
     SIZED,
     SPATIAL,
     T_FILTER,
     T_INPUT,
+    TAIL,
     TILE,
     UNITS,
     V_FILTER,
@@ -56,12 +56,11 @@ from cost_models.maestro.layout import (
     W_STATE,
     WALKER_1,
     WALKER_2,
-    WHOLE,
     ZERO,
     IntArray,
     part,
 )
-from cost_models.maestro.shares import PLAIN, RAGGED_TAIL, SHORT, TAIL, fill_share
+from cost_models.maestro.shares import fill_share
 
 
 @part
@@ -75,26 +74,20 @@ def start_level(gemm: bool, at: int, work: IntArray) -> None:
     """
     active = ZERO
     cases = 1
-    made_all = made_out = 1
-    edges = 0
+    work[at + CASE] = work[at + VALID] = work[at + OCCURRED] = 0
+    work[at + RUNTIME] = work[at + SIZED] = 0
+    work[at + W_OCCURS] = work[at + W_ALL] = work[at + W_OUT] = 1
+    work[at + W_SET] = 0
     work[at + WALKER_1] = work[at + WALKER_2] = -1
     for d in range(work[at + COUNT]):
-        given, size = work[at + GIVEN + work[at + VAR + d]], work[at + TILE + d]
+        given = work[at + GIVEN + work[at + VAR + d]]
         if work[at + SPATIAL + d]:
-            which = 0 if d == work[at + FIRST] else 1
-            states = _spatial_states(at, d, given, active, which, work)
-            if states > 1:
-                work[at + WALKER_1 + which] = active
-        elif given > size:
+            states = _spatial_states(at, d, given, active, work)
+        elif given > work[at + TILE + d]:
             states = _temporal_states(at, d, given, active, work)
         else:
             states = 1
-            made = work[at + (MADE_LAST if given < size else MADE) + d]
-            made_all *= made
-            if work[at + COUPLED + d] & IN_OUTPUT:
-                made_out *= made
-            if given < size:
-                edges |= work[at + BIT + d]
+            _hold(at, d, given, work)
         if states > 1:
             work[at + NUM_STATES + active] = states
             work[at + DIRECTIVE + active] = d
@@ -103,27 +96,42 @@ def start_level(gemm: bool, at: int, work: IntArray) -> None:
             active += 1
     work[at + ACTIVE] = active
     work[at + CASES] = cases
-    work[at + CASE] = 0
-    work[at + VALID] = work[at + OCCURRED] = work[at + RUNTIME] = work[at + SIZED] = 0
-    work[at + W_OCCURS] = 1
-    work[at + W_ALL] = made_all
-    work[at + W_OUT] = made_out
-    work[at + W_SET] = edges
     _multiply(at, ZERO, work)
+    _fill_shares(gemm, at, work)
+    fill_change(at, IN_INPUT, T_INPUT, V_INPUT, work)
+    fill_change(at, IN_FILTER, T_FILTER, V_FILTER, work)
+
+
+@part
+def _hold(at: int, d: int, given: int, work: IntArray) -> None:
+    """Multiply a temporal map of one state into the products that hold in every case."""
+    made = work[at + MADE + d]
+    if given < work[at + TILE + d]:
+        made = work[at + MADE_LAST + d]
+        work[at + W_SET] |= work[at + BIT + d]
+    work[at + W_ALL] *= made
+    if work[at + COUPLED + d] & IN_OUTPUT:
+        work[at + W_OUT] *= made
+
+
+@part
+def _fill_shares(gemm: bool, at: int, work: IntArray) -> None:
+    """Fill the multipliers of every combination of patterns that the spatial maps come to."""
     walker1, walker2 = work[at + WALKER_1], work[at + WALKER_2]
-    states2 = work[at + NUM_STATES + walker2] if walker2 >= 0 else 1
     if work[at + SECOND] < 0:
         work[at + PATTERN_2] = PLAIN
+    states2 = work[at + NUM_STATES + walker2] if walker2 >= 0 else 1
     for s1 in range(work[at + NUM_STATES + walker1] if walker1 >= 0 else 1):
         for s2 in range(states2):
             fill_share(gemm, at, work[at + PATTERN_1 + s1], work[at + PATTERN_2 + s2], work)
-    _fill_change(at, IN_INPUT, T_INPUT, V_INPUT, work)
-    _fill_change(at, IN_FILTER, T_FILTER, V_FILTER, work)
 
 
 @part
 def _temporal_states(at: int, d: int, given: int, active: int, work: IntArray) -> int:
-    """First tile, full tiles and edge tile of a temporal map that does not cover what is given."""
+    """First tile, full tiles and edge tile of a temporal map that does not cover what is given.
+
+    `AnalyzeIterationStates`, `DFA_iteration-analysis.hpp`.
+    """
     size, offset = work[at + TILE + d], work[at + OFFSET + d]
     steps = (given - size) // offset
     output = work[at + COUPLED + d] & IN_OUTPUT
@@ -147,10 +155,11 @@ def _temporal_states(at: int, d: int, given: int, active: int, work: IntArray) -
 
 
 @part
-def _spatial_states(at: int, d: int, given: int, active: int, which: int, work: IntArray) -> int:
+def _spatial_states(at: int, d: int, given: int, active: int, work: IntArray) -> int:
     """States of a spatial map and the pattern of each; its factors are in the shares."""
     size, offset, units = work[at + TILE + d], work[at + OFFSET + d], work[at + UNITS]
-    pattern = at + (PATTERN_1 if which == 0 else PATTERN_2)
+    first = d == work[at + FIRST]
+    pattern = at + (PATTERN_1 if first else PATTERN_2)
     cover = size + offset * (units - 1)
     work[pattern] = SHORT if given < cover else PLAIN
     if given <= cover:
@@ -169,46 +178,26 @@ def _spatial_states(at: int, d: int, given: int, active: int, which: int, work: 
         count = 2
     done = steps * offset * units
     if done + cover != given and done + offset * units + cover > given:
-        rest = given - done - offset * units
-        full = 1 if rest < size else (rest - size) // offset + 1
-        work[pattern + count] = RAGGED_TAIL if (full - 1) * offset + size < rest else TAIL
+        work[pattern + count] = _tail(given - done - offset * units, size, offset)
         count += 1
+    if count > 1:
+        work[at + (WALKER_1 if first else WALKER_2)] = active
     return count
 
 
 @part
-def _fill_change(at: int, tensor: int, factor_row: int, variant_row: int, work: IntArray) -> None:
-    """What a tensor's PEs load along temporal maps, by the innermost directive that moved."""
-    base = 1
-    for d in range(work[at + COUNT]):
-        if work[at + COUPLED + d] & tensor and not work[at + SPATIAL + d]:
-            edge = work[at + GIVEN + work[at + VAR + d]] < work[at + TILE + d]
-            base *= work[at + (LAST if edge else TILE) + d]
-    work[at + factor_row + MAX_MAPS] = base
-    work[at + variant_row + MAX_MAPS] = MAPPED
-    again = False
-    for k in range(work[at + ACTIVE] - 1, -1, -1):
-        d = work[at + DIRECTIVE + k]
-        factor, variant = 0, WHOLE
-        if work[at + COUPLED + d] & tensor:
-            factor = base
-            first, second = work[at + FIRST], work[at + SECOND]
-            if first > d or (first == d and not again):
-                variant += 2
-            if second > d or (second == d and not again):
-                variant += 1
-            if not again and not work[at + SPATIAL + d]:
-                factor = base // work[at + TILE + d] * work[at + NEW + d]
-                if work[at + NEW + d] == 0:
-                    variant = EXITS
-            again = True
-        work[at + factor_row + k] = factor
-        work[at + variant_row + k] = variant
+def _tail(rest: int, size: int, offset: int) -> int:
+    """Pattern of the last step, in which `rest` elements are left."""
+    full = 1 if rest < size else (rest - size) // offset + 1
+    return RAGGED_TAIL if (full - 1) * offset + size < rest else TAIL
 
 
 @part
 def next_case(at: int, work: IntArray) -> None:
-    """Go to the next case: per directive the order is 1 .. n - 1, 0, the last directive fastest."""
+    """Go to the next case: per directive the order is 1 .. n - 1, 0, the last directive fastest.
+
+    `ConstructIterationStatusTable`, `DFA_iteration-analysis.hpp`.
+    """
     work[at + CASE] += 1
     k = work[at + ACTIVE] - 1
     while k >= 0 and work[at + W_STATE + k] == 0:

@@ -6,6 +6,8 @@ One flat array keeps the compiled calls small: each array argument costs seven w
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,7 +53,9 @@ COUNT, UNITS, EDGE_UNITS, FIRST, SECOND = (_HEAD + i for i in range(5))
 """Directives, sub-clusters, sub-clusters of an edge step, and the spatial maps (-1: no second)."""
 
 # Multipliers of the spatial maps, by the pattern both are in: SHARE + pattern * SHARE_ROWS + row.
-# A pattern is 4 * first + second, each as `shares` names them.
+PLAIN, SHORT, TAIL, RAGGED_TAIL = range(4)
+"""Patterns of one spatial map: every PE full; one step that is not; a last step of full PEs only;
+and one whose last PE is ragged. That of both maps is 4 * first + second."""
 PATTERNS = 16
 STAMPS = _HEAD + 5
 SHARE = STAMPS + PATTERNS
@@ -88,7 +92,9 @@ MEMO_STAMP = MAX_LEVELS * LEVEL_SIZE
 MEMO_RUNTIME = MEMO_STAMP + MAX_LEVELS * SETS
 STAMP = MEMO_RUNTIME + MAX_LEVELS * SETS
 """Number of the mapping at hand: what carries another number is left over from an earlier one."""
-WORK_SIZE = STAMP + 1
+EXTENTS = STAMP + 1
+"""Extents of the level that is being completed, by variable."""
+WORK_SIZE = EXTENTS + NUM_VARIABLES
 BUSY = MAX_LEVELS * SETS
 """In the float array: active PEs of sub-levels by set, then of each level under way."""
 WORK_FLOATS = BUSY + MAX_LEVELS
@@ -99,7 +105,9 @@ INPUT_READS, FILTER_READS, OUTPUT_WRITES, OUTPUT_L1 = range(5, 9)
 PEAK_BW, OFFCHIP_REQ, RECORDS, ALL_OCCURRED = range(9, 13)
 IN_MIN, IN_MAX, IN_SUM, OUT_MIN, OUT_MAX, OUT_SUM, COMPUTE_SUM, BW_SUM = range(13, 21)
 LAST_MACS, LAST_LOADS = 21, 22
-RAW_ENTRIES = 23
+L2_LOADS, L2_OUTPUT = 23, 24
+"""L2 requirement so far: of inputs and filters, and of outputs."""
+RAW_ENTRIES = 25
 NEVER = np.iinfo(np.int64).max
 """Minimum of nothing."""
 
@@ -107,11 +115,43 @@ NEVER = np.iinfo(np.int64).max
 ZERO, TWO = np.int64(0), np.int64(2)
 YES, NO = np.bool_(True), np.bool_(False)
 
+
+class Case(NamedTuple):
+    """Volumes of one case, of the whole array but for `critical`.
+
+    Args:
+        occurs: How often the case occurs (`GetNumOccurrences`); not positive where 32 bits are
+            too few.
+        inputs: Input elements that the array loads (`GetSpatialIngressTraffic`); EXITS where the
+            program stops there.
+        filters: Filter elements likewise.
+        egress: Outputs that leave it (`GetSpatialEgressTraffic`).
+        macs: MACs of all PEs (`GetOutputTensorSpatialMappingSize`, with partial sums).
+        critical: MACs of the busiest PE (`GetNumCriticalPathPartialSums`); where it has none, the
+            program skips the case.
+        edges: Set of directives that are in an edge tile.
+        pattern1: Pattern of the first spatial map.
+        pattern2: Pattern of the second.
+    """
+
+    occurs: int
+    inputs: int
+    filters: int
+    egress: int
+    macs: int
+    critical: int
+    edges: int
+    pattern1: int
+    pattern2: int
+
+
 part = inner_function(error_model="numpy")
 """Compiles a part of the kernel: C++'s arithmetic, and no way in from Python."""
+inlined = inner_function(error_model="numpy", forceinline=True)
+"""The same for what runs once a case: a call costs more than what it does."""
 
-# What becomes of a mapping.
-OK, REFUSED, DIES, NO_PES = range(4)
+# What becomes of a mapping; of a case also that a sub-cluster must be evaluated first.
+OK, REFUSED, DIES, NO_PES, DESCENDS = range(5)
 
 
 @part

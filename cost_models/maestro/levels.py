@@ -1,39 +1,24 @@
-"""The cluster levels of a mapping, and the static tables MAESTRO derives from them.
+"""The cluster levels of a mapping.
 
 A *program* is a mapping as integers: for each level its directives (variable, map class, size,
 offset), outermost first. This file completes a program as MAESTRO's cluster analysis does
-(`DFA_cluster-analysis.hpp`, `DFA_cluster-unit.hpp`) and computes per directive how many elements a
-tile, an edge tile and their new parts have (`CA_reuse-analysis.hpp`).
+(`AnalyzeClusters`, `DFA_cluster-analysis.hpp`).
 """
 
 from __future__ import annotations
 
-import numpy as np
-
 from cost_models.maestro.layout import (
-    BIT,
     COUNT,
     COUPLED,
-    EDGE_UNITS,
+    EXTENTS,
     FIRST,
     IN_FILTER,
     IN_INPUT,
-    IN_OUTPUT,
-    LAST,
-    LAST_NEW,
     LEVEL_SIZE,
-    MADE,
-    MADE_LAST,
     MASK_FILTER,
     MASK_INPUT,
-    MASK_OUTPUT,
-    NEW,
     NO_PES,
     NUM_VARIABLES,
-    O_LAST,
-    O_LAST_NEW,
-    O_NEW,
-    O_TILE,
     OFFSET,
     OK,
     P_OFFSET,
@@ -56,6 +41,7 @@ from cost_models.maestro.layout import (
     Y,
     part,
 )
+from cost_models.maestro.tables import fill_tables
 
 
 @part
@@ -87,77 +73,117 @@ def build_levels(
         per_cluster *= clusters[level]
     if per_cluster > num_pes:
         return NO_PES
-    extents = np.empty(NUM_VARIABLES, np.int64)
     for var in range(NUM_VARIABLES):
-        extents[var] = layer[var]
+        work[EXTENTS + var] = layer[var]
     for level in range(num_levels):
         at = level * LEVEL_SIZE
-        if not _complete(layer, extents, program, counts, level, at, work):
+        if not _complete(layer, program, counts, level, at, work):
             return REFUSED
         work[at + UNITS] = num_pes // per_cluster if level == 0 else clusters[level - 1]
-        _fill_tables(layer, extents, at, work)
+        fill_tables(layer, at, work)
         if level + 1 < num_levels:
-            _shrink(extents, at, work)
+            _shrink(at, work)
     return OK
 
 
 @part
-def _shrink(extents: IntArray, at: int, work: IntArray) -> None:
-    """The extents of the level below: the tiles of variables that an input tensor has."""
+def _shrink(at: int, work: IntArray) -> None:
+    """The extents of the level below: the tiles of variables that an input tensor has.
+
+    `ConstructLowerClusterDimensionTable`.
+    """
     for var in range(NUM_VARIABLES):
         size = 0
         for d in range(work[at + COUNT]):
             if work[at + VAR + d] == var and work[at + COUPLED + d] & (IN_INPUT | IN_FILTER):
-                size = min(work[at + TILE + d], extents[var])
-        extents[var] = size
+                size = min(work[at + TILE + d], work[EXTENTS + var])
+        work[EXTENTS + var] = size
 
 
 @part
 def _complete(
-    layer: IntArray,
-    extents: IntArray,
-    program: IntArray,
-    counts: IntArray,
-    level: int,
-    at: int,
-    work: IntArray,
+    layer: IntArray, program: IntArray, counts: IntArray, level: int, at: int, work: IntArray
 ) -> bool:
     """Write a level's maps with inherited and unrolled ones; False where MAESTRO refuses them."""
+    own = _mapped(program, counts, level)
+    if own < 0:
+        return False
+    count = _inherit(level, at, own, work)
+    inherited = 0
+    for d in range(count):
+        inherited |= 1 << work[at + VAR + d]
+    count = _convert(program, counts, level, at, count, work)
+    if count < 0:
+        return False
+    work[at + COUNT] = _unroll(layer, at, count, own | inherited, work)
+    return _settle(layer, level, at, work)
+
+
+@part
+def _mapped(program: IntArray, counts: IntArray, level: int) -> int:
+    """The set of variables that a level maps itself; -1 where it maps one twice."""
     seen = 0
     for d in range(counts[level]):
         bit = 1 << program[level, P_VAR, d]
         if seen & bit:
-            return False
+            return -1
         seen |= bit
+    return seen
+
+
+@part
+def _inherit(level: int, at: int, own: int, work: IntArray) -> int:
+    """Put maps that only the level above has in front, reversed (`InheritMissingDirectives`)."""
     count = ZERO
     if level > 0:
         above = at - LEVEL_SIZE
         for d in range(work[above + COUNT] - 1, -1, -1):
             var = work[above + VAR + d]
-            if not (seen >> var) & 1:
+            if not (own >> var) & 1:
                 _put(at, count, var, ZERO, work[above + TILE + d], work[above + OFFSET + d], work)
                 count += 1
-        for d in range(count):
-            seen |= 1 << work[at + VAR + d]
+    return int(count)
+
+
+@part
+def _convert(
+    program: IntArray, counts: IntArray, level: int, at: int, count: int, work: IntArray
+) -> int:
+    """Append the level's own maps, X' and Y' as X and Y (`ConvertToInputCentric`).
+
+    Returns:
+        The number of maps; -1 where there is no map of the filter rows or columns to convert with.
+    """
     for d in range(counts[level]):
         var, size = program[level, P_VAR, d], program[level, P_SIZE, d]
         if program[level, P_PRIME, d]:
             taps = _own_size(program, counts, level, R if var == Y else S)
             if taps == 0:
-                return False
+                return -1
             size += taps - 1
         _put(at, count, var, program[level, P_SPATIAL, d], size, program[level, P_OFFSET, d], work)
         count += 1
-    moved = layer[MASK_INPUT] | layer[MASK_FILTER]
+    return count
+
+
+@part
+def _unroll(layer: IntArray, at: int, count: int, seen: int, work: IntArray) -> int:
+    """Append whole maps of variables that nothing maps (`UnrollMissingDirectives`)."""
+    missing = (layer[MASK_INPUT] | layer[MASK_FILTER]) & ~seen
     for var in range(NUM_VARIABLES):
-        if (moved >> var) & 1 and not (seen >> var) & 1:
-            _put(at, count, var, ZERO, extents[var], extents[var], work)
+        if (missing >> var) & 1:
+            extent = work[EXTENTS + var]
+            _put(at, count, var, ZERO, extent, extent, work)
             count += 1
-    work[at + COUNT] = count
-    work[at + FIRST] = -1
-    work[at + SECOND] = -1
-    for d in range(count):
-        if extents[work[at + VAR + d]] == 0:
+    return count
+
+
+@part
+def _settle(layer: IntArray, level: int, at: int, work: IntArray) -> bool:
+    """Apply the stride and find the spatial maps; False unless there are one or two."""
+    work[at + FIRST] = work[at + SECOND] = -1
+    for d in range(work[at + COUNT]):
+        if work[EXTENTS + work[at + VAR + d]] == 0:
             return False
         if layer[STRIDE] != 1 and work[at + VAR + d] >= X:
             _apply_stride(layer, level, at, d, work)
@@ -186,66 +212,13 @@ def _own_size(program: IntArray, counts: IntArray, level: int, var: int) -> int:
 
 @part
 def _apply_stride(layer: IntArray, level: int, at: int, d: int, work: IntArray) -> None:
-    """Turn unstrided rows and columns into input ones; below the top a wide stride is mistaken."""
+    """Turn unstrided rows and columns into input ones (`ApplyOuterStride`).
+
+    Below the top a stride wider than the filter is mistaken.
+    """
     taps, stride = layer[R if work[at + VAR + d] == Y else S], layer[STRIDE]
     if work[at + TILE + d] < taps:
         return
     steps = (work[at + TILE + d] + stride - taps) // stride
     work[at + TILE + d] = steps * min(stride, taps) + max(taps - stride, 0)
     work[at + OFFSET + d] = steps * (taps if level > 0 and taps < stride else stride)
-
-
-@part
-def _fill_tables(layer: IntArray, extents: IntArray, at: int, work: IntArray) -> None:
-    tile_r = last_r = tile_s = last_s = 1
-    for d in range(work[at + COUNT]):
-        var = work[at + VAR + d]
-        extent, size, offset = extents[var], work[at + TILE + d], work[at + OFFSET + d]
-        steps = (extent - size) // offset if extent > size else 0
-        rest = extent - (steps + 1) * offset
-        if rest < 0:
-            rest = extent
-        last = rest if steps * offset + size < extent or size > extent else size
-        still = extent <= size and not work[at + SPATIAL + d]
-        new = 0 if still else min(size, offset)
-        last_new = max(offset - (size - rest), 0)
-        work[at + LAST + d] = work[at + O_LAST + d] = last
-        work[at + NEW + d] = work[at + O_NEW + d] = new
-        work[at + LAST_NEW + d] = work[at + O_LAST_NEW + d] = last_new
-        work[at + O_TILE + d] = size
-        work[at + BIT + d] = 1 << d if last != size else 0
-        work[at + COUPLED + d] = (
-            (IN_INPUT if (layer[MASK_INPUT] >> var) & 1 else 0)
-            | (IN_FILTER if (layer[MASK_FILTER] >> var) & 1 else 0)
-            | (IN_OUTPUT if (layer[MASK_OUTPUT] >> var) & 1 else 0)
-        )
-        if var == R:
-            tile_r, last_r = size, last
-        elif var == S:
-            tile_s, last_s = size, last
-        if d == work[at + FIRST]:
-            work[at + EDGE_UNITS] = _edge_units(extent, size, offset, work[at + UNITS])
-    for d in range(work[at + COUNT]):
-        var = work[at + VAR + d]
-        if var >= X:
-            size, offset = work[at + TILE + d], work[at + OFFSET + d]
-            last = work[at + LAST + d] - (last_r if var == Y else last_s) + 1
-            work[at + O_TILE + d] = size - (tile_r if var == Y else tile_s) + 1
-            work[at + O_LAST + d] = last
-            work[at + O_NEW + d] = min(offset, size)
-            work[at + O_LAST_NEW + d] = min(offset, last)
-        output = work[at + COUPLED + d] & IN_OUTPUT
-        work[at + MADE + d] = work[at + (O_TILE if output else TILE) + d]
-        work[at + MADE_LAST + d] = work[at + (O_LAST if output else LAST) + d]
-
-
-@part
-def _edge_units(extent: int, size: int, offset: int, units: int) -> int:
-    """Sub-clusters at work in the last spatial step, as MAESTRO counts them."""
-    if extent <= size:
-        return 1
-    steps = (extent - size) // offset + 1
-    if extent <= offset * (units - 1) + size:
-        return steps + (1 if offset * (steps - 1) + size < extent else 0)
-    rest = extent - steps // units * offset * units
-    return 1 if rest < size else (rest - size) // offset + 1

@@ -14,21 +14,16 @@ from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
 from cost_models.dataflow import Dataflow
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.maestro import guard as laws
-from cost_models.maestro.kernel import (
-    ACCESS_KINDS,
-    DETAILS,
-    FIRST_ACCESS,
-    FIRST_DETAIL,
-    OUTPUTS,
-    evaluate_program,
-    evaluate_rows,
-)
+from cost_models.maestro.kernel import evaluate_program, evaluate_rows
 from cost_models.maestro.layout import HARDWARE_ENTRIES, IntArray
 from cost_models.maestro.levers import find_levers
 from cost_models.maestro.program import compile_dataflow, layer_entries
-from cost_models.maestro.reasons import why_dead
-from cost_models.mapping import Mapping, MappingBatch
+from cost_models.maestro.reasons import unread, why_dead
+from cost_models.maestro.report import ACCESS_KINDS, DETAILS, FIRST_ACCESS, FIRST_DETAIL, OUTPUTS
+from cost_models.mapping import Mapping
+from cost_models.mapping_batch import MappingBatch
 from cost_models.model import CostModelError, ModelCapabilities, Symmetry
+from cost_models.physical import MAESTRO_DOUBTS
 from cost_models.threads import default_threads, run_rows
 from layers import Layer
 
@@ -57,7 +52,7 @@ class MaestroModel:
             raise CostModelError(f"threads: got {threads!r}, expected a whole number of at least 1")
         self.guard = guard
         self.capabilities = ModelCapabilities(
-            Symmetry.TILE, MAESTRO_LAWS if guard else None, sound=guard
+            Symmetry.TILE, MAESTRO_LAWS if guard else None, sound=guard, doubts=MAESTRO_DOUBTS
         )
         self.threads = threads
 
@@ -73,6 +68,7 @@ class MaestroModel:
         Returns:
             The cost; every figure is inf where `infeasible` says why there is none.
         """
+        accelerator = accelerator.in_elements()
         if isinstance(mapping, Dataflow):
             return self._evaluate_dataflow(layer, accelerator, mapping)
         batch = MappingBatch.from_mappings([mapping], layer.extents)
@@ -95,6 +91,7 @@ class MaestroModel:
         Returns:
             `B` costs as ``(B,)`` arrays; infeasible rows hold ``inf`` and their reason code.
         """
+        accelerator = accelerator.in_elements()
         out, reason = self._run(layer, accelerator, mappings, self.guard)
 
         def explain(row: int) -> Infeasible:
@@ -119,6 +116,10 @@ class MaestroModel:
             out[:] = np.inf
             reason[:] = ReasonCode.TOO_LARGE
             return out, reason
+        if unread(layer):
+            out[:] = np.inf
+            reason[:] = ReasonCode.REFUSED
+            return out, reason
         pes = np.empty(0, np.int32) if batch.num_pes is None else batch.num_pes
         entries = layer_entries(layer)
         extents = np.array(layer.extents, np.int64)
@@ -131,6 +132,10 @@ class MaestroModel:
             )
 
         run_rows(work, size, default_threads() if self.threads is None else self.threads)
+        if batch.parallel2 is not None or batch.bypass is not None:
+            beyond = _beyond(batch)
+            out[:, beyond] = np.inf
+            reason[beyond] = ReasonCode.REFUSED
         return out, reason
 
     def _evaluate_dataflow(
@@ -192,6 +197,16 @@ class MaestroModel:
             return (*found, *report.levers) if limit or not found else found
 
         return report.with_levers(find)
+
+
+def _beyond(batch: MappingBatch) -> NDArray[np.bool_]:
+    """``(B,)``: mappings that spread a second dimension of a level, or let a tensor bypass one."""
+    beyond = np.zeros(len(batch), np.bool_)
+    if batch.parallel2 is not None:
+        beyond |= (batch.parallel2 >= 0).any(axis=1)
+    if batch.bypass is not None:
+        beyond |= batch.bypass.any(axis=(1, 2))
+    return beyond
 
 
 def _cost(figures: list[float], why: Infeasible | None) -> Cost:

@@ -23,6 +23,7 @@ from cost_models.maestro.layout import (
     VARIABLES,
     IntArray,
 )
+from cost_models.maestro.reasons import unread
 from cost_models.network import dimensions, language_kind
 from layers import Layer, LayerKind
 
@@ -74,7 +75,7 @@ def _layer_entries(layer: Layer, y: int, x: int, kind: LayerKind, batch: bool) -
         if batch and not product and entry != MASK_FILTER:
             dims = "N" + dims
         entries[entry] = sum(1 << VARIABLES.index(dim) for dim in dims)
-    entries[STRIDE] = layer.stride
+    entries[STRIDE] = layer.stride_y
     entries[REPEATS] = layer.N if product else 1
     entries[DEPTHWISE] = layer.depthwise
     entries.setflags(write=False)
@@ -83,6 +84,8 @@ def _layer_entries(layer: Layer, y: int, x: int, kind: LayerKind, batch: bool) -
 
 @lru_cache(maxsize=1024)
 def _compile(dataflow: Dataflow, layer: Layer, y: int, x: int) -> Program | Infeasible:
+    if unread(layer):
+        return _refusal(layer, unread(layer))
     kind = language_kind(layer, dataflow)
     names = {directive.dim for directive in dataflow.directives}
     levels = dataflow.levels

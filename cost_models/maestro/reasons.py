@@ -6,8 +6,19 @@ import math
 from collections.abc import Sequence
 
 from cost_models.infeasible import Infeasible, ReasonCode
-from cost_models.mapping import LEVELS, MappingBatch
+from cost_models.level_names import LEVELS
+from cost_models.mapping import REPEATED
+from cost_models.mapping_batch import MappingBatch
 from layers import DIMS, Layer
+
+
+def unread(layer: Layer) -> str:
+    """What of a layer MAESTRO cannot read; empty where it reads all of it."""
+    if not isinstance(layer.stride, int):
+        return f"its strides {layer.stride} differ, and MAESTRO takes one for rows and columns"
+    if layer.dilation != 1:
+        return f"its filter is dilated ({layer.dilation}), and MAESTRO knows no dilation"
+    return ""
 
 
 def why_dead(
@@ -53,6 +64,8 @@ def why_dead(
             "steps overflow 32 bits",
             levers=("Choose X and Y tiles no larger than the output",),
         )
+    if unread(layer):
+        return Infeasible(code, f"{where}{unread(layer)}", levers=("Use the exact model",))
     return Infeasible(
         ReasonCode.REFUSED,
         f"{where}MAESTRO refuses this mapping: {_refusal(layer, mapping)}",
@@ -62,26 +75,32 @@ def why_dead(
 
 def _refusal(layer: Layer, mapping: MappingBatch | None) -> str:
     """Which rule of MAESTRO a mapping breaks."""
-    general = "a level needs one or two SpatialMaps of dimensions that it has, each mapped once"
+    general = (
+        "a level needs one or two SpatialMaps of dimensions that it has, each mapped once, and N "
+        "and G outermost"
+    )
     if mapping is None:
         return general
     if mapping.cluster_size[0] < 1:
         return f"the cluster size is {mapping.cluster_size[0]}, expected at least 1"
     if mapping.num_pes is not None and mapping.num_pes[0] < 1:
         return f"num_pes is {mapping.num_pes[0]}, expected at least 1"
-    for level, name in enumerate(LEVELS):
-        if sorted(mapping.orders[0, level]) != list(range(6)):
-            return f"the {name} loop order is no permutation of {DIMS}"
-        parallel = int(mapping.parallel[0, level])
-        if layer.depthwise and parallel == 0:
-            return f"the {name} level spreads K, which a depthwise layer does not have"
-        for dim, extent in enumerate(layer.extents):
-            tile = int(mapping.tiles[0, level, dim])
-            if tile < 1:
-                return f"the {name} tile of {DIMS[dim]} is {tile}, expected at least 1"
-            if dim >= 4 and dim != parallel and tile < extent:
-                return (
-                    f"the {name} tile of {DIMS[dim]} is {tile}, expected the whole filter "
-                    f"extent {extent}"
-                )
-    return general
+    found = (_refusal_of_level(layer, mapping, level) for level in range(len(LEVELS)))
+    return next((why for why in found if why), general)
+
+
+def _refusal_of_level(layer: Layer, mapping: MappingBatch, level: int) -> str:
+    name, place = LEVELS[level], int(mapping.parallel[0, level])
+    parallel = DIMS[place] if 0 <= place < len(DIMS) else ""
+    if sorted(mapping.orders[0, level]) != list(range(len(DIMS))):
+        return f"the {name} loop order is no permutation of {DIMS}"
+    if layer.depthwise and parallel == "K":
+        return f"the {name} level spreads K, which a depthwise layer does not have"
+    for dim, tile, extent in zip(DIMS, mapping.tiles[0, level], layer.extents, strict=True):
+        if tile < 1:
+            return f"the {name} tile of {dim} is {tile}, expected at least 1"
+        if dim in REPEATED and extent > 1 and (tile > 1 or dim == parallel):
+            return f"{dim} only repeats the nest: keep it outermost, with a tile of 1"
+        if dim in "RS" and dim != parallel and tile < extent:
+            return f"the {name} tile of {dim} is {tile}, expected the whole filter extent {extent}"
+    return ""

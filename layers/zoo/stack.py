@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from layers.layer import Layer, LayerKind
+from layers.dims import LayerKind
+from layers.layer import Layer
 
 
 class Stack:

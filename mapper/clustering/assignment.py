@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from common import atomic_write, suggest
+from common import atomic_write, read_yaml, suggest
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -156,10 +156,7 @@ class Assignment:
             AssignmentError: The file cannot be read or holds no assignment.
         """
         path = Path(path)
-        try:
-            data = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise AssignmentError(f"{path}: cannot be read as YAML or JSON: {error}") from error
+        data = read_yaml(path, AssignmentError, "an assignment as YAML or JSON")
         return cls.from_dict(data, str(path))
 
     def save(self, path: str | Path) -> None:

@@ -102,6 +102,10 @@ class Dataset:
                     data["categorical"],
                     json.loads(str(data["source"])),
                 )
+        except FileNotFoundError:
+            raise DatasetError(
+                f"{path}: not found; expected a dataset that `mapper cluster --out` wrote"
+            ) from None
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise DatasetError(f"{path}: is no dataset: {error}; collect it again") from error
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ class StoredTree:
         tree: The dendrogram.
         agents: The agent budget that the dendrogram suggests.
         kind: Kind of the layer.
-        extents: Its extents K C Y X R S.
+        extents: Its extents K C Y X R S; N and G, where they are left out, are 1.
         limited: Whether the accelerator had limited buffers.
         source: Layer, accelerator, objective, policy and samples it came from.
     """
@@ -53,7 +54,7 @@ class StoredTree:
         """How unlike a layer and accelerator are to these."""
         apart = sum(
             (math.log2(a) - math.log2(b)) ** 2
-            for a, b in zip(self.extents, layer.extents, strict=True)
+            for a, b in zip_longest(self.extents, layer.extents, fillvalue=1)
         )
         kind = 0.0 if self.kind == layer.kind.value else _KIND_APART
         limits = 0.0 if self.limited == is_limited(accelerator) else _LIMITS_APART

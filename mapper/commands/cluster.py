@@ -7,20 +7,40 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mapper.commands.options import AcceleratorOption, CostModelOption, LayerOption, OptionError
+from mapper.commands import completion
+from mapper.commands.options import (
+    AcceleratorOption,
+    CostModelOption,
+    LayerOption,
+    ObjectiveOption,
+    OptionError,
+    SeedOption,
+)
+from mapper.output import check_writable
+from runs import Column, print_rows, say, tell
 
 if TYPE_CHECKING:
     from mapper.clustering import Assignment, ClusterTree, Correlation, Dataset
 
 
+MOST_DATASET = 100_000_000
+"""Samples that a dataset in memory may have."""
+
+
 def cluster(
     layer: LayerOption,
-    objective: Annotated[str, typer.Option("--objective", "-o", help="What is minimised.")] = "edp",
+    objective: ObjectiveOption = "edp",
     policy: Annotated[
-        str, typer.Option(help="The searcher that explores: random, ga, gamma, ppo ...")
+        str,
+        typer.Option(
+            help="The searcher that explores: random, ga, gamma, ppo ...",
+            autocompletion=completion.methods,
+        ),
     ] = "random",
-    samples: Annotated[int, typer.Option(min=3, help="Samples of the dataset.")] = 20_000,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same dataset.")] = 0,
+    samples: Annotated[
+        int, typer.Option(min=3, max=MOST_DATASET, help="Samples of the dataset.")
+    ] = 20_000,
+    seed: SeedOption = 0,
     top: Annotated[float, typer.Option(help="Best share of the samples that counts [%].")] = 15.0,
     correlation: Annotated[
         str, typer.Option(help="pearson, spearman or mutual-information.")
@@ -54,11 +74,17 @@ def cluster(
     from mapper.clustering.dataset import Dataset, collect
 
     budget = _budget(agents)
+    if not 0 < top <= 100:
+        raise OptionError(f"--top: got {top:g}, expected a share above 0 and up to 100 [%]")
+    if threshold is not None and not 0 <= threshold < float("inf"):
+        raise OptionError(f"--threshold: got {threshold:g}, expected a distance of at least 0")
+    if out is not None:
+        check_writable(out)
     problem = Problem(layer, accelerator, objective, cost_model)
     if dataset is not None:
         data = Dataset.load(dataset)
     else:
-        typer.echo(f"Exploring {problem.layer.name} with {policy}: {samples:,} samples", err=True)
+        tell(f"Exploring {problem.layer.name} with {policy}: {samples:,} samples")
         data = collect(problem, policy, samples, seed)
         data = data.choosing(problem.space.nvec > 1)
     best = data.best(top)
@@ -88,31 +114,33 @@ def _print(
     data: Dataset, correlation: Correlation, tree: ClusterTree, assignment: Assignment
 ) -> None:
     import numpy as np
-    from rich.console import Console
-    from rich.table import Table
 
-    console = Console()
     feasible = int(np.isfinite(data.values).sum())
-    console.print(
+    say(
         f"{len(data.values):,} samples, {feasible:,} feasible; "
         f"{correlation.samples:,} of the best correlated by {correlation.method}"
     )
     if correlation.constant:
-        console.print(f"constant among them: {', '.join(correlation.constant)}")
-    pairs = Table("pair of parameters", "correlation", title="strongest correlations")
+        say(f"constant among them: {', '.join(correlation.constant)}")
     strength = np.abs(np.triu(correlation.matrix, 1))
+    pairs = []
     for place in np.argsort(-strength, axis=None, kind="stable")[:8]:
         i, j = np.unravel_index(place, strength.shape)
         names = f"{correlation.names[i]}, {correlation.names[j]}"
-        pairs.add_row(names, f"{correlation.matrix[i, j]:+.2f}")
-    console.print(pairs)
-    members = Table("agent", "parameters", title=f"{len(assignment)} agents")
-    for number, agent in enumerate(assignment.agents):
-        members.add_row(str(number), ", ".join(agent))
-    console.print(members)
+        pairs.append(
+            {"pair of parameters": names, "correlation": f"{correlation.matrix[i, j]:+.2f}"}
+        )
+    stays = Column.lasting("correlation", right=True)
+    print_rows("\nStrongest correlations", pairs, "", [Column.name("pair of parameters"), stays])
+    agents = [
+        {"agent": number, "parameters": ", ".join(agent)}
+        for number, agent in enumerate(assignment.agents)
+    ]
+    columns = [Column.lasting("agent"), Column.name("parameters")]
+    print_rows(f"\n{len(assignment)} agents", agents, "", columns)
     heights = tree.links[:, 2]
-    console.print(
-        f"merges at distances {heights[0]:.2f} to {heights[-1]:.2f}; "
+    say(
+        f"\nmerges at distances {heights[0]:.2f} to {heights[-1]:.2f}; "
         f"the dendrogram suggests {tree.suggested()} agents"
     )
 
@@ -136,7 +164,7 @@ def _write(
         data.save(out / "dataset.npz")
         written.append("dataset.npz")
     if find_spec("matplotlib") is None:
-        typer.echo("no pictures: they need matplotlib (pip install 'marl-mapper[viz]')", err=True)
+        tell("no pictures: they need matplotlib (pip install 'marl-mapper[viz]')")
     else:
         from mapper.clustering import plots
 
@@ -144,4 +172,4 @@ def _write(
         plots.save(plots.heat_map(correlation, title), out / "correlation.png")
         plots.save(plots.dendrogram(tree, len(assignment), title), out / "dendrogram.png")
         written += ["correlation.png", "dendrogram.png"]
-    typer.echo(f"wrote {', '.join(written)} to {out}", err=True)
+    tell(f"wrote {', '.join(written)} to {out}")

@@ -7,26 +7,44 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mapper.commands.options import AcceleratorOption, CostModelOption, OptionError
+from mapper.commands import completion
+from mapper.commands.options import (
+    DEFAULT_STORE,
+    MOST_PROCESSES,
+    MOST_SAMPLES,
+    MOST_SEEDS,
+    AcceleratorOption,
+    CostModelOption,
+    OptionError,
+    StoreOption,
+    TargetOption,
+    checked_target,
+)
+from mapper.output import check_writable
+from runs import tell
 
 if TYPE_CHECKING:
     from runs import RunSummary
-
-StoreOption = Annotated[
-    str, typer.Option("--store", metavar="PATH|URL", help="SQLite file, or any database URL.")
-]
 
 
 def compare(
     layers: Annotated[
         str,
         typer.Option(
-            "--layers", "-l", help="Layers or whole networks, with commas: mobilenetv2.2,vgg16.1."
+            "--layers",
+            "-l",
+            help="Layers or whole networks, with commas: mobilenetv2.2,vgg16.1.",
+            autocompletion=completion.layer_lists,
         ),
     ],
     objectives: Annotated[
         str,
-        typer.Option("--objectives", "-o", help="latency, energy, edp, area ... with commas."),
+        typer.Option(
+            "--objectives",
+            "-o",
+            help="latency, energy, edp, area ... with commas.",
+            autocompletion=completion.objective_lists,
+        ),
     ] = "latency,edp",
     methods: Annotated[
         str,
@@ -35,27 +53,33 @@ def compare(
             "-m",
             help="Searchers, with commas; `all` is every installed one but exhaustive. Options of "
             "one: ga:population=50:offspring=50.",
+            autocompletion=completion.method_lists,
         ),
     ] = "all",
     accelerator: AcceleratorOption = "edge",
     cost_model: CostModelOption = "exact",
-    budget: Annotated[int, typer.Option(min=1, help="Samples of each search.")] = 20_000,
-    seeds: Annotated[int, typer.Option(min=1, help="Searches of each method on each layer.")] = 5,
+    budget: Annotated[
+        int, typer.Option(min=1, max=MOST_SAMPLES, help="Samples of each search.")
+    ] = 20_000,
+    seeds: Annotated[
+        int, typer.Option(min=1, max=MOST_SEEDS, help="Searches of each method on each layer.")
+    ] = 5,
     space: Annotated[
         list[str] | None,
         typer.Option(help="NAME=VALUE: an option of the map space, such as tiles=divisors."),
     ] = None,
-    store: StoreOption = "runs.sqlite",
+    store: StoreOption = DEFAULT_STORE,
     workers: Annotated[
-        int, typer.Option(min=0, help="Processes, one thread each; 0 takes one a core.")
+        int,
+        typer.Option(
+            min=0, max=MOST_PROCESSES, help="Processes, one thread each; 0 takes one a core."
+        ),
     ] = 0,
     ray_address: Annotated[
         str | None,
         typer.Option(help="Search on a Ray cluster instead: auto, HOST:PORT or local."),
     ] = None,
-    target: Annotated[
-        float, typer.Option(help="Arrived is: value <= TARGET times the best any method found.")
-    ] = 1.05,
+    target: TargetOption = 1.05,
     no_run: Annotated[
         bool, typer.Option("--no-run", help="Only show what the store holds already.")
     ] = False,
@@ -82,8 +106,9 @@ def compare(
             f"--format: got {format!r}, expected {', '.join(FORMATS)}."
             f"{suggest(format, list(FORMATS))}"
         )
-    if target < 1:
-        raise OptionError(f"--target: got {target:g}, expected at least 1, such as 1.05")
+    checked_target(target)
+    if plots is not None:
+        check_writable(plots, "--plots")
     plan = make_plan(
         _listed(layers),
         _listed(objectives),
@@ -104,7 +129,7 @@ def compare(
         from mapper.compare.plots import write_figures
 
         for path in [path for summary in summaries for path in write_figures(summary, plots)]:
-            typer.echo(f"wrote {path}", err=True)
+            tell(f"wrote {path}")
     if not all(entry.finished for summary in summaries for entry in summary.entries):
         raise typer.Exit(1)
 
@@ -130,6 +155,6 @@ def _cores() -> int:
 def _tell(outcome: RunSummary) -> None:
     """On standard error: what is missing, and why."""
     for name in outcome.busy:
-        typer.echo(f"under way in another process: {name}", err=True)
+        tell(f"under way in another process: {name}")
     if outcome.stopped:
-        typer.echo("stopped; the same command goes on from here", err=True)
+        tell("stopped; the same command goes on from here")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from common import read_text
+from mapper.commands import completion
 from mapper.commands.options import (
     AcceleratorOption,
     JsonFlag,
@@ -19,6 +21,7 @@ from mapper.commands.options import (
     SimdLanes,
     accelerator_of,
 )
+from runs import print_json, say, tell
 
 if TYPE_CHECKING:
     from cost_models import Accelerator, Cost, CostModel, Dataflow, Mapping
@@ -35,6 +38,7 @@ def evaluate(
             "-l",
             help="Zoo name, FILE.yaml:NAME, or in line (see `mapper search --help`); "
             "not needed for a .m file that names its layers.",
+            autocompletion=completion.layers,
         ),
     ] = None,
     mapping: Annotated[Path | None, typer.Option(help="A mapping as YAML.")] = None,
@@ -43,7 +47,11 @@ def evaluate(
     ] = None,
     accelerator: AcceleratorOption = "edge",
     cost_model: Annotated[
-        str, typer.Option(help="exact, maestro, ..., or all of them side by side.")
+        str,
+        typer.Option(
+            help="exact, maestro, ..., or all of them side by side.",
+            autocompletion=completion.cost_models,
+        ),
     ] = "exact",
     no_guard: Annotated[
         bool, typer.Option("--no-guard", help="The maestro model's raw figures, impossible or not.")
@@ -69,12 +77,14 @@ def evaluate(
     pairs = _pairs(layer, mapping, dataflow)
     models = _models(cost_model, no_guard)
     results = [(pair, _evaluated(pair, chip, models)) for pair in pairs]
+    from mapper.show.cost import print_costs_of_layers
+
     if as_json:
         _print_json(results, chip)
     elif len(results) == 1:
         _print_one(*results[0], chip, models)
     else:
-        _print_many(results)
+        print_costs_of_layers([(layer.name, costs) for (layer, _), costs in results])
     if not all(cost.feasible for _, costs in results for cost in costs.values()):
         raise typer.Exit(1)
 
@@ -99,12 +109,7 @@ def _pairs_of_file(layer: Layer | None, path: Path) -> list[Pair]:
     """A file of directives belongs to `layer`; a whole network brings its own layers."""
     from cost_models import DataflowError, parse_dataflow, parse_network
 
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise DataflowError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise DataflowError(f"{path}: not UTF-8 text: {error}") from error
+    text = read_text(path, DataflowError, "MAESTRO's directives (.m)")
     if "Network" not in text:
         directives = parse_dataflow(text)
         if not directives.directives:
@@ -139,7 +144,7 @@ def _models(name: str, no_guard: bool) -> dict[str, CostModel]:
             if no_guard and "guard" in str(error):
                 models[known] = cost_models.load(known)
             else:
-                typer.echo(f"{known} is left out: {error}", err=True)
+                tell(f"{known} is left out: {error}")
     return models
 
 
@@ -155,14 +160,13 @@ def _evaluated(pair: Pair, chip: Accelerator, models: dict[str, CostModel]) -> d
         except CostModelError as error:
             if len(models) == 1:
                 raise
-            typer.echo(f"{name} is left out: {error}", err=True)
+            tell(f"{name} is left out: {error}")
     return costs
 
 
 def _print_json(results: list[tuple[Pair, dict[str, Cost]]], chip: Accelerator) -> None:
     import layers
     from mapper.show.cost import cost_values
-    from runs import print_json
 
     rows = []
     for (layer, mapping), costs in results:
@@ -212,35 +216,33 @@ def _print_one(
 ) -> None:
     import layers
     from cost_models import loop_nest
-    from mapper.show.cost import bounds_of, print_costs
+    from mapper.show.cost import bounds_of, print_costs, print_infeasible
     from mapper.show.limits import what_limits
 
     layer, given = pair
     mapping = _as_mapping(layer, given)
-    typer.echo(f"Layer {layer.name}: {layers.inline(layer)}, {layer.macs:,} MACs\n")
+    say(f"Layer {layer.name}: {layers.inline(layer)}, {layer.macs:,} MACs\n")
     if mapping is not given:
-        typer.echo(f"{given}\n")
+        say(f"{given}\n")
     if mapping is not None:
-        typer.echo(f"{loop_nest(mapping, layer, chip.num_pes)}\n")
+        print(f"{loop_nest(mapping, layer, chip.num_pes)}\n")
     feasible = {name: cost for name, cost in costs.items() if cost.feasible}
     title = f"Cost on {_shown_chip(chip)}"
     if len(costs) == len(feasible) == 1:
         ((name, cost),) = feasible.items()
         print_costs(feasible, title, bounds_of(models[name], layer, chip, mapping))
-        typer.echo()
+        print()
         for line in what_limits(cost, layer, chip, mapping):
-            typer.echo(line)
+            say(line)
     elif feasible:
         print_costs(feasible, title)
-    for name, cost in costs.items():
-        if not cost.feasible:
-            typer.echo(f"{name}: {cost.infeasible}", err=True)
+    print_infeasible(costs)
     if {"exact", "maestro"} <= costs.keys():
         from cost_models.compare import compare
 
-        typer.echo()
+        print()
         for line in compare(layer, chip, given, {}).lines():
-            typer.echo(line)
+            say(line)
 
 
 def _as_mapping(layer: Layer, given: Mapping | Dataflow) -> Mapping | None:
@@ -253,33 +255,6 @@ def _as_mapping(layer: Layer, given: Mapping | Dataflow) -> Mapping | None:
         return Mapping.from_dataflow(given, layer)
     except InfeasibleError:
         return None
-
-
-def _print_many(results: list[tuple[Pair, dict[str, Cost]]]) -> None:
-    from runs import print_rows
-
-    figures = ("latency_cycles", "energy_nj", "macs", "l1_bytes", "l2_bytes", "utilized_pes")
-    rows = []
-    for (layer, _), costs in results:
-        for name, cost in costs.items():
-            values = {figure: getattr(cost, figure) for figure in figures}
-            reason = "" if cost.infeasible is None else cost.infeasible.code.name
-            rows.append({"layer": layer.name, "cost model": name, **values, "reason": reason})
-    print_rows(f"{len(results)} layers", rows, "latency in cycles, energy in nJ, l1_bytes a PE")
-    for name in dict.fromkeys(name for _, costs in results for name in costs):
-        done = [c[name] for _, c in results if name in c and c[name].feasible]
-        cycles, energy = (
-            sum(getattr(cost, figure) for cost in done)
-            for figure in ("latency_cycles", "energy_nj")
-        )
-        typer.echo(
-            f"{name}: {len(done)} of {len(results)} layers have a cost; one after another "
-            f"{cycles:,.0f} cycles, {energy:,.2f} nJ"
-        )
-    for _, costs in results:
-        for name, cost in costs.items():
-            if not cost.feasible:
-                typer.echo(f"{name}: {cost.infeasible}", err=True)
 
 
 def _shown_chip(chip: Accelerator) -> str:

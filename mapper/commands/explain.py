@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mapper.commands.options import JsonFlag
+from mapper.commands.options import DEFAULT_STORE, JsonFlag, OptionError, StoreOption, picture_file
+from runs import print_json, tell
+
+if TYPE_CHECKING:
+    from runs import StoredRun
 
 
 def explain(
@@ -15,9 +19,7 @@ def explain(
     other: Annotated[
         str | None, typer.Option("--beside", help="A second run of the same layer to show too.")
     ] = None,
-    store: Annotated[
-        str, typer.Option("--store", metavar="PATH|URL", help="SQLite file, or any database URL.")
-    ] = "runs.sqlite",
+    store: StoreOption = DEFAULT_STORE,
     plot: Annotated[Path | None, typer.Option(help="Draw the parameters into this file.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -26,23 +28,44 @@ def explain(
     Agents stand side by side: a row a parameter, sorted by agent and by when it settled.
     """
     from mapper.explain import of_run
-    from runs import Store, StoreError, print_json, print_rows
+    from mapper.show.evolution import print_evolution
+    from runs import Store
 
+    if plot is not None:
+        picture_file("--plot", plot)
     with Store.open(store, create=False) as opened:
         found = [of_run(opened, text) for text in (run, other) if text is not None]
+    _check_beside([stored for stored, _ in found])
     if as_json:
         print_json([{"run": stored.id, "parameters": e.rows()} for stored, e in found])
     else:
         for stored, evolution in found:
-            last = int(evolution.settled.max())
-            print_rows(f"{stored.name}", evolution.rows(), f"all settled after {last:,} samples\n")
+            print_evolution(stored.name, evolution)
     if plot is None:
         return
-    names = {evolution.names for _, evolution in found}
-    if len(names) > 1:
-        raise StoreError("--plot: the runs search different parameters; plot them one by one")
     from mapper.clustering.plots import save
     from mapper.explain import plot as draw
 
     save(draw({f"{stored.id} {stored.name}": evolution for stored, evolution in found}), plot)
-    typer.echo(f"wrote {plot}", err=True)
+    tell(f"wrote {plot}")
+
+
+def _check_beside(runs: list[StoredRun]) -> None:
+    """Two runs stand beside each other only where they choose the same parameters.
+
+    Raises:
+        OptionError: They search another layer, or another space of mappings.
+    """
+    problems = [run.spec["problem"] for run in runs]
+    layers = [{k: v for k, v in p["layer"].items() if k != "name"} for p in problems]
+    if any(layer != layers[0] for layer in layers):
+        first, second = (problem["layer_name"] for problem in problems)
+        raise OptionError(
+            f"--beside {runs[1].id}: searches {second}, run {runs[0].id} searches {first}; "
+            "expected a run of the same layer"
+        )
+    if any(p["space"] != problems[0]["space"] for p in problems):
+        raise OptionError(
+            f"--beside {runs[1].id}: searches another space of mappings than run {runs[0].id}; "
+            "expected a run with the same --space"
+        )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mapper.commands import completion
 from mapper.commands.options import JsonFlag
 
 if TYPE_CHECKING:
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
 def list_layers(
     network: Annotated[
         str | None,
-        typer.Argument(help="A network of the zoo, or a YAML or CSV file; all networks if absent."),
+        typer.Argument(
+            help="A network of the zoo, or a YAML or CSV file; all networks if absent.",
+            autocompletion=completion.networks,
+        ),
     ] = None,
     distinct: Annotated[
         bool, typer.Option("--distinct", help="Each shape once, with how often it occurs.")
@@ -23,27 +27,25 @@ def list_layers(
     as_json: JsonFlag = False,
 ) -> None:
     """List the networks of the zoo, or the layers of one."""
-    from pathlib import Path
-
     import layers
-    from runs import print_json, print_rows
+    from mapper.show.layers import print_layers, print_networks
+    from runs import print_json
 
     if network is None:
         rows = [_network_row(name) for name in layers.networks()]
-        title = "Networks; `mapper layers NETWORK` lists the layers of one"
     else:
-        is_file = Path(network).suffix.lower() in (".yaml", ".yml", ".csv")
-        found = layers.read_file(network) if is_file else layers.network(network)
+        found = layers.layers_of(network)
         if distinct:
             shapes = layers.distinct(found)
             rows = [{"count": count, **_layer_row(layer)} for layer, count in shapes]
         else:
             rows = [{"index": i, **_layer_row(layer)} for i, layer in enumerate(found)]
-        title = f"{network}: {len(found)} layers, counted from 0; Y and X are input extents"
     if as_json:
         print_json(rows)
+    elif network is None:
+        print_networks(rows)
     else:
-        print_rows(title, rows)
+        print_layers(network, rows)
 
 
 def _network_row(name: str) -> dict[str, Any]:

@@ -3,48 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from common import suggest
+from mapper.commands import completion
+from mapper.output import check_writable
 
 if TYPE_CHECKING:
     from cost_models import Accelerator
+
+
+PICTURES = (".png", ".pdf", ".svg")
+"""Endings of pictures that are drawn."""
 
 
 class OptionError(ValueError):
     """A command's option that cannot be used as given."""
 
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON alone on standard output.")]
-LayerOption = Annotated[
-    str,
-    typer.Option(
-        "--layer",
-        "-l",
-        help="Zoo name (mobilenetv2.2), FILE.yaml:NAME, or in line: "
-        "conv:K=64,C=64,Y=58,X=58,R=3,S=3,stride=1, gemm:M=128,N=768,K=768 "
-        "(Y, X input extents, padding included).",
-    ),
-]
-OptionalLayer = Annotated[
-    str | None,
-    typer.Option(
-        "--layer",
-        "-l",
-        help="Zoo name (mobilenetv2.2), FILE.yaml:NAME, or in line: "
-        "conv:K=64,C=64,Y=58,X=58,R=3,S=3,stride=1, gemm:M=128,N=768,K=768 "
-        "(Y, X input extents, padding included).",
-    ),
-]
+MOST_PROCESSES = 1024
+MOST_SAMPLES = 10**15
+MOST_SEEDS = 10_000
+LARGEST_SEED = 2**63 - 1
+"""What options refuse to go beyond; a store cannot keep a larger seed."""
+
+_LAYER = typer.Option(
+    "--layer",
+    "-l",
+    help="Zoo name (mobilenetv2.2), FILE.yaml:NAME, or in line: "
+    "conv:K=64,C=64,Y=58,X=58,R=3,S=3,stride=1, gemm:M=128,N=768,K=768 "
+    "(Y, X input extents, padding included).",
+    autocompletion=completion.layers,
+)
+LayerOption = Annotated[str, _LAYER]
+OptionalLayer = Annotated[str | None, _LAYER]
 AcceleratorOption = Annotated[
     str,
     typer.Option(
-        "--accelerator", "-a", help="Preset (`mapper accelerators` lists them) or YAML file."
+        "--accelerator",
+        "-a",
+        help="Preset (`mapper accelerators` lists them) or YAML file.",
+        autocompletion=completion.accelerators,
     ),
 ]
-CostModelOption = Annotated[str, typer.Option("--cost-model", help="exact, maestro, ...")]
+CostModelOption = Annotated[
+    str,
+    typer.Option(
+        "--cost-model",
+        help="exact, maestro, ...; with options: exact:area=maestro.",
+        autocompletion=completion.cost_models,
+    ),
+]
+ObjectiveOption = Annotated[
+    str,
+    typer.Option(
+        "--objective",
+        "-o",
+        help="latency, energy, edp, area, power, energy_total, edp_total, or a product "
+        "such as 'latency*area'; it is minimised.",
+        autocompletion=completion.objectives,
+    ),
+]
+SeedOption = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Same seed, same samples.")]
+DEFAULT_STORE = "runs.sqlite"
+StoreOption = Annotated[
+    str, typer.Option("--store", metavar="PATH|URL", help="SQLite file, or any database URL.")
+]
+TargetOption = Annotated[
+    float, typer.Option(help="Arrived is: value <= TARGET times the best any method found.")
+]
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON alone on standard output.")]
 
 _PANEL = "Accelerator, field by field (a number, or `none` for unlimited)"
 NumPes = Annotated[str | None, typer.Option(rich_help_panel=_PANEL, help="Processing elements.")]
@@ -61,6 +92,33 @@ OffchipBw = Annotated[
 SimdLanes = Annotated[
     str | None, typer.Option(rich_help_panel=_PANEL, help="MACs of one PE in a cycle.")
 ]
+
+
+def checked_target(target: float) -> float:
+    """The ratio to the best value that counts as arrived.
+
+    Raises:
+        OptionError: It is below 1, infinite or not a number.
+    """
+    if not 1 <= target < float("inf"):
+        raise OptionError(
+            f"--target: got {target:g}, expected a number of at least 1, such as 1.05"
+        )
+    return target
+
+
+def picture_file(flag: str, path: Path) -> Path:
+    """The file of a picture, checked before anything is computed for it.
+
+    Raises:
+        OptionError: Its ending is no picture's, or its folder cannot be written to.
+    """
+    if path.suffix.lower() not in PICTURES:
+        raise OptionError(f"{flag} {path}: expected a name that ends in {', '.join(PICTURES)}")
+    if path.is_dir():
+        raise OptionError(f"{flag} {path}: is a folder; expected a file's name")
+    check_writable(path.parent, flag)
+    return path
 
 
 def accelerator_of(text: str, **overrides: str | None) -> Accelerator:

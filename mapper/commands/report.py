@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from mapper.commands.options import TargetOption, checked_target
+from runs import tell
+
 
 def report(
     folder: Annotated[
@@ -18,17 +21,16 @@ def report(
         typer.Option("--store", metavar="PATH|URL", help="Or a store; runs.sqlite by default."),
     ] = None,
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
-    target: Annotated[
-        float, typer.Option(help="Arrived is: value <= TARGET times the best any method found.")
-    ] = 1.05,
+    target: TargetOption = 1.05,
 ) -> None:
     """Write one HTML page that needs no other file: tables, plots, best mappings, commands."""
     from mapper.report import ReportError, from_folder, from_store, render, write
 
+    checked_target(target)
     if folder is not None and store is not None:
         raise ReportError("give a folder or --store, not both")
     if not out.absolute().parent.is_dir():
         raise ReportError(f"--out {out}: the folder {out.parent} does not exist; make it first")
     source = from_store(store or "runs.sqlite") if folder is None else from_folder(folder)
     write(out, render(source, target))
-    typer.echo(f"wrote {out}, {len(source.runs)} searches", err=True)
+    tell(f"wrote {out}, {len(source.runs)} searches")

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from common import suggest
-from mapper.commands.options import JsonFlag, OptionError
-from runs import RunStatus, Store, StoredRun, StoreError, print_json, print_rows
+from mapper.commands.options import DEFAULT_STORE, JsonFlag, OptionError, StoreOption
+from mapper.show.runs import print_run, print_runs, shown_best
+from runs import print_json, say, tell
+
+if TYPE_CHECKING:
+    from runs import StoredRun
 
 app = typer.Typer(help="List, show and remove the runs of a store.", no_args_is_help=True)
-
-StoreOption = Annotated[
-    str, typer.Option("--store", help="SQLite file or database URL.", metavar="PATH|URL")
-]
-DEFAULT_STORE = "runs.sqlite"
 
 
 @app.command("list")
@@ -30,6 +28,8 @@ def list_runs(
     as_json: JsonFlag = False,
 ) -> None:
     """List runs, oldest first."""
+    from runs import RunStatus, Store
+
     if status is not None and status not in tuple(RunStatus):
         raise OptionError(
             f"--status: got {status!r}, expected one of {', '.join(RunStatus)}."
@@ -37,10 +37,13 @@ def list_runs(
         )
     with Store.open(store, create=False) as opened:
         runs = opened.runs(kind=kind, status=status)
+        damaged = opened.damaged()
     if as_json:
         print_json([_summary(run) for run in runs])
     else:
-        _print_table(runs)
+        print_runs([{**_summary(run), "best": shown_best(run)} for run in runs])
+    for run in damaged:
+        tell(f"run {run.id} ({run.name}) is damaged: {run.why}")
 
 
 @app.command("show")
@@ -50,15 +53,15 @@ def show_run(
     as_json: JsonFlag = False,
 ) -> None:
     """Show one run: its manifest, its result, and what was recorded."""
+    from runs import Store
+
     with Store.open(store, create=False) as opened:
         found = opened.run(run)
         details = _summary(found) | _manifest(found) | {"metrics": opened.metric_names(found.id)}
     if as_json:
         print_json(details)
         return
-    for name, value in details.items():
-        text = json.dumps(value) if isinstance(value, dict | list) else _text(value)
-        typer.echo(f"{name:<13} {text}")
+    print_run(details)
 
 
 @app.command("rm")
@@ -67,6 +70,8 @@ def remove_runs(
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Remove runs with all they recorded."""
+    from runs import Store, StoreError
+
     with Store.open(store, create=False) as opened:
         found = [opened.run(text) for text in runs]
         busy = [run for run in found if run.standing == "running"]
@@ -75,7 +80,7 @@ def remove_runs(
                 f"run {busy[0].id}: {busy[0].name} is being done by a process; stop that first"
             )
         removed = opened.remove([run.id for run in found])
-    typer.echo(f"removed {removed} {'run' if removed == 1 else 'runs'}")
+    say(f"removed {removed} {'run' if removed == 1 else 'runs'}")
 
 
 def _summary(run: StoredRun) -> dict[str, Any]:
@@ -108,28 +113,7 @@ def _manifest(run: StoredRun) -> dict[str, Any]:
     }
 
 
-def _print_table(runs: list[StoredRun]) -> None:
-    rows = [
-        {
-            "id": run.id,
-            "name": run.name,
-            "status": run.standing,
-            "samples": run.samples,
-            "budget": run.budget,
-            "best": run.best_value,
-            "cpu_s": None if run.cpu_s is None else round(run.cpu_s, 2),
-            "started": _time(run.started),
-        }
-        for run in runs
-    ]
-    print_rows(f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}", rows)
-
-
 def _time(seconds: float | None) -> str | None:
     if seconds is None:
         return None
     return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
-
-
-def _text(value: Any) -> str:
-    return "-" if value is None else str(value)

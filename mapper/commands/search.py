@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mapper.commands import completion
 from mapper.commands.options import (
+    MOST_SAMPLES,
     AcceleratorOption,
     CostModelOption,
     JsonFlag,
@@ -15,13 +17,16 @@ from mapper.commands.options import (
     L2Bytes,
     NocBw,
     NumPes,
+    ObjectiveOption,
     OffchipBw,
     OptionalLayer,
     OptionError,
+    SeedOption,
     SimdLanes,
     accelerator_of,
     pairs_of,
 )
+from runs import plain, print_json, tell
 
 if TYPE_CHECKING:
     from baselines import Searcher
@@ -35,7 +40,12 @@ SPACE_OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search")
 def search(
     layer: OptionalLayer = None,
     network: Annotated[
-        str | None, typer.Option(help="Search every layer of a zoo network instead of one.")
+        str | None,
+        typer.Option(
+            help="Search every layer of a network instead of one: of the zoo, or a YAML or CSV "
+            "file.",
+            autocompletion=completion.networks,
+        ),
     ] = None,
     carry: Annotated[
         str | None,
@@ -46,20 +56,13 @@ def search(
             show_default="nearest",
         ),
     ] = None,
-    objective: Annotated[
-        str,
-        typer.Option(
-            "--objective",
-            "-o",
-            help="latency, energy, edp, area, power, energy_total, edp_total, or a product "
-            "such as 'latency*area'; it is minimised.",
-        ),
-    ] = "edp",
+    objective: ObjectiveOption = "edp",
     method: Annotated[
         str | None,
         typer.Option(
             help="Searcher, such as ga or random.",
             show_default="marl, or ga without the extra rl",
+            autocompletion=completion.methods,
         ),
     ] = None,
     option: Annotated[
@@ -89,9 +92,12 @@ def search(
         bool, typer.Option("--count-dataset", help="Those samples count against the budget.")
     ] = False,
     budget: Annotated[
-        int, typer.Option(min=1, help="Samples to spend (on each layer), to the last one.")
+        int,
+        typer.Option(
+            min=1, max=MOST_SAMPLES, help="Samples to spend (on each layer), to the last one."
+        ),
     ] = 20_000,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same samples.")] = 0,
+    seed: SeedOption = 0,
     accelerator: AcceleratorOption = "edge",
     cost_model: CostModelOption = "exact",
     limit: Annotated[
@@ -163,6 +169,7 @@ def search(
             seed,
             out,
             as_json,
+            objective,
             carry,
         )
         return
@@ -222,14 +229,14 @@ def _run(
     from mapper.search import run_search
     from mapper.show.progress import SearchProgress
     from mapper.show.search import print_nothing_found, print_result, result_values
-    from runs import plain, print_json
 
+    for doubt in problem.doubts:
+        typer.echo(f"warning: {doubt}", err=True)
     if not as_json:
-        typer.echo(
+        tell(
             f"Searching {problem.layer.name} for {problem.objective.name} with {searcher.name}: "
             f"{budget:,} samples of {float(problem.space.size):.3g} mappings, "
-            f"cost model {problem.cost_model.name}",
-            err=True,
+            f"cost model {problem.cost_model.name}"
         )
     quiet = as_json and not sys.stderr.isatty()
     with SearchProgress(budget, problem.objective.unit, quiet) as progress:
@@ -245,4 +252,4 @@ def _run(
     if out is not None:
         best = problem.space.decode(problem.best_action[None])[0]
         write_result(out, problem.layer, best, manifest)
-        typer.echo(f"wrote {out}/mapping.yaml, mapping.m, manifest.json", err=True)
+        tell(f"wrote {out}/mapping.yaml, mapping.m, manifest.json")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from runs import print_json, tell
 
 if TYPE_CHECKING:
     from baselines import Searcher
@@ -25,6 +26,7 @@ def search_network(
     seed: int,
     out: Path | None,
     as_json: bool,
+    objective: str,
     carry: str | None = None,
 ) -> None:
     """Search every distinct shape and print a row for each, and the totals.
@@ -44,8 +46,8 @@ def search_network(
                 results.append(result)
                 _say(result, len(results), count)
         except KeyboardInterrupt:
-            print(f"interrupted after {len(results)} of {count} shapes", file=sys.stderr)
-    _print(network, results, as_json)
+            tell(f"interrupted after {len(results)} of {count} shapes")
+    _print(network, results, objective, as_json)
     if len(results) < count or any(result.error for result in results):
         raise typer.Exit(1)
 
@@ -71,33 +73,23 @@ def _carried(carry: str | None, searcher: Searcher) -> str:
 
 def _say(result: ShapeResult, number: int, count: int) -> None:
     state = result.error or ("kept" if result.kept else f"{result.seconds:.1f} s")
-    print(
-        f"[{number}/{count}] {result.shape.layer.name} x{result.shape.count}: {state}",
-        file=sys.stderr,
-    )
+    tell(f"[{number}/{count}] {result.shape.layer.name} x{result.shape.count}: {state}")
 
 
-def _print(network: str, results: list[ShapeResult], as_json: bool) -> None:
+def _print(network: str, results: list[ShapeResult], objective: str, as_json: bool) -> None:
+    from maestro_env import Objective
     from mapper.network import totals
-    from runs import print_json, print_rows
+    from mapper.show.network import print_network
 
     rows = [_row(result) for result in results]
     whole = totals(results)
     if as_json:
         print_json({"network": network, "shapes": rows, "totals": whole})
         return
-    summed = {name: whole[name] for name in ("macs", "latency_cycles", "energy_nj")}
-    last = dict.fromkeys(rows[0] if rows else (), None)
-    last = {**last, "layer": "all layers", "count": int(whole["layers"]), **summed}
-    print_rows(
-        f"{network}: {len(rows)} distinct shapes",
-        [{k: v for k, v in row.items() if k != "error"} for row in [*rows, last]],
-        f"whole network: {whole['edp']:.4g} cycles nJ (latency times energy), searched in "
-        f"{whole['seconds']:.1f} s",
-    )
+    print_network(network, rows, whole, Objective.parse(objective))
     for result in results:
         if result.error:
-            print(f"error: {result.shape.layer.name}: {result.error}", file=sys.stderr)
+            tell(f"error: {result.shape.layer.name}: {result.error}")
 
 
 def _row(result: ShapeResult) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mapper.commands import completion
 from mapper.commands.options import AcceleratorOption, JsonFlag, OptionError, pairs_of
 from mapper.commands.search import SPACE_OPTIONS
 
@@ -19,10 +20,22 @@ LEVELS = (1, 2, 3)
 
 def space(
     layer: Annotated[
-        str | None, typer.Option("--layer", "-l", help="Zoo name, FILE.yaml:NAME, or in line.")
+        str | None,
+        typer.Option(
+            "--layer",
+            "-l",
+            help="Zoo name, FILE.yaml:NAME, or in line.",
+            autocompletion=completion.layers,
+        ),
     ] = None,
     network: Annotated[
-        str | None, typer.Option("--network", "-n", help="A network of the zoo: all its layers.")
+        str | None,
+        typer.Option(
+            "--network",
+            "-n",
+            help="A network of the zoo, or a YAML or CSV file: all its layers.",
+            autocompletion=completion.networks,
+        ),
     ] = None,
     accelerator: AcceleratorOption = "edge",
     space: Annotated[
@@ -35,7 +48,7 @@ def space(
         ),
     ] = None,
     tile_sizes: Annotated[
-        int, typer.Option(min=1, help="Equation 1: tile sizes of a dimension, n.")
+        int, typer.Option(min=1, max=10**9, help="Equation 1: tile sizes of a dimension, n.")
     ] = 10,
     parallel_levels: Annotated[
         int, typer.Option(min=1, max=3, help="Equation 1: levels of parallelism, k.")
@@ -57,7 +70,7 @@ def space(
     if layer is not None:
         chosen = [layers.parse(layer)]
     elif network is not None:
-        chosen = list(layers.network(network))
+        chosen = list(layers.layers_of(network))
     chip = Accelerator.load(accelerator)
     options = pairs_of("--space", space, SPACE_OPTIONS)
     rows = [_row(one, chip, options, tile_sizes, parallel_levels) for one in chosen]
@@ -108,22 +121,39 @@ def _table(tile_sizes: int, levels: int) -> list[dict[str, Any]]:
 def _print(
     rows: list[dict[str, Any]], table: list[dict[str, Any]], tile_sizes: int, levels: int
 ) -> None:
-    from runs import print_rows
+    from runs import Column, print_rows
 
+    scientific = [f"equation1_l{memory}" for memory in LEVELS]
     if rows:
-        shown = [
-            {**_short(row, "equation1_l1", "equation1_l2", "equation1_l3"),
-             "map_space": f"{row['map_space']:,}"}
-            for row in rows
-        ]  # fmt: skip
+        exact = [{**_short(row, *scientific), "map_space": f"{row['map_space']:,}"} for row in rows]
         print_rows(
-            "Mappings a layer: the map space (exact), and equation 1 for 1, 2 and 3 memory levels",
-            shown,
+            "Mappings per layer: the map space (exact), and equation 1 by memory levels",
+            exact,
+            "",
+            [
+                Column.name("layer"),
+                Column("class", keep=3, fold=True),
+                Column("parameters", keep=4),
+                Column.lasting("map_space", "map space", right=True),
+                *(
+                    Column(key, f"{memory} level{'s' * (memory > 1)}", keep=2, right=True)
+                    for memory, key in zip(LEVELS, scientific, strict=True)
+                ),
+            ],
         )
+        print()
     print_rows(
         f"Equation 1 by kind of layer, {tile_sizes} tile sizes, {levels} levels of parallelism, "
         "1 to 3 memory levels",
         [_short(row, "fewest", "most") for row in table],
+        "",
+        [
+            Column.name("class"),
+            Column("dims", keep=3, fold=True),
+            Column("loops", keep=3),
+            Column.lasting("fewest", right=True),
+            Column.lasting("most", right=True),
+        ],
     )
 
 

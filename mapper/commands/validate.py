@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mapper.commands.options import JsonFlag
+from mapper.commands.options import DEFAULT_STORE, JsonFlag, StoreOption
 
 
 def validate(
@@ -14,14 +14,13 @@ def validate(
         str | None,
         typer.Argument(help="Number of a run, or how its key begins; all if absent."),
     ] = None,
-    store: Annotated[
-        str, typer.Option("--store", metavar="PATH|URL", help="SQLite file, or any database URL.")
-    ] = "runs.sqlite",
+    store: StoreOption = DEFAULT_STORE,
     as_json: JsonFlag = False,
 ) -> None:
     """Evaluate every stored best mapping again; exit code 1 if one does not hold."""
+    from mapper.show.runs import shown_best
     from mapper.validate import validate as check
-    from runs import Store, print_json
+    from runs import Store, StoredRun, print_json, say
 
     with Store.open(store, create=False) as opened:
         verdicts = []
@@ -29,10 +28,11 @@ def validate(
             verdicts.append(verdict)
             if not as_json:
                 sign = "✓" if verdict.holds else "✗"  # a tick or a cross
-                value = "no mapping" if verdict.stored is None else f"{verdict.stored:.6g}"
-                print(f"{sign} {verdict.run.id:>5}  {value:>12}  {verdict.run.name}")
+                found = verdict.run
+                value = shown_best(found) if isinstance(found, StoredRun) else "-"
+                say(f"{sign} {found.id:>5}  {value:>14}  {found.name}")
                 if verdict.fault:
-                    print(f"         {verdict.fault}")
+                    say(f"         {verdict.fault}")
     wrong = sum(not verdict.holds for verdict in verdicts)
     if as_json:
         print_json(
@@ -49,6 +49,6 @@ def validate(
             ]
         )
     else:
-        print(f"{len(verdicts) - wrong} of {len(verdicts)} results hold")
+        say(f"{len(verdicts) - wrong} of {len(verdicts)} results hold")
     if wrong:
         raise typer.Exit(1)

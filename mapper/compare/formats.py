@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,27 +14,21 @@ from mapper.compare.tables import TextTable, make_tables
 
 
 def as_terminal(summaries: Sequence[Summary]) -> str:
-    """Tables drawn with lines of text."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    """Tables that fit the terminal: layers it has no room for go on below."""
+    from runs import Column, console, print_rows
 
-    stream = io.StringIO()
-    tables = _all_tables(summaries)
-    console = Console(file=stream, width=max([100, *(_width(table) for table in tables)]))
-    for table in tables:
-        console.print(Text(table.title))
-        drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
-        for place, name in enumerate(table.header):
-            drawn.add_column(Text(name), justify="right" if place else "left", no_wrap=True)
-        for row in table.rows:
-            drawn.add_row(*(Text(cell) for cell in row))
-        console.print(drawn)
-        for note in table.notes:
-            console.print(Text(note), width=100)
-        console.print()
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")
+    out = console()
+    with out.capture() as text:
+        for table in _all_tables(summaries):
+            columns = [Column.name("0", table.header[0])]
+            columns += [
+                Column(str(place), name, right=True, fold=True)
+                for place, name in enumerate(table.header[1:], 1)
+            ]
+            rows = [{str(place): cell for place, cell in enumerate(row)} for row in table.rows]
+            notes = "\n".join((*table.notes, ""))
+            print_rows(table.title, rows, notes, columns, below=True, out=out)
+    return text.get().strip("\n")
 
 
 def as_markdown(summaries: Sequence[Summary]) -> str:
@@ -154,13 +147,6 @@ FORMATS: dict[str, Callable[[Sequence[Summary]], str]] = {
 
 def _all_tables(summaries: Sequence[Summary]) -> list[TextTable]:
     return [table for summary in summaries for table in make_tables(summary)]
-
-
-def _width(table: TextTable) -> int:
-    """Columns of text that a table needs on one line."""
-    rows = [table.header, *table.rows]
-    widths = [max(len(row[place]) for row in rows) + 4 for place in range(len(table.header))]
-    return max(sum(widths), math.ceil(len(table.title)))
 
 
 def _bar(cells: Sequence[str]) -> str:

@@ -80,7 +80,7 @@ def make_plan(
         methods: Names of searchers, each with options as ``ga:population=50``; ``all`` is every
             installed one that does not enumerate the whole space.
         accelerator: A preset's name or a YAML file.
-        cost_model: Name of a cost model.
+        cost_model: Name of a cost model, with options as ``exact:energy=maestro``.
         budget: Samples a search.
         seeds: How many seeds, from 0.
         space: Options of the map space.
@@ -104,17 +104,22 @@ def make_plan(
 def _problems(
     layer: str, objective: str, accelerator: str, cost_model: str, space: Mapping[str, Any]
 ) -> Iterator[ProblemSpec]:
+    import cost_models
     import layers
     from cost_models import Accelerator
 
     chip = Accelerator.load(accelerator)
+    model = cost_models.load(cost_model)
+    options = dict(getattr(model, "options", {}))
     if layer in layers.networks():
         found = [(f"{layer}.{i}", item) for i, item in enumerate(layers.network(layer))]
+    elif layers.is_file(layer):
+        found = [(item.name, item) for item in layers.layers_of(layer)]
     else:
         found = [(layer, layers.parse(layer))]
     for name, item in found:
         spec = ProblemSpec(
-            item, name, chip, accelerator_name(accelerator), objective, cost_model, {}, space
+            item, name, chip, accelerator_name(accelerator), objective, model.name, options, space
         )
         yield _with_area_rules(spec) if "area" in objective.split("*") else _checked(spec)
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from common import engineering
 from mapper.compare.entry import Case
 from mapper.compare.plan import AREA_NOTE
 from mapper.compare.summary import Summary
@@ -47,18 +48,21 @@ def make_tables(summary: Summary) -> list[TextTable]:
 
 def _values(summary: Summary, objective: str, cases: list[Case]) -> TextTable:
     """As the paper's Table III: the value, and its ratio to the reference."""
+    from maestro_env import Objective
+
+    unit = Objective.parse(objective).unit
+    title = f"Best {objective}"
+    if unit == "cycles":
+        title, unit = f"{title} [cycles]", ""
 
     def cell(case: Case, method: str) -> str:
         found = summary.cell(case, method)
-        return _with_lack(_value(found.median, summary.ratio(case, method)), found.lack)
+        return _with_lack(_value(found.median, unit, summary.ratio(case, method)), found.lack)
 
     def mean(method: str) -> str:
         ratio = summary.mean_ratio(objective, method)
         return NONE if ratio is None else _ratio(ratio)
 
-    from maestro_env import Objective
-
-    unit = Objective.parse(objective).unit
     notes = [
         f"Median of {_seeds(summary)}, in brackets the ratio to {summary.reference}; "
         "below 1 is better."
@@ -67,7 +71,7 @@ def _values(summary: Summary, objective: str, cases: list[Case]) -> TextTable:
         notes.append(AREA_NOTE)
     return _table(
         summary,
-        f"Best {objective} [{unit}]",
+        title,
         cases,
         cell,
         ("geometric mean", mean),
@@ -173,16 +177,16 @@ def _table(
     return TextTable(f"{title}: {summary.board}", tuple(header), tuple(rows), notes)
 
 
-def _value(median: float | None, ratio: float | None) -> str:
+def _value(median: float | None, unit: str, ratio: float | None) -> str:
     if median is None:
         return NONE
     if math.isinf(median):
         return INFEASIBLE
-    return f"{median:.4g}" + ("" if ratio is None else f" ({_ratio(ratio)})")
+    return engineering(median, unit, digits=4) + ("" if ratio is None else f" ({_ratio(ratio)})")
 
 
 def _ratio(ratio: float) -> str:
-    return f"{ratio:.2f}x" if ratio < 100 else f"{ratio:.3g}x"
+    return f"{ratio:.2f}x" if ratio < 100 else f"{ratio:,.0f}x" if ratio < 1e6 else f"{ratio:.3g}x"
 
 
 def _with_lack(text: str, lack: str) -> str:

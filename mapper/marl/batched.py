@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from baselines.nest_features import nest_features
 from baselines.operators import Moves
-from cost_models import MappingBatch
+from cost_models import MappingBatch, capabilities_of
 from maestro_env import BudgetExhausted, Problem
 from maestro_env.evaluation import Evaluation
 from maestro_env.symmetry import keys
@@ -279,7 +279,8 @@ class BatchedLearner:
     def _nests(self, mappings: MappingBatch) -> list[int]:
         """What tells the loop nests of `B` mappings apart."""
         problem = self.problem
-        nests = keys(problem.layer, problem.accelerator, mappings, problem.cost_model.name)
+        symmetry = capabilities_of(problem.cost_model).symmetry
+        nests = keys(problem.layer, problem.accelerator, mappings, symmetry)
         found: list[int] = nests.tolist()
         return found
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from common import brief, read_json, read_yaml
 from mapper.search_run import KIND, ProblemSpec, layer_of
 from runs import RunStatus, Store, StoredRun
 
@@ -83,11 +81,14 @@ def _manifests(folder: Path) -> Iterator[Path]:
 def _read(path: Path) -> StoredRun:
     """A search result on disk, as a store would hold it."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        mapping = yaml.safe_load((path.parent / MAPPING).read_text(encoding="utf-8"))
+        data = read_json(path, ReportError)
+        mapping = read_yaml(path.parent / MAPPING, ReportError)
         return _as_run(data, mapping, path.stat().st_mtime)
-    except (OSError, KeyError, TypeError, ValueError, yaml.YAMLError) as error:
-        raise ReportError(f"{path}: is no result of `mapper search --out`: {error!r}") from error
+    except ReportError:
+        raise
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        why = brief(error)
+        raise ReportError(f"{path}: is no result of `mapper search --out` ({why})") from error
 
 
 def _as_run(data: dict[str, Any], mapping: dict[str, Any], written: float) -> StoredRun:

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from common import engineering
 from cost_models import FIGURES, Accelerator, Cost, CostModel, Infeasible
 from cost_models import Mapping as LoopMapping
 from layers import Layer
 from maestro_env.bounds import figure_bounds
 from maestro_env.objective import UNITS
-from runs import print_rows, shown
+from runs import Column, print_rows, say, tell
 
 
 def cost_values(cost: Cost) -> dict[str, Any]:
@@ -40,7 +41,7 @@ def infeasible_values(reason: Infeasible) -> dict[str, Any]:
 def print_costs(
     costs: Mapping[str, Cost], title: str = "Cost", bounds: Mapping[str, float] | None = None
 ) -> None:
-    """Print costs side by side: a row a figure with its unit, a column a cost model.
+    """Print costs side by side: one row per figure, one column per cost model.
 
     Args:
         costs: Costs by cost model.
@@ -49,17 +50,84 @@ def print_costs(
     """
     rows: list[dict[str, Any]] = []
     for figure in FIGURES:
+        unit = UNITS.get(figure, "")
         values = {name: getattr(cost, figure) for name, cost in costs.items()}
-        row = {"figure": figure, **values, "unit": UNITS.get(figure, "")}
-        if bounds is not None:
-            bound = bounds.get(figure)
-            row["lower bound"] = "" if bound is None else shown(bound)
+        row = {"figure": figure} | {name: engineering(v, unit) for name, v in values.items()}
+        bound = (bounds or {}).get(figure)
+        if bound is not None:
+            row["lower bound"] = engineering(bound, unit)
             row["x bound"] = f"{min(values.values()) / bound:.3f}" if bound else ""
         rows.append(row)
-    print_rows(title, rows)
+    columns = [Column.name("figure"), *(Column(name, keep=9) for name in costs)]
+    if bounds is not None:
+        columns.append(Column("lower bound", keep=1, blank=""))
+        columns.append(Column("x bound", keep=2, right=True, blank=""))
+    print_rows(title, rows, "", columns)
     for name, cost in costs.items():
         if cost.accesses:
-            print_rows(f"\nAccesses [elements], {name}", access_rows(cost))
+            print_rows(f"\nAccesses [elements], {name}", access_rows(cost), "", _kinds(cost))
+
+
+def _kinds(cost: Cost) -> list[Column]:
+    """The tensor, and what is read and written, the outermost memory most worth showing."""
+    kinds = list(next(iter(cost.accesses.values())))
+    return [Column.name("tensor"), *(Column(k, unit="", keep=i) for i, k in enumerate(kinds))]
+
+
+def print_costs_of_layers(results: Sequence[tuple[str, Mapping[str, Cost]]]) -> None:
+    """Print one row per layer and cost model, the sums of each model, and what is infeasible.
+
+    Args:
+        results: Names of layers, each with its costs by cost model.
+    """
+    rows = [
+        {"layer": layer, "cost model": name, "reason": _reason(cost), **_figures(cost)}
+        for layer, costs in results
+        for name, cost in costs.items()
+    ]
+    columns = [
+        Column.name("layer"),
+        Column("cost model", keep=8),
+        *(Column(key, title, unit, keep=keep) for key, (title, unit, keep) in COLUMNS.items()),
+        Column("reason", keep=7, blank=""),
+    ]
+    print_rows(f"{len(results)} layers", rows, "L1 is per PE", columns)
+    for name in dict.fromkeys(name for _, costs in results for name in costs):
+        done = [c[name] for _, c in results if name in c and c[name].feasible]
+        cycles = engineering(sum(cost.latency_cycles for cost in done), "cycles", 4)
+        energy = engineering(sum(cost.energy_nj for cost in done), "nJ", 4)
+        say(
+            f"{name}: {len(done)} of {len(results)} layers have a cost; one after another "
+            f"{cycles}, {energy}"
+        )
+    for _, costs in results:
+        print_infeasible(costs)
+
+
+COLUMNS = {
+    "latency_cycles": ("cycles", "", 9),
+    "energy_nj": ("energy", "nJ", 9),
+    "macs": ("MACs", "", 3),
+    "l1_bytes": ("L1", "B", 5),
+    "l2_bytes": ("L2", "B", 5),
+    "utilized_pes": ("PEs at work", "", 4),
+}
+"""Title, unit and `keep` of the figures that a table of layers shows."""
+
+
+def _figures(cost: Cost) -> dict[str, float | None]:
+    return {name: getattr(cost, name) if cost.feasible else None for name in COLUMNS}
+
+
+def _reason(cost: Cost) -> str | None:
+    return None if cost.infeasible is None else cost.infeasible.code.name
+
+
+def print_infeasible(costs: Mapping[str, Cost]) -> None:
+    """Say on standard error why a mapping has no cost, by cost model."""
+    for name, cost in costs.items():
+        if not cost.feasible:
+            tell(f"{name}: {cost.infeasible}")
 
 
 def bounds_of(

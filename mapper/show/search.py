@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
+from common import engineering
 from cost_models import ReasonCode, loop_nest
 from mapper.show.cost import bounds_of, cost_values, print_costs
 from mapper.show.limits import what_limits
-from runs import shown
+from runs import say, tell
 
 if TYPE_CHECKING:
     from cost_models import Infeasible
@@ -47,39 +47,35 @@ def print_result(problem: Problem, outcome: Outcome) -> None:
     """Print the loop nest, the cost with units, the distance to the bound and what limits it."""
     spent = f"{outcome.result.samples:,} samples in {outcome.seconds:.2f} s"
     if outcome.interrupted:
-        print(f"interrupted after {spent}; the best so far:", file=sys.stderr)
+        tell(f"interrupted after {spent}; the best so far:")
     if problem.best_action is None:
         return
     looked = problem.look(problem.best_action[None])
     mapping, cost = looked.mappings[0], looked.costs[0]
-    print(
-        f"Best mapping of {problem.layer.name} ({spent}, {outcome.feasible_share:.1%} feasible)\n"
-    )
+    say(f"Best mapping of {problem.layer.name} ({spent}, {outcome.feasible_share:.1%} feasible)\n")
     print(loop_nest(mapping, problem.layer, problem.accelerator.num_pes), end="\n\n")
     bounds = bounds_of(problem.cost_model, problem.layer, problem.accelerator, mapping)
     print_costs({problem.cost_model.name: cost}, bounds=bounds)
-    value = f"{shown(outcome.result.best_value)} {problem.objective.unit}"
-    print(f"\n{problem.objective.name}: {value}{_distance(problem)}")
+    value = engineering(outcome.result.best_value, problem.objective.unit, digits=4)
+    say(f"\n{problem.objective.name}: {value}{_distance(problem)}")
     for line in what_limits(cost, problem.layer, problem.accelerator, mapping):
-        print(line)
+        say(line)
 
 
 def _distance(problem: Problem) -> str:
     if not problem.bound:
         return " (no physical bound is known for it)"
     ratio = problem.best_value / problem.bound
-    return f", {ratio:.3f} x the physical bound of {shown(problem.bound)}"
+    bound = engineering(problem.bound, problem.objective.unit, digits=4)
+    return f", {ratio:.3f} x the physical bound of {bound}"
 
 
 def print_nothing_found(problem: Problem) -> None:
     """Say on standard error that no sample was feasible, and what most often stood against it."""
-    print(
-        f"error: no feasible mapping of {problem.layer.name} in {problem.samples:,} samples; "
-        "most often:",
-        file=sys.stderr,
-    )
+    name, samples = problem.layer.name, problem.samples
+    tell(f"error: no feasible mapping of {name} in {samples:,} samples; most often:")
     for share, reason in common_reasons(problem):
-        print(f"  {share:.0%}: {reason}", file=sys.stderr)
+        tell(f"  {share:.0%}: {reason}")
 
 
 def common_reasons(problem: Problem, samples: int = 512) -> list[tuple[float, Infeasible]]:

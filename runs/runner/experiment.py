@@ -57,6 +57,10 @@ class Experiment(ABC):
         of the budget was used) and ``best_value`` (best objective, smaller is better).
         """
 
+    def standing(self, best: float) -> str:
+        """The best value so far as a person reads it, such as ``best 39.6 kcycles``."""
+        return f"best {best:.6g}"
+
     def identity(self) -> RunIdentity:
         """The run of the store that this experiment is."""
         spec = plain(self.spec())

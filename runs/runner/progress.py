@@ -6,6 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Protocol, TextIO
 
+from common import printable
 from runs.runner.context import Ended, Progress
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from runs.runner.experiment import Experiment
+
+WIDE = 110
+"""Columns of a terminal that has room for bars."""
 
 LINE_S = 30.0
 """Without a terminal, a line about what is running is written this often [s]."""
@@ -125,7 +129,7 @@ class LineReporter(SilentReporter):
 
     def _write(self, text: str) -> None:
         self._last = time.monotonic()
-        print(text, file=self._stream, flush=True)
+        print(printable(text), file=self._stream, flush=True)
 
 
 class BarReporter(SilentReporter):
@@ -135,15 +139,19 @@ class BarReporter(SilentReporter):
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
         from rich.progress import TimeRemainingColumn as Remaining
+        from rich.table import Column
 
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[text]}", markup=False),
-            TimeElapsedColumn(),
-            Remaining(),
-        )
-        self._bars: RichBars = Progress(*columns, console=Console(file=stream))
+        whole = Column(no_wrap=True)  # names fold, figures never
+        console = Console(file=stream)
+        columns = [
+            TextColumn("{task.description}", markup=False, table_column=Column(overflow="fold")),
+            TextColumn("{task.fields[text]}", markup=False, table_column=whole),
+            Remaining(compact=True, table_column=whole),
+        ]
+        if console.width >= WIDE:
+            columns[1:1] = [BarColumn(bar_width=24, table_column=whole)]
+            columns[3:3] = [TimeElapsedColumn(table_column=whole)]
+        self._bars: RichBars = Progress(*columns, console=console, transient=True)
         self._all: TaskID | None = None
         self._tasks: dict[str, TaskID] = {}
         self._begun: dict[str, float] = {}
@@ -167,7 +175,7 @@ class BarReporter(SilentReporter):
         """See :class:`Reporter`."""
         self._begun[experiment.name] = time.monotonic()
         self._tasks[experiment.name] = self._bars.add_task(
-            experiment.name, total=max(1, experiment.budget), text=""
+            printable(experiment.name), total=max(1, experiment.budget), text=""
         )
 
     def moved(self, experiment: Experiment, progress: Progress) -> None:
@@ -189,7 +197,7 @@ class BarReporter(SilentReporter):
 
     def note(self, text: str) -> None:
         """See :class:`Reporter`."""
-        self._bars.console.print(text, markup=False, highlight=False)
+        self._bars.console.print(printable(text), markup=False, highlight=False)
 
     def _advance(self) -> None:
         if self._all is not None:
@@ -200,8 +208,8 @@ class BarReporter(SilentReporter):
 
 
 def standing(progress: Progress, experiment: Experiment) -> str:
-    """Such as ``4,096/20,000 best 1.234e+07``."""
-    best = "" if progress.best is None else f" best {progress.best:.6g}"
+    """Such as ``4,096/20,000 best 39.57 kcycles``."""
+    best = "" if progress.best is None else f" {experiment.standing(progress.best)}"
     return f"{progress.done:,}/{experiment.budget:,}{best}"
 
 
@@ -209,7 +217,7 @@ def summary(experiment: Experiment, ended: Ended) -> str:
     """One line about a run that is over."""
     if ended.outcome == "failed":
         return f"failed    {experiment.name}: {ended.error}"
-    best = "" if ended.best is None else f", best {ended.best:.6g}"
+    best = "" if ended.best is None else f", {experiment.standing(ended.best)}"
     return (
         f"{ended.outcome:<9} {experiment.name}: {ended.samples:,} of {experiment.budget:,}{best}, "
         f"{ended.cpu_s:.1f} s CPU"

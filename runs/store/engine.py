@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
 
 from runs.store.errors import StoreError
-from runs.store.schema import SCHEMA_VERSION, Base, MetaRow
+from runs.store.versions import bring_up_to_date
 
 BUSY_TIMEOUT_S = 60.0
 """How long a writer waits for another one before it gives up [s]."""
@@ -37,7 +38,7 @@ def open_engine(location: str, *, create: bool) -> Engine:
     try:
         reading = path is not None and not create and not _writable(path)
         engine = _make_engine(location, path, reading=reading)
-        _check_schema(engine, location, create=create)
+        bring_up_to_date(engine, _shown(location), create=create, writable=not reading)
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise StoreError(
             f"store {_shown(location)!r}: {error}; expected a file path or a database URL, with "
@@ -66,20 +67,34 @@ def _writable(path: Path) -> bool:
 def _make_engine(location: str, path: Path | None, *, reading: bool = False) -> Engine:
     """Connect; a file on a read-only place is opened to read, as of its last checkpoint."""
     if reading and path is not None:
-        address = f"{path.absolute().as_uri()}?mode=ro&immutable=1&uri=true"
-        return create_engine(f"sqlite:///{address}")
+        query = {"mode": "ro", "immutable": "1", "uri": "true"}
+        return _engine(URL.create("sqlite", database=path.absolute().as_uri(), query=query))
     if location == MEMORY:
-        engine = create_engine(
+        engine = _engine(
             "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
         )
     elif path is not None:
-        engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": BUSY_TIMEOUT_S})
+        engine = _engine(
+            URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY_TIMEOUT_S}
+        )
     else:
-        engine = create_engine(location, pool_pre_ping=True)
+        engine = _engine(location, pool_pre_ping=True)
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _engine(url: str | URL, **options: Any) -> Engine:
+    return create_engine(url, json_deserializer=_readable_json, **options)
+
+
+def _readable_json(text: str) -> Any:
+    """A JSON value; damaged text stays text, so that one bad row does not hide the others."""
+    try:
+        return json.loads(text)
+    except (ValueError, TypeError):
+        return text
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
@@ -110,36 +125,6 @@ def _check_file(path: Path, create: bool) -> None:
         raise StoreError(f"store '{path}': there is no such file; give --store PATH or a URL")
     elif not path.absolute().parent.is_dir():
         raise StoreError(f"store '{path}': the folder {path.parent} does not exist; make it first")
-
-
-def _check_schema(engine: Engine, location: str, *, create: bool) -> None:
-    with engine.connect() as connection:
-        tables = set(inspect(connection).get_table_names())
-    if MetaRow.__tablename__ not in tables:
-        if not create:
-            raise StoreError(f"store {_shown(location)!r}: holds no runs; give another --store")
-        _create_tables(engine)
-    with engine.connect() as connection:
-        found = connection.scalar(select(MetaRow.value).where(MetaRow.name == "schema_version"))
-    if found != str(SCHEMA_VERSION):
-        raise StoreError(
-            f"store {_shown(location)!r}: has schema version {found}, this program writes "
-            f"{SCHEMA_VERSION}; use another --store, or the version of the program that wrote it"
-        )
-
-
-def _create_tables(engine: Engine) -> None:
-    """Make the tables in one transaction; another process may be doing the same."""
-    try:
-        with engine.connect().execution_options(write=True) as connection, connection.begin():
-            Base.metadata.create_all(connection)
-            known = connection.scalar(select(MetaRow.value).where(MetaRow.name == "schema_version"))
-            if known is None:
-                row = {"name": "schema_version", "value": str(SCHEMA_VERSION)}
-                # SQLAlchemy declares __table__ as any FROM clause; that of a model is a table.
-                connection.execute(MetaRow.__table__.insert(), row)  # type: ignore[attr-defined]
-    except IntegrityError:
-        pass  # the other process was faster
 
 
 def _remedy(error: DBAPIError) -> str:

@@ -13,28 +13,43 @@ STALE_S = 120.0
 """A running run of another machine is given up after this long without a heartbeat [s]."""
 
 
+_working: set[str] = set()
+"""Owners of this process that still work on their runs."""
+
+
 def new_owner() -> str:
-    """A text that names this process and no other one, now or later."""
+    """A text that names one user of a store in this process, and nobody else, now or later."""
     pid = os.getpid()
-    return json.dumps([_place(), pid, _birth(pid), uuid.uuid4().hex[:12]])
+    owner = json.dumps([_place(), pid, _birth(pid), uuid.uuid4().hex[:12]])
+    _working.add(owner)
+    return owner
+
+
+def retire(owner: str) -> None:
+    """An owner of this process works no more; what it left running may be claimed by others."""
+    _working.discard(owner)
 
 
 def is_gone(owner: str, heartbeat: float) -> bool:
-    """Whether the process of `owner` has ended.
+    """Whether `owner` has retired or its process has ended.
 
     On this machine it is looked up, so that a killed run can be resumed at once; on another one
-    only a heartbeat (seconds since the epoch) that is older than `STALE_S` tells.
+    only a heartbeat (seconds since the epoch) tells that is further than `STALE_S` from now, also
+    in the future: clocks must agree that far.
     """
-    stale = time.time() - heartbeat > STALE_S
+    stale = abs(time.time() - heartbeat) > STALE_S
     try:
         place, pid, birth, _ = json.loads(owner)
-    except ValueError:
+        pid = int(pid)
+    except (ValueError, TypeError):
         return stale
     if place != _place() or os.name == "nt":
         return stale  # on Windows signal 0 would end the process instead of asking for it
-    if not _alive(int(pid)):
+    if pid == os.getpid() and birth == _birth(pid):
+        return owner not in _working
+    if not _alive(pid):
         return True
-    return birth is not None and _birth(int(pid)) != birth
+    return birth is not None and _birth(pid) != birth
 
 
 def _place() -> str:
@@ -49,7 +64,7 @@ def _place() -> str:
 def _alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:
         return True  # it exists, but belongs to another user

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Engine, Row, select
+from sqlalchemy import ColumnElement, Engine, Row, select
 
+from common import suggest
 from runs.store.blobs import Chunk, unpack
 from runs.store.errors import StoreError
 from runs.store.owner import is_gone
@@ -53,7 +54,31 @@ class StoredRun:
         return "killed" if gone else str(self.status)
 
 
-COLUMNS = tuple(item.name for item in fields(StoredRun))
+TYPES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("id", "seed", "budget", "samples", "attempt"), (int,)),
+    **dict.fromkeys(("key", "kind", "name", "status", "command", "owner"), (str,)),
+    **dict.fromkeys(("error", "git_revision"), (str, NoneType)),
+    **dict.fromkeys(("spec", "versions"), (dict,)),
+    "result": (dict, NoneType),
+    **dict.fromkeys(("started", "heartbeat"), (float, int)),
+    **dict.fromkeys(("best_value", "wall_s", "cpu_s", "ended"), (float, int, NoneType)),
+}
+"""Columns of a run, and what a sound row holds in each: SQLite itself does not look."""
+
+
+@dataclass(frozen=True)
+class DamagedRun:
+    """A run whose row cannot be read.
+
+    Args:
+        id: Its number.
+        name: Its name, as far as there is one.
+        why: What is wrong.
+    """
+
+    id: int
+    name: str
+    why: str
 
 
 class Reader:
@@ -65,11 +90,21 @@ class Reader:
     def runs(
         self, *, kind: str | None = None, status: str | None = None, key: str | None = None
     ) -> list[StoredRun]:
-        """Runs in the order they were begun, optionally only those of a kind, status or key."""
-        query = select(*(getattr(RunRow, name) for name in COLUMNS)).order_by(RunRow.id)
-        for column, value in ((RunRow.kind, kind), (RunRow.status, status), (RunRow.key, key)):
-            if value is not None:
-                query = query.where(column == value)
+        """Runs in the order they were begun, optionally only those of a kind, status or key.
+
+        Runs whose row is damaged are left out; :meth:`damaged` names them.
+        """
+        wanted = ((RunRow.kind, kind), (RunRow.status, status), (RunRow.key, key))
+        rows = self._rows(*(column == value for column, value in wanted if value is not None))
+        return [run for run in rows if isinstance(run, StoredRun)]
+
+    def damaged(self) -> list[DamagedRun]:
+        """Runs whose row cannot be read."""
+        return [run for run in self._rows() if isinstance(run, DamagedRun)]
+
+    def _rows(self, *conditions: ColumnElement[bool]) -> list[StoredRun | DamagedRun]:
+        columns = (getattr(RunRow, name) for name in TYPES)
+        query = select(*columns).where(*conditions).order_by(RunRow.id)
         with self.engine.connect() as connection:
             return [_stored(row) for row in connection.execute(query)]
 
@@ -77,20 +112,34 @@ class Reader:
         """One run by its number, or by the beginning of its key.
 
         Raises:
+            StoreError: No run, or more than one, fits, or the run is damaged.
+        """
+        number = self.number(text)
+        (found,) = self._rows(RunRow.id == number)
+        if isinstance(found, DamagedRun):
+            raise StoreError(
+                f"run {number}: its row is damaged ({found.why}); `mapper runs rm {number}` "
+                "removes it"
+            )
+        return found
+
+    def number(self, text: str | int) -> int:
+        """The number of a run, sound or damaged, that is named by it or by the start of its key.
+
+        Raises:
             StoreError: No run, or more than one, fits.
         """
-        runs = self.runs()
-        by_number = [run for run in runs if str(run.id) == str(text)]
-        found = by_number or [run for run in runs if run.key.startswith(str(text))]
+        with self.engine.connect() as connection:
+            keys = {row.id: str(row.key) for row in connection.execute(_KEYS)}
+        by_number = [number for number in keys if str(number) == str(text)]
+        found: list[int] = by_number or [n for n, key in keys.items() if key.startswith(str(text))]
         if len(found) == 1:
             return found[0]
         if found:
             raise StoreError(f"run {text!r}: {len(found)} runs begin like this; give its number")
-        near = difflib.get_close_matches(str(text), [str(run.id) for run in runs], n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
         raise StoreError(
-            f"run {text!r}: not in the store, which holds {len(runs)} run{'s' * (len(runs) != 1)}; "
-            f"`mapper runs list` shows them.{hint}"
+            f"run {text!r}: not in the store, which holds {len(keys)} run{'s' * (len(keys) != 1)}; "
+            f"`mapper runs list` shows them.{suggest(str(text), map(str, keys))}"
         )
 
     def chunks(self, run_id: int) -> Iterator[Chunk]:
@@ -145,9 +194,24 @@ class Reader:
 
 
 _CHUNK_COLUMNS = ("start", "count", "width", "dtype", "actions", "objective")
+_KEYS = select(RunRow.id, RunRow.key)
 
 
-def _stored(row: Row[Any]) -> StoredRun:
-    values = dict(zip(COLUMNS, row, strict=True))
+def _stored(row: Row[Any]) -> StoredRun | DamagedRun:
+    values = dict(zip(TYPES, row, strict=True))
+    wrong = [_wrong(name, values[name]) for name in TYPES if not _fits(values[name], TYPES[name])]
+    if not wrong and values["status"] not in tuple(RunStatus):
+        wrong = [f"{_wrong('status', values['status'])}, expected one of {', '.join(RunStatus)}"]
+    if wrong:
+        return DamagedRun(values["id"], str(values["name"]), "; ".join(wrong))
     values["status"] = RunStatus(values["status"])
     return StoredRun(**values)
+
+
+def _fits(value: object, types: tuple[type, ...]) -> bool:
+    return isinstance(value, types) and not isinstance(value, bool)
+
+
+def _wrong(name: str, value: object) -> str:
+    text = repr(value)
+    return f"{name} is {text if len(text) <= 40 else text[:37] + '...'}"

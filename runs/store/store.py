@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from sqlalchemy import Connection, delete, insert, or_, select, update
-from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.exc import IntegrityError
 
 from runs.json_values import number, plain
 from runs.provenance import made_with
 from runs.store.blobs import Chunk
 from runs.store.engine import open_engine, sqlite_path
-from runs.store.errors import ClaimLostError, StoreError
-from runs.store.owner import is_gone, new_owner
-from runs.store.query import Reader
+from runs.store.errors import ClaimLostError
+from runs.store.owner import is_gone, new_owner, retire
 from runs.store.records import Claim, ClaimState, Ending, RunIdentity, RunStatus
 from runs.store.schema import MetricRow, RunRow, SampleRow
-
-Result = TypeVar("Result")
-ATTEMPTS = 5
-"""How often a write is tried when the database says that it is locked or went away."""
+from runs.store.writer import Writer
 
 
-class Store(Reader):
+class Store(Writer):
     """Runs in a database; one `Store` belongs to one process.
 
     Open it with :meth:`open`. A run is claimed before it is done, so that two processes never do
@@ -58,8 +53,14 @@ class Store(Reader):
         self.close()
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Give the connections back, and any claims that are left."""
+        retire(self.owner)
         self.engine.dispose()
+
+    def let_go(self) -> None:
+        """Give up every claim, though nothing can be written: others may have these runs."""
+        retire(self.owner)
+        self.owner = new_owner()
 
     def folder(self, key: str) -> Path:
         """Where a run may keep files of its own, such as checkpoints; it is not made here."""
@@ -68,7 +69,7 @@ class Store(Reader):
         return base / key[:16]
 
     def claim(self, run: RunIdentity, *, keep_metrics: bool = False) -> Claim:
-        """Ask for a run.
+        """Claim a run.
 
         A run that is new, failed, was interrupted, or whose process has ended is given to this
         process, its samples cleared. Only a finished one is never given again.
@@ -78,9 +79,9 @@ class Store(Reader):
             keep_metrics: Keep the metrics of an earlier attempt (for experiments that continue).
         """
         try:
-            return self._write(lambda connection: self._claim(connection, run, keep_metrics))
+            return self.write(lambda connection: self._claim(connection, run, keep_metrics))
         except IntegrityError:  # another process made the same run at the same moment
-            return self._write(lambda connection: self._claim(connection, run, keep_metrics))
+            return self.write(lambda connection: self._claim(connection, run, keep_metrics))
 
     def _claim(self, connection: Connection, run: RunIdentity, keep_metrics: bool) -> Claim:
         found = connection.execute(
@@ -92,15 +93,7 @@ class Store(Reader):
         if found is None:
             made = connection.execute(
                 insert(RunRow).values(
-                    key=run.key,
-                    kind=run.kind,
-                    name=run.name,
-                    seed=run.seed,
-                    budget=run.budget,
-                    spec=run.spec,
-                    created=now,
-                    attempt=1,
-                    **self._opening(now),
+                    key=run.key, created=now, attempt=1, **_definition(run), **self._opening(now)
                 )
             )
             assert made.inserted_primary_key is not None
@@ -114,7 +107,7 @@ class Store(Reader):
         connection.execute(
             update(RunRow)
             .where(RunRow.id == found.id)
-            .values(attempt=attempt, **self._opening(now))
+            .values(attempt=attempt, **_definition(run), **self._opening(now))
         )
         return Claim(ClaimState.CLAIMED, found.id, attempt)
 
@@ -156,7 +149,7 @@ class Store(Reader):
                 .values(attempt=RunRow.attempt + 1, samples=0, best_value=None)
             )
 
-        self._write(write)
+        self.write(write)
 
     def append(self, run_id: int, chunk: Chunk) -> None:
         """Add samples to a claimed run."""
@@ -180,7 +173,7 @@ class Store(Reader):
                 worse = or_(RunRow.best_value.is_(None), RunRow.best_value > chunk.best)
                 connection.execute(row.where(worse).values(best_value=chunk.best))
 
-        self._write(write)
+        self.write(write)
 
     def add_metrics(self, run_id: int, rows: Sequence[tuple[str, int, float]]) -> None:
         """Add metrics ``(name, step, value)``; a repeated step replaces the older value."""
@@ -203,7 +196,7 @@ class Store(Reader):
             )
 
         if rows:
-            self._write(write)
+            self.write(write)
 
     def rewind(self, run_id: int, step: int) -> None:
         """Drop the metrics after `step`: the run continues from a checkpoint taken there."""
@@ -214,7 +207,7 @@ class Store(Reader):
                 delete(MetricRow).where(MetricRow.run_id == run_id, MetricRow.step > step)
             )
 
-        self._write(write)
+        self.write(write)
 
     def end(self, run_id: int, ending: Ending) -> None:
         """Close a claimed run."""
@@ -236,7 +229,7 @@ class Store(Reader):
                 )
             )
 
-        self._write(write)
+        self.write(write)
 
     def beat(self) -> None:
         """Tell other machines that the runs of this process are still being worked on."""
@@ -248,7 +241,7 @@ class Store(Reader):
                 .values(heartbeat=time.time())
             )
 
-        self._write(write)
+        self.write(write)
 
     def remove(self, run_ids: Sequence[int]) -> int:
         """Delete runs with all they recorded; returns how many were there."""
@@ -258,7 +251,7 @@ class Store(Reader):
                 self._clear(connection, run_id, keep_metrics=False)
             return connection.execute(delete(RunRow).where(RunRow.id.in_(run_ids))).rowcount
 
-        return self._write(write)
+        return self.write(write)
 
     def _check_owner(self, connection: Connection, run_id: int) -> None:
         row = connection.execute(
@@ -267,26 +260,13 @@ class Store(Reader):
         if row is None or row.owner != self.owner or row.status != RunStatus.RUNNING:
             raise ClaimLostError(f"run {run_id}: another process took it over or removed it")
 
-    def _write(self, action: Callable[[Connection], Result]) -> Result:
-        """Do `action` in one transaction; again when the database was locked or went away."""
-        for attempt in range(1, ATTEMPTS + 1):
-            try:
-                with self._transaction() as connection:
-                    return action(connection)
-            except OperationalError as error:
-                if attempt == ATTEMPTS or "full" in str(error.orig):
-                    raise StoreError(f"store: cannot write: {error.orig}") from error
-                time.sleep(0.05 * 2**attempt)
-            except IntegrityError:
-                raise
-            except DBAPIError as error:
-                raise StoreError(f"store: cannot write: {error.orig}") from error
-        raise AssertionError("unreachable")
 
-    @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
-        with (
-            self.engine.connect().execution_options(write=True) as connection,
-            connection.begin(),
-        ):
-            yield connection
+def _definition(run: RunIdentity) -> dict[str, Any]:
+    """Columns that say what a run is."""
+    return {
+        "kind": run.kind,
+        "name": run.name,
+        "seed": run.seed,
+        "budget": run.budget,
+        "spec": run.spec,
+    }

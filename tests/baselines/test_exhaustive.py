@@ -6,7 +6,7 @@ import pytest
 import baselines
 from baselines import SearcherError
 from baselines.enumeration import Enumeration, compute_cycles
-from cost_models import Accelerator
+from cost_models import Accelerator, capabilities_of
 from layers import Layer
 from maestro_env import Problem
 from maestro_env.symmetry import keys
@@ -50,8 +50,8 @@ def enumerated(problem: Problem, nest: bool) -> np.ndarray:
 
 def distinct(problem: Problem, actions: np.ndarray) -> np.ndarray:
     mappings = problem.space.decode(actions)
-    name = problem.cost_model.name
-    found = keys(problem.layer, problem.accelerator, mappings, name)
+    symmetry = capabilities_of(problem.cost_model).symmetry
+    found = keys(problem.layer, problem.accelerator, mappings, symmetry)
     return actions[np.unique(found, return_index=True)[1]]
 
 
@@ -77,7 +77,8 @@ def test_keys_join_only_mappings_of_equal_cost(case: str, model: str) -> None:
     layer, options = CASES[case]
     problem = Problem(layer, SMALL, "edp", model, space=options)
     actions = problem.space.sample(5000, seed=0)
-    found = keys(layer, SMALL, problem.space.decode(actions), model)
+    symmetry = capabilities_of(problem.cost_model).symmetry
+    found = keys(layer, SMALL, problem.space.decode(actions), symmetry)
     values = problem.look(actions).values
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
     np.testing.assert_array_equal(values, values[first][inverse])

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from baselines.nest_features import nest_features
-from cost_models import Mapping, MappingBatch
+from cost_models import Mapping, MappingBatch, Symmetry
+from layers import DIMS
 from maestro_env import MapSpace, Problem
 from maestro_env.symmetry import keys
 
@@ -14,7 +15,7 @@ from maestro_env.symmetry import keys
 def test_equal_nests_have_equal_features():
     problem = Problem("gemm:M=4,N=4,K=4", "edge", "edp")
     mappings = problem.space.decode(problem.space.sample(20_000, 0))
-    nests = keys(problem.layer, problem.accelerator, mappings, "exact")
+    nests = keys(problem.layer, problem.accelerator, mappings, Symmetry.NEST)
     features = nest_features(problem, mappings)
     _, first, group = np.unique(nests, return_index=True, return_inverse=True)
     assert len(first) < 0.9 * len(nests)
@@ -33,10 +34,10 @@ def test_features_stay_near_the_unit_interval(name, accelerator):
 def test_one_mapping_by_hand():
     problem = Problem("gemm:M=8,N=1,K=6", "edge", "edp")  # 168 PEs
     layer = problem.layer
-    moving = [dim for dim, extent in zip("KCYXRS", layer.extents, strict=True) if extent > 1]
+    moving = [dim for dim, extent in zip(DIMS, layer.extents, strict=True) if extent > 1]
     assert len(moving) == 2
     a, b = moving
-    whole = dict(zip("KCYXRS", layer.extents, strict=True))
+    whole = dict(zip(DIMS, layer.extents, strict=True))
     rest = "".join(dim for dim in "KCYXRS" if dim not in moving)
     outer = whole | {a: 3, b: 2}
     inner = outer | {a: 1}

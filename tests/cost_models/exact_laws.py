@@ -105,7 +105,7 @@ def random_batch(
     layer: Layer, accelerator: Accelerator, size: int, rng: np.random.Generator
 ) -> MappingBatch:
     """Mappings with any tiles (small ones as often as large ones), orders and spatial dims."""
-    extents = np.array(layer.extents)
+    extents = np.array(layer.extents[:6])
     outer = np.ceil(extents ** rng.random((size, 6))).astype(np.int64)
     # half of the tiles are balanced, as a map space has them: ceil(n / ceil(n / t))
     balanced = -(-extents // -(-extents // outer))

@@ -16,8 +16,8 @@ import cost_models.exact
 
 FOLDER = Path(cost_models.exact.__file__).parent
 MODULES = (
-    *("layout", "dims", "rows", "counts", "inner", "compute", "bound"),
-    *("step_tiles", "steps", "traffic", "kernel"),
+    *("layout", "dims", "rows", "counts", "moves", "kept", "compute", "tables", "retain"),
+    *("inner", "bound", "step_tiles", "steps", "traffic", "kernel"),
 )
 PREFIX = "changed_kernel_"
 
@@ -70,11 +70,14 @@ def kernel_in_place(changes: Mapping[str, list[Change]]) -> Iterator[None]:
     from common import jit
     from cost_models.exact import kernel
 
-    true_kernel, true_decorators = kernel.evaluate_rows, (jit.inner_function, jit.entry_point)
-    jit.inner_function = jit.entry_point = _plain
+    decorators = ("inner_function", "allocating_function", "entry_point")
+    true_kernel, true_decorators = kernel.evaluate_rows, [getattr(jit, d) for d in decorators]
+    for name in decorators:
+        setattr(jit, name, _plain)
     try:
         kernel.evaluate_rows = changed_kernel(changes)
         yield
     finally:
         kernel.evaluate_rows = true_kernel
-        jit.inner_function, jit.entry_point = true_decorators
+        for name, decorator in zip(decorators, true_decorators, strict=True):
+            setattr(jit, name, decorator)

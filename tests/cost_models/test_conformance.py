@@ -42,7 +42,7 @@ def model(request: pytest.FixtureRequest) -> CostModel:
 def mappings(layer: Layer, number: int, seed: int) -> MappingBatch:
     """Random mappings that every model takes: whole filters, and no parallel K where K is 1."""
     rng = np.random.default_rng(seed)
-    extents = np.array(layer.extents)
+    extents = np.array(layer.extents[:6])
     outer = rng.integers(1, extents + 1, (number, 6))
     inner = rng.integers(1, outer + 1)
     for tiles in (outer, inner):
@@ -186,7 +186,7 @@ class TestEveryCostModel:
         assert np.array_equal(a.latency_cycles, b.latency_cycles)
 
     def test_the_dimensions_order_is_the_projects(self, model: CostModel) -> None:
-        assert DIMS == "KCYXRS"
+        assert DIMS == "KCYXRSNG"
         layer = Layer("wide", LayerKind.CONV, K=8, C=1, Y=1, X=1, R=1, S=1)
         ones, whole = dict.fromkeys(DIMS, 1), dict(zip(DIMS, layer.extents, strict=True))
         spread = cost_models.Mapping(("KCYXRS",) * 2, ("K", "C"), (ones, ones), 1)

@@ -36,8 +36,8 @@ def test_the_worked_example_has_the_models_figures() -> None:
     cost = cost_models.load("exact").evaluate(made.LAYER, made.ACCELERATOR, made.MAPPING)
     text = PAGE.split("## A worked example")[1].split("## ")[0]
     assert f"{cost.counts['dram_in']} in all" in text
-    assert f"share two: {cost.counts['l2r_in']}" in text
-    assert f"three rows each, {cost.counts['l1w_in']}" in text
+    assert f"In all {cost.counts['l2r_in']}. Into L1" in text
+    assert f"then two, {cost.counts['l1w_in']}." in text
     assert f"= {cost.counts['compute_cycles']}. In all {cost.counts['latency']}." in text
     assert Accelerator(2, noc_bw=4, offchip_bw=2) == made.ACCELERATOR
 

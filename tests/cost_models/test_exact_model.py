@@ -111,7 +111,7 @@ def test_read_only_and_empty_batches(exact: CostModel) -> None:
     [
         ("orders", (1, 0, 3), 0),
         ("orders", (1, 0, 3), 9),
-        ("parallel", (1, 1), 6),
+        ("parallel", (1, 1), 8),
         ("tiles", (1, 0, 2), 0),
         ("cluster_size", 1, 0),
     ],
@@ -220,7 +220,7 @@ def test_bandwidth_is_no_limit(exact: CostModel) -> None:
     fast = exact.evaluate(CONV, Accelerator(16), MAPPING)
     assert slow.feasible
     assert slow.latency_cycles > fast.latency_cycles
-    assert slow.energy_nj == fast.energy_nj
+    assert slow.accesses == fast.accesses
 
 
 def test_infeasible_rows_of_a_batch_give_the_same_report(exact: CostModel) -> None:
@@ -278,9 +278,9 @@ def test_num_pes_of_a_mapping_replaces_the_accelerators(exact: CostModel) -> Non
 def test_details_add_up(exact: CostModel) -> None:
     accelerator = unlimited_buffers(PRESETS["edge"])
     batch = random_batch(CONV, accelerator, 200, np.random.default_rng(5))
-    for energy in ("maestro", "eyeriss"):
+    for energy in ("cacti", "maestro", "eyeriss"):
         costs = cost_models.load("exact", energy=energy).evaluate_batch(CONV, accelerator, batch)
-        parts = sum(costs.detail[f"energy_{p}_nj"] for p in ("mac", "l1", "noc", "l2", "dram"))
+        parts = sum(values for name, values in costs.detail.items() if name.startswith("energy"))
         assert np.allclose(parts, costs.energy_nj, rtol=1e-12)
 
 
@@ -341,7 +341,10 @@ def test_an_energy_file_is_used(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"halo_time": "slid"}, "halo_time: got 'slid', expected one of slide, none. Did you mean"),
+        (
+            {"halo_time": "slid"},
+            "halo_time: got 'slid', expected one of retain, slide, none. Did you mean",
+        ),
         ({"halo_space": "all"}, "halo_space: got 'all', expected one of union, tile"),
         ({"latency": "bounds"}, "Did you mean 'bound'"),
         ({"double_buffer": 2}, "double_buffer: got 2"),
@@ -362,7 +365,7 @@ def test_wrong_options_are_named(options: dict[str, object], message: str) -> No
         ("mac: 1\nl1: -2\nl2: 10\ndram: 1\n", "l1: got -2, expected a number of at least 0"),
         ("mac: 1\nl1: 1\nl2: 10\ndran: 1\n", "unknown field 'dran'.*Did you mean 'dram'"),
         ("- 1\n", "expected the fields"),
-        ("a: [", "cannot be read as YAML"),
+        ("a: [", "not valid YAML"),
     ],
 )
 def test_wrong_energy_files_are_named(tmp_path: Path, text: str, message: str) -> None:

@@ -8,7 +8,10 @@ import cost_models
 from tests.cost_models.exact_reference import Row, read_reference
 
 ROWS = read_reference()
-MODELS = {slide: cost_models.load("exact", halo_time=slide) for slide in ("slide", "none")}
+MODELS = {
+    slide: cost_models.load("exact", halo_time=slide, energy="maestro", area="maestro")
+    for slide in ("slide", "none")
+}
 COUNTS = (
     *("dram_in", "dram_fil", "dram_out_w", "dram_out_r", "l2_peak", "l1_peak", "macs", "steps"),
     *("active_pe_steps", "compute_cycles", "l2r_in", "l1w_in", "l2r_in_tile", "l2r_fil"),

@@ -9,13 +9,14 @@ import pytest
 
 import cost_models
 from cost_models import Accelerator, CostModelError, Mapping, MappingBatch, ReasonCode
+from cost_models.exact.options import HALO_TIMES
 from layers import Layer, LayerKind
 from tests.cost_models.exact_reference import read_reference
 from tests.cost_models.tiny import random_case
 
 OPTIONS = [
     {"halo_time": time, "halo_space": space, "latency": latency}
-    for time, space, latency in product(("slide", "none"), ("union", "tile"), ("stepwise", "bound"))
+    for time, space, latency in product(HALO_TIMES, ("union", "tile"), ("stepwise", "bound"))
 ]
 WHOLE = {"orders": ("KCYXRS", "KCYXRS"), "parallel": ("K", "C"), "cluster_size": 1}
 

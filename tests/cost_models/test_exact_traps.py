@@ -6,7 +6,7 @@ import pytest
 
 import cost_models
 from cost_models import Accelerator, Mapping
-from layers import DIMS, Layer, LayerKind
+from layers import NEST_DIMS, Layer, LayerKind
 
 
 def layer(K: int, C: int, P: int, Q: int, R: int, S: int, stride: int = 1) -> Layer:
@@ -21,7 +21,7 @@ def mapping(
     parallel: tuple[str, str],
     cluster_size: int,
 ) -> Mapping:
-    tiles = (dict(zip(DIMS, outer, strict=True)), dict(zip(DIMS, inner, strict=True)))
+    tiles = (dict(zip(NEST_DIMS, outer, strict=True)), dict(zip(NEST_DIMS, inner, strict=True)))
     return Mapping(orders, parallel, tiles, cluster_size)
 
 

@@ -40,7 +40,7 @@ LAYERS = [POINTWISE, STRIDED, DEPTHWISE, GROUPED, PRODUCT]
 def random_batch(layer: Layer, size: int, seed: int, above: bool = False) -> MappingBatch:
     """Random mappings; tiles may be above the extents."""
     rng = np.random.default_rng(seed)
-    extents = np.array(layer.extents)
+    extents = np.array(layer.extents[:6])
     limit = 3 * extents + 2 if above else extents
     tiles = rng.integers(1, limit + 1, (size, 2, 6))
     tiles[:, :, 4:] = extents[4:]

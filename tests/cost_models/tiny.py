@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cost_models import Accelerator, Mapping
-from layers import DIMS, Layer, LayerKind
+from layers import DIMS, NEST_DIMS, Layer, LayerKind
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ def random_layer(rng: np.random.Generator, max_macs: int = 600) -> Layer:
 
 def random_mapping(rng: np.random.Generator, layer: Layer, max_pes: int = 12) -> Mapping:
     """Any orders, spatial dimensions and tiles; some tiles are larger than what they tile."""
-    outer = {d: int(rng.integers(1, n + 2)) for d, n in zip(DIMS, layer.extents, strict=True)}
-    inner = {d: int(rng.integers(1, outer[d] + 1)) for d in DIMS}
+    outer = {d: int(rng.integers(1, n + 2)) for d, n in zip(NEST_DIMS, layer.extents, strict=False)}
+    inner = {d: int(rng.integers(1, outer[d] + 1)) for d in NEST_DIMS}
     cluster_size = int(rng.integers(1, 5))
     num_pes = int(rng.integers(cluster_size, max(max_pes, cluster_size) + 1))
     order = ["".join(DIMS[d] for d in rng.permutation(6)) for _ in range(2)]

@@ -108,7 +108,7 @@ def test_files_that_are_not_text(tmp_path: Path, name: str) -> None:
     path.write_bytes(b"\xff\xfe\x00\x01\x80")
     with pytest.raises(LayerError, match="not UTF-8"):
         layers.read_file(path)
-    with pytest.raises(LayerError, match="cannot be read"):
+    with pytest.raises(LayerError, match="not found"):
         layers.read_file(tmp_path / f"no_{name}")
 
 

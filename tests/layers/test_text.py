@@ -63,7 +63,7 @@ def test_a_zoo_name_parses() -> None:
         ("gemm:M=1,C=2,K=3", "a gemm takes M, N, K, batch"),
         ("cnv:K=4", "unknown kind 'cnv'.*Did you mean 'conv'"),
         ("mobilenetv2.99", "mobilenetv2.0 to mobilenetv2.52"),
-        ("nowhere.yaml:stem", "nowhere.yaml: cannot be read"),
+        ("nowhere.yaml:stem", "nowhere.yaml: not found"),
         ("nowhere.yaml", "whole file"),
     ],
 )

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import product
 from math import prod
 
@@ -17,6 +18,8 @@ DEPTHWISE = Layer("dw", "DSCONV", 1, 144, 58, 58, 3, 3)
 GEMM = Layer.gemm("gemm", M=128, N=64, K=768)
 ONE = Layer("one", "CONV", 1, 1, 1, 1, 1, 1)
 LAYERS = [CONV, DEPTHWISE, GEMM, ONE]
+HEADS = Layer.gemm("heads", M=12, N=8, K=6, batch=6)
+GROUPS = Layer("groups", "NGCONV", 4, 3, 9, 9, 3, 3, groups=4, N=3)
 OPTIONS = [
     dict(zip(("tiles", "filters", "parallel", "orders", "co_search"), values, strict=True))
     for values in product(
@@ -54,7 +57,7 @@ def test_decode_is_legal_and_encode_is_its_canonical_inverse(layer: Layer, optio
     actions = space.sample(300, seed=1)
     mappings = space.decode(actions)
     assert same(mappings, space.decode(actions))
-    assert (np.sort(mappings.orders, axis=2) == np.arange(6)).all()
+    assert (np.sort(mappings.orders, axis=2) == np.arange(8)).all()
     assert (mappings.tiles[:, 1] <= mappings.tiles[:, 0]).all()
     assert (mappings.tiles[:, 0] <= np.array(layer.extents)).all()
     assert mappings.tiles.min() >= 1
@@ -63,7 +66,7 @@ def test_decode_is_legal_and_encode_is_its_canonical_inverse(layer: Layer, optio
     if layer.depthwise:
         assert not (mappings.parallel == DIMS.index("K")).any()
     if options["filters"] == "whole":
-        assert (mappings.tiles[:, :, 4:] == np.array(layer.extents)[4:]).all()
+        assert (mappings.tiles[:, :, 4:6] == np.array(layer.extents)[4:6]).all()
     canonical = space.encode(mappings)
     assert same(mappings, space.decode(canonical))
     assert np.array_equal(space.encode(space.decode(canonical)), canonical)
@@ -80,6 +83,44 @@ def test_every_parameter_with_a_choice_changes_the_mapping(layer: Layer, options
         changed = base.copy()
         changed[:, column] = (changed[:, column] + 1 + np.arange(200) % (count - 1)) % count
         assert not same(space.decode(base), space.decode(changed)), space.names[column]
+
+
+@pytest.mark.parametrize("options", OPTIONS[::7], ids=lambda o: "-".join(map(str, o.values())))
+@pytest.mark.parametrize("layer", [HEADS, GROUPS], ids=lambda layer: layer.name)
+def test_batch_and_groups_are_searched_where_there_are_several(layer: Layer, options: dict) -> None:
+    options = {**options, "parallel": options["parallel"] + "NG"}
+    test_decode_is_legal_and_encode_is_its_canonical_inverse(layer, options)
+    test_every_parameter_with_a_choice_changes_the_mapping(layer, options)
+    space = MapSpace(layer, EDGE, **options)
+    more = [dim for dim in "NG" if layer.extents[DIMS.index(dim)] > 1]
+    tiled = ["K", "C", "Y", "X", *(["R", "S"] if options["filters"] == "free" else []), *more]
+    assert [p.dim for p in space.parameters if p.kind == "tile" and p.level == 1] == tiled
+    for level in ("outer", "inner"):
+        assert set(more) < set(space.parameters[space.index(f"{level}_parallel")].choices)
+
+
+@pytest.mark.parametrize("orders", ["priority", "permutation"])
+@pytest.mark.parametrize("layer", [HEADS, GROUPS], ids=lambda layer: layer.name)
+def test_what_repeats_the_nest_has_no_parameters(layer: Layer, orders: str) -> None:
+    space = MapSpace(layer, EDGE, orders=orders, repeat="NG")
+    plain = MapSpace(replace(layer, N=1, groups=1), EDGE, orders=orders)
+    assert space.parameters == plain.parameters
+    mappings = space.decode(space.sample(200, 0))
+    assert (mappings.tiles[:, :, 6:] == 1).all()
+    assert (mappings.orders[:, 0, :2] == [6, 7]).all()
+    assert np.array_equal(space.encode(mappings), space.canonical(space.sample(200, 0)))
+    free = MapSpace(layer, EDGE, orders=orders)
+    beyond = free.decode(free.sample(200, 0))
+    with pytest.raises(MapSpaceError, match=r"does more with [NG] than repeat|_parallel='[NG]'"):
+        space.encode(beyond)
+
+
+def test_a_mapping_of_six_dimensions_repeats_the_nest() -> None:
+    space = MapSpace(HEADS, EDGE)
+    mapping = Mapping(("KCYXRS",) * 2, ("K", "C"), ({"K": 4}, {"K": 1}), 4)
+    found = space.decode(space.encode(MappingBatch.from_mappings([mapping], HEADS.extents)))[0]
+    assert found.tiles[0]["N"] == found.tiles[1]["N"] == 1
+    assert found.orders[0].startswith("GN")
 
 
 @pytest.mark.parametrize("filters", ["whole", "free"])
@@ -111,8 +152,8 @@ def test_priorities_order_loops_outermost_first_with_ties_in_order() -> None:
     action[1, space.index("outer_priority_K")] = 2
     action[1, space.index("outer_priority_Y")] = 1
     first, second = space.decode(action)
-    assert first.orders == ("KCYXRS", "KCYXRS")
-    assert second.orders == ("CXYKRS", "KCYXRS")
+    assert first.orders == ("NGKCYXRS", "NGKCYXRS")
+    assert second.orders == ("NGCXYKRS", "NGKCYXRS")
 
 
 def test_permutation_reaches_all_orders() -> None:
@@ -139,8 +180,8 @@ def test_hand_written_mapping_encodes_to_its_own_action() -> None:
         cluster_size=14,
     )
     found = space.decode(space.encode(MappingBatch.from_mappings([mapping], CONV.extents)))[0]
-    assert found.tiles[0] == {"K": 6, "C": 13, "Y": 15, "X": 22, "R": 3, "S": 5}
-    assert found.orders == ("CKYXRS", "XYCKRS")
+    assert found.tiles[0] == {"K": 6, "C": 13, "Y": 15, "X": 22, "R": 3, "S": 5, "N": 1, "G": 1}
+    assert found.orders == ("NGCKYXRS", "NGXYCKRS")
     assert (found.parallel, found.cluster_size) == (("K", "C"), 14)
 
 
@@ -235,7 +276,7 @@ def test_narrowed_space_keeps_only_the_named_choices() -> None:
     assert set(mappings.cluster_size) == {4, 42}
     assert set(mappings.tiles[:, 0, 0]) == {2, 12}
     assert set(mappings.tiles[:, 1, 0]) == {1, 2, 6}
-    assert set(mappings.orders[:, 0, 0]) == {0, 1}, "C comes first but for ties with K"
+    assert set(mappings.orders[:, 0, 2]) == {0, 1}, "C comes first but for ties with K"
     canonical = space.encode(mappings)
     assert same(mappings, space.decode(canonical))
     assert np.array_equal(space.encode(space.decode(canonical)), canonical)
@@ -246,7 +287,7 @@ def test_narrowed_space_keeps_only_the_named_choices() -> None:
 def test_narrowed_orders_decode_by_name() -> None:
     space = MapSpace(CONV, EDGE, orders="permutation", only={"outer_order": ["XYKCRS", "CKXYSR"]})
     mappings = space.decode(space.sample(60, 0))
-    assert {m.orders[0] for m in mappings} == {"XYKCRS", "CKXYSR"}
+    assert {m.orders[0] for m in mappings} == {"NGXYKCRS", "NGCKXYSR"}
     assert same(space.decode(space.encode(mappings)), mappings)
 
 

@@ -3,7 +3,8 @@ import pickle
 import numpy as np
 import pytest
 
-from cost_models import Accelerator, ReasonCode
+from cost_models import Accelerator, ModelCapabilities, ReasonCode
+from cost_models.bounds import MAESTRO_LAWS
 from layers import Layer
 from maestro_env import (
     ActionError,
@@ -137,15 +138,32 @@ def test_latency_bound_holds_and_counts_bandwidth() -> None:
     made = problem(objective="latency")
     assert made.bound <= made.evaluate(made.space.sample(2000, 0)).values.min()
     assert problem(objective="energy").bound is None
-    slow = Problem(LAYER, Accelerator(100_000, noc_bw=2), "latency", FakeModel())
+    fast = Problem(LAYER, Accelerator(100_000, noc_bw=2), "latency", FakeModel())
+    assert fast.bound == -(-LAYER.macs // 100_000)
+    model = FakeModel()
+    model.capabilities = ModelCapabilities(laws=MAESTRO_LAWS)
+    slow = Problem(LAYER, Accelerator(100_000, noc_bw=2), "latency", model)
     assert slow.bound == -(-(LAYER.input_size + LAYER.filter_size) // 2)
 
 
-def test_a_model_without_guard_is_refused() -> None:
+def test_a_model_that_may_give_impossible_figures_is_refused() -> None:
     model = FakeModel()
-    model.guard = False
-    with pytest.raises(ProblemError, match="guard=True"):
+    model.capabilities = ModelCapabilities(sound=False)
+    with pytest.raises(ProblemError, match="may give impossible figures"):
         problem(cost_model=model)
+
+
+def test_a_model_that_only_repeats_the_nest_searches_no_batch() -> None:
+    model, heads = FakeModel(), Layer.gemm("heads", 8, 4, 6, batch=3)
+    made = Problem(heads, "edge", "latency", model)
+    assert made.space.options["repeat"] == "N"
+    assert (made.space.decode(made.space.sample(9, 0)).tiles[:, 0, 6] == 1).all()
+    with pytest.raises(ProblemError, match=r"maps N, .* MapSpace\(repeat='N'\)"):
+        Problem(heads, "edge", "latency", model, space=MapSpace(heads, made.accelerator))
+    model.capabilities = ModelCapabilities(repeated="")
+    mapped = Problem(heads, "edge", "latency", model).space
+    assert "outer_tile_N" in mapped.names
+    assert "repeat" not in mapped.options
 
 
 def test_wrong_arguments_are_refused() -> None:

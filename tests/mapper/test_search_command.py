@@ -102,7 +102,7 @@ def cli_accelerator(fields: dict[str, Any]) -> Any:
 def test_text_shows_nest_costs_units_bound_and_what_limits() -> None:
     code, out, err = search()
     assert code == 0
-    for words in ("parallel", "latency_cycles", "cycles", "nJ", "um^2", "x the physical bound"):
+    for words in ("parallel", "latency_cycles", "cycles", "µJ", "mm²", "x the physical bound"):
         assert words in out
     assert "PEs at work" in out
     assert "L1 of a PE" in out

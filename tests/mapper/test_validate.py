@@ -27,18 +27,20 @@ def test_honest_results_hold(path):
             list(validate(store, "99"))
 
 
-@pytest.mark.parametrize("what", ["value", "mapping", "samples"])
+@pytest.mark.parametrize("what", ["value", "mapping", "samples", "status"])
 def test_tampering_is_found(path, what):
     with sqlite3.connect(path) as raw:
         if what == "value":
-            raw.execute("update mapper_runs set best_value = best_value * 0.9 where id = 1")
+            raw.execute("update runs set best_value = best_value * 0.9 where id = 1")
+        elif what == "status":
+            raw.execute("update runs set status = 'finnished' where id = 1")
         elif what == "samples":
-            raw.execute("update mapper_runs set samples = 150 where id = 1")
+            raw.execute("update runs set samples = 150 where id = 1")
         else:
-            (text,) = raw.execute("select result from mapper_runs where id = 1").fetchone()
+            (text,) = raw.execute("select result from runs where id = 1").fetchone()
             result = json.loads(text)
             result["best_mapping"]["cluster_size"] += 1
-            raw.execute("update mapper_runs set result = ? where id = 1", (json.dumps(result),))
+            raw.execute("update runs set result = ? where id = 1", (json.dumps(result),))
     with Store.open(path) as store:
         first, second = validate(store)
         assert not first.holds

@@ -14,6 +14,7 @@ from runs import LineReporter, RayConnectionError, RunStatus, SilentReporter, St
 from runs.runner.progress import BarReporter
 from tests.mapper import toys
 from tests.mapper.toys import Bad, Count, Walk
+from tests.terminals import terminal
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -189,10 +190,10 @@ def test_lines_name_every_run(store):
 
 
 def test_bars_show_runs(store):
-    stream = io.StringIO()
-    run_all([Walk(1, pause_s=0.1), Walk(1, pause_s=0.1)], store, reporter=BarReporter(stream))
-    assert "finished  walk seed 1" in stream.getvalue()
-    assert "2/2" in stream.getvalue()
+    with terminal(80) as stream:
+        run_all([Walk(1, pause_s=0.1), Walk(1, pause_s=0.1)], store, reporter=BarReporter(stream))
+    assert "finished  walk seed 1" in stream.text
+    assert "2/2" in stream.text
 
 
 @pytest.mark.ray

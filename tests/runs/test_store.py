@@ -3,6 +3,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 import zlib
 from dataclasses import replace
 
@@ -11,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nst
+from sqlalchemy import event
 
-from runs import ClaimLostError, RunStatus, Store, StoreError, plain
+from runs import ClaimLostError, RunStatus, Store, StoreError, StoreFault, plain
 from runs.store.blobs import pack, unpack
 from runs.store.records import (
     ClaimState,
@@ -190,12 +192,14 @@ def test_locations_that_are_no_store(tmp_path):
         Store.open(tmp_path / "no" / "s.sqlite")
 
 
-def test_another_schema_version_is_refused(tmp_path):
-    Store.open(tmp_path / "s.sqlite").close()
-    with sqlite3.connect(tmp_path / "s.sqlite") as raw:
-        raw.execute("update mapper_meta set value = '0'")
-    with pytest.raises(StoreError, match="schema version 0, this program writes 1"):
-        Store.open(tmp_path / "s.sqlite")
+@pytest.mark.parametrize("name", ["a?b.sqlite", "exp%201.sqlite", "a#b&c=d.sqlite", "a+b c.sqlite"])
+def test_a_path_is_taken_as_it_is(tmp_path, monkeypatch, name):
+    with Store.open(tmp_path / name) as store:
+        store.claim(identity())
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    monkeypatch.setattr("runs.store.engine._writable", lambda _path: False)
+    with Store.open(tmp_path / name, create=False) as store:
+        assert len(store.runs()) == 1
 
 
 def test_a_store_in_a_read_only_place_can_be_read(tmp_path, monkeypatch):
@@ -230,3 +234,83 @@ def test_missing_samples_are_noticed():
 def test_plain_values_are_json():
     value = {"a": np.arange(2), "b": (np.inf, 1.5), 3: np.int64(4), "c": None}
     assert plain(value) == {"a": [0, 1], "b": [None, 1.5], "3": 4, "c": None}
+
+
+def damage(path, column, value, number=1):
+    with sqlite3.connect(path) as raw:
+        raw.execute(f"update runs set {column} = ? where id = ?", (value, number))
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("spec", '{"problem": '),
+        ("spec", 5),
+        ("result", "[1]"),
+        ("status", "finishd"),
+        ("seed", "first"),
+        ("best_value", b"\x00"),
+        ("versions", "null"),
+    ],
+)
+def test_one_damaged_run_does_not_hide_the_others(tmp_path, column, value):
+    path = tmp_path / "s.sqlite"
+    with Store.open(path) as store:
+        for number in range(2):
+            run_id = store.claim(identity(number)).run_id
+            store.end(run_id, Ending(RunStatus.FINISHED, result={"a": 1}))
+    damage(path, column, value)
+    with Store.open(path) as store:
+        assert [run.id for run in store.runs()] == [2]
+        (bad,) = store.damaged()
+        assert (bad.id, bad.name) == (1, "toy 0")
+        assert bad.why.startswith(f"{column} is ")
+        with pytest.raises(StoreError, match=r"damaged \(.*`mapper runs rm 1`"):
+            store.run(1)
+        assert store.number("1") == 1
+        if column == "status":  # it can only be done again
+            assert store.claim(identity()).state is ClaimState.CLAIMED
+            assert store.damaged() == []
+        else:
+            assert store.remove([1]) == 1
+
+
+@pytest.mark.parametrize("ahead_s", [3600.0, -3600.0])
+def test_a_claim_of_another_machine_whose_clock_is_far_off_is_not_honoured(tmp_path, ahead_s):
+    path = tmp_path / "s.sqlite"
+    with Store.open(path) as store, Store.open(path) as other:
+        store.claim(identity())
+        damage(path, "owner", '["elsewhere/", 1, null, "0"]')
+        assert other.claim(identity()).state is ClaimState.BUSY
+        damage(path, "heartbeat", time.time() + ahead_s)
+        assert other.claim(identity()).state is ClaimState.CLAIMED
+
+
+@pytest.mark.parametrize(
+    "owner", ["", "5", "[]", '["a", "b", null, 1]', "[null, null, null, null]"]
+)
+def test_an_owner_that_is_no_owner_is_judged_by_its_heartbeat(tmp_path, owner):
+    path = tmp_path / "s.sqlite"
+    with Store.open(path) as store:
+        store.claim(identity())
+        damage(path, "owner", owner)
+        assert store.run(1).standing == "running"
+
+
+def test_claims_that_are_let_go_may_be_claimed_in_the_same_process(tmp_path):
+    path = tmp_path / "s.sqlite"
+    with Store.open(path) as first, Store.open(path) as second:
+        first.claim(identity())
+        assert second.claim(identity()).state is ClaimState.BUSY
+        first.let_go()
+        assert second.claim(identity()).state is ClaimState.CLAIMED
+    with Store.open(path) as third:
+        assert third.claim(identity()).state is ClaimState.CLAIMED
+
+
+def test_a_full_database_is_a_fault_of_the_place_and_no_wrong_input(tmp_path):
+    with Store.open(tmp_path / "s.sqlite") as store:
+        run_id = store.claim(identity()).run_id
+        event.listen(store.engine, "begin", lambda c: c.exec_driver_sql("PRAGMA max_page_count=1"))
+        with pytest.raises(StoreFault, match="cannot write: database or disk is full"):
+            store.append(run_id, pack(0, *samples(10_000)))

@@ -1,0 +1,100 @@
+"""The points of cost_models/technology/sram.csv, made anew with CACTI.
+
+    python benchmarks/cacti_points.py --cacti ~/cacti/cacti [--nodes 45 22] [--sizes 1024 65536]
+
+CACTI 7 (HewlettPackard/cacti) is built with `make`; its own folder holds the data it reads, and its
+`cache.cfg` whatever this script does not set. The settings are those of hwcomponents-cacti.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import subprocess
+import tempfile
+from pathlib import Path
+
+SETTINGS = """
+-cache type "ram"
+-tag size (b) 0
+-associativity 1
+-UCA bank 1
+-read-write port 1
+-exclusive read port 0
+-exclusive write port 0
+-single ended read ports 0
+-page size (bits) 0
+-Data array cell type - "itrs-lstp"
+-Data array peripheral type - "itrs-lstp"
+-Tag array cell type - "itrs-lstp"
+-Tag array peripheral type - "itrs-lstp"
+-operating temperature (K) 300
+-access mode (normal, sequential, fast) - "fast"
+-design objective (weight delay, dynamic power, leakage power, cycle time, area) 0:0:1000000:0:0
+-deviate (delay, dynamic power, leakage power, cycle time, area) 20:10:100000:100:100
+-Optimize ED or ED^2 (ED, ED^2, NONE): "ED^2"
+-Cache model (NUCA, UCA)  - "UCA"
+-Wire signaling (fullswing, lowswing, default) - "Global_30"
+-Wire inside mat - "semi-global"
+-Wire outside mat - "semi-global"
+-Interconnect projection - "normal"
+-Add ECC - "false"
+-Print level (DETAILED, CONCISE) - "DETAILED"
+-Force cache config - "false"
+"""
+WORD_BYTES = 8
+SMALLEST = 512
+"""Smallest memory that CACTI is asked for [B]: 64 words; below, energy goes with the power 0.78 of
+the capacity, area and leakage in proportion, as hwcomponents-cacti has it."""
+POWER = 0.78
+NODES = (90, 65, 45, 32, 22)
+SIZES = tuple(sorted([*(1 << n for n in range(6, 26)), 108_000]))
+
+
+def simulate(program: Path, size: int, node: int) -> tuple[float, float, float, float]:
+    """Read and write energy of a byte [pJ], area of a byte [um^2], leakage of the whole [uW]."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder) / "sram.cfg"
+        config.write_text(
+            (program.parent / "cache.cfg").read_text(encoding="utf-8")
+            + SETTINGS
+            + f"-size (bytes) {size}\n-block size (bytes) {WORD_BYTES}\n"
+            + f"-output/input bus width {8 * WORD_BYTES}\n-technology (u) {node / 1000}\n",
+            encoding="utf-8",
+        )
+        command = [str(program), "-infile", str(config)]
+        subprocess.run(command, cwd=program.parent, capture_output=True, check=True)
+        with Path(f"{config}.out").open(encoding="utf-8") as text:
+            row = {
+                key.strip(): value for key, value in list(csv.DictReader(text))[-1].items() if key
+            }
+    return (
+        float(row["Dynamic read energy (nJ)"]) * 1000 / WORD_BYTES,
+        float(row["Dynamic write energy (nJ)"]) * 1000 / WORD_BYTES,
+        float(row["Area (mm2)"]) * 1e6 / size,
+        float(row["Standby leakage per bank(mW)"]) * 1000,
+    )
+
+
+def point(program: Path, size: int, node: int) -> tuple[float, float, float, float]:
+    """The same, scaled from the smallest memory where the size is below it."""
+    read, write, area, leakage = simulate(program, max(size, SMALLEST), node)
+    share = min(1.0, size / SMALLEST)
+    return read * share**POWER, write * share**POWER, area, leakage * share
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--cacti", type=Path, required=True, help="the program")
+    parser.add_argument("--nodes", type=int, nargs="+", default=NODES, help="nm")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="bytes")
+    args = parser.parse_args()
+    print("node_nm,capacity_bytes,read_pj,write_pj,area_um2,leakage_uw")
+    for node in args.nodes:
+        for size in args.sizes:
+            values = point(args.cacti.resolve(), size, node)
+            print(",".join([str(node), str(size), *(f"{value:.5g}" for value in values)]))
+
+
+if __name__ == "__main__":
+    main()

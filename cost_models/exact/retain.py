@@ -1,0 +1,251 @@
+"""Input traffic where buffers keep what they hold.
+
+In every step a buffer gets what its tile lacks in what it held the step before. So the traffic is
+the sum of all tiles, less what each step shares with the one before. A step follows from the one
+before by one loop that advances: for each of the loops that is a product over the dimensions of
+what stays, moves on or wraps, where rows and columns couple two dimensions each.
+"""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+from common.jit import inner_function
+from cost_models.exact.kept import kept_rows, shared_rows
+from cost_models.exact.layout import (
+    EXTENT,
+    OUTER,
+    PLACES,
+    PLACES_FIRST,
+    PLACES_J0,
+    STEPS,
+    STILL,
+    C,
+    IntTable,
+    K,
+    MoveTable,
+    R,
+    RowTable,
+    SegTable,
+    Y,
+)
+from cost_models.exact.moves import (
+    EVENTS,
+    INNER_ADVANCES,
+    INNER_WRAPS,
+    LENGTH,
+    MEMBER,
+    NEW,
+    OLD,
+    OUTER_ADVANCES,
+    OUTER_WRAPS,
+    SHIFT,
+    SPAN_MOVES,
+    SPAN_NEXT,
+    SPAN_RESTART,
+    STAYS,
+    TIMES,
+)
+from cost_models.exact.rows import tile_rows
+
+
+@inner_function
+def together(axis_event: int, taps_event: int) -> bool:
+    """Whether one step can bring both events: one loop advances, of one level."""
+    if axis_event == taps_event:
+        return axis_event not in (INNER_ADVANCES, OUTER_ADVANCES)
+    low, high = min(axis_event, taps_event), max(axis_event, taps_event)
+    return high <= INNER_WRAPS or low >= INNER_WRAPS
+
+
+@inner_function
+def fill_kept(
+    kept: RowTable,
+    kept_sums: RowTable,
+    pair: int,
+    stride: int,
+    moves: MoveTable,
+    lists: MoveTable,
+    t1: IntTable,
+    dims: IntTable,
+    segs: SegTable,
+    rows: RowTable,
+    spots: MoveTable,
+    intervals: IntTable,
+) -> None:
+    """Rows (pair 0) or columns (pair 1) that are still held, by move and summed by event.
+
+    Args:
+        kept: Gets ``kept[pair, space, move of the axis, move of the taps]``: distinct rows (space
+            0), and rows summed over places (space 1).
+        kept_sums: Gets ``kept_sums[pair, space, event of the axis, event of the taps]``.
+        pair: 0 or 1.
+        stride: Stride of the filter.
+        moves: Moves of all dimensions.
+        lists: Moves by event.
+        t1: Tiles of a cluster.
+        dims: Dimension table.
+        segs: Segment table.
+        rows: Rows a pair of segments touches.
+        spots: Work array.
+        intervals: Work array.
+    """
+    axis, taps = Y + pair, R + pair
+    for axis_event in range(EVENTS):
+        for taps_event in range(EVENTS):
+            if not together(axis_event, taps_event):
+                continue
+            distinct = 0
+            placed = 0
+            for i in range(lists[axis, axis_event, LENGTH]):
+                axis_move = lists[axis, axis_event, MEMBER + i]
+                key = moves[axis, axis_move, NEW]
+                for j in range(lists[taps, taps_event, LENGTH]):
+                    taps_move = lists[taps, taps_event, MEMBER + j]
+                    taps_key = moves[taps, taps_move, NEW]
+                    union = rows[2 + pair, key, taps_key]
+                    if moves[axis, axis_move, SHIFT] == 0 and moves[taps, taps_move, SHIFT] == 0:
+                        once, each = union, tile_rows(segs, axis, key, taps, taps_key)
+                    else:
+                        once, each = kept_rows(
+                            axis, taps, axis_move, taps_move, moves, stride, 1, t1, dims, segs,
+                            union, spots, intervals,
+                        )  # fmt: skip
+                    kept[pair, 0, axis_move, taps_move] = once
+                    kept[pair, 1, axis_move, taps_move] = each
+                    times = moves[axis, axis_move, TIMES] * moves[taps, taps_move, TIMES]
+                    distinct += times * once
+                    placed += times * each
+            kept_sums[pair, 0, axis_event, taps_event] = distinct
+            kept_sums[pair, 1, axis_event, taps_event] = placed
+
+
+@inner_function
+def held_channels(event: int, dims: IntTable) -> int:
+    """Channels that a step shares with the one before, summed over the event's occurrences."""
+    if event == STAYS:
+        return dims[C, EXTENT]
+    if event == INNER_WRAPS or (event == OUTER_WRAPS and dims[C, OUTER] == 1):
+        return dims[C, STILL + 1]
+    return 0
+
+
+@inner_function
+def repeats(event: int, dims: IntTable) -> tuple[int, int]:
+    """How often K meets an event, and at how many PEs after it."""
+    if event == STAYS:
+        return dims[K, STEPS], dims[K, PLACES]
+    if event == INNER_ADVANCES:
+        return dims[K, STEPS] - dims[K, OUTER], dims[K, PLACES] - dims[K, PLACES_J0]
+    if event == INNER_WRAPS:
+        return dims[K, OUTER], dims[K, PLACES_J0]
+    if event == OUTER_ADVANCES:
+        return dims[K, OUTER] - 1, dims[K, PLACES_J0] - dims[K, PLACES_FIRST]
+    return 1, dims[K, PLACES_FIRST]
+
+
+@inner_function
+def held_elements(events: IntTable, dims: IntTable, kept_sums: RowTable) -> tuple[int, int, int]:
+    """Input elements that steps share with those before, for one event a dimension.
+
+    Returns:
+        Distinct elements, the same of every distinct tile, and those of all PEs.
+    """
+    channels = held_channels(events[C], dims)
+    if channels == 0:
+        return 0, 0, 0
+    often, places = repeats(events[K], dims)
+    distinct = channels * often
+    tiles = channels
+    for pair in range(2):
+        axis_event, taps_event = events[Y + pair], events[R + pair]
+        distinct *= kept_sums[pair, 0, axis_event, taps_event]
+        tiles *= kept_sums[pair, 1, axis_event, taps_event]
+    return distinct, tiles * often, tiles * places
+
+
+@inner_function
+def retained_input(
+    outer_order: IntTable,
+    inner_order: IntTable,
+    dims: IntTable,
+    kept_sums: RowTable,
+    events: IntTable,
+) -> tuple[int, int, int]:
+    """Input elements over the NoC where every PE keeps what it holds.
+
+    Returns:
+        Distinct elements a step summed over steps; the same with every distinct tile's own; and
+        what all PEs receive.
+    """
+    events[:] = STAYS
+    distinct, tiles, delivered = held_elements(events, dims, kept_sums)
+    for level in range(2):
+        order = outer_order if level else inner_order
+        # loops inside the one that advances wrap
+        for place in range(5, -1, -1):
+            d = order[place]
+            events[d] = OUTER_ADVANCES if level else INNER_ADVANCES
+            a, b, c = held_elements(events, dims, kept_sums)
+            distinct -= a
+            tiles -= b
+            delivered -= c
+            events[d] = OUTER_WRAPS if level else INNER_WRAPS
+    return distinct, tiles, delivered
+
+
+@inner_function
+def fill_span_kept(
+    span_kept: RowTable, span_sums: RowTable, pair: int, stride: int, spans: MoveTable
+) -> None:
+    """As `fill_kept`, for what L2 holds: one range a dimension; events are stay, advance, wrap."""
+    axis, taps = Y + pair, R + pair
+    span_sums[pair] = 0
+    for i in range(SPAN_MOVES):
+        for j in range(SPAN_MOVES):
+            axis_event, taps_event = span_event(i), span_event(j)
+            times = spans[axis, i, TIMES] * spans[taps, j, TIMES]
+            if times == 0 or axis_event == taps_event == 1:
+                continue
+            shared = shared_rows(
+                spans[axis, i, NEW], spans[taps, j, NEW], spans[axis, i, OLD], spans[taps, j, OLD],
+                spans[axis, i, SHIFT], spans[taps, j, SHIFT], stride, 1,
+            )  # fmt: skip
+            span_kept[pair, i, j] = shared
+            span_sums[pair, axis_event, taps_event] += times * shared
+
+
+@inner_function
+def span_event(move: int) -> int:
+    """0 where L2's range stays, 1 where its loop advances, 2 where it wraps."""
+    if move < SPAN_NEXT:
+        return 0
+    return 1 if move < SPAN_RESTART else 2
+
+
+@inner_function
+def span_elements(events: IntTable, dims: IntTable, span_sums: RowTable) -> int:
+    """Input elements that L2's outer steps share with those before, for one event a dimension."""
+    if events[C] > 0 and dims[C, OUTER] > 1:
+        return 0
+    elements = dims[C, EXTENT]
+    if events[K] < 2:
+        elements *= dims[K, OUTER] - events[K]
+    for pair in range(2):
+        elements *= span_sums[pair, events[Y + pair], events[R + pair]]
+    return elements
+
+
+@inner_function
+def retained_dram_input(
+    outer_order: IntTable, dims: IntTable, span_sums: RowTable, events: IntTable
+) -> int:
+    """Input elements from DRAM where L2 keeps what it holds."""
+    events[:] = 0
+    elements = span_elements(events, dims, span_sums)
+    for place in range(5, -1, -1):
+        d = outer_order[place]
+        if dims[d, OUTER] > 1:
+            events[d] = 1
+            elements -= span_elements(events, dims, span_sums)
+        events[d] = 2
+    return elements

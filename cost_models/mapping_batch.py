@@ -1,0 +1,176 @@
+"""Many mappings of one layer as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cost_models.infeasible import MappingError
+from cost_models.mapping import REPEATED, Mapping
+from layers import DIMS, MAX_EXTENT, NEST_DIMS, TENSORS
+
+Int8Array = NDArray[np.int8]
+Int32Array = NDArray[np.int32]
+BoolArray = NDArray[np.bool_]
+
+WIDTH = len(DIMS)
+MOST = MAX_EXTENT
+"""Largest tile, cluster size or PE count that the arrays hold; no extent is larger."""
+NO_DIM = -1
+"""What `parallel2` holds where a level has no second parallel dimension."""
+
+_TYPES: dict[str, type[np.generic]] = {
+    "orders": np.int8,
+    "parallel": np.int8,
+    "tiles": np.int32,
+    "cluster_size": np.int32,
+    "num_pes": np.int32,
+    "parallel2": np.int8,
+    "units": np.int32,
+    "bypass": np.bool_,
+}
+
+
+@dataclass(frozen=True)
+class MappingBatch:
+    """`B` mappings as arrays; ``batch[i]`` is a :class:`Mapping`.
+
+    Args:
+        orders: ``(B, 2, 8)`` int8: indices into ``KCYXRSNG``, outermost loop first. With six
+            columns (``KCYXRS``) N and G are put outermost, with a tile of 1.
+        parallel: ``(B, 2)`` int8: indices into ``KCYXRSNG``.
+        tiles: ``(B, 2, 8)`` int32 in the order ``KCYXRSNG``, or six columns as `orders`; Y and X in
+            output coordinates.
+        cluster_size: ``(B,)`` int32.
+        num_pes: ``(B,)`` int32, or None to take the accelerator's.
+        parallel2: ``(B, 2)`` int8: the second parallel dimension of each level, -1 for none; None
+            where no mapping has one.
+        units: ``(B, 2)`` int32: the units that `parallel` takes where `parallel2` has a dimension,
+            else 0; None with `parallel2`.
+        bypass: ``(B, 2, 3)`` bool: whether L2 (first) and L1 (second) let input, filter and output
+            pass; None where no mapping does.
+    """
+
+    orders: Int8Array
+    parallel: Int8Array
+    tiles: Int32Array
+    cluster_size: Int32Array
+    num_pes: Int32Array | None = None
+    parallel2: Int8Array | None = None
+    units: Int32Array | None = None
+    bypass: BoolArray | None = None
+
+    def __post_init__(self) -> None:
+        size = len(self.cluster_size)
+        shapes: dict[str, tuple[int, ...]] = {
+            "orders": (size, 2, WIDTH),
+            "parallel": (size, 2),
+            "tiles": (size, 2, WIDTH),
+            "cluster_size": (size,),
+            "num_pes": (size,),
+            "parallel2": (size, 2),
+            "units": (size, 2),
+            "bypass": (size, 2, len(TENSORS)),
+        }
+        if (self.parallel2 is None) != (self.units is None):
+            raise MappingError("MappingBatch.units: expected with parallel2, and only with it")
+        for field, shape in shapes.items():
+            value = getattr(self, field)
+            if value is None:
+                continue
+            array = np.ascontiguousarray(value, dtype=_TYPES[field])
+            if field in ("orders", "tiles") and array.shape == (size, 2, len(NEST_DIMS)):
+                array = _widened(field, array)
+            if array.shape != shape:
+                raise MappingError(
+                    f"MappingBatch.{field}: got shape {array.shape}, expected {shape}"
+                )
+            object.__setattr__(self, field, array)
+
+    @classmethod
+    def from_mappings(cls, mappings: Sequence[Mapping], extents: Sequence[int]) -> MappingBatch:
+        """Stack mappings; a tile that a mapping leaves out becomes the dimension's extent.
+
+        Args:
+            mappings: At least one mapping; all or none with `num_pes`.
+            extents: Extents of the layer in the order ``KCYXRSNG`` (:attr:`Layer.extents`).
+        """
+        chosen = [m.num_pes for m in mappings]
+        if any(n is None for n in chosen) and any(n is not None for n in chosen):
+            raise MappingError("mappings: num_pes is set in some and missing in others")
+        spread = any(m.parallel2 != (None, None) for m in mappings)
+        passing = any(any(m.bypass) for m in mappings)
+        seconds = [[NO_DIM if d is None else DIMS.index(d) for d in m.parallel2] for m in mappings]
+        return cls(
+            orders=np.array([[[DIMS.index(d) for d in o] for o in m.orders] for m in mappings]),
+            parallel=np.array([[DIMS.index(d) for d in m.parallel] for m in mappings]),
+            tiles=np.array(
+                [
+                    [
+                        [min(t.get(d, n), MOST) for d, n in zip(DIMS, extents, strict=True)]
+                        for t in m.tiles
+                    ]
+                    for m in mappings
+                ]
+            ),
+            cluster_size=np.array([min(m.cluster_size, MOST) for m in mappings]),
+            num_pes=None if chosen[0] is None else np.array([min(n or 0, MOST) for n in chosen]),
+            parallel2=np.array(seconds) if spread else None,
+            units=np.array([[n or 0 for n in m.units] for m in mappings]) if spread else None,
+            bypass=np.array([[[t in part for t in TENSORS] for part in m.bypass] for m in mappings])
+            if passing
+            else None,
+        )
+
+    def __len__(self) -> int:
+        return len(self.cluster_size)
+
+    def __getitem__(self, index: int) -> Mapping:
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"mapping {index} of a batch of {len(self)}")
+        orders, parallel, tiles = self.orders[index], self.parallel[index], self.tiles[index]
+        rest: dict[str, Any] = {}
+        if self.parallel2 is not None and self.units is not None:
+            second, units = self.parallel2[index].tolist(), self.units[index].tolist()
+            rest["parallel2"] = tuple(DIMS[d] if d >= 0 else None for d in second)
+            rest["units"] = tuple(n if d >= 0 else None for d, n in zip(second, units, strict=True))
+        if self.bypass is not None:
+            rest["bypass"] = tuple(
+                frozenset(t for t, passes in zip(TENSORS, row, strict=True) if passes)
+                for row in self.bypass[index].tolist()
+            )
+        return Mapping(
+            orders=("".join(DIMS[d] for d in orders[0]), "".join(DIMS[d] for d in orders[1])),
+            parallel=(DIMS[parallel[0]], DIMS[parallel[1]]),
+            tiles=(
+                dict(zip(DIMS, tiles[0].tolist(), strict=True)),
+                dict(zip(DIMS, tiles[1].tolist(), strict=True)),
+            ),
+            cluster_size=int(self.cluster_size[index]),
+            num_pes=None if self.num_pes is None else int(self.num_pes[index]),
+            **rest,
+        )
+
+    def __iter__(self) -> Iterator[Mapping]:
+        return (self[i] for i in range(len(self)))
+
+    def take(self, rows: NDArray[np.integer[Any]] | slice) -> MappingBatch:
+        """The mappings of the given rows, as a new batch."""
+        taken: dict[str, Any] = {}
+        for field in fields(self):
+            array = getattr(self, field.name)
+            taken[field.name] = None if array is None else array[rows]
+        return MappingBatch(**taken)
+
+
+def _widened(field: str, array: NDArray[Any]) -> NDArray[Any]:
+    """Arrays over ``KCYXRS`` with N and G beside them, which repeat the nest."""
+    size = len(array)
+    if field == "tiles":
+        return np.concatenate([array, np.ones((size, 2, len(REPEATED)), array.dtype)], axis=2)
+    outermost = np.array([DIMS.index(dim) for dim in REPEATED], array.dtype)
+    return np.concatenate([np.broadcast_to(outermost, (size, 2, len(outermost))), array], axis=2)

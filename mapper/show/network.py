@@ -1,0 +1,56 @@
+"""The result of a network's search: a row for each distinct shape, and the sums."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from common import engineering
+from runs import Column, print_rows
+
+if TYPE_CHECKING:
+    from maestro_env import Objective
+
+FIGURES = ("latency_cycles", "energy_nj")
+"""Figures that every row shows, whatever is minimised."""
+
+
+def print_network(
+    network: str,
+    rows: Sequence[Mapping[str, Any]],
+    totals: Mapping[str, float],
+    objective: Objective,
+) -> None:
+    """Print the table of a network.
+
+    Args:
+        network: Its name.
+        rows: One row a shape: ``layer``, ``count``, ``macs``, ``latency_cycles``, ``energy_nj``,
+            ``objective`` (its value), ``x bound``, ``samples``; None where there is no result.
+        totals: Sums over all layers: ``layers``, ``macs``, ``latency_cycles``, ``energy_nj``,
+            ``edp``, ``seconds``.
+        objective: What was minimised.
+    """
+    sums = {name: totals[name] for name in ("macs", *FIGURES)}
+    whole = {"layer": "all layers", "count": int(totals["layers"]), **sums}
+    print_rows(
+        f"{network}: {len(rows)} distinct shapes",
+        rows,
+        f"whole network: {engineering(totals['edp'], 'cycles * nJ', 4)} (latency times energy), "
+        f"searched in {totals['seconds']:.1f} s",
+        _columns(objective),
+        total=whole,
+    )
+
+
+def _columns(objective: Objective) -> list[Column]:
+    columns = [
+        Column.name("layer"),
+        Column("count", keep=5),
+        Column("macs", "MACs", "", keep=2),
+        Column("latency_cycles", "cycles", "", keep=6),
+        Column("energy_nj", "energy", "nJ", keep=6),
+    ]
+    if objective.figures not in [(figure,) for figure in FIGURES]:
+        columns.append(Column("objective", objective.name, objective.unit, keep=8))
+    return [*columns, Column("x bound", keep=7), Column("samples", keep=1)]

@@ -1,0 +1,72 @@
+"""Profiles and comparisons that were printed as JSON, read back and checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from common import read_json
+from common.fields import NotNegative, read_fields
+from mpe_marl.errors import MpeError
+
+EXPECTED = "what `profile --json` or `compare --json` print, or a store"
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    algorithm: str
+    n_agents: int = Field(ge=1)
+
+
+class PhaseFields(BaseModel):
+    """Milliseconds of each of :data:`mpe_marl.clock.PHASES`."""
+
+    act: NotNegative
+    environment: NotNegative
+    store: NotNegative
+    sample: NotNegative
+    target_q: NotNegative
+    q_loss: NotNegative
+    p_loss: NotNegative
+    target_update: NotNegative
+
+
+class ProfileFields(_Row):
+    """What Figures 2 to 4 need of a profile."""
+
+    phase_ms: PhaseFields = Field(description="milliseconds by phase")
+    counters: dict[str, float | str | None]
+
+
+class ComparisonFields(_Row):
+    """What Figure 5 needs of a compared variant."""
+
+    variant: str
+    sample_cut_percent: float = Field(allow_inf_nan=False)
+    cycle_cut_percent: float = Field(allow_inf_nan=False)
+
+
+class Saved(NamedTuple):
+    """Rows of one kind."""
+
+    kind: Literal["profiles", "comparison"]
+    rows: list[dict[str, Any]]
+
+
+def read(path: Path) -> Saved:
+    """Read a file of profiles, or of a comparison.
+
+    Raises:
+        MpeError: It is neither; names the file, the row and the field.
+    """
+    rows = read_json(path, MpeError, EXPECTED)
+    if not isinstance(rows, list) or not rows or not isinstance(rows[0], dict):
+        raise MpeError(f"{path}: expected {EXPECTED}")
+    profiles = "phase_ms" in rows[0]
+    model = ProfileFields if profiles else ComparisonFields
+    for number, row in enumerate(rows):
+        read_fields(model, row, f"{path}, row {number}", MpeError)
+    return Saved("profiles" if profiles else "comparison", rows)

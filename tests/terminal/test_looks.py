@@ -1,0 +1,206 @@
+"""What the tables look like on terminals of 80, 100 and 140 columns.
+
+After a change that is meant: ``pytest tests/terminal --snapshot-update``, and read the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from cost_models import FIGURES, Cost
+from maestro_env import Objective
+from mapper.compare import FORMATS, Summary
+from mapper.compare.entry import Board, Case, Entry
+from mapper.show.cost import print_costs
+from mapper.show.layers import print_layers, print_networks
+from mapper.show.network import print_network
+from mapper.show.runs import print_runs
+from mpe_marl.show import print_comparison, print_profiles, print_training
+from tests.terminals import WIDTHS, terminal
+
+ODD = "net[v2].conv[/x]"
+"""A name that other tables would read as markup."""
+
+
+def network() -> None:
+    shapes = [
+        ("resnet18.conv1", 1, 118_013_952, 790_910.0, 323_301.48, 1.387),
+        ("resnet18.layer2.0.conv1_with_a_long_name", 4, 115_605_504, 1_525_030.0, 4_448_484.1, 7.4),
+        ("resnet18.fc", 1, 512_000, 32_056.0, 29_124.66, 1.001),
+    ]
+    rows = [
+        {
+            "layer": name,
+            "count": count,
+            "macs": macs,
+            "latency_cycles": cycles,
+            "energy_nj": energy,
+            "objective": cycles * energy,
+            "x bound": ratio,
+            "samples": 20_000,
+        }
+        for name, count, macs, cycles, energy, ratio in shapes
+    ]
+    rows.append({"layer": "resnet18.lost", "count": 2, "samples": 20_000})
+    totals = {"layers": 6.0, "macs": 580_947_968.0, "latency_cycles": 6_923_086.0}
+    totals |= {"energy_nj": 18_146_362.5, "edp": 1.25628e14, "seconds": 12.345}
+    print_network("resnet18", rows, totals, Objective.parse("edp"))
+
+
+def runs() -> None:
+    rows: list[dict[str, Any]] = [
+        {
+            "id": number,
+            "name": name,
+            "status": status,
+            "best": best,
+            "samples": samples,
+            "budget": 20_000,
+            "cpu_s": cpu,
+            "started": "2026-05-17T09:30:12+02:00",
+        }
+        for number, name, status, best, samples, cpu in [
+            (
+                1,
+                "ga on vgg16.1, edp, exact on edge, seed 0",
+                "finished",
+                "303.6 kJ·cycles",
+                20_000,
+                8,
+            ),
+            (
+                128,
+                "random on net[v2].conv[/x], edp, exact on edge, seed 12345",
+                "failed",
+                "-",
+                0,
+                None,
+            ),
+        ]
+    ]
+    print_runs(rows)
+
+
+def layer_rows() -> list[dict[str, Any]]:
+    fields = {"K": 64, "C": 3, "Y": 229, "X": 229, "R": 7, "S": 7, "stride": 2, "N": 1, "groups": 1}
+    first = {"index": 0, "name": "net.conv1", "kind": "CONV", **fields, "macs": 118_013_952}
+    second = {**first, "index": 100, "name": "net.features.denseblock3.layer17.conv2", "K": 1000}
+    return [first, second]
+
+
+def layers() -> None:
+    print_layers("net", layer_rows())
+
+
+def networks() -> None:
+    names = ("mlp", "mobilenetv2")
+    row = {"layers": 53, "distinct": 31, "macs": 300_774_272, "weights": 3_469_760}
+    print_networks([{"network": name, **row} for name in names])
+
+
+def accelerators() -> None:
+    from mapper.commands.accelerators import list_accelerators
+
+    list_accelerators()
+
+
+def compare() -> None:
+    board = Board("exact", "edge", 100)
+    names = ["mobilenetv2.block1_project", "vgg16.conv1_2", "resnet18.conv1", "mlp.fc1"]
+    cases = [Case("edp", name) for name in names]
+    entries = [
+        Entry(board, case, method, seed, "finished", samples=100, best=best * (1 + seed / 10))
+        for case in cases
+        for method, best in (("ga", 5.5e9), ("random", 7.5e12))
+        for seed in range(3)
+    ]
+    entries.append(Entry(board, cases[0], "bo", 0, "failed", note="it broke"))
+    print(FORMATS["table"]([Summary(board, entries)]))
+
+
+def cost() -> None:
+    values: dict[str, float] = dict.fromkeys(FIGURES, 7.0)
+    values |= {"latency_cycles": 1_525_030, "energy_nj": 321_088.14, "area_um2": 31_037_410.2}
+    values |= {"power_mw": 666.4, "macs": 115_605_504, "l1_bytes": 380, "l2_bytes": 29_152}
+    accesses = {
+        tensor: {
+            f"{memory}_{way}": 115_605_504.0 + size
+            for size, memory in enumerate(("l1", "l2", "dram"))
+            for way in ("read", "write")
+        }
+        for tensor in ("input", "filter", "output")
+    }
+    bounds = {"latency_cycles": 688_128.0, "energy_nj": 230_075.1}
+    print_costs({"exact": Cost(None, **values, accesses=accesses)}, bounds=bounds)
+
+
+def train() -> None:
+    shares = {"act": 12.3, "environment": 40.04, "store": 0.6178, "sample": 3.3195}
+    shares |= {"target_q": 4.3557, "q_loss": 12.91, "p_loss": 3.1331, "target_update": 0.0708}
+    row = {"status": "finished", "mean reward": -20.7488, "episodes/s": 71.9444}
+    row |= {f"{name} %": share for name, share in shares.items()}
+    name = "simple_spread/3 maddpg shared-state-folded-1024 seed"
+    print_training([{"run": seed + 1, "name": f"{name} {seed}", **row} for seed in range(2)])
+
+
+def mpe_compare() -> None:
+    row = {"algorithm": "maddpg", "sample_ms": 21.345, "cycle_ms": 1234.5, "cycle_times": 1.0}
+    row |= {"sample_cut_percent": 0.0, "cycle_cut_percent": -3.21, "sample_times": 175.4321}
+    print_comparison(
+        [
+            {"variant": name, "n_agents": n, **row}
+            for n in (3, 12)
+            for name in ("baseline", "folded")
+        ]
+    )
+
+
+def profile() -> None:
+    phases = ("act", "environment", "store", "sample", "target_q", "q_loss", "p_loss")
+    print_profiles(
+        [
+            {
+                "algorithm": "maddpg",
+                "n_agents": n,
+                "layout": "lists",
+                "law": "uniform",
+                "mode": "loop",
+                "phase_ms": dict.fromkeys(phases, 1.2345 * n),
+                "bytes": 359_424,
+                "gb_per_s": 0.1259,
+                "memcpy_gb_per_s": 35.85,
+                "gflop_per_s": 4.61825,
+                "peak_gflop_per_s": 88.0853,
+                "counters": {"source": "simulated", "accesses": 22_927, "l1_misses": 21_047},
+            }
+            for n in (3, 48)
+        ]
+    )
+
+
+TABLES = [
+    network, runs, layers, networks, accelerators, compare, cost, train, mpe_compare, profile
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("table", TABLES)
+def test_it_looks_as_it_did(
+    table: Callable[[], None], columns: int, snapshot: SnapshotAssertion
+) -> None:
+    with terminal(columns) as out:
+        table()
+    assert out.text == snapshot
+
+
+@pytest.mark.parametrize("columns", [*WIDTHS, 60])
+@pytest.mark.parametrize("table", TABLES)
+def test_it_fits_and_cuts_nothing(table: Callable[[], None], columns: int) -> None:
+    with terminal(columns) as out:
+        table()
+    assert "…" not in out.text
+    assert max(map(len, out.lines)) <= columns
