@@ -53,12 +53,13 @@ def pretrain(
         done = [opened.runs(key=key)[0] for key in summary.keys]
     if summary.failed or summary.interrupted:
         raise typer.Exit(1)
-    best = min(done, key=lambda run: run.best_value)
-    _copy(Path(best.result["agents"]), out)
-    for run in done:
-        found = run.result["validation"]
+    best = min(done, key=lambda run: run.best_value or 0.0)
+    results = {run.seed: dict(run.result or {}) for run in done}
+    _copy(Path(results[best.seed]["agents"]), out)
+    for number, result in results.items():
+        found = result["validation"]
         typer.echo(
-            f"seed {run.seed}, {run.result['cpu_minutes']} CPU min: best of 1 / 16 / 100 over the "
+            f"seed {number}, {result['cpu_minutes']} CPU min: best of 1 / 16 / 100 over the "
             f"best known on held-out random problems, 90th percentile: {found['p90_1']:.3f} / "
             f"{found['p90_16']:.3f} / {found['p90_100']:.3f}"
         )

@@ -100,7 +100,7 @@ class Proposer:
         state = begin(tables, rows)
         decisions = []
         for turn in self.turns:
-            if not turn.is_order and tables.count[rows, turn.index].max() == 1:
+            if not turn.is_order and tables.counts[rows, turn.index].max() == 1:
                 take(turn.index, tables, rows, np.zeros(len(rows), np.int64), state)
                 continue
             view = look(turn.index, tables, rows, state, self.sees[turn.index])
@@ -138,7 +138,7 @@ class Proposer:
         state = begin(tables, which)
         decisions = []
         for turn in self.turns:
-            if not turn.is_order and tables.count[which, turn.index].max() == 1:
+            if not turn.is_order and tables.counts[which, turn.index].max() == 1:
                 take(turn.index, tables, which, np.zeros(len(which), np.int64), state)
                 continue
             view = look(turn.index, tables, which, state, self.sees[turn.index])
@@ -169,6 +169,6 @@ def _ranks(turn: Turn, tables: Tables, which: Int64Array, given: State, view: Vi
         "outer_tile": given.tiles[:, 0, turn.dim],
         "inner_tile": given.tiles[:, 1, turn.dim],
     }[turn.kind]
-    inside = np.arange(width) < tables.count[which, turn.index][:, None]
+    inside = np.arange(width) < tables.counts[which, turn.index][:, None]
     miss = np.where(inside, np.abs(values - wanted[:, None]), np.iinfo(np.int64).max)
     return np.argsort(miss, axis=1, kind="stable")

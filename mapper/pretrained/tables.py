@@ -35,7 +35,7 @@ class Tables(NamedTuple):
         capacity: ``(M, 2)`` bits that L2 and L1 hold; inf where nothing limits them.
         own: ``(M, 2, 3)`` the same of one tensor alone.
         bits: ``(M, 2, 3)`` bits an element takes in L2 and L1, double buffering included.
-        count: ``(M, TURNS)`` choices of each decision; of an order, the loops that can iterate.
+        counts: ``(M, TURNS)`` choices of each decision; of an order, the loops that can iterate.
         values: ``(M, TURNS, C)`` dimensions, PEs, tiles or loops that the choices stand for.
         features: ``(M, PROBLEM_FEATURES)`` float32, the problem as the agents see it.
     """
@@ -47,7 +47,7 @@ class Tables(NamedTuple):
     capacity: FloatArray
     own: FloatArray
     bits: FloatArray
-    count: Int64Array
+    counts: Int64Array
     values: Int64Array
     features: Float32Array
 

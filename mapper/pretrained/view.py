@@ -137,7 +137,8 @@ def see_state(out: Any, row: int, problem: int, tables: Tables, state: State, bo
     cluster = max(state.cluster[row], 1)
     clusters = max(tables.pes[problem] // cluster, 1) if state.cluster[row] else 1
     outer, inner = state.spread[row]
-    steps = np.zeros(2)
+    all_outer = 0.0
+    all_inner = 0.0
     for d in range(D):
         n, wide, narrow = extents[d], state.tiles[row, OUTER, d], state.tiles[row, INNER, d]
         outer_steps = up(n, wide * (clusters if d == outer else 1))
@@ -149,13 +150,13 @@ def see_state(out: Any, row: int, problem: int, tables: Tables, state: State, bo
         out[place + 3] = log(inner_steps)
         out[place + 4] = d == outer
         out[place + 5] = d == inner
-        steps[OUTER] += log(outer_steps)
-        steps[INNER] += log(inner_steps)
+        all_outer += log(outer_steps)
+        all_inner += log(inner_steps)
     place = D * PER_DIM
     out[place] = log(cluster)
     out[place + 1] = log(clusters)
-    out[place + 2] = steps[OUTER]
-    out[place + 3] = steps[INNER]
+    out[place + 2] = all_outer
+    out[place + 3] = all_inner
     fill = fill_of(L1, state.tiles[row, INNER], problem, tables)
     out[place + 4] = min(fill, 2.0)
     for tensor in range(3):
@@ -367,7 +368,7 @@ def see(
         context[row, PROBLEM_FEATURES : PROBLEM_FEATURES + STATE_FEATURES] = seen * sees
         own = context[row, PROBLEM_FEATURES + STATE_FEATURES :]
         own[:] = 0.0
-        count = tables.count[problem, turn]
+        count = tables.counts[problem, turn]
         if turn >= OUTER_ORDER:
             _see_order(turn, row, problem, count, tables, state, sizes, box, choices, legal)
             continue
@@ -507,7 +508,7 @@ def look(
     turn: int, tables: Tables, which: NDArray[np.int64], state: State, sees: NDArray[np.float32]
 ) -> View:
     """What every row sees at a turn; see :func:`see`."""
-    width = int(tables.count[which, turn].max())
+    width = int(tables.counts[which, turn].max())
     context = np.empty((len(which), CONTEXT_FEATURES), np.float32)
     choices = np.zeros((len(which), width, CHOICE_FEATURES), np.float32)
     legal = np.zeros((len(which), width), np.bool_)

@@ -83,7 +83,7 @@ class ExpertMemory:
             for fields, chip, objective in block["problems"]:
                 values = dict(fields)
                 layer = from_fields(values.pop("name"), values.pop("kind"), values)
-                problems.append(RandomProblem(layer, Accelerator(**chip), objective))
+                problems.append(RandomProblem(layer, Accelerator.from_dict(chip), objective))
             batch = Batch.of(problems, model)
             batch.best = block["best"]
             state = State(*block["state"])

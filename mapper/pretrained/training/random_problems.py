@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -75,8 +76,8 @@ def _draw_layer(rng: np.random.Generator) -> Layer:
     batch = int(rng.choice([1, 2, 4, 8, 16])) if rng.random() < 0.1 else 1
     rows = (out_y - 1) * stride + dilation * (taps - 1) + 1
     columns = (out_x - 1) * stride + dilation * (other - 1) + 1
-    window = {"stride": stride, "dilation": dilation, "N": batch}
-    shape = {"Y": rows, "X": columns, "R": taps, "S": other}
+    shape: dict[str, Any] = {"Y": rows, "X": columns, "R": taps, "S": other}
+    window: dict[str, Any] = {"stride": stride, "dilation": dilation, "N": batch}
     if kind < 0.5:
         return Layer(
             "depthwise", LayerKind.DSCONV, K=1, C=_channels(rng, 8, 2048), **shape, **window

@@ -11,7 +11,7 @@ import baselines
 from cost_models import CostModel
 from maestro_env import Problem
 from mapper.pretrained.proposer import Proposer
-from mapper.pretrained.training.random_problems import draw
+from mapper.pretrained.training.random_problems import RandomProblem, draw
 from mapper.pretrained.training.sampling import Batch
 
 SEED = 20_260
@@ -35,7 +35,8 @@ class Validation:
     def build(cls, model: CostModel, count: int = 80, samples: int = 4000) -> Validation:
         """Draw the problems and search each; those without a feasible mapping are left out."""
         rng = np.random.default_rng(SEED)
-        problems, reference = [], []
+        problems: list[RandomProblem] = []
+        reference: list[float] = []
         while len(problems) < count:
             given = draw(rng)
             problem = Problem(given.layer, given.accelerator, given.objective, model)
