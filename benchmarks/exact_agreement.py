@@ -19,7 +19,7 @@ import numpy as np
 import cost_models
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from tests.cost_models.tiny import random_case
+from tests.cost_models.tiny import random_case, random_whole_case
 
 CHOICES = {
     "halo_time": ("retain", "slide", "none"),
@@ -46,7 +46,7 @@ def main() -> int:
     mismatches = feasible = 0
     start = time.perf_counter()
     for number in range(args.mappings):
-        case = random_case(rng, args.max_macs)
+        case = (random_case if number % 2 else random_whole_case)(rng, args.max_macs)
         for options, exact, simulator in models:
             cost = exact.evaluate(case.layer, case.accelerator, case.mapping)
             feasible += cost.feasible

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mapper.compare import make_plan
-from mapper.search_run import ProblemSpec, SearchRun
+from mapper.problem_spec import ProblemSpec
+from mapper.search_run import SearchRun
 from runs import SilentReporter, Store, run_all
 
 BATCH = 1 << 16

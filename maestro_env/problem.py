@@ -247,6 +247,25 @@ class Problem:
         self.samples += len(actions)
         self.feasible_samples += int(np.isfinite(values).sum())
 
+    def state_dict(self) -> dict[str, Any]:
+        """The counters: samples, and the best of them."""
+        return {
+            "samples": self.samples,
+            "feasible_samples": self.feasible_samples,
+            "best_value": self.best_value,
+            "best_action": self.best_action,
+            "improvements": self.improvements,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take back what :meth:`state_dict` gave; budget and hook stay as they are."""
+        best = state["best_action"]
+        self.samples = int(state["samples"])
+        self.feasible_samples = int(state["feasible_samples"])
+        self.best_value = float(state["best_value"])
+        self.best_action = None if best is None else np.array(best, dtype=np.int64)
+        self.improvements = [(int(n), float(value)) for n, value in state["improvements"]]
+
     def describe(self) -> dict[str, Any]:
         """The definition as plain values, for a manifest."""
         return {

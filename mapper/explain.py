@@ -98,7 +98,8 @@ def of_run(store: Store, text: str) -> tuple[StoredRun, Evolution]:
     Raises:
         StoreError: The run is not in the store, is no search, or has no samples.
     """
-    from mapper.search_run import KIND, ProblemSpec
+    from mapper.problem_spec import ProblemSpec
+    from mapper.search_run import KIND
     from runs import StoreError
 
     run = store.run(text)

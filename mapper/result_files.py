@@ -7,44 +7,49 @@ import re
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import yaml
 
 from common import read_yaml
 from cost_models import Mapping, MappingError, print_network
-from layers import Layer
+from mapper.manifest import search_manifest
 from mapper.output import OutputError as OutputError
 from mapper.output import check_writable as check_writable
 from runs import json_text
 
+if TYPE_CHECKING:
+    from mapper.found import Found
+
 MAPPING, DATAFLOW, MANIFEST = "mapping.yaml", "mapping.m", "manifest.json"
 
 
-def write_result(folder: Path, layer: Layer, mapping: Mapping, manifest: dict[str, Any]) -> None:
-    """Write the three files; each is whole or not there, the manifest comes last.
+def write_result(folder: Path, found: Found) -> None:
+    """Write the three files of a search that found a mapping; nothing where it found none.
+
+    Each file is whole or not there, and the manifest comes last.
 
     Raises:
-        OutputError: The folder cannot be written to.
+        OSError: The folder cannot be written to.
     """
+    if found.best is None:
+        return
+    mapping, layer = found.best[0], found.problem.layer
     named = layer.renamed(re.sub(r"\W+", "_", layer.name).strip("_") or "layer")
     files = {
         MAPPING: yaml.safe_dump(mapping.to_dict(), sort_keys=False, default_flow_style=None),
         DATAFLOW: print_network([(named, mapping.dataflow(layer))], name=named.name),
-        MANIFEST: json_text(manifest) + "\n",
+        MANIFEST: json_text(search_manifest(found)) + "\n",
     }
+    folder.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=".mapper-", dir=folder))
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=".mapper-", dir=folder))
-        try:
-            for name, text in files.items():
-                (staging / name).write_text(text, encoding="utf-8")
-            for name in files:
-                os.replace(staging / name, folder / name)
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
-    except OSError as error:
-        raise OutputError(f"--out {folder}: cannot be written ({error.strerror})") from error
+        for name, text in files.items():
+            (staging / name).write_text(text, encoding="utf-8")
+        for name in files:
+            os.replace(staging / name, folder / name)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
 
 
 def read_mapping(path: Path) -> Mapping:

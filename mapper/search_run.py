@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from common import engineering
+from mapper.carry import Carry
+from mapper.problem_spec import ProblemSpec
 from runs import Context, Experiment
 
 if TYPE_CHECKING:
-    from cost_models import Accelerator
-    from layers import Layer
+    from baselines import SearchResult
     from maestro_env import Problem
 
 KIND = "search"
@@ -22,95 +25,11 @@ WARM_UP_SAMPLES = 300
 """Enough to reach every part of a searcher that is compiled or imported late."""
 WARM_UP_CAPPED = 8
 """The same for searchers whose own cost grows fast (those with a cap on samples)."""
+FILES = ("checkpoint", "warm_start", "shared_policy")
+"""Options that name files which a search continues from; its warm-up must not touch them."""
 
 _warm: set[tuple[str, str]] = set()
 """Pairs of method and cost model that this process has imported and compiled already."""
-
-
-@dataclass(frozen=True)
-class ProblemSpec:
-    """The definition of a :class:`maestro_env.Problem` as plain values, with what tables call it.
-
-    Args:
-        layer: The layer.
-        layer_name: What tables call it, such as ``mobilenetv2.2``.
-        accelerator: The accelerator.
-        accelerator_name: What tables call it, such as ``edge``.
-        objective: Name of the objective.
-        cost_model: Name of the cost model.
-        cost_model_options: Options of the cost model, all of them; none stand for those that were
-            the defaults before they were recorded.
-        space: Options of the map space.
-        limits: Limits such as ``{"max_latency_cycles": 1e6}``.
-    """
-
-    layer: Layer
-    layer_name: str
-    accelerator: Accelerator
-    accelerator_name: str
-    objective: str
-    cost_model: str = "exact"
-    cost_model_options: Mapping[str, Any] = field(default_factory=dict)
-    space: Mapping[str, Any] = field(default_factory=dict)
-    limits: Mapping[str, float] = field(default_factory=dict)
-
-    def build(self) -> Problem:
-        """The problem, with fresh counters.
-
-        Raises:
-            ValueError: An error of the layer, cost model, space, objective or limits.
-        """
-        import cost_models
-        from maestro_env import Problem
-
-        options = self.cost_model_options or cost_models.EARLIER_OPTIONS.get(self.cost_model, {})
-        return Problem(
-            self.layer,
-            self.accelerator,
-            self.objective,
-            cost_models.load(self.cost_model, **options),
-            dict(self.space),
-            dict(self.limits),
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON values; :meth:`from_dict` reads them."""
-        import layers
-
-        return asdict(self) | {
-            "layer": layers.to_fields(self.layer),
-            "accelerator": self.accelerator.to_dict(),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> ProblemSpec:
-        """The problem of a stored run.
-
-        Raises:
-            ValueError: The values are not those of :meth:`to_dict`.
-        """
-        from cost_models import Accelerator
-
-        try:
-            values = dict(data)
-            values["layer"] = layer_of(values["layer"])
-            values["accelerator"] = Accelerator.from_dict(values["accelerator"])
-            return cls(**values)
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"problem of a stored run: {error}; the store is damaged") from None
-
-
-def layer_of(fields: Mapping[str, Any]) -> Layer:
-    """The layer of :func:`layers.to_fields`.
-
-    Raises:
-        LayerError: The fields make no layer.
-        KeyError: Name or kind is missing.
-    """
-    import layers
-
-    values = dict(fields)
-    return layers.from_fields(values.pop("name"), values.pop("kind"), values)
 
 
 @dataclass(frozen=True)
@@ -123,19 +42,25 @@ class SearchRun(Experiment):
         budget: Samples it may spend.
         seed: Its seed.
         options: Options of the searcher that are not its defaults.
+        carry: What it takes over from earlier searches of its network.
     """
 
     kind: ClassVar[str] = KIND
+    patience: ClassVar[str] = "the first run of a cost model compiles it (Ctrl-C stops)"
     problem: ProblemSpec
     method: str
     budget: int
     seed: int
     options: Mapping[str, Any] = field(default_factory=dict)
+    carry: Carry | None = None
 
     @property
     def label(self) -> str:
         """What tables call the method, such as ``ga`` or ``ga:population=50``."""
-        return ":".join([self.method, *(f"{key}={value}" for key, value in self.options.items())])
+        parts = [f"{key}={value}" for key, value in self.options.items()]
+        if self.carry is not None:
+            parts.append(f"carry={self.carry.mode}")
+        return ":".join([self.method, *parts])
 
     @property
     def name(self) -> str:
@@ -146,15 +71,28 @@ class SearchRun(Experiment):
             f"{spec.cost_model} on {spec.accelerator_name}, seed {self.seed}"
         )
 
+    @property
+    def after(self) -> Sequence[str]:
+        """See :class:`Experiment`."""
+        return () if self.carry is None else [search.key for search in self.carry.earlier]
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The searcher's whole config, defaults included."""
+        return _config(self.method, json.dumps(dict(self.options)))
+
     def spec(self) -> dict[str, Any]:
-        """See :class:`Experiment`; holds the searcher's whole config, defaults included."""
-        return {
+        """See :class:`Experiment`; a default that changes makes another run."""
+        spec = {
             "problem": self.problem.to_dict(),
             "method": self.method,
             "options": dict(self.options),
             "label": self.label,
-            "config": _config(self.method, json.dumps(dict(self.options))),
+            "config": self.config,
         }
+        files = _digests(self.options)
+        spec |= {"files": files} if files else {}
+        return spec if self.carry is None else spec | {"carry": self.carry.spec()}
 
     def prepare(self) -> None:
         """Import and compile what the search needs, once a process, by a search that is not kept.
@@ -167,7 +105,8 @@ class SearchRun(Experiment):
 
         problem = self.problem.build()
         with contextlib.suppress(Exception):  # a fault shows up, and is recorded, in the run itself
-            searcher = baselines.load(self.method, **self.options)
+            options = {k: v for k, v in self.options.items() if k not in FILES}
+            searcher = baselines.load(self.method, **options)
             capped = searcher.capabilities.max_samples is not None
             samples = WARM_UP_CAPPED if capped else WARM_UP_SAMPLES
             searcher.search(problem, min(self.budget, samples), self.seed)
@@ -180,7 +119,7 @@ class SearchRun(Experiment):
         return f"best {engineering(best, Objective.parse(self.problem.objective).unit, digits=4)}"
 
     def run(self, context: Context) -> dict[str, Any]:
-        """Search, recording every sample.
+        """Search, recording every sample; whatever ends it, the best so far is its result.
 
         Only the samples of a search that enumerates the space are not kept: they may be hundreds of
         millions, and the space says what they are.
@@ -188,27 +127,29 @@ class SearchRun(Experiment):
         import baselines
 
         problem = self.problem.build()
-        searcher = baselines.load(self.method, **self.options)
-        enumerates = searcher.capabilities.proves_optimum
-        problem.on_evaluate = (
-            (lambda _actions, _evaluation: context.progress(problem.samples, problem.best_value))
-            if enumerates
-            else (lambda actions, evaluation: context.record(actions, evaluation.values))
-        )
-        found = searcher.search(problem, self.budget, self.seed)
-        result: dict[str, Any] = {
-            "samples": found.samples,
-            "best_value": found.best_value,
-            "unit": problem.objective.unit,
-            "feasible_samples": problem.feasible_samples,
-            "curve": [[n, value] for n, value in found.improvements],
-            "bound": problem.bound,
-            "samples_kept": not enumerates,
-            "proves_optimum": enumerates and found.samples < self.budget,
-        }
-        if found.best_action is not None:
-            result |= _describe_best(problem, found.best_action)
-        return result
+        options = dict(self.options)
+        if self.carry is not None:
+            options |= self.carry.options(context, self.problem.layer)
+        searcher = baselines.load(self.method, **options)
+        if searcher.capabilities.proves_optimum:
+            problem.on_evaluate = lambda _actions, _evaluation: context.progress(
+                problem.samples,
+                problem.best_value,
+                infeasible=problem.samples - problem.feasible_samples,
+            )
+        else:
+            problem.on_evaluate = lambda actions, looked: context.record(actions, looked.values)
+
+        def so_far(found: SearchResult | None = None) -> dict[str, Any]:
+            result = _describe(problem)
+            result["samples_kept"] = context.recorded == problem.samples
+            result["proves_optimum"] = found is not None and found.proven
+            if self.carry is not None:
+                result["config"] = asdict(searcher.config)
+            return result
+
+        context.so_far = so_far
+        return so_far(searcher.search(problem, self.budget, self.seed))
 
 
 @lru_cache
@@ -219,14 +160,46 @@ def _config(method: str, options: str) -> dict[str, Any]:
     return asdict(baselines.load(method, **json.loads(options)).config)
 
 
-def _describe_best(problem: Problem, action: Any) -> dict[str, Any]:
-    """The best mapping and its figures."""
+def _describe(problem: Problem) -> dict[str, Any]:
+    """What a search's counters hold, and the figures of the best mapping."""
     from cost_models import FIGURES
 
-    evaluation = problem.look(action[None])
-    cost = evaluation.costs[0]
-    return {
-        "best_action": [int(choice) for choice in action],
-        "best_mapping": evaluation.mappings[0].to_dict(),
+    result: dict[str, Any] = {
+        "samples": problem.samples,
+        "best_value": problem.best_value,
+        "unit": problem.objective.unit,
+        "feasible_samples": problem.feasible_samples,
+        "curve": [[n, value] for n, value in problem.improvements],
+        "bound": problem.bound,
+    }
+    if problem.best_action is None:
+        return result
+    looked = problem.look(problem.best_action[None])
+    cost = looked.costs[0]
+    return result | {
+        "best_action": problem.best_action.tolist(),
+        "best_mapping": looked.mappings[0].to_dict(),
         "best_figures": {name: getattr(cost, name) for name in FIGURES},
+    }
+
+
+def counters_of(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The counters of a problem, see :meth:`maestro_env.Problem.load_state_dict`, of a result."""
+    best = result.get("best_action")
+    return {
+        "samples": result["samples"],
+        "feasible_samples": result["feasible_samples"],
+        "best_value": float("inf") if best is None else result["best_value"],
+        "best_action": best,
+        "improvements": result["curve"],
+    }
+
+
+def _digests(options: Mapping[str, Any]) -> dict[str, str]:
+    """Fingerprints of the files that options name: another content is another search."""
+    paths = {key: Path(value) for key, value in options.items() if isinstance(value, str)}
+    return {
+        key: hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        for key, path in paths.items()
+        if path.is_file()
     }

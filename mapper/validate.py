@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mapper.search_run import KIND, ProblemSpec
+from mapper.problem_spec import ProblemSpec
+from mapper.search_run import KIND
 from runs import DamagedRun, RunStatus, Store, StoredRun, StoreError
 
 TOLERANCE = 1e-12

@@ -30,6 +30,7 @@ class Training(Experiment):
 
     kind: ClassVar[str] = "mpe"
     continues: ClassVar[bool] = True
+    counts: ClassVar[str] = "episodes"
 
     config: TrainConfig = field(default_factory=TrainConfig)
     seed: int = 0

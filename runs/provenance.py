@@ -44,6 +44,11 @@ def made_with() -> Provenance:
     )
 
 
+def go_on_with() -> str:
+    """How to go on after a stop: the same command does what is left."""
+    return f"stopped; to go on: {made_with().command}"
+
+
 def _versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
     for package in PACKAGES:

@@ -15,8 +15,8 @@ from cost_models.exact.layout import (
     SegTable,
 )
 
-MAX_PRODUCTS = 4096
-"""At most four different tiles a dimension (two classes, a full and a last tile), six of them."""
+MAX_SIZES = 4
+"""At most so many different tiles a dimension: two classes, a full and a last tile."""
 
 
 @inner_function
@@ -41,27 +41,28 @@ def tile_sizes(d: int, dims: IntTable, segs: SegTable, sizes: IntTable) -> int:
 
 @inner_function
 def compute_cycles(
-    dims: IntTable, segs: SegTable, lanes: int, products: IntTable, sizes: IntTable
+    dims: IntTable, segs: SegTable, count: int, lanes: int, products: IntTable, sizes: IntTable
 ) -> int:
     """Compute cycles of all steps.
 
     Args:
         dims: Dimension table.
         segs: Segment table.
+        count: How many dimensions there are.
         lanes: SIMD lanes.
-        products: Work array, ``(MAX_PRODUCTS, 2)``.
+        products: Work array, ``(MAX_SIZES ** count, 2)``.
         sizes: Work array, ``(8, 2)``.
     """
     if lanes == 1:
         cycles = 1
-        for d in range(6):
+        for d in range(count):
             cycles *= dims[d, LEAD_SUM]
         return cycles
     # grow the list of different products (MACs of a step, number of steps) one dimension a time
     length = 1
     products[0, 0] = 1
     products[0, 1] = 1
-    for d in range(6):
+    for d in range(count):
         found = tile_sizes(d, dims, segs, sizes)
         for at in range(found - 1, -1, -1):
             for k in range(length):

@@ -9,8 +9,6 @@ from cost_models.exact.layout import (
     CLASSES,
     COUNT,
     EXTENT,
-    HOLE,
-    HOLES,
     INNER,
     INNER_WIDTH,
     LEAD,
@@ -18,8 +16,8 @@ from cost_models.exact.layout import (
     MAX_SEGMENTS,
     OUTER,
     OUTER_WIDTH,
+    OVER,
     PE_TILE,
-    PLACED,
     PLACES,
     PLACES_FIRST,
     PLACES_J0,
@@ -29,8 +27,6 @@ from cost_models.exact.layout import (
     SPAN,
     STEPS,
     STILL,
-    TAIL,
-    TAILS,
     UNION,
     IntTable,
     SegTable,
@@ -48,9 +44,13 @@ def fill_segment(
     ragged: int,
     t0: int,
     inner_spatial: bool,
-    stride: int,
+    gap: int,
 ) -> None:
-    """Describe inner iterations in which `full` clusters hold `block` and one holds `ragged`."""
+    """Describe inner iterations in which `full` clusters hold `block` and one holds `ragged`.
+
+    Rows that outputs and taps touch repeat themselves `gap` places further on: for a range of
+    outputs that is the distance of taps, for a range of taps that of outputs.
+    """
     lead = min(t0, block)
     segs[d, key, REPEAT] = repeat
     segs[d, key, LEAD] = lead
@@ -59,21 +59,16 @@ def fill_segment(
     segs[d, key, BLOCK] = block
     if not inner_spatial:
         segs[d, key, POSITIONS] = full + (1 if ragged > 0 else 0)
-        segs[d, key, HOLE] = full * min(stride, block) + min(stride, ragged)
-        segs[d, key, TAIL] = full * max(block - stride, 0) + max(ragged - stride, 0)
+        segs[d, key, OVER] = full * max(block - gap, 0) + max(ragged - gap, 0)
         return
     whole = block // t0
     part = block - whole * t0
     whole_ragged = ragged // t0
     part_ragged = ragged - whole_ragged * t0
     wholes = full * whole + whole_ragged
-    parts = (full if part > 0 else 0) + (1 if part_ragged > 0 else 0)
-    segs[d, key, POSITIONS] = wholes + parts
-    segs[d, key, HOLE] = (
-        wholes * min(stride, t0) + full * min(stride, part) + min(stride, part_ragged)
-    )
-    segs[d, key, TAIL] = (
-        wholes * max(t0 - stride, 0) + full * max(part - stride, 0) + max(part_ragged - stride, 0)
+    segs[d, key, POSITIONS] = wholes + (full if part > 0 else 0) + (1 if part_ragged > 0 else 0)
+    segs[d, key, OVER] = (
+        wholes * max(t0 - gap, 0) + full * max(part - gap, 0) + max(part_ragged - gap, 0)
     )
 
 
@@ -89,7 +84,7 @@ def fill_class(
     t0: int,
     w: int,
     inner_spatial: bool,
-    stride: int,
+    gap: int,
 ) -> None:
     """Cut one outer step into segments of like inner iterations, at most four.
 
@@ -104,7 +99,7 @@ def fill_class(
         t0: Tile of one PE.
         w: What one cluster covers in an inner iteration.
         inner_spatial: Whether the PEs of a cluster are spread over this dimension.
-        stride: Stride of the filter.
+        gap: See `fill_segment`.
     """
     key = MAX_SEGMENTS * kind
     wholes = tile // w
@@ -124,7 +119,7 @@ def fill_class(
         elif step == ragged_wholes and ragged_rest > 0:
             part = ragged_rest
             repeat = 1
-        fill_segment(segs, d, key + segments, repeat, block, full, part, t0, inner_spatial, stride)
+        fill_segment(segs, d, key + segments, repeat, block, full, part, t0, inner_spatial, gap)
         segments += 1
         step += repeat
     dims[d, INNER + kind] = steps
@@ -139,11 +134,6 @@ def fill_sums(dims: IntTable, segs: SegTable, d: int) -> None:
     places = 0
     places_j0 = 0
     still = 0
-    placed_still = 0
-    holes = 0
-    holes_still = 0
-    tails = 0
-    tails_still = 0
     for kind in range(dims[d, CLASSES]):
         count = dims[d, COUNT + kind]
         first = MAX_SEGMENTS * kind
@@ -153,13 +143,8 @@ def fill_sums(dims: IntTable, segs: SegTable, d: int) -> None:
             times = count * segs[d, key, REPEAT]
             lead += times * segs[d, key, LEAD]
             places += times * segs[d, key, POSITIONS]
-            holes += times * segs[d, key, HOLE]
-            tails += times * segs[d, key, TAIL]
         if dims[d, INNER + kind] == 1:
             still += count * segs[d, first, UNION]
-            placed_still += count * segs[d, first, POSITIONS]
-            holes_still += count * segs[d, first, HOLE]
-            tails_still += count * segs[d, first, TAIL]
     dims[d, STEPS] = steps
     dims[d, LEAD_SUM] = lead
     dims[d, PLACES] = places
@@ -167,12 +152,6 @@ def fill_sums(dims: IntTable, segs: SegTable, d: int) -> None:
     dims[d, PLACES_FIRST] = segs[d, 0, POSITIONS]
     dims[d, STILL] = dims[d, EXTENT]
     dims[d, STILL + 1] = still
-    dims[d, PLACED] = places
-    dims[d, PLACED + 1] = placed_still
-    dims[d, HOLES] = holes
-    dims[d, HOLES + 1] = holes_still
-    dims[d, TAILS] = tails
-    dims[d, TAILS + 1] = tails_still
 
 
 @inner_function
@@ -185,20 +164,20 @@ def fill_dim(
     t0: int,
     clusters: int,
     pes: int,
-    stride: int,
+    gap: int,
 ) -> None:
     """Fill both tables for one dimension.
 
     Args:
-        dims: Dimension table, ``(6, DIM_FIELDS)``.
-        segs: Segment table, ``(6, 8, SEG_FIELDS)``.
+        dims: Dimension table, ``(dimensions, DIM_FIELDS)``.
+        segs: Segment table, ``(dimensions, 8, SEG_FIELDS)``.
         d: The dimension.
         n: Its extent.
         t1: Tile of one cluster, at most `n`.
         t0: Tile of one PE, at most `t1`.
         clusters: Clusters spread over this dimension; 1 where it is temporal.
         pes: PEs of a cluster spread over it; 0 where it is temporal.
-        stride: Stride of the filter.
+        gap: See `fill_segment`.
     """
     width = t1 * clusters
     outer = (n + width - 1) // width
@@ -219,7 +198,5 @@ def fill_dim(
         dims[d, SPAN + kind] = span
         tile = min(span, t1)
         full = span // tile
-        fill_class(
-            dims, segs, d, kind, tile, full, span - full * tile, t0, w, inner_spatial, stride
-        )
+        fill_class(dims, segs, d, kind, tile, full, span - full * tile, t0, w, inner_spatial, gap)
     fill_sums(dims, segs, d)

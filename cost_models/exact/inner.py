@@ -10,28 +10,27 @@ from __future__ import annotations
 
 from common.jit import inner_function
 from cost_models.exact.layout import (
-    DEPTHWISE_OUTPUT_MASK,
-    FILTER_MASK,
-    HALO_RETAIN,
-    HALO_SLIDE,
-    HW_DEPTHWISE,
+    HALO_NONE,
+    HW_DIMS,
+    HW_FILTER,
     HW_HALO,
+    HW_INPUT,
     HW_LANES,
     HW_NOC,
     HW_NOC_SHIFT,
+    HW_OUTPUT,
     HW_TILE,
     INNER,
-    INPUT_MASK,
     LEAD,
     MAX_SEGMENTS,
-    OUTPUT_MASK,
+    PLAIN_MASK,
     REPEAT,
     SEGMENTS,
-    TAIL,
     UNION,
     C,
     IntTable,
     K,
+    N,
     R,
     RowTable,
     S,
@@ -75,50 +74,54 @@ def transfer(elements: int, bandwidth: int, shift: int) -> int:
 
 
 @inner_function
-def input_elements(steps: IntTable, segs: SegTable, rows: RowTable) -> int:
+def beyond_nest(mask: int, hw: IntTable, steps: IntTable, segs: SegTable) -> int:
+    """The factor of N and G in the elements of a tensor that is coupled to `mask`."""
+    factor = 1
+    for d in range(N, hw[HW_DIMS]):
+        if (mask >> d) & 1:
+            factor *= segs[d, steps[KEY, d], UNION]
+    return factor
+
+
+@inner_function
+def channels_of(hw: IntTable, steps: IntTable, segs: SegTable) -> int:
+    """What a step's input covers in C, N and G together."""
+    return segs[C, steps[KEY, C], UNION] * beyond_nest(hw[HW_INPUT], hw, steps, segs)
+
+
+@inner_function
+def input_elements(channels: int, hw: IntTable, steps: IntTable, kept: RowTable) -> int:
     """Input elements that cross the NoC in a step whose segments are ``KEY``."""
-    across = rows[0, steps[KEY, Y], steps[KEY, R]] * rows[1, steps[KEY, X], steps[KEY, S]]
-    return segs[C, steps[KEY, C], UNION] * across
+    space = hw[HW_TILE]
+    rows = kept[0, space, AT + steps[KEY, Y], AT + steps[KEY, R]]
+    return channels * rows * kept[1, space, AT + steps[KEY, X], AT + steps[KEY, S]]
 
 
 @inner_function
-def can_slide(axis: int, hw: IntTable, fixed: int) -> bool:
-    """Whether PEs keep what they hold as `axis` moves on: it and its taps must be temporal."""
-    if hw[HW_HALO] != HALO_SLIDE or axis < Y or axis > X:
-        return False
-    return not fixed & ((1 << axis) | (1 << (axis + R - Y)))
-
-
-@inner_function
-def filter_elements(steps: IntTable, segs: SegTable) -> int:
+def filter_elements(hw: IntTable, steps: IntTable, segs: SegTable) -> int:
     """Filter elements likewise."""
     channels = segs[K, steps[KEY, K], UNION] * segs[C, steps[KEY, C], UNION]
-    return channels * segs[R, steps[KEY, R], UNION] * segs[S, steps[KEY, S], UNION]
+    taps = segs[R, steps[KEY, R], UNION] * segs[S, steps[KEY, S], UNION]
+    return channels * taps * beyond_nest(hw[HW_FILTER], hw, steps, segs)
 
 
 @inner_function
-def output_elements(channel: int, steps: IntTable, segs: SegTable) -> int:
-    """Output elements likewise; `channel` is K, or C for a depthwise layer."""
+def output_elements(hw: IntTable, steps: IntTable, segs: SegTable) -> int:
+    """Output elements likewise."""
+    channel = K if (hw[HW_OUTPUT] >> K) & 1 else C
     across = segs[Y, steps[KEY, Y], UNION] * segs[X, steps[KEY, X], UNION]
-    return segs[channel, steps[KEY, channel], UNION] * across
+    across *= segs[channel, steps[KEY, channel], UNION]
+    return across * beyond_nest(hw[HW_OUTPUT], hw, steps, segs)
 
 
 @inner_function
-def compute_of(steps: IntTable, segs: SegTable, lanes: int) -> int:
+def compute_of(hw: IntTable, steps: IntTable, segs: SegTable) -> int:
     """Compute cycles of a step: PE (0, 0)'s MACs over the lanes."""
     macs = 1
-    for d in range(6):
+    for d in range(hw[HW_DIMS]):
         macs *= segs[d, steps[KEY, d], LEAD]
+    lanes = hw[HW_LANES]
     return ceil_div(macs, lanes) if lanes > 1 else macs
-
-
-@inner_function
-def shared_elements(axis: int, steps: IntTable, segs: SegTable, rows: RowTable) -> int:
-    """Input elements that PEs still hold when `axis` alone moved on."""
-    channels = segs[C, steps[KEY, C], UNION]
-    if axis == Y:
-        return channels * segs[R, steps[KEY, R], TAIL] * rows[1, steps[KEY, X], steps[KEY, S]]
-    return channels * segs[S, steps[KEY, S], TAIL] * rows[0, steps[KEY, Y], steps[KEY, R]]
 
 
 @inner_function
@@ -159,13 +162,13 @@ def add_steps(
 
 
 @inner_function
-def active_loops(order: IntTable, dims: IntTable, steps: IntTable) -> int:
+def active_loops(order: IntTable, dims: IntTable, hw: IntTable, steps: IntTable) -> int:
     """List the inner loops with more than one iteration, outermost first; returns how many.
 
     Also sets ``KEY`` to every dimension's segment at iteration 0.
     """
     count = 0
-    for place in range(6):
+    for place in range(hw[HW_DIMS]):
         d = order[place]
         steps[KEY, d] = MAX_SEGMENTS * steps[KINDS, d]
         if dims[d, INNER + steps[KINDS, d]] > 1:
@@ -175,60 +178,44 @@ def active_loops(order: IntTable, dims: IntTable, steps: IntTable) -> int:
 
 
 @inner_function
-def output_mask_of(hw: IntTable) -> int:
-    """Dimensions that the output is coupled to."""
-    return DEPTHWISE_OUTPUT_MASK if hw[HW_DEPTHWISE] else OUTPUT_MASK
-
-
-@inner_function
-def still_held(hw: IntTable, steps: IntTable, segs: SegTable, kept: RowTable) -> int:
+def still_held(channels: int, hw: IntTable, steps: IntTable, kept: RowTable) -> int:
     """Input elements that need not cross the NoC, as PEs hold them since the step before."""
     space = hw[HW_TILE]
     held = kept[0, space, steps[PE_MOVES, Y], steps[PE_MOVES, R]]
-    held *= kept[1, space, steps[PE_MOVES, X], steps[PE_MOVES, S]]
-    return segs[C, steps[KEY, C], UNION] * held
+    return channels * held * kept[1, space, steps[PE_MOVES, X], steps[PE_MOVES, S]]
 
 
 @inner_function
 def add_alike(
-    advancing: int,
     moved: int,
     number: int,
     fresh: int,
-    slides: bool,
     hw: IntTable,
     steps: IntTable,
     segs: SegTable,
-    rows: RowTable,
     kept: RowTable,
 ) -> None:
     """Add `number` inner steps that are alike, `fresh` of which read no partial sums back.
 
     Args:
-        advancing: The dimension whose loop advances.
         moved: Mask of dimensions whose counters change.
         number: How many steps.
         fresh: How many of them write partial sums for the first time.
-        slides: Whether PEs keep what a slide along `advancing` leaves.
         hw: Layer, accelerator and options.
         steps: State of the walk.
         segs: Segment table.
-        rows: Input rows a pair of segments touches.
         kept: Input rows still held after a pair of moves.
     """
     load = 0
-    if moved & INPUT_MASK:
-        load = input_elements(steps, segs, rows)
-        if slides:
-            load -= shared_elements(advancing, steps, segs, rows)
-        elif hw[HW_HALO] == HALO_RETAIN and not (moved >> C) & 1:
-            load -= still_held(hw, steps, segs, kept)
-    if moved & FILTER_MASK:
-        load += filter_elements(steps, segs)
-    store = 0
-    if moved & output_mask_of(hw):
-        store = output_elements(C if hw[HW_DEPTHWISE] else K, steps, segs)
-    compute = compute_of(steps, segs, hw[HW_LANES])
+    if moved & hw[HW_INPUT]:
+        channels = channels_of(hw, steps, segs)
+        load = input_elements(channels, hw, steps, kept)
+        if not moved & PLAIN_MASK:
+            load -= still_held(channels, hw, steps, kept)
+    if moved & hw[HW_FILTER]:
+        load += filter_elements(hw, steps, segs)
+    store = output_elements(hw, steps, segs) if moved & hw[HW_OUTPUT] else 0
+    compute = compute_of(hw, steps, segs)
     add_steps(steps, TOTALS, number, fresh, compute, load, store, hw)
 
 
@@ -237,43 +224,39 @@ def add_advances_within(
     loop: int,
     digit: int,
     moved: int,
-    slides: bool,
     hw: IntTable,
     steps: IntTable,
     segs: SegTable,
-    rows: RowTable,
     kept: RowTable,
 ) -> None:
     """Add the steps in which a loop advances to segment `digit`: into it, and within it."""
     d = steps[LOOPS, loop]
     place = steps[KEY, d]
-    writes = (output_mask_of(hw) >> d) & 1
+    writes = (hw[HW_OUTPUT] >> d) & 1
     repeat = segs[d, place, REPEAT]
     times, first = steps[TIMES, loop], steps[FIRSTS, loop] * writes
     if digit > 0:
         together = repeat
-        if Y <= d <= S and hw[HW_HALO] == HALO_RETAIN:
+        if Y <= d <= S and hw[HW_HALO] != HALO_NONE:
             steps[PE_MOVES, d] = ENTER + place
             together = 1
-        add_alike(d, moved, times * together, first * together, slides, hw, steps, segs, rows, kept)
+        add_alike(moved, times * together, first * together, hw, steps, segs, kept)
         repeat -= together
     else:
         repeat -= 1  # iteration 0 is no advance
     if repeat > 0:
         steps[PE_MOVES, d] = WITHIN + place
-        add_alike(d, moved, times * repeat, first * repeat, slides, hw, steps, segs, rows, kept)
+        add_alike(moved, times * repeat, first * repeat, hw, steps, segs, kept)
 
 
 @inner_function
 def walk_segments(
     loop: int,
     moved: int,
-    slides: bool,
     hw: IntTable,
     steps: IntTable,
     dims: IntTable,
     segs: SegTable,
-    rows: RowTable,
     kept: RowTable,
 ) -> None:
     """Add the inner steps in which the loop at position `loop` advances.
@@ -281,7 +264,7 @@ def walk_segments(
     An odometer runs over the segments of the loops outside it and of its own; ``TIMES`` holds the
     product over the loops outside.
     """
-    output_mask = output_mask_of(hw)
+    output_mask = hw[HW_OUTPUT]
     level = 0
     steps[DIGITS, 0] = -1
     while level >= 0:
@@ -296,7 +279,7 @@ def walk_segments(
         place = MAX_SEGMENTS * kind + digit
         steps[KEY, d] = place
         if level == loop:
-            add_advances_within(loop, digit, moved, slides, hw, steps, segs, rows, kept)
+            add_advances_within(loop, digit, moved, hw, steps, segs, kept)
             continue
         steps[PE_MOVES, d] = AT + place
         repeat = segs[d, place, REPEAT]
@@ -315,11 +298,9 @@ def walk_segments(
 def inner_totals(
     count: int,
     hw: IntTable,
-    fixed: int,
     steps: IntTable,
     dims: IntTable,
     segs: SegTable,
-    rows: RowTable,
     kept: RowTable,
 ) -> None:
     """Sum the inner steps of one outer step, all but the one at iteration 0, into ``TOTALS``.
@@ -327,12 +308,10 @@ def inner_totals(
     Args:
         count: How many inner loops have more than one iteration.
         hw: Layer, accelerator and options.
-        fixed: Mask of the spatial dimensions.
         steps: State of the walk; ``KINDS``, ``LOOPS`` and ``KEY`` are set, and ``KEY`` is left as
             it was.
         dims: Dimension table.
         segs: Segment table.
-        rows: Input rows a pair of segments touches.
         kept: Input rows still held after a pair of moves.
     """
     for field in range(TOTAL_FIELDS):
@@ -340,7 +319,7 @@ def inner_totals(
     steps[TIMES, 0] = 1
     steps[FIRSTS, 0] = 1
     moved = 0
-    for d in range(6):
+    for d in range(hw[HW_DIMS]):
         steps[PE_MOVES, d] = AT + steps[KEY, d]
     for loop in range(count):
         d = steps[LOOPS, loop]
@@ -348,6 +327,5 @@ def inner_totals(
         moved |= 1 << d
     for loop in range(count):
         d = steps[LOOPS, loop]
-        slides = moved & INPUT_MASK == 1 << d and can_slide(d, hw, fixed)
-        walk_segments(loop, moved, slides, hw, steps, dims, segs, rows, kept)
+        walk_segments(loop, moved, hw, steps, dims, segs, kept)
         moved &= ~(1 << d)

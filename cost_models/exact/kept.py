@@ -23,6 +23,7 @@ from cost_models.exact.layout import (
     SegTable,
 )
 from cost_models.exact.moves import NEW, OLD, SHIFT
+from cost_models.exact.rows import footprint, union_rows
 
 # --- table `spots[n, field]`: the places of a dimension that PEs hold in one step -------------
 START: Final = 0  # relative to PE (0, 0)
@@ -97,7 +98,7 @@ def list_spots(
     Args:
         spots: Gets them.
         d: The dimension.
-        old: Its segment before the move.
+        old: Its segment before the move; -1 where PEs held nothing.
         new: Its segment after.
         pitch: Distance between clusters.
         dims: Dimension table.
@@ -105,7 +106,8 @@ def list_spots(
     """
     tile = dims[d, PE_TILE]
     found = 0
-    blocks, old_blocks = segs[d, new, BLOCKS], segs[d, old, BLOCKS]
+    blocks = segs[d, new, BLOCKS]
+    old_blocks = segs[d, old, BLOCKS] if old >= 0 else 0
     for c in range(blocks):
         block = segs[d, new, BLOCK]
         if c == blocks - 1:
@@ -193,6 +195,30 @@ def swept_rows(
                         count = add_interval(intervals, count, end, high)
             lacking += covered(intervals, count)
     return lacking, held
+
+
+@inner_function
+def distinct_rows(
+    axis: int,
+    taps: int,
+    key: int,
+    taps_key: int,
+    stride: int,
+    step: int,
+    t1: IntTable,
+    dims: IntTable,
+    segs: SegTable,
+    spots: MoveTable,
+    intervals: IntTable,
+) -> int:
+    """Distinct rows that all PEs touch in a step; arguments as `kept_rows`."""
+    if step == 1:
+        return union_rows(segs, axis, key, taps, taps_key, t1, stride)
+    if segs[axis, key, POSITIONS] * segs[taps, taps_key, POSITIONS] == 1:
+        return footprint(segs[axis, key, LEAD], segs[taps, taps_key, LEAD], stride, step)
+    axis_count = list_spots(spots[0], axis, -1, key, t1[axis], dims, segs)
+    taps_count = list_spots(spots[1], taps, -1, taps_key, t1[taps], dims, segs)
+    return swept_rows(spots[0], axis_count, spots[1], taps_count, 0, 0, stride, step, intervals)[0]
 
 
 @inner_function

@@ -13,24 +13,26 @@ from common.jit import entry_point, inner_function, source_stamp
 from cost_models.exact.bound import bound_latency
 from cost_models.exact.compute import compute_cycles
 from cost_models.exact.dims import fill_dim
+from cost_models.exact.input_volume import fill_kept, fill_span_kept
 from cost_models.exact.layout import (
     ACTIVE_PE_STEPS,
+    ALL_DIMS,
     ALL_STEPS,
     COMPUTE,
     EXTENT,
-    HALO_RETAIN,
     HW_BOUND,
     HW_BUFFERS,
-    HW_DEPTHWISE,
+    HW_DIMS,
     HW_EXTENT,
-    HW_HALO,
+    HW_FILTER,
+    HW_INPUT,
     HW_L1,
     HW_L2,
     HW_LANES,
+    HW_OUTPUT,
     HW_PES,
-    HW_REPEATS,
+    HW_STEP,
     HW_STRIDE,
-    HW_TILE,
     L1_PEAK,
     L2_PEAK,
     LEAD,
@@ -38,12 +40,10 @@ from cost_models.exact.layout import (
     OUTER,
     OUTER_STEPS,
     PLACES,
-    ROW_FIELDS,
+    PLAIN_MASK,
     SPAN,
     STEPS,
-    C,
     IntTable,
-    K,
     MoveTable,
     R,
     RowTable,
@@ -53,8 +53,7 @@ from cost_models.exact.layout import (
     Y,
 )
 from cost_models.exact.moves import fill_moves, fill_span_moves
-from cost_models.exact.retain import fill_kept, fill_span_kept
-from cost_models.exact.rows import fill_row_sums, fill_rows, footprint
+from cost_models.exact.rows import footprint
 from cost_models.exact.steps import stepwise
 from cost_models.exact.tables import new_tables
 from cost_models.exact.traffic import fill_traffic
@@ -68,58 +67,95 @@ MALFORMED = -1
 
 
 @inner_function
-def well_formed(
-    orders: IntTable, spatial: IntTable, tiles: IntTable, pes: int, num_pes: int
-) -> bool:
+def well_formed(orders: Any, spatial: Any, tiles: Any, pes: int, num_pes: int) -> bool:
     """Whether a row of a batch can be a mapping; tables are indexed by what it holds."""
     for level in range(2):
         seen = 0
-        for d in range(6):
-            if tiles[level, d] < 1 or orders[level, d] < 0 or orders[level, d] > 5:
+        for d in range(ALL_DIMS):
+            place = int(orders[level, d])
+            if tiles[level, d] < 1 or place < 0 or place >= ALL_DIMS:
                 return False
-            seen |= 1 << orders[level, d]
-        if seen != 63 or spatial[level] < 0 or spatial[level] > 5:
+            seen |= 1 << place
+        if seen != (1 << ALL_DIMS) - 1 or spatial[level] < 0 or spatial[level] >= ALL_DIMS:
             return False
     return pes >= 1 and num_pes >= 1
 
 
 @inner_function
-def peak(k: int, c: int, y: int, x: int, r: int, s: int, depthwise: int, stride: int) -> int:
-    """Elements of the three tensors that a tile of the box touches."""
-    inputs = c * footprint(y, r, stride) * footprint(x, s, stride)
-    return inputs + k * c * r * s + (c if depthwise else k) * y * x
+def take_order(order: IntTable, orders: Any, level: int, count: int) -> None:
+    """Copy a loop order without the dimensions from `count` on, whose extent is 1."""
+    place = 0
+    for k in range(ALL_DIMS):
+        if orders[level, k] < count:
+            order[level, place] = orders[level, k]
+            place += 1
+
+
+@inner_function
+def lead_range(d: int, level: int, dims: IntTable, segs: SegTable) -> int:
+    """What L2 (level 0) or PE (0, 0) (level 1) holds of a dimension in the first step."""
+    return segs[d, 0, LEAD] if level else dims[d, SPAN]
+
+
+@inner_function
+def peak(level: int, hw: IntTable, dims: IntTable, segs: SegTable) -> int:
+    """Elements of the three tensors in the first step, which is the largest."""
+    filters = 1
+    outputs = 1
+    inputs = 1
+    for d in range(hw[HW_DIMS]):
+        held = lead_range(d, level, dims, segs)
+        if (hw[HW_FILTER] >> d) & 1:
+            filters *= held
+        if (hw[HW_OUTPUT] >> d) & 1:
+            outputs *= held
+        if (hw[HW_INPUT] & PLAIN_MASK) >> d & 1:
+            inputs *= held
+    for pair in range(2):
+        inputs *= footprint(
+            lead_range(Y + pair, level, dims, segs), lead_range(R + pair, level, dims, segs),
+            hw[HW_STRIDE + pair], hw[HW_STEP + pair],
+        )  # fmt: skip
+    return inputs + filters + outputs
+
+
+@inner_function
+def gap_of(d: int, hw: IntTable) -> int:
+    """After how many places along a dimension rows repeat themselves; see `dims.fill_segment`."""
+    if Y <= d <= X:
+        return hw[HW_STEP + d - Y]
+    return hw[HW_STRIDE + d - R] if R <= d <= S else 1
 
 
 @inner_function
 def fill_tables(
     hw: IntTable,
-    tiles: IntTable,
-    spatial: IntTable,
+    tiles: Any,
+    spatial: Any,
     clusters: int,
     pes: int,
     t1: IntTable,
     dims: IntTable,
     segs: SegTable,
 ) -> None:
-    """The tables of all six dimensions; tiles are clipped to the extents first."""
-    for d in range(6):
+    """The tables of all dimensions; tiles are clipped to the extents first."""
+    for d in range(hw[HW_DIMS]):
         n = hw[HW_EXTENT + d]
-        t1[d] = min(n, tiles[0, d])
-        t0 = min(t1[d], tiles[1, d])
+        t1[d] = min(n, int(tiles[0, d]))
+        t0 = min(t1[d], int(tiles[1, d]))
         # clusters and PEs beyond the extent never work; leaving them out keeps widths small
         across = min(clusters, n) if spatial[0] == d else 1
         within = min(pes, n) if spatial[1] == d else 0
-        fill_dim(dims, segs, d, n, t1[d], t0, across, within, hw[HW_STRIDE])
+        fill_dim(dims, segs, d, n, t1[d], t0, across, within, gap_of(d, hw))
 
 
 @inner_function
 def fill_pairs(
     hw: IntTable,
+    fixed: int,
     t1: IntTable,
     dims: IntTable,
     segs: SegTable,
-    rows: RowTable,
-    sums: RowTable,
     moves: MoveTable,
     lists: MoveTable,
     kept: RowTable,
@@ -131,21 +167,12 @@ def fill_pairs(
     intervals: IntTable,
 ) -> None:
     """The tables of rows and of columns: what tiles touch, and what buffers still hold."""
-    stride = hw[HW_STRIDE]
-    retains = hw[HW_HALO] == HALO_RETAIN
-    if retains:
-        for d in range(Y, S + 1):
-            fill_moves(moves, lists, d, dims, segs)
-            fill_span_moves(spans, d, dims)
+    for d in range(Y, S + 1):
+        fill_moves(moves, lists, d, dims, segs)
+        fill_span_moves(spans, d, dims)
     for pair in range(2):
-        fill_rows(rows, pair, dims, segs, t1, stride, hw[HW_TILE] == 1)
-        if retains:
-            fill_kept(
-                kept, kept_sums, pair, stride, moves, lists, t1, dims, segs, rows, spots, intervals
-            )
-            fill_span_kept(span_kept, span_sums, pair, stride, spans)
-        else:
-            fill_row_sums(sums, rows, pair, dims, segs)
+        fill_kept(kept, kept_sums, pair, fixed, hw, moves, lists, t1, dims, segs, spots, intervals)
+        fill_span_kept(span_kept, span_sums, pair, hw, spans)
 
 
 @inner_function
@@ -153,15 +180,13 @@ def evaluate_one(
     row: IntTable,
     hw: IntTable,
     orders: IntTable,
-    spatial: IntTable,
-    tiles: IntTable,
+    spatial: Any,
+    tiles: Any,
     pes: int,
     num_pes: int,
     t1: IntTable,
     dims: IntTable,
     segs: SegTable,
-    rows: RowTable,
-    sums: RowTable,
     moves: MoveTable,
     lists: MoveTable,
     kept: RowTable,
@@ -181,16 +206,14 @@ def evaluate_one(
         row: Result row, ``(ROW_FIELDS,)``; where a limit is broken only what the limit needs is
             filled in.
         hw: Layer, accelerator and options, ``(HW_FIELDS,)``.
-        orders: Loop orders, ``(2, 6)``.
+        orders: Loop orders, ``(2, 8)``.
         spatial: Spatial dimensions, ``(2,)``.
-        tiles: Tiles, ``(2, 6)``.
+        tiles: Tiles, ``(2, 8)``.
         pes: PEs of a cluster.
         num_pes: PEs in all.
         t1: Work table, as all that follow; see `tables`.
         dims: Dimension table.
         segs: Segment table.
-        rows: Input rows that two segments touch.
-        sums: The same summed over steps.
         moves: How each dimension's ranges move.
         lists: Its moves by event.
         kept: Input rows still held after two moves.
@@ -205,34 +228,26 @@ def evaluate_one(
         sizes: The same of one dimension.
     """
     row[:] = 0
-    if not well_formed(orders, spatial, tiles, pes, num_pes):
-        return MALFORMED
     clusters = num_pes // pes
     if clusters < 1:
         return PE_COUNT
     fill_tables(hw, tiles, spatial, clusters, pes, t1, dims, segs)
-    stride, depthwise = hw[HW_STRIDE], hw[HW_DEPTHWISE]
-    row[L1_PEAK] = peak(
-        segs[K, 0, LEAD], segs[C, 0, LEAD], segs[Y, 0, LEAD],
-        segs[X, 0, LEAD], segs[R, 0, LEAD], segs[S, 0, LEAD], depthwise, stride,
-    )  # fmt: skip
-    row[L2_PEAK] = peak(
-        dims[K, SPAN], dims[C, SPAN], dims[Y, SPAN],
-        dims[X, SPAN], dims[R, SPAN], dims[S, SPAN], depthwise, stride,
-    )  # fmt: skip
+    row[L1_PEAK] = peak(1, hw, dims, segs)
+    row[L2_PEAK] = peak(0, hw, dims, segs)
     if hw[HW_L1] >= 0 and row[L1_PEAK] * hw[HW_BUFFERS] > hw[HW_L1]:
         return L1_CAPACITY
     if hw[HW_L2] >= 0 and row[L2_PEAK] * hw[HW_BUFFERS] > hw[HW_L2]:
         return L2_CAPACITY
+    fixed = (1 << int(spatial[0])) | (1 << int(spatial[1]))
     fill_pairs(
-        hw, t1, dims, segs, rows, sums, moves, lists, kept, kept_sums, spans, span_kept, span_sums,
+        hw, fixed, t1, dims, segs, moves, lists, kept, kept_sums, spans, span_kept, span_sums,
         spots, intervals,
     )  # fmt: skip
     macs = 1
     all_steps = 1
     active = 1
     outer_steps = 1
-    for d in range(6):
+    for d in range(hw[HW_DIMS]):
         macs *= dims[d, EXTENT]
         all_steps *= dims[d, STEPS]
         active *= dims[d, PLACES]
@@ -241,17 +256,12 @@ def evaluate_one(
     row[ALL_STEPS] = all_steps
     row[ACTIVE_PE_STEPS] = active
     row[OUTER_STEPS] = outer_steps
-    row[COMPUTE] = compute_cycles(dims, segs, hw[HW_LANES], products, sizes)
-    fixed = (1 << spatial[0]) | (1 << spatial[1])
-    fill_traffic(row, hw, orders[0], orders[1], fixed, dims, sums, kept_sums, span_sums, steps)
+    row[COMPUTE] = compute_cycles(dims, segs, hw[HW_DIMS], hw[HW_LANES], products, sizes)
+    fill_traffic(row, hw, orders[0], orders[1], dims, kept_sums, span_sums, steps)
     if hw[HW_BOUND]:
         bound_latency(row, hw)
     else:
-        stepwise(row, hw, orders[0], orders[1], fixed, dims, segs, rows, kept, span_kept, steps)
-    if hw[HW_REPEATS] > 1:
-        for field in range(ROW_FIELDS):
-            if field != L1_PEAK and field != L2_PEAK:
-                row[field] *= hw[HW_REPEATS]
+        stepwise(row, hw, orders[0], orders[1], dims, segs, kept, span_kept, steps)
     return 0
 
 
@@ -275,23 +285,21 @@ def _entry(stamp: int) -> Callable[..., None]:
         for i in range(low, high if len(num_pes) else low):
             most = max(most, num_pes[i])
         (
-            t1, dims, segs, rows, sums, moves, lists, kept, kept_sums, spans, span_kept, span_sums,
+            t1, dims, segs, moves, lists, kept, kept_sums, spans, span_kept, span_sums,
             spots, intervals, steps, products, sizes,
         ) = new_tables(hw, most)  # fmt: skip
-        own = np.empty((2, 6), np.int64)
-        order = np.empty((2, 6), np.int64)
-        axes = np.empty(2, np.int64)
+        order = np.empty((2, ALL_DIMS), np.int64)
         for i in range(low, high):
-            for level in range(2):
-                axes[level] = spatial[i, level]
-                for d in range(6):
-                    own[level, d] = tiles[i, level, d]
-                    order[level, d] = orders[i, level, d]
             pes = num_pes[i] if len(num_pes) else hw[HW_PES]
+            if not well_formed(orders[i], spatial[i], tiles[i], cluster_size[i], pes):
+                reasons[i] = MALFORMED
+                continue
+            for level in range(2):
+                take_order(order, orders[i], level, hw[HW_DIMS])
             reasons[i] = evaluate_one(
-                out[i], hw, order, axes, own, cluster_size[i], pes,
-                t1, dims, segs, rows, sums, moves, lists, kept, kept_sums, spans, span_kept,
-                span_sums, spots, intervals, steps, products, sizes,
+                out[i], hw, order, spatial[i], tiles[i], int(cluster_size[i]), int(pes),
+                t1, dims, segs, moves, lists, kept, kept_sums, spans, span_kept, span_sums,
+                spots, intervals, steps, products, sizes,
             )  # fmt: skip
         return stamp
 
@@ -299,13 +307,13 @@ def _entry(stamp: int) -> Callable[..., None]:
 
 
 _SOURCES = (
-    *("layout", "dims", "rows", "counts", "moves", "kept", "compute", "tables", "retain"),
+    *("layout", "dims", "rows", "counts", "moves", "kept", "compute", "tables", "input_volume"),
     *("inner", "bound", "step_tiles", "steps", "traffic", "kernel"),
 )
 evaluate_rows = _entry(source_stamp(Path(__file__).with_name(f"{n}.py") for n in _SOURCES))
 """Evaluate mappings `low` to `high` of a batch.
 
-``evaluate_rows(orders (B, 2, 6), spatial (B, 2), tiles (B, 2, 6), cluster_size (B,), num_pes (B,)
+``evaluate_rows(orders (B, 2, 8), spatial (B, 2), tiles (B, 2, 8), cluster_size (B,), num_pes (B,)
 or (0,), hw (HW_FIELDS,), out (B, ROW_FIELDS) int64, reasons (B,) int8, low, high)``; it releases
 the interpreter lock.
 """

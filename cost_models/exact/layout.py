@@ -20,12 +20,19 @@ Y: Final = 2
 X: Final = 3
 R: Final = 4
 S: Final = 5
+N: Final = 6
+G: Final = 7
+ALL_DIMS: Final = 8
+NEST_DIMS: Final = 6  # without N and G, where both are 1
 
-# tensors as bit masks of the dimensions they are coupled to
+# tensors of one nest, without N and G, as bit masks of the dimensions they are coupled to
 INPUT_MASK: Final = (1 << C) | (1 << Y) | (1 << X) | (1 << R) | (1 << S)
 FILTER_MASK: Final = (1 << K) | (1 << C) | (1 << R) | (1 << S)
 OUTPUT_MASK: Final = (1 << K) | (1 << Y) | (1 << X)
 DEPTHWISE_OUTPUT_MASK: Final = (1 << C) | (1 << Y) | (1 << X)
+
+# dimensions of the input that its rows and columns do not depend on, as a bit mask
+PLAIN_MASK: Final = (1 << C) | (1 << N) | (1 << G)
 
 # --- table `dims[d, field]`: one dimension over all its steps ---------------------------------
 # The outer steps of a dimension fall into one or two classes: 0 holds the first step, 1 the last
@@ -44,13 +51,10 @@ PLACES: Final = 13  # PE tiles: active positions summed over all steps
 PLACES_J0: Final = 14  # active positions at inner iteration 0, summed over outer ones
 PLACES_FIRST: Final = 15  # active positions in the very first step
 STILL: Final = 16  # +subset (0 = all steps, 1 = still steps): elements of the dimension
-PLACED: Final = 18  # +subset: active positions
-HOLES: Final = 20  # +subset: sum of min(stride, taps) over steps and positions (R and S)
-TAILS: Final = 22  # +subset: sum of max(taps - stride, 0) over steps and positions (R and S)
-INNER_WIDTH: Final = 24  # w: what one inner iteration covers of a cluster's tile
-OUTER_WIDTH: Final = 25  # W: what one outer iteration covers
-PE_TILE: Final = 26  # tile of one PE
-DIM_FIELDS: Final = 27
+INNER_WIDTH: Final = 18  # w: what one inner iteration covers of a cluster's tile
+OUTER_WIDTH: Final = 19  # W: what one outer iteration covers
+PE_TILE: Final = 20  # tile of one PE
+DIM_FIELDS: Final = 21
 
 # --- table `segs[d, 4 * class + segment, field]`: inner iterations that are alike -------------
 REPEAT: Final = 0  # inner iterations in the segment; segment 0 holds iteration 0
@@ -59,42 +63,36 @@ UNION: Final = 2  # union over all PEs
 BLOCKS: Final = 3  # clusters with a non-empty range
 BLOCK: Final = 4  # union of cluster 0
 POSITIONS: Final = 5  # active positions
-HOLE: Final = 6  # as HOLES, in one step
-TAIL: Final = 7
-SEG_FIELDS: Final = 8
+OVER: Final = 6  # sum over positions of what a range has beyond `gap` (see `dims.fill_segment`)
+SEG_FIELDS: Final = 7
 MAX_SEGMENTS: Final = 4
 ROW_KEYS: Final = 8  # 2 classes x MAX_SEGMENTS
 
 # --- `hw`: the layer, the accelerator and the options, as integers ----------------------------
 HW_EXTENT: Final = 0  # +dimension
-HW_STRIDE: Final = 6
-HW_DEPTHWISE: Final = 7
-HW_REPEATS: Final = 8
-HW_PES: Final = 9
-HW_L1: Final = 10  # bytes, -1 = unlimited
-HW_L2: Final = 11
-HW_NOC: Final = 12  # elements per cycle
-HW_OFFCHIP: Final = 13
-HW_LANES: Final = 14
-HW_HALO: Final = 15  # HALO_NONE, HALO_SLIDE or HALO_RETAIN
-HW_TILE: Final = 16
-HW_BOUND: Final = 17
-HW_BUFFERS: Final = 18  # copies of each tile that a buffer holds: 2 with double buffering
-HW_NOC_SHIFT: Final = 19  # the bandwidth's logarithm where it is a power of two, else -1
-HW_OFFCHIP_SHIFT: Final = 20
-HW_FIELDS: Final = 21
+HW_DIMS: Final = 8  # NEST_DIMS or ALL_DIMS
+HW_STRIDE: Final = 9  # +pair (0 rows, 1 columns): distance of outputs, see `layers_rows`
+HW_STEP: Final = 11  # +pair: distance of taps
+HW_INPUT: Final = 13  # dimensions that each tensor is coupled to, as a bit mask
+HW_FILTER: Final = 14
+HW_OUTPUT: Final = 15
+HW_PES: Final = 16
+HW_L1: Final = 17  # bytes, -1 = unlimited
+HW_L2: Final = 18
+HW_NOC: Final = 19  # elements per cycle
+HW_OFFCHIP: Final = 20
+HW_NOC_SHIFT: Final = 21  # the bandwidth's logarithm where it is a power of two, else -1
+HW_OFFCHIP_SHIFT: Final = 22
+HW_LANES: Final = 23
+HW_HALO: Final = 24  # HALO_NONE, HALO_SLIDE or HALO_RETAIN
+HW_TILE: Final = 25
+HW_BOUND: Final = 26
+HW_BUFFERS: Final = 27  # copies of each tile that a buffer holds: 2 with double buffering
+HW_FIELDS: Final = 28
 
 HALO_NONE: Final = 0
 HALO_SLIDE: Final = 1
 HALO_RETAIN: Final = 2
-
-# --- `coefficients`: energy of one access, in units of the table's own unit [nJ] --------------
-E_UNIT: Final = 0
-E_MAC: Final = 1
-E_L1: Final = 2
-E_L2: Final = 3
-E_DRAM: Final = 4
-E_NOC: Final = 5
 
 # --- a result row -----------------------------------------------------------------------------
 COUNT_NAMES: Final = (

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from cost_models.accelerator import UNLIMITED_BW, Accelerator
 from cost_models.infeasible import Infeasible, ReasonCode
-from layers import DIMS, NEST_DIMS, Layer
+from layers import DIMS, Layer
+from layers.dims import COUPLED
+from layers.layer import footprint
 
 MAX_MACS = 1 << 59
 """Layers from this many MACs on are refused: every count is at most a few times the MACs, so that
@@ -33,12 +36,14 @@ def too_large(layer: Layer) -> Infeasible | None:
 
 def footprint_bytes(layer: Layer, tiles: Tiles, buffers: int) -> int:
     """Bytes a buffer needs for a tile of the layer's box, in output coordinates."""
-    k, c, y, x, r, s = tiles[: len(NEST_DIMS)]
-    step = layer.stride_y
-    rows = y * min(step, r) + max(r - step, 0)
-    cols = x * min(step, s) + max(s - step, 0)
-    outputs = (c if layer.depthwise else k) * y * x
-    return buffers * (c * rows * cols + k * c * r * s + outputs)
+    held = dict(zip(DIMS, tiles, strict=True))
+    plain, filters, outputs = (
+        math.prod(held[d] for d in dims if d not in window)
+        for dims, window in zip(COUPLED[layer.kind], ("YXRS", "", ""), strict=True)
+    )
+    rows = footprint(held["Y"], held["R"], layer.stride_y, layer.dilation_y)
+    columns = footprint(held["X"], held["S"], layer.stride_x, layer.dilation_x)
+    return buffers * (plain * rows * columns + filters + outputs)
 
 
 def _largest(fits: Callable[[int], bool], below: int) -> int:
@@ -54,7 +59,7 @@ def tile_levers(tiles: Tiles, need: Callable[[Tiles], int], limit: int, name: st
     """Changes of tiles that bring `need` down to `limit`.
 
     Args:
-        tiles: The tiles, in the order K C Y X R S N G; N and G need no space.
+        tiles: The tiles, in the order of `DIMS`.
         need: Bytes that given tiles need.
         limit: Bytes there are.
         name: What the tiles are called.
@@ -63,7 +68,7 @@ def tile_levers(tiles: Tiles, need: Callable[[Tiles], int], limit: int, name: st
         One change a dimension that is enough by itself; where none is, one change of several.
     """
     levers = []
-    for d, tile in enumerate(tiles[: len(NEST_DIMS)]):
+    for d, tile in enumerate(tiles):
         # mypy infers no type for a lambda with a default.
         smaller = _largest(lambda t, d=d: need(_with(tiles, d, t)) <= limit, tile)  # type: ignore[misc]
         if smaller > 0:
@@ -72,7 +77,7 @@ def tile_levers(tiles: Tiles, need: Callable[[Tiles], int], limit: int, name: st
         return levers
     changed = tiles
     while need(changed) > limit:
-        d = max(range(6), key=lambda d: changed[d])
+        d = max(range(len(DIMS)), key=lambda d: changed[d])
         if changed[d] == 1:
             return []
         # B023: the lambda is called here, before d and changed are set anew.

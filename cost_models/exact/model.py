@@ -7,23 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models.accelerator import UNLIMITED_BW, Accelerator
+from cost_models.accelerator import Accelerator
 from cost_models.cost import Cost, CostBatch
 from cost_models.dataflow import Dataflow
-from cost_models.exact import repeats
 from cost_models.exact.costs import ROW_NAMES, RowCounts, cost_batch, cost_of, refused
+from cost_models.exact.fields import not_understood, refused_field
 from cost_models.exact.figures import Setting
-from cost_models.exact.layout import (
-    HALO_NONE,
-    HALO_RETAIN,
-    HALO_SLIDE,
-    HW_FIELDS,
-    ROW_FIELDS,
-    IntTable,
-)
+from cost_models.exact.layout import ROW_FIELDS, IntTable
 from cost_models.exact.limits import MAX_EXTENT, too_large
+from cost_models.exact.numbers import layer_numbers
 from cost_models.exact.options import ExactOptions
-from cost_models.exact.repeats import NEST, beyond_the_nest, nest_orders, unsupported
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
@@ -65,7 +58,7 @@ class ExactModel(ExactOptions):
             mapping: A mapping, or a dataflow that :meth:`Mapping.from_dataflow` can read; one that
                 it cannot is infeasible with its reason.
         """
-        infeasible = too_large(layer) or unsupported(layer)
+        infeasible = too_large(layer)
         if infeasible is not None:
             return refused(infeasible)
         if isinstance(mapping, Dataflow):
@@ -74,8 +67,8 @@ class ExactModel(ExactOptions):
             except InfeasibleError as error:
                 return refused(error.infeasible)
         one = MappingBatch.from_mappings([mapping], layer.extents)
-        if beyond_the_nest(layer, accelerator, one)[0]:
-            return refused(repeats.refused(layer))
+        if not_understood(one)[0]:
+            return refused(refused_field(layer))
         # compiled code is loaded where it is needed, so that importing the package stays quick
         from cost_models.exact.kernel import evaluate_rows
 
@@ -84,9 +77,9 @@ class ExactModel(ExactOptions):
         row = np.empty((1, ROW_FIELDS), np.int64)
         reason = np.empty(1, np.int8)
         evaluate_rows(
-            nest_orders(one.orders),
+            one.orders,
             one.parallel,
-            np.minimum(one.tiles, layer.extents)[:, :, :NEST].astype(np.int32),
+            np.minimum(one.tiles, np.array(layer.extents, np.int32)),
             np.array([min(mapping.cluster_size, MAX_EXTENT)], np.int32),
             _NO_PES if num_pes is None else np.array([min(num_pes, MAX_EXTENT)], np.int32),
             hw,
@@ -120,7 +113,7 @@ class ExactModel(ExactOptions):
         size = len(mappings)
         rows = np.zeros((size, ROW_FIELDS), np.int64)
         reasons = np.zeros(size, np.int8)
-        infeasible = too_large(layer) or unsupported(layer)
+        infeasible = too_large(layer)
         if infeasible is not None:
             reasons[:] = infeasible.code
         elif size:
@@ -131,7 +124,7 @@ class ExactModel(ExactOptions):
             if infeasible is not None:
                 return infeasible
             if reasons[row] == ReasonCode.REFUSED:
-                return repeats.refused(layer)
+                return refused_field(layer)
             return self.why(
                 layer,
                 accelerator,
@@ -156,14 +149,13 @@ class ExactModel(ExactOptions):
         from cost_models.exact.kernel import evaluate_rows
 
         hw = self._prepared(layer, accelerator)[0]
-        beyond = beyond_the_nest(layer, accelerator, mappings)
-        parallel = np.where(beyond[:, None], np.int8(0), mappings.parallel)
+        refused_rows = not_understood(mappings)
         arrays = [
             _owned(array)
             for array in (
-                nest_orders(mappings.orders),
-                parallel,
-                np.ascontiguousarray(mappings.tiles[:, :, :NEST]),
+                mappings.orders,
+                mappings.parallel,
+                mappings.tiles,
                 mappings.cluster_size,
                 _NO_PES if mappings.num_pes is None else mappings.num_pes,
             )
@@ -173,7 +165,7 @@ class ExactModel(ExactOptions):
             evaluate_rows(*arrays, hw, rows, reasons, low, high)
 
         run_rows(work, len(mappings), default_threads() if self.threads is None else self.threads)
-        reasons[beyond & (reasons >= 0)] = ReasonCode.REFUSED
+        reasons[refused_rows & (reasons >= 0)] = ReasonCode.REFUSED
         if reasons.min() < 0:
             row = int(np.argmin(reasons))
             raise MappingError(
@@ -189,41 +181,12 @@ class ExactModel(ExactOptions):
         if found is None:
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            found = self._hw(layer, accelerator), self.setting(accelerator)
+            options = (
+                self.halo_time, self.halo_space == "tile", self.latency == "bound", self.buffers,
+            )  # fmt: skip
+            found = layer_numbers(layer, accelerator, options), self.setting(accelerator)
             self._known[layer, accelerator] = found
         return found
-
-    def _hw(self, layer: Layer, accelerator: Accelerator) -> IntTable:
-        # a stride beyond the filter acts like one of the filter's size: tiles share nothing
-        stride = min(layer.stride_y, max(layer.R, layer.S))
-        hw = np.array(
-            [
-                *layer.extents[:NEST],
-                stride,
-                layer.depthwise,
-                layer.repeats,
-                accelerator.num_pes,
-                -1 if accelerator.l1_bytes is None else accelerator.l1_bytes,
-                -1 if accelerator.l2_bytes is None else accelerator.l2_bytes,
-                accelerator.noc_bw or UNLIMITED_BW,
-                accelerator.offchip_bw or UNLIMITED_BW,
-                accelerator.simd_lanes,
-                {"none": HALO_NONE, "slide": HALO_SLIDE, "retain": HALO_RETAIN}[self.halo_time],
-                self.halo_space == "tile",
-                self.latency == "bound",
-                self.buffers,
-                _shift(accelerator.noc_bw or UNLIMITED_BW),
-                _shift(accelerator.offchip_bw or UNLIMITED_BW),
-            ],
-            np.int64,
-        )
-        assert hw.shape == (HW_FIELDS,)
-        return hw
-
-
-def _shift(bandwidth: int) -> int:
-    """The base-two logarithm of a power of two; -1 for any other number."""
-    return -1 if bandwidth & (bandwidth - 1) else bandwidth.bit_length() - 1
 
 
 def _owned(array: NDArray[Any]) -> NDArray[Any]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import product
 
 Range = tuple[int, int]
-Tile = tuple[Range, Range, Range, Range, Range, Range]
+Tile = tuple[Range, ...]
 Element = tuple[int, ...]
-K, C, P, Q, R, S = range(6)
+K, C, P, Q, R, S, N, G = range(8)
 
 
 @dataclass(frozen=True)
@@ -17,15 +17,16 @@ class Nest:
     """One layer's loop nest and its mapping, tiles already clipped to the extents.
 
     Args:
-        extents: Extents in the order K C P Q R S; P and Q are output rows and columns.
+        extents: Extents in the order K C P Q R S N G; P and Q are output rows and columns.
         outer_tiles: Tile of one cluster.
         inner_tiles: Tile of one PE.
         orders: Dimension indices of the outer and the inner level, outermost loop first.
         spatial: Dimension spread over clusters, and over the PEs of a cluster.
         clusters: Number of clusters.
         cluster_size: PEs of a cluster.
-        stride: Stride of the filter.
-        depthwise: Whether the output is indexed by C (and K is 1).
+        strides: Step of the filter in rows and columns.
+        dilations: Distance of neighbouring taps in rows and columns.
+        coupled: Dimensions whose counters decide which tile of a tensor is at hand, by tensor.
     """
 
     extents: tuple[int, ...]
@@ -35,26 +36,22 @@ class Nest:
     spatial: tuple[int, int]
     clusters: int
     cluster_size: int
-    stride: int
-    depthwise: bool
-
-    @property
-    def coupled(self) -> dict[str, tuple[int, ...]]:
-        """Dimensions whose counters decide which tile of a tensor is at hand."""
-        output = (C, P, Q) if self.depthwise else (K, P, Q)
-        return {"input": (C, P, Q, R, S), "filter": (K, C, R, S), "output": output}
+    strides: tuple[int, int]
+    dilations: tuple[int, int]
+    coupled: dict[str, tuple[int, ...]]
 
     def elements(self, tensor: str, tile: Tile) -> frozenset[Element]:
         """The elements of a tensor that the MACs of a tile touch."""
         ranges = [range(low, high) for low, high in tile]
-        if tensor == "filter":
-            return frozenset(product(ranges[K], ranges[C], ranges[R], ranges[S]))
-        if tensor == "output":
-            channels = ranges[C] if self.depthwise else ranges[K]
-            return frozenset(product(channels, ranges[P], ranges[Q]))
-        rows = {self.stride * p + r for p in ranges[P] for r in ranges[R]}
-        cols = {self.stride * q + s for q in ranges[Q] for s in ranges[S]}
-        return frozenset(product(ranges[C], rows, cols))
+        if tensor != "input":
+            return frozenset(product(*(ranges[d] for d in self.coupled[tensor])))
+        plain = [ranges[d] for d in self.coupled[tensor] if d not in (P, Q, R, S)]
+        return frozenset(product(*plain, *(self._touched(ranges, axis) for axis in range(2))))
+
+    def _touched(self, ranges: list[range], axis: int) -> set[int]:
+        """Input rows (axis 0) or columns (1) that ranges of outputs and of taps touch."""
+        stride, dilation = self.strides[axis], self.dilations[axis]
+        return {stride * p + dilation * r for p in ranges[P + axis] for r in ranges[R + axis]}
 
     def width(self, level: int, dim: int) -> int:
         """What all units of a level cover of a dimension in one step."""
@@ -79,22 +76,22 @@ class Nest:
     def cluster_tile(self, outer: dict[int, int], cluster: int) -> Tile:
         """The tile of a cluster in an outer step; empty where nothing is left for it."""
         ranges = []
-        for d in range(6):
+        for d in range(len(self.extents)):
             low = outer[d] * self.width(0, d)
             if d == self.spatial[0]:
                 low += cluster * self.outer_tiles[d]
             ranges.append((low, max(low, min(low + self.outer_tiles[d], self.extents[d]))))
-        return tuple(ranges)  # type: ignore[return-value]  # a range a dimension
+        return tuple(ranges)
 
     def pe_tile(self, whole: Tile, inner: dict[int, int], pe: int) -> Tile:
         """The tile of a PE whose cluster holds `whole`; a range with nothing left is empty."""
         ranges = []
-        for d in range(6):
+        for d in range(len(self.extents)):
             low = whole[d][0] + inner[d] * self.width(1, d)
             if d == self.spatial[1]:
                 low += pe * self.inner_tiles[d]
             ranges.append((low, max(low, min(low + self.inner_tiles[d], whole[d][1]))))
-        return tuple(ranges)  # type: ignore[return-value]  # a range a dimension
+        return tuple(ranges)
 
     def pe_tiles(self, clusters: list[Tile], inner: dict[int, int]) -> dict[tuple[int, int], Tile]:
         """The tile of every PE by cluster and place in it, empty for one that idles."""

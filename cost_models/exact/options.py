@@ -93,9 +93,13 @@ class ExactOptions:
     def capabilities(self) -> ModelCapabilities:
         """What the model says of itself under these options."""
         if self.area == MAESTRO_AREA:
-            return ModelCapabilities(Symmetry.NEST, EXACT_LAWS, doubts=MAESTRO_DOUBTS)
+            return ModelCapabilities(Symmetry.NEST, EXACT_LAWS, repeated="", doubts=MAESTRO_DOUBTS)
         return ModelCapabilities(
-            Symmetry.NEST, EXACT_LAWS, needs={"area_um2": ("L2", "L1")}, doubts=_DOUBTS
+            Symmetry.NEST,
+            EXACT_LAWS,
+            repeated="",
+            needs={"area_um2": ("L2", "L1")},
+            doubts=_DOUBTS,
         )
 
     def lower_bounds(self, layer: Layer, accelerator: Accelerator) -> dict[str, float]:

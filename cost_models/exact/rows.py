@@ -1,7 +1,7 @@
 """Input rows (or columns) that output rows and filter taps touch together.
 
-`p` outputs and `r` taps touch ``p * min(stride, r) + max(r - stride, 0)`` rows; this holds for
-``r < stride`` too, where the rows have holes.
+Output `y` and tap `t` touch row ``stride * y + step * t``. Where `stride` and `step` have no common
+divisor, two touch the same row only if they lie `step` outputs and `stride` taps apart.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -11,28 +11,17 @@ from common.jit import inner_function
 from cost_models.exact.layout import (
     BLOCK,
     BLOCKS,
-    CLASSES,
-    COUNT,
-    HOLE,
-    INNER,
-    MAX_SEGMENTS,
-    POSITIONS,
-    REPEAT,
-    SEGMENTS,
-    TAIL,
+    OVER,
     UNION,
     IntTable,
-    R,
-    RowTable,
     SegTable,
-    Y,
 )
 
 
 @inner_function
-def footprint(outputs: int, taps: int, stride: int) -> int:
+def footprint(outputs: int, taps: int, stride: int, step: int) -> int:
     """Rows that a range of outputs and a range of taps touch."""
-    return outputs * min(stride, taps) + max(taps - stride, 0)
+    return outputs * taps - max(outputs - step, 0) * max(taps - stride, 0)
 
 
 @inner_function
@@ -75,7 +64,7 @@ def scattered(outputs: int, taps: int, blocks: int, block: int, pitch: int, stri
 def union_rows(
     segs: SegTable, axis: int, key: int, taps: int, taps_key: int, t1: IntTable, stride: int
 ) -> int:
-    """Distinct rows all PEs touch in a step of one segment of `axis` and one of its taps."""
+    """Distinct rows all PEs touch in a step, where taps lie next to each other (no dilation)."""
     outputs = segs[axis, key, UNION]
     r = segs[taps, taps_key, UNION]
     r_blocks = segs[taps, taps_key, BLOCKS]
@@ -96,79 +85,5 @@ def union_rows(
 @inner_function
 def tile_rows(segs: SegTable, axis: int, key: int, taps: int, taps_key: int) -> int:
     """Rows summed over the PE positions of an axis and of its taps, shared rows once a PE."""
-    return (
-        segs[axis, key, UNION] * segs[taps, taps_key, HOLE]
-        + segs[axis, key, POSITIONS] * segs[taps, taps_key, TAIL]
-    )
-
-
-@inner_function
-def fill_rows(
-    rows: RowTable,
-    pair: int,
-    dims: IntTable,
-    segs: SegTable,
-    t1: IntTable,
-    stride: int,
-    tile: bool,
-) -> None:
-    """Tabulate the rows of every pair of segments: ``rows[pair, key of axis, key of taps]``.
-
-    Pair 0 is rows (Y and R), pair 1 columns (X and S). ``rows[pair]`` holds what crosses the NoC
-    (distinct rows, or those of every tile where `tile`), ``rows[2 + pair]`` the distinct rows.
-    """
-    axis = Y + pair
-    taps = R + pair
-    for kind in range(dims[axis, CLASSES]):
-        first = MAX_SEGMENTS * kind
-        for key in range(first, first + dims[axis, SEGMENTS + kind]):
-            for taps_kind in range(dims[taps, CLASSES]):
-                taps_first = MAX_SEGMENTS * taps_kind
-                for taps_key in range(taps_first, taps_first + dims[taps, SEGMENTS + taps_kind]):
-                    union = union_rows(segs, axis, key, taps, taps_key, t1, stride)
-                    rows[2 + pair, key, taps_key] = union
-                    if tile:
-                        union = tile_rows(segs, axis, key, taps, taps_key)
-                    rows[pair, key, taps_key] = union
-
-
-@inner_function
-def fill_row_sums(
-    sums: RowTable, rows: RowTable, pair: int, dims: IntTable, segs: SegTable
-) -> None:
-    """Sum the distinct rows over steps: ``sums[pair, subset of axis, subset of taps]``.
-
-    Subset 0 is all steps, subset 1 the still ones.
-    """
-    axis = Y + pair
-    taps = R + pair
-    total = 0
-    still_axis = 0
-    still_taps = 0
-    still_both = 0
-    for kind in range(dims[axis, CLASSES]):
-        first = MAX_SEGMENTS * kind
-        still = dims[axis, INNER + kind] == 1
-        for key in range(first, first + dims[axis, SEGMENTS + kind]):
-            times = dims[axis, COUNT + kind] * segs[axis, key, REPEAT]
-            for taps_kind in range(dims[taps, CLASSES]):
-                taps_first = MAX_SEGMENTS * taps_kind
-                taps_still = dims[taps, INNER + taps_kind] == 1
-                for taps_key in range(taps_first, taps_first + dims[taps, SEGMENTS + taps_kind]):
-                    value = (
-                        times
-                        * dims[taps, COUNT + taps_kind]
-                        * segs[taps, taps_key, REPEAT]
-                        * rows[2 + pair, key, taps_key]
-                    )
-                    total += value
-                    if still:
-                        still_axis += value
-                        if taps_still:
-                            still_both += value
-                    if taps_still:
-                        still_taps += value
-    sums[pair, 0, 0] = total
-    sums[pair, 1, 0] = still_axis
-    sums[pair, 0, 1] = still_taps
-    sums[pair, 1, 1] = still_both
+    pairs = segs[axis, key, UNION] * segs[taps, taps_key, UNION]
+    return pairs - segs[axis, key, OVER] * segs[taps, taps_key, OVER]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cost_models.exact.nest import C, Element, Nest, P, Q, R, S, Tile, ceil_div, tile_size
+from cost_models.exact.nest import Element, Nest, P, Q, R, S, Tile, ceil_div, tile_size
 
 Pe = tuple[int, int]
 """A PE: its cluster, and its place in it."""
@@ -76,7 +76,7 @@ class Execution:
                 pes = {pe: tile for pe, tile in tiles.items() if tile_size(tile) > 0}
                 if self.rules.halo_time == "retain":
                     self._forget(tiles)
-                now = {d: (outer[d], inner[d]) for d in range(6)}
+                now = {d: (outer[d], inner[d]) for d in range(len(outer))}
                 self._step(now, before, pes, before_tile)
                 before, before_tile = now, pes[0, 0]
         self._drain()
@@ -223,7 +223,7 @@ class Execution:
         """The axis (P or Q) along which the input tile moved on, if nothing else of it changed."""
         if before is None or self.rules.halo_time != "slide":
             return None
-        changed = [d for d in (C, P, Q, R, S) if tile[d] != before[d]]
+        changed = [d for d in self.nest.coupled["input"] if tile[d] != before[d]]
         if len(changed) != 1 or changed[0] not in (P, Q):
             return None
         return changed[0] if tile[changed[0]][0] > before[changed[0]][0] else None

@@ -9,18 +9,18 @@ import numpy as np
 from cost_models.accelerator import UNLIMITED_BW, Accelerator
 from cost_models.cost import Cost, CostBatch
 from cost_models.dataflow import Dataflow
-from cost_models.exact import repeats
 from cost_models.exact.costs import ROW_NAMES, RowCounts, cost_batch, cost_of, refused
+from cost_models.exact.fields import not_understood, refused_field
 from cost_models.exact.limits import too_large
 from cost_models.exact.nest import Nest
+from cost_models.exact.numbers import coupled_dims
 from cost_models.exact.options import ExactOptions
-from cost_models.exact.repeats import unsupported
 from cost_models.exact.simulator import Rules, simulate
 from cost_models.infeasible import Infeasible, InfeasibleError, ReasonCode
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
 from cost_models.model import CostModelError
-from layers import DIMS, NEST_DIMS, Layer
+from layers import DIMS, TENSORS, Layer
 
 MAX_MACS = 200_000
 """Most MACs that are executed: each marks an element of three tensors."""
@@ -42,7 +42,7 @@ class SimulatorModel(ExactOptions):
         Raises:
             CostModelError: The layer or the mapping takes too many steps to walk.
         """
-        infeasible = too_large(layer) or unsupported(layer)
+        infeasible = too_large(layer)
         if infeasible is not None:
             return refused(infeasible)
         if isinstance(mapping, Dataflow):
@@ -66,7 +66,7 @@ class SimulatorModel(ExactOptions):
         """
         rows = np.zeros((len(mappings), len(ROW_NAMES)), np.int64)
         reasons = np.zeros(len(mappings), np.int8)
-        infeasible = too_large(layer) or unsupported(layer)
+        infeasible = too_large(layer)
         pes = mappings.num_pes
         for i, mapping in enumerate(mappings):
             if infeasible is not None:
@@ -94,7 +94,7 @@ class SimulatorModel(ExactOptions):
         if mapping.cluster_size > num_pes:
             return {}, ReasonCode.PE_COUNT
         one = MappingBatch.from_mappings([mapping], layer.extents)
-        if repeats.beyond_the_nest(layer, accelerator, one)[0]:
+        if not_understood(one)[0]:
             return {}, ReasonCode.REFUSED
         nest = nest_of(layer, mapping, num_pes)
         _check_size(layer, nest)
@@ -113,8 +113,6 @@ class SimulatorModel(ExactOptions):
         ):
             if limit is not None and counts[level] * self.buffers > limit:
                 return {}, code
-        for name in counts.keys() - {"l1_peak", "l2_peak"}:
-            counts[name] *= layer.repeats
         return counts, ReasonCode.FEASIBLE
 
     def _why(
@@ -126,7 +124,7 @@ class SimulatorModel(ExactOptions):
         code: ReasonCode,
     ) -> Infeasible:
         if code is ReasonCode.REFUSED:
-            return repeats.refused(layer)
+            return refused_field(layer)
         extents = dict(zip(DIMS, layer.extents, strict=True))
         tiles = [[t.get(d, extents[d]) for d in DIMS] for t in mapping.tiles]
         outer = DIMS.index(mapping.parallel[0])
@@ -135,14 +133,13 @@ class SimulatorModel(ExactOptions):
 
 def nest_of(layer: Layer, mapping: Mapping, num_pes: int) -> Nest:
     """The loop nest of a mapping: tiles clipped to the extents, inner ones to outer ones."""
-    extents = layer.extents[: len(NEST_DIMS)]
+    extents = layer.extents
     outer, inner = (
-        [tiles.get(d, n) for d, n in zip(NEST_DIMS, extents, strict=True)]
-        for tiles in mapping.tiles
+        [tiles.get(d, n) for d, n in zip(DIMS, extents, strict=True)] for tiles in mapping.tiles
     )
     outer = [min(t, n) for t, n in zip(outer, extents, strict=True)]
     inner = [min(t, n) for t, n in zip(inner, outer, strict=True)]
-    orders = [tuple(DIMS.index(d) for d in order if d in NEST_DIMS) for order in mapping.orders]
+    orders = [tuple(DIMS.index(d) for d in order) for order in mapping.orders]
     return Nest(
         extents=extents,
         outer_tiles=tuple(outer),
@@ -151,8 +148,9 @@ def nest_of(layer: Layer, mapping: Mapping, num_pes: int) -> Nest:
         spatial=(DIMS.index(mapping.parallel[0]), DIMS.index(mapping.parallel[1])),
         clusters=num_pes // mapping.cluster_size,
         cluster_size=mapping.cluster_size,
-        stride=layer.stride_y,
-        depthwise=layer.depthwise,
+        strides=(layer.stride_y, layer.stride_x),
+        dilations=(layer.dilation_y, layer.dilation_x),
+        coupled=dict(zip(TENSORS, coupled_dims(layer), strict=True)),
     )
 
 

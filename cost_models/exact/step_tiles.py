@@ -7,27 +7,21 @@ from typing import Final
 
 from common.jit import inner_function
 from cost_models.exact.inner import (
-    can_slide,
+    channels_of,
     compute_of,
     filter_elements,
     input_elements,
     output_elements,
-    shared_elements,
     still_held,
 )
 from cost_models.exact.layout import (
-    FILTER_MASK,
-    HALO_RETAIN,
-    HALO_SLIDE,
-    HW_DEPTHWISE,
-    HW_HALO,
-    HW_LANES,
-    HW_STRIDE,
-    INPUT_MASK,
+    HW_DIMS,
+    HW_FILTER,
+    HW_INPUT,
+    HW_OUTPUT,
+    PLAIN_MASK,
     SPAN,
-    C,
     IntTable,
-    K,
     R,
     RowTable,
     S,
@@ -35,89 +29,81 @@ from cost_models.exact.layout import (
     X,
     Y,
 )
-from cost_models.exact.rows import footprint
+from cost_models.exact.moves import SPAN_AT
 from cost_models.exact.tables import KINDS, L2_MOVES, L2_TILES, PE_TILES
 
-# fields of a row of tiles: elements of each tensor, input elements that a slide along Y or X does
-# not fetch again, compute cycles, and input channels
+# fields of a row of tiles: elements of each tensor, what the input covers in C, N and G together,
+# and compute cycles
 IN: Final = 0
 FILTER: Final = 1
 OUT: Final = 2
-SAVED_Y: Final = 3
-SAVED_X: Final = 4
-COMPUTE: Final = 5
-CHANNELS: Final = 6
+CHANNELS: Final = 3
+COMPUTE: Final = 4
 
 
 @inner_function
-def fill_l2_tiles(hw: IntTable, steps: IntTable, dims: IntTable) -> None:
+def span_product(mask: int, hw: IntTable, steps: IntTable, dims: IntTable) -> int:
+    """Product of L2's ranges along the dimensions in `mask`."""
+    product = 1
+    for d in range(hw[HW_DIMS]):
+        if (mask >> d) & 1:
+            product *= dims[d, SPAN + steps[KINDS, d]]
+    return product
+
+
+@inner_function
+def fill_l2_tiles(hw: IntTable, steps: IntTable, dims: IntTable, span_kept: RowTable) -> None:
     """What L2 holds in an outer step whose classes are ``KINDS``."""
-    stride = hw[HW_STRIDE]
-    channels = dims[C, SPAN + steps[KINDS, C]]
-    filters = dims[K, SPAN + steps[KINDS, K]]
-    y, x = dims[Y, SPAN + steps[KINDS, Y]], dims[X, SPAN + steps[KINDS, X]]
-    r, s = dims[R, SPAN + steps[KINDS, R]], dims[S, SPAN + steps[KINDS, S]]
-    rows, cols = footprint(y, r, stride), footprint(x, s, stride)
+    channels = span_product(hw[HW_INPUT] & PLAIN_MASK, hw, steps, dims)
+    rows = span_kept[0, SPAN_AT + steps[KINDS, Y], SPAN_AT + steps[KINDS, R]]
+    cols = span_kept[1, SPAN_AT + steps[KINDS, X], SPAN_AT + steps[KINDS, S]]
     steps[L2_TILES, IN] = channels * rows * cols
-    steps[L2_TILES, FILTER] = filters * channels * r * s
-    steps[L2_TILES, OUT] = (channels if hw[HW_DEPTHWISE] else filters) * y * x
-    steps[L2_TILES, SAVED_Y] = channels * max(r - stride, 0) * cols
-    steps[L2_TILES, SAVED_X] = channels * max(s - stride, 0) * rows
+    steps[L2_TILES, FILTER] = span_product(hw[HW_FILTER], hw, steps, dims)
+    steps[L2_TILES, OUT] = span_product(hw[HW_OUTPUT], hw, steps, dims)
     steps[L2_TILES, CHANNELS] = channels
 
 
 @inner_function
-def fill_pe_tiles(
-    hw: IntTable, fixed: int, steps: IntTable, segs: SegTable, rows: RowTable
-) -> None:
+def fill_pe_tiles(hw: IntTable, steps: IntTable, segs: SegTable, kept: RowTable) -> None:
     """What crosses the NoC in an inner step whose segments are ``KEY``."""
-    steps[PE_TILES, IN] = input_elements(steps, segs, rows)
-    steps[PE_TILES, FILTER] = filter_elements(steps, segs)
-    steps[PE_TILES, OUT] = output_elements(C if hw[HW_DEPTHWISE] else K, steps, segs)
-    for axis in range(Y, X + 1):
-        saved = shared_elements(axis, steps, segs, rows) if can_slide(axis, hw, fixed) else 0
-        steps[PE_TILES, SAVED_Y + axis - Y] = saved
-    steps[PE_TILES, COMPUTE] = compute_of(steps, segs, hw[HW_LANES])
+    channels = channels_of(hw, steps, segs)
+    steps[PE_TILES, IN] = input_elements(channels, hw, steps, kept)
+    steps[PE_TILES, FILTER] = filter_elements(hw, steps, segs)
+    steps[PE_TILES, OUT] = output_elements(hw, steps, segs)
+    steps[PE_TILES, CHANNELS] = channels
+    steps[PE_TILES, COMPUTE] = compute_of(hw, steps, segs)
 
 
 @inner_function
-def next_load(
-    tiles: int, advancing: int, moved: int, hw: IntTable, held: int, steps: IntTable
-) -> int:
+def next_load(tiles: int, moved: int, held: int, hw: IntTable, steps: IntTable) -> int:
     """Input and filter elements to load when the counters in `moved` changed.
 
     Args:
         tiles: Row of `steps` that holds the step's tiles.
-        advancing: The dimension that advanced.
         moved: Mask of dimensions.
+        held: Input elements that are still held where C, N and G stayed.
         hw: Layer, accelerator and options.
-        held: Input elements that are still held, where buffers keep what they hold.
         steps: State of the walk.
     """
     elements = 0
-    if moved & INPUT_MASK:
-        elements = steps[tiles, IN] - held
-        slides = hw[HW_HALO] == HALO_SLIDE and Y <= advancing <= X
-        if slides and moved & INPUT_MASK == 1 << advancing:
-            elements -= steps[tiles, SAVED_Y + advancing - Y]
-    if moved & FILTER_MASK:
+    if moved & hw[HW_INPUT]:
+        elements = steps[tiles, IN]
+        if not moved & PLAIN_MASK:
+            elements -= held
+    if moved & hw[HW_FILTER]:
         elements += steps[tiles, FILTER]
     return elements
 
 
 @inner_function
-def held_by_l2(hw: IntTable, moved: int, steps: IntTable, span_kept: RowTable) -> int:
-    """Input elements that L2 holds since the outer step before."""
-    if hw[HW_HALO] != HALO_RETAIN or (moved >> C) & 1:
-        return 0
+def held_by_l2(steps: IntTable, span_kept: RowTable) -> int:
+    """Input elements that L2 holds since the outer step before, where C, N and G stayed."""
     held = span_kept[0, steps[L2_MOVES, Y], steps[L2_MOVES, R]]
     held *= span_kept[1, steps[L2_MOVES, X], steps[L2_MOVES, S]]
     return steps[L2_TILES, CHANNELS] * held
 
 
 @inner_function
-def held_by_pes(hw: IntTable, moved: int, steps: IntTable, segs: SegTable, kept: RowTable) -> int:
-    """Input elements that need not cross the NoC, as PEs hold them."""
-    if hw[HW_HALO] != HALO_RETAIN or (moved >> C) & 1:
-        return 0
-    return still_held(hw, steps, segs, kept)
+def held_by_pes(hw: IntTable, steps: IntTable, kept: RowTable) -> int:
+    """Input elements that need not cross the NoC as PEs hold them, where C, N and G stayed."""
+    return still_held(steps[PE_TILES, CHANNELS], hw, steps, kept)

@@ -20,7 +20,6 @@ from cost_models.exact.inner import (
     active_loops,
     add_steps,
     inner_totals,
-    output_mask_of,
     transfer,
 )
 from cost_models.exact.layout import (
@@ -32,10 +31,12 @@ from cost_models.exact.layout import (
     COUNT,
     DRAM_IN_CYCLES,
     DRAM_OUT_CYCLES,
+    HW_DIMS,
     HW_NOC,
     HW_NOC_SHIFT,
     HW_OFFCHIP,
     HW_OFFCHIP_SHIFT,
+    HW_OUTPUT,
     LATENCY,
     NOC_IN,
     NOC_OUT,
@@ -138,13 +139,11 @@ def add_first_step(row: IntTable, hw: IntTable, steps: IntTable) -> None:
 def add_advances(
     row: IntTable,
     hw: IntTable,
-    advancing: int,
     moved: int,
     inner_moved: int,
     plain: int,
     again: int,
     steps: IntTable,
-    segs: SegTable,
     kept: RowTable,
     span_kept: RowTable,
 ) -> None:
@@ -153,26 +152,21 @@ def add_advances(
     Args:
         row: The result row.
         hw: Layer, accelerator and options.
-        advancing: The dimension whose outer loop advances.
         moved: Mask of dimensions whose outer counters change.
         inner_moved: Mask of those whose inner ones do.
         plain: How many of the steps write partial sums for the first time.
         again: How many read them back first.
         steps: State of the walk.
-        segs: Segment table.
         kept: Input rows PEs still hold after a pair of moves.
         span_kept: Input rows L2 still holds after a pair of moves.
     """
     offchip, offchip_shift = hw[HW_OFFCHIP], hw[HW_OFFCHIP_SHIFT]
-    output_mask = output_mask_of(hw)
-    held = held_by_l2(hw, moved, steps, span_kept)
-    load = next_load(L2_TILES, advancing, moved, hw, held, steps)
-    store = steps[L2_TILES, OUT] if moved & output_mask else 0
+    load = next_load(L2_TILES, moved, held_by_l2(steps, span_kept), hw, steps)
+    store = steps[L2_TILES, OUT] if moved & hw[HW_OUTPUT] else 0
     dram_out = transfer(store, offchip, offchip_shift)
     every = moved | inner_moved
-    held = held_by_pes(hw, every, steps, segs, kept)
-    noc_load = next_load(PE_TILES, advancing, every, hw, held, steps)
-    noc_store = steps[PE_TILES, OUT] if every & output_mask else 0
+    noc_load = next_load(PE_TILES, every, held_by_pes(hw, steps, kept), hw, steps)
+    noc_store = steps[PE_TILES, OUT] if every & hw[HW_OUTPUT] else 0
     start_step0(noc_load, noc_store, hw, steps)
     for flag in range(2):
         number = again if flag else plain
@@ -191,7 +185,6 @@ def add_class(
     inner_moved: int,
     steps: IntTable,
     dims: IntTable,
-    segs: SegTable,
     kept: RowTable,
     span_kept: RowTable,
 ) -> None:
@@ -206,15 +199,14 @@ def add_class(
         inner_moved: Mask of inner loops with more than one iteration: each wraps.
         steps: State of the walk.
         dims: Dimension table.
-        segs: Segment table.
         kept: Input rows PEs still hold after a pair of moves.
         span_kept: Input rows L2 still holds after a pair of moves.
     """
-    output_mask = output_mask_of(hw)
+    output_mask = hw[HW_OUTPUT]
     times = 1
     first = 1
     moved = 0
-    for d in range(6):
+    for d in range(hw[HW_DIMS]):
         steps[PE_MOVES, d] = REWIND + steps[KINDS, d]
         steps[L2_MOVES, d] = SPAN_AT + steps[KINDS, d]
     for place in range(depth):
@@ -231,8 +223,8 @@ def add_class(
             steps[L2_MOVES, d] = SPAN_NEXT + steps[KINDS, d]
             fresh = first * advances if writes else 0
             add_advances(
-                row, hw, d, moved, inner_moved, fresh, times * advances - fresh,
-                steps, segs, kept, span_kept,
+                row, hw, moved, inner_moved, fresh, times * advances - fresh,
+                steps, kept, span_kept,
             )  # fmt: skip
         steps[PE_MOVES, d] = REWIND + steps[KINDS, d]
         steps[L2_MOVES, d] = SPAN_AT + steps[KINDS, d]
@@ -251,10 +243,8 @@ def stepwise(
     hw: IntTable,
     outer_order: IntTable,
     inner_order: IntTable,
-    fixed: int,
     dims: IntTable,
     segs: SegTable,
-    rows: RowTable,
     kept: RowTable,
     span_kept: RowTable,
     steps: IntTable,
@@ -266,17 +256,15 @@ def stepwise(
         hw: Layer, accelerator and options.
         outer_order: Loop order of the outer level, outermost first.
         inner_order: Loop order of the inner level.
-        fixed: Mask of the spatial dimensions.
         dims: Dimension table.
         segs: Segment table.
-        rows: Input rows a pair of segments touches.
         kept: Input rows PEs still hold after a pair of moves.
         span_kept: Input rows L2 still holds after a pair of moves.
         steps: State of the walk.
     """
     depth = 0
     varying = 0
-    for place in range(6):
+    for place in range(hw[HW_DIMS]):
         d = outer_order[place]
         steps[KINDS, d] = 0
         if dims[d, OUTER] > 1:
@@ -292,13 +280,13 @@ def stepwise(
             steps[KINDS, steps[OUTER_LOOPS, steps[RAGGED, v]]] = last
             if last:
                 deepest = steps[RAGGED, v]
-        count = active_loops(inner_order, dims, steps)
+        count = active_loops(inner_order, dims, hw, steps)
         inner_moved = 0
         for k in range(count):
             inner_moved |= 1 << steps[LOOPS, k]
-        inner_totals(count, hw, fixed, steps, dims, segs, rows, kept)
-        fill_pe_tiles(hw, fixed, steps, segs, rows)
-        fill_l2_tiles(hw, steps, dims)
+        inner_totals(count, hw, steps, dims, segs, kept)
+        fill_pe_tiles(hw, steps, segs, kept)
+        fill_l2_tiles(hw, steps, dims, span_kept)
         if bits == 0:
             add_first_step(row, hw, steps)
-        add_class(row, hw, depth, deepest, inner_moved, steps, dims, segs, kept, span_kept)
+        add_class(row, hw, depth, deepest, inner_moved, steps, dims, kept, span_kept)

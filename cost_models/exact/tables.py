@@ -7,10 +7,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from common.jit import allocating_function, inner_function
-from cost_models.exact.compute import MAX_PRODUCTS
+from cost_models.exact.compute import MAX_SIZES
 from cost_models.exact.kept import SPOT_FIELDS
 from cost_models.exact.layout import (
+    ALL_DIMS,
     DIM_FIELDS,
+    HW_DIMS,
     HW_EXTENT,
     HW_LANES,
     ROW_KEYS,
@@ -54,11 +56,9 @@ class Tables(NamedTuple):
     """Work tables; a mapping overwrites what the one before left.
 
     Args:
-        t1: ``(6,)``: tiles of a cluster.
-        dims: ``(6, DIM_FIELDS)``: how each dimension is cut.
-        segs: ``(6, ROW_KEYS, SEG_FIELDS)``: inner iterations that are alike.
-        rows: ``(4, ROW_KEYS, ROW_KEYS)``: input rows that two segments touch.
-        sums: ``(2, 2, 2)``: the same summed over steps.
+        t1: ``(8,)``: tiles of a cluster.
+        dims: ``(8, DIM_FIELDS)``: how each dimension is cut.
+        segs: ``(8, ROW_KEYS, SEG_FIELDS)``: inner iterations that are alike.
         moves: ``(6, ALL_MOVES, MOVE_FIELDS)``: how each dimension's ranges move.
         lists: ``(6, EVENTS, LIST_FIELDS)``: its moves by event.
         kept: ``(2, 2, ALL_MOVES, ALL_MOVES)``: input rows still held after two moves.
@@ -69,15 +69,13 @@ class Tables(NamedTuple):
         spots: ``(2, places, SPOT_FIELDS)``: the places of PEs along two dimensions.
         intervals: ``(2 * places, 2)``: rows that PEs lack.
         steps: ``(STEP_ROWS, STEP_COLUMNS)``: state of the walk over step classes.
-        products: ``(MAX_PRODUCTS, 2)``: different tiles and how often they occur.
+        products: ``(MAX_SIZES ** dimensions, 2)``: different tiles and how often they occur.
         sizes: ``(8, 2)``: the same of one dimension.
     """
 
     t1: IntTable
     dims: IntTable
     segs: SegTable
-    rows: RowTable
-    sums: RowTable
     moves: MoveTable
     lists: MoveTable
     kept: RowTable
@@ -108,11 +106,9 @@ def new_tables(hw: IntTable, num_pes: int) -> Tables:
     """Tables for mappings of a layer on at most `num_pes` PEs."""
     places = most_places(hw, num_pes)
     return Tables(
-        np.empty(6, np.int64),
-        np.empty((6, DIM_FIELDS), np.int64),
-        np.empty((6, ROW_KEYS, SEG_FIELDS), np.int64),
-        np.empty((4, ROW_KEYS, ROW_KEYS), np.int64),
-        np.empty((2, 2, 2), np.int64),
+        np.empty(ALL_DIMS, np.int64),
+        np.empty((ALL_DIMS, DIM_FIELDS), np.int64),
+        np.empty((ALL_DIMS, ROW_KEYS, SEG_FIELDS), np.int64),
         np.empty((6, ALL_MOVES, MOVE_FIELDS), np.int64),
         np.empty((6, EVENTS, LIST_FIELDS), np.int64),
         np.empty((2, 2, ALL_MOVES, ALL_MOVES), np.int64),
@@ -123,6 +119,6 @@ def new_tables(hw: IntTable, num_pes: int) -> Tables:
         np.empty((2, places, SPOT_FIELDS), np.int64),
         np.empty((2 * places, 2), np.int64),
         np.empty((STEP_ROWS, STEP_COLUMNS), np.int64),
-        np.empty((MAX_PRODUCTS if hw[HW_LANES] > 1 else 1, 2), np.int64),
+        np.empty((MAX_SIZES ** hw[HW_DIMS] if hw[HW_LANES] > 1 else 1, 2), np.int64),
         np.empty((8, 2), np.int64),
     )

@@ -56,6 +56,11 @@ class MaestroModel:
         )
         self.threads = threads
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """Every option by name that changes a figure, as :func:`cost_models.load` takes them."""
+        return {"guard": self.guard}
+
     def evaluate(self, layer: Layer, accelerator: Accelerator, mapping: Mapping | Dataflow) -> Cost:
         """Estimate the cost of one mapping.
 

@@ -21,7 +21,7 @@ from mapper.commands.options import (
     checked_target,
 )
 from mapper.output import check_writable
-from runs import tell
+from runs import go_on_with, tell
 
 if TYPE_CHECKING:
     from runs import RunSummary
@@ -99,7 +99,7 @@ def compare(
     from mapper.commands.options import pairs_of
     from mapper.compare import FORMATS, make_plan
     from mapper.compare.run import run_plan, summarise
-    from runs import Store
+    from runs import Store, new_figure
 
     if format not in FORMATS:
         raise OptionError(
@@ -108,6 +108,7 @@ def compare(
         )
     checked_target(target)
     if plots is not None:
+        new_figure(1, 1)  # says before the searches that matplotlib is missing
         check_writable(plots, "--plots")
     plan = make_plan(
         _listed(layers),
@@ -157,4 +158,4 @@ def _tell(outcome: RunSummary) -> None:
     for name in outcome.busy:
         tell(f"under way in another process: {name}")
     if outcome.stopped:
-        tell("stopped; the same command goes on from here")
+        tell(go_on_with())

@@ -73,13 +73,14 @@ def remove_runs(
     from runs import Store, StoreError
 
     with Store.open(store, create=False) as opened:
-        found = [opened.run(text) for text in runs]
+        numbers = [opened.number(text) for text in runs]
+        found = [run for run in opened.runs() if run.id in numbers]
         busy = [run for run in found if run.standing == "running"]
         if busy:
             raise StoreError(
                 f"run {busy[0].id}: {busy[0].name} is being done by a process; stop that first"
             )
-        removed = opened.remove([run.id for run in found])
+        removed = opened.remove(numbers)
     say(f"removed {removed} {'run' if removed == 1 else 'runs'}")
 
 

@@ -26,12 +26,9 @@ from mapper.commands.options import (
     accelerator_of,
     pairs_of,
 )
-from runs import plain, print_json, tell
 
 if TYPE_CHECKING:
-    from baselines import Searcher
     from layers import Layer
-    from maestro_env import Problem
 
 SPACE_OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search")
 """Options of a map space that the command line sets."""
@@ -119,6 +116,22 @@ def search(
         Path | None,
         typer.Option(help="Folder for mapping.yaml, mapping.m, manifest.json; else none."),
     ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH|URL",
+            help="Keep the search in this store (an SQLite file, or any database URL); a finished "
+            "one is not done again. A network is always kept: in --out, or runs.sqlite.",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Of --network: processes of one thread each, for layers that take nothing over.",
+            show_default="this process",
+        ),
+    ] = None,
     num_pes: NumPes = None,
     l1_bytes: L1Bytes = None,
     l2_bytes: L2Bytes = None,
@@ -131,25 +144,35 @@ def search(
 
     Ctrl-C ends the search and prints the best mapping so far; exit code 1: none was feasible.
     """
-    from maestro_env import Problem
+    import baselines
+    import cost_models
+    import layers
+    from mapper.commands.search_layer import search_layer
     from mapper.commands.search_network import search_network
-    from mapper.methods import chosen_searcher
-    from mapper.result_files import check_writable
+    from mapper.methods import chosen_method
+    from mapper.output import check_writable
+    from mapper.problem_spec import ProblemSpec, accelerator_name
+    from mapper.search_run import SearchRun
 
-    hardware = accelerator_of(
-        accelerator,
-        num_pes=num_pes,
-        l1_bytes=l1_bytes,
-        l2_bytes=l2_bytes,
-        noc_bw=noc_bw,
-        offchip_bw=offchip_bw,
-        simd_lanes=simd_lanes,
-    )
+    overrides = {
+        "num_pes": num_pes,
+        "l1_bytes": l1_bytes,
+        "l2_bytes": l2_bytes,
+        "noc_bw": noc_bw,
+        "offchip_bw": offchip_bw,
+        "simd_lanes": simd_lanes,
+    }
+    hardware = accelerator_of(accelerator, **overrides)
+    model = cost_models.load(cost_model)
+    model_options = dict(getattr(model, "options", {}))
     space_options = pairs_of("--space", space, SPACE_OPTIONS)
     limits = pairs_of("--limit", limit)
+    chip = accelerator_name(accelerator, overrides)
 
-    def problem_of(layer: Layer | str) -> Problem:
-        return Problem(layer, hardware, objective, cost_model, space_options, limits)
+    def spec_of(layer: Layer, name: str) -> ProblemSpec:
+        return ProblemSpec(
+            layer, name, hardware, chip, objective, model.name, model_options, space_options, limits
+        )
 
     options = {**pairs_of("--option", option), **_of_marl(method, agents, learner)}
     if ray_address is not None:
@@ -160,24 +183,32 @@ def search(
         check_writable(out)
     if (layer is None) == (network is None):
         raise OptionError("expected --layer L or --network N, one of them")
+    what: dict[str, Any] = {
+        "method": chosen_method(method),
+        "budget": budget,
+        "seed": seed,
+        "options": options,
+    }
     if network is not None:
         search_network(
             network,
-            problem_of,
-            lambda more: chosen_searcher(method, {**options, **more}),
-            budget,
-            seed,
-            out,
-            as_json,
-            objective,
+            lambda layer: spec_of(layer, layer.name),
+            what,
             carry,
+            objective,
+            store=store,
+            workers=workers or 1,
+            out=out,
+            as_json=as_json,
         )
         return
-    if carry is not None:
-        raise OptionError("--carry: a single layer has none before it; give --network N")
+    for flag, given in (("--carry", carry), ("--workers", workers)):
+        if given is not None:
+            raise OptionError(f"{flag}: a single layer has one search; give --network N")
     assert layer is not None
-    searcher = chosen_searcher(method, options)
-    _run(problem_of(layer), searcher, budget, seed, out, as_json)
+    baselines.load(what["method"], **options)
+    run = SearchRun(spec_of(layers.parse(layer), layer).complete(), **what)
+    search_layer(run, store, out, as_json)
 
 
 def _of_marl(method: str | None, *words: str | None, **options: Any) -> dict[str, Any]:
@@ -211,45 +242,3 @@ def _on_ray(method: str | None, address: str, learner: Any) -> dict[str, Any]:
         )
     check_ray_address(address)
     return {"ray_address": address}
-
-
-def _run(
-    problem: Problem,
-    searcher: Searcher,
-    budget: int,
-    seed: int,
-    out: Path | None,
-    as_json: bool,
-) -> None:
-    """Search, print, write; nothing is written unless a feasible mapping was found."""
-    import sys
-
-    from mapper.manifest import search_manifest
-    from mapper.result_files import write_result
-    from mapper.search import run_search
-    from mapper.show.progress import SearchProgress
-    from mapper.show.search import print_nothing_found, print_result, result_values
-
-    for doubt in problem.doubts:
-        typer.echo(f"warning: {doubt}", err=True)
-    if not as_json:
-        tell(
-            f"Searching {problem.layer.name} for {problem.objective.name} with {searcher.name}: "
-            f"{budget:,} samples of {float(problem.space.size):.3g} mappings, "
-            f"cost model {problem.cost_model.name}"
-        )
-    quiet = as_json and not sys.stderr.isatty()
-    with SearchProgress(budget, problem.objective.unit, quiet) as progress:
-        outcome = run_search(problem, searcher, budget, seed, progress.update)
-    manifest: dict[str, Any] = plain(search_manifest(problem, searcher, budget, seed, outcome))
-    if as_json:
-        print_json(result_values(problem, outcome, manifest))
-    else:
-        print_result(problem, outcome)
-    if problem.best_action is None:
-        print_nothing_found(problem)
-        raise typer.Exit(1)
-    if out is not None:
-        best = problem.space.decode(problem.best_action[None])[0]
-        write_result(out, problem.layer, best, manifest)
-        tell(f"wrote {out}/mapping.yaml, mapping.m, manifest.json")

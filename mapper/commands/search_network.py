@@ -2,65 +2,122 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable
+import re
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from runs import print_json, tell
+from common import atomic_write
+from runs import SilentReporter, Store, go_on_with, print_json, run_all, tell
 
 if TYPE_CHECKING:
-    from baselines import Searcher
     from layers import Layer
-    from maestro_env import Problem
-    from mapper.network import ShapeResult
+    from mapper.network import ShapeResult, ShapeRun
+    from mapper.problem_spec import ProblemSpec
+    from runs import Experiment
+
+DEFAULT_STORE = "runs.sqlite"
 
 
 def search_network(
     network: str,
-    problem: Callable[[Layer], Problem],
-    searcher: Callable[[dict[str, Any]], Searcher],
-    budget: int,
-    seed: int,
+    spec: Callable[[Layer], ProblemSpec],
+    search: Mapping[str, Any],
+    carry: str | None,
+    objective: str,
+    *,
+    store: str | None,
+    workers: int,
     out: Path | None,
     as_json: bool,
-    objective: str,
-    carry: str | None = None,
 ) -> None:
     """Search every distinct shape and print a row for each, and the totals.
 
-    With `out`, every shape has a folder there, and the same command continues where it stopped.
-    Exit code 1 says that a shape has no mapping.
+    The searches live in a store, by default that of the folder `out`, and the same command goes on
+    where it stopped. With `out`, every shape has a folder there. Exit code 1 says that a shape has
+    no mapping or is not done.
     """
-    from mapper.network import NetworkSearch, shapes
+    from mapper.network import plan_network, results
 
-    carried = _carried(carry, searcher({}))
-    results: list[ShapeResult] = []
-    count = len(shapes(network))
-    with tempfile.TemporaryDirectory(prefix="mapper-") as scratch:
-        search = NetworkSearch(problem, searcher, budget, seed, out or Path(scratch), carried)
-        try:
-            for result in search.run(network):
-                results.append(result)
-                _say(result, len(results), count)
-        except KeyboardInterrupt:
-            tell(f"interrupted after {len(results)} of {count} shapes")
-    _print(network, results, objective, as_json)
-    if len(results) < count or any(result.error for result in results):
+    planned = plan_network(network, spec, search, _carried(carry, search))
+    runs = [item.run for item in planned if item.run is not None]
+    location = store or str(DEFAULT_STORE if out is None else out / DEFAULT_STORE)
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+    quiet = SilentReporter() if as_json and not sys.stderr.isatty() else None
+    with Store.open(location) as opened:
+        files = _Files(planned, opened, out)
+        outcome = run_all(runs, opened, workers=workers, reporter=quiet, on_end=files.write)
+        files.write_kept()
+        found = list(results(planned, opened, outcome.kept))
+    _print(network, found, objective, as_json)
+    if outcome.stopped:
+        tell(go_on_with())
+    if files.fault is not None:
+        raise files.fault
+    if any(result.error for result in found):
         raise typer.Exit(1)
 
 
-def _carried(carry: str | None, searcher: Searcher) -> str:
+class _Files:
+    """Writes the result of each shape into a folder of its own; a fault waits until the end."""
+
+    def __init__(self, planned: Sequence[ShapeRun], store: Store, out: Path | None) -> None:
+        self._left = {item.run.name: item for item in planned if item.run is not None}
+        self._store, self._out = store, out
+        self.fault: OSError | None = None
+
+    def write(self, run: Experiment) -> None:
+        """Write what the store holds of one search, and the policies that it left."""
+        item = self._left.pop(run.name)
+        if self._out is None:
+            return
+        try:
+            self._write(item, self._out)
+        except OSError as error:
+            self.fault = error
+
+    def write_kept(self) -> None:
+        """Write those that were finished before: the process may have been killed in between."""
+        for item in list(self._left.values()):
+            if item.run is not None:
+                self.write(item.run)
+
+    def _write(self, item: ShapeRun, out: Path) -> None:
+        from mapper.carry import POLICIES, POLICY
+        from mapper.found import Found
+        from mapper.result_files import write_result
+
+        stored = self._store.runs(key=item.key)
+        if item.run is None or not stored:
+            return
+        found = Found.of_stored(item.run, stored[0])
+        if found is None or found.interrupted:
+            return
+        folder = out / re.sub(r"[^\w.-]+", "_", item.shape.layer.name)
+        write_result(folder, found)
+        left = self._store.folder(item.key)
+        for source, target in ((POLICY, folder / POLICY), (POLICIES, out / POLICIES)):
+            if (left / source).exists():
+                with atomic_write(target) as draft:
+                    shutil.copyfile(left / source, draft)
+
+
+def _carried(carry: str | None, search: Mapping[str, Any]) -> str:
     """What a shape takes over from those before it.
 
     Raises:
-        OptionError: There is no such thing, or the searcher carries nothing.
+        OptionError: There is no such thing, or the method carries nothing.
     """
+    import baselines
+    from mapper.carry import CARRIES, NEAREST, NOTHING
     from mapper.commands.options import OptionError
-    from mapper.network import CARRIES, NEAREST, NOTHING
 
+    searcher = baselines.load(search["method"], **search["options"])
     able = "warm_start" in vars(searcher.config)
     if carry is None:
         return NEAREST if able else NOTHING
@@ -71,12 +128,7 @@ def _carried(carry: str | None, searcher: Searcher) -> str:
     return carry
 
 
-def _say(result: ShapeResult, number: int, count: int) -> None:
-    state = result.error or ("kept" if result.kept else f"{result.seconds:.1f} s")
-    tell(f"[{number}/{count}] {result.shape.layer.name} x{result.shape.count}: {state}")
-
-
-def _print(network: str, results: list[ShapeResult], objective: str, as_json: bool) -> None:
+def _print(network: str, results: Sequence[ShapeResult], objective: str, as_json: bool) -> None:
     from maestro_env import Objective
     from mapper.network import totals
     from mapper.show.network import print_network
@@ -93,15 +145,21 @@ def _print(network: str, results: list[ShapeResult], objective: str, as_json: bo
 
 
 def _row(result: ShapeResult) -> dict[str, Any]:
-    cost, bound = result.cost, result.bound
-    return {
+    cost = result.cost
+    row: dict[str, Any] = {
         "layer": result.shape.layer.name,
         "count": result.shape.count,
-        "macs": None if cost is None else cost.macs,
-        "latency_cycles": None if cost is None else cost.latency_cycles,
-        "energy_nj": None if cost is None else cost.energy_nj,
-        "objective": None if cost is None else result.value,
-        "x bound": None if cost is None or not bound else round(result.value / bound, 3),
-        "samples": result.samples,
+        "macs": None,
+        "latency_cycles": None,
+        "energy_nj": None,
+        "objective": None,
+        "x bound": None,
+        "samples": 0 if result.found is None else result.found.problem.samples,
         "error": result.error,
     }
+    if result.found is None or cost is None:
+        return row
+    problem = result.found.problem
+    figures = {name: getattr(cost, name) for name in ("macs", "latency_cycles", "energy_nj")}
+    ratio = round(problem.best_value / problem.bound, 3) if problem.bound else None
+    return row | figures | {"objective": problem.best_value, "x bound": ratio}

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mapper.search_run import ProblemSpec, SearchRun
+from mapper.problem_spec import ProblemSpec, accelerator_name
+from mapper.search_run import SearchRun
 
 AREA_LATENCY = 4.0
 """A search for area may be this much slower than the fastest the accelerator could be."""
@@ -121,26 +122,15 @@ def _problems(
         spec = ProblemSpec(
             item, name, chip, accelerator_name(accelerator), objective, model.name, options, space
         )
-        yield _with_area_rules(spec) if "area" in objective.split("*") else _checked(spec)
+        yield _with_area_rules(spec) if "area" in objective.split("*") else spec.complete()
 
 
 def _with_area_rules(spec: ProblemSpec) -> ProblemSpec:
     """Area with PE co-search and a latency limit, see `AREA_NOTE`."""
-    bound = _checked(replace(spec, objective="latency")).build().bound
+    bound = replace(spec, objective="latency").build().bound
     limits = {} if bound is None else {"max_latency_cycles": AREA_LATENCY * bound}
-    return _checked(replace(spec, space={**spec.space, "co_search": ["num_pes"]}, limits=limits))
-
-
-def _checked(spec: ProblemSpec) -> ProblemSpec:
-    """The same spec with the space's options complete; building it finds every mistake early."""
-    return replace(spec, space=spec.build().space.options)
-
-
-def accelerator_name(text: str) -> str:
-    """What tables call an accelerator: a preset's name, or a file's without folder."""
-    from pathlib import Path
-
-    return Path(text).stem if text.endswith((".yaml", ".yml")) else text
+    co_search = {**spec.space, "co_search": ["num_pes"]}
+    return replace(spec, space=co_search, limits=limits).complete()
 
 
 def _methods(texts: Sequence[str]) -> Iterator[Method]:

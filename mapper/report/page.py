@@ -17,8 +17,8 @@ from common import atomic_write
 from mapper.compare.entry import Board, Case, boards, of_stored, optima
 from mapper.compare.summary import TARGET, Summary
 from mapper.compare.tables import TextTable, make_tables
+from mapper.problem_spec import ProblemSpec
 from mapper.report.sources import ReportError, Source
-from mapper.search_run import ProblemSpec
 from runs import StoredRun
 
 FIGURES = {

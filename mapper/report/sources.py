@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from common import brief, read_json, read_yaml
-from mapper.search_run import KIND, ProblemSpec, layer_of
+from mapper.problem_spec import ProblemSpec, layer_of
+from mapper.search_run import KIND
 from runs import RunStatus, Store, StoredRun
 
 MANIFEST, MAPPING = "manifest.json", "mapping.yaml"
@@ -64,12 +66,21 @@ def from_folder(folder: Path) -> Source:
                 found = store.runs(kind=KIND)
             runs += found
             stores += [str(path)] if found else []
-    runs += [_read(path) for path in _manifests(folder)]
+    stored = {_mark(run) for run in runs}
+    runs += [run for run in map(_read, _manifests(folder)) if _mark(run) not in stored]
     if not runs:
         raise ReportError(
             f"{folder}: holds neither a store (*.sqlite) nor a {MANIFEST} of `mapper search --out`"
         )
     return Source(tuple(runs), tuple(stores))
+
+
+def _mark(run: StoredRun) -> str:
+    """What tells searches apart; a store and a folder may hold the same one."""
+    problem, result = run.spec["problem"], run.result or {}
+    what = [problem[name] for name in ("layer", "accelerator", "objective", "cost_model")]
+    found = [result.get("best_action"), result.get("curve")]
+    return json.dumps([what, run.spec["method"], run.seed, run.budget, run.samples, found])
 
 
 def _manifests(folder: Path) -> Iterator[Path]:

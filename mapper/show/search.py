@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from common import engineering
 from cost_models import ReasonCode, loop_nest
+from mapper.manifest import search_manifest
 from mapper.show.cost import bounds_of, cost_values, print_costs
 from mapper.show.limits import what_limits
 from runs import say, tell
@@ -13,50 +14,50 @@ from runs import say, tell
 if TYPE_CHECKING:
     from cost_models import Infeasible
     from maestro_env import Problem
-    from mapper.search import Outcome
+    from mapper.found import Found
 
 
-def result_values(problem: Problem, outcome: Outcome, manifest: dict[str, Any]) -> dict[str, Any]:
+def result_values(found: Found) -> dict[str, Any]:
     """The result as ``mapper search --json`` prints it.
 
     Returns:
         ``best`` (the objective's value, the cost's figures, mapping and dataflow; None where no
         sample was feasible), ``bound``, ``samples``, ``feasible_share``, ``seconds``, ``manifest``.
     """
+    problem = found.problem
     best: dict[str, Any] | None = None
-    if problem.best_action is not None:
-        looked = problem.look(problem.best_action[None])
-        mapping = looked.mappings[0]
+    if found.best is not None:
+        mapping, cost = found.best
         best = {
-            "objective": outcome.result.best_value,
-            **cost_values(looked.costs[0]),
+            "objective": problem.best_value,
+            **cost_values(cost),
             "mapping": mapping.to_dict(),
             "dataflow": str(mapping.dataflow(problem.layer)),
         }
     return {
         "best": best,
         "bound": problem.bound,
-        "samples": outcome.result.samples,
-        "feasible_share": outcome.feasible_share,
-        "seconds": outcome.seconds,
-        "manifest": manifest,
+        "samples": problem.samples,
+        "feasible_share": found.feasible_share,
+        "seconds": found.seconds,
+        "manifest": search_manifest(found),
     }
 
 
-def print_result(problem: Problem, outcome: Outcome) -> None:
+def print_result(found: Found) -> None:
     """Print the loop nest, the cost with units, the distance to the bound and what limits it."""
-    spent = f"{outcome.result.samples:,} samples in {outcome.seconds:.2f} s"
-    if outcome.interrupted:
+    problem = found.problem
+    spent = f"{problem.samples:,} samples in {found.seconds:.2f} s"
+    if found.interrupted:
         tell(f"interrupted after {spent}; the best so far:")
-    if problem.best_action is None:
+    if found.best is None:
         return
-    looked = problem.look(problem.best_action[None])
-    mapping, cost = looked.mappings[0], looked.costs[0]
-    say(f"Best mapping of {problem.layer.name} ({spent}, {outcome.feasible_share:.1%} feasible)\n")
+    mapping, cost = found.best
+    say(f"Best mapping of {problem.layer.name} ({spent}, {found.feasible_share:.1%} feasible)\n")
     print(loop_nest(mapping, problem.layer, problem.accelerator.num_pes), end="\n\n")
     bounds = bounds_of(problem.cost_model, problem.layer, problem.accelerator, mapping)
     print_costs({problem.cost_model.name: cost}, bounds=bounds)
-    value = engineering(outcome.result.best_value, problem.objective.unit, digits=4)
+    value = engineering(problem.best_value, problem.objective.unit, digits=4)
     say(f"\n{problem.objective.name}: {value}{_distance(problem)}")
     for line in what_limits(cost, problem.layer, problem.accelerator, mapping):
         say(line)

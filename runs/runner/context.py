@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,10 +30,17 @@ class StopRun(BaseException):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is: `done` of its budget, best objective so far or None."""
+    """How far a run is.
+
+    Args:
+        done: How much of the budget is used.
+        best: Best objective so far, or None.
+        infeasible: Share of the samples so far that had no finite value, or None.
+    """
 
     done: int
     best: float | None
+    infeasible: float | None = None
 
 
 @dataclass(frozen=True)
@@ -87,6 +94,12 @@ class Context:
         folder: Where the experiment may keep files; made when it is first asked for.
         saves_first: The experiment looks at `stopping` itself, so that it can save before it
             stops: recording and progress never end it.
+        keeps_samples: Whether recorded samples are handed over; else they are only counted.
+        folder_of: The folder of another run by its key.
+
+    Attributes:
+        so_far: Gives the result of a run that is stopped or fails before its end; an experiment
+            that has one sets it.
     """
 
     def __init__(
@@ -94,9 +107,14 @@ class Context:
         emit: Callable[[Event], None],
         stopping: Callable[[], bool],
         folder: Path,
+        *,
         saves_first: bool = False,
+        keeps_samples: bool = True,
+        folder_of: Callable[[str], Path] | None = None,
     ) -> None:
-        self._saves_first = saves_first
+        self._saves_first, self._keeps_samples = saves_first, keeps_samples
+        self._folder_of = folder_of
+        self.so_far: Callable[[], Mapping[str, Any]] = dict
         self._emit = emit
         self._stopping = stopping
         self._folder = folder
@@ -105,6 +123,7 @@ class Context:
         self._metrics: list[tuple[str, int, float]] = []
         self._buffered = 0
         self._written = 0
+        self._infeasible: int | None = None
         self._last_flush = self._last_report = time.monotonic()
         self.done = 0
         self.best: float | None = None
@@ -123,6 +142,10 @@ class Context:
         self._folder.mkdir(parents=True, exist_ok=True)
         return self._folder
 
+    def folder_of(self, key: str) -> Path | None:
+        """The folder of an earlier run of the same store; None where nothing is stored."""
+        return None if self._folder_of is None else self._folder_of(key)
+
     def record(self, actions: NDArray[Any], values: NDArray[np.float64]) -> None:
         """Keep samples in the store, and report progress.
 
@@ -135,17 +158,18 @@ class Context:
             ValueError: The shapes do not fit, or the actions are no integers.
         """
         self._check(actions, values)
-        for start in range(0, len(values), CHUNK_ROWS):
+        for start in range(0, len(values) if self._keeps_samples else 0, CHUNK_ROWS):
             rows = slice(start, start + CHUNK_ROWS)
             self._actions.append(np.array(actions[rows]))
             self._values.append(np.array(values[rows], dtype=np.float64))
             self._buffered += len(self._values[-1])
             if self._buffered >= CHUNK_ROWS:
                 self.flush()
-        if len(values):
-            low = float(np.min(values))
-            if np.isfinite(low) and (self.best is None or low < self.best):
-                self.best = low
+        finite = values[np.isfinite(values)]
+        self._infeasible = (self._infeasible or 0) + len(values) - len(finite)
+        if len(finite):
+            low = float(finite.min())
+            self.best = low if self.best is None else min(self.best, low)
         self.progress(self.done + len(values))
 
     def _check(self, actions: NDArray[Any], values: NDArray[np.float64]) -> None:
@@ -172,23 +196,34 @@ class Context:
         self.flush()
         self._emit(Rewind(int(step)))
 
-    def progress(self, done: int, best: float | None = None) -> None:
+    def progress(self, done: int, best: float | None = None, infeasible: int | None = None) -> None:
         """Report that `done` of the budget is used.
+
+        Args:
+            done: How much of the budget is used.
+            best: Best objective so far, if it changed and there is one.
+            infeasible: How many samples so far had no finite value.
 
         Raises:
             StopRun: The person asked to stop.
         """
         self.done = int(done)
-        if best is not None:
+        if best is not None and np.isfinite(best):
             self.best = float(best)
+        self._infeasible = self._infeasible if infeasible is None else infeasible
         now = time.monotonic()
         if now - self._last_report >= REPORT_S:
-            self._last_report = now
-            self._emit(Progress(self.done, self.best))
+            self.report()
             if now - self._last_flush > FLUSH_S:
                 self.flush()
             if not self._saves_first and self._stopping():
                 raise StopRun
+
+    def report(self) -> None:
+        """Hand over how far the run is."""
+        self._last_report = time.monotonic()
+        share = None if self._infeasible is None else self._infeasible / max(self.done, 1)
+        self._emit(Progress(self.done, self.best, share))
 
     def flush(self) -> None:
         """Hand over what is buffered."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from runs.json_values import plain
@@ -13,6 +13,10 @@ from runs.store.records import RunIdentity
 
 if TYPE_CHECKING:
     from runs.runner.context import Context
+
+
+class RunFailedError(RuntimeError):
+    """An experiment that failed; the store has its traceback."""
 
 
 class Experiment(ABC):
@@ -28,12 +32,16 @@ class Experiment(ABC):
             are done again from the start when they were interrupted, which gives the same samples.
             Such an experiment also looks at ``context.stopping`` itself; see
             :class:`runs.Autosave`.
+        counts: What the budget counts, such as ``"samples"``.
+        patience: Why nothing may move at first, for the person who waits.
         seed: The seed.
         budget: How much it may use, in its own unit (samples, episodes).
     """
 
     kind: ClassVar[str]
     continues: ClassVar[bool] = False
+    counts: ClassVar[str] = "samples"
+    patience: ClassVar[str] = ""
     seed: int
     budget: int
 
@@ -45,6 +53,11 @@ class Experiment(ABC):
     @abstractmethod
     def spec(self) -> Mapping[str, Any]:
         """The whole definition as JSON values; seed and budget need not be repeated."""
+
+    @property
+    def after(self) -> Sequence[str]:
+        """Keys of runs that must be over before this one begins, as it takes over from them."""
+        return ()
 
     def prepare(self) -> None:  # noqa: B027 (an experiment may have nothing to prepare)
         """Whatever must not count as the run's time, such as compiling kernels."""

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import time
+
 from runs.runner.context import Event
-from runs.runner.work import Desk, Job, execute
+from runs.runner.work import POLL_S, Desk, Job, execute
 
 
 def run_inline(desk: Desk) -> None:
     """Do all jobs of the desk here."""
-    while not desk.stopping and (job := desk.next_job()) is not None:
-        _run_one(desk, job)
+    while not desk.stopping:
+        job = desk.next_job()
+        if job is not None:
+            _run_one(desk, job)
+        elif desk.unsettled:
+            time.sleep(POLL_S)
+        else:
+            return
 
 
 def _run_one(desk: Desk, job: Job) -> None:

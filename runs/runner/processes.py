@@ -12,11 +12,10 @@ from multiprocessing.context import SpawnProcess
 from typing import Any
 
 from runs.runner.context import Ended
-from runs.runner.work import Desk, Job, execute, one_thread_environment
+from runs.runner.work import POLL_S, Desk, Job, execute, one_thread_environment
 
 GRACE_S = 15.0
 """How long a worker may take to reach its next sample after a stop before it is ended [s]."""
-POLL_S = 0.5
 
 
 @dataclass
@@ -41,7 +40,10 @@ def run_processes(desk: Desk, workers: int) -> None:
             _hand_out(desk, pool, workers)
             busy = [worker for worker in pool if worker.job is not None]
             if not busy:
-                return
+                if desk.stopping or not desk.unsettled:
+                    return
+                time.sleep(POLL_S)
+                continue
             for item in wait([worker.pipe for worker in busy], timeout=POLL_S):
                 worker = next(worker for worker in busy if worker.pipe is item)
                 _take_in(desk, pool, worker)

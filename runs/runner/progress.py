@@ -1,4 +1,4 @@
-"""Progress of many runs: bars on a terminal, one line a finished run elsewhere."""
+"""Progress: what is told, and plain lines where there is no terminal."""
 
 from __future__ import annotations
 
@@ -12,16 +12,12 @@ from runs.runner.context import Ended, Progress
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from rich.progress import Progress as RichBars
-    from rich.progress import TaskID
-
     from runs.runner.experiment import Experiment
-
-WIDE = 110
-"""Columns of a terminal that has room for bars."""
 
 LINE_S = 30.0
 """Without a terminal, a line about what is running is written this often [s]."""
+ALONE_S = 2.0
+"""The same where one experiment alone is running [s]."""
 
 
 class Reporter(Protocol):
@@ -55,10 +51,14 @@ class Reporter(Protocol):
         """A sentence for the person."""
 
 
-def choose_reporter(stream: TextIO | None = None) -> Reporter:
-    """Bars when `stream` (standard error) is a terminal, plain lines otherwise."""
+def choose_reporter(runs: int, stream: TextIO | None = None) -> Reporter:
+    """What fits `runs` runs and `stream` (standard error): a live display on a terminal."""
     stream = stream or sys.stderr
-    return BarReporter(stream) if stream.isatty() else LineReporter(stream)
+    if not stream.isatty():
+        return LineReporter(stream) if runs > 1 else LoneLineReporter(stream)
+    from runs.runner.live import BarReporter, LoneReporter
+
+    return BarReporter(stream) if runs > 1 else LoneReporter(stream)
 
 
 class SilentReporter:
@@ -132,79 +132,65 @@ class LineReporter(SilentReporter):
         print(printable(text), file=self._stream, flush=True)
 
 
-class BarReporter(SilentReporter):
-    """A bar for all runs and one for each that is running, with its best so far and its rate."""
+class LoneLineReporter(LineReporter):
+    """Now and then a line on one experiment, and a last one."""
 
     def __init__(self, stream: TextIO) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-        from rich.progress import TimeRemainingColumn as Remaining
-        from rich.table import Column
-
-        whole = Column(no_wrap=True)  # names fold, figures never
-        console = Console(file=stream)
-        columns = [
-            TextColumn("{task.description}", markup=False, table_column=Column(overflow="fold")),
-            TextColumn("{task.fields[text]}", markup=False, table_column=whole),
-            Remaining(compact=True, table_column=whole),
-        ]
-        if console.width >= WIDE:
-            columns[1:1] = [BarColumn(bar_width=24, table_column=whole)]
-            columns[3:3] = [TimeElapsedColumn(table_column=whole)]
-        self._bars: RichBars = Progress(*columns, console=console, transient=True)
-        self._all: TaskID | None = None
-        self._tasks: dict[str, TaskID] = {}
-        self._begun: dict[str, float] = {}
-
-    def __enter__(self) -> BarReporter:
-        self._bars.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bars.stop()
-
-    def total(self, runs: int) -> None:
-        """See :class:`Reporter`."""
-        self._all = self._bars.add_task("runs", total=runs, text=f"0/{runs}")
-
-    def skipped(self, experiment: Experiment, why: str) -> None:
-        """See :class:`Reporter`."""
-        self._advance()
-
-    def started(self, experiment: Experiment) -> None:
-        """See :class:`Reporter`."""
-        self._begun[experiment.name] = time.monotonic()
-        self._tasks[experiment.name] = self._bars.add_task(
-            printable(experiment.name), total=max(1, experiment.budget), text=""
-        )
+        super().__init__(stream)
+        self._rate = Rate()
+        self._latest: Progress | None = None
 
     def moved(self, experiment: Experiment, progress: Progress) -> None:
         """See :class:`Reporter`."""
-        task = self._tasks.get(experiment.name)
-        if task is not None:
-            spent = max(time.monotonic() - self._begun[experiment.name], 1e-9)
-            text = f"{standing(progress, experiment)} {progress.done / spent:,.0f}/s"
-            self._bars.update(task, completed=progress.done, text=text)
+        self._rate.add(progress)
+        self._latest = progress
+        if time.monotonic() - self._last > ALONE_S:
+            self._tell(experiment, progress)
 
     def ended(self, experiment: Experiment, ended: Ended) -> None:
         """See :class:`Reporter`."""
-        task = self._tasks.pop(experiment.name, None)
-        if task is not None:
-            self._bars.remove_task(task)
-        if ended.outcome != "interrupted":
-            self._advance()
-        self.note(summary(experiment, ended))
+        if ended.outcome == "failed":
+            self._write(summary(experiment, ended))
+        elif self._latest is not None:
+            self._tell(experiment, self._latest)
 
-    def note(self, text: str) -> None:
-        """See :class:`Reporter`."""
-        self._bars.console.print(printable(text), markup=False, highlight=False)
+    def _tell(self, experiment: Experiment, progress: Progress) -> None:
+        self._write(", ".join(standing_parts(progress, experiment, self._rate.per_s)))
 
-    def _advance(self) -> None:
-        if self._all is not None:
-            self._bars.advance(self._all)
-            task = self._bars.tasks[self._bars.task_ids.index(self._all)]
-            text = f"{int(task.completed)}/{int(task.total or 0)}"
-            self._bars.update(self._all, text=text)
+
+class Rate:
+    """How fast a run goes, from its first report on: before it, kernels may be compiled."""
+
+    def __init__(self) -> None:
+        self._reports = 0
+        self._since = self._latest = (time.monotonic(), 0)
+
+    def add(self, progress: Progress) -> None:
+        """The run went on."""
+        if self._reports == 1:
+            self._since = self._latest
+        self._latest = (time.monotonic(), progress.done)
+        self._reports += 1
+
+    @property
+    def per_s(self) -> float:
+        """Units of the budget a second."""
+        (begin, before), (end, done) = self._since, self._latest
+        return (done - before) / max(end - begin, 1e-9)
+
+
+def standing_parts(progress: Progress, experiment: Experiment, per_s: float) -> tuple[str, ...]:
+    """How a run stands, the most important first."""
+    unit = experiment.counts
+    best = "nothing feasible yet" if progress.best is None else experiment.standing(progress.best)
+    parts = [
+        f"{progress.done:,} of {experiment.budget:,} {unit}",
+        best,
+        f"{per_s:,.0f} {unit}/s",
+    ]
+    if progress.infeasible is not None:
+        parts.append(f"{progress.infeasible:.1%} infeasible")
+    return tuple(parts)
 
 
 def standing(progress: Progress, experiment: Experiment) -> str:

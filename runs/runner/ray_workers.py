@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 from runs.ray_connection import ray_session
 from runs.runner.context import Ended, Event
-from runs.runner.work import ONE_THREAD, Desk, Job, execute
-
-POLL_S = 0.5
+from runs.runner.work import ONE_THREAD, POLL_S, Desk, Job, execute
 
 
 def run_on_ray(desk: Desk, address: str, workers: int | None = None) -> None:
@@ -39,7 +38,10 @@ def _loop(ray: Any, desk: Desk, workers: int) -> None:
         while not desk.stopping and len(active) < workers and (job := desk.next_job()) is not None:
             active[task.options(num_returns="streaming").remote(job)] = job
         if not active:
-            return
+            if desk.stopping or not desk.unsettled:
+                return
+            time.sleep(POLL_S)
+            continue
         ready, _ = ray.wait(list(active), num_returns=1, timeout=POLL_S)
         for generator in ready:
             if not _take_in(ray, desk, generator, active[generator]):

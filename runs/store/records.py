@@ -17,6 +17,11 @@ class RunStatus(StrEnum):
     INTERRUPTED = "interrupted"
 
 
+def folder_name(key: str) -> str:
+    """What the folder of a run is called."""
+    return key[:16]
+
+
 class ClaimState(Enum):
     """Answer to a claim."""
 

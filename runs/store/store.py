@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from runs.store.blobs import Chunk
 from runs.store.engine import open_engine, sqlite_path
 from runs.store.errors import ClaimLostError
 from runs.store.owner import is_gone, new_owner, retire
-from runs.store.records import Claim, ClaimState, Ending, RunIdentity, RunStatus
+from runs.store.records import Claim, ClaimState, Ending, RunIdentity, RunStatus, folder_name
 from runs.store.schema import MetricRow, RunRow, SampleRow
 from runs.store.writer import Writer
 
@@ -62,11 +63,15 @@ class Store(Writer):
         retire(self.owner)
         self.owner = new_owner()
 
+    @property
+    def files(self) -> Path:
+        """Where the runs have their folders; it is not made here."""
+        path = sqlite_path(self.location)
+        return Path("runs.files") if path is None else path.with_name(path.name + ".files")
+
     def folder(self, key: str) -> Path:
         """Where a run may keep files of its own, such as checkpoints; it is not made here."""
-        path = sqlite_path(self.location)
-        base = Path("runs.files") if path is None else path.with_name(path.name + ".files")
-        return base / key[:16]
+        return self.files / folder_name(key)
 
     def claim(self, run: RunIdentity, *, keep_metrics: bool = False) -> Claim:
         """Claim a run.
@@ -244,14 +249,20 @@ class Store(Writer):
         self.write(write)
 
     def remove(self, run_ids: Sequence[int]) -> int:
-        """Delete runs with all they recorded; returns how many were there."""
+        """Delete runs with all they recorded and left; returns how many were there."""
+        chosen = RunRow.id.in_(run_ids)
 
-        def write(connection: Connection) -> int:
+        def write(connection: Connection) -> list[str]:
+            keys = list(connection.scalars(select(RunRow.key).where(chosen)))
             for run_id in run_ids:
                 self._clear(connection, run_id, keep_metrics=False)
-            return connection.execute(delete(RunRow).where(RunRow.id.in_(run_ids))).rowcount
+            connection.execute(delete(RunRow).where(chosen))
+            return keys
 
-        return self.write(write)
+        keys = self.write(write)
+        for key in keys:
+            shutil.rmtree(self.folder(key), ignore_errors=True)
+        return len(keys)
 
     def _check_owner(self, connection: Connection, run_id: int) -> None:
         row = connection.execute(

@@ -16,7 +16,7 @@ import cost_models.exact
 
 FOLDER = Path(cost_models.exact.__file__).parent
 MODULES = (
-    *("layout", "dims", "rows", "counts", "moves", "kept", "compute", "tables", "retain"),
+    *("layout", "dims", "rows", "counts", "moves", "kept", "compute", "tables", "input_volume"),
     *("inner", "bound", "step_tiles", "steps", "traffic", "kernel"),
 )
 PREFIX = "changed_kernel_"

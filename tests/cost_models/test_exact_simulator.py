@@ -12,7 +12,7 @@ from cost_models import Accelerator, CostModelError, Mapping, MappingBatch, Reas
 from cost_models.exact.options import HALO_TIMES
 from layers import Layer, LayerKind
 from tests.cost_models.exact_reference import read_reference
-from tests.cost_models.tiny import random_case
+from tests.cost_models.tiny import random_case, random_whole_case
 
 OPTIONS = [
     {"halo_time": time, "halo_space": space, "latency": latency}
@@ -27,13 +27,13 @@ def test_closed_form_equals_the_simulator(options: dict[str, str]) -> None:
     simulator = cost_models.load("simulator", **options)
     rng = np.random.default_rng(7)
     feasible = 0
-    for number in range(80):
-        case = random_case(rng)
+    for number in range(170):
+        case = (random_case if number % 2 else random_whole_case)(rng, 400)
         left = exact.evaluate(case.layer, case.accelerator, case.mapping)
         right = simulator.evaluate(case.layer, case.accelerator, case.mapping)
         assert left == right, (number, case)
         feasible += left.feasible
-    assert 40 <= feasible < 80  # both sides of the limits are tried
+    assert 85 <= feasible < 170  # both sides of the limits are tried
 
 
 def test_double_buffering_and_energy_equal_the_simulator() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -53,6 +53,43 @@ def random_mapping(rng: np.random.Generator, layer: Layer, max_pes: int = 12) ->
     return Mapping(
         (order[0], order[1]), (parallel[0], parallel[1]), (outer, inner), cluster_size, num_pes
     )
+
+
+def random_whole_layer(rng: np.random.Generator, max_macs: int = 600) -> Layer:
+    """A layer with any batch, groups, strides and dilations, rows and columns apart."""
+    while True:
+        base = random_layer(rng, max_macs)
+        if base.kind in (LayerKind.GEMM, LayerKind.TRCONV):
+            return base
+        strides, dilations = (
+            (int(rng.choice([1, 1, 2, 3, 4, 6])), int(rng.choice([1, 1, 2, 3, 4, 6])))
+            for _ in range(2)
+        )
+        Y = (base.out_y - 1) * strides[0] + dilations[0] * (base.R - 1) + 1
+        X = (base.out_x - 1) * strides[1] + dilations[1] * (base.S - 1) + 1
+        layer = replace(base, Y=Y, X=X, stride=strides, dilation=dilations)
+        if layer.macs <= 4 * max_macs:
+            return layer
+
+
+def random_whole_mapping(rng: np.random.Generator, layer: Layer) -> Mapping:
+    """As `random_mapping`, with N and G like any other dimension."""
+    outer = {d: int(rng.integers(1, n + 2)) for d, n in zip(DIMS, layer.extents, strict=True)}
+    inner = {d: int(rng.integers(1, outer[d] + 1)) for d in DIMS}
+    cluster_size = int(rng.integers(1, 5))
+    order = ["".join(DIMS[d] for d in rng.permutation(len(DIMS))) for _ in range(2)]
+    parallel = [DIMS[d] for d in rng.integers(0, len(DIMS), 2)]
+    num_pes = int(rng.integers(cluster_size, 13))
+    return Mapping(
+        (order[0], order[1]), (parallel[0], parallel[1]), (outer, inner), cluster_size, num_pes
+    )
+
+
+def random_whole_case(rng: np.random.Generator, max_macs: int = 600) -> Case:
+    """As `random_case`, over every dimension, stride and dilation."""
+    layer = random_whole_layer(rng, max_macs)
+    accelerator = random_case(rng, max_macs).accelerator
+    return Case(layer, accelerator, random_whole_mapping(rng, layer))
 
 
 def random_case(rng: np.random.Generator, max_macs: int = 600) -> Case:

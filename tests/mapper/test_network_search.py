@@ -1,4 +1,12 @@
+"""Searching a whole network: a list of runs that take over from each other."""
+
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -7,20 +15,37 @@ from typer.testing import CliRunner
 
 import baselines
 import layers
+from cost_models import Accelerator
 from maestro_env import Problem
+from mapper.carry import POLICIES, POLICY
 from mapper.cli import app
-from mapper.network import NetworkSearch, shapes, totals
+from mapper.network import plan_network, results, shapes, totals
+from mapper.problem_spec import ProblemSpec
+from runs import SilentReporter, Store, run_all
+
+EDGE = Accelerator.load("edge")
 
 
-def search(folder, budget=60, method="ga", problem=None, carry=None):
-    return NetworkSearch(
-        problem or (lambda layer: Problem(layer, "edge", "edp")),
-        lambda options: baselines.load(method, **options),
-        budget,
-        0,
-        folder,
-        carry or ("nearest" if method == "marl" else "nothing"),
-    )
+def spec(layer):
+    return ProblemSpec(layer, layer.name, EDGE, "edge", "edp")
+
+
+def plan(budget=60, method="ga", carry=None, spec=spec, options=None):
+    search = {"method": method, "budget": budget, "seed": 0, "options": options or {}}
+    carry = carry or ("nearest" if method == "marl" else "nothing")
+    return plan_network("mlp", spec, search, carry)
+
+
+def do(planned, store, **options):
+    runs = [item.run for item in planned if item.run is not None]
+    outcome = run_all(runs, store, reporter=SilentReporter(), **options)
+    return outcome, list(results(planned, store, outcome.kept))
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store.open(tmp_path / "runs.sqlite") as opened:
+        yield opened
 
 
 @pytest.mark.parametrize("network", layers.networks())
@@ -31,72 +56,138 @@ def test_every_layer_belongs_to_one_distinct_shape(network):
     assert len(set(bare)) == len(bare)
 
 
-def test_totals_count_each_shape_as_often_as_it_occurs(tmp_path):
-    results = list(search(tmp_path).run("resnet18"))
-    whole = totals(results)
-    assert whole["macs"] == sum(layer.macs for layer in layers.network("resnet18"))
-    expected = sum(r.shape.count * r.cost.latency_cycles for r in results)
+def test_totals_count_each_shape_as_often_as_it_occurs(store):
+    _, found = do(plan(), store)
+    whole = totals(found)
+    assert whole["macs"] == sum(layer.macs for layer in layers.network("mlp"))
+    expected = sum(r.shape.count * r.cost.latency_cycles for r in found)
     assert whole["latency_cycles"] == expected
     assert whole["edp"] == whole["latency_cycles"] * whole["energy_nj"]
 
 
-def test_the_same_search_again_keeps_what_is_there(tmp_path):
-    first = list(search(tmp_path).run("mlp"))
-    again = list(search(tmp_path).run("mlp"))
-    assert not any(r.kept for r in first)
-    assert all(r.kept for r in again)
-    assert [r.value for r in again] == [r.value for r in first]
-    assert not any(r.kept for r in search(tmp_path, budget=61).run("mlp"))
+def test_the_same_search_again_keeps_what_is_there(store):
+    first, found = do(plan(), store)
+    second, again = do(plan(), store)
+    assert len(second.kept) == len(first.finished) == len(found)
+    assert [r.cost for r in again] == [r.cost for r in found]
+    assert all(r.seconds == 0 for r in again)
+    assert not do(plan(budget=61), store)[0].kept
 
 
-def test_one_bad_layer_does_not_stop_the_rest(tmp_path):
+def test_one_bad_layer_does_not_stop_the_rest(store):
     bad = shapes("mlp")[1].layer
 
-    def problem(layer):
+    def broken(layer):
         if layer == bad:
             raise RuntimeError("broken")
-        return Problem(layer, "edge", "edp")
+        return spec(layer)
 
-    results = list(search(tmp_path, problem=problem).run("mlp"))
-    assert [r.error for r in results] == ["", "broken", *[""] * (len(results) - 2)]
-    assert all(r.cost is not None for r in results if not r.error)
+    _, found = do(plan(spec=broken), store)
+    assert [r.error for r in found] == ["", "broken", *[""] * (len(found) - 2)]
+    assert all(r.cost is not None for r in found if not r.error)
+    with pytest.raises(ValueError, match="Did you mean 'latency'"):
+        plan(spec=lambda layer: replace(spec(layer), objective="latensy"))
 
 
-def test_marl_warms_up_one_shape_after_another(tmp_path):
+def test_workers_search_shapes_side_by_side(store):
+    assert do(plan(), store, workers=2)[0].finished
+    with Store.open() as calm:
+        _, alone = do(plan(), calm)
+        _, found = do(plan(), store)
+        assert [r.cost for r in found] == [r.cost for r in alone]
+
+
+def test_marl_warms_up_one_shape_after_another(store):
     pytest.importorskip("torch", reason="needs the extra rl")
-    results = list(search(tmp_path, budget=120, method="marl").run("mlp"))
-    assert not any(r.error for r in results)
-    manifests = sorted(tmp_path.glob("*/manifest.json"))
-    options = [json.loads(path.read_text())["method_options"] for path in manifests]
-    assert [bool(o["warm_start"]) for o in options].count(True) == len(results) - 1
-    assert all(r.kept for r in search(tmp_path, budget=120, method="marl").run("mlp"))
+    planned = plan(budget=120, method="marl")
+    _, found = do(planned, store)
+    assert not any(r.error for r in found)
+    sources = [r.found.config["warm_start"] for r in found]
+    files = [str(store.folder(item.key) / POLICY) for item in planned]
+    assert sources[0] == ""
+    assert all(source in files[:place] for place, source in enumerate(sources) if place)
+    assert do(plan(budget=120, method="marl"), store)[0].kept
 
 
-def test_shared_policies_go_through_all_shapes_in_turn(tmp_path, monkeypatch):
+def test_a_shape_takes_over_from_the_nearest_that_did_not_fail(store, monkeypatch):
+    """Another order, a failure, or another search before it makes another run."""
+    pytest.importorskip("torch", reason="needs the extra rl")
+    planned = plan(budget=120, method="marl")
+    assert planned[2].run.after == [planned[0].key, planned[1].key]
+    other = plan(budget=121, method="marl")
+    assert planned[2].run.carry.earlier != other[2].run.carry.earlier
+    run = type(planned[0].run).run
+
+    def failing(self, context):
+        if self == planned[1].run:
+            raise RuntimeError("broken")
+        return run(self, context)
+
+    monkeypatch.setattr(type(planned[0].run), "run", failing)
+    _, found = do(planned, store)
+    assert [bool(r.error) for r in found] == [False, True, *[False] * (len(found) - 2)]
+    assert found[2].found.config["warm_start"] == str(store.folder(planned[0].key) / POLICY)
+
+
+def test_shared_policies_go_through_all_shapes_in_turn(store):
     torch = pytest.importorskip("torch", reason="needs the extra rl")
     from mapper.marl import policy_transfer
 
-    bank = tmp_path / "policies.pt"
-    heads = []
-
-    def watched(learner, path):
-        hand_on(learner, path)
-        heads.append(
-            {n: h["head"] for n, h in torch.load(bank, weights_only=True)["heads"].items()}
-        )
-
-    hand_on = policy_transfer.hand_on
-    monkeypatch.setattr("mapper.marl.batched.hand_on", watched)
-    options = {"budget": 300, "method": "marl", "carry": "shared"}
-    results = list(search(tmp_path, **options).run("mlp"))
-    assert not any(r.error for r in results)
-    assert len(heads) == len(results)
+    planned = plan(budget=300, method="marl", carry="shared")
+    _, found = do(planned, store)
+    assert not any(r.error for r in found)
+    banks = [store.folder(item.key) / POLICIES for item in planned]
+    heads = [
+        {n: h["head"] for n, h in torch.load(bank, weights_only=True)["heads"].items()}
+        for bank in banks
+    ]
     assert all(set(a) <= set(b) for a, b in pairwise(heads))
     changed = [any(not torch.equal(a[n], b[n]) for n in a) for a, b in pairwise(heads)]
     assert all(changed)
-    agents = [name for agent in policy_transfer.assignment_of(bank).agents for name in agent]
+    agents = [name for agent in policy_transfer.assignment_of(banks[-1]).agents for name in agent]
     assert sorted(agents) == sorted(heads[-1])
-    assert all(r.kept for r in search(tmp_path, **options).run("mlp"))
+    assert do(plan(budget=300, method="marl", carry="shared"), store)[0].kept
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("carry", ["nearest", "shared"])
+def test_a_killed_network_search_goes_on_to_the_same_table(tmp_path, carry):
+    """``kill -9`` after a shape or two; the same command then gives what an unharmed one gives."""
+    pytest.importorskip("torch", reason="needs the extra rl")
+
+    def words(folder):
+        search = ["--network", "mlp", "--budget", "1500", "--carry", carry]
+        return [sys.executable, "-m", "mapper", "search", *search, "--json", "--out", str(folder)]
+
+    def table(folder):
+        done = subprocess.run(words(folder), capture_output=True, text=True, timeout=240)
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+        found["totals"].pop("seconds")
+        return found
+
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    process = subprocess.Popen(words(killed), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 240
+    while process.poll() is None and time.monotonic() < deadline:
+        if len(list(killed.glob("*/manifest.json"))) >= 1:
+            break
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait(timeout=30)
+    with Store.open(killed / "runs.sqlite") as store:
+        kept = {run.key: run.ended for run in store.runs(status="finished")}
+    assert 1 <= len(kept) < len(shapes("mlp"))
+    assert table(killed) == table(whole)
+    with Store.open(killed / "runs.sqlite") as store:
+        assert kept.items() <= {run.key: run.ended for run in store.runs()}.items()
+    manifests = [
+        {path.parent.name: json.loads(path.read_text()) for path in folder.glob("*/manifest.json")}
+        for folder in (killed, whole)
+    ]
+    assert len(manifests[0]) == len(manifests[1]) == len(shapes("mlp"))
+    for name, manifest in manifests[0].items():
+        assert manifest["improvements"] == manifests[1][name]["improvements"]
 
 
 def test_what_a_search_adopts_is_what_the_one_before_handed_on(tmp_path):
@@ -137,13 +228,55 @@ def test_what_a_search_adopts_is_what_the_one_before_handed_on(tmp_path):
 
 def test_the_command_prints_a_row_a_shape_and_the_totals(tmp_path):
     words = ["search", "--network", "mlp", "--method", "ga", "--budget", "60"]
-    result = CliRunner().invoke(app, [*words, "--json", "--out", str(tmp_path)])
+    words += ["--out", str(tmp_path / "deep" / "result")]
+    result = CliRunner().invoke(app, [*words, "--json"])
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)
     assert [row["layer"] for row in data["shapes"]] == [s.layer.name for s in shapes("mlp")]
-    text = CliRunner().invoke(app, [*words, "--out", str(tmp_path)])
+    text = CliRunner().invoke(app, words)
     assert "all layers" in text.stdout
-    assert "kept" in text.stderr
+    assert f"{len(shapes('mlp'))} of {len(shapes('mlp'))} runs needed nothing" in text.stderr
+    folders = {path.parent.name for path in tmp_path.rglob("manifest.json")}
+    assert folders == {shape.layer.name for shape in shapes("mlp")}
+    for path in tmp_path.rglob("manifest.json"):
+        names = sorted(file.name for file in path.parent.iterdir())
+        assert names == ["manifest.json", "mapping.m", "mapping.yaml"]
+
+
+def test_a_network_without_a_place_is_kept_in_the_working_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["search", "--network", "mlp", "--method", "ga", "--budget", "60"]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["runs.sqlite"]
+
+
+def test_ctrl_c_shows_what_is_done_and_the_best_so_far(tmp_path):
+    words = ["search", "--network", "mlp", "--method", "ga", "--budget", "100000000"]
+    command = [sys.executable, "-m", "mapper", *words, "--out", str(tmp_path)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and not begun(tmp_path / "runs.sqlite"):
+            time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    first, *others = shapes("mlp")
+    assert f"error: {first.layer.name}: interrupted" in err
+    assert all(f"error: {other.layer.name}: not begun" in err for other in others)
+    assert f"to go on: mapper {' '.join(words)} --out" in err
+    line = next(line for line in out.splitlines() if first.layer.name in line)
+    assert line.split()[2] != "-"  # the best so far
+    assert not list(tmp_path.rglob("manifest.json"))
+
+
+def begun(path):
+    """Whether a store holds a run that has recorded samples."""
+    if not path.exists() or not path.stat().st_size:
+        return False
+    with Store.open(path) as store:
+        return any(run.samples for run in store.runs())
 
 
 @pytest.mark.parametrize(

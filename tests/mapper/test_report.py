@@ -66,6 +66,17 @@ def test_a_folder_of_search_results(folder, tmp_path):
     assert len(from_folder(folder).runs) == 4
 
 
+def test_a_network_in_its_folder_counts_once(tmp_path):
+    """Its searches are in the folder's store, and each has a manifest."""
+    words = ["search", "--network", "mlp", "--method", "random", "--budget", "50"]
+    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    manifests = list(tmp_path.rglob("manifest.json"))
+    assert len(from_folder(tmp_path).runs) == len(manifests)
+    (tmp_path / "runs.sqlite").unlink()
+    assert len(from_folder(tmp_path).runs) == len(manifests)
+
+
 def test_mistakes_are_named(tmp_path):
     with pytest.raises(ReportError, match="is no folder"):
         from_folder(tmp_path / "no")

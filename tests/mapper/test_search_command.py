@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,9 @@ import pytest
 from typer.testing import CliRunner
 
 import baselines
-import mapper.search
 from maestro_env import OBJECTIVES, Problem
 from mapper import cli
+from runs import Context, Store
 
 LAYER = "mobilenetv2.2"
 SMALL = ["--budget", "300", "--method", "ga"]
@@ -155,7 +157,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused_before_the_search(
     def never(*_: object) -> None:
         raise AssertionError("the search began")
 
-    monkeypatch.setattr(mapper.search, "run_search", never)
+    monkeypatch.setattr("mapper.search_run.SearchRun.run", never)
     (tmp_path / "file").write_text("")
     folder = unwritable(tmp_path) if kind == "read-only" else tmp_path / "file"
     code, out, err = search("--out", str(folder))
@@ -249,19 +251,119 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path: Path) -> None:
     assert 0 < manifest["samples"] < 2_000_000_000
 
 
-def test_ctrl_c_leaves_json_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    batches = []
+def stopping(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    """Ctrl-C arrives with the batch that brings a search to so many samples."""
+    before = Context.record
 
-    def interrupting(_: object, problem: Problem) -> None:
-        batches.append(problem.samples)
-        if len(batches) == 2:
+    def record(self: Context, actions: Any, values: Any) -> None:
+        before(self, actions, values)
+        if self.done >= after:
             os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.25)  # progress is told, and a stop looked for, five times a second
+            self.progress(self.done)
 
-    monkeypatch.setattr("mapper.show.progress.SearchProgress.update", interrupting)
+    monkeypatch.setattr(Context, "record", record)
+
+
+def test_ctrl_c_leaves_json_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    stopping(monkeypatch, 500)
     found = search_json("--budget", "1000000")
-    assert found["samples"] == batches[-1] < 1_000_000
+    assert 500 <= found["samples"] < 1_000_000
     assert found["manifest"]["interrupted"] is True
     assert found["best"]["objective"] == found["manifest"]["best_value"]
+
+
+def test_a_search_in_a_store_is_kept_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["--budget", "2000", "--store", str(tmp_path / "a?b.sqlite")]
+    with monkeypatch.context() as patch:
+        stopping(patch, 500)
+        code, out, err = search(*words)
+    assert (code, "Best mapping" in out, "to go on: " in err) == (0, True, True)
+    found, again = search_json(*words), search_json(*words)
+    assert found["samples"] == 2000
+    assert found == again  # kept: even the seconds are those of the search
+    alone = search_json("--budget", "2000")
+    assert found["best"] == alone["best"]
+    assert found["manifest"]["improvements"] == alone["manifest"]["improvements"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a?b.sqlite"]
+    with Store.open(tmp_path / "a?b.sqlite") as store:
+        (run,) = store.runs()
+        assert (run.samples, run.attempt) == (2000, 2)
+        assert len(store.samples(run.id)[0]) == 2000
+
+
+def test_a_comparison_and_a_search_share_their_runs(tmp_path: Path) -> None:
+    store = str(tmp_path / "runs.sqlite")
+    search_json("--store", store)
+    words = ["compare", "-l", LAYER, "-o", "edp", "-m", "ga", "--budget", "300", "--seeds", "1"]
+    result = CliRunner().invoke(cli.app, [*words, "--store", store, "--no-run"])
+    assert result.exit_code == 0, result.output
+
+
+def full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "result")
+
+
+def test_a_result_that_cannot_be_written_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("mapper.result_files.write_result", full)
+    with pytest.raises(SystemExit) as end:
+        cli.main(["search", "--layer", LAYER, *SMALL, "--out", str(tmp_path)])
+    printed = capsys.readouterr()
+    assert end.value.code == 1
+    assert "Best mapping" in printed.out
+    assert "No space left on device" in printed.err
+
+
+def test_a_search_that_fails_late_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from baselines.ga import GeneticAlgorithm
+
+    run = GeneticAlgorithm._run
+
+    def failing(self: Any, problem: Problem, rng: Any) -> None:
+        try:
+            run(self, problem, rng)
+        finally:
+            full()
+
+    monkeypatch.setattr(GeneticAlgorithm, "_run", failing)
+    with pytest.raises(SystemExit) as end:
+        cli.main(["search", "--layer", LAYER, *SMALL])
+    printed = capsys.readouterr()
+    assert end.value.code == 1
+    assert "Best mapping" in printed.out
+    assert "300 samples" in printed.out
+    assert "No space left on device" in printed.err
+
+
+@pytest.mark.parametrize("words", [["--workers", "2"], ["--carry", "nearest"]])
+def test_options_of_a_network_are_refused_for_a_layer(words: list[str]) -> None:
+    code, out, err = search(*words)
+    assert (code, out) == (2, "")
+    assert "give --network N" in err
+
+
+def test_a_terminal_that_is_gone_loses_nothing(tmp_path: Path) -> None:
+    """SIGHUP stops the search like SIGTERM; its files are written though nothing can be printed."""
+    words = ["search", "--layer", LAYER, *SMALL, "--budget", "2000000000", "--out", str(tmp_path)]
+    master, slave = os.openpty()
+    with subprocess.Popen(
+        [*MAPPER, *words], stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+    ) as process:
+        os.close(slave)
+        shown = b""
+        while b"samples/s" not in shown:
+            shown += os.read(master, 4096)
+        os.close(master)
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(timeout=60) in (0, 1)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["interrupted"] is True
 
 
 def test_without_a_terminal_lines_are_plain() -> None:

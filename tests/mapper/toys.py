@@ -42,6 +42,7 @@ class Walk(Experiment):
     def run(self, context: Context) -> Mapping[str, Any]:
         rng = np.random.default_rng(self.seed)
         best = np.inf
+        context.so_far = lambda: {"so far": context.recorded}
         for start in range(0, self.budget, 10):
             actions = rng.integers(0, 300, size=(min(10, self.budget - start), 3))
             values = actions.sum(axis=1).astype(float)
@@ -89,6 +90,36 @@ class Count(Experiment):
                 raise StopRun  # after the metric, before the checkpoint
             state.write_text(str(step + 1))
         return {"samples": self.budget, "first": first}
+
+
+@dataclass(frozen=True)
+class Link(Experiment):
+    """Waits for others by their seeds, and writes its own seed into a log when it is over."""
+
+    kind: ClassVar[str] = "link"
+    seed: int
+    log: str
+    budget: int = 1
+    after_seeds: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"link {self.seed}"
+
+    def spec(self) -> Mapping[str, Any]:
+        return {}
+
+    @property
+    def after(self) -> list[str]:
+        return [Link(seed, self.log).identity().key for seed in self.after_seeds]
+
+    def run(self, context: Context) -> Mapping[str, Any]:
+        left = [int((context.folder_of(key) / "seed").read_text()) for key in self.after]
+        time.sleep(0.3 if self.seed == 0 else 0.0)
+        (context.folder / "seed").write_text(str(self.seed))
+        with open(self.log, "a") as log:
+            log.write(f"{self.seed}\n")
+        return {"from": left}
 
 
 @dataclass(frozen=True)

@@ -1,3 +1,5 @@
+import contextlib
+import errno
 import io
 import os
 import signal
@@ -5,15 +7,29 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sqlalchemy import event
 
-from runs import LineReporter, RayConnectionError, RunStatus, SilentReporter, Store, run_all
-from runs.runner.progress import BarReporter
+from runs import (
+    LineReporter,
+    RayConnectionError,
+    RunStatus,
+    SilentReporter,
+    StopFlag,
+    Store,
+    StoreFault,
+    catch_interrupt,
+    choose_reporter,
+    run_all,
+    run_alone,
+)
+from runs.runner.live import BarReporter, LoneReporter
 from tests.mapper import toys
-from tests.mapper.toys import Bad, Count, Walk
+from tests.mapper.toys import Bad, Count, Link, Walk
 from tests.terminals import terminal
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -122,6 +138,70 @@ def test_two_runners_share_the_work(tmp_path):
         assert {(run.status, run.attempt) for run in store.runs()} == {(RunStatus.FINISHED, 1)}
 
 
+def test_runs_of_another_process_are_waited_for(tmp_path):
+    """The second of two runners ends with all runs done, wherever they were."""
+    path = tmp_path / "runs.sqlite"
+    first = start(path, runs=3, pause=0.3, workers=1)
+    wait_for(path, finished=1)
+    with Store.open(path) as store:
+        summary = quiet([Walk(seed, budget=60) for seed in range(3)], store)
+        assert (summary.busy, summary.failed, summary.interrupted) == ([], [], [])
+        assert len(summary.kept) + len(summary.finished) == 3
+        assert len(store.runs(status="finished")) == 3
+    assert first.wait(timeout=60) == 0
+
+
+def test_a_run_of_a_process_that_is_killed_meanwhile_is_done_here(tmp_path):
+    path = tmp_path / "runs.sqlite"
+    first = start(path, runs=2, pause=1000.0, workers=1)
+    while not begun(path):
+        time.sleep(0.05)
+
+    class Killing(SilentReporter):
+        def note(self, text):
+            assert text == "waiting for 1 of another process"
+            first.kill()
+
+    with Store.open(path) as store:
+        summary = run_all([Walk(0, budget=60), Walk(1, budget=60)], store, reporter=Killing())
+        assert summary.finished == [Walk(1).name, Walk(0).name]
+        assert store.run(1).attempt == 2
+    first.wait(timeout=30)
+
+
+def begun(path: Path) -> bool:
+    if not path.exists() or not path.stat().st_size:
+        return False
+    with Store.open(path) as store:
+        return bool(store.runs())
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_run_begins_after_those_it_takes_over_from(store, tmp_path, workers):
+    log = tmp_path / "log"
+    first, second, third = Link(0, str(log)), Link(1, str(log)), Link(2, str(log))
+    second = replace(second, after_seeds=(0,))
+    third = replace(third, after_seeds=(0, 1))
+    quiet([first, second, third], store, workers=workers)
+    assert log.read_text().split() == ["0", "1", "2"]
+    assert store.run(3).result["from"] == [0, 1]
+    again = replace(third, budget=2)  # what it takes over from is no part of this call
+    assert quiet([again], store).finished == [again.name]
+
+
+def test_a_full_disk_leaves_no_run_behind(store):
+    """The claims are given up, so that the same process can do the runs when there is room."""
+    limit = [1]
+    event.listen(
+        store.engine, "begin", lambda c: c.exec_driver_sql(f"PRAGMA max_page_count={limit[0]}")
+    )
+    with pytest.raises(StoreFault, match="full"):
+        quiet([Walk(0, budget=20_000, label="long")], store)
+    assert [run.standing for run in store.runs()] in ([], ["killed"])
+    limit[0] = 1_000_000
+    assert len(quiet([Walk(0, budget=20_000, label="long")], store).finished) == 1
+
+
 def start(path: Path, runs: int, pause: float, workers: int) -> subprocess.Popen:
     command = [sys.executable, "-m", toys.__name__, str(path), str(runs), str(pause), str(workers)]
     return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
@@ -218,3 +298,63 @@ def test_an_address_without_a_cluster_is_an_error_at_once(store):
     with pytest.raises(RayConnectionError, match="nobody answers there"):
         quiet([Walk(1)], store, ray_address=f"127.0.0.1:{port}")
     assert store.runs() == []
+
+
+class Gone(io.StringIO):
+    """A terminal that went away."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+@pytest.mark.parametrize("reporter", [LineReporter, BarReporter, LoneReporter])
+def test_a_terminal_that_went_away_ends_no_run(store, reporter):
+    walks = [Walk(seed, pause_s=0.1) for seed in range(2)]
+    assert len(run_all(walks, store, reporter=reporter(Gone())).finished) == 2
+
+
+def test_one_experiment_alone_keeps_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    stream = io.StringIO()
+    ended, failure = run_alone(Walk(1, pause_s=0.1), choose_reporter(1, stream))
+    assert (ended.outcome, ended.samples, failure) == ("finished", 50, None)
+    last = stream.getvalue().splitlines()[-1]
+    assert last.startswith("50 of 50 samples, best ")
+    assert "samples/s" in last
+    assert "% infeasible" in last
+    ended, failure = run_alone(Walk(2, trouble="raise"), SilentReporter())
+    assert ended.outcome == "failed"
+    assert isinstance(failure, RuntimeError)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_stopped_or_failed_run_has_so_far_is_its_result(store):
+    quiet([Walk(2, trouble="raise")], store)
+    assert store.run(1).status is RunStatus.FAILED
+    assert store.run(1).result == {"so far": 40}
+
+
+@pytest.mark.parametrize(("second", "ends"), [(signal.SIGHUP, False), (signal.SIGINT, True)])
+def test_a_second_signal_ends_at_once_unless_the_terminal_is_gone(second, ends):
+    flag, told = StopFlag(), []
+    with catch_interrupt(flag, lambda: told.append(1)):
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert flag
+        with pytest.raises(KeyboardInterrupt) if ends else contextlib.nullcontext():
+            os.kill(os.getpid(), second)
+    assert told == [1]
+
+
+def test_a_hang_up_that_is_ignored_stays_ignored():
+    """As ``nohup`` does."""
+    flag = StopFlag()
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with catch_interrupt(flag, lambda: None):
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert not flag
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -1,18 +1,25 @@
-"""Input traffic where buffers keep what they hold.
+"""Input traffic: what buffers lack of each step's tile.
 
 In every step a buffer gets what its tile lacks in what it held the step before. So the traffic is
 the sum of all tiles, less what each step shares with the one before. A step follows from the one
 before by one loop that advances: for each of the loops that is a product over the dimensions of
-what stays, moves on or wraps, where rows and columns couple two dimensions each.
+what stays, moves on or wraps, where rows and columns couple two dimensions each. The option
+``halo_time`` says which of the shared elements a buffer may keep.
 """
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from common.jit import inner_function
-from cost_models.exact.kept import kept_rows, shared_rows
+from cost_models.exact.kept import distinct_rows, kept_rows, shared_rows
 from cost_models.exact.layout import (
     EXTENT,
+    HALO_RETAIN,
+    HALO_SLIDE,
+    HW_DIMS,
+    HW_HALO,
+    HW_STEP,
+    HW_STRIDE,
     OUTER,
     PLACES,
     PLACES_FIRST,
@@ -23,12 +30,14 @@ from cost_models.exact.layout import (
     IntTable,
     K,
     MoveTable,
+    N,
     R,
     RowTable,
     SegTable,
     Y,
 )
 from cost_models.exact.moves import (
+    AT,
     EVENTS,
     INNER_ADVANCES,
     INNER_WRAPS,
@@ -45,7 +54,7 @@ from cost_models.exact.moves import (
     STAYS,
     TIMES,
 )
-from cost_models.exact.rows import tile_rows
+from cost_models.exact.rows import footprint, tile_rows
 
 
 @inner_function
@@ -58,17 +67,33 @@ def together(axis_event: int, taps_event: int) -> bool:
 
 
 @inner_function
+def keeps(halo: int, temporal: bool, advances: bool, axis_moves: bool, taps_move: bool) -> bool:
+    """Whether a buffer keeps what two ranges share after they moved.
+
+    Args:
+        halo: `HALO_NONE`, `HALO_SLIDE` or `HALO_RETAIN`.
+        temporal: Whether neither outputs nor taps are spread over units.
+        advances: Whether it is the outputs' loop that advances.
+        axis_moves: Whether the outputs' range moved.
+        taps_move: Whether the taps' range moved.
+    """
+    if halo == HALO_RETAIN or not (axis_moves or taps_move):
+        return True
+    return halo == HALO_SLIDE and temporal and advances and not taps_move
+
+
+@inner_function
 def fill_kept(
     kept: RowTable,
     kept_sums: RowTable,
     pair: int,
-    stride: int,
+    fixed: int,
+    hw: IntTable,
     moves: MoveTable,
     lists: MoveTable,
     t1: IntTable,
     dims: IntTable,
     segs: SegTable,
-    rows: RowTable,
     spots: MoveTable,
     intervals: IntTable,
 ) -> None:
@@ -76,21 +101,24 @@ def fill_kept(
 
     Args:
         kept: Gets ``kept[pair, space, move of the axis, move of the taps]``: distinct rows (space
-            0), and rows summed over places (space 1).
+            0), and rows summed over places (space 1). Where nothing moves these are all rows.
         kept_sums: Gets ``kept_sums[pair, space, event of the axis, event of the taps]``.
         pair: 0 or 1.
-        stride: Stride of the filter.
+        fixed: Mask of the spatial dimensions.
+        hw: Layer, accelerator and options.
         moves: Moves of all dimensions.
         lists: Moves by event.
         t1: Tiles of a cluster.
         dims: Dimension table.
         segs: Segment table.
-        rows: Rows a pair of segments touches.
         spots: Work array.
         intervals: Work array.
     """
     axis, taps = Y + pair, R + pair
+    stride, step, halo = hw[HW_STRIDE + pair], hw[HW_STEP + pair], hw[HW_HALO]
+    temporal = fixed & ((1 << axis) | (1 << taps)) == 0
     for axis_event in range(EVENTS):
+        advances = axis_event in (INNER_ADVANCES, OUTER_ADVANCES)
         for taps_event in range(EVENTS):
             if not together(axis_event, taps_event):
                 continue
@@ -99,16 +127,26 @@ def fill_kept(
             for i in range(lists[axis, axis_event, LENGTH]):
                 axis_move = lists[axis, axis_event, MEMBER + i]
                 key = moves[axis, axis_move, NEW]
+                axis_moves = moves[axis, axis_move, SHIFT] != 0
                 for j in range(lists[taps, taps_event, LENGTH]):
                     taps_move = lists[taps, taps_event, MEMBER + j]
                     taps_key = moves[taps, taps_move, NEW]
-                    union = rows[2 + pair, key, taps_key]
-                    if moves[axis, axis_move, SHIFT] == 0 and moves[taps, taps_move, SHIFT] == 0:
-                        once, each = union, tile_rows(segs, axis, key, taps, taps_key)
-                    else:
+                    taps_moves = moves[taps, taps_move, SHIFT] != 0
+                    once = 0
+                    each = 0
+                    if axis_event == STAYS and taps_event == STAYS:
+                        once = distinct_rows(
+                            axis, taps, key, taps_key, stride, step, t1, dims, segs,
+                            spots, intervals,
+                        )  # fmt: skip
+                        each = tile_rows(segs, axis, key, taps, taps_key)
+                    elif not (axis_moves or taps_moves):
+                        once = kept[pair, 0, AT + key, AT + taps_key]
+                        each = kept[pair, 1, AT + key, AT + taps_key]
+                    elif keeps(halo, temporal, advances, axis_moves, taps_moves):
                         once, each = kept_rows(
-                            axis, taps, axis_move, taps_move, moves, stride, 1, t1, dims, segs,
-                            union, spots, intervals,
+                            axis, taps, axis_move, taps_move, moves, stride, step, t1, dims, segs,
+                            kept[pair, 0, AT + key, AT + taps_key], spots, intervals,
                         )  # fmt: skip
                     kept[pair, 0, axis_move, taps_move] = once
                     kept[pair, 1, axis_move, taps_move] = each
@@ -120,12 +158,15 @@ def fill_kept(
 
 
 @inner_function
-def held_channels(event: int, dims: IntTable) -> int:
-    """Channels that a step shares with the one before, summed over the event's occurrences."""
+def held_range(d: int, event: int, dims: IntTable) -> int:
+    """What a step shares with the one before along C, N or G, summed over the event's occurrences.
+
+    It is all or nothing: these ranges stay, or have nothing in common.
+    """
     if event == STAYS:
-        return dims[C, EXTENT]
-    if event == INNER_WRAPS or (event == OUTER_WRAPS and dims[C, OUTER] == 1):
-        return dims[C, STILL + 1]
+        return dims[d, EXTENT]
+    if event == INNER_WRAPS or (event == OUTER_WRAPS and dims[d, OUTER] == 1):
+        return dims[d, STILL + 1]
     return 0
 
 
@@ -144,13 +185,17 @@ def repeats(event: int, dims: IntTable) -> tuple[int, int]:
 
 
 @inner_function
-def held_elements(events: IntTable, dims: IntTable, kept_sums: RowTable) -> tuple[int, int, int]:
+def held_elements(
+    events: IntTable, hw: IntTable, dims: IntTable, kept_sums: RowTable
+) -> tuple[int, int, int]:
     """Input elements that steps share with those before, for one event a dimension.
 
     Returns:
         Distinct elements, the same of every distinct tile, and those of all PEs.
     """
-    channels = held_channels(events[C], dims)
+    channels = held_range(C, events[C], dims)
+    for d in range(N, hw[HW_DIMS]):
+        channels *= held_range(d, events[d], dims)
     if channels == 0:
         return 0, 0, 0
     often, places = repeats(events[K], dims)
@@ -164,28 +209,29 @@ def held_elements(events: IntTable, dims: IntTable, kept_sums: RowTable) -> tupl
 
 
 @inner_function
-def retained_input(
+def input_volume(
+    hw: IntTable,
     outer_order: IntTable,
     inner_order: IntTable,
     dims: IntTable,
     kept_sums: RowTable,
     events: IntTable,
 ) -> tuple[int, int, int]:
-    """Input elements over the NoC where every PE keeps what it holds.
+    """Input elements over the NoC.
 
     Returns:
         Distinct elements a step summed over steps; the same with every distinct tile's own; and
         what all PEs receive.
     """
     events[:] = STAYS
-    distinct, tiles, delivered = held_elements(events, dims, kept_sums)
+    distinct, tiles, delivered = held_elements(events, hw, dims, kept_sums)
     for level in range(2):
         order = outer_order if level else inner_order
         # loops inside the one that advances wrap
-        for place in range(5, -1, -1):
+        for place in range(hw[HW_DIMS] - 1, -1, -1):
             d = order[place]
             events[d] = OUTER_ADVANCES if level else INNER_ADVANCES
-            a, b, c = held_elements(events, dims, kept_sums)
+            a, b, c = held_elements(events, hw, dims, kept_sums)
             distinct -= a
             tiles -= b
             delivered -= c
@@ -195,21 +241,30 @@ def retained_input(
 
 @inner_function
 def fill_span_kept(
-    span_kept: RowTable, span_sums: RowTable, pair: int, stride: int, spans: MoveTable
+    span_kept: RowTable, span_sums: RowTable, pair: int, hw: IntTable, spans: MoveTable
 ) -> None:
     """As `fill_kept`, for what L2 holds: one range a dimension; events are stay, advance, wrap."""
     axis, taps = Y + pair, R + pair
-    span_sums[pair] = 0
+    stride, step, halo = hw[HW_STRIDE + pair], hw[HW_STEP + pair], hw[HW_HALO]
+    for axis_event in range(3):
+        for taps_event in range(3):
+            span_sums[pair, axis_event, taps_event] = 0
     for i in range(SPAN_MOVES):
         for j in range(SPAN_MOVES):
             axis_event, taps_event = span_event(i), span_event(j)
             times = spans[axis, i, TIMES] * spans[taps, j, TIMES]
             if times == 0 or axis_event == taps_event == 1:
                 continue
-            shared = shared_rows(
-                spans[axis, i, NEW], spans[taps, j, NEW], spans[axis, i, OLD], spans[taps, j, OLD],
-                spans[axis, i, SHIFT], spans[taps, j, SHIFT], stride, 1,
-            )  # fmt: skip
+            axis_moves, taps_move = spans[axis, i, SHIFT] != 0, spans[taps, j, SHIFT] != 0
+            shared = 0
+            if not (axis_moves or taps_move):
+                shared = footprint(spans[axis, i, NEW], spans[taps, j, NEW], stride, step)
+            elif keeps(halo, True, axis_event == 1, axis_moves, taps_move):
+                shared = shared_rows(
+                    spans[axis, i, NEW], spans[taps, j, NEW],
+                    spans[axis, i, OLD], spans[taps, j, OLD],
+                    spans[axis, i, SHIFT], spans[taps, j, SHIFT], stride, step,
+                )  # fmt: skip
             span_kept[pair, i, j] = shared
             span_sums[pair, axis_event, taps_event] += times * shared
 
@@ -223,11 +278,13 @@ def span_event(move: int) -> int:
 
 
 @inner_function
-def span_elements(events: IntTable, dims: IntTable, span_sums: RowTable) -> int:
+def span_elements(events: IntTable, hw: IntTable, dims: IntTable, span_sums: RowTable) -> int:
     """Input elements that L2's outer steps share with those before, for one event a dimension."""
     if events[C] > 0 and dims[C, OUTER] > 1:
         return 0
     elements = dims[C, EXTENT]
+    for d in range(N, hw[HW_DIMS]):
+        elements *= 0 if events[d] > 0 and dims[d, OUTER] > 1 else dims[d, EXTENT]
     if events[K] < 2:
         elements *= dims[K, OUTER] - events[K]
     for pair in range(2):
@@ -236,16 +293,16 @@ def span_elements(events: IntTable, dims: IntTable, span_sums: RowTable) -> int:
 
 
 @inner_function
-def retained_dram_input(
-    outer_order: IntTable, dims: IntTable, span_sums: RowTable, events: IntTable
+def dram_input(
+    hw: IntTable, outer_order: IntTable, dims: IntTable, span_sums: RowTable, events: IntTable
 ) -> int:
-    """Input elements from DRAM where L2 keeps what it holds."""
+    """Input elements from DRAM."""
     events[:] = 0
-    elements = span_elements(events, dims, span_sums)
-    for place in range(5, -1, -1):
+    elements = span_elements(events, hw, dims, span_sums)
+    for place in range(hw[HW_DIMS] - 1, -1, -1):
         d = outer_order[place]
         if dims[d, OUTER] > 1:
             events[d] = 1
-            elements -= span_elements(events, dims, span_sums)
+            elements -= span_elements(events, hw, dims, span_sums)
         events[d] = 2
     return elements

@@ -1,0 +1,90 @@
+"""``mapper search --layer``: one search, printed and written."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from runs import RunFailedError, SilentReporter, go_on_with, print_json, tell
+
+if TYPE_CHECKING:
+    from mapper.found import Found
+    from mapper.search_run import SearchRun
+    from runs import Reporter
+
+
+def search_layer(run: SearchRun, store: str | None, out: Path | None, as_json: bool) -> None:
+    """Search one layer, print the result and write it; whatever goes wrong late comes after that.
+
+    Without `store` the search runs here and nothing is kept of it but what `out` holds.
+    """
+    from mapper.show.search import print_nothing_found, print_result, result_values
+
+    problem = run.problem.build()
+    for doubt in problem.doubts:
+        tell(f"warning: {doubt}")
+    if not as_json:
+        tell(
+            f"Searching {problem.layer.name} for {problem.objective.name} with {run.method}: "
+            f"{run.budget:,} samples of {float(problem.space.size):.3g} mappings, "
+            f"cost model {problem.cost_model.name}"
+        )
+    quiet = SilentReporter() if as_json and not sys.stderr.isatty() else None
+    found, failure = _search_here(run, quiet) if store is None else _search(run, store, quiet)
+    fault = None if found is None or out is None else _write(found, out)
+    if found is not None and as_json:
+        print_json(result_values(found))
+    elif found is not None:
+        print_result(found)
+    for error in (failure, fault):
+        if error is not None:
+            raise error
+    if found is None:
+        tell("interrupted before the first sample")
+        raise typer.Exit(1)
+    if found.best is None:
+        print_nothing_found(found.problem)
+        raise typer.Exit(1)
+    if out is not None:
+        tell(f"wrote {out}/mapping.yaml, mapping.m, manifest.json")
+
+
+def _search_here(
+    run: SearchRun, reporter: Reporter | None
+) -> tuple[Found | None, BaseException | None]:
+    """Search, and keep nothing."""
+    from mapper.found import Found
+    from runs import run_alone
+
+    ended, failure = run_alone(run, reporter)
+    return Found.of(run, ended), failure
+
+
+def _search(
+    run: SearchRun, store: str, reporter: Reporter | None
+) -> tuple[Found | None, BaseException | None]:
+    """Search, and keep the search in a store; one that is finished there is not done again."""
+    from mapper.found import Found
+    from runs import Store, run_all
+
+    with Store.open(store) as opened:
+        outcome = run_all([run], opened, reporter=reporter)
+        stored = opened.runs(key=outcome.keys[0])
+    if outcome.stopped:
+        tell(go_on_with())
+    failure = RunFailedError(outcome.failed[0][1]) if outcome.failed else None
+    return Found.of_stored(run, stored[0]) if stored else None, failure
+
+
+def _write(found: Found, out: Path) -> OSError | None:
+    """Write the result, or say why it could not be written: it is printed first."""
+    from mapper.result_files import write_result
+
+    try:
+        write_result(out, found)
+    except OSError as error:
+        return error
+    return None

@@ -1,0 +1,117 @@
+"""The definition of a mapping problem as plain values: what a stored run searches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cost_models import Accelerator
+    from layers import Layer
+    from maestro_env import Problem
+
+
+@dataclass(frozen=True)
+class ProblemSpec:
+    """The definition of a :class:`maestro_env.Problem` as plain values, with what tables call it.
+
+    Args:
+        layer: The layer.
+        layer_name: What tables call it, such as ``mobilenetv2.2``.
+        accelerator: The accelerator.
+        accelerator_name: What tables call it, such as ``edge``.
+        objective: Name of the objective.
+        cost_model: Name of the cost model.
+        cost_model_options: Options of the cost model, all of them; none stand for those that were
+            the defaults before they were recorded.
+        space: Options of the map space.
+        limits: Limits such as ``{"max_latency_cycles": 1e6}``.
+    """
+
+    layer: Layer
+    layer_name: str
+    accelerator: Accelerator
+    accelerator_name: str
+    objective: str
+    cost_model: str = "exact"
+    cost_model_options: Mapping[str, Any] = field(default_factory=dict)
+    space: Mapping[str, Any] = field(default_factory=dict)
+    limits: Mapping[str, float] = field(default_factory=dict)
+
+    def build(self) -> Problem:
+        """The problem, with fresh counters.
+
+        Raises:
+            ValueError: An error of the layer, cost model, space, objective or limits.
+        """
+        import cost_models
+        from maestro_env import Problem
+
+        options = self.cost_model_options or cost_models.EARLIER_OPTIONS.get(self.cost_model, {})
+        return Problem(
+            self.layer,
+            self.accelerator,
+            self.objective,
+            cost_models.load(self.cost_model, **options),
+            dict(self.space),
+            dict(self.limits),
+        )
+
+    def complete(self) -> ProblemSpec:
+        """The same problem with every option of its space and cost model spelled out.
+
+        Raises:
+            ValueError: As :meth:`build`: so every mistake is found before a search begins.
+        """
+        described = self.build().describe()
+        names = ("space", "cost_model_options", "limits")
+        return replace(self, **{name: described[name] for name in names})
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values; :meth:`from_dict` reads them."""
+        import layers
+
+        return asdict(self) | {
+            "layer": layers.to_fields(self.layer),
+            "accelerator": self.accelerator.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ProblemSpec:
+        """The problem of a stored run, also one of an older form.
+
+        Raises:
+            ValueError: The values are not those of :meth:`to_dict`.
+        """
+        from cost_models import Accelerator
+
+        try:
+            values = dict(data)
+            values["layer"] = layer_of(values["layer"])
+            values["accelerator"] = Accelerator.from_dict(values["accelerator"])
+            return cls(**values)
+        except (KeyError, TypeError) as error:
+            raise ValueError(
+                f"problem of a stored run: {error}; it is damaged, or a newer program wrote it"
+            ) from None
+
+
+def layer_of(fields: Mapping[str, Any]) -> Layer:
+    """The layer of :func:`layers.to_fields`.
+
+    Raises:
+        LayerError: The fields make no layer.
+        KeyError: Name or kind is missing.
+    """
+    import layers
+
+    values = dict(fields)
+    return layers.from_fields(values.pop("name"), values.pop("kind"), values)
+
+
+def accelerator_name(text: str, overrides: Mapping[str, str | None] | None = None) -> str:
+    """What tables call an accelerator: a preset or a file's name, and fields that were replaced."""
+    changed = [f"{name}={value}" for name, value in (overrides or {}).items() if value is not None]
+    return " ".join([Path(text).stem if text.endswith((".yaml", ".yml")) else text, *changed])
