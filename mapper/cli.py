@@ -22,6 +22,7 @@ COMMANDS = {
     "report": "mapper.commands.report:report",
     "validate": "mapper.commands.validate:validate",
     "explain": "mapper.commands.explain:explain",
+    "pretrain": "mapper.commands.pretrain:pretrain",
     "runs": "mapper.commands.runs:app",
 }
 """Every command, in the order of ``mapper --help``."""

@@ -1,0 +1,205 @@
+"""How good proposals of the trained agents are on layers and chips that they never saw.
+
+    python benchmarks/pretrained_cases.py --set in-range --out docs/data/pretrained.csv
+
+Sets: ``in-range`` (every distinct shape of the zoo's eight networks, three objectives, the three
+presets and a chip of 100 PEs), ``out-of-range`` (20,000 PEs, 6 PEs, 64 kB of L1, a prime number of
+PEs), ``cases41`` (the cases of the table in docs/pretrained.md). The reference of a case is its
+proven optimum where ``optimal`` finds it in ``--proof-s`` seconds, else the best of the genetic
+algorithm's and the agents' samples; references are kept in ``--reference`` and made once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import baselines
+import layers
+from cost_models import Accelerator
+from maestro_env import Problem
+from mapper.pretrained.mapping import propose_actions
+from mapper.pretrained.weights import agents_of
+
+OBJECTIVES = ("latency", "energy", "edp")
+IN_RANGE = {
+    "edge": Accelerator.preset("edge"),
+    "cloud": Accelerator.preset("cloud"),
+    "archgym": Accelerator.preset("archgym"),
+    "small": Accelerator(100, 700, 50_000, 24, 6),
+}
+OUT_OF_RANGE = {
+    "20,000 PEs": Accelerator(20_000, 1024, 8 << 20, 1024, 128),
+    "6 PEs": Accelerator(6, 2048, 64_000, 8, 4),
+    "64 kB of L1": Accelerator(256, 64 << 10, 4 << 20, 128, 32),
+    "9,973 PEs": Accelerator(9973, 512, 2 << 20, 512, 64),
+}
+COUNTS = (1, 4, 16, 64, 100, 256)
+SAMPLES = 20_000
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case of the table."""
+
+    layer: str
+    chip: str
+    accelerator: Accelerator
+    objective: str
+
+    @property
+    def name(self) -> str:
+        """Key of its reference."""
+        return f"{self.layer}|{self.chip}|{self.objective}"
+
+    def problem(self, cost_model: str) -> Problem:
+        """The problem, in the default space."""
+        return Problem(self.layer, self.accelerator, self.objective, cost_model)
+
+
+def cases(which: str, given: Path) -> Iterator[Case]:
+    """The cases of a set; ``cases41`` reads them from a file."""
+    if which == "cases41":
+        yield from _cases41(given)
+        return
+    chips = IN_RANGE if which == "in-range" else OUT_OF_RANGE
+    shapes = {}
+    for network in layers.networks():
+        for number, layer in enumerate(layers.network(network)):
+            shapes.setdefault(layer.shape, f"{network}.{number}")
+    names = list(shapes.values())
+    names = names if which == "in-range" else names[::5]
+    for name, (chip, accelerator), objective in itertools.product(names, chips.items(), OBJECTIVES):
+        yield Case(name, chip, accelerator, objective)
+
+
+def _cases41(path: Path) -> Iterator[Case]:
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            fields = row["fields of a chip that is no preset"]
+            if fields:
+                numbers = dict(part.split("=") for part in fields.split())
+                chip = Accelerator(**{key: int(value) for key, value in numbers.items()})
+            else:
+                chip = Accelerator.preset(row["chip"])
+            yield Case(row["layer"], row["chip"], chip, row["objective"])
+
+
+class References:
+    """Best known value of each case, in a file that only grows better."""
+
+    def __init__(self, path: Path, cost_model: str, proof_s: float) -> None:
+        self.path, self.cost_model, self.proof_s = path, cost_model, proof_s
+        self.known: dict[str, tuple[float, str]] = {}
+        if path.exists():
+            with path.open(newline="", encoding="utf-8") as file:
+                for row in csv.DictReader(file):
+                    self.known[row["case"]] = (float(row["value"]), row["source"])
+
+    def of(self, case: Case) -> tuple[float, str]:
+        """Value and its source: ``optimal`` or ``search``."""
+        if case.name not in self.known:
+            self._keep(case, *self._found(case))
+        return self.known[case.name]
+
+    def _found(self, case: Case) -> tuple[float, str]:
+        problem = case.problem(self.cost_model)
+        value = baselines.load("ga").search(problem, SAMPLES, SEED).best_value
+        if self.proof_s > 0 and "optimal" in baselines.names():
+            proof = baselines.load("optimal", timeout=self.proof_s)
+            result = proof.search(case.problem(self.cost_model), 10**9, SEED)
+            if result.proven:
+                return result.best_value, "optimal"
+            value = min(value, result.best_value)
+        return value, "search"
+
+    def better(self, case: Case, value: float) -> None:
+        """The agents found something better than the searches did."""
+        if value < self.known[case.name][0] and self.known[case.name][1] != "optimal":
+            self._keep(case, value, "search")
+
+    def _keep(self, case: Case, value: float, source: str) -> None:
+        self.known[case.name] = (value, source)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("w", newline="", encoding="utf-8") as file:
+            rows = csv.writer(file)
+            rows.writerow(["case", "value", "source"])
+            rows.writerows([name, repr(v), s] for name, (v, s) in sorted(self.known.items()))
+
+
+def main() -> None:
+    """Measure, write one row per case, print the summary."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--set", choices=["in-range", "out-of-range", "cases41"], default="in-range"
+    )
+    parser.add_argument("--agents", default="auto")
+    parser.add_argument("--cost-model", default="exact")
+    parser.add_argument("--cases", type=Path, help="file of cases41")
+    parser.add_argument(
+        "--reference", type=Path, default=Path("docs/data/pretrained-reference.csv")
+    )
+    parser.add_argument("--proof-s", type=float, default=0.0)
+    parser.add_argument("--every", type=int, default=1, help="take every n-th case only")
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    agents = agents_of(given.agents, given.cost_model)
+    assert agents is not None
+    references = References(given.reference, given.cost_model, given.proof_s)
+    rows, curves = [], []
+    spent = 0.0
+    for number, case in enumerate(list(cases(given.set, given.cases))[:: given.every]):
+        reference, source = references.of(case)
+        problem = case.problem(given.cost_model)
+        begin = time.process_time()
+        actions = propose_actions(agents, [problem], max(COUNTS), np.random.default_rng(number))[0]
+        spent += time.process_time() - begin
+        values = problem.evaluate(actions).values
+        best = np.minimum.accumulate(values)
+        if not np.isfinite(min(reference, best[-1])):
+            continue  # no mapping of the default space fits
+        references.better(case, float(best[-1]))
+        ratio = [best[min(count, len(best)) - 1] / min(reference, best[-1]) for count in COUNTS]
+        curves.append(ratio)
+        rows.append([case.layer, case.chip, case.objective, source, *(f"{r:.5g}" for r in ratio)])
+    if given.out:
+        with given.out.open("w", newline="", encoding="utf-8") as file:
+            out = csv.writer(file)
+            out.writerow(
+                ["layer", "chip", "objective", "reference", *(f"best_of_{c}" for c in COUNTS)]
+            )
+            out.writerows(rows)
+    _summary(rows, np.array(curves))
+    print(f"{1000 * spent / len(rows):.1f} ms of processor time for {max(COUNTS)} proposals")
+
+
+def _summary(rows: list[list[str]], curves: np.ndarray) -> None:
+    proven = sum(row[3] == "optimal" for row in rows)
+    print(f"{len(rows)} cases, {proven} with a proven optimum")
+    for column, count in enumerate(COUNTS):
+        ratio = curves[:, column]
+        print(
+            f"best of {count:3}: median {np.median(ratio):.3f}, 90th percentile "
+            f"{np.quantile(ratio, 0.9, method='higher'):.3f}, "
+            f"within 5 % {np.mean(ratio <= 1.05):.1%}, "
+            f"within 15 % {np.mean(ratio <= 1.15):.1%}"
+        )
+    for field, name in ((1, "chip"), (2, "objective")):
+        for value in dict.fromkeys(row[field] for row in rows):
+            ratio = curves[[row[field] == value for row in rows]]
+            print(
+                f"{name} {value}: 90th percentile at 1 / 16 "
+                f"{np.quantile(ratio[:, 0], 0.9):.3f} / {np.quantile(ratio[:, 2], 0.9):.3f}"
+            )
+
+
+if __name__ == "__main__":
+    main()

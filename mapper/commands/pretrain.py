@@ -1,0 +1,79 @@
+"""``mapper pretrain``: train the agents that propose mappings, and write them to a file."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def pretrain(
+    out: Annotated[Path, typer.Option("--out", help="File of the agents (.safetensors).")],
+    cpu_minutes: Annotated[
+        float,
+        typer.Option(
+            help="Length of a training in processor minutes of the reference machine; it is "
+            "counted in steps, so that a seed gives the same agents anywhere."
+        ),
+    ] = 15.0,
+    seed: Annotated[
+        list[int] | None, typer.Option(min=0, help="Repeatable.", show_default="0")
+    ] = None,
+    cost_model: Annotated[str, typer.Option(help="Whose mappings are learnt.")] = "exact",
+    store: Annotated[
+        str | None,
+        typer.Option(help="Where trainings are kept and resumed.", show_default="OUT.sqlite"),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Trainings at the same time.")] = 1,
+    ray_address: Annotated[
+        str | None, typer.Option(help="Train on a Ray cluster: auto, HOST:PORT or local.")
+    ] = None,
+) -> None:
+    """Train mapping policies over random layers, chips and objectives.
+
+    Ctrl-C keeps what was learnt; the same command goes on from there. With several seeds the agents
+    that did best on held-out problems are written.
+    """
+    from baselines.extras import require
+
+    require("torch", "pretrain", "rl")
+    from mapper.pretrained.training.experiment import Pretraining, schedule_of
+    from mapper.pretrained.weights import PretrainedError
+    from runs import Store, run_all
+
+    if out.suffix != ".safetensors":
+        raise PretrainedError(f"--out {out}: expected a name ending in .safetensors")
+    schedule = schedule_of(cpu_minutes)
+    trainings = [Pretraining(cost_model, schedule, s) for s in seed or [0]]
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with Store.open(store or f"{out}.sqlite") as opened:
+        summary = run_all(trainings, opened, workers=workers, ray_address=ray_address)
+        done = [opened.runs(key=key)[0] for key in summary.keys]
+    if summary.failed or summary.interrupted:
+        raise typer.Exit(1)
+    best = min(done, key=lambda run: run.best_value or 0.0)
+    results = {run.seed: dict(run.result or {}) for run in done}
+    _copy(Path(results[best.seed]["agents"]), out)
+    for number, result in results.items():
+        found = result["validation"]
+        typer.echo(
+            f"seed {number}, {result['cpu_minutes']} CPU min: best of 1 / 16 / 100 over the "
+            f"best known on held-out random problems, 90th percentile: {found['p90_1']:.3f} / "
+            f"{found['p90_16']:.3f} / {found['p90_100']:.3f}"
+        )
+    typer.echo(f"wrote {out} (seed {best.seed})")
+
+
+def _copy(source: Path, out: Path) -> None:
+    from common import atomic_write
+    from mapper.pretrained.weights import PretrainedError
+
+    if not source.is_file():
+        raise PretrainedError(
+            f"{source}: the agents of a finished training are gone; remove its run with "
+            "`mapper runs rm` and train anew"
+        )
+    with atomic_write(out) as draft:
+        shutil.copyfile(source, draft)

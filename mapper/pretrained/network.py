@@ -1,0 +1,117 @@
+"""The agents' networks in NumPy: a pointer that scores each choice from its features.
+
+A kind of parameter has one network, whatever the dimension: the context goes through two hidden
+layers to a query and a direct weight per feature; a choice's score is ``v . relu(W f + query) +
+f . direct`` (a pointer network's additive attention, Vinyals et al., 2015).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from common.jit import compiled
+from mapper.pretrained.turns import KINDS
+from mapper.pretrained.view import CHOICE_FEATURES, CONTEXT_FEATURES
+
+Float32Array = NDArray[np.float32]
+Weights = dict[str, Float32Array]
+"""Arrays by name, ``KIND.LAYER``."""
+
+HIDDEN: Final = 96
+POINTER: Final = 32
+
+
+def shapes(hidden: int = HIDDEN) -> dict[str, tuple[int, ...]]:
+    """Shape of every array of the networks, by name."""
+    one = {
+        "context1.weight": (CONTEXT_FEATURES, hidden),
+        "context1.bias": (hidden,),
+        "context2.weight": (hidden, hidden),
+        "context2.bias": (hidden,),
+        "query.weight": (hidden, POINTER),
+        "query.bias": (POINTER,),
+        "direct.weight": (hidden, CHOICE_FEATURES),
+        "direct.bias": (CHOICE_FEATURES,),
+        "choice.weight": (CHOICE_FEATURES, POINTER),
+        "pointer": (POINTER,),
+    }
+    return {f"{kind}.{name}": shape for kind in KINDS for name, shape in one.items()}
+
+
+def fresh(rng: np.random.Generator, hidden: int = HIDDEN) -> Weights:
+    """Untrained networks: small scores, so that every legal choice is about as likely."""
+    weights = {}
+    for name, shape in shapes(hidden).items():
+        scale = 1.0 / np.sqrt(shape[0])
+        if name.endswith((".bias", "pointer")) or ".direct." in name:
+            scale *= 0.1
+        weights[name] = rng.normal(0.0, scale, shape).astype(np.float32)
+    return weights
+
+
+def hidden_width(weights: Mapping[str, Any]) -> int:
+    """Width of the hidden layers."""
+    return int(weights[f"{KINDS[0]}.context1.bias"].shape[0])
+
+
+def scores(
+    weights: Weights, kind: str, context: Float32Array, choices: Float32Array, legal: Any
+) -> Float32Array:
+    """Score of every choice.
+
+    Args:
+        weights: All networks.
+        kind: Whose network, one of `KINDS`.
+        context: ``(B, CONTEXT_FEATURES)``.
+        choices: ``(B, C, CHOICE_FEATURES)``.
+        legal: ``(B, C)`` bool.
+
+    Returns:
+        ``(B, C)`` float32, -inf where a choice is not legal.
+    """
+
+    def layer(name: str, x: Float32Array) -> Float32Array:
+        y: Float32Array = x @ weights[f"{kind}.{name}.weight"] + weights[f"{kind}.{name}.bias"]
+        return y
+
+    hidden = np.maximum(layer("context1", context), 0)
+    hidden = np.maximum(layer("context2", hidden), 0)
+    out = np.full(legal.shape, -np.inf, np.float32)
+    _point(
+        choices,
+        legal,
+        layer("query", hidden),
+        layer("direct", hidden),
+        weights[f"{kind}.choice.weight"],
+        weights[f"{kind}.pointer"],
+        out,
+    )
+    return out
+
+
+@compiled(fastmath=True)
+def _point(
+    choices: Any, legal: Any, query: Any, direct: Any, weight: Any, pointer: Any, out: Any
+) -> None:
+    features, width = weight.shape
+    inside = np.empty(width, np.float32)
+    for row in range(legal.shape[0]):
+        for c in range(legal.shape[1]):
+            if not legal[row, c]:
+                continue
+            inside[:] = query[row]
+            score = np.float32(0.0)
+            for f in range(features):
+                value = choices[row, c, f]
+                if value == 0.0:
+                    continue
+                score += value * direct[row, f]
+                for h in range(width):
+                    inside[h] += value * weight[f, h]
+            for h in range(width):
+                score += max(inside[h], np.float32(0.0)) * pointer[h]
+            out[row, c] = score

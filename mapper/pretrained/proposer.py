@@ -1,0 +1,174 @@
+"""Proposals: the agents take their turns and a mapping stands, for many problems at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cost_models import MappingBatch
+from mapper.pretrained.network import Weights, scores
+from mapper.pretrained.tables import D, Tables
+from mapper.pretrained.turns import Turn, all_turns
+from mapper.pretrained.view import STATE_FEATURES, State, View, arrange, begin, look, take
+
+Int64Array = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One turn of `B` rows, as it was seen and taken.
+
+    Args:
+        turn: The decision.
+        view: What the rows saw.
+        scores: ``(B, C)``, -inf where a choice is not legal.
+        picks: ``(B, C)`` choices by rank; the first is the one taken, of an order all count.
+    """
+
+    turn: Turn
+    view: View
+    scores: NDArray[np.float32]
+    picks: Int64Array
+
+    @property
+    def open(self) -> NDArray[np.bool_]:
+        """``(B,)`` rows that had a choice at all."""
+        return np.asarray(self.view.legal.sum(axis=1) > 1)
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """`B` mappings and how they came about.
+
+    Args:
+        which: ``(B,)`` the problem of each.
+        state: All choices.
+        decisions: Every turn, where they were asked for.
+    """
+
+    which: Int64Array
+    state: State
+    decisions: tuple[Decision, ...] = ()
+
+    def mappings(self, rows: Int64Array | slice = slice(None)) -> MappingBatch:
+        """The mappings of some rows."""
+        return MappingBatch(
+            self.state.orders[rows].astype(np.int8),
+            self.state.spread[rows].astype(np.int8),
+            self.state.tiles[rows].astype(np.int32),
+            self.state.cluster[rows].astype(np.int32),
+            None,
+        )
+
+
+class Proposer:
+    """Draws mappings from the agents' policies.
+
+    Args:
+        weights: The networks.
+        sees: ``(TURNS, STATE_FEATURES)`` which state features an agent sees at each turn; all by
+            default.
+    """
+
+    def __init__(self, weights: Weights, sees: NDArray[np.float32] | None = None) -> None:
+        self.weights = weights
+        self.turns = all_turns()
+        self.sees = np.ones((len(self.turns), STATE_FEATURES), np.float32) if sees is None else sees
+
+    def propose(
+        self,
+        tables: Tables,
+        which: Sequence[int] | Int64Array,
+        rng: np.random.Generator,
+        *,
+        greedy: NDArray[np.bool_] | None = None,
+        keep: bool = False,
+    ) -> Proposals:
+        """Let the agents choose.
+
+        Args:
+            tables: The problems.
+            which: ``(B,)`` the problem of each proposal.
+            rng: Randomness.
+            greedy: ``(B,)`` rows in which every agent takes its likeliest choice.
+            keep: Keep every decision, for training and for explanations.
+        """
+        rows = np.asarray(which, np.int64)
+        state = begin(tables, rows)
+        decisions = []
+        for turn in self.turns:
+            if not turn.is_order and tables.counts[rows, turn.index].max() == 1:
+                take(turn.index, tables, rows, np.zeros(len(rows), np.int64), state)
+                continue
+            view = look(turn.index, tables, rows, state, self.sees[turn.index])
+            found = scores(self.weights, turn.kind, view.context, view.choices, view.legal)
+            # Gumbel's noise makes the ranking a draw: of one choice by softmax, of an order by
+            # Plackett and Luce's model (Yellott, 1977)
+            noise = rng.gumbel(size=found.shape).astype(np.float32)
+            if greedy is not None:
+                noise[greedy] = 0.0
+            picks = np.argsort(-(found + noise), axis=1, kind="stable")
+            self._carry_out(turn, tables, rows, view, picks, state)
+            if keep:
+                decisions.append(Decision(turn, view, found, picks))
+        return Proposals(rows, state, tuple(decisions))
+
+    @staticmethod
+    def _carry_out(
+        turn: Turn, tables: Tables, rows: Int64Array, view: View, picks: Int64Array, state: State
+    ) -> None:
+        if turn.is_order:
+            arrange(turn.index, tables, rows, picks, view.legal, state)
+        else:
+            take(turn.index, tables, rows, picks[:, 0], state)
+
+    def retrace(self, tables: Tables, which: Int64Array, given: State) -> tuple[Decision, ...]:
+        """The decisions that lead to given mappings, as the agents would have seen them.
+
+        Rows whose choice is not legal at a turn (or not among the choices) have no say there.
+
+        Args:
+            tables: The problems.
+            which: ``(B,)`` problem of each mapping.
+            given: The mappings.
+        """
+        state = begin(tables, which)
+        decisions = []
+        for turn in self.turns:
+            if not turn.is_order and tables.counts[which, turn.index].max() == 1:
+                take(turn.index, tables, which, np.zeros(len(which), np.int64), state)
+                continue
+            view = look(turn.index, tables, which, state, self.sees[turn.index])
+            picks = _ranks(turn, tables, which, given, view)
+            self._carry_out(turn, tables, which, view, picks, state)
+            known = np.take_along_axis(view.legal, picks[:, :1], axis=1)
+            legal = view.legal & known
+            decisions.append(
+                Decision(turn, view._replace(legal=legal), np.zeros(legal.shape, np.float32), picks)
+            )
+        return tuple(decisions)
+
+
+def _ranks(turn: Turn, tables: Tables, which: Int64Array, given: State, view: View) -> Int64Array:
+    """``(B, C)`` choices by rank so that a given mapping results."""
+    width = view.legal.shape[1]
+    values = tables.values[which, turn.index, :width]
+    if turn.is_order:
+        level = 0 if turn.kind == "outer_order" else 1
+        place = np.argsort(given.orders[:, level], axis=1)  # dimension -> place
+        rank = np.take_along_axis(place, np.clip(values, 0, D - 1), axis=1)
+        rank = np.where(view.legal, rank, D)
+        return np.argsort(rank, axis=1, kind="stable")
+    wanted = {
+        "outer_parallel": given.spread[:, 0],
+        "inner_parallel": given.spread[:, 1],
+        "cluster_size": given.cluster,
+        "outer_tile": given.tiles[:, 0, turn.dim],
+        "inner_tile": given.tiles[:, 1, turn.dim],
+    }[turn.kind]
+    inside = np.arange(width) < tables.counts[which, turn.index][:, None]
+    miss = np.where(inside, np.abs(values - wanted[:, None]), np.iinfo(np.int64).max)
+    return np.argsort(miss, axis=1, kind="stable")

@@ -1,0 +1,57 @@
+"""Zero-shot: trained agents propose, and the best of their proposals is the answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from baselines import BaseSearcher, Capabilities, SearcherError
+from maestro_env import Problem
+
+BATCH = 64
+IDLE_ROUNDS = 4
+"""Rounds without a new mapping after which the agents have nothing more to say."""
+
+
+@dataclass(frozen=True)
+class ZeroShotConfig:
+    """Options of :class:`ZeroShot`.
+
+    Args:
+        pretrained: ``"auto"`` for the agents that come with the package, or a file that
+            ``mapper pretrain`` wrote.
+    """
+
+    pretrained: str = "auto"
+
+
+class ZeroShot(BaseSearcher):
+    """Proposals of agents that were trained on other layers and chips; nothing is learnt."""
+
+    name = "zero-shot"
+    source = "policies trained over random layers and chips; see docs/pretrained.md"
+    Config = ZeroShotConfig
+    capabilities = Capabilities(guided=False)
+    config: ZeroShotConfig
+
+    def _run(self, problem: Problem, rng: np.random.Generator) -> None:
+        from mapper.pretrained.mapping import propose_actions
+        from mapper.pretrained.weights import agents_of
+
+        agents = agents_of(self.config.pretrained, problem.cost_model.name)
+        if agents is None:
+            raise SearcherError(
+                f"searcher {self.name!r}: there are no trained agents; give pretrained=FILE of "
+                "`mapper pretrain`"
+            )
+        seen: set[bytes] = set()
+        idle = 0
+        while idle < IDLE_ROUNDS:
+            left = BATCH if problem.remaining is None else min(BATCH, problem.remaining)
+            actions = propose_actions(agents, [problem], max(left, 1), rng)[0]
+            fresh = [row for row in actions if row.tobytes() not in seen]
+            seen.update(row.tobytes() for row in fresh)
+            idle = 0 if fresh else idle + 1
+            if fresh:
+                problem.evaluate(np.array(fresh))

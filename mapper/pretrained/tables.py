@@ -1,0 +1,177 @@
+"""Mapping problems as arrays: what the agents see of many problems at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cost_models import Accelerator
+from layers import DIMS, Layer
+from maestro_env import MapSpace
+from mapper.pretrained import turns as turn
+
+Int64Array = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+Float32Array = NDArray[np.float32]
+
+D = len(DIMS)
+Y, X, R, S = (DIMS.index(d) for d in "YXRS")
+OBJECTIVE_WEIGHTS = {"latency": (1.0, 0.0), "energy": (0.0, 1.0), "edp": (1.0, 1.0)}
+"""Exponents of latency and energy in the objectives that were trained."""
+PROBLEM_FEATURES = 2 * D + 30
+
+
+class Tables(NamedTuple):
+    """`M` problems, of which each row of a batch of proposals names one.
+
+    Args:
+        extents: ``(M, D)`` extents in the order of ``layers.DIMS``.
+        window: ``(M, 4)`` strides of rows and columns, dilations of rows and columns.
+        coupling: ``(M, 3, D)`` 1 where a tensor (input, filter, output) depends on a dimension.
+        pes: ``(M,)`` PEs.
+        capacity: ``(M, 2)`` bits that L2 and L1 hold; inf where nothing limits them.
+        own: ``(M, 2, 3)`` the same of one tensor alone.
+        bits: ``(M, 2, 3)`` bits an element takes in L2 and L1, double buffering included.
+        counts: ``(M, TURNS)`` choices of each decision; of an order, the loops that can iterate.
+        values: ``(M, TURNS, C)`` dimensions, PEs, tiles or loops that the choices stand for.
+        features: ``(M, PROBLEM_FEATURES)`` float32, the problem as the agents see it.
+    """
+
+    extents: Int64Array
+    window: Int64Array
+    coupling: Int64Array
+    pes: Int64Array
+    capacity: FloatArray
+    own: FloatArray
+    bits: FloatArray
+    counts: Int64Array
+    values: Int64Array
+    features: Float32Array
+
+
+class Case(NamedTuple):
+    """One problem: a space with its layer and accelerator, and an objective's weights.
+
+    Args:
+        space: The map space.
+        weights: Exponents of latency and energy in the objective.
+        copies: Copies of each tile that a buffer holds (2 with double buffering).
+    """
+
+    space: MapSpace
+    weights: tuple[float, float]
+    copies: int = 2
+
+    @property
+    def layer(self) -> Layer:
+        """The layer."""
+        return self.space.layer
+
+    @property
+    def accelerator(self) -> Accelerator:
+        """The accelerator."""
+        return self.space.accelerator
+
+
+def tabulate(cases: Sequence[Case]) -> Tables:
+    """The arrays of problems."""
+    m = len(cases)
+    choices = [_choices(case.space) for case in cases]
+    width = max(len(c) for rows in choices for c in rows)
+    count = np.array([[len(c) for c in rows] for rows in choices], np.int64)
+    values = np.zeros((m, turn.TURNS, width), np.int64)
+    for row, rows in enumerate(choices):
+        for place, found in enumerate(rows):
+            values[row, place, : len(found)] = found
+    extents = np.array([case.layer.extents for case in cases], np.int64)
+    window = np.array([_window(case.layer) for case in cases], np.int64)
+    coupling = np.array([case.layer.coupling for case in cases], np.int64)
+    pes = np.array([case.accelerator.num_pes for case in cases], np.int64)
+    capacity = np.full((m, 2), np.inf)
+    own = np.full((m, 2, 3), np.inf)
+    bits = np.empty((m, 2, 3))
+    for row, case in enumerate(cases):
+        for level, buffer in enumerate(_buffers(case)):
+            capacity[row, level], own[row, level], bits[row, level] = buffer
+    features = np.array([_features(case) for case in cases], np.float32)
+    return Tables(extents, window, coupling, pes, capacity, own, bits, count, values, features)
+
+
+def _window(layer: Layer) -> tuple[int, int, int, int]:
+    return layer.stride_y, layer.stride_x, layer.dilation_y, layer.dilation_x
+
+
+def _buffers(case: Case) -> list[tuple[float, list[float], list[float]]]:
+    """Per level, L2 first: shared capacity, capacity per tensor, bits per element."""
+    accelerator = case.accelerator
+    found = []
+    for buffer in accelerator.buffers():
+        shared = np.inf if buffer.capacity_bits is None else float(buffer.capacity_bits)
+        own = [np.inf if b is None else float(b) for b in buffer.tensor_bits]
+        copies = [min(c, case.copies) for c in buffer.copies]
+        widths = [float(w * c) for w, c in zip(accelerator.widths, copies, strict=False)]
+        found.append((shared, own, widths))
+    return found
+
+
+def _choices(space: MapSpace) -> list[list[int]]:
+    """What each decision may choose; whatever the space does not search has one choice."""
+    known = {p.name: [_number(c) for c in p.choices] for p in space.parameters}
+    moving = [DIMS.index(d) for d in space.moving]
+    found = []
+    for decision in turn.all_turns():
+        if decision.is_order:
+            found.append(moving or [0])
+        elif decision.dim >= 0:
+            found.append(known.get(decision.name, [space.layer.extents[decision.dim]]))
+        else:
+            found.append(known[decision.name])
+    return found
+
+
+def _number(choice: int | str) -> int:
+    if isinstance(choice, int):
+        return choice
+    return DIMS.index(choice) if len(choice) == 1 else -1
+
+
+def _log(value: float) -> float:
+    return float(np.log2(max(value, 1e-9))) / 8
+
+
+def _limit(value: int | None) -> list[float]:
+    return [0.0, 1.0] if value is None else [_log(value), 0.0]
+
+
+def _features(case: Case) -> list[float]:
+    layer, chip = case.layer, case.accelerator
+    l2, l1 = (shared for shared, _, _ in _buffers(case))
+    tensors = (layer.input_size, layer.filter_size, layer.output_size)
+    offchip = chip.offchip_bw or 1e9
+    noc = chip.noc_bw or 1e9
+    compute = layer.macs / (chip.num_pes * chip.simd_lanes)
+    finite = np.isfinite(l2) and np.isfinite(l1)
+    return [
+        *(_log(n) for n in layer.extents),
+        *(float(bool(c)) for c in layer.coupling[1]),
+        *(float(layer.coupling[2][DIMS.index(d)]) for d in "KC"),
+        *(_log(v) for v in _window(layer)),
+        _log(chip.num_pes),
+        _log(chip.simd_lanes),
+        *_limit(None if np.isinf(l1) else int(l1)),
+        *_limit(None if np.isinf(l2) else int(l2)),
+        *_limit(chip.noc_bw),
+        *_limit(chip.offchip_bw),
+        *case.weights,
+        float(case.weights == (1.0, 1.0)),
+        *(_log(size) for size in tensors),
+        _log(layer.macs),
+        _log(compute / (sum(tensors) / offchip)),
+        _log(noc / offchip),
+        *(_log(8 * size / l2) if np.isfinite(l2) else 0.0 for size in tensors),
+        _log(l2 / (l1 * chip.num_pes)) if finite else 0.0,
+        float(case.copies == 2),
+    ]

@@ -1,0 +1,169 @@
+"""A training as the runner and the store know it; its budget is counted in steps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from mapper.pretrained.training.schedule import Schedule
+from mapper.pretrained.weights import Agents, PretrainedError, save
+from runs import Autosave, CheckpointFormat, Context, Experiment
+
+if TYPE_CHECKING:
+    from mapper.pretrained.network import Weights
+    from mapper.pretrained.training.trainer import Trainer
+
+FORMAT = CheckpointFormat("trained agents", 1)
+AGENTS = "agents.safetensors"
+"""The finished agents, in the run's folder."""
+VALIDATIONS = 24
+"""How often agents are measured during a training, evenly over its steps."""
+STEPS_PER_CPU_MINUTE = 230
+"""Steps that a processor of the reference machine does in a minute, all stages together."""
+
+
+def schedule_of(cpu_minutes: float) -> Schedule:
+    """The schedule that takes about so much processor time on the reference machine.
+
+    Raises:
+        PretrainedError: `cpu_minutes` is not above 0.
+    """
+    if not (np.isfinite(cpu_minutes) and cpu_minutes > 0):
+        raise PretrainedError(
+            f"--cpu-minutes: got {cpu_minutes}, expected a number above 0, such as 15"
+        )
+    plan = Schedule()
+    return plan.scaled(cpu_minutes * STEPS_PER_CPU_MINUTE / plan.steps)
+
+
+@dataclass(frozen=True)
+class Pretraining(Experiment):
+    """Training of one set of agents with one seed.
+
+    Attributes:
+        cost_model: Name of the cost model whose mappings are learnt.
+        schedule: The stages.
+        seed: Seeds everything.
+        validation: Held-out problems, and samples of the search that gives their reference.
+    """
+
+    kind: ClassVar[str] = "pretraining"
+    continues: ClassVar[bool] = True
+
+    cost_model: str = "exact"
+    schedule: Schedule = field(default_factory=Schedule)
+    seed: int = 0
+    validation: tuple[int, int] = (80, 4000)
+
+    @property
+    def budget(self) -> int:  # type: ignore[override]  # it follows from the schedule
+        """Steps of all stages."""
+        return self.schedule.steps
+
+    @property
+    def name(self) -> str:
+        """Cost model and length."""
+        return f"agents for {self.cost_model}, {self.budget} steps, seed {self.seed}"
+
+    def spec(self) -> Mapping[str, Any]:
+        """See :class:`Experiment`."""
+        return {
+            "cost_model": self.cost_model,
+            "schedule": asdict(self.schedule),
+            "validation": list(self.validation),
+        }
+
+    def run(self, context: Context) -> Mapping[str, Any]:
+        """Train; the agents lie in the run's folder afterwards."""
+        import torch
+
+        import cost_models
+        from mapper.pretrained.training.trainer import Trainer
+
+        torch.set_num_threads(1)
+        trainer = Trainer(cost_models.load(self.cost_model), self.schedule, self.seed)
+        course = _Course(trainer, self, context)
+        autosave = Autosave(context, course, FORMAT)
+        if autosave.resume():
+            context.rewind(trainer.done)
+        while trainer.done < self.budget:
+            begin = time.process_time()
+            trainer.step()
+            trainer.cpu_s += time.process_time() - begin
+            course.after_step()
+            autosave.tick()
+        path = context.folder / AGENTS
+        agents, card = course.finish()
+        save(path, Agents(agents, card, trainer.proposer.sees))
+        autosave.finish()
+        return {"samples": self.budget, "best_value": course.score, "agents": str(path), **card}
+
+
+class _Course:
+    """Validates agents on the way and remembers the best ones of the last stage."""
+
+    def __init__(self, trainer: Trainer, plan: Pretraining, context: Context) -> None:
+        from mapper.pretrained.training.validation import Validation
+
+        self.trainer, self.plan, self.context = trainer, plan, context
+        self.validation = Validation.build(trainer.model, *plan.validation)
+        self.score = float("inf")
+        self.best: Weights = {}
+        self._every = max(1, plan.budget // VALIDATIONS)
+
+    def after_step(self) -> None:
+        """Measure if it is time to, and say how far the training is."""
+        done, budget = self.trainer.done, self.plan.budget
+        if done % self._every == 0 or done == budget:
+            found = self.validation.measure(self.trainer.proposer)
+            for name, value in found.items():
+                self.context.metric(name, value, done)
+            self.context.metric("cpu_s", self.trainer.cpu_s, done)
+            score = self.validation.score(found)
+            # chosen from the last stage alone: an earlier one has not seen all there is to see
+            if done > budget - self.plan.schedule.refine_steps and score < self.score:
+                self.score, self.best = score, self.trainer.weights
+        self.context.progress(done, None if self.score == float("inf") else self.score)
+
+    def finish(self) -> tuple[Weights, dict[str, Any]]:
+        """The best agents and their card."""
+        from mapper.pretrained.proposer import Proposer
+
+        trainer = self.trainer
+        weights = self.best or trainer.weights
+        measured = self.validation.measure(Proposer(weights, trainer.proposer.sees), seed=1)
+        return weights, {
+            "cost_model": self.plan.cost_model,
+            "seed": self.plan.seed,
+            "schedule": asdict(self.plan.schedule),
+            "parameters": int(sum(array.size for array in weights.values())),
+            "cost_model_calls": trainer.calls,
+            "cpu_minutes": round(trainer.cpu_s / 60, 2),
+            "validation": measured,
+            "trained_on": "random layers, chips and objectives; no shape of the zoo",
+        }
+
+    def state_dict(self) -> dict[str, Any]:
+        """See :class:`runs.Autosave`."""
+        return {
+            "trainer": self.trainer.state_dict(),
+            "score": self.score,
+            "best": self.best,
+            "reference": self.validation.reference,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """See :class:`runs.Autosave`."""
+        self.trainer.load_state_dict(state["trainer"])
+        self.score, self.best = state["score"], state["best"]
+        self.validation.reference = state["reference"]
+
+
+def agents_file(folder: Path) -> Path:
+    """Where a finished training's run keeps its agents."""
+    return folder / AGENTS

@@ -1,0 +1,139 @@
+"""Random layers, chips and objectives to train on; no layer of the zoo is ever among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+import layers
+from cost_models import Accelerator
+from layers import Layer, LayerKind
+
+OBJECTIVES = ("latency", "energy", "edp")
+MAX_MACS = 1e11
+
+
+@dataclass(frozen=True)
+class RandomProblem:
+    """A problem to train on.
+
+    Args:
+        layer: The layer.
+        accelerator: The chip.
+        objective: One of `OBJECTIVES`.
+    """
+
+    layer: Layer
+    accelerator: Accelerator
+    objective: str
+
+
+def draw(rng: np.random.Generator) -> RandomProblem:
+    """One random problem."""
+    while True:
+        layer = _draw_layer(rng)
+        if layer.macs <= MAX_MACS and layer.shape not in zoo_shapes():
+            break
+    return RandomProblem(layer, _draw_chip(rng), str(rng.choice(OBJECTIVES)))
+
+
+@lru_cache(maxsize=1)
+def zoo_shapes() -> frozenset[Layer]:
+    """Every shape of the zoo: what the agents are tested on, and never trained on."""
+    return frozenset(layer.shape for name in layers.networks() for layer in layers.network(name))
+
+
+def _log_uniform(rng: np.random.Generator, low: float, high: float) -> int:
+    return round(float(np.exp(rng.uniform(np.log(low), np.log(high)))))
+
+
+def _channels(rng: np.random.Generator, low: int, high: int) -> int:
+    """A number of channels: often a multiple of 8 or a power of two, as networks have them."""
+    value = _log_uniform(rng, low, high)
+    kind = rng.random()
+    if kind < 0.35:
+        return max(8, 8 * round(value / 8))
+    if kind < 0.65:
+        return int(1 << round(np.log2(value)))
+    return value
+
+
+def _draw_layer(rng: np.random.Generator) -> Layer:
+    kind = rng.random()
+    if kind < 0.3:
+        return _draw_gemm(rng)
+    taps = int(
+        rng.choice([1, 1, 3, 3, 3, 5, 7, 11], p=[0.2, 0.2, 0.15, 0.15, 0.15, 0.08, 0.05, 0.02])
+    )
+    other = taps if rng.random() < 0.95 else int(rng.integers(1, 6))
+    stride = int(rng.choice([1, 2, 3, 4], p=[0.75, 0.2, 0.02, 0.03]))
+    dilation = int(rng.choice([1, 2, 3], p=[0.95, 0.04, 0.01])) if max(taps, other) > 1 else 1
+    out_y = _log_uniform(rng, 2, 256)
+    out_x = out_y if rng.random() < 0.85 else _log_uniform(rng, 1, 256)
+    batch = int(rng.choice([1, 2, 4, 8, 16])) if rng.random() < 0.1 else 1
+    rows = (out_y - 1) * stride + dilation * (taps - 1) + 1
+    columns = (out_x - 1) * stride + dilation * (other - 1) + 1
+    shape: dict[str, Any] = {"Y": rows, "X": columns, "R": taps, "S": other}
+    window: dict[str, Any] = {"stride": stride, "dilation": dilation, "N": batch}
+    if kind < 0.5:
+        return Layer(
+            "depthwise", LayerKind.DSCONV, K=1, C=_channels(rng, 8, 2048), **shape, **window
+        )
+    if kind < 0.55:
+        groups = int(rng.choice([2, 4, 8, 32]))
+        return Layer(
+            "grouped",
+            LayerKind.NGCONV,
+            K=_channels(rng, 4, 256),
+            C=_channels(rng, 4, 256),
+            groups=groups,
+            **shape,
+            **window,
+        )
+    first = rng.random() < 0.05
+    return Layer(
+        "conv",
+        LayerKind.CONV,
+        K=_channels(rng, 8, 2048),
+        C=int(rng.integers(1, 5)) if first else _channels(rng, 8, 2048),
+        **shape,
+        **window,
+    )
+
+
+def _draw_gemm(rng: np.random.Generator) -> Layer:
+    rows = 1 if rng.random() < 0.15 else _channels(rng, 2, 4096)
+    batch = int(rng.choice([2, 4, 8, 12, 16])) if rng.random() < 0.2 else 1
+    return Layer.gemm(
+        "gemm", M=rows, N=_channels(rng, 4, 8192), K=_channels(rng, 4, 8192), batch=batch
+    )
+
+
+def _draw_chip(rng: np.random.Generator) -> Accelerator:
+    pes = _log_uniform(rng, 8, 8192)
+    kind = rng.random()
+    if kind < 0.4:
+        pes = int(1 << round(np.log2(pes)))
+    elif kind < 0.7:
+        side = max(2, round(np.sqrt(pes)))
+        pes = min(8192, side * max(2, round(side * float(rng.uniform(0.6, 1.6)))))
+    bare = rng.random() < 0.08  # nothing is limited
+    return Accelerator(
+        pes,
+        _limited(rng, 32, 16 << 10, 0.15, bare),
+        _limited(rng, 2 << 10, 16 << 20, 0.15, bare),
+        _limited(rng, 4, 1024, 0.15, bare),
+        _limited(rng, 2, 256, 0.15, bare),
+    )
+
+
+def _limited(
+    rng: np.random.Generator, low: int, high: int, unlimited: float, bare: bool
+) -> int | None:
+    value = _log_uniform(rng, low, high)
+    if rng.random() < 0.5:
+        value = int(1 << round(np.log2(value)))
+    return None if bare or rng.random() < unlimited else value

@@ -1,0 +1,64 @@
+"""How long each stage of a training lasts, and how it learns."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from mapper.pretrained.network import HIDDEN
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long each stage lasts and how it learns.
+
+    A stage is counted in steps, so that a seed gives the same agents on any machine.
+
+    Args:
+        explore_steps: Policy gradient from untrained agents.
+        imitate_steps: Imitation of the best mappings found, while new ones are being found.
+        refine_steps: Policy gradient again, with a little imitation beside it.
+        problems: Random problems a policy-gradient step.
+        samples: Proposals per problem.
+        expert_problems: Problems whose best mappings are searched before imitation begins.
+        expert_samples: Samples of such a search.
+        refresh_every: Imitation steps between two rounds of expert iteration.
+        refresh_problems: Problems a round.
+        imitation_batch: Mappings an imitation step.
+        learning_rate: Adam's step in the first stage; imitation takes `imitation_rate`.
+        imitation_rate: Adam's step there; both fall by a cosine to a twentieth.
+        refine_rate: Adam's step in the last stage.
+        entropy: Weight of the entropy bonus at the start; it falls to `entropy_floor`.
+        entropy_floor: What stays of it, so that the agents keep proposing different mappings.
+        beside: Weight of imitation beside the policy gradient.
+        hidden: Width of the networks.
+    """
+
+    explore_steps: int = 900
+    imitate_steps: int = 2400
+    refine_steps: int = 1100
+    problems: int = 48
+    samples: int = 16
+    expert_problems: int = 600
+    expert_samples: int = 3000
+    refresh_every: int = 200
+    refresh_problems: int = 60
+    imitation_batch: int = 192
+    learning_rate: float = 1.5e-3
+    imitation_rate: float = 1.5e-3
+    refine_rate: float = 5e-4
+    entropy: float = 0.02
+    entropy_floor: float = 0.002
+    beside: float = 0.1
+    hidden: int = HIDDEN
+
+    def scaled(self, share: float) -> Schedule:
+        """The same stages, each `share` times as long."""
+        values = asdict(self)
+        for name in ("explore_steps", "imitate_steps", "refine_steps", "expert_problems"):
+            values[name] = max(1, round(values[name] * share))
+        return Schedule(**values)
+
+    @property
+    def steps(self) -> int:
+        """All steps."""
+        return self.explore_steps + self.imitate_steps + self.refine_steps

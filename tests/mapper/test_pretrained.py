@@ -1,0 +1,202 @@
+"""Trained agents: what they see, that proposals fit, and files of them."""
+
+import numpy as np
+import pytest
+
+import cost_models
+import layers
+from cost_models import Accelerator
+from layers import DIMS, Layer
+from maestro_env import MapSpace, Objective, Problem
+from mapper.pretrained.cases import case_of, outside_training
+from mapper.pretrained.mapping import propose_actions
+from mapper.pretrained.network import fresh, scores
+from mapper.pretrained.proposer import Proposer
+from mapper.pretrained.tables import tabulate
+from mapper.pretrained.training.random_problems import draw, zoo_shapes
+from mapper.pretrained.turns import KINDS
+from mapper.pretrained.weights import Agents, PretrainedError, load, save
+
+MODEL = cost_models.load("exact")
+
+
+def random_cases(count: int, seed: int):
+    rng = np.random.default_rng(seed)
+    problems = [draw(rng) for _ in range(count)]
+    return problems, [
+        case_of(MapSpace(p.layer, p.accelerator), Objective.parse(p.objective), MODEL)
+        for p in problems
+    ]
+
+
+@pytest.fixture(scope="module")
+def untrained() -> Agents:
+    return Agents(fresh(np.random.default_rng(0), hidden=16))
+
+
+def test_every_proposal_is_in_its_space_and_nearly_all_fit_the_buffers(untrained):
+    problems, cases = random_cases(40, seed=1)
+    tables = tabulate(cases)
+    which = np.repeat(np.arange(len(cases)), 20)
+    proposals = Proposer(untrained.weights).propose(tables, which, np.random.default_rng(2))
+    possible = broken = 0
+    for number, problem in enumerate(problems):
+        mappings = proposals.mappings(np.flatnonzero(which == number))
+        actions = cases[number].space.encode(mappings)
+        again = cases[number].space.decode(actions)
+        np.testing.assert_array_equal(again.tiles, mappings.tiles)
+        feasible = MODEL.evaluate_batch(problem.layer, problem.accelerator, mappings).feasible
+        if feasible.any():  # where a whole filter is too large for L1, nothing fits
+            possible += len(feasible)
+            broken += int((~feasible).sum())
+    assert possible > 400
+    assert broken / possible < 0.02
+
+
+def test_batches_and_single_problems_are_seen_alike(untrained):
+    _, cases = random_cases(6, seed=3)
+    tables = tabulate(cases)
+    whole = Proposer(untrained.weights).propose(
+        tables, np.arange(6), np.random.default_rng(0), greedy=np.ones(6, bool)
+    )
+    for number, case in enumerate(cases):
+        alone = Proposer(untrained.weights).propose(
+            tabulate([case]), np.zeros(1, int), np.random.default_rng(9), greedy=np.ones(1, bool)
+        )
+        np.testing.assert_array_equal(alone.state.tiles[0], whole.state.tiles[number])
+        np.testing.assert_array_equal(alone.state.orders[0], whole.state.orders[number])
+
+
+def test_retracing_a_proposal_finds_its_decisions(untrained):
+    _, cases = random_cases(12, seed=4)
+    tables = tabulate(cases)
+    which = np.repeat(np.arange(12), 4)
+    proposer = Proposer(untrained.weights)
+    made = proposer.propose(tables, which, np.random.default_rng(5), keep=True)
+    again = proposer.retrace(tables, which, made.state)
+    for first, second in zip(made.decisions, again, strict=True):
+        np.testing.assert_array_equal(first.view.context, second.view.context)
+        rows = first.open
+        if first.turn.is_order:
+            count = first.view.legal.sum(axis=1)
+            for row in np.flatnonzero(rows):
+                n = count[row]
+                np.testing.assert_array_equal(first.picks[row, :n], second.picks[row, :n])
+        else:
+            np.testing.assert_array_equal(first.picks[rows, 0], second.picks[rows, 0])
+
+
+def test_torch_and_numpy_score_alike_and_orders_follow_plackett_and_luce(untrained):
+    torch = pytest.importorskip("torch", reason="needs the extra rl")
+    from mapper.pretrained.training.torch_networks import Networks, pack
+
+    _, cases = random_cases(5, seed=6)
+    tables = tabulate(cases)
+    which = np.repeat(np.arange(5), 3)
+    proposer = Proposer(untrained.weights)
+    made = proposer.propose(tables, which, np.random.default_rng(7), keep=True)
+    expected = np.zeros(len(which))
+    for decision in made.decisions:
+        for row in np.flatnonzero(decision.open):
+            found = scores(
+                untrained.weights,
+                decision.turn.kind,
+                decision.view.context[row : row + 1],
+                decision.view.choices[row : row + 1],
+                decision.view.legal[row : row + 1],
+            )[0].astype(float)
+            picks = list(decision.picks[row, : decision.view.legal[row].sum()])
+            left = list(np.flatnonzero(decision.view.legal[row]))
+            for pick in picks if decision.turn.is_order else picks[:1]:
+                expected[row] += found[pick] - np.log(np.exp(found[left]).sum())
+                left.remove(pick)
+    likely = Networks(untrained.weights).likelihood(pack(made.decisions), len(which))
+    np.testing.assert_allclose(likely.total.detach().numpy(), expected, rtol=1e-4, atol=1e-3)
+    assert float(likely.entropy.detach()) > 0
+    assert torch.isfinite(likely.total).all()
+
+
+def test_draws_follow_the_scores():
+    weights = fresh(np.random.default_rng(1), hidden=16)
+    case = case_of(
+        MapSpace(layers.parse("mobilenetv2.2"), Accelerator.preset("edge")),
+        Objective.parse("edp"),
+        MODEL,
+    )
+    tables = tabulate([case])
+    made = Proposer(weights).propose(
+        tables, np.zeros(4000, int), np.random.default_rng(0), keep=True
+    )
+    first = made.decisions[0]
+    logits = first.scores[0].astype(float)
+    wanted = np.exp(logits) / np.exp(logits).sum()
+    drawn = np.bincount(first.picks[:, 0], minlength=len(wanted)) / 4000
+    assert np.abs(drawn - wanted).max() < 0.04
+
+
+def test_no_layer_of_the_zoo_is_ever_trained_on():
+    rng = np.random.default_rng(8)
+    extents = {(shape.extents, shape.stride) for shape in zoo_shapes()}
+    for _ in range(500):
+        layer = draw(rng).layer
+        assert (layer.extents, layer.stride) not in extents
+
+
+def test_proposals_are_the_same_for_the_same_seed_and_differ_among_each_other(untrained):
+    problem = Problem("mobilenetv2.2", "edge", "edp")
+    first = propose_actions(untrained, [problem], 16, np.random.default_rng(0))[0]
+    second = propose_actions(untrained, [problem], 16, np.random.default_rng(0))[0]
+    np.testing.assert_array_equal(first, second)
+    assert len(np.unique(first, axis=0)) == len(first) == 16
+
+
+def test_files_of_agents(untrained, tmp_path):
+    path = tmp_path / "agents.safetensors"
+    save(path, Agents(untrained.weights, {"seed": 3}))
+    again = load(path)
+    assert again.card == {"seed": 3}
+    assert set(again.weights) == set(untrained.weights)
+    assert all(np.array_equal(again.weights[n], untrained.weights[n]) for n in again.weights)
+    whole = path.read_bytes()
+    for damaged in (b"", b"junk", whole[: len(whole) // 2]):
+        path.write_bytes(damaged)
+        with pytest.raises(PretrainedError, match="train them with"):
+            load(path)
+    path.unlink()
+    with pytest.raises(PretrainedError, match="not found"):
+        load(path)
+
+
+def test_agents_of_another_version_are_refused(untrained, tmp_path, monkeypatch):
+    path = tmp_path / "agents.safetensors"
+    monkeypatch.setattr("mapper.pretrained.weights.VERSION", 0)
+    save(path, untrained)
+    monkeypatch.undo()
+    with pytest.raises(PretrainedError, match="another version"):
+        load(path)
+
+
+def test_arrays_that_are_not_the_agents_are_refused(untrained, tmp_path):
+    path = tmp_path / "agents.safetensors"
+    for change in ({f"{KINDS[0]}.pointer": np.ones(3, np.float32)}, {"more": np.ones(1)}):
+        save(path, Agents({**untrained.weights, **change}))
+        with pytest.raises(PretrainedError, match="damaged"):
+            load(path)
+
+
+def test_what_lies_outside_of_training_is_said():
+    chip = Accelerator(20_000, 64 << 10, None, 64, 16)
+    found = outside_training(Problem("mobilenetv2.2", chip, "area"))
+    assert any("20,000 PEs" in clause for clause in found)
+    assert any("L1" in clause for clause in found)
+    assert any("objective" in clause for clause in found)
+    assert outside_training(Problem("mobilenetv2.2", "edge", "edp")) == []
+
+
+def test_layers_with_batch_and_groups_have_decisions_of_their_own(untrained):
+    layer = Layer.gemm("heads", M=64, N=64, K=32, batch=12)
+    problem = Problem(layer, "edge", "edp")
+    assert any(p.name == "outer_tile_N" for p in problem.space.parameters)
+    actions = propose_actions(untrained, [problem], 8, np.random.default_rng(0))[0]
+    tiles = problem.space.decode(actions).tiles[:, :, DIMS.index("N")]
+    assert tiles.max() > 1

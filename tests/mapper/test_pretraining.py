@@ -1,0 +1,136 @@
+"""Training the agents: that it learns, repeats, and continues where it was stopped."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra rl")
+
+import cost_models
+from mapper.cli import main
+from mapper.pretrained.training import experiment
+from mapper.pretrained.training.experiment import Pretraining, agents_file, schedule_of
+from mapper.pretrained.training.experts import ExpertMemory, improve
+from mapper.pretrained.training.sampling import WORST, Batch, group_advantage
+from mapper.pretrained.training.schedule import Schedule
+from mapper.pretrained.training.trainer import Trainer
+from mapper.pretrained.weights import PretrainedError, load
+from runs import Context, StopRun
+
+MODEL = cost_models.load("exact")
+TINY = Schedule(
+    explore_steps=3,
+    imitate_steps=3,
+    refine_steps=3,
+    problems=4,
+    samples=4,
+    expert_problems=3,
+    expert_samples=60,
+    refresh_every=2,
+    refresh_problems=2,
+    imitation_batch=8,
+    hidden=8,
+)
+
+
+def test_advantages_are_standardised_within_a_problem():
+    values = np.array([1.0, 2.0, 4.0, np.inf, 5.0, 5.0, 5.0, 5.0])
+    found = group_advantage(values, 4, np.array([1.0, 5.0])).reshape(2, 4)
+    assert found[0].argsort().tolist() == [3, 2, 1, 0]
+    assert abs(found[0].mean()) < 1e-9
+    assert (found[1] == 0).all()
+    # a value below the best known is as good as the best, not a number
+    better = group_advantage(np.array([0.5, 1.0, 2.0, np.inf]), 4, np.array([1.0]))
+    assert np.isfinite(better).all()
+    assert better[0] == better[1]
+    assert WORST > 0
+
+
+def test_policy_gradient_learns():
+    plan = Schedule(explore_steps=25, problems=12, samples=8, hidden=24, learning_rate=4e-3)
+    trainer = Trainer(MODEL, plan, seed=0)
+    batch = Batch.random(16, MODEL, np.random.default_rng(99))
+    before = median_log_value(batch, trainer)
+    for _ in range(plan.explore_steps):
+        trainer.step()
+    assert median_log_value(batch, trainer) < before - 0.1
+
+
+def median_log_value(batch, trainer):
+    values = batch.values(batch.propose(trainer.proposer, 12, np.random.default_rng(5)))
+    values = np.where(np.isfinite(values), values, np.nan).reshape(16, 12)
+    with np.errstate(all="ignore"):
+        return float(np.nanmean(np.nanmedian(np.log(values), axis=1)))
+
+
+def test_experts_are_kept_with_weights_by_their_value():
+    memory = ExpertMemory()
+    trainer = Trainer(MODEL, TINY, seed=1)
+    spent = improve(memory, 3, trainer.proposer, MODEL, np.random.default_rng(2))
+    assert spent > 3 * 48
+    assert len(memory) == 3
+    _, which, state, weight = memory.draw(20, np.random.default_rng(3))
+    assert weight.max() <= 1.0
+    assert weight.min() > 0
+    assert len(which) == len(state.cluster) == 20
+
+
+class Desk:
+    """Runs a training here; stops it after so many steps."""
+
+    def __init__(self, folder, stop_after=None):
+        self.folder, self.stop_after, self.metrics = folder, stop_after, []
+
+    def train(self):
+        looks = iter(range(1000))
+
+        def stopping():
+            return self.stop_after is not None and next(looks) >= self.stop_after
+
+        context = Context(self.metrics.append, stopping, self.folder)
+        return Pretraining("exact", TINY, seed=5, validation=(3, 60)).run(context)
+
+
+def test_a_stopped_training_ends_like_one_that_was_not(tmp_path):
+    whole = Desk(tmp_path / "whole").train()
+    with pytest.raises(StopRun):
+        Desk(tmp_path / "parts", stop_after=5).train()
+    assert not agents_file(tmp_path / "parts").exists()
+    parts = Desk(tmp_path / "parts").train()
+    one, other = load(whole["agents"]), load(parts["agents"])
+    assert all(np.array_equal(one.weights[n], other.weights[n]) for n in one.weights)
+    assert one.card["validation"] == other.card["validation"]
+    assert one.card["cost_model_calls"] == other.card["cost_model_calls"] > 100
+
+
+def test_the_command_trains_keeps_and_writes(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(experiment, "schedule_of", lambda minutes: TINY)
+    out = tmp_path / "agents.safetensors"
+    for _ in range(2):  # the second time nothing is left to do
+        main_without_exit(["pretrain", "--out", str(out), "--seed", "0", "--seed", "1"])
+        assert capsys.readouterr().out.count("CPU min") == 2
+        out_bytes = out.read_bytes()
+        out.unlink()
+    assert len(out_bytes) > 1000
+
+
+def main_without_exit(words):
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 0
+
+
+@pytest.mark.parametrize("minutes", [0.0, -1.0, float("nan")])
+def test_a_training_of_no_length_is_refused(minutes):
+    with pytest.raises(PretrainedError, match="above 0"):
+        schedule_of(minutes)
+
+
+def test_the_command_refuses_wrong_input(capsys, tmp_path):
+    for words in (
+        ["--out", str(tmp_path / "a.pt")],
+        ["--out", "a.safetensors", "--cpu-minutes", "0"],
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(["pretrain", *words])
+        assert ended.value.code == 2
+    assert "expected" in capsys.readouterr().err
