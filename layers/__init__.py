@@ -5,9 +5,17 @@ from typing import Any
 from layers.dims import DIMS, NEST_DIMS, TENSORS, LayerKind
 from layers.fields import from_fields, to_fields
 from layers.files import SUFFIXES, read_file, read_gamma_csv, read_yaml
+from layers.importing import (
+    Imported,
+    ImportingError,
+    from_huggingface,
+    from_onnx,
+    from_torch,
+)
 from layers.layer import MAX_EXTENT, Layer, LayerError, Padding, Pair, footprint
 from layers.shapes import distinct
 from layers.text import inline, is_file, layers_of, parse
+from layers.writing import write_yaml
 from layers.zoo import get, network, networks
 
 __all__ = [
@@ -17,6 +25,8 @@ __all__ = [
     "NEST_DIMS",
     "SUFFIXES",
     "TENSORS",
+    "Imported",
+    "ImportingError",
     "Layer",
     "LayerError",
     "LayerKind",
@@ -25,6 +35,9 @@ __all__ = [
     "distinct",
     "footprint",
     "from_fields",
+    "from_huggingface",
+    "from_onnx",
+    "from_torch",
     "get",
     "inline",
     "is_file",
@@ -36,6 +49,7 @@ __all__ = [
     "read_gamma_csv",
     "read_yaml",
     "to_fields",
+    "write_yaml",
 ]
 
 

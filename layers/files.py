@@ -1,4 +1,4 @@
-"""Readers of layer files: the project's YAML and GAMMA's CSV tables."""
+"""Readers of layer files: the project's YAML, GAMMA's CSV tables, models of other tools."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import Any
 from common import compose_yaml, read_text, suggest, yaml_loader
 from layers.dims import LayerKind
 from layers.fields import from_fields
+from layers.importing.huggingface import from_huggingface
+from layers.importing.onnx_model import from_onnx
 from layers.layer import Layer, LayerError
 
 
 def read_file(path: str | Path) -> tuple[Layer, ...]:
-    """Read all layers of a YAML or CSV file, chosen by its suffix.
+    """Read all layers of a file, chosen by its suffix: YAML, CSV, ONNX, a transformer's JSON.
 
     Raises:
         LayerError: The file cannot be read, or a row is wrong; names file, line and field.
@@ -181,5 +183,7 @@ SUFFIXES: dict[str, Callable[[str | Path], tuple[Layer, ...]]] = {
     ".yaml": read_yaml,
     ".yml": read_yaml,
     ".csv": read_gamma_csv,
+    ".onnx": lambda path: tuple(from_onnx(path).layers),
+    ".json": lambda path: tuple(from_huggingface(path).layers),
 }
 """The reader of each kind of file."""

@@ -15,6 +15,7 @@ COMMANDS = {
     "cluster": "mapper.commands.cluster:cluster",
     "evaluate": "mapper.commands.evaluate:evaluate",
     "layers": "mapper.commands.layers:list_layers",
+    "import": "mapper.commands.import_model:import_model",
     "accelerators": "mapper.commands.accelerators:list_accelerators",
     "schema": "mapper.commands.schema:schema",
     "space": "mapper.commands.space:space",

@@ -1,0 +1,236 @@
+"""Layers from the shapes that importers find: convolutions, products, and Einstein sums."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from layers.dims import LayerKind
+from layers.layer import Layer, LayerError
+
+Ints = Sequence[int]
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """A convolution as frameworks describe it.
+
+    Args:
+        name: For messages.
+        batch: Images.
+        channels: Input channels of all groups.
+        filters: Output channels of all groups.
+        size: Input rows and columns, without padding; one entry for a 1-D convolution.
+        taps: Filter rows and columns.
+        stride: Per axis.
+        dilation: Per axis.
+        padding: Before and after, per axis: ``((top, bottom), (left, right))``.
+        groups: Groups.
+    """
+
+    name: str
+    batch: int
+    channels: int
+    filters: int
+    size: tuple[int, ...]
+    taps: tuple[int, ...]
+    stride: tuple[int, ...]
+    dilation: tuple[int, ...]
+    padding: tuple[tuple[int, int], ...]
+    groups: int = 1
+
+
+def convolution(given: Convolution) -> Layer:
+    """The layer of a convolution; a 1-D one gets rows of one.
+
+    Raises:
+        LayerError: It has more than two axes, or cannot exist.
+    """
+    conv = _two_axes(given)
+    if conv.channels % conv.groups or conv.filters % conv.groups:
+        raise LayerError(
+            f"{conv.channels} channels and {conv.filters} filters do not split into "
+            f"{conv.groups} groups"
+        )
+    (top, bottom), (left, right) = conv.padding
+    kind, K, C, groups = _kind(conv)
+    return Layer(
+        conv.name,
+        kind,
+        K=K,
+        C=C,
+        Y=conv.size[0] + top + bottom,
+        X=conv.size[1] + left + right,
+        R=conv.taps[0],
+        S=conv.taps[1],
+        stride=(conv.stride[0], conv.stride[1]),
+        N=conv.batch,
+        groups=groups,
+        dilation=(conv.dilation[0], conv.dilation[1]),
+        padding=(top, bottom, left, right),
+    )
+
+
+def _two_axes(conv: Convolution) -> Convolution:
+    axes = len(conv.size)
+    if axes == 2:
+        return conv
+    if axes != 1:
+        raise LayerError(
+            f"a convolution over {axes} axes; expected one or two (a 3-D convolution is a 2-D one "
+            "per slice and tap of the third axis)"
+        )
+    return replace(
+        conv,
+        size=(1, *conv.size),
+        taps=(1, *conv.taps),
+        stride=(1, *conv.stride),
+        dilation=(1, *conv.dilation),
+        padding=((0, 0), *conv.padding),
+    )
+
+
+def _kind(conv: Convolution) -> tuple[LayerKind, int, int, int]:
+    """Kind, filters and channels of one group, and groups."""
+    if conv.groups == 1:
+        return LayerKind.CONV, conv.filters, conv.channels, 1
+    if conv.groups == conv.channels == conv.filters:
+        return LayerKind.DSCONV, 1, conv.channels, 1
+    K, C = conv.filters // conv.groups, conv.channels // conv.groups
+    return LayerKind.NGCONV, K, C, conv.groups
+
+
+def transposed(given: Convolution, output: Ints) -> Iterator[Layer]:
+    """The layers of a transposed convolution: one dense convolution per phase of its stride.
+
+    Output rows ``o`` with the same ``(o + padding) % stride`` see the same taps of the filter, and
+    no inserted zero (Shi et al., "Is the deconvolution layer the same as a convolutional layer?",
+    2016), so that these layers together do the true MACs only.
+
+    Args:
+        given: Stride, taps and padding of the transposed convolution; `size` is its input's.
+        output: Output rows and columns.
+
+    Raises:
+        LayerError: It has more than two axes, is dilated, or cannot exist.
+    """
+    if any(d != 1 for d in given.dilation):
+        raise LayerError("a dilated transposed convolution; expected a dilation of 1")
+    output = (1, *output) if len(given.size) == 1 else tuple(output)
+    conv = _two_axes(given)
+    kind, K, C, groups = _kind(conv)
+    axes = [
+        _phases(output[axis], conv.taps[axis], conv.stride[axis], conv.padding[axis][0])
+        for axis in (0, 1)
+    ]
+    many = len(axes[0]) * len(axes[1]) > 1
+    for row, (rows, row_taps) in enumerate(axes[0]):
+        for column, (columns, column_taps) in enumerate(axes[1]):
+            yield Layer(
+                f"{conv.name}.phase{row}{column}" if many else conv.name,
+                kind,
+                K=K,
+                C=C,
+                Y=rows + row_taps - 1,
+                X=columns + column_taps - 1,
+                R=row_taps,
+                S=column_taps,
+                N=conv.batch,
+                groups=groups,
+            )
+
+
+def _phases(output: int, taps: int, stride: int, before: int) -> list[tuple[int, int]]:
+    """Outputs and taps of each phase of one axis, without those that have none."""
+    found = []
+    for phase in range(stride):
+        first = (phase - before) % stride
+        outputs = len(range(first, output, stride))
+        of_phase = len(range(phase, taps, stride))
+        if outputs and of_phase:
+            found.append((outputs, of_phase))
+    return found
+
+
+def matrix_product(name: str, left: Ints, right: Ints) -> Layer:
+    """``left @ right`` with NumPy's rules: leading axes are batches, and broadcast.
+
+    A right-hand matrix that all batches share is one product with all rows (a linear layer).
+
+    Raises:
+        LayerError: The shapes do not fit.
+    """
+    left = (1, *left) if len(left) == 1 else tuple(left)
+    right = (*right, 1) if len(right) == 1 else tuple(right)
+    (*outer, m, k), (*inner, k2, n) = left, right
+    if k != k2:
+        raise LayerError(f"a product of {tuple(left)} and {tuple(right)}; the inner axes differ")
+    if math.prod(inner) == 1:
+        return Layer.gemm(name, M=math.prod(outer) * m, N=n, K=k)
+    if math.prod(outer) == 1:
+        return Layer.gemm(name, M=m, N=math.prod(inner) * n, K=k)
+    axes = max(len(outer), len(inner))
+    pairs = zip(_padded(outer, axes), _padded(inner, axes), strict=True)
+    batch = math.prod(max(a, b) for a, b in pairs)
+    return Layer.gemm(name, M=m, N=n, K=k, batch=batch)
+
+
+def _padded(axes: Ints, count: int) -> list[int]:
+    return [1] * (count - len(axes)) + list(axes)
+
+
+def einstein_sum(name: str, equation: str, shapes: Sequence[Ints]) -> Layer:
+    """A sum of two operands such as ``bhqd,bhkd->bhqk`` as a batched product.
+
+    Raises:
+        LayerError: There are not two operands, an index repeats in one of them, or an ellipsis
+            stands for axes that only one has.
+    """
+    inputs, arrow, result = equation.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    if len(terms) != 2 or len(shapes) != 2:
+        raise LayerError(f"an Einstein sum of {len(shapes)} operands; expected two")
+    terms, result = _without_ellipsis(terms, result, shapes)
+    if not arrow:
+        both = "".join(terms)
+        result = "".join(sorted(i for i in set(both) if both.count(i) == 1))
+    if any(len(set(term)) != len(term) for term in terms):
+        raise LayerError(
+            f"the Einstein sum {equation!r} takes a diagonal; expected distinct indices"
+        )
+    extent: dict[str, int] = {}
+    for term, shape in zip(terms, shapes, strict=True):
+        for index, size in zip(term, shape, strict=True):
+            extent[index] = max(size, extent.get(index, 1))
+    first, second = (set(term) for term in terms)
+
+    def extent_of(indices: set[str]) -> int:
+        return math.prod(extent[i] for i in indices)
+
+    out = set(result)
+    return Layer.gemm(
+        name,
+        M=extent_of(first & out - second),
+        N=extent_of(second & out - first),
+        K=extent_of((first | second) - out),
+        batch=extent_of(first & second & out),
+    )
+
+
+def _without_ellipsis(
+    terms: list[str], result: str, shapes: Sequence[Ints]
+) -> tuple[list[str], str]:
+    """The sum with letters of its own for what the dots stand for."""
+    if not any("..." in term for term in terms):
+        return terms, result
+    counts = [
+        len(shape) - len(term.replace("...", "")) if "..." in term else 0
+        for term, shape in zip(terms, shapes, strict=True)
+    ]
+    spare = [chr(0x3B1 + i) for i in range(max(counts))]  # Greek letters: no sum uses them
+    filled = [
+        term.replace("...", "".join(spare[len(spare) - count :]))
+        for term, count in zip(terms, counts, strict=True)
+    ]
+    return filled, result.replace("...", "".join(spare))

@@ -1,0 +1,69 @@
+"""What an import found: layers in order, operators without MACs, and what could not be mapped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from layers.layer import Layer, LayerError
+
+
+class ImportingError(LayerError):
+    """A model that cannot be read, or one with nothing to map."""
+
+
+@dataclass
+class Imported:
+    """The layers of a model.
+
+    Args:
+        layers: Every layer in the order of the model's graph; names are unique.
+        skipped: How often each operator without MACs occurs.
+        unmapped: ``(node, reason)`` for every operator with MACs that is no layer here.
+    """
+
+    layers: list[Layer] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+    unmapped: list[tuple[str, str]] = field(default_factory=list)
+    _names: set[str] = field(default_factory=set, repr=False)
+
+    def add(self, layer: Layer) -> None:
+        """Take in a layer; one whose name is taken gets a number."""
+        name, number = layer.name, 2
+        while name in self._names:
+            name, number = f"{layer.name}_{number}", number + 1
+        self._names.add(name)
+        self.layers.append(layer if name == layer.name else layer.renamed(name))
+
+    def fail(self, node: str, reason: str) -> None:
+        """Note an operator that has MACs and cannot be mapped."""
+        self.unmapped.append((node, reason))
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of all layers."""
+        return sum(layer.macs for layer in self.layers)
+
+    def checked(self, source: str) -> Imported:
+        """This, if there is anything to map.
+
+        Raises:
+            ImportingError: No operator of the model has MACs that can be mapped.
+        """
+        if self.layers:
+            return self
+        if self.unmapped:
+            node, reason = self.unmapped[0]
+            raise ImportingError(
+                f"{source}: none of its {len(self.unmapped)} operators with MACs can be mapped; "
+                f"the first is {node}: {reason}"
+            )
+        raise ImportingError(
+            f"{source}: no operator with multiply-accumulates ({_counted(self.skipped)}); expected "
+            "a model with convolutions or matrix products"
+        )
+
+
+def _counted(operators: Counter[str]) -> str:
+    shown = [f"{count} {name}" for name, count in operators.most_common(4)]
+    return "it has " + ", ".join(shown) if shown else "it has no operators"

@@ -1,0 +1,177 @@
+"""PyTorch modules, by `torch.export`: every operator with MACs as a layer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from layers.importing.building import (
+    Convolution,
+    convolution,
+    einstein_sum,
+    matrix_product,
+    transposed,
+)
+from layers.importing.onnx_model import attention
+from layers.importing.report import Imported, ImportingError
+from layers.layer import Layer, LayerError
+
+
+def from_torch(module: Any, example_inputs: Sequence[Any]) -> Imported:
+    """Read a module.
+
+    Args:
+        module: A ``torch.nn.Module``.
+        example_inputs: Positional inputs; their shapes are the layers' shapes.
+
+    Raises:
+        ImportingError: Torch cannot export the module, or it has nothing to map.
+    """
+    try:
+        import torch
+    except ImportError:
+        raise ImportingError(
+            "reading modules needs the package torch; install it with: pip install "
+            "'marl-mapper[rl]'"
+        ) from None
+    name = type(module).__name__
+    try:
+        program = torch.export.export(module.eval(), tuple(example_inputs), strict=False)
+    except Exception as error:  # whatever the module raises when it is traced
+        raise ImportingError(
+            f"{name}: torch.export cannot trace it ({type(error).__name__}: "
+            f"{str(error).splitlines()[0] if str(error) else ''})"
+        ) from error
+    found = Imported()
+    for node in program.graph.nodes:
+        if node.op == "call_function":
+            _read_node(found, node)
+    return found.checked(name)
+
+
+def _read_node(found: Imported, node: Any) -> None:
+    operator = _operator(node)
+    reader = READERS.get(operator)
+    if reader is None:
+        if operator not in ("getitem",):
+            found.skipped[operator] += 1
+        return
+    name = _name(node)
+    try:
+        for layer in reader(node, name):
+            found.add(layer)
+    except LayerError as error:
+        found.fail(name, f"{operator}: {error}")
+
+
+def _operator(node: Any) -> str:
+    """Such as ``conv2d`` for ``aten.conv2d.default``."""
+    text = getattr(node.target, "_opname", None) or getattr(node.target, "__name__", "")
+    return str(text).partition(".")[0]
+
+
+def _name(node: Any) -> str:
+    """The module that the operator belongs to, or the operator's own name."""
+    stack = node.meta.get("nn_module_stack") or {}
+    paths = [str(path) for path, _ in stack.values()]
+    return next((path for path in reversed(paths) if path), "") or str(node.name)
+
+
+def _shape(argument: Any) -> tuple[int, ...]:
+    return tuple(int(n) for n in argument.meta["val"].shape)
+
+
+def _argument(node: Any, place: int, name: str, default: Any) -> Any:
+    if len(node.args) > place:
+        return node.args[place]
+    return node.kwargs.get(name, default)
+
+
+def _spread(value: Any, axes: int) -> tuple[int, ...]:
+    """One entry per axis."""
+    values = [value] if isinstance(value, int) else list(value)
+    return tuple(int(v) for v in (values * axes if len(values) == 1 else values))
+
+
+def _read_conv(node: Any, name: str) -> list[Layer]:
+    data, weight = _shape(node.args[0]), _shape(node.args[1])
+    batch, channels, *size = data if len(data) == len(weight) else (1, *data)
+    axes = len(size)
+    stride = _spread(_argument(node, 3, "stride", 1), axes)
+    dilation = _spread(_argument(node, 5, "dilation", 1), axes)
+    rule = _argument(node, 4, "padding", 0)
+    if isinstance(rule, str):
+        padding = tuple(
+            _same(taps, d) if rule == "same" else (0, 0)
+            for taps, d in zip(weight[2:], dilation, strict=True)
+        )
+    else:
+        padding = tuple((p, p) for p in _spread(rule, axes))
+    groups = int(_argument(node, 6, "groups", 1))
+    given = Convolution(
+        name, batch, channels, weight[0], tuple(size), weight[2:], stride, dilation, padding, groups
+    )
+    return [convolution(given)]
+
+
+def _same(taps: int, dilation: int) -> tuple[int, int]:
+    whole = dilation * (taps - 1)
+    return whole // 2, whole - whole // 2
+
+
+def _read_transposed(node: Any, name: str) -> list[Layer]:
+    data, weight, output = _shape(node.args[0]), _shape(node.args[1]), _shape(node)
+    batch, channels, *size = data if len(data) == len(weight) else (1, *data)
+    axes = len(size)
+    stride = _spread(_argument(node, 3, "stride", 1), axes)
+    before = _spread(_argument(node, 4, "padding", 0), axes)
+    groups = int(_argument(node, 6, "groups", 1))
+    dilation = _spread(_argument(node, 7, "dilation", 1), axes)
+    given = Convolution(
+        name,
+        batch,
+        channels,
+        weight[1] * groups,
+        tuple(size),
+        weight[2:],
+        stride,
+        dilation,
+        tuple((p, p) for p in before),
+        groups,
+    )
+    return list(transposed(given, output[-axes:]))
+
+
+def _read_linear(node: Any, name: str) -> list[Layer]:
+    (*rows, k), (n, _) = _shape(node.args[0]), _shape(node.args[1])
+    return [Layer.gemm(name, M=math.prod(rows), N=n, K=k)]
+
+
+def _read_product(node: Any, name: str) -> list[Layer]:
+    return [matrix_product(name, _shape(node.args[0]), _shape(node.args[1]))]
+
+
+def _read_added_product(node: Any, name: str) -> list[Layer]:
+    return [matrix_product(name, _shape(node.args[1]), _shape(node.args[2]))]
+
+
+def _read_einsum(node: Any, name: str) -> list[Layer]:
+    return [einstein_sum(name, node.args[0], [_shape(a) for a in node.args[1]])]
+
+
+def _read_attention(node: Any, name: str) -> list[Layer]:
+    (*outer, rows, width), (*_, columns, _), (*_, out) = (_shape(a) for a in node.args[:3])
+    return attention(name, math.prod(outer), rows, columns, width, out)
+
+
+READERS: dict[str, Callable[[Any, str], list[Layer]]] = {
+    **dict.fromkeys(("conv1d", "conv2d", "conv3d", "convolution"), _read_conv),
+    **dict.fromkeys(("conv_transpose1d", "conv_transpose2d", "conv_transpose3d"), _read_transposed),
+    "linear": _read_linear,
+    **dict.fromkeys(("mm", "bmm", "matmul", "mv", "dot"), _read_product),
+    **dict.fromkeys(("addmm", "baddbmm"), _read_added_product),
+    "einsum": _read_einsum,
+    "scaled_dot_product_attention": _read_attention,
+}
+"""The reader of each operator that has MACs; all others have none."""

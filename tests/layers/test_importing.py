@@ -1,0 +1,313 @@
+"""Models of other tools: MACs as torch counts them, layer by layer, and wrong files."""
+
+import json
+import warnings
+
+import pytest
+
+import layers
+from layers import ImportingError, Layer, LayerKind
+
+torch = pytest.importorskip("torch", reason="needs the extra rl")
+
+
+def counted_macs(module, inputs) -> int:
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        module(*inputs)
+    return counter.get_total_flops() // 2
+
+
+def image(size: int = 64):
+    return (torch.zeros(1, 3, size, size),)
+
+
+def words(count: int = 16):
+    return (torch.zeros(1, count, dtype=torch.long),)
+
+
+def resnet():
+    t = pytest.importorskip("transformers", reason="needs the extra dev")
+    config = t.ResNetConfig(embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1])
+    return t.ResNetModel(config), image()
+
+
+def mobilenet():
+    t = pytest.importorskip("transformers", reason="needs the extra dev")
+    return t.MobileNetV2Model(t.MobileNetV2Config(image_size=32, depth_multiplier=0.35)), image(32)
+
+
+SMALL = {"num_hidden_layers": 2, "hidden_size": 48, "num_attention_heads": 3}
+
+
+def vit():
+    t = pytest.importorskip("transformers", reason="needs the extra dev")
+    config = t.ViTConfig(image_size=64, intermediate_size=96, **SMALL)
+    config._attn_implementation = "eager"
+    return t.ViTModel(config, add_pooling_layer=False), image()
+
+
+def bert():
+    t = pytest.importorskip("transformers", reason="needs the extra dev")
+    config = t.BertConfig(intermediate_size=96, vocab_size=100, **SMALL)
+    config._attn_implementation = "eager"
+    return t.BertModel(config), words()
+
+
+def gpt2():
+    t = pytest.importorskip("transformers", reason="needs the extra dev")
+    config = t.GPT2Config(
+        n_embd=48, n_layer=2, n_head=3, vocab_size=100, use_cache=False,
+        bos_token_id=0, eos_token_id=0,
+    )  # fmt: skip
+    config._attn_implementation = "eager"
+    return t.GPT2LMHeadModel(config), words()
+
+
+class Own(torch.nn.Module):
+    """One of everything that the models above lack."""
+
+    def __init__(self):
+        super().__init__()
+        self.line = torch.nn.Conv1d(4, 8, 5, stride=2, padding=2)
+        self.up = torch.nn.ConvTranspose2d(6, 4, 4, stride=2, padding=1)
+        self.groups = torch.nn.Conv2d(
+            8, 12, 3, groups=4, dilation=(2, 1), stride=(1, 2), padding=(1, 0)
+        )
+
+    def forward(self, line, small, wide):
+        scores = torch.einsum("bhqd,bhkd->bhqk", wide, wide)
+        return self.line(line), self.up(small), self.groups(wide), scores, scores @ wide
+
+
+def own():
+    return Own(), (torch.zeros(2, 4, 32), torch.zeros(1, 6, 7, 9), torch.zeros(2, 8, 10, 12))
+
+
+MODELS = [resnet, mobilenet, vit, bert, gpt2, own]
+
+
+@pytest.mark.parametrize("build", MODELS, ids=lambda build: build.__name__)
+def test_macs_of_a_module_are_those_that_torch_counts(build):
+    module, inputs = build()
+    module.eval()
+    found = layers.from_torch(module, inputs)
+    assert found.macs == counted_macs(module, inputs)
+    assert found.unmapped == []
+    assert len({layer.name for layer in found.layers}) == len(found.layers)
+
+
+def test_layer_by_layer_as_hooks_see_it():
+    module, inputs = mobilenet()
+    module.eval()
+    seen = {}
+
+    def hook(name):
+        def note(conv, given, result):
+            taps = conv.weight.numel() // conv.out_channels
+            seen[name] = result.numel() * taps
+
+        return note
+
+    for name, child in module.named_modules():
+        if isinstance(child, torch.nn.Conv2d):
+            child.register_forward_hook(hook(name))
+    with torch.no_grad():
+        module(*inputs)
+    found = {layer.name: layer.macs for layer in layers.from_torch(module, inputs).layers}
+    assert found == seen
+
+
+@pytest.fixture(scope="module")
+def onnx_file(tmp_path_factory):
+    pytest.importorskip("onnxscript", reason="needs the extra dev")
+    path = tmp_path_factory.mktemp("onnx") / "own.onnx"
+    module, inputs = own()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(module.eval(), inputs, str(path), dynamo=True, verbose=False)
+    return path
+
+
+def test_an_onnx_model_has_the_macs_of_its_module(onnx_file):
+    module, inputs = own()
+    found = layers.from_onnx(onnx_file)
+    assert found.macs == counted_macs(module, inputs)
+    by_name = {layer.name: layer for layer in found.layers}
+    assert layers.parse(f"{onnx_file}:{found.layers[0].name}") in by_name.values()
+    assert layers.layers_of(str(onnx_file)) == tuple(found.layers)
+
+
+def onnx_model(nodes, inputs, initialisers=(), opset=17):
+    onnx = pytest.importorskip("onnx", reason="needs the extra import")
+    from onnx import TensorProto, helper
+
+    values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in inputs.items()]
+    weights = [
+        helper.make_tensor(n, TensorProto.FLOAT, s, bytes(4 * prod(s)), raw=True)
+        for n, s in initialisers
+    ]
+    out = helper.make_tensor_value_info(nodes[-1].output[0], TensorProto.FLOAT, None)
+    graph = helper.make_graph(nodes, "g", values, [out], weights)
+    return helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", opset)])
+
+
+def prod(shape):
+    result = 1
+    for n in shape:
+        result *= n
+    return result
+
+
+def saved(model, path):
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+def conv_node(**attributes):
+    onnx = pytest.importorskip("onnx", reason="needs the extra import")
+    return onnx.helper.make_node("Conv", ["x", "w"], ["y"], name="conv", **attributes)
+
+
+def test_same_padding_falls_where_onnx_puts_it(tmp_path):
+    for rule, padding in (("SAME_UPPER", (0, 1, 0, 1)), ("SAME_LOWER", (1, 0, 1, 0))):
+        node = conv_node(auto_pad=rule, strides=[2, 2])
+        model = onnx_model([node], {"x": [1, 3, 8, 8]}, [("w", [4, 3, 3, 3])])
+        (layer,) = layers.from_onnx(saved(model, tmp_path / "m.onnx")).layers
+        assert layer.given_padding == padding
+        assert (layer.out_y, layer.out_x) == (4, 4)
+
+
+def test_symbolic_axes_need_values(tmp_path):
+    model = onnx_model([conv_node()], {"x": ["batch", 3, 8, 8]}, [("w", [4, 3, 3, 3])])
+    path = saved(model, tmp_path / "m.onnx")
+    with pytest.raises(ImportingError, match=r"--shape batch=1"):
+        layers.from_onnx(path)
+    (layer,) = layers.from_onnx(path, {"batch": 5}).layers
+    assert layer.N == 5
+
+
+def test_a_large_graph_reads_fast_enough_and_merges(tmp_path):
+    onnx = pytest.importorskip("onnx", reason="needs the extra import")
+    nodes = [
+        onnx.helper.make_node("MatMul", [f"x{i}", "w"], [f"x{i + 1}"], name=f"n{i}")
+        for i in range(2000)
+    ]
+    model = onnx_model(nodes, {"x0": [4, 8]}, [("w", [8, 8])])
+    found = layers.from_onnx(saved(model, tmp_path / "m.onnx"))
+    assert len(found.layers) == 2000
+    assert len(layers.distinct(found.layers)) == 1
+
+
+def test_what_has_no_macs_is_skipped_and_what_cannot_be_mapped_is_said(tmp_path):
+    onnx = pytest.importorskip("onnx", reason="needs the extra import")
+    nodes = [
+        onnx.helper.make_node("Relu", ["x"], ["r"]),
+        onnx.helper.make_node("Conv", ["r", "w"], ["y"], name="deep"),
+        onnx.helper.make_node("MatMul", ["m", "m"], ["z"], name="flat"),
+    ]
+    inputs = {"x": [1, 2, 4, 4, 4], "m": [6, 6]}
+    model = onnx_model(nodes, inputs, [("w", [3, 2, 2, 2, 2])])
+    found = layers.from_onnx(saved(model, tmp_path / "m.onnx"))
+    assert found.skipped == {"Relu": 1}
+    assert [name for name, _ in found.unmapped] == ["deep"]
+    assert "3 axes" in found.unmapped[0][1]
+    assert [layer.name for layer in found.layers] == ["flat"]
+
+
+def test_wrong_onnx_files(tmp_path):
+    onnx = pytest.importorskip("onnx", reason="needs the extra import")
+    good = onnx_model([conv_node()], {"x": [1, 3, 8, 8]}, [("w", [4, 3, 3, 3])])
+    path = tmp_path / "m.onnx"
+    cases = {
+        "not found": None,
+        "truncated": good.SerializeToString()[:-20],
+        "no ONNX model": b"PK\x03\x04 not a model",
+        "without operators": b"",
+    }
+    for reason, data in cases.items():
+        if data is not None:
+            path.write_bytes(data)
+        with pytest.raises(ImportingError, match=reason):
+            layers.from_onnx(path)
+    future = onnx_model([conv_node()], {"x": [1, 3, 8, 8]}, [("w", [4, 3, 3, 3])], opset=999)
+    with pytest.raises(ImportingError, match="opset 999"):
+        layers.from_onnx(saved(future, path))
+    idle = onnx_model([onnx.helper.make_node("Relu", ["x"], ["y"])], {"x": [2]})
+    with pytest.raises(ImportingError, match="no operator with multiply-accumulates"):
+        layers.from_onnx(saved(idle, path))
+
+
+@pytest.mark.parametrize("build", [vit, bert, gpt2], ids=["vit", "bert", "gpt2"])
+def test_a_transformers_config_has_the_macs_of_its_model(build, tmp_path):
+    module, inputs = build()
+    path = tmp_path / "config.json"
+    path.write_text(module.config.to_json_string())
+    tokens = None if build is vit else inputs[0].shape[1]
+    found = layers.from_huggingface(path, tokens)
+    assert found.macs == counted_macs(module.eval(), inputs)
+
+
+def test_llama_shares_keys_and_values(tmp_path):
+    config = {
+        "model_type": "llama", "hidden_size": 64, "intermediate_size": 96, "vocab_size": 100,
+        "num_attention_heads": 8, "num_key_value_heads": 2, "num_hidden_layers": 1,
+    }  # fmt: skip
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(config))
+    by_name = {layer.name: layer for layer in layers.from_huggingface(path, 10).layers}
+    assert by_name["layer0.key"].K == 16
+    assert by_name["layer0.query"].K == 64
+    assert by_name["layer0.attention.scores"].N == 8
+
+
+def test_wrong_configs(tmp_path):
+    path = tmp_path / "config.json"
+    with pytest.raises(ImportingError, match="not found"):
+        layers.from_huggingface(path)
+    for text, reason in (
+        ("{", "JSON"),
+        ("[]", "fields"),
+        ('{"model_type": "bart"}', r"Did you mean 'bert'"),
+        ('{"model_type": "bert", "hidden_size": 8}', "intermediate_size is missing"),
+        ('{"model_type": "gpt2", "n_embd": "x", "n_layer": 1}', "config.json"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ImportingError, match=reason):
+            layers.from_huggingface(path)
+
+
+def test_layers_come_back_from_yaml(tmp_path):
+    found = layers.from_torch(*own()).layers
+    path = tmp_path / "own.yaml"
+    layers.write_yaml(path, found)
+    assert layers.layers_of(str(path)) == tuple(found)
+
+
+def test_phases_of_a_transposed_convolution_do_the_true_macs_only():
+    module = torch.nn.ConvTranspose2d(3, 5, 3, stride=2, padding=1, output_padding=1)
+    inputs = (torch.zeros(1, 3, 6, 6),)
+    found = layers.from_torch(module, inputs)
+    assert len(found.layers) == 4
+    assert found.macs == counted_macs(module, inputs)
+    assert all(layer.kind is LayerKind.CONV for layer in found.layers)
+    assert isinstance(found.layers[0], Layer)
+
+
+def test_the_command(tmp_path, capsys, onnx_file):
+    from mapper.cli import main
+
+    out = tmp_path / "own.yaml"
+    with pytest.raises(SystemExit) as ended:
+        main(["import", str(onnx_file), "-o", str(out)])
+    assert ended.value.code in (0, None)
+    printed = capsys.readouterr().out
+    assert "MACs:" in printed
+    assert "distinct shapes" in printed
+    assert len(layers.layers_of(str(out))) > 4
+    wrong = tmp_path / "wrong.txt"
+    for words_ in (["import", str(wrong)], ["import", str(onnx_file), "--shape", "batch=0"]):
+        with pytest.raises(SystemExit) as ended:
+            main(words_)
+        assert ended.value.code == 2
