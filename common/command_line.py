@@ -20,8 +20,8 @@ from common.suggest import suggest
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: done; ran, but gave no result; wrong command or input; stopped by Ctrl-C."""
 
-SEED = {"min": 0, "max": 2**63 - 1}
-"""Range of a seed, as a store keeps it."""
+LARGEST_SEED = 2**63 - 1
+"""A store keeps no larger one."""
 
 MOST_THREADS = 1024
 """Threads or processes that a command starts at most."""

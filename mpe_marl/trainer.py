@@ -34,16 +34,10 @@ def make_env(config: TrainConfig) -> BatchEnv:
 
             return Mpe2Worlds(spec, config.n_worlds)
         return BatchWorlds(spec, config.n_worlds)
+    from mpe_marl.worlds.imported import imported
     from mpe_marl.worlds.parallel import AnyWorlds
 
-    module, _, name = config.world.partition(":")
-    try:
-        make = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise MpeError(
-            f"world {config.world!r} cannot be imported ({error}); expected module:function."
-        ) from None
-    return AnyWorlds(make, config.n_worlds)
+    return AnyWorlds(imported(config.world), config.n_worlds)
 
 
 @dataclass

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from common import suggest
+from common.command_line import LARGEST_SEED
 from mapper.commands import completion
 from mapper.output import check_writable
 
@@ -24,11 +25,9 @@ class OptionError(ValueError):
     """A command's option that cannot be used as given."""
 
 
-MOST_PROCESSES = 1024
 MOST_SAMPLES = 10**15
 MOST_SEEDS = 10_000
-LARGEST_SEED = 2**63 - 1
-"""What options refuse to go beyond; a store cannot keep a larger seed."""
+"""What options refuse to go beyond."""
 
 _LAYER = typer.Option(
     "--layer",

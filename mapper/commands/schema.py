@@ -1,0 +1,37 @@
+"""``mapper schema``: what files may hold, for editors and other programs."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Annotated
+
+import typer
+
+from common import suggest
+from mapper.commands.options import OptionError
+from runs import print_json
+
+SCHEMAS = {
+    "accelerator": "cost_models.accelerator_file",
+    "energy": "cost_models.energy_file",
+    "layer": "layers.schema",
+    "assignment": "mapper.clustering.assignment_file",
+}
+"""Kinds of files, and the modules whose ``schema`` describes them."""
+
+
+def schema(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            help=f"{', '.join(SCHEMAS)}.",
+            autocompletion=lambda incomplete: [k for k in SCHEMAS if k.startswith(incomplete)],
+        ),
+    ],
+) -> None:
+    """Print the JSON Schema of a kind of file: accelerator, energy, layer or assignment."""
+    if kind not in SCHEMAS:
+        raise OptionError(
+            f"kind {kind!r}: expected one of {', '.join(SCHEMAS)}.{suggest(kind, SCHEMAS)}"
+        )
+    print_json(importlib.import_module(SCHEMAS[kind]).schema())

@@ -1,0 +1,47 @@
+"""Worlds that are not ours: found by the module and the function that makes one."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable
+from typing import Any
+
+from mpe_marl.errors import MpeError
+
+PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+
+
+def check_place(world: str) -> None:
+    """Make sure that a text is ``package.module:function``.
+
+    Raises:
+        MpeError: It is not.
+    """
+    if not PLACE.fullmatch(world):
+        raise MpeError(
+            f"world {world!r} is not known; expected simple_tag, simple_spread, or "
+            "package.module:function of a function that makes a PettingZoo ParallelEnv."
+        )
+
+
+def imported(world: str) -> Callable[[], Any]:
+    """The function that makes a world.
+
+    Args:
+        world: ``package.module:function``.
+
+    Raises:
+        MpeError: The module cannot be imported, or has no such function.
+    """
+    check_place(world)
+    module, _, name = world.partition(":")
+    try:
+        make = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise MpeError(
+            f"world {world!r} cannot be imported ({error}); expected module:function."
+        ) from None
+    if not callable(make):
+        raise MpeError(f"world {world!r} is no function; expected module:function.")
+    return make  # type: ignore[no-any-return]

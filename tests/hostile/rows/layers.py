@@ -1,0 +1,82 @@
+"""Layers: in line, and in files that are missing, damaged, or made to exhaust who reads them."""
+
+from tests.hostile.rows import Row
+
+SEARCH = "mapper search --method random --budget 50"
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{chr(97 + i)}: &{chr(97 + i)} [{', '.join([f'*{chr(96 + i)}'] * 10)}]\n" for i in range(1, 12)
+)
+"""Each line stands for ten times as much as the one before."""
+
+LOOP = "layers: &l\n  - {name: x, kind: conv, K: *l}\n"
+"""A value that holds itself."""
+
+DEEP = "layers: " + "[" * 3000 + "]" * 3000
+ONE = "layers:\n  - {{name: one, kind: conv, K: {0}, C: 4, Y: 8, X: 8, R: 3, S: 3}}\n"
+
+ROWS = [
+    *(
+        Row(f"{SEARCH} -l '{layer}'", says)
+        for layer, says in [
+            ("vgg17.1", "Did you mean 'vgg16'"),
+            ("mlp.99", "mlp"),
+            ("conv:K=0,C=1,Y=1,X=1,R=1,S=1", "K: got 0"),
+            ("conv:K=-1,C=1,Y=1,X=1,R=1,S=1", "K: got -1"),
+            ("conv:K=1.5,C=1,Y=1,X=1,R=1,S=1", "K='1.5' is not a whole number"),
+            ("conv:K=" + "9" * 30 + ",C=1,Y=1,X=1,R=1,S=1", "K: got 9{30}, expected"),
+            ("conv:K=" + "9" * 5000 + ",C=1,Y=1,X=1,R=1,S=1", "K="),
+            ("conv:K=4", "missing C"),
+            ("conv:", "expected FIELD=NUMBER"),
+            ("conv:K=4,K=5", "K is given twice"),
+            ("conv:K=1,C=1,Y=1,X=1,R=3,S=1", "R=3 is larger"),
+            ("conv:K=1,C=1,Y=1,X=1,R=1,S=1,strid=2", "Did you mean 'stride'"),
+            ("cnv:K=4", "Did you mean 'conv'"),
+            ("gemm:M=0,N=1,K=1", "M: got 0"),
+            ("gemm:M=1,C=2,K=3", "unknown field 'C'"),
+            ("nowhere.yaml", "whole file"),
+            ("nowhere.yaml:stem", "nowhere.yaml: not found"),
+            ("\\x1b[31m.1", "x1b"),
+        ]
+    ),
+    Row("mapper layers nowhere.yaml", "nowhere.yaml: not found; expected a YAML file of layers"),
+    Row("mapper layers ./nowhere", "ends in .yaml"),
+    Row("mapper layers net.yaml", "Did you mean 'nets.yaml'", files={"nets.yaml": "x"}),
+    Row(f"{SEARCH} --network nowhere.yaml", "nowhere.yaml: not found"),
+    Row("mapper layers .", "ends in .yaml|is a folder|not known"),
+    Row("mapper layers net.onnx", "net.onnx"),
+    *(
+        Row(f"mapper layers {name}", says, files={name: content})
+        for name, content, says in [
+            ("empty.yaml", "", "no layers"),
+            ("bytes.yaml", b"\xff\xfe\x00\x01", "not UTF-8"),
+            ("null.yaml", "layers: null", "no layers"),
+            ("open.yaml", "layers: [", "not valid YAML"),
+            ("deep.yaml", DEEP, "nested too deeply"),
+            ("bomb.yaml", f"{BOMB}layers: *l\n", "too many values|unknown key"),
+            ("loop.yaml", LOOP, "too many values"),
+            ("date.yaml", ONE.format("2024-01-01"), "K: got '2024-01-01'"),
+            ("never.yaml", ONE.format("2024-99-99"), "K: got '2024-99-99'"),
+            ("long.yaml", ONE.format("9" * 5000), "K"),
+            ("hex.yaml", ONE.format("0x" + "f" * 5000), "K: got <a number of some"),
+            ("float.yaml", ONE.format("4.0"), "K: got 4.0"),
+            ("bool.yaml", ONE.format("true"), "K: got True"),
+            ("nan.yaml", ONE.format(".nan"), "K: got nan"),
+            ("list.yaml", ONE.format("[1]"), r"K: got \[1\]"),
+            ("python.yaml", ONE.format("!!python/object:os.system {}"), "could not determine"),
+            ("twice.yaml", ONE.format("4, K: 5"), "K: given twice"),
+            ("kind.yaml", "- {kind: konv, K: 4}", "Did you mean 'conv'"),
+            ("nokind.yaml", "- {K: 4}", "kind: missing"),
+            ("tab.yaml", "layers:\n\t- x", "not valid YAML"),
+            ("escape.yaml", "layerz\x1b[31m: []", "not valid YAML|unknown key"),
+            ("short.csv", "1,2,3\n", "got 3 columns"),
+            ("word.csv", "a,2,3,4,5,6,1\n", "K: got 'a'"),
+            ("type.csv", "4,4,8,8,3,3,9\n", "T=9 is unknown"),
+            ("zero.csv", "4,0,8,8,3,3,1\n", "C=0"),
+            ("empty.csv", "", "no layers"),
+            ("long.csv", "9" * 5000 + ",4,8,8,3,3,1\n", "K: got"),
+            ("field.csv", "x" * 140_000 + "\n", "not valid CSV"),
+            ("bytes.csv", b"\xff\xfe\x00", "not UTF-8"),
+        ]
+    ),
+    Row("mapper layers /dev/zero.yaml", "not found"),
+]

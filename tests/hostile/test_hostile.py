@@ -1,0 +1,83 @@
+"""Hostile command lines end in one line that says what, expected, fix: no traceback, no half file.
+
+Rows are in ``rows/``; a new module there with a list `ROWS` is picked up by itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+import tests.hostile.rows
+from tests.hostile.rows import Row
+
+ROWS: list[Row] = [
+    row
+    for module in pkgutil.iter_modules(tests.hostile.rows.__path__)
+    for row in importlib.import_module(f"tests.hostile.rows.{module.name}").ROWS
+]
+
+
+def in_process(words: list[str]) -> tuple[int | None, str, str]:
+    """Exit code, standard output and standard error of a command line."""
+    module = {"mapper": "mapper.cli", "mpe-marl": "mpe_marl.cli"}[words[0]]
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as end:
+        importlib.import_module(module).main(words[1:])
+    texts = []
+    for stream in (out, err):
+        stream.flush()
+        texts.append(stream.buffer.getvalue().decode("utf-8"))  # type: ignore[attr-defined]
+    return end.value.code, *texts  # type: ignore[return-value]
+
+
+def in_bash(command: str, folder: Path) -> tuple[int | None, str, str]:
+    """The same of a command line that bash runs."""
+    programs = Path(sys.executable).parent
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        env={**os.environ, "PATH": path},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.words[:70])
+def test_it_is_refused_in_one_line(
+    row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in row.env.items():
+        monkeypatch.setenv(name, value)
+    for name, content in row.files.items():
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    code, out, err = (
+        in_bash(row.words, tmp_path) if row.process else in_process(shlex.split(row.words))
+    )
+    assert "Traceback" not in err
+    assert (code, out) == (row.code, ""), err
+    assert re.search(row.says, err), err
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1, err
+    assert len(err) < 2000
+    assert "this is a fault of" not in err
+    left = {path.name for path in tmp_path.rglob("*")} - {"__pycache__"}
+    assert left == set(row.files)
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len({(row.words, tuple(row.files), tuple(row.env)) for row in ROWS}) == len(ROWS)
