@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import entry_points
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from common import suggest
+from common import brief, suggest
 from maestro_env import BudgetExhausted, Problem
 from maestro_env.map_space import IntArray
 
@@ -68,6 +69,10 @@ class SearchResult:
         return cls(best, problem.best_value, problem.samples, tuple(problem.improvements), proven)
 
 
+LARGEST_OPTION = 1e15
+"""No number among a searcher's options reaches this."""
+
+
 @runtime_checkable
 class Searcher(Protocol):
     """What every searcher offers; one object may run many searches, one after another."""
@@ -118,6 +123,7 @@ class BaseSearcher(ABC):
                     f"expected one of {', '.join(known) or 'none'}.{hint}"
                 )
         try:
+            check_types(self.Config, options)
             self.config = self.Config(**options)
         except (TypeError, ValueError) as error:
             raise SearcherError(f"searcher {self.name!r}: {error}") from error
@@ -141,6 +147,32 @@ class BaseSearcher(ABC):
     @abstractmethod
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         """Ask `problem` for samples until it raises BudgetExhausted, or until done."""
+
+
+_KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "int": (int, "a whole number"),
+    "float": ((int, float), "a finite number"),
+    "bool": (bool, "true or false"),
+    "str": (str, "a text"),
+}
+"""Plain types of config fields: what a value is, and what a message says."""
+
+
+def check_types(config: type[Any], options: Mapping[str, Any]) -> None:
+    """Check options against the plain types of a config's fields; other fields check themselves.
+
+    Raises:
+        ValueError: A value is of another type, infinite or not a number.
+    """
+    for field in fields(config):
+        if field.name not in options or field.type not in _KINDS:
+            continue
+        value = options[field.name]
+        kind, expected = _KINDS[str(field.type)]
+        if not isinstance(value, kind) or (isinstance(value, bool) and field.type != "bool"):
+            raise ValueError(f"{field.name}: got {brief(value)}, expected {expected}")
+        if isinstance(value, int | float) and not abs(value) < LARGEST_OPTION:
+            raise ValueError(f"{field.name}: got {brief(value)}, expected below {LARGEST_OPTION:g}")
 
 
 def positive(**values: float) -> None:

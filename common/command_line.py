@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from common import streams
-from common.printable import printable
+from common.printable import printable, shortened
 from common.suggest import suggest
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -96,7 +96,7 @@ class CommandGroup(TyperGroup):
         """Write one line about an error; its exit code."""
         code, text = self._told(error, name, words)
         if text:
-            print(f"error: {printable(text)}", file=sys.stderr)
+            print(f"error: {printable(shortened(text))}", file=sys.stderr)
         return code
 
     def _told(self, error: Exception, name: str, words: Sequence[str]) -> tuple[int, str]:
@@ -109,6 +109,8 @@ class CommandGroup(TyperGroup):
             return USAGE, f"{error}; install it with: pip install 'marl-mapper[{self.extra}]'"
         if package in self.packages:
             return FAILED, str(error)
+        if isinstance(error, MemoryError):
+            return FAILED, f"not enough memory ({error})"
         if isinstance(error, OSError) and error.strerror is not None:
             return FAILED, f"{error.filename or 'standard output'}: {error.strerror}"
         frame = traceback.extract_tb(error.__traceback__)[-1]

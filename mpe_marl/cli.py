@@ -154,7 +154,9 @@ Sizes = Annotated[
     list[int] | None, typer.Option("--agents", "-n", help="Repeatable.", show_default="3 6 12")
 ]
 Rows = Annotated[int, typer.Option(min=1, max=MOST_ROWS, help="Transitions in the store.")]
-Repeats = Annotated[int, typer.Option(min=1, max=10**6, help="Cycles; each phase keeps its fastest.")]
+Repeats = Annotated[
+    int, typer.Option(min=1, max=10**6, help="Cycles; each phase keeps its fastest.")
+]
 Figures = Annotated[Path | None, typer.Option(help="Folder for pictures; else none.")]
 
 

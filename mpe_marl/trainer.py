@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 
 from mpe_marl.clock import Clock
 from mpe_marl.config import TrainConfig
-from mpe_marl.errors import MpeError
 from mpe_marl.learners import make_learner
 from mpe_marl.replay import Replay, Schema, Transition
 from mpe_marl.worlds import BatchEnv, BatchWorlds, make_spec

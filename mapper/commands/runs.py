@@ -100,9 +100,13 @@ def _agreed(count: int) -> bool:
     Raises:
         OptionError: There is nobody to ask.
     """
-    if not sys.stdin.isatty():
+    if not _asked_here():
         raise OptionError(f"rm: {_runs(count)} would go; nobody can be asked here, so give --yes")
     return typer.confirm(f"Remove {_runs(count)} with all they recorded?", default=False)
+
+
+def _asked_here() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def _runs(count: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from common import parse_yaml
 from mapper.problem_spec import ProblemSpec, accelerator_name
 from mapper.search_run import SearchRun
 
@@ -168,12 +169,10 @@ def _comparable() -> list[str]:
 
 
 def _option(method: str, pair: str) -> tuple[str, Any]:
-    import yaml
-
     key, equals, value = pair.partition("=")
     if not equals:
         raise CompareError(f"--methods: got {method!r}, expected NAME:OPTION=VALUE:OPTION=VALUE")
-    return key, yaml.safe_load(value)
+    return key, parse_yaml(value, f"--methods {method}: {key}", CompareError)
 
 
 def _distinct(option: str, values: Sequence[str]) -> Sequence[str]:

@@ -14,6 +14,7 @@ from mpe_marl.errors import MpeError
 from mpe_marl.learners import acting, nets
 from mpe_marl.learners.bank import Bank
 from mpe_marl.learners.config import LearnerConfig
+from mpe_marl.learners.device import usable_device
 from mpe_marl.learners.heads import Head
 from mpe_marl.replay import Batch, Replay, Schema
 from runs import make_generator, pack_generator, unpack_generator

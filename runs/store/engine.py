@@ -39,7 +39,9 @@ def open_engine(location: str, *, create: bool) -> Engine:
         reading = path is not None and not create and not _writable(path)
         engine = _make_engine(location, path, reading=reading)
         bring_up_to_date(engine, _shown(location), create=create, writable=not reading)
-    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
+        if isinstance(error, StoreError):
+            raise
         raise StoreError(
             f"store {_shown(location)!r}: {error}; expected a file path or a database URL, with "
             "its driver installed"
@@ -144,5 +146,5 @@ def _shown(location: str) -> str:
         return location
     try:
         return make_url(location).render_as_string(hide_password=True)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # ValueError: a port that is no number
         return location

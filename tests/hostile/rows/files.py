@@ -53,9 +53,9 @@ ROWS = [
         Row(f"{EVALUATE} --dataflow flow.m", says, files={"flow.m": content})
         for content, says in [
             ("", "no directives"),
-            ("SpatialMap(1,1) Q;", "flow.m|Q"),
-            ("SpatialMap(1,1", "flow.m|SpatialMap"),
-            ("TemporalMap(" + "9" * 5000 + ",1) K;", "flow.m|number"),
+            ("SpatialMap(1,1", "flow.m:1: expected"),
+            ("TemporalMap(" + "9" * 5000 + ",1) K;", "at most 200 characters"),
+            ("TemporalMap(²,1) K;", "flow.m:1"),
             ("Network x { ", "flow.m"),
             (b"\xff\xfe", "not UTF-8"),
         ]

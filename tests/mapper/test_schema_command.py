@@ -1,0 +1,59 @@
+"""``mapper schema`` and ``mapper accelerators --template``: what files may hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+import layers
+from cost_models import Accelerator
+from mapper import cli
+from mapper.clustering import Assignment
+from mapper.commands.schema import SCHEMAS
+
+jsonschema = pytest.importorskip("jsonschema", reason="part of the extra dev")
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+
+
+def printed(*words: str) -> str:
+    result = CliRunner().invoke(cli.app, list(words))
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def validator(kind: str) -> Any:
+    schema = json.loads(printed("schema", kind))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_every_schema_is_one_and_refuses_what_has_other_fields(kind: str) -> None:
+    assert not validator(kind).is_valid({"no_such_field": 1})
+
+
+def test_the_examples_and_the_zoo_are_valid() -> None:
+    validator("accelerator").validate(yaml.safe_load((EXAMPLES / "accelerator.yaml").read_text()))
+    validator("layer").validate(yaml.safe_load((EXAMPLES / "layers.yaml").read_text()))
+    for network in layers.networks():
+        fields = [layers.to_fields(layer) for layer in layers.network(network)]
+        validator("layer").validate(json.loads(json.dumps({"layers": fields})))
+
+
+def test_what_an_assignment_writes_is_valid(tmp_path: Path) -> None:
+    path = tmp_path / "agents.yaml"
+    Assignment((("outer_tile_K",), ("cluster_size", "x")), {"samples": 3}).save(path)
+    validator("assignment").validate(yaml.safe_load(path.read_text()))
+    assert not validator("assignment").is_valid({"agents": [[]]})
+
+
+def test_the_template_is_an_accelerator(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(printed("accelerators", "--template"))
+    assert Accelerator.load(str(path)).num_pes == 168
+    validator("accelerator").validate(yaml.safe_load(path.read_text()))
