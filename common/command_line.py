@@ -14,14 +14,14 @@ import typer
 from typer.core import TyperGroup
 
 from common import streams
-from common.printable import printable, shortened
+from common.printable import printable
 from common.suggest import suggest
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: done; ran, but gave no result; wrong command or input; stopped by Ctrl-C."""
 
-LARGEST_SEED = 2**63 - 1
-"""A store keeps no larger one."""
+SEED = {"min": 0, "max": 2**63 - 1}
+"""Range of a seed, as a store keeps it."""
 
 MOST_THREADS = 1024
 """Threads or processes that a command starts at most."""
@@ -96,7 +96,7 @@ class CommandGroup(TyperGroup):
         """Write one line about an error; its exit code."""
         code, text = self._told(error, name, words)
         if text:
-            print(f"error: {printable(shortened(text))}", file=sys.stderr)
+            print(f"error: {printable(text)}", file=sys.stderr)
         return code
 
     def _told(self, error: Exception, name: str, words: Sequence[str]) -> tuple[int, str]:
@@ -109,8 +109,6 @@ class CommandGroup(TyperGroup):
             return USAGE, f"{error}; install it with: pip install 'marl-mapper[{self.extra}]'"
         if package in self.packages:
             return FAILED, str(error)
-        if isinstance(error, MemoryError):
-            return FAILED, f"not enough memory ({error})"
         if isinstance(error, OSError) and error.strerror is not None:
             return FAILED, f"{error.filename or 'standard output'}: {error.strerror}"
         frame = traceback.extract_tb(error.__traceback__)[-1]

@@ -69,14 +69,7 @@ def read_fields(
     except ValidationError as problem:
         # a misspelt field is often missing under its right name: the misspelling says more
         errors = sorted(problem.errors(), key=lambda item: item["type"] != "extra_forbidden")
-        missing = [item["loc"] for item in errors if item["type"] == "missing"]
-        text = _message(model, errors[0])
-        if errors[0]["type"] == "missing" and len(missing) > 1:
-            paths = [[str(part) for part in path] for path in missing]
-            text = "missing " + ", ".join(
-                f"{'.'.join(path)} ({_described(model, path)})" for path in paths
-            )
-        raise error(f"{where}: {text}") from None
+        raise error(f"{where}: {_message(model, errors[0])}") from None
 
 
 def field_names(model: type[BaseModel]) -> list[str]:

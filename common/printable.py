@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import reprlib
 import unicodedata
 
@@ -36,15 +35,6 @@ def brief(value: object, quoted: bool = True) -> str:
     """
     text = _SHORT.repr(value) if quoted else str(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
-
-
-def shortened(text: str) -> str:
-    """The text with every word of more than 200 characters cut in its middle."""
-    return re.sub(
-        rf"\S{{{LONGEST + 1},}}",
-        lambda word: f"{word[0][:60]}...{word[0][-20:]} ({len(word[0]):,} characters)",
-        text,
-    )
 
 
 class _Short(reprlib.Repr):

@@ -107,10 +107,7 @@ class Comparison:
             lines.append(f"  {item.figure}: {item.maestro:,.10g}, exact {item.exact:,.10g}{times}")
         if self.causes:
             lines.append("Why:")
-        lines += [
-            f"  {place}. {cause.title}: {cause.why} (cause {cause.number} in docs/cost-models.md)"
-            for place, cause in enumerate(self.causes, 1)
-        ]
+        lines += [f"  {cause.number}. {cause.title}: {cause.why}" for cause in self.causes]
         return lines or ["MAESTRO agrees on this mapping."]
 
 

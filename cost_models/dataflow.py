@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping as MappingABC
 from dataclasses import dataclass
 
-from common import brief, suggest
+from common import suggest
 from cost_models.infeasible import MappingError
 
 MAPS = ("TemporalMap", "SpatialMap")
@@ -67,10 +67,6 @@ class Dataflow:
         return tuple(d for d in self.directives if d.kind == CLUSTER)
 
 
-LONGEST_SIZE = 200
-"""Characters of a size or offset."""
-
-
 def size_of(text: str, dims: MappingABC[str, int]) -> int:
     """Value of a size or offset: a sum of numbers and ``Sz(dim)``.
 
@@ -81,7 +77,7 @@ def size_of(text: str, dims: MappingABC[str, int]) -> int:
     Raises:
         DataflowError: The text is no such sum, or a dimension is not in `dims`.
     """
-    if text.isdecimal():
+    if text.isdigit():
         return int(text)
     total, position = 0, 0
     while position < len(text):
@@ -149,9 +145,7 @@ class TokenReader:
         return DataflowError(f"{self.path}:{self.line}: {message}")
 
 
-def parse_dataflow(
-    text: str, constants: MappingABC[str, int] | None = None, path: str = "dataflow"
-) -> Dataflow:
+def parse_dataflow(text: str, constants: MappingABC[str, int] | None = None) -> Dataflow:
     """Parse directives, as they stand inside ``Dataflow { }`` (the braces may be there too).
 
     Sizes are kept as written; whether a model accepts them shows when it evaluates them.
@@ -159,12 +153,11 @@ def parse_dataflow(
     Args:
         text: Directives such as ``SpatialMap(1,1) K;`` with ``//`` comments.
         constants: Values of names that sizes may use.
-        path: Where the text is from, for messages.
 
     Raises:
         DataflowError: The text is not the language; names the line.
     """
-    reader = TokenReader(text, path)
+    reader = TokenReader(text)
     wrapped = reader.peek() == "Dataflow"
     if wrapped:
         reader.take()
@@ -224,6 +217,4 @@ def _read_size(reader: TokenReader, constants: MappingABC[str, int]) -> str:
         text += token
     if not text:
         raise reader.error(f"expected a size, got {reader.peek() or 'the end'!r}")
-    if len(text) > LONGEST_SIZE:
-        raise reader.error(f"size {brief(text)}: expected at most {LONGEST_SIZE} characters")
     return text

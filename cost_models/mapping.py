@@ -56,7 +56,7 @@ class Mapping:
     def __post_init__(self) -> None:
         for field in ("orders", "parallel", "tiles", "parallel2", "units", "bypass"):
             value = getattr(self, field)
-            if not isinstance(value, tuple | list) or len(value) != 2:
+            if isinstance(value, str) or len(value) != 2:
                 raise MappingError(
                     f"mapping.{field}: got {value!r}, expected two entries, outer level first"
                 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from common import suggest
 from cost_models.dataflow import Dataflow, DataflowError, TokenReader, read_directives
 from layers import NEST_DIMS, Layer, LayerError, LayerKind
@@ -201,7 +199,7 @@ def _read_numbers(reader: TokenReader, constants: dict[str, int]) -> dict[str, i
 
 def _whole_number(reader: TokenReader, constants: dict[str, int]) -> int:
     token = reader.peek()
-    if token not in constants and not re.fullmatch("[0-9]{1,18}", token):
+    if token not in constants and not token.isdigit():
         raise reader.error(f"expected a whole number or a Constant, got {token or 'the end'!r}")
     reader.take()
     return constants[token] if token in constants else int(token)

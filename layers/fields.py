@@ -12,6 +12,7 @@ from common import suggest
 from layers.dims import LayerKind
 from layers.layer import Layer, LayerError
 
+GEMM_FIELDS = ("M", "N", "K", "batch")
 NEST_FIELDS = ("K", "C", "Y", "X", "R", "S")
 OPTIONAL_FIELDS: dict[str, Any] = {
     "stride": 1,
@@ -20,7 +21,12 @@ OPTIONAL_FIELDS: dict[str, Any] = {
     "dilation": 1,
     "padding": (0, 0, 0, 0),
 }
-"""Fields that are written only where they differ from this."""
+"""Fields that may be left out, and what they then are."""
+
+
+def fields_of(kind: LayerKind) -> tuple[str, ...]:
+    """The fields that a layer of this kind takes, required ones first."""
+    return GEMM_FIELDS if kind is LayerKind.GEMM else (*NEST_FIELDS, *OPTIONAL_FIELDS)
 
 
 def from_fields(name: str, kind: str, values: Mapping[str, Any]) -> Layer:
@@ -29,13 +35,12 @@ def from_fields(name: str, kind: str, values: Mapping[str, Any]) -> Layer:
     Args:
         name: The layer's name.
         kind: Name of a :class:`LayerKind`, in upper or lower case.
-        values: The fields of its kind, see :mod:`layers.schema`.
+        values: The fields of :func:`fields_of`. ``K`` of a DSCONV and ``batch`` are 1 when left
+            out; for the others see `OPTIONAL_FIELDS`.
 
     Raises:
         LayerError: A field is unknown, missing or wrong.
     """
-    from layers.schema import check_fields
-
     try:
         known_kind = LayerKind(kind)
     except ValueError:
@@ -44,7 +49,22 @@ def from_fields(name: str, kind: str, values: Mapping[str, Any]) -> Layer:
             f"unknown kind {kind!r}; expected one of {', '.join(kinds)}."
             f"{suggest(str(kind).lower(), kinds)}"
         ) from None
-    given = check_fields(known_kind, values, f"layer {name!r}")
+    known = fields_of(known_kind)
+    for field in values:
+        if field not in known:
+            raise LayerError(
+                f"unknown field {field!r}; a {known_kind.lower()} takes {', '.join(known)}."
+                f"{suggest(str(field), known)}"
+            )
+    given = dict(values)
+    if known_kind is LayerKind.DSCONV:
+        given.setdefault("K", 1)
+    required = ("M", "N", "K") if known_kind is LayerKind.GEMM else NEST_FIELDS
+    missing = [field for field in required if field not in given]
+    if missing:
+        raise LayerError(
+            f"missing {', '.join(missing)}; a {known_kind.lower()} needs {', '.join(required)}"
+        )
     if known_kind is LayerKind.GEMM:
         return Layer.gemm(name, **given)
     return Layer(name, known_kind, **given)

@@ -16,7 +16,6 @@ COMMANDS = {
     "evaluate": "mapper.commands.evaluate:evaluate",
     "layers": "mapper.commands.layers:list_layers",
     "accelerators": "mapper.commands.accelerators:list_accelerators",
-    "schema": "mapper.commands.schema:schema",
     "space": "mapper.commands.space:space",
     "compare": "mapper.commands.compare:compare",
     "report": "mapper.commands.report:report",

@@ -11,7 +11,6 @@ from mpe_marl.errors import MpeError, at_least, unknown_name
 from mpe_marl.learners.config import LearnerConfig
 from mpe_marl.replay import LAWS, LAYOUTS
 from mpe_marl.worlds import SCENARIOS, make_spec
-from mpe_marl.worlds.imported import check_place
 
 
 @dataclass(frozen=True)
@@ -50,9 +49,7 @@ class TrainConfig:
     learner: LearnerConfig = field(default_factory=LearnerConfig)
 
     def __post_init__(self) -> None:
-        if ":" in self.world:
-            check_place(self.world)
-        else:
+        if ":" not in self.world:
             make_spec(self.world, self.n_agents, velocity_order=self.velocity_order)
         for what, name, known in (
             ("replay layout", self.layout, LAYOUTS),

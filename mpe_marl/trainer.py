@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from mpe_marl.clock import Clock
 from mpe_marl.config import TrainConfig
+from mpe_marl.errors import MpeError
 from mpe_marl.learners import make_learner
 from mpe_marl.replay import Replay, Schema, Transition
 from mpe_marl.worlds import BatchEnv, BatchWorlds, make_spec
@@ -32,10 +34,16 @@ def make_env(config: TrainConfig) -> BatchEnv:
 
             return Mpe2Worlds(spec, config.n_worlds)
         return BatchWorlds(spec, config.n_worlds)
-    from mpe_marl.worlds.imported import imported
     from mpe_marl.worlds.parallel import AnyWorlds
 
-    return AnyWorlds(imported(config.world), config.n_worlds)
+    module, _, name = config.world.partition(":")
+    try:
+        make = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise MpeError(
+            f"world {config.world!r} cannot be imported ({error}); expected module:function."
+        ) from None
+    return AnyWorlds(make, config.n_worlds)
 
 
 @dataclass

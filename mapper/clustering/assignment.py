@@ -126,11 +126,25 @@ class Assignment:
         Raises:
             AssignmentError: The data has another form.
         """
-        from mapper.clustering.assignment_file import check
-
-        given = check(data, path, AssignmentError)
+        if not isinstance(data, dict) or "agents" not in data:
+            raise AssignmentError(
+                f"{path}: expected a mapping with the key 'agents', a list of lists of parameters"
+            )
+        unknown = sorted(set(data) - {"agents", "source"})
+        if unknown:
+            raise AssignmentError(f"{path}: unknown key {unknown[0]!r}; expected agents, source")
+        agents, source = data["agents"], data.get("source") or {}
+        if not isinstance(agents, list) or not agents:
+            raise AssignmentError(f"{path}.agents: got {agents!r}, expected a list of lists")
+        for number, agent in enumerate(agents):
+            if not isinstance(agent, list) or not all(isinstance(name, str) for name in agent):
+                raise AssignmentError(
+                    f"{path}.agents.{number}: got {agent!r}, expected a list of parameter names"
+                )
+        if not isinstance(source, dict):
+            raise AssignmentError(f"{path}.source: got {source!r}, expected a mapping")
         try:
-            return cls(tuple(map(tuple, given.agents)), given.source or {})
+            return cls(tuple(tuple(agent) for agent in agents), source)
         except AssignmentError as error:
             raise AssignmentError(f"{path}: {error}") from None
 

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from mapper.commands.options import JsonFlag
 
 UNLIMITED = "unlimited"
 
 
-def list_accelerators(
-    template: Annotated[
-        bool, typer.Option("--template", help="Print a file with every field, to fill in.")
-    ] = False,
-    as_json: JsonFlag = False,
-) -> None:
+def list_accelerators(as_json: JsonFlag = False) -> None:
     """List the accelerators that have a name; any other is a YAML file with the same fields."""
-    from cost_models import PRESETS, accelerator_template
+    from cost_models import PRESETS
     from runs import Column, print_json, print_rows
 
-    if template:
-        print(accelerator_template(), end="")
-        return
     if as_json:
         print_json([{"name": name, **chip.to_dict()} for name, chip in PRESETS.items()])
         return

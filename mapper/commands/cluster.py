@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from common import suggest
 from mapper.commands import completion
 from mapper.commands.options import (
     AcceleratorOption,
@@ -72,19 +71,9 @@ def cluster(
     from maestro_env import Problem
     from mapper.clustering import cluster as build_tree
     from mapper.clustering import correlate
-    from mapper.clustering.correlation import METHODS
     from mapper.clustering.dataset import Dataset, collect
-    from mapper.clustering.tree import LINKAGES
 
     budget = _budget(agents)
-    for option, name, known in (
-        ("--correlation", correlation, METHODS),
-        ("--linkage", linkage, LINKAGES),
-    ):
-        if name not in known:
-            raise OptionError(
-                f"{option}: got {name!r}, expected {', '.join(known)}.{suggest(name, known)}"
-            )
     if not 0 < top <= 100:
         raise OptionError(f"--top: got {top:g}, expected a share above 0 and up to 100 [%]")
     if threshold is not None and not 0 <= threshold < float("inf"):

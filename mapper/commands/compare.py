@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from common.command_line import MOST_THREADS
 from mapper.commands import completion
 from mapper.commands.options import (
     DEFAULT_STORE,
+    MOST_PROCESSES,
     MOST_SAMPLES,
     MOST_SEEDS,
     AcceleratorOption,
@@ -52,7 +52,7 @@ def compare(
             "--methods",
             "-m",
             help="Searchers, with commas; `all` is every installed one but exhaustive. Options of "
-            "one: ga:population=50:offspring=50.",
+            "one: ga:population=50:offspring=50. module:Class is a searcher of your own.",
             autocompletion=completion.method_lists,
         ),
     ] = "all",
@@ -72,7 +72,7 @@ def compare(
     workers: Annotated[
         int,
         typer.Option(
-            min=0, max=MOST_THREADS, help="Processes, one thread each; 0 takes one a core."
+            min=0, max=MOST_PROCESSES, help="Processes, one thread each; 0 takes one a core."
         ),
     ] = 0,
     ray_address: Annotated[

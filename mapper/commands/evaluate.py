@@ -111,7 +111,7 @@ def _pairs_of_file(layer: Layer | None, path: Path) -> list[Pair]:
 
     text = read_text(path, DataflowError, "MAESTRO's directives (.m)")
     if "Network" not in text:
-        directives = parse_dataflow(text, path=str(path))
+        directives = parse_dataflow(text)
         if not directives.directives:
             raise DataflowError(f"{path}: no directives; expected lines such as SpatialMap(1,1) K;")
         if layer is None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from common import suggest
-from common.command_line import LARGEST_SEED
 from mapper.commands import completion
 from mapper.output import check_writable
 
@@ -25,9 +24,11 @@ class OptionError(ValueError):
     """A command's option that cannot be used as given."""
 
 
+MOST_PROCESSES = 1024
 MOST_SAMPLES = 10**15
 MOST_SEEDS = 10_000
-"""What options refuse to go beyond."""
+LARGEST_SEED = 2**63 - 1
+"""What options refuse to go beyond; a store cannot keep a larger seed."""
 
 _LAYER = typer.Option(
     "--layer",

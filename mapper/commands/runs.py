@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -69,9 +68,8 @@ def show_run(
 def remove_runs(
     runs: Annotated[list[str], typer.Argument(help="Numbers, or beginnings of keys.")],
     store: StoreOption = DEFAULT_STORE,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove them without asking.")] = False,
 ) -> None:
-    """Remove runs with all they recorded; it is said what goes, and asked."""
+    """Remove runs with all they recorded."""
     from runs import Store, StoreError
 
     with Store.open(store, create=False) as opened:
@@ -82,35 +80,8 @@ def remove_runs(
             raise StoreError(
                 f"run {busy[0].id}: {busy[0].name} is being done by a process; stop that first"
             )
-        for run in found:
-            say(f"{run.id}: {run.name} ({run.standing}, {run.samples:,} samples)")
-        for damaged in opened.damaged():
-            if damaged.id in numbers:
-                say(f"{damaged.id}: {damaged.name} (damaged)")
-        if not yes and not _agreed(len(numbers)):
-            say("nothing was removed")
-            return
         removed = opened.remove(numbers)
-    say(f"removed {_runs(removed)}")
-
-
-def _agreed(count: int) -> bool:
-    """Whether the person wants so many runs removed.
-
-    Raises:
-        OptionError: There is nobody to ask.
-    """
-    if not _asked_here():
-        raise OptionError(f"rm: {_runs(count)} would go; nobody can be asked here, so give --yes")
-    return typer.confirm(f"Remove {_runs(count)} with all they recorded?", default=False)
-
-
-def _asked_here() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty()
-
-
-def _runs(count: int) -> str:
-    return f"{count} {'run' if count == 1 else 'runs'}"
+    say(f"removed {removed} {'run' if removed == 1 else 'runs'}")
 
 
 def _summary(run: StoredRun) -> dict[str, Any]:

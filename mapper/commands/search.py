@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from common.command_line import MOST_THREADS
 from mapper.commands import completion
 from mapper.commands.options import (
     MOST_SAMPLES,
@@ -29,9 +28,7 @@ from mapper.commands.options import (
 )
 
 if TYPE_CHECKING:
-    from baselines import Searcher
     from layers import Layer
-    from mapper.problem_spec import ProblemSpec
 
 SPACE_OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search")
 """Options of a map space that the command line sets."""
@@ -60,7 +57,7 @@ def search(
     method: Annotated[
         str | None,
         typer.Option(
-            help="Searcher, such as ga or random.",
+            help="Searcher, such as ga or random, or module:Class of your own.",
             show_default="marl, or ga without the extra rl",
             autocompletion=completion.methods,
         ),
@@ -131,7 +128,6 @@ def search(
         int | None,
         typer.Option(
             min=1,
-            max=MOST_THREADS,
             help="Of --network: processes of one thread each, for layers that take nothing over.",
             show_default="this process",
         ),
@@ -211,22 +207,9 @@ def search(
         if given is not None:
             raise OptionError(f"{flag}: a single layer has one search; give --network N")
     assert layer is not None
-    spec = spec_of(layers.parse(layer), layer).complete()
-    _check_agents(baselines.load(what["method"], **options), spec)
-    search_layer(SearchRun(spec, **what), store, out, as_json)
-
-
-def _check_agents(searcher: Searcher, spec: ProblemSpec) -> None:
-    """Read the file of an assignment before anything is said or done.
-
-    Raises:
-        AssignmentError: It cannot be read, or does not fit the layer.
-    """
-    agents = getattr(searcher.config, "agents", None)
-    if isinstance(agents, str) and agents != "auto" and not agents.isdecimal():
-        from mapper.marl.agents import resolve
-
-        resolve(agents, spec.build())
+    baselines.load(what["method"], **options)
+    run = SearchRun(spec_of(layers.parse(layer), layer).complete(), **what)
+    search_layer(run, store, out, as_json)
 
 
 def _of_marl(method: str | None, *words: str | None, **options: Any) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from mpe_marl.errors import MpeError
 from mpe_marl.learners import acting, nets
 from mpe_marl.learners.bank import Bank
 from mpe_marl.learners.config import LearnerConfig
-from mpe_marl.learners.device import usable_device
 from mpe_marl.learners.heads import Head
 from mpe_marl.replay import Batch, Replay, Schema
 from runs import make_generator, pack_generator, unpack_generator
@@ -41,7 +40,7 @@ class Learner:
     def __init__(self, schema: Schema, config: LearnerConfig, seed: int = 0) -> None:
         self.schema, self.config = schema, config
         self.head = Head(config, schema.act_dim, schema.discrete)
-        self.device = usable_device(config.device)
+        self.device = _device(config.device)
         self.dtype = {"float32": torch.float32, "float64": torch.float64}[config.dtype]
         start = torch.Generator().manual_seed(seed)
         n, obs, act = schema.n_agents, schema.obs_dim, schema.act_dim
@@ -167,3 +166,15 @@ def report_errors(replay: Replay, batch: Batch, errors: Tensor) -> None:
 
 def _sigmoid(x: NDArray[Any]) -> NDArray[np.float32]:
     return np.asarray(1.0 / (1.0 + np.exp(-x)), dtype=np.float32)
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise MpeError(f"device {name!r} cannot be used ({reason}); try 'cpu'.") from None
+    return device

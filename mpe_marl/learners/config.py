@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from mpe_marl.errors import MpeError, at_least, unknown_name
@@ -53,8 +52,8 @@ class LearnerConfig:
             raise unknown_name("update mode", self.mode, MODES)
         at_least("hidden", self.hidden, 1)
         for name in ("lr", "clip"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise MpeError(f"{name}={getattr(self, name)}; expected a finite number > 0.")
+            if not getattr(self, name) > 0:
+                raise MpeError(f"{name}={getattr(self, name)}; expected a number > 0.")
         for name in ("tau", "gamma"):
             if not 0 <= getattr(self, name) <= 1:
                 raise MpeError(f"{name}={getattr(self, name)}; expected a number in [0, 1].")

@@ -39,9 +39,7 @@ def open_engine(location: str, *, create: bool) -> Engine:
         reading = path is not None and not create and not _writable(path)
         engine = _make_engine(location, path, reading=reading)
         bring_up_to_date(engine, _shown(location), create=create, writable=not reading)
-    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
-        if isinstance(error, StoreError):
-            raise
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise StoreError(
             f"store {_shown(location)!r}: {error}; expected a file path or a database URL, with "
             "its driver installed"
@@ -146,5 +144,5 @@ def _shown(location: str) -> str:
         return location
     try:
         return make_url(location).render_as_string(hide_password=True)
-    except (ArgumentError, ValueError):  # ValueError: a port that is no number
+    except ArgumentError:
         return location

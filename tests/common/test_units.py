@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from common import engineering, printable
@@ -47,7 +47,6 @@ def test_more_digits_where_asked() -> None:
     assert engineering(1_525_030, "cycles", digits=4) == "1.525 Mcycles"
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.floats(1e-15, 1e20), st.sampled_from(["nJ", "mW", "cycles", "B", "s"]))
 def test_what_is_shown_is_the_value_to_three_digits(value: float, unit: str) -> None:
     powers = {"a": -18, "f": -15, "p": -12, "n": -9, "µ": -6, "m": -3, "k": 3, "M": 6, "G": 9}
@@ -76,7 +75,6 @@ def test_nothing_that_a_terminal_obeys_is_left(text: str, seen: str) -> None:
     assert printable(text) == seen
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.text())
 def test_every_text_can_be_printed_in_one_line(text: str) -> None:
     seen = printable(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from runs import Column, print_rows
@@ -23,7 +23,6 @@ def extents(draw: st.DrawFn) -> Extent:
     )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.lists(extents(), min_size=1, max_size=12), st.integers(10, 160))
 def test_what_fits_stays_and_what_stays_is_whole(columns: list[Extent], room: int) -> None:
     layout = fit(columns, room)
@@ -39,7 +38,6 @@ def test_what_fits_stays_and_what_stays_is_whole(columns: list[Extent], room: in
         assert layout.widths == tuple(column.full for column in columns)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.lists(extents(), min_size=2, max_size=12), st.integers(10, 160))
 def test_tables_below_each_other_hold_every_column_once(columns: list[Extent], room: int) -> None:
     layouts = split(columns, room)
