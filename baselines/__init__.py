@@ -1,21 +1,10 @@
-"""Searchers behind one interface, one a file."""
+"""Searchers behind one interface, one a file, and what they are made of.
 
-from baselines.searcher import (
-    BaseSearcher,
-    Capabilities,
-    Searcher,
-    SearcherError,
-    SearchResult,
-    load,
-    names,
-)
+Everything that other packages use is a name of this package; `__init__.pyi` says in which module it
+lives, and that module is imported when the name is first used. The exception is
+:mod:`baselines.conformance`, the tests that third parties inherit.
+"""
 
-__all__ = [
-    "BaseSearcher",
-    "Capabilities",
-    "SearchResult",
-    "Searcher",
-    "SearcherError",
-    "load",
-    "names",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from baselines.checks import check_positive, check_shares
 from baselines.initial_population import feasible_start
 from baselines.operators import Moves
-from baselines.searcher import BaseSearcher, positive, share
+from baselines.searcher import BaseSearcher
 from maestro_env import Problem
 
 
@@ -35,14 +36,14 @@ class AnnealingConfig:
     horizon: int = 20_000
 
     def __post_init__(self) -> None:
-        positive(
+        check_positive(
             chains=self.chains,
             hot=self.hot,
             cold=self.cold,
             cycles=self.cycles,
             horizon=self.horizon,
         )
-        share(far=self.far, exchange=self.exchange)
+        check_shares(far=self.far, exchange=self.exchange)
 
 
 class Annealing(BaseSearcher):

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
+from baselines.checks import check_positive
 from baselines.dedup import Dedup
 from baselines.extras import require
-from baselines.nest_features import nest_features
+from baselines.features import nest_features
 from baselines.operators import Moves
-from baselines.searcher import BaseSearcher, Capabilities, positive
+from baselines.searcher import BaseSearcher, Capabilities
 from baselines.torch_threads import one_thread
 from baselines.window import batch_size, best_and_newest
 from maestro_env import Problem
@@ -48,7 +49,7 @@ class BoConfig:
     growth: float = 1.1
 
     def __post_init__(self) -> None:
-        positive(
+        check_positive(
             startup=self.startup,
             candidates=self.candidates,
             local=self.local,

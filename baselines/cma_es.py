@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from baselines.checks import check_positive
 from baselines.extras import require
-from baselines.searcher import BaseSearcher, Capabilities, positive
+from baselines.searcher import BaseSearcher, Capabilities
 from maestro_env import MapSpace, Problem
 from maestro_env.evaluation import FloatArray
 from maestro_env.map_space import IntArray
@@ -32,7 +33,7 @@ class CmaEsConfig:
     patience: int = 40
 
     def __post_init__(self) -> None:
-        positive(
+        check_positive(
             population=self.population,
             sigma=self.sigma,
             growth=self.growth,

@@ -137,6 +137,21 @@ class SearcherConformance:
                 assert again == result.best_value
                 assert bests[-1] == result.best_value
 
+    def test_the_result_says_what_was_found(self) -> None:
+        """Mapping, cost and bound, where it gives them, belong to the best value."""
+        for problem in self.problems():
+            result = _record(self.make(), problem, self.budget, seed=3)[0]
+            if result.best_action is None:
+                continue
+            found = problem.look(result.best_action[None])
+            if result.mapping is not None:
+                assert result.mapping == found.mappings[0], "mapping of another action"
+            if result.cost is not None:
+                assert result.cost == found.costs[0], "cost of another action"
+            if result.bound is not None:
+                assert result.bound <= result.best_value * (1.0 + 1e-12), "bound above the value"
+            assert result.gap is None or result.gap >= -1e-12
+
     def test_save_and_resume_equals_uninterrupted(self) -> None:
         """A run cut off in its middle continues with the same samples."""
         problem = self.problems()[0]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.searcher import BaseSearcher, positive, share
+from baselines.checks import check_positive, check_shares
+from baselines.searcher import BaseSearcher
 from maestro_env import Problem
 from maestro_env.map_space import IntArray
 
@@ -32,13 +33,13 @@ class CrossEntropyConfig:
     patience: int = 20
 
     def __post_init__(self) -> None:
-        positive(
+        check_positive(
             population=self.population,
             elites=self.elites,
             rate=self.rate,
             patience=self.patience,
         )
-        share(elites=self.elites, rate=self.rate, floor=self.floor)
+        check_shares(elites=self.elites, rate=self.rate, floor=self.floor)
 
 
 class CrossEntropy(BaseSearcher):

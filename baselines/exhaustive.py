@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from baselines.checks import check_positive
 from baselines.enumeration import Enumeration, compute_cycles
-from baselines.searcher import BaseSearcher, Capabilities, SearcherError, positive
+from baselines.searcher import BaseSearcher, Capabilities, SearcherError
 from cost_models import MappingBatch, Symmetry, capabilities_of
 from maestro_env import Problem
 from maestro_env.bounds import figure_bounds
@@ -32,7 +33,7 @@ class ExhaustiveConfig:
     bands: tuple[float, ...] = (1.05, 1.5, 3.0, 10.0, float("inf"))
 
     def __post_init__(self) -> None:
-        positive(batch=self.batch, max_structures=self.max_structures)
+        check_positive(batch=self.batch, max_structures=self.max_structures)
         if not self.bands or self.bands[-1] != float("inf"):
             raise ValueError(f"bands: got {self.bands!r}, expected the last to be inf")
 

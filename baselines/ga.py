@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from baselines.checks import check_positive, check_shares
 from baselines.dedup import Dedup
+from baselines.initial_population import inner_tiles, sampled, scattered
 from baselines.operators import Moves
-from baselines.searcher import BaseSearcher, positive, share
+from baselines.searcher import BaseSearcher
 from maestro_env import Problem
 from maestro_env.evaluation import FloatArray
 from maestro_env.map_space import IntArray
@@ -29,6 +31,7 @@ class GAConfig:
         patience: Generations without improvement before all but the best are drawn anew.
         carry: Whether a restart keeps the best; without it the new parents search on their own.
         start_share: Most of the budget that the search for a feasible start may spend.
+        unit_tiles: Share of the random parents whose inner tiles are all the smallest.
     """
 
     population: int = 150
@@ -41,20 +44,22 @@ class GAConfig:
     patience: int = 25
     start_share: float = 0.1
     carry: bool = False
+    unit_tiles: float = 0.5
 
     def __post_init__(self) -> None:
-        positive(
+        check_positive(
             population=self.population,
             offspring=self.offspring,
             tournament=self.tournament,
             rate=self.rate,
             patience=self.patience,
         )
-        share(
+        check_shares(
             crossover=self.crossover,
             far=self.far,
             exchange=self.exchange,
             start_share=self.start_share,
+            unit_tiles=self.unit_tiles,
         )
 
 
@@ -67,81 +72,70 @@ class GeneticAlgorithm(BaseSearcher):
     config: GAConfig
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        moves, dedup = Moves(problem.space), Dedup(problem)
-        actions, values = self._start(problem, rng, dedup)
+        _Search(problem, self.config, rng).run()
+
+
+class _Search:
+    """One search; its parents are sorted, best first."""
+
+    def __init__(self, problem: Problem, config: GAConfig, rng: np.random.Generator) -> None:
+        self.problem, self.config, self.rng = problem, config, rng
+        self.moves, self.dedup = Moves(problem.space), Dedup(problem)
+        self.inner_tiles = inner_tiles(problem.space)
+        self.actions: IntArray = np.empty((0, len(problem.space.nvec)), np.int64)
+        self.values: FloatArray = np.empty(0)
+
+    def run(self) -> None:
+        """Search in epochs, until the budget is used up."""
         while True:
-            actions, values = self._epoch(problem, rng, moves, dedup, actions, values)
-            best = actions[:1], values[:1]
-            actions, values = self._start(problem, rng, dedup)
+            best = self.actions[:1], self.values[:1]
+            self.actions, self.values = self._start()
             if self.config.carry:
-                actions = np.concatenate([best[0], actions])
-                values = np.concatenate([best[1], values])
+                self._join(*best)
+            self._epoch()
 
-    def _start(
-        self, problem: Problem, rng: np.random.Generator, dedup: Dedup
-    ) -> tuple[IntArray, FloatArray]:
+    def _start(self) -> tuple[IntArray, FloatArray]:
         """Random parents: draws until enough are feasible, or a share of the budget is used up."""
-        config, space = self.config, problem.space
-        limit = np.inf if problem.remaining is None else config.start_share * problem.remaining
-        actions, values = np.empty((0, len(space.nvec)), np.int64), np.empty(0)
-        while True:
-            drawn = dedup.fill(
-                lambda n: space.sample(n, rng), config.population, lambda n: space.sample(n, rng)
-            )
-            actions = np.concatenate([actions, drawn])
-            values = np.concatenate([values, problem.evaluate(drawn).values])
-            enough = np.isfinite(values).sum() >= config.population / 5
-            if enough or len(values) >= limit:
-                return self._select(actions, values)
+        count = self.config.population
 
-    def _select(self, actions: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
-        order = np.argsort(values, kind="stable")[: self.config.population]
-        return actions[order], values[order]
+        def draw() -> IntArray:
+            return self.dedup.fill(self._scattered, count, self._scattered)
 
-    def _epoch(
-        self,
-        problem: Problem,
-        rng: np.random.Generator,
-        moves: Moves,
-        dedup: Dedup,
-        actions: IntArray,
-        values: FloatArray,
-    ) -> tuple[IntArray, FloatArray]:
+        return sampled(self.problem, draw, count, count / 5, self.config.start_share)
+
+    def _scattered(self, count: int) -> IntArray:
+        nvec, share = self.problem.space.nvec, self.config.unit_tiles
+        return scattered(nvec, self.inner_tiles, count, self.rng, share)
+
+    def _join(self, actions: IntArray, values: FloatArray) -> None:
+        """Compete for places among the parents; the older one wins a tie."""
+        every = np.concatenate([self.values, values])
+        best = np.argsort(every, kind="stable")[: self.config.population]
+        self.actions = np.concatenate([self.actions, actions])[best]
+        self.values = every[best]
+
+    def _epoch(self) -> None:
         """Generations until the best of this population has not improved for `patience` of them."""
-        stale, best = 0, values[0]
+        stale, best = 0, self.values[0]
         while stale < self.config.patience:
-            parents = actions
+            children = self.dedup.fill(self._breed, self.config.offspring, self._scattered)
+            self._join(children, self.problem.evaluate(children).values)
+            stale = 0 if self.values[0] < best else stale + 1
+            best = self.values[0]
 
-            def breed(count: int, parents: IntArray = parents) -> IntArray:
-                return self._breed(problem, rng, moves, parents, count)
-
-            children = dedup.fill(
-                breed, self.config.offspring, lambda n: problem.space.sample(n, rng)
-            )
-            found = problem.evaluate(children).values
-            actions, values = self._select(
-                np.concatenate([actions, children]), np.concatenate([values, found])
-            )
-            stale = 0 if values[0] < best else stale + 1
-            best = values[0]
-        return actions, values
-
-    def _breed(
-        self,
-        problem: Problem,
-        rng: np.random.Generator,
-        moves: Moves,
-        actions: IntArray,
-        count: int,
-    ) -> IntArray:
-        """Children of tournament winners (rows of `actions` are sorted, best first)."""
-        config = self.config
-        first = actions[rng.integers(0, len(actions), (count, config.tournament)).min(axis=1)]
-        second = actions[rng.integers(0, len(actions), (count, config.tournament)).min(axis=1)]
-        crossed = moves.crossover(first, second, rng)
+    def _breed(self, count: int) -> IntArray:
+        """Children of tournament winners."""
+        config, rng = self.config, self.rng
+        first, second = self._winners(count), self._winners(count)
+        crossed = self.moves.crossover(first, second, rng)
         children = np.where((rng.random(count) < config.crossover)[:, None], crossed, first)
-        mutated = moves.mutate(children, rng, config.rate, config.far)
+        mutated = self.moves.mutate(children, rng, config.rate, config.far)
         children = np.where((rng.random(count) < 0.9)[:, None], mutated, children)
-        exchanged = moves.exchange(children, rng)
+        exchanged = self.moves.exchange(children, rng)
         children = np.where((rng.random(count) < config.exchange)[:, None], exchanged, children)
-        return problem.space.canonical(children)
+        return self.problem.space.canonical(children)
+
+    def _winners(self, count: int) -> IntArray:
+        draws = self.rng.integers(0, len(self.actions), (count, self.config.tournament))
+        rows: IntArray = draws.min(axis=1)
+        return self.actions[rows]

@@ -7,9 +7,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from baselines.checks import check_positive, check_shares
 from baselines.dedup import Dedup
 from baselines.gamma_operators import GammaOperators
-from baselines.searcher import BaseSearcher, positive, share
+from baselines.searcher import BaseSearcher
 from maestro_env import Problem
 from maestro_env.evaluation import FloatArray
 from maestro_env.map_space import IntArray
@@ -53,9 +54,10 @@ class GammaConfig:
     repeats: bool = False
 
     def __post_init__(self) -> None:
-        positive(population=self.population, tile_times=self.tile_times)
+        check_positive(population=self.population, tile_times=self.tile_times)
         counts = ("population", "tile_times", "min_levels", "repeats")
-        share(**{f.name: getattr(self, f.name) for f in fields(self) if f.name not in counts})
+        rates = [f.name for f in fields(self) if f.name not in counts]
+        check_shares(**{name: getattr(self, name) for name in rates})
         if self.min_levels not in (1, 2):
             raise ValueError(f"min_levels: got {self.min_levels!r}, expected 1 or 2")
 

@@ -1,35 +1,85 @@
-"""Where a search starts: random samples until enough of them are feasible."""
+"""Where a search starts: random mappings, and samples of them until enough are feasible."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from maestro_env import Problem
+from maestro_env import MapSpace, Problem
 from maestro_env.evaluation import FloatArray
 from maestro_env.map_space import IntArray
+
+
+def inner_tiles(space: MapSpace) -> IntArray:
+    """Columns of the inner tiles in an action."""
+    return np.flatnonzero([p.kind == "tile" and p.level == 1 for p in space.parameters])
+
+
+def scattered(
+    nvec: IntArray, tiles: IntArray, count: int, rng: np.random.Generator, unit_tiles: float
+) -> IntArray:
+    """Random actions, of which a share has the smallest inner tiles.
+
+    So do GAMMA's first genomes (Kao and Krishna, ICCAD 2020): the parallel dimension then has the
+    most steps to spread over the PEs, and the tiles fit the smallest buffer.
+
+    Args:
+        nvec: ``(P,)`` choices of each parameter.
+        tiles: Columns of the inner tiles, see :func:`inner_tiles`.
+        count: How many.
+        rng: Randomness.
+        unit_tiles: Share whose inner tiles are all the smallest.
+
+    Returns:
+        ``(count, P)`` int64.
+    """
+    actions = rng.integers(0, nvec, (count, len(nvec)))
+    unit = rng.random(count) < unit_tiles
+    actions[np.ix_(unit, tiles)] = 0
+    return actions
+
+
+def sampled(
+    problem: Problem, draw: Callable[[], IntArray], keep: int, enough: float, share: float
+) -> tuple[IntArray, FloatArray]:
+    """The best of what is drawn until enough of it is feasible.
+
+    Args:
+        problem: Samples are spent on it.
+        draw: Gives ``(B, P)`` actions.
+        keep: Actions to return at most; feasible ones come first.
+        enough: Feasible samples after which no more are drawn.
+        share: Most of the remaining budget to spend before infeasible ones are taken too.
+
+    Returns:
+        ``(n, P)`` actions and their ``(n,)`` values, best first; ``n <= keep``.
+    """
+    limit = np.inf if problem.remaining is None else share * problem.remaining
+    actions, values = np.empty((0, len(problem.space.nvec)), np.int64), np.empty(0)
+    while True:
+        drawn = draw()
+        actions = np.concatenate([actions, drawn])
+        values = np.concatenate([values, problem.evaluate(drawn).values])
+        if np.isfinite(values).sum() >= enough or len(values) >= limit:
+            best = np.argsort(values, kind="stable")[:keep]
+            return actions[best], values[best]
 
 
 def feasible_start(
     problem: Problem, rng: np.random.Generator, count: int, share: float = 0.2
 ) -> tuple[IntArray, FloatArray]:
-    """The best of random samples, drawn until enough of them are feasible.
+    """``(count, P)`` canonical actions and their values: the best of uniform ones, see `sampled`.
 
     Args:
         problem: Samples are spent on it.
         rng: Randomness.
-        count: Starts wanted; feasible ones come first.
-        share: Most of the remaining budget to spend before infeasible starts are taken too.
-
-    Returns:
-        ``(count, P)`` canonical actions and their ``(count,)`` values, best first.
+        count: Starts wanted, and feasible samples that are enough.
+        share: Most of the remaining budget to spend.
     """
     space = problem.space
-    limit = np.inf if problem.remaining is None else share * problem.remaining
-    actions, values = np.empty((0, len(space.nvec)), np.int64), np.empty(0)
-    while True:
-        drawn = space.canonical(space.sample(max(count, 16), rng))
-        actions = np.concatenate([actions, drawn])
-        values = np.concatenate([values, problem.evaluate(drawn).values])
-        if np.isfinite(values).sum() >= count or len(values) >= limit:
-            best = np.argsort(values, kind="stable")[:count]
-            return actions[best], values[best]
+
+    def draw() -> IntArray:
+        return space.canonical(space.sample(max(count, 16), rng))
+
+    return sampled(problem, draw, count, count, share)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from baselines.checks import check_positive, check_shares
 from baselines.initial_population import feasible_start
 from baselines.operators import Moves
-from baselines.searcher import BaseSearcher, positive, share
+from baselines.searcher import BaseSearcher
 from maestro_env import Problem
 from maestro_env.map_space import IntArray
 
@@ -29,8 +30,8 @@ class LocalConfig:
     kicked: float = 3.0
 
     def __post_init__(self) -> None:
-        positive(starts=self.starts, kicked=self.kicked)
-        share(kick=self.kick)
+        check_positive(starts=self.starts, kicked=self.kicked)
+        check_shares(kick=self.kick)
 
 
 class LocalSearch(BaseSearcher):

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from baselines.checks import check_positive
 from baselines.extras import require
-from baselines.searcher import BaseSearcher, Capabilities, positive
+from baselines.searcher import BaseSearcher, Capabilities
 from maestro_env import Problem
 
 
@@ -44,7 +45,7 @@ class PpoConfig:
     reward: str = "relative"
 
     def __post_init__(self) -> None:
-        positive(
+        check_positive(
             worlds=self.worlds,
             steps=self.steps,
             batch=self.batch,

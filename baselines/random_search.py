@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.searcher import BaseSearcher, Capabilities, positive
+from baselines.checks import check_positive
+from baselines.searcher import BaseSearcher, Capabilities
 from maestro_env import Problem
 
 
@@ -21,7 +22,7 @@ class RandomConfig:
     batch: int = 1024
 
     def __post_init__(self) -> None:
-        positive(batch=self.batch)
+        check_positive(batch=self.batch)
 
 
 class RandomSearch(BaseSearcher):

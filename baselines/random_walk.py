@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from baselines.checks import check_positive
 from baselines.operators import Moves
-from baselines.searcher import BaseSearcher, Capabilities, positive
+from baselines.searcher import BaseSearcher, Capabilities
 from maestro_env import Problem
 
 
@@ -24,7 +25,7 @@ class RandomWalkConfig:
     length: int = 50
 
     def __post_init__(self) -> None:
-        positive(walkers=self.walkers, length=self.length)
+        check_positive(walkers=self.walkers, length=self.length)
 
 
 class RandomWalk(BaseSearcher):

@@ -1,21 +1,20 @@
-"""The interface of a searcher, what all of them share, and the registry of those installed."""
+"""The interface of a searcher, and what all of them share."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from importlib.metadata import entry_points
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from common import brief, suggest
+from baselines.checks import check_types
+from common import suggest
+from cost_models import Cost, Mapping
 from maestro_env import BudgetExhausted, Problem
 from maestro_env.map_space import IntArray
-
-ENTRY_POINT_GROUP = "mapper.searchers"
 
 
 class SearcherError(ValueError):
@@ -54,6 +53,10 @@ class SearchResult:
         samples: Samples spent.
         improvements: ``(n, value)`` for every sample `n` (from 1) that lowered the best value.
         proven: Whether the whole space was searched, so that `best_value` is its optimum.
+        mapping: The mapping of `best_action`; None if a searcher does not give it.
+        cost: Its cost; None likewise.
+        bound: No mapping of the space has a lower value, in the objective's unit; None where
+            nothing is known.
     """
 
     best_action: IntArray | None
@@ -61,16 +64,37 @@ class SearchResult:
     samples: int
     improvements: tuple[tuple[int, float], ...]
     proven: bool = False
+    mapping: Mapping | None = None
+    cost: Cost | None = None
+    bound: float | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """How far above the optimum `best_value` may be, as a share; 0 where it is proven."""
+        if self.proven and math.isfinite(self.best_value):
+            return 0.0
+        if self.bound is None or not self.bound > 0 or not math.isfinite(self.best_value):
+            return None
+        return self.best_value / self.bound - 1.0
 
     @classmethod
-    def of(cls, problem: Problem, proven: bool = False) -> SearchResult:
-        """The result that a problem's counters hold."""
-        best = None if problem.best_action is None else problem.best_action.copy()
-        return cls(best, problem.best_value, problem.samples, tuple(problem.improvements), proven)
+    def of(cls, problem: Problem, proven: bool = False, bound: float | None = None) -> SearchResult:
+        """The result that a problem's counters hold.
 
-
-LARGEST_OPTION = 1e15
-"""No number among a searcher's options reaches this."""
+        Args:
+            problem: What was searched.
+            proven: Whether its best value is the optimum.
+            bound: A lower bound that the search proved; otherwise the physical one is given, or
+                the value itself where it is proven.
+        """
+        if bound is None:
+            bound = problem.best_value if proven else problem.bound
+        counted = problem.best_value, problem.samples, tuple(problem.improvements), proven
+        if problem.best_action is None:
+            return cls(None, *counted, bound=bound)
+        best = problem.best_action.copy()
+        found = problem.look(best[None])
+        return cls(best, *counted, found.mappings[0], found.costs[0], bound)
 
 
 @runtime_checkable
@@ -147,77 +171,3 @@ class BaseSearcher(ABC):
     @abstractmethod
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         """Ask `problem` for samples until it raises BudgetExhausted, or until done."""
-
-
-_KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
-    "int": (int, "a whole number"),
-    "float": ((int, float), "a finite number"),
-    "bool": (bool, "true or false"),
-    "str": (str, "a text"),
-}
-"""Plain types of config fields: what a value is, and what a message says."""
-
-
-def check_types(config: type[Any], options: Mapping[str, Any]) -> None:
-    """Check options against the plain types of a config's fields; other fields check themselves.
-
-    Raises:
-        ValueError: A value is of another type, infinite or not a number.
-    """
-    for field in fields(config):
-        if field.name not in options or field.type not in _KINDS:
-            continue
-        value = options[field.name]
-        kind, expected = _KINDS[str(field.type)]
-        if not isinstance(value, kind) or (isinstance(value, bool) and field.type != "bool"):
-            raise ValueError(f"{field.name}: got {brief(value)}, expected {expected}")
-        if isinstance(value, int | float) and not abs(value) < LARGEST_OPTION:
-            raise ValueError(f"{field.name}: got {brief(value)}, expected below {LARGEST_OPTION:g}")
-
-
-def positive(**values: float) -> None:
-    """Check config fields in a ``__post_init__``.
-
-    Raises:
-        ValueError: A value is no positive number.
-    """
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-            raise ValueError(f"{name}: got {value!r}, expected a number above 0")
-
-
-def share(**values: float) -> None:
-    """Check config fields that are shares or probabilities.
-
-    Raises:
-        ValueError: A value is not between 0 and 1.
-    """
-    for name, value in values.items():
-        if not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise ValueError(f"{name}: got {value!r}, expected a number from 0 to 1")
-
-
-def names() -> list[str]:
-    """Names of the installed searchers, sorted."""
-    return sorted({point.name for point in entry_points(group=ENTRY_POINT_GROUP)})
-
-
-def load(name: str, **config: Any) -> Searcher:
-    """Load a searcher by name.
-
-    Args:
-        name: A name of :func:`names`, such as ``"ga"``.
-        config: Fields of that searcher's config.
-
-    Raises:
-        SearcherError: The name is unknown, an optional dependency is missing, or the searcher does
-            not take an option.
-    """
-    points = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
-    if name not in points:
-        hint = suggest(name, points)
-        raise SearcherError(
-            f"searcher {name!r} is not known; expected one of {', '.join(sorted(points))}.{hint}"
-        )
-    searcher: Searcher = points[name].load()(**config)
-    return searcher

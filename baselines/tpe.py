@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from baselines.checks import check_positive
 from baselines.dedup import Dedup
 from baselines.extras import require
-from baselines.searcher import BaseSearcher, Capabilities, positive
+from baselines.searcher import BaseSearcher, Capabilities
 from baselines.window import batch_size
 from maestro_env import Problem
 from maestro_env.map_space import IntArray
@@ -34,7 +35,7 @@ class TpeConfig:
     multivariate: bool = True
 
     def __post_init__(self) -> None:
-        positive(
+        check_positive(
             startup=self.startup,
             candidates=self.candidates,
             batch=self.batch,

@@ -52,7 +52,7 @@ def compare(
             "--methods",
             "-m",
             help="Searchers, with commas; `all` is every installed one but exhaustive. Options of "
-            "one: ga:population=50:offspring=50.",
+            "one: ga:population=50:offspring=50. module:Class is a searcher of your own.",
             autocompletion=completion.method_lists,
         ),
     ] = "all",

@@ -60,7 +60,7 @@ def search(
     method: Annotated[
         str | None,
         typer.Option(
-            help="Searcher, such as ga or random.",
+            help="Searcher, such as ga or random, or module:Class of your own.",
             show_default="marl, or ga without the extra rl",
             autocompletion=completion.methods,
         ),

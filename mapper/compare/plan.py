@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from common import parse_yaml
 from mapper.problem_spec import ProblemSpec, accelerator_name
 from mapper.search_run import SearchRun
 
@@ -28,7 +27,7 @@ class Method:
     """A searcher with options.
 
     Args:
-        name: Its name in the registry.
+        name: Its name in the registry, or ``module:Class``.
         options: Options that are not its defaults.
         missing: Why it cannot run here (an optional dependency is missing), or None.
     """
@@ -79,8 +78,8 @@ def make_plan(
     Args:
         layers: Layers as :func:`layers.parse` takes them; a name of a network is all its layers.
         objectives: Names of objectives.
-        methods: Names of searchers, each with options as ``ga:population=50``; ``all`` is every
-            installed one that does not enumerate the whole space.
+        methods: Names of searchers, or ``module:Class``, each with options as ``ga:population=50``;
+            ``all`` is every installed one that does not enumerate the whole space.
         accelerator: A preset's name or a YAML file.
         cost_model: Name of a cost model, with options as ``exact:energy=maestro``.
         budget: Samples a search.
@@ -141,8 +140,7 @@ def _methods(texts: Sequence[str]) -> Iterator[Method]:
     for text in _distinct("--methods", texts):
         names += _comparable() if text == "all" else [text]
     for text in dict.fromkeys(names):
-        name, *pairs = text.split(":")
-        options = dict(_option(text, pair) for pair in pairs)
+        name, options = method_of(text)
         try:
             baselines.load(name, **options)
         except (baselines.SearcherError, ImportError) as error:
@@ -168,11 +166,30 @@ def _comparable() -> list[str]:
     return found
 
 
+def method_of(text: str) -> tuple[str, dict[str, Any]]:
+    """Name and options of a method: ``ga:population=50``, or ``mypackage.search:Mine:size=3``.
+
+    Raises:
+        CompareError: An option has another form.
+    """
+    import baselines
+
+    name, *rest = text.split(":")
+    if rest and "=" not in rest[0] and name not in baselines.names():
+        name = f"{name}:{rest.pop(0)}"
+    return name, dict(_option(text, pair) for pair in rest)
+
+
 def _option(method: str, pair: str) -> tuple[str, Any]:
+    import yaml
+
     key, equals, value = pair.partition("=")
     if not equals:
-        raise CompareError(f"--methods: got {method!r}, expected NAME:OPTION=VALUE:OPTION=VALUE")
-    return key, parse_yaml(value, f"--methods {method}: {key}", CompareError)
+        raise CompareError(
+            f"--methods: got {method!r}, expected NAME:OPTION=VALUE:OPTION=VALUE, or "
+            "module:Class:OPTION=VALUE"
+        )
+    return key, yaml.safe_load(value)
 
 
 def _distinct(option: str, values: Sequence[str]) -> Sequence[str]:

@@ -14,9 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from baselines.dedup import Dedup
-from baselines.nest_features import nest_features
-from baselines.operators import Moves
+from baselines import Dedup, Moves, nest_features
 from cost_models import MappingBatch
 from maestro_env import BudgetExhausted, Problem
 from maestro_env.evaluation import Evaluation

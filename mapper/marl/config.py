@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from baselines.searcher import positive, share
+from baselines import check_positive, check_shares
 from mapper.clustering import Assignment
 
 LEARNERS = ("batched", "rllib")
@@ -105,7 +105,7 @@ class MarlConfig:
     checkpoint_every: int = 5000
 
     def __post_init__(self) -> None:
-        positive(
+        check_positive(
             worlds=self.worlds,
             start=self.start,
             hidden=self.hidden,
@@ -118,7 +118,7 @@ class MarlConfig:
             proposals=self.proposals,
             checkpoint_every=self.checkpoint_every,
         )
-        share(
+        check_shares(
             crossover=self.crossover,
             local=self.local,
             uniform=self.uniform,
@@ -126,7 +126,7 @@ class MarlConfig:
             restart_policy=self.restart_policy,
             unit_tiles=self.unit_tiles,
         )
-        share(**{"local + uniform": self.local + self.uniform})
+        check_shares(**{"local + uniform": self.local + self.uniform})
         for name in (
             "surrogate",
             "alike",

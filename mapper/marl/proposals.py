@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.operators import Moves
+from baselines import Moves, inner_tiles, scattered
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites
 from mapper.marl.policies import Mixture, Policies, Space
@@ -63,9 +63,7 @@ class Proposals:
     ) -> None:
         self.space, self.moves, self.columns = space, moves, columns
         self.mixture, self.config = mixture, config
-        parameters = [moves.space.parameters[column] for column in columns]
-        inner = [p.kind == "tile" and p.level == 1 for p in parameters]
-        self.inner_tiles: IntArray = np.flatnonzero(inner)
+        self.inner_tiles = np.flatnonzero(np.isin(columns, inner_tiles(moves.space)))
 
     def from_elites(
         self, policies: Policies, elites: Elites, count: int, rng: np.random.Generator
@@ -115,13 +113,10 @@ class Proposals:
     def scattered(self, policies: Policies, count: int, rng: np.random.Generator) -> Choices:
         """Random mappings; no agent acts, so none learns from them.
 
-        In the share `unit_tiles` of them every inner tile is its smallest, as in GAMMA's first
-        genomes (Kao and Krishna, ICCAD 2020): the parallel dimension then has the most steps to
-        spread over the PEs.
+        See :func:`baselines.initial_population.scattered`.
         """
-        chosen = rng.integers(0, self.space.nvec, (count, len(self.space.nvec)))
-        unit = rng.random(count) < self.config.unit_tiles
-        chosen[np.ix_(unit, self.inner_tiles)] = 0
+        share = self.config.unit_tiles
+        chosen = scattered(self.space.nvec, self.inner_tiles, count, rng, share)
         return Choices(
             np.zeros((count, policies.inputs), np.float32),
             chosen,

@@ -6,8 +6,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from baselines.extras import require
-from baselines.searcher import BaseSearcher, Capabilities, SearcherError
+from baselines import BaseSearcher, Capabilities, SearcherError, require
 from maestro_env import Problem
 from mapper.clustering import Assignment
 from mapper.marl.config import MarlConfig

@@ -2,6 +2,8 @@ import csv
 import io
 import json
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -196,12 +198,36 @@ def test_options_of_a_method():
     assert runs[0].identity().key != runs[1].identity().key
 
 
+def test_a_class_that_no_package_registers_is_compared(tmp_path):
+    (tmp_path / "halves.py").write_text(
+        "from baselines.random_search import RandomSearch\n\n"
+        "class Half(RandomSearch):\n"
+        "    name = 'half'\n"
+    )
+    words = ["--layers", TINY, "--methods", "random,halves:Half", "--budget", "60", "--seeds", "1"]
+    rest = ["--workers", "2", "--store", "runs.sqlite", "--format", "csv"]
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "mapper", "compare", *words, *rest],  # -P: as the command does
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "halves:Half" in done.stdout
+    with Store(str(tmp_path / "runs.sqlite")) as store:
+        bests = {run.spec["label"]: run.best_value for run in store.runs()}
+    assert bests["halves:Half"] == bests["random"]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"methods": ["gaa"]}, "Did you mean 'ga'"),
         ({"methods": ["ga:population"]}, "NAME:OPTION=VALUE"),
         ({"methods": ["ga", "ga"]}, "twice"),
+        ({"methods": ["nowhere.at_all:Mine:size=3"]}, "no module 'nowhere'"),
+        ({"methods": ["runs:Store"]}, "searcher 'runs:Store'"),
         ({"layers": []}, "--layers: got nothing"),
         ({"layers": ["mobilenetv3.2"]}, "mobilenetv2"),
         ({"objectives": ["latancy"]}, "Did you mean 'latency'"),

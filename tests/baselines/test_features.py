@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from baselines.nest_features import nest_features
+from baselines.features import nest_features
 from cost_models import Mapping, MappingBatch, Symmetry
 from layers import DIMS
 from maestro_env import MapSpace, Problem

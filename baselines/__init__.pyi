@@ -1,0 +1,17 @@
+from .checks import check_positive as check_positive
+from .checks import check_shares as check_shares
+from .dedup import Dedup as Dedup
+from .extras import require as require
+from .features import nest_features as nest_features
+from .initial_population import feasible_start as feasible_start
+from .initial_population import inner_tiles as inner_tiles
+from .initial_population import sampled as sampled
+from .initial_population import scattered as scattered
+from .operators import Moves as Moves
+from .registry import load as load
+from .registry import names as names
+from .searcher import BaseSearcher as BaseSearcher
+from .searcher import Capabilities as Capabilities
+from .searcher import Searcher as Searcher
+from .searcher import SearcherError as SearcherError
+from .searcher import SearchResult as SearchResult
