@@ -36,7 +36,7 @@ def pretrain(
     Ctrl-C keeps what was learnt; the same command goes on from there. With several seeds the agents
     that did best on held-out problems are written.
     """
-    from baselines.extras import require
+    from baselines import require
 
     require("torch", "pretrain", "rl")
     from mapper.pretrained.training.experiment import Pretraining, schedule_of

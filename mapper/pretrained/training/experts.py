@@ -119,7 +119,7 @@ def improve(
     rng: np.random.Generator,
 ) -> int:
     """Expert iteration: the agents' own proposals, bettered by mutation; returns samples spent."""
-    from baselines.operators import Moves
+    from baselines import Moves
 
     batch = Batch.random(count, model, rng)
     proposals = batch.propose(proposer, POLICY_SAMPLES, rng)
