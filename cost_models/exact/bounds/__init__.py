@@ -1,5 +1,0 @@
-"""Lower bounds of the exact model's costs over sets of mappings (see docs/optimal.md)."""
-
-from cost_models.exact.bounds.exact_bounds import ExactBounds
-
-__all__ = ["ExactBounds"]
