@@ -189,7 +189,10 @@ def _option(method: str, pair: str) -> tuple[str, Any]:
             f"--methods: got {method!r}, expected NAME:OPTION=VALUE:OPTION=VALUE, or "
             "module:Class:OPTION=VALUE"
         )
-    return key, yaml.safe_load(value)
+    try:
+        return key, yaml.safe_load(value)
+    except yaml.YAMLError:
+        return key, value  # plain text: the searcher says what it expects
 
 
 def _distinct(option: str, values: Sequence[str]) -> Sequence[str]:

@@ -55,3 +55,5 @@ class ZeroShot(BaseSearcher):
             idle = 0 if fresh else idle + 1
             if fresh:
                 problem.evaluate(np.array(fresh))
+        while True:  # the agents have nothing more to say: uniform choices fill up the budget
+            problem.evaluate(problem.space.sample(BATCH, rng))

@@ -13,11 +13,12 @@ from maestro_env.symmetry import keys
 
 SMALL = Accelerator(6, l1_bytes=24, l2_bytes=60, noc_bw=3, offchip_bw=2)
 ONLY = {"outer_priority_Y": [0], "inner_priority_Y": [0], "cluster_size": [1, 2, 4]}
+NARROW = {"inner_priority_K": [0], "cluster_size": [1, 2]}
 LEVELS = {"outer_order": ["KCYXRS", "CKYXRS", "YXCKSR"], "inner_order": ["CYKXRS", "KYCXRS"]}
 CASES = {
     "conv": (Layer("c", "CONV", 3, 2, 2, 1, 1, 1), {"only": ONLY}),
     "depthwise": (Layer("d", "DSCONV", 1, 3, 4, 1, 2, 1), {"parallel": "CY"}),
-    "grouped batch": (Layer("n", "NGCONV", 2, 2, 3, 1, 1, 1, groups=3, N=2), {"only": ONLY}),
+    "grouped batch": (Layer("n", "NGCONV", 2, 1, 1, 1, 1, 1, groups=2, N=2), {"only": NARROW}),
     "permutations": (Layer.gemm("g", 1, 3, 2), {"orders": "permutation", "only": LEVELS}),
     "filters": (
         Layer("r", "CONV", 2, 1, 3, 1, 2, 1),

@@ -98,7 +98,7 @@ def slower_when_faster(
 
 def unlimited_buffers(accelerator: Accelerator) -> Accelerator:
     """The accelerator without L1 and L2 limits, so that every mapping has figures."""
-    return replace(accelerator, l1_bytes=None, l2_bytes=None)
+    return accelerator.in_elements().unlimited_buffers()
 
 
 def random_batch(

@@ -136,5 +136,5 @@ def test_files_that_are_not_text(tmp_path: Path, name: str) -> None:
 
 
 def test_unknown_suffix(tmp_path: Path) -> None:
-    with pytest.raises(LayerError, match=r"ends in \.yaml, \.yml, \.csv"):
-        layers.read_file(tmp_path / "net.onnx")
+    with pytest.raises(LayerError, match=r"ends in \.yaml, \.yml, \.csv, \.onnx, \.json"):
+        layers.read_file(tmp_path / "net.txt")

@@ -171,12 +171,12 @@ def test_assignment_files_round_trip(tmp_path, suffix):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "expected a mapping"),
+        ("", "expected the fields agents, source"),
         ("agents: 3", r"agents: got 3"),
         ("agents: [[a], [1]]", r"agents\.1: got \[1\]"),
-        ("agents: [[a], []]", r"agents\.1: is empty"),
+        ("agents: [[a], []]", r"agents\.1: got \[\]"),
         ("agents: [[a, b], [a]]", "already belongs to agent 0"),
-        ("agents: [[a]]\nfoo: 1", "unknown key 'foo'"),
+        ("agents: [[a]]\nfoo: 1", "unknown field 'foo'"),
         ("agents: [[a", "not valid YAML"),
     ],
 )
@@ -282,7 +282,7 @@ def test_the_command_writes_an_assignment_that_search_takes(tmp_path):
     [
         (["--agents", "many"], "expected auto or a number"),
         (["--agents", "99"], "expected 1.."),
-        (["--correlation", "kendall"], "expected one of pearson"),
+        (["--correlation", "kendall"], "pearson"),
         (["--policy", "randm"], "Did you mean 'random'"),
         (["--top", "0.01"], "at least 3"),
         (["--dataset", "nowhere.npz"], "nowhere.npz: not found"),

@@ -185,8 +185,8 @@ def test_arrays_that_are_not_the_agents_are_refused(untrained, tmp_path):
 
 
 def test_what_lies_outside_of_training_is_said():
-    chip = Accelerator(20_000, 64 << 10, None, 64, 16)
-    found = outside_training(Problem("mobilenetv2.2", chip, "area"))
+    chip = Accelerator(20_000, 64 << 10, 1 << 20, 64, 16)
+    found = outside_training(Problem("mobilenetv2.2", chip, "power"))
     assert any("20,000 PEs" in clause for clause in found)
     assert any("L1" in clause for clause in found)
     assert any("objective" in clause for clause in found)

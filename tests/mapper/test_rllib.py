@@ -24,7 +24,7 @@ def test_rllib_learns_what_the_batched_learner_learns(tmp_path):
     assert theirs.samples == budget
     assert max(theirs.best_value, ours.best_value) < 1.05 * chance.best_value
     assert 0.7 < theirs.best_value / ours.best_value < 1.4
-    weights = torch.load(path, weights_only=True)["agents"]
+    weights = torch.load(path, weights_only=True)["state"]["agents"]
     assert len(weights) == len(resolve("auto", problem()))
 
 

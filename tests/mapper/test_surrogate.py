@@ -90,7 +90,7 @@ def test_state_goes_on_as_before():
     surrogate, _ = trained()
     other = Surrogate(6)
     surrogate.pick(surrogate.points, 1, np.random.default_rng(5))
-    other.restore(surrogate.state())
+    other.load_state_dict(surrogate.state_dict())
     proposals = np.random.default_rng(2).integers(0, CHOICES, (50, 3))
     picks = [
         s.pick(features(proposals), 5, np.random.default_rng(3)).tolist()

@@ -200,9 +200,9 @@ def test_command_line(tmp_path, capsys):
         (["train", "--law", "unifrm"], "Did you mean 'uniform'"),
         (["train", "--mode", "folded"], "use law 'shared'"),
         (["compare", "--variant", "bseline"], "Did you mean 'baseline'"),
-        (["plot", "nothing.json"], "does not exist"),
-        (["plot", __file__], "is neither"),
-        (["profile", "-n", "0"], "too small"),
+        (["plot", "nothing.json"], "not found"),
+        (["plot", __file__], "not valid JSON"),
+        (["profile", "-n", "0"], "expected numbers from 1"),
     ],
 )
 def test_wrong_input_ends_with_code_2(words, message, capsys):
