@@ -25,7 +25,7 @@ from cost_models.threads import default_threads, run_rows
 from layers import Layer
 
 _NO_PES = np.empty(0, np.int32)
-_KEPT = 256
+_KEPT = 1024
 
 
 class ExactModel(ExactOptions):
@@ -116,8 +116,11 @@ class ExactModel(ExactOptions):
         infeasible = too_large(layer)
         if infeasible is not None:
             reasons[:] = infeasible.code
-        elif size:
-            self._fill(layer, accelerator, mappings, rows, reasons)
+            setting = self.setting(accelerator)
+        else:
+            setting = self._prepared(layer, accelerator)[1]
+            if size:
+                self._fill(layer, accelerator, mappings, rows, reasons)
         pes = mappings.num_pes
 
         def why(row: int) -> Infeasible:
@@ -136,7 +139,7 @@ class ExactModel(ExactOptions):
             )
 
         counts = RowCounts(rows, pes, accelerator.num_pes)
-        return cost_batch(counts, reasons, self.setting(accelerator), why)
+        return cost_batch(counts, reasons, setting, why)
 
     def _fill(
         self,
