@@ -30,6 +30,7 @@ class Capabilities:
         extra: The optional dependencies it needs (``pip install 'marl-mapper[bo]'``), or None.
         max_samples: Samples after which it stops by itself, its own cost growing too fast; or None.
         guided: Its samples depend on the values of earlier ones.
+        fixed: It tries a few mappings of its own making, whatever the budget, and stops.
         proves_optimum: It visits the whole space if the budget allows, and refuses one too large.
         warm_up: Samples that reach every part of it which is imported or compiled late, for those
             who measure its time.
@@ -39,6 +40,7 @@ class Capabilities:
     extra: str | None = None
     max_samples: int | None = None
     guided: bool = True
+    fixed: bool = False
     proves_optimum: bool = False
     warm_up: int = 300
 

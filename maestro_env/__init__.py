@@ -9,6 +9,7 @@ from typing import Any
 from maestro_env.agents import AgentWorlds
 from maestro_env.batched_problem import BatchedProblem
 from maestro_env.build import layer_worlds, network_worlds
+from maestro_env.dataflows import DATAFLOWS, NamedDataflow, dataflow_named
 from maestro_env.evaluation import Evaluation
 from maestro_env.extras import needed
 from maestro_env.map_space import ActionError, MapSpace, MapSpaceError
@@ -21,6 +22,7 @@ from maestro_env.rewards import EnvError
 register()
 
 __all__ = [
+    "DATAFLOWS",
     "ENVIRONMENTS",
     "OBJECTIVES",
     "ActionError",
@@ -31,11 +33,13 @@ __all__ = [
     "Evaluation",
     "MapSpace",
     "MapSpaceError",
+    "NamedDataflow",
     "Objective",
     "ObjectiveError",
     "Parameter",
     "Problem",
     "ProblemError",
+    "dataflow_named",
     "layer_worlds",
     "network_worlds",
     "parallel_env",

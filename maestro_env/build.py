@@ -36,9 +36,10 @@ class Arguments(TypedDict, total=False):
     co_search: Sequence[str]
     only: Mapping[str, Sequence[int | str]] | None
     repeat: str
+    dataflow: str | None
 
 
-OF_SPACE = ("tiles", "filters", "parallel", "orders", "co_search", "only", "repeat")
+OF_SPACE = ("tiles", "filters", "parallel", "orders", "co_search", "only", "repeat", "dataflow")
 """Arguments that are options of the map space; `space` takes them together."""
 
 OF_PROBLEM = ("accelerator", "objective", "cost_model", "limits")

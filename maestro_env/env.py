@@ -172,6 +172,7 @@ class MaestroEnv(WorldEnv):
     | `accelerator` | `"edge"` | a preset, a YAML file, or an `Accelerator` |
     | `cost_model` | `"exact"` | a name, or a cost model |
     | `tiles`, `filters`, `parallel`, `orders`, `co_search`, `only`, `repeat` | | of `MapSpace` |
+    | `dataflow` | `None` | of `MapSpace`: a dataflow's name, such as `"nvdla"` |
     | `space` | `None` | the same as a dict, such as `{"orders": "permutation"}` |
     | `limits` | `None` | such as `{"max_latency_cycles": 1e6}`; over a limit is infeasible |
     | `reward` | `"relative"` | see Rewards |

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -13,6 +14,7 @@ from common import suggest
 from cost_models import Accelerator, MappingBatch
 from layers import DIMS, NEST_DIMS, Layer
 from maestro_env import codec
+from maestro_env.dataflows import dataflow_named, kept_choices
 from maestro_env.loop_orders import orders_of
 from maestro_env.parameters import (
     TILE_RULES,
@@ -36,7 +38,7 @@ LEVEL_NAMES = ("outer", "inner")
 MAX_ANY = 1_000_000
 """Largest extent of which every tile is listed."""
 CO_SEARCH = ("num_pes",)
-OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search", "only", "repeat")
+OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search", "only", "repeat", "dataflow")
 REPEATABLE = "".join(dim for dim in DIMS if dim not in NEST_DIMS)
 
 
@@ -70,6 +72,9 @@ class MapSpace:
             keeps these of the choices that the other options give.
         repeat: Of N and G those that no parameter maps: they repeat the nest, outermost and one at
             a time, as some cost models have it.
+        dataflow: One of :data:`maestro_env.dataflows.DATAFLOWS`, such as ``"nvdla"``: only its
+            mappings are in the space. Row-stationary ones tile the filters' rows, whatever
+            `filters` says.
 
     Raises:
         MapSpaceError: An option is unknown, or the layer has an extent with too many tiles to list.
@@ -86,6 +91,7 @@ class MapSpace:
         co_search: Iterable[str] = (),
         only: Mapping[str, Iterable[int | str]] | None = None,
         repeat: str = "",
+        dataflow: str | None = None,
     ) -> None:
         self.layer = layer
         self.accelerator = accelerator
@@ -99,6 +105,8 @@ class MapSpace:
             _check_extents(layer)
         self.tiles, self.filters, self.orders = tiles, filters, orders
         self.parallel, self.co_search = _checked_dims("parallel", parallel, DIMS), co_search
+        self.dataflow = None if dataflow is None else dataflow_named(dataflow)
+        self._make_room()
         repeat = _checked_dims("repeat", repeat, REPEATABLE) if repeat else ""
         self.repeat = "".join(d for d in repeat if layer.extents[DIMS.index(d)] > 1)
         self.only = {name: tuple(choices) for name, choices in (only or {}).items()}
@@ -106,6 +114,9 @@ class MapSpace:
         self.names: tuple[str, ...] = tuple(p.name for p in built)
         for name in self.only:
             _check_option("only", name, self.names)
+        if self.dataflow is not None:
+            kept = (kept_choices(self.dataflow, p, layer, self.moving) for p in built)
+            built = tuple(replace(p, choices=some) for p, some in zip(built, kept, strict=True))
         self.parameters: tuple[Parameter, ...] = tuple(
             narrowed(p, self.only[p.name]) if p.name in self.only else p for p in built
         )
@@ -123,7 +134,11 @@ class MapSpace:
             "co_search": list(self.co_search),
             "only": {name: list(choices) for name, choices in self.only.items()},
         }
-        return options | {"repeat": self.repeat} if self.repeat else options
+        if self.repeat:
+            options["repeat"] = self.repeat
+        if self.dataflow is not None:
+            options["dataflow"] = self.dataflow.name
+        return options
 
     @property
     def size(self) -> int:
@@ -259,6 +274,16 @@ class MapSpace:
         """Of N and G those without parameters: outermost in every mapping, with a tile of 1."""
         extents = dict(zip(DIMS, self.layer.extents, strict=True))
         return "".join(dim for dim in REPEATABLE if extents[dim] == 1 or dim in self.repeat)
+
+    def _make_room(self) -> None:
+        """Let the space have the tiles and parallel dimensions that its dataflow needs."""
+        if self.dataflow is None:
+            return
+        if self.dataflow.frees_filters(self.layer):
+            self.filters = "free"
+        if self.dataflow.fixed:
+            spread = "".join(self.dataflow.spread)
+            self.parallel = "".join(d for d in DIMS if d in self.parallel or d in spread)
 
     def _tiles_of(self, dim: str) -> tuple[int, ...]:
         return tile_choices(self.layer.extents[DIMS.index(dim)], self.tiles)

@@ -15,10 +15,13 @@ from mapper.commands.options import (
     MOST_SEEDS,
     AcceleratorOption,
     CostModelOption,
+    DataflowOption,
     OptionError,
+    SpaceOption,
     StoreOption,
     TargetOption,
     checked_target,
+    space_of,
 )
 from mapper.output import check_writable
 from runs import go_on_with, tell
@@ -64,10 +67,8 @@ def compare(
     seeds: Annotated[
         int, typer.Option(min=1, max=MOST_SEEDS, help="Searches of each method on each layer.")
     ] = 5,
-    space: Annotated[
-        list[str] | None,
-        typer.Option(help="NAME=VALUE: an option of the map space, such as tiles=divisors."),
-    ] = None,
+    space: SpaceOption = None,
+    dataflow: DataflowOption = None,
     store: StoreOption = DEFAULT_STORE,
     workers: Annotated[
         int,
@@ -96,7 +97,6 @@ def compare(
     cells of the table are missing.
     """
     from common import suggest
-    from mapper.commands.options import pairs_of
     from mapper.compare import FORMATS, make_plan
     from mapper.compare.run import run_plan, summarise
     from runs import Store, new_figure
@@ -118,7 +118,7 @@ def compare(
         cost_model=cost_model,
         budget=budget,
         seeds=seeds,
-        space=pairs_of("--space", space or []),
+        space=space_of(space, dataflow),
     )
     with Store.open(store, create=not no_run) as opened:
         if not no_run:

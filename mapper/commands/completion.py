@@ -73,6 +73,14 @@ def objectives(incomplete: str) -> Iterable[str]:
 
 
 @_quietly
+def dataflows(incomplete: str) -> Iterable[str]:
+    """Names of dataflows."""
+    from maestro_env import DATAFLOWS
+
+    return DATAFLOWS
+
+
+@_quietly
 def methods(incomplete: str) -> Iterable[str]:
     """Names of the searchers that are installed."""
     return sorted(point.name for point in entry_points(group="mapper.searchers"))

@@ -66,6 +66,26 @@ ObjectiveOption = Annotated[
         autocompletion=completion.objectives,
     ),
 ]
+SPACE_OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search", "dataflow")
+"""Options of a map space that the command line sets."""
+SpaceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--space",
+        metavar="NAME=VALUE",
+        help="Of the map space: tiles=divisors, filters=free, parallel=KC, orders=permutation, "
+        "co_search=num_pes; repeatable.",
+    ),
+]
+DataflowOption = Annotated[
+    str | None,
+    typer.Option(
+        "--dataflow",
+        help="Only mappings of this dataflow: ws, os, is, nvdla, eyeriss-rs, shidiannao or tpu.",
+        autocompletion=completion.dataflows,
+        show_default="any",
+    ),
+]
 SeedOption = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Same seed, same samples.")]
 DEFAULT_STORE = "runs.sqlite"
 StoreOption = Annotated[
@@ -151,6 +171,23 @@ def _limit(field: str, value: str) -> int | None:
         raise OptionError(
             f"{flag}: got {value!r}, expected a whole number or none (unlimited)"
         ) from None
+
+
+def space_of(space: list[str] | None, dataflow: str | None) -> dict[str, Any]:
+    """Options of a map space.
+
+    Raises:
+        OptionError: One is unknown or comes twice.
+        MapSpaceError: There is no such dataflow.
+    """
+    options = pairs_of("--space", space, SPACE_OPTIONS)
+    if dataflow is None:
+        return options
+    if "dataflow" in options:
+        raise OptionError("--dataflow: --space dataflow=... is there too; give one of them")
+    from maestro_env import dataflow_named
+
+    return options | {"dataflow": dataflow_named(dataflow).name}
 
 
 def pairs_of(

@@ -13,6 +13,7 @@ from mapper.commands.options import (
     MOST_SAMPLES,
     AcceleratorOption,
     CostModelOption,
+    DataflowOption,
     JsonFlag,
     L1Bytes,
     L2Bytes,
@@ -24,17 +25,16 @@ from mapper.commands.options import (
     OptionError,
     SeedOption,
     SimdLanes,
+    SpaceOption,
     accelerator_of,
     pairs_of,
+    space_of,
 )
 
 if TYPE_CHECKING:
     from baselines import Searcher
     from layers import Layer
     from mapper.problem_spec import ProblemSpec
-
-SPACE_OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search")
-"""Options of a map space that the command line sets."""
 
 
 def search(
@@ -106,15 +106,8 @@ def search(
             "--limit", metavar="NAME=VALUE", help="Such as max_latency_cycles=1e6; repeatable."
         ),
     ] = None,
-    space: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--space",
-            metavar="NAME=VALUE",
-            help="Of the map space: tiles=divisors, filters=free, parallel=KC, "
-            "orders=permutation, co_search=num_pes; repeatable.",
-        ),
-    ] = None,
+    space: SpaceOption = None,
+    dataflow: DataflowOption = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for mapping.yaml, mapping.m, manifest.json; else none."),
@@ -168,7 +161,7 @@ def search(
     hardware = accelerator_of(accelerator, **overrides)
     model = cost_models.load(cost_model)
     model_options = dict(getattr(model, "options", {}))
-    space_options = pairs_of("--space", space, SPACE_OPTIONS)
+    space_options = space_of(space, dataflow)
     limits = pairs_of("--limit", limit)
     chip = accelerator_name(accelerator, overrides)
 

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mapper.commands import completion
-from mapper.commands.options import AcceleratorOption, JsonFlag, OptionError, pairs_of
-from mapper.commands.search import SPACE_OPTIONS
+from mapper.commands.options import (
+    AcceleratorOption,
+    DataflowOption,
+    JsonFlag,
+    OptionError,
+    SpaceOption,
+    space_of,
+)
 
 if TYPE_CHECKING:
     from cost_models import Accelerator
@@ -38,15 +44,8 @@ def space(
         ),
     ] = None,
     accelerator: AcceleratorOption = "edge",
-    space: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--space",
-            metavar="NAME=VALUE",
-            help="Of the map space: tiles=divisors, filters=free, parallel=KC, "
-            "orders=permutation, co_search=num_pes; repeatable.",
-        ),
-    ] = None,
+    space: SpaceOption = None,
+    dataflow: DataflowOption = None,
     tile_sizes: Annotated[
         int, typer.Option(min=1, max=10**9, help="Equation 1: tile sizes of a dimension, n.")
     ] = 10,
@@ -72,7 +71,7 @@ def space(
     elif network is not None:
         chosen = list(layers.layers_of(network))
     chip = Accelerator.load(accelerator)
-    options = pairs_of("--space", space, SPACE_OPTIONS)
+    options = space_of(space, dataflow)
     rows = [_row(one, chip, options, tile_sizes, parallel_levels) for one in chosen]
     table = _table(tile_sizes, parallel_levels)
     if as_json:
