@@ -14,6 +14,7 @@ import layers
 from cost_models import Accelerator, CostModel, capabilities_of, check_objective
 from layers import Layer
 from maestro_env.bounds import figure_bounds
+from maestro_env.emptiness import why_empty
 from maestro_env.evaluation import Evaluation, FloatArray, within_limits
 from maestro_env.map_space import (
     ActionError,
@@ -162,18 +163,38 @@ class Problem:
         other.start(self.budget)
         return other
 
+    def with_space(self, space: MapSpace) -> Problem:
+        """The same problem on another space, with counters of its own and no hook."""
+        return Problem(
+            self.layer,
+            self.accelerator,
+            self.objective.name,
+            self.cost_model,
+            space,
+            self.limits,
+            self.budget,
+        )
+
+    def why_empty(self) -> str | None:
+        """Why no mapping is feasible, in one line, found without a sample; None: some may be."""
+        return why_empty(self)
+
     @property
     def remaining(self) -> int | None:
         """Samples left; None without a budget."""
         return None if self.budget is None else self.budget - self.samples
 
     @cached_property
-    def bound(self) -> float | None:
-        """Physical lower bound of the objective; None where there is none."""
+    def figure_bounds(self) -> dict[str, float]:
+        """Physical lower bounds by figure, of those that have one."""
         pes = self.space.parameters[-1]
         fewest = int(pes.choices[0]) if pes.kind == "num_pes" else None
-        figures = figure_bounds(self.cost_model, self.layer, self.accelerator, fewest)
-        return self.objective.bound(figures)
+        return figure_bounds(self.cost_model, self.layer, self.accelerator, fewest)
+
+    @property
+    def bound(self) -> float | None:
+        """Physical lower bound of the objective; None where there is none."""
+        return self.objective.bound(self.figure_bounds)
 
     def evaluate(self, actions: Any) -> Evaluation:
         """Evaluate and count samples.

@@ -69,6 +69,11 @@ class Found:
         return looked.mappings[0], looked.costs[0]
 
     @property
+    def empty(self) -> str | None:
+        """Why the problem has no mapping, where that was found before the search."""
+        return self.result.get("empty")
+
+    @property
     def feasible_share(self) -> float:
         """Share of the samples that had a value, 0 to 1; 0 without samples."""
         return self.problem.feasible_samples / max(self.problem.samples, 1)

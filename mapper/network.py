@@ -138,7 +138,8 @@ def results(
         if one.standing == "failed":
             error = (one.error or error).partition("\n")[0]
         elif found is None or found.best is None:
-            error = error or "no feasible mapping found"
+            empty = None if found is None else found.empty
+            error = error or empty or "no feasible mapping found"
         seconds = 0.0 if item.run.name in kept else one.wall_s or 0.0
         yield ShapeResult(item.shape, found, seconds, error)
 

@@ -119,12 +119,17 @@ class SearchRun(Experiment):
     def run(self, context: Context) -> dict[str, Any]:
         """Search, recording every sample; whatever ends it, the best so far is its result.
 
+        A problem that has no mapping is not searched: its result says why, under ``empty``.
+
         Only the samples of a search that enumerates the space are not kept: they may be hundreds of
         millions, and the space says what they are.
         """
         import baselines
 
         problem = self.problem.build()
+        empty = problem.why_empty()
+        if empty is not None:
+            return _describe(problem) | {"empty": empty}
         options = dict(self.options)
         if self.carry is not None:
             options |= self.carry.options(context, self.problem.layer)

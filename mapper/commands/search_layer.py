@@ -46,7 +46,7 @@ def search_layer(run: SearchRun, store: str | None, out: Path | None, as_json: b
         tell("interrupted before the first sample")
         raise typer.Exit(1)
     if found.best is None:
-        print_nothing_found(found.problem)
+        print_nothing_found(found)
         raise typer.Exit(1)
     if out is not None:
         tell(f"wrote {out}/mapping.yaml, mapping.m, manifest.json")

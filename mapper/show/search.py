@@ -22,7 +22,8 @@ def result_values(found: Found) -> dict[str, Any]:
 
     Returns:
         ``best`` (the objective's value, the cost's figures, mapping and dataflow; None where no
-        sample was feasible), ``bound``, ``samples``, ``feasible_share``, ``seconds``, ``manifest``.
+        sample was feasible), ``bound``, ``empty`` (why there is no mapping), ``samples``,
+        ``feasible_share``, ``seconds``, ``manifest``.
     """
     problem = found.problem
     best: dict[str, Any] | None = None
@@ -37,6 +38,7 @@ def result_values(found: Found) -> dict[str, Any]:
     return {
         "best": best,
         "bound": problem.bound,
+        "empty": found.empty,
         "samples": problem.samples,
         "feasible_share": found.feasible_share,
         "seconds": found.seconds,
@@ -71,8 +73,12 @@ def _distance(problem: Problem) -> str:
     return f", {ratio:.3f} x the physical bound of {bound}"
 
 
-def print_nothing_found(problem: Problem) -> None:
-    """Say on standard error that no sample was feasible, and what most often stood against it."""
+def print_nothing_found(found: Found) -> None:
+    """Say on standard error that there is no mapping, or what most often stood against samples."""
+    if found.empty is not None:
+        tell(f"error: {found.empty}")
+        return
+    problem = found.problem
     name, samples = problem.layer.name, problem.samples
     tell(f"error: no feasible mapping of {name} in {samples:,} samples; most often:")
     for share, reason in common_reasons(problem):

@@ -42,7 +42,8 @@ def search_json(*words: str) -> dict[str, Any]:
 
 def test_json_has_exactly_the_promised_keys() -> None:
     found = search_json("--objective", "edp")
-    assert list(found) == ["best", "bound", "samples", "feasible_share", "seconds", "manifest"]
+    keys = ["best", "bound", "empty", "samples", "feasible_share", "seconds", "manifest"]
+    assert list(found) == keys
     best = found["best"]
     for key in ("objective", "latency_cycles", "energy_nj", "mapping", "dataflow"):
         assert key in best
@@ -206,7 +207,9 @@ def test_no_feasible_mapping_is_exit_code_1_with_the_reasons(tmp_path: Path) -> 
     assert not folder.exists()
     code, out, _ = search("--l1-bytes", "1", "--json")
     assert code == 1
-    assert json.loads(out)["best"] is None
+    found = json.loads(out)
+    assert (found["best"], found["samples"]) == (None, 0)
+    assert "has no feasible mapping" in found["empty"]
 
 
 def test_random_search_and_the_maestro_model_run_too() -> None:

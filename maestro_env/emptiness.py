@@ -1,0 +1,102 @@
+"""Whether a problem has any mapping at all, found before a sample is spent."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cost_models import Infeasible, ReasonCode
+from maestro_env.map_space import IntArray, MapSpace
+from maestro_env.objective import UNITS
+
+if TYPE_CHECKING:
+    from maestro_env.problem import Problem
+
+CAPACITY = (ReasonCode.L1_CAPACITY, ReasonCode.L2_CAPACITY)
+GROWING = ("l1_bytes", "l2_bytes")
+"""Figures that are least for the smallest tiles."""
+
+
+def why_empty(problem: Problem) -> str | None:
+    """Why no mapping of a problem is feasible, in one line; None where one may be.
+
+    A buffer needs least for the smallest tiles, so that nothing fits where they do not; and no
+    mapping keeps a limit that is below the physical bound of its figure.
+    """
+    return _beyond_a_bound(problem) or _no_room(problem)
+
+
+def smallest_tiles(space: MapSpace) -> IntArray:
+    """``(n, P)`` actions: the smallest tiles on every array that the space offers."""
+    array = ("parallel", "cluster_size", "num_pes")
+    columns = [i for i, p in enumerate(space.parameters) if p.kind in array]
+    choices = [
+        sorted({0, len(p) - 1}) if p.kind == "num_pes" else range(len(p))
+        for p in (space.parameters[column] for column in columns)
+    ]
+    actions = np.zeros((int(np.prod([len(c) for c in choices])), len(space.nvec)), np.int64)
+    actions[:, columns] = np.array(list(product(*choices)), dtype=np.int64)
+    return actions
+
+
+def _beyond_a_bound(problem: Problem) -> str | None:
+    bounds = problem.figure_bounds if problem.limits else {}
+    for name, limit in problem.limits.items():
+        figure = name.removeprefix("max_")
+        least = bounds.get(figure, 0.0)
+        if least > limit * (1 + 1e-12):
+            return (
+                f"layer {problem.layer.name!r} has no mapping within {name}={limit:g}: none is "
+                f"below {least:.6g} {UNITS[figure]}, {least / limit:.3g} times the limit, on this "
+                f"accelerator; raise {name}, or change the accelerator"
+            )
+    return None
+
+
+def _no_room(problem: Problem) -> str | None:
+    looked = problem.look(smallest_tiles(problem.space))
+    reasons = looked.costs.reason
+    limited = [name for name in problem.limits if name.removeprefix("max_") in GROWING]
+    if not np.isin(reasons, CAPACITY).all():
+        fits = reasons == ReasonCode.FEASIBLE
+        for name in limited if fits.any() and np.isin(reasons, (0, *CAPACITY)).all() else ():
+            figure = name.removeprefix("max_")
+            least = float(getattr(looked.costs, figure)[fits].min())
+            if least > problem.limits[name]:
+                return (
+                    f"layer {problem.layer.name!r} has no mapping within {name}="
+                    f"{problem.limits[name]:g}: even the smallest tiles need {least:g} "
+                    f"{UNITS[figure]}{_fix(problem, f'raise {name} to {least:g}')}"
+                )
+        return None
+    found = (looked.infeasible(row) for row in range(len(looked)))
+    mildest = min((reason for reason in found if reason is not None), key=lambda r: r.gap or 0.0)
+    return (
+        f"layer {problem.layer.name!r} has no feasible mapping: even with the smallest tiles "
+        f"{_need(mildest)}{_fix(problem, _more_room(mildest))}"
+    )
+
+
+def _need(reason: Infeasible) -> str:
+    """Such as ``L1 needs 486 B, limit 256 B (+230 B)``."""
+    return reason.message.rpartition(": ")[2]
+
+
+def _more_room(reason: Infeasible) -> str:
+    return next((lever for lever in reason.levers if lever.startswith("raise")), "give it more")
+
+
+def _fix(problem: Problem, otherwise: str) -> str:
+    """What to change: tiles of the filter where that alone is enough."""
+    layer, space = problem.layer, problem.space
+    taps = layer.R * layer.S
+    if space.filters == "whole" and taps > 1:
+        whole = f", as the {layer.R} x {layer.S} filter is kept whole"
+        options = {**space.options, "filters": "free"}
+        freed = problem.with_space(MapSpace(layer, problem.accelerator, **options))
+        if why_empty(freed) is None:
+            return f"{whole}; let it be tiled (--space filters=free), or {otherwise}"
+        return f"{whole}; {otherwise}"
+    return f"; {otherwise}"
