@@ -5,12 +5,16 @@ BIN := $(VENV)/bin
 LAYER ?= mobilenetv2.2
 OBJECTIVE ?= edp
 SEARCH_ARGS ?=
+# What changed since main, and tests of a few seconds each.
+CHANGED = $$(git diff --name-only --diff-filter=d $$(git merge-base HEAD main 2>/dev/null || echo HEAD) -- "*.py"; git ls-files --others --exclude-standard -- "*.py")
+QUICK := tests/common/test_units.py tests/common/test_reading.py tests/layers tests/terminal tests/hostile tests/runs/test_tables.py tests/runs/test_statistics.py tests/mapper/test_cli.py tests/cost_models/test_dataflow.py tests/cost_models/test_accelerator.py tests/maestro_env/test_tiling.py
 
-.PHONY: help search test lint types format bench clean
+.PHONY: help search test quick lint types format bench clean
 
 help:
 	@echo "make search   set up and search a mapping (LAYER=$(LAYER) OBJECTIVE=$(OBJECTIVE))"
 	@echo "make test     set up, then lint, types, import rules and all tests"
+	@echo "make quick    lint of the files that changed since main, and the quick tests"
 	@echo "make lint     lint, format check, types and import rules only"
 	@echo "make bench    speed and memory of the cost models, environments and runner"
 	@echo "make clean    remove .venv and caches"
@@ -42,6 +46,10 @@ format: $(VENV)/.dev
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+
+quick: $(VENV)/.dev
+	@files="$(CHANGED)"; [ -z "$$files" ] || { $(BIN)/ruff check $$files && $(BIN)/ruff format --check $$files; }
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q $(QUICK)
 
 bench: $(VENV)/.dev
 	@for script in benchmarks/*_speed.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

@@ -65,9 +65,11 @@ mappings.
 from maestro_env import AgentWorlds, BatchedProblem, Problem
 
 problem = Problem("mobilenetv2.2", objective="edp", budget=20_000)
-group = AgentWorlds(BatchedProblem(problem, num_worlds=64), agents)
+names = problem.space.names  # here two agents, which own half of the parameters each
+group = AgentWorlds(BatchedProblem(problem, num_worlds=64), [names[:9], names[9:]])
 observations = group.reset()
-observations, rewards, outcome = group.step(actions)  # (64, P) integers
+actions = problem.space.sample(64, seed=0)  # (64, P) integers
+observations, rewards, outcome = group.step(actions)
 ```
 
 ## Samples and budgets

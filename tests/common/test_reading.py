@@ -1,0 +1,63 @@
+"""Files that a person gives: what is read, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from common import brief, read_json, read_text, read_yaml
+
+
+class WrongFileError(ValueError):
+    """What these tests ask for."""
+
+
+def test_what_a_file_holds(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text("\ufeffa: &x [1, 2.5, 2024-01-01]\nb: *x\n", encoding="utf-8")
+    assert read_yaml(path, WrongFileError) == {"a": [1, 2.5, "2024-01-01"], "b": [1, 2.5, "2024-01-01"]}
+    path.write_text('{"a": [1]}')
+    assert read_json(path, WrongFileError) == {"a": [1]}
+    path.write_text("")
+    assert read_yaml(path, WrongFileError) is None
+    assert read_text(path, WrongFileError) == ""
+
+
+def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
+    (tmp_path / "accelerator.yaml").write_text("")
+    with pytest.raises(WrongFileError, match=r"not found; expected a chip\. Did you mean 'accel"):
+        read_text(tmp_path / "acelerator.yaml", WrongFileError, "a chip")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [(".", "is a folder"), ("a/b", "not found"), ("x\0y", "cannot be read"), ("long" * 99, "")],
+)
+def test_what_is_no_file(tmp_path: Path, name: str, message: str) -> None:
+    with pytest.raises(WrongFileError, match=message):
+        read_text(tmp_path / name, WrongFileError)
+
+
+def test_a_device_that_never_ends_is_not_read_for_ever() -> None:
+    with pytest.raises(WrongFileError, match="is larger than 8 MiB"):
+        read_text("/dev/zero", WrongFileError)
+
+
+def test_aliases_that_explode_are_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.yaml"
+    lines = ["a0: &a0 [x, x]"] + [f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]" for i in range(1, 60)]
+    path.write_text("\n".join(lines))
+    with pytest.raises(WrongFileError, match="stand for too many values"):
+        read_yaml(path, WrongFileError)
+
+
+def test_values_are_shown_in_brief() -> None:
+    nested: list[object] = []
+    for _ in range(100):
+        nested = [nested, nested]
+    assert len(brief(nested)) <= 200
+    assert brief(10**5000) == "<a number of some 5016 digits>"
+    assert brief("x" * 500).startswith("'xxx")
+    assert len(brief("x" * 500)) <= 200
+    assert brief({"a": 1}) == "{'a': 1}"
