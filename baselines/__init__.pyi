@@ -1,3 +1,4 @@
+from .adam import Adam as Adam
 from .checks import check_positive as check_positive
 from .checks import check_shares as check_shares
 from .dedup import Dedup as Dedup
@@ -10,8 +11,11 @@ from .initial_population import scattered as scattered
 from .operators import Moves as Moves
 from .registry import load as load
 from .registry import names as names
+from .screening import Screening as Screening
 from .searcher import BaseSearcher as BaseSearcher
 from .searcher import Capabilities as Capabilities
 from .searcher import Searcher as Searcher
 from .searcher import SearcherError as SearcherError
 from .searcher import SearchResult as SearchResult
+from .surrogate import Surrogate as Surrogate
+from .torch_threads import one_thread as one_thread

@@ -10,6 +10,7 @@ from baselines.checks import check_positive, check_shares
 from baselines.dedup import Dedup
 from baselines.initial_population import inner_tiles, sampled, scattered
 from baselines.operators import Moves
+from baselines.screening import Screening, screening_of
 from baselines.searcher import BaseSearcher
 from maestro_env import Problem
 from maestro_env.evaluation import FloatArray
@@ -32,6 +33,8 @@ class GAConfig:
         carry: Whether a restart keeps the best; without it the new parents search on their own.
         start_share: Most of the budget that the search for a feasible start may spend.
         unit_tiles: Share of the random parents whose inner tiles are all the smallest.
+        screened: Whether a surrogate picks the children of the first 2,000 samples, as marl's picks
+            its worlds, after a first population as small as marl's.
     """
 
     population: int = 150
@@ -45,6 +48,7 @@ class GAConfig:
     start_share: float = 0.1
     carry: bool = False
     unit_tiles: float = 0.5
+    screened: bool = False
 
     def __post_init__(self) -> None:
         check_positive(
@@ -72,15 +76,24 @@ class GeneticAlgorithm(BaseSearcher):
     config: GAConfig
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        _Search(problem, self.config, rng).run()
+        dedup = Dedup(problem)
+        with screening_of(problem, dedup, self.name, self.config.screened) as screening:
+            _Search(problem, self.config, rng, dedup, screening).run()
 
 
 class _Search:
     """One search; its parents are sorted, best first."""
 
-    def __init__(self, problem: Problem, config: GAConfig, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        config: GAConfig,
+        rng: np.random.Generator,
+        dedup: Dedup,
+        screening: Screening | None,
+    ) -> None:
         self.problem, self.config, self.rng = problem, config, rng
-        self.moves, self.dedup = Moves(problem.space), Dedup(problem)
+        self.moves, self.dedup, self.screening = Moves(problem.space), dedup, screening
         self.inner_tiles = inner_tiles(problem.space)
         self.actions: IntArray = np.empty((0, len(problem.space.nvec)), np.int64)
         self.values: FloatArray = np.empty(0)
@@ -97,11 +110,24 @@ class _Search:
     def _start(self) -> tuple[IntArray, FloatArray]:
         """Random parents: draws until enough are feasible, or a share of the budget is used up."""
         count = self.config.population
+        if self.screening is not None and not len(self.actions):
+            count = self.screening.START
 
         def draw() -> IntArray:
             return self.dedup.fill(self._scattered, count, self._scattered)
 
-        return sampled(self.problem, draw, count, count / 5, self.config.start_share)
+        return sampled(self._evaluate, draw, count, count / 5, self._limit())
+
+    def _limit(self) -> float:
+        """Samples that the search for a feasible start may spend."""
+        remaining = self.problem.remaining
+        return np.inf if remaining is None else self.config.start_share * remaining
+
+    def _evaluate(self, actions: IntArray) -> FloatArray:
+        evaluation = self.problem.evaluate(actions)
+        if self.screening is not None:
+            self.screening.learn(evaluation.mappings, evaluation.values)
+        return evaluation.values
 
     def _scattered(self, count: int) -> IntArray:
         nvec, share = self.problem.space.nvec, self.config.unit_tiles
@@ -117,11 +143,20 @@ class _Search:
     def _epoch(self) -> None:
         """Generations until the best of this population has not improved for `patience` of them."""
         stale, best = 0, self.values[0]
-        while stale < self.config.patience:
-            children = self.dedup.fill(self._breed, self.config.offspring, self._scattered)
-            self._join(children, self.problem.evaluate(children).values)
-            stale = 0 if self.values[0] < best else stale + 1
+        while stale < self.config.patience * self.config.offspring:
+            children = self._children()
+            self._join(children, self._evaluate(children))
+            stale = 0 if self.values[0] < best else stale + len(children)
             best = self.values[0]
+
+    def _children(self) -> IntArray:
+        """A generation that was not asked for yet; a small one while a surrogate picks it."""
+        if self.screening is not None and self.screening.ready:
+            candidates = self._breed(self.screening.CANDIDATES)
+            rows = self.screening.pick(self.problem.space.decode(candidates), self.rng)
+            if len(rows):
+                return candidates[rows]
+        return self.dedup.fill(self._breed, self.config.offspring, self._scattered)
 
     def _breed(self, count: int) -> IntArray:
         """Children of tournament winners."""

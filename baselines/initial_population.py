@@ -41,29 +41,32 @@ def scattered(
 
 
 def sampled(
-    problem: Problem, draw: Callable[[], IntArray], keep: int, enough: float, share: float
+    evaluate: Callable[[IntArray], FloatArray],
+    draw: Callable[[], IntArray],
+    keep: int,
+    enough: float,
+    limit: float,
 ) -> tuple[IntArray, FloatArray]:
     """The best of what is drawn until enough of it is feasible.
 
     Args:
-        problem: Samples are spent on it.
+        evaluate: Gives the ``(B,)`` values of ``(B, P)`` actions, which cost a sample each.
         draw: Gives ``(B, P)`` actions.
         keep: Actions to return at most; feasible ones come first.
         enough: Feasible samples after which no more are drawn.
-        share: Most of the remaining budget to spend before infeasible ones are taken too.
+        limit: Samples after which infeasible ones are taken too.
 
     Returns:
         ``(n, P)`` actions and their ``(n,)`` values, best first; ``n <= keep``.
     """
-    limit = np.inf if problem.remaining is None else share * problem.remaining
-    actions, values = np.empty((0, len(problem.space.nvec)), np.int64), np.empty(0)
-    while True:
+    actions = draw()
+    values = evaluate(actions)
+    while np.isfinite(values).sum() < enough and len(values) < limit:
         drawn = draw()
         actions = np.concatenate([actions, drawn])
-        values = np.concatenate([values, problem.evaluate(drawn).values])
-        if np.isfinite(values).sum() >= enough or len(values) >= limit:
-            best = np.argsort(values, kind="stable")[:keep]
-            return actions[best], values[best]
+        values = np.concatenate([values, evaluate(drawn)])
+    best = np.argsort(values, kind="stable")[:keep]
+    return actions[best], values[best]
 
 
 def feasible_start(
@@ -82,4 +85,5 @@ def feasible_start(
     def draw() -> IntArray:
         return space.canonical(space.sample(max(count, 16), rng))
 
-    return sampled(problem, draw, count, count, share)
+    limit = np.inf if problem.remaining is None else share * problem.remaining
+    return sampled(lambda actions: problem.evaluate(actions).values, draw, count, count, limit)

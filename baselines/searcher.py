@@ -32,6 +32,8 @@ class Capabilities:
         guided: Its samples depend on the values of earlier ones.
         fixed: It tries a few mappings of its own making, whatever the budget, and stops.
         proves_optimum: It visits the whole space if the budget allows, and refuses one too large.
+        on_request: It takes minutes where the others take seconds: a comparison of all searchers
+            leaves it out unless it is named.
         warm_up: Samples that reach every part of it which is imported or compiled late, for those
             who measure its time.
     """
@@ -42,6 +44,7 @@ class Capabilities:
     guided: bool = True
     fixed: bool = False
     proves_optimum: bool = False
+    on_request: bool = False
     warm_up: int = 300
 
 

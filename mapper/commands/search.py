@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from layers import Layer
     from mapper.problem_spec import ProblemSpec
 
+MARL = ("marl", "marl-rllib")
+"""Methods that have agents."""
+
 
 def search(
     layer: OptionalLayer = None,
@@ -231,7 +234,7 @@ def _of_marl(method: str | None, *words: str | None, **options: Any) -> dict[str
     for name, value in zip(("agents", "learner"), words, strict=False):
         if value is not None:
             options[name] = value
-    if options and method not in (None, "marl"):
+    if options and method not in (None, *MARL):
         given = ", ".join("--" + name.replace("_", "-") for name in options)
         raise OptionError(f"{given}: only the method marl has agents, not {method}")
     return options
@@ -246,7 +249,7 @@ def _on_ray(method: str | None, address: str, learner: Any) -> dict[str, Any]:
     """
     from runs import check_ray_address
 
-    if method not in (None, "marl") or learner != "rllib":
+    if method != "marl-rllib" and (method not in (None, "marl") or learner != "rllib"):
         raise OptionError(
             "--ray-address: only the learner rllib of the method marl trains on Ray; add --learner "
             "rllib, or search with any method on a cluster by mapper compare --ray-address"

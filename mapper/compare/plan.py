@@ -79,7 +79,7 @@ def make_plan(
         layers: Layers as :func:`layers.parse` takes them; a name of a network is all its layers.
         objectives: Names of objectives.
         methods: Names of searchers, or ``module:Class``, each with options as ``ga:population=50``;
-            ``all`` is every installed one that does not enumerate the whole space.
+            ``all`` is every installed one but those that prove an optimum or take minutes.
         accelerator: A preset's name or a YAML file.
         cost_model: Name of a cost model, with options as ``exact:energy=maestro``.
         budget: Samples a search.
@@ -152,13 +152,14 @@ def _methods(texts: Sequence[str]) -> Iterator[Method]:
 
 
 def _comparable() -> list[str]:
-    """Every searcher but those that enumerate the space, which few spaces allow."""
+    """Every searcher but those that prove an optimum or take minutes: these are named."""
     import baselines
 
     found = []
     for name in baselines.names():
         try:
-            if baselines.load(name).capabilities.proves_optimum:
+            capabilities = baselines.load(name).capabilities
+            if capabilities.proves_optimum or capabilities.on_request:
                 continue
         except (baselines.SearcherError, ImportError):
             pass  # named in the table with its reason

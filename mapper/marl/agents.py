@@ -4,8 +4,29 @@ from __future__ import annotations
 
 from baselines import SearcherError
 from maestro_env import Problem
-from mapper.clustering import Assignment, AssignmentError
+from mapper.clustering import Assignment, AssignmentError, cluster, collect, correlate
 from mapper.clustering.library import nearest_layer
+
+
+def assigned(
+    agents: str | int | Assignment, problem: Problem, dataset: int, count_dataset: bool, seed: int
+) -> Assignment:
+    """The agents of a problem: grouped from a dataset of its own, or as :func:`resolve` has them.
+
+    Args:
+        agents: See :func:`resolve`; a dataset is only taken for ``"auto"``.
+        problem: What will be searched.
+        dataset: Random samples to take first; 0 takes none.
+        count_dataset: Whether those samples count against the problem's budget.
+        seed: Seed of the dataset.
+    """
+    if not dataset or agents not in ("auto", None):
+        return resolve(agents, problem)
+    data = collect(problem, "random", dataset, seed)
+    if count_dataset:
+        problem.evaluate(data.actions)
+    data = data.choosing(problem.space.nvec > 1)
+    return cluster(correlate(data.best(), data.names, data.categorical)).assign()
 
 
 def resolve(agents: str | int | Assignment, problem: Problem) -> Assignment:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from baselines import Dedup, Moves, nest_features
+from baselines import Dedup, Moves, Screening
 from cost_models import MappingBatch
 from maestro_env import BudgetExhausted, Problem
 from maestro_env.evaluation import Evaluation
@@ -27,7 +27,6 @@ from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space
 from mapper.marl.policy_transfer import NamedPolicies, adopt, hand_on, warm
 from mapper.marl.ppo import PPO, Transitions
 from mapper.marl.proposals import Choices, Proposals
-from mapper.marl.surrogate import Surrogate
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -37,8 +36,6 @@ ATTEMPTS = 6
 """Draws after which a world that keeps repeating seen loop nests takes a random mapping."""
 FEW, ARCHIVE = 8, 64
 """Mappings kept of each epoch, and of all."""
-SCREENED = 4
-"""Worlds a step while the surrogate screens: fewer, so that it learns sooner."""
 SPARE = 3
 """Worlds drawn for each one wanted, as many run a loop nest that was seen before."""
 
@@ -84,10 +81,9 @@ class BatchedLearner:
         self.before = self.kept = 0
         self.begun = False
         self.start = np.empty((0, len(self.columns)), np.int64)
-        nothing = np.zeros((1, len(self.columns)), np.int64)
-        self.surrogate = Surrogate(self._features(nothing).shape[1])
-        screening = config.surrogate // 2 if config.warm_start else config.surrogate
-        self.screening = screening if config.elites else 0  # without elites nothing is screened
+        screened = config.surrogate // 2 if config.warm_start else config.surrogate
+        screened = screened if config.elites else 0  # without elites nothing is screened
+        self.screening = Screening(problem, self.dedup, screened, not config.avoid_repeats)
 
     def run(self) -> None:
         """Search until the problem's budget is used up (it raises BudgetExhausted)."""
@@ -123,7 +119,7 @@ class BatchedLearner:
             "archive": self.archive._asdict(),
             "pending": [part._asdict() for part in self.pending],
             "known": np.array(sorted(self.dedup.known), dtype=np.uint64),
-            "surrogate": self.surrogate.state_dict(),
+            "surrogate": self.screening.surrogate.state_dict(),
             "observer": self.feedback.state_dict(),
             "plateau": self.plateau.state_dict(),
             "rng": json.dumps(self.rng.bit_generator.state),
@@ -138,7 +134,7 @@ class BatchedLearner:
         self.elites, self.archive = Elites(**state["elites"]), Elites(**state["archive"])
         self.pending = [Transitions(**part) for part in state["pending"]]
         self.dedup.known = set(state["known"].tolist())
-        self.surrogate.load_state_dict(state["surrogate"])
+        self.screening.surrogate.load_state_dict(state["surrogate"])
         self.feedback.load_state_dict(state["observer"])
         self.plateau.load_state_dict(state["plateau"])
         self.rng.bit_generator.state = json.loads(state["rng"])
@@ -254,9 +250,7 @@ class BatchedLearner:
         return choices, self.problem.evaluate(self._actions(choices))
 
     def _remember(self, choices: IntArray, evaluation: Evaluation) -> None:
-        if self.surrogate.taken < self.screening:
-            features = nest_features(self.problem, evaluation.mappings)
-            self.surrogate.add(features, evaluation.values)
+        self.screening.learn(evaluation.mappings, evaluation.values)
         figures = self.feedback.observed(evaluation)
         size = max(1, self.plateau.size)
         alike = self.config.alike
@@ -277,21 +271,15 @@ class BatchedLearner:
         def draw(count: int) -> Choices:
             return self.worlds.from_elites(self.policies, self.elites, count, self.rng)
 
-        if self.surrogate.taken < self.screening and self.surrogate.ready:
+        if self.screening.ready:
             return self._screened(draw)
         return self._fresh(draw, self.config.worlds)
 
     def _screened(self, draw: Callable[[int], Choices]) -> Choices:
         """Draw many worlds and keep those that the surrogate picks."""
-        drawn = draw(self.config.proposals * SCREENED)
-        mappings = self._mappings(drawn.moved)
-        rows = self.dedup.distinct(mappings, repeats=not self.config.avoid_repeats)
-        if len(rows) < SCREENED:
-            return self._fresh(draw, SCREENED)
-        features = nest_features(self.problem, mappings.take(rows))
-        picked = rows[self.surrogate.pick(features, SCREENED, self.rng)]
-        self.dedup.fresh(self._actions(drawn.moved[picked]))
-        return drawn.rows(picked)
+        drawn = draw(self.config.proposals * Screening.PICKED)
+        rows = self.screening.pick(self._mappings(drawn.moved), self.rng)
+        return drawn.rows(rows) if len(rows) else self._fresh(draw, Screening.PICKED)
 
     def _fresh(self, draw: Callable[[int], Choices], count: int) -> Choices:
         """Draw `count` worlds whose loop nests were not sampled before, as far as they exist."""
@@ -313,10 +301,6 @@ class BatchedLearner:
     def _unseen(self, choices: IntArray, most: int) -> IntArray:
         """The first rows, at most so many, whose loop nest was not seen before; now they were."""
         return np.flatnonzero(self.dedup.fresh(self._actions(choices), most))
-
-    def _features(self, choices: IntArray) -> FloatArray:
-        """``(B, F)`` numbers that the surrogate learns from."""
-        return nest_features(self.problem, self._mappings(choices))
 
     def _mappings(self, choices: IntArray) -> MappingBatch:
         return self.problem.space.decode(self._actions(choices))

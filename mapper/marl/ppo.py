@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mapper.marl.adam import Adam
+from baselines import Adam
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites
 from mapper.marl.policies import Mixture, Policies

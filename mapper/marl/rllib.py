@@ -17,23 +17,20 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
+from baselines import one_thread
 from maestro_env import Problem
 from mapper.clustering import Assignment
 from mapper.marl.agents import choosing
-from mapper.marl.config import MarlConfig
 from mapper.marl.observation_and_reward import Observer
 from mapper.marl.policies import OBSERVATION
+from mapper.marl.rllib_config import RllibConfig
 from runs import ray_session
 
 EPISODE = 16
 """Samples an episode; RLlib's bookkeeping grows with the number of finished episodes."""
-ROUND = 128
-"""Samples between two updates."""
-LEARNING_RATE = 3e-3
 
 
 class ChoosingEnv(MultiAgentEnv):
@@ -42,13 +39,18 @@ class ChoosingEnv(MultiAgentEnv):
     Args:
         problem: It counts the samples, and raises BudgetExhausted out of `step` at the end.
         assignment: Which agent owns which parameter.
+        reward: See :class:`~mapper.marl.rllib_config.RllibConfig`.
     """
 
-    def __init__(self, problem: Problem, assignment: Assignment) -> None:
-        self.problem, self.feedback = problem, Observer(problem)
+    def __init__(
+        self, problem: Problem, assignment: Assignment, reward: str = "improvement"
+    ) -> None:
+        self.problem, self.feedback, self.reward = problem, Observer(problem), reward
         names = list(problem.space.names)
         self.columns = [[names.index(name) for name in agent] for agent in assignment.agents]
-        self.possible_agents = [f"agent_{i}" for i in range(len(assignment))]
+        # Numbers, as RLlib goes through sets of agents: those of texts are in another order in
+        # each process, and the policies draw from one generator in that order.
+        self.possible_agents = list(range(len(assignment)))
         self.agents = list(self.possible_agents)
         box = gymnasium.spaces.Box(-1.0, 1.0, (OBSERVATION,), np.float32)
         self.observation_spaces = dict.fromkeys(self.possible_agents, box)
@@ -66,12 +68,12 @@ class ChoosingEnv(MultiAgentEnv):
         self.age = 0
         return dict.fromkeys(self.possible_agents, self.seen), {}
 
-    def step(self, action_dict: Mapping[str, NDArray[np.int64]]) -> Any:
+    def step(self, action_dict: Mapping[int, NDArray[np.int64]]) -> Any:
         """One sample."""
         self.age += 1
         reward = self._sample(action_dict)
         ends = self.age >= EPISODE
-        agents = self.possible_agents
+        agents: list[Any] = self.possible_agents  # numbers, beside "__all__"
         return (
             dict.fromkeys(agents, self.seen),
             dict.fromkeys(agents, reward),
@@ -80,7 +82,7 @@ class ChoosingEnv(MultiAgentEnv):
             {},
         )
 
-    def _sample(self, action_dict: Mapping[str, NDArray[np.int64]]) -> float:
+    def _sample(self, action_dict: Mapping[int, NDArray[np.int64]]) -> float:
         action = np.zeros((1, len(self.problem.space.nvec)), np.int64)
         for agent, columns in zip(self.possible_agents, self.columns, strict=True):
             action[0, columns] = action_dict[agent]
@@ -90,6 +92,8 @@ class ChoosingEnv(MultiAgentEnv):
             self.end = end  # RLlib raises another one in its place
             raise
         self.seen = self.feedback.observed(evaluation)[0]
+        if self.reward == "relative":
+            return float(self.feedback.relative(evaluation.values)[0])
         free = np.full(1, np.nan)
         return float(self.feedback.log_gain(free, evaluation.values)[0])
 
@@ -104,33 +108,64 @@ def _world_of(config: Mapping[str, Any]) -> ChoosingEnv:
 
 
 def search(
-    problem: Problem, assignment: Assignment, config: MarlConfig, rng: np.random.Generator
+    problem: Problem, assignment: Assignment, config: RllibConfig, rng: np.random.Generator
 ) -> None:
     """Train until the budget is used up; raises BudgetExhausted as every searcher does.
 
-    With `config.checkpoint`, the policies' weights are written there at the end (tensors only), and
-    read from there at the start if the file exists.
+    With `config.checkpoint`, the policies' weights are written there now and then and at the end
+    (tensors only), and read from there at the start if the file exists.
     """
     missing = set(choosing(problem)) - set(assignment.names)
     if missing:
         raise ValueError(f"assignment: {', '.join(sorted(missing))} belong to no agent")
-    with ray_session(config.ray_address or "local"):
-        _train(problem, assignment, config, int(rng.integers(2**31)))
+    world = ChoosingEnv(problem, assignment, config.reward)
+    key = f"{os.getpid()}-{id(world)}"
+    _WORLDS[key] = world
+    try:
+        with one_thread(), ray_session(config.ray_address or "local"):
+            _train(world, key, config, int(rng.integers(2**31)))
+    finally:
+        del _WORLDS[key]
 
 
-def _train(problem: Problem, assignment: Assignment, config: MarlConfig, seed: int) -> None:
+def _train(world: ChoosingEnv, key: str, config: RllibConfig, seed: int) -> None:
+    _hush()
+    warnings.filterwarnings("ignore", module="ray")
+    algorithm = _algorithm_config(world, key, config, seed).build_algo()
+    _hush()  # building sets the levels anew
+    policies = [policy_of(agent) for agent in world.possible_agents]
+    try:
+        _load_weights(algorithm, policies, config.checkpoint)
+        kept = 0
+        try:
+            while True:
+                _advance(algorithm, world)
+                if world.problem.samples // config.checkpoint_every > kept:
+                    kept = world.problem.samples // config.checkpoint_every
+                    _save_weights(algorithm, policies, config.checkpoint)
+        except Exception:
+            _save_weights(algorithm, policies, config.checkpoint)
+            raise
+    finally:
+        algorithm.stop()
+        _forget(Path(algorithm.logdir))
+
+
+def policy_of(agent: int, *_: Any, **__: Any) -> str:
+    """Name of an agent's policy."""
+    return f"agent_{agent}"
+
+
+def _algorithm_config(world: ChoosingEnv, key: str, config: RllibConfig, seed: int) -> Any:
+    """RLlib's own config; a policy for each agent, in their order."""
     from ray.rllib.algorithms.ppo import PPOConfig
     from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
     from ray.tune.registry import register_env
 
-    _hush()
-    warnings.filterwarnings("ignore", module="ray")
-    torch.set_num_threads(1)
-    world = ChoosingEnv(problem, assignment)
-    key = f"{os.getpid()}-{id(world)}"
-    _WORLDS[key] = world
     register_env("mapper-choosing", _world_of)
-    algorithm_config = (
+    # On a cluster the updates run there; the samples are counted where the problem is, here.
+    learners = 1 if config.ray_address not in ("", "local") else 0
+    return (
         PPOConfig()
         .api_stack(enable_rl_module_and_learner=True, enable_env_runner_and_connector_v2=True)
         .environment("mapper-choosing", env_config={"key": key}, disable_env_checking=True)
@@ -139,24 +174,23 @@ def _train(problem: Problem, assignment: Assignment, config: MarlConfig, seed: i
             num_envs_per_env_runner=1,
             episodes_to_numpy=False,
             batch_mode="truncate_episodes",
-            rollout_fragment_length=ROUND,
+            rollout_fragment_length=config.batch,
         )
-        # On a cluster the updates run there; the samples are counted where the problem is, here.
-        .learners(num_learners=1 if config.ray_address not in ("", "local") else 0)
+        .learners(num_learners=learners)
         .multi_agent(
-            policies=list(world.possible_agents),
-            policy_mapping_fn=lambda agent, *_, **__: agent,
+            policies=[policy_of(agent) for agent in world.possible_agents],
+            policy_mapping_fn=policy_of,
         )
         .rl_module(model_config=DefaultModelConfig(fcnet_hiddens=[config.hidden]))
         .training(
-            lr=LEARNING_RATE,
+            lr=config.learning_rate,
             gamma=0.0,
             lambda_=0.0,
             num_epochs=config.epochs,
-            train_batch_size_per_learner=ROUND,
-            minibatch_size=ROUND,
+            train_batch_size_per_learner=config.batch,
+            minibatch_size=config.batch,
             clip_param=config.clip,
-            entropy_coeff=config.entropy,
+            entropy_coeff=_entropy(config.entropy, world.problem.budget),
             use_kl_loss=False,
             vf_clip_param=10.0,
             grad_clip=5.0,
@@ -164,29 +198,20 @@ def _train(problem: Problem, assignment: Assignment, config: MarlConfig, seed: i
         .reporting(min_time_s_per_iteration=0, metrics_num_episodes_for_smoothing=1)
         .debugging(seed=seed, log_level="ERROR")
     )
-    algorithm = algorithm_config.build_algo()
-    _hush()  # building sets the levels anew
-    try:
-        _load_weights(algorithm, world.possible_agents, config.checkpoint)
-        try:
-            _until_it_ends(algorithm, world)
-        except Exception:
-            _save_weights(algorithm, world.possible_agents, config.checkpoint)
-            raise
-    finally:
-        del _WORLDS[key]
-        algorithm.stop()
-        _forget(Path(algorithm.logdir))
 
 
-def _until_it_ends(algorithm: Any, world: ChoosingEnv) -> None:
-    """Train; raises what ended the search: the budget, Ctrl-C or a fault.
+def _entropy(start: float, budget: int | None) -> Any:
+    """The weight, or its schedule: samples and weights between which it is interpolated."""
+    return start if budget is None or start == 0 else [[0, start], [budget, 0.0]]
+
+
+def _advance(algorithm: Any, world: ChoosingEnv) -> None:
+    """One round of samples and the update; raises what ended the search: budget, Ctrl-C, a fault.
 
     RLlib says RuntimeError for all that an environment raises, so the world keeps it.
     """
     try:
-        while True:
-            algorithm.train()
+        algorithm.train()
     except Exception as error:
         raise (world.end or error) from None
 
@@ -204,22 +229,22 @@ def _forget(folder: Path) -> None:
         folder.parent.rmdir()  # only if nothing else is there
 
 
-def _save_weights(algorithm: Any, agents: list[str], path: str) -> None:
+def _save_weights(algorithm: Any, policies: list[str], path: str) -> None:
     from mapper.marl.checkpoint import WEIGHTS
 
     if not path:
         return
-    weights = {agent: dict(algorithm.get_module(agent).state_dict()) for agent in agents}
+    weights = {name: dict(algorithm.get_module(name).state_dict()) for name in policies}
     WEIGHTS.save(path, {"agents": weights})
 
 
-def _load_weights(algorithm: Any, agents: list[str], path: str) -> None:
+def _load_weights(algorithm: Any, policies: list[str], path: str) -> None:
     from mapper.marl.checkpoint import WEIGHTS, CheckpointError
 
     if not path or not Path(path).exists():
         return
     weights = WEIGHTS.load(path).get("agents")
-    if not isinstance(weights, dict) or sorted(weights) != sorted(agents):
-        raise CheckpointError(f"{path}: holds no policies of these {len(agents)} agents")
-    state = {agent: {k: v.numpy() for k, v in weights[agent].items()} for agent in agents}
+    if not isinstance(weights, dict) or sorted(weights) != sorted(policies):
+        raise CheckpointError(f"{path}: holds no policies of these {len(policies)} agents")
+    state = {name: {k: v.numpy() for k, v in weights[name].items()} for name in policies}
     algorithm.set_weights(state)

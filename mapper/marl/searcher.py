@@ -1,8 +1,9 @@
-"""The MARL mapper as a searcher."""
+"""The MARL mapper as a searcher, with the learner in this process and with the one on RLlib."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 
@@ -10,10 +11,11 @@ from baselines import BaseSearcher, Capabilities, SearcherError, require
 from maestro_env import Problem
 from mapper.clustering import Assignment
 from mapper.marl.config import MarlConfig
+from mapper.marl.rllib_config import RllibConfig
 
 
 class Marl(BaseSearcher):
-    """Decentralised PPO, one agent a parameter or a cluster of correlated ones."""
+    """Decentralised PPO, one agent a parameter or a group of correlated ones."""
 
     name = "marl"
     source = "decentralised PPO (Schulman et al. 2017; de Witt et al. 2020), agents by correlation"
@@ -21,46 +23,34 @@ class Marl(BaseSearcher):
     capabilities = Capabilities(extra="rl")
     config: MarlConfig
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if self.config.learner == "rllib":
+            RllibConfig.of(self.config)  # says now which options that learner does not have
+
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         require("torch", self.name, "rl")
-        assignment = self.assignment(problem, int(rng.integers(2**31)))
         if self.config.learner == "rllib":
-            if find_spec("ray") is None:
-                raise SearcherError(
-                    "learner 'rllib' needs the package ray; "
-                    "install it with: pip install 'marl-mapper[rllib]'"
-                )
-            from mapper.marl.rllib import search
-
-            search(problem, assignment, self.config, rng)
+            _on_rllib(problem, RllibConfig.of(self.config), rng)
             return
+        assignment = self.assignment(problem, int(rng.integers(2**31)))
         from mapper.marl.batched import BatchedLearner
 
         BatchedLearner(problem, assignment, self.config, rng).run()
 
     def assignment(self, problem: Problem, seed: int = 0) -> Assignment:
-        """The agents of a problem under this config.
-
-        With a dataset, `config.dataset` samples of the problem are taken first, which count
-        against its budget if the config says so.
+        """The agents of a problem under this config, see :func:`~mapper.marl.agents.assigned`.
 
         Args:
             problem: What will be searched.
             seed: Seed of the dataset.
         """
-        from mapper.clustering import cluster, collect, correlate
-        from mapper.marl.agents import resolve
+        from mapper.marl.agents import assigned
 
         config = self.config
         if config.shared_policy and (agents := self._shared_agents(problem)) is not None:
             return agents
-        if not config.dataset or config.agents not in ("auto", None):
-            return resolve(config.agents, problem)
-        data = collect(problem, "random", config.dataset, seed)
-        if config.count_dataset:
-            problem.evaluate(data.actions)
-        data = data.choosing(problem.space.nvec > 1)
-        return cluster(correlate(data.best(), data.names, data.categorical)).assign()
+        return assigned(config.agents, problem, config.dataset, config.count_dataset, seed)
 
     def _shared_agents(self, problem: Problem) -> Assignment | None:
         from mapper.marl.agents import choosing
@@ -68,3 +58,31 @@ class Marl(BaseSearcher):
 
         agents = assignment_of(self.config.shared_policy)
         return None if agents is None else agents.fit(choosing(problem))
+
+
+class MarlRllib(BaseSearcher):
+    """Decentralised PPO by RLlib, without elites, moves and surrogate: the plain method."""
+
+    name = "marl-rllib"
+    source = "decentralised PPO (Schulman et al. 2017; de Witt et al. 2020); RLlib"
+    Config = RllibConfig
+    capabilities = Capabilities(batch=False, extra="rllib", warm_up=70, on_request=True)
+    config: RllibConfig
+
+    def _run(self, problem: Problem, rng: np.random.Generator) -> None:
+        _on_rllib(problem, self.config, rng)
+
+
+def _on_rllib(problem: Problem, config: RllibConfig, rng: np.random.Generator) -> None:
+    for package in ("ray", "torch"):
+        if find_spec(package) is None:
+            raise SearcherError(
+                f"learner 'rllib' needs the package {package}; "
+                "install it with: pip install 'marl-mapper[rllib]'"
+            )
+    from mapper.marl.agents import assigned
+    from mapper.marl.rllib import search
+
+    seed = int(rng.integers(2**31))
+    assignment = assigned(config.agents, problem, config.dataset, config.count_dataset, seed)
+    search(problem, assignment, config, rng)

@@ -16,7 +16,10 @@ class WrongFileError(ValueError):
 def test_what_a_file_holds(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_text("\ufeffa: &x [1, 2.5, 2024-01-01]\nb: *x\n", encoding="utf-8")
-    assert read_yaml(path, WrongFileError) == {"a": [1, 2.5, "2024-01-01"], "b": [1, 2.5, "2024-01-01"]}
+    assert read_yaml(path, WrongFileError) == {
+        "a": [1, 2.5, "2024-01-01"],
+        "b": [1, 2.5, "2024-01-01"],
+    }
     path.write_text('{"a": [1]}')
     assert read_json(path, WrongFileError) == {"a": [1]}
     path.write_text("")
@@ -32,7 +35,12 @@ def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [(".", "is a folder"), ("a/b", "not found"), ("x\0y", "cannot be read"), ("long" * 99, "")],
+    [
+        (".", "is a folder"),
+        ("a/b", "not found"),
+        ("x\0y", "cannot be read"),
+        ("long" * 99, "cannot be read"),
+    ],
 )
 def test_what_is_no_file(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(WrongFileError, match=message):

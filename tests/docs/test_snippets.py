@@ -89,6 +89,12 @@ def run_command(words: list[str]) -> None:
 
 def run_python(text: str, folder: Path) -> None:
     fewer = re.sub(r"budget=[\d_]+", "budget=200", text)
+    if named := re.match(r"# (\w+)\.py\n", text):  # what later commands import
+        (folder / f"{named[1]}.py").write_text(text, encoding="utf-8")
+        assert (
+            subprocess.run([sys.executable, "-c", f"import {named[1]}"], cwd=folder).returncode == 0
+        )
+        return
     if "__main__" in text:  # its workers import the file
         (folder / "snippet.py").write_text(fewer, encoding="utf-8")
         done = subprocess.run(

@@ -79,7 +79,7 @@ def test_a_warm_start_begins_where_a_neighbour_ended(tmp_path):
 
 
 def test_a_warm_start_is_screened_half_as_long(tmp_path, monkeypatch):
-    from mapper.marl.surrogate import Surrogate
+    from baselines.surrogate import Surrogate
 
     picks, pick = [], Surrogate.pick
     monkeypatch.setattr(Surrogate, "pick", lambda *args: picks.append(1) or pick(*args))

@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra rl")
 
-from mapper.marl.adam import Adam
+from baselines import Adam
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites
 from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space

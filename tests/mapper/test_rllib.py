@@ -1,5 +1,9 @@
 """The learner on RLlib."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -30,7 +34,7 @@ def test_rllib_learns_what_the_batched_learner_learns(tmp_path):
 
 def test_what_ends_an_rllib_search_comes_out_as_itself():
     """RLlib says RuntimeError for all that an environment raises; Ctrl-C is no fault."""
-    from mapper.marl.rllib import ChoosingEnv, _until_it_ends
+    from mapper.marl.rllib import ChoosingEnv, _advance
 
     class StoppedError(Exception):
         pass
@@ -50,6 +54,41 @@ def test_what_ends_an_rllib_search_comes_out_as_itself():
     counted = problem()
     counted.on_evaluate = stop
     world = ChoosingEnv(counted, resolve("auto", counted))
+
+    def train():
+        while True:
+            _advance(Algorithm(), world)
+
     with pytest.raises(StoppedError):
-        _until_it_ends(Algorithm(), world)
+        train()
     assert counted.samples == 3
+
+
+def test_options_that_the_learner_does_not_have_are_refused():
+    with pytest.raises(baselines.SearcherError, match="does not have elites, surrogate; leave"):
+        baselines.load("marl", learner="rllib", elites=4, surrogate=0)
+    with pytest.raises(baselines.SearcherError, match="reward: got 'rank', expected improvement"):
+        baselines.load("marl", learner="rllib", reward="rank")
+    with pytest.raises(baselines.SearcherError, match="'marl-rllib': unknown option 'elites'"):
+        baselines.load("marl-rllib", elites=4)
+
+
+@pytest.mark.ray
+def test_a_seed_gives_the_same_samples_under_another_hash_seed():
+    code = (
+        "import baselines, hashlib\n"
+        "from tests.mapper.marl_runs import samples_of\n"
+        "found = samples_of(baselines.load('marl-rllib', batch=32), 70, 3)[0]\n"
+        "print('samples', hashlib.sha256(found.tobytes()).hexdigest())"
+    )
+    found = set()
+    for seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found |= {line for line in done.stdout.splitlines() if line.startswith("samples")}
+    assert len(found) == 1

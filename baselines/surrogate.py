@@ -1,4 +1,4 @@
-"""A Gaussian process over the first samples of a search, which ranks what the agents propose."""
+"""A Gaussian process over the first samples of a search, which ranks what is proposed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mapper.marl.adam import Adam
+from baselines.adam import Adam
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

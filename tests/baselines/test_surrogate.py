@@ -8,8 +8,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="marl needs the extra `rl`")
 
 import baselines
+from baselines.surrogate import Surrogate
 from maestro_env import Problem
-from mapper.marl.surrogate import Surrogate
 
 CHOICES = np.array([9, 9, 4])
 """Of two ordered parameters and a category."""
