@@ -9,6 +9,7 @@ from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
 from cost_models.dataflow import Dataflow, DataflowError, Directive, parse_dataflow
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
 from cost_models.loop_nest import loop_nest
+from cost_models.lower_bounds import LowerBounds, Structures, lower_bounds_of
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
 from cost_models.model import (
@@ -43,11 +44,13 @@ __all__ = [
     "Infeasible",
     "InfeasibleError",
     "Level",
+    "LowerBounds",
     "Mapping",
     "MappingBatch",
     "MappingError",
     "ModelCapabilities",
     "ReasonCode",
+    "Structures",
     "Symmetry",
     "Widths",
     "accelerator_schema",
@@ -56,6 +59,7 @@ __all__ = [
     "check_objective",
     "load",
     "loop_nest",
+    "lower_bounds_of",
     "names",
     "parse_dataflow",
     "parse_network",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping as MappingABC
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from cost_models.exact.limits import MAX_EXTENT, too_large
 from cost_models.exact.numbers import layer_numbers
 from cost_models.exact.options import ExactOptions
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
+from cost_models.lower_bounds import LowerBounds, Structures
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
 from cost_models.model import CostModelError
@@ -99,6 +102,21 @@ class ExactModel(ExactOptions):
         counts = dict(zip(ROW_NAMES, row[0].tolist(), strict=True))
         counts["num_pes"] = pes
         return cost_of(counts, setting)
+
+    def lower_bounds_of(
+        self,
+        layer: Layer,
+        accelerator: Accelerator,
+        figures: Sequence[str],
+        limits: MappingABC[str, float],
+        structures: Structures,
+    ) -> LowerBounds | None:
+        """Bounds for proofs; see :func:`cost_models.lower_bounds_of`."""
+        from cost_models.exact.bounds import ExactBounds, bounded
+
+        if too_large(layer) is not None or not bounded(figures):
+            return None
+        return ExactBounds(self, layer, accelerator, figures, limits, structures, self.threads)
 
     def evaluate_batch(
         self, layer: Layer, accelerator: Accelerator, mappings: MappingBatch

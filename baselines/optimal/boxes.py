@@ -1,0 +1,79 @@
+"""Sets of structures as boxes of tile positions, and how a box is split in two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from common.jit import compiled
+
+LEAF = -1
+"""Instead of a split: every dimension has one tile."""
+
+
+@compiled(nogil=True)
+def split_boxes(
+    boxes: Any, tiles: NDArray[np.float64], children: Any, splits: NDArray[np.int8]
+) -> int:
+    """Split each box in two at the middle of its widest range; outer tiles come first.
+
+    Args:
+        boxes: ``(B, 4, D)``.
+        tiles: ``(2, D, most)`` outer and inner tiles.
+        children: Gets the halves, ``(2 B, 4, D)``; those of one box stand side by side.
+        splits: Gets the split of each box, ``(B,)``: the dimension, plus `D` for inner tiles; or
+            `LEAF`.
+
+    Returns:
+        How many children there are.
+    """
+    count = 0
+    for i in range(len(boxes)):
+        splits[i] = widest(boxes[i], tiles)
+        if splits[i] == LEAF:
+            continue
+        for half in range(2):
+            children[count] = boxes[i]
+            cut(children[count], splits[i], half, tiles)
+            count += 1
+    return count
+
+
+@compiled(nogil=True)
+def widest(box: Any, tiles: NDArray[np.float64]) -> int:
+    """The split of a box: the range of tiles with the largest ratio."""
+    found = LEAF
+    most = 1.0
+    dims = box.shape[1]
+    for level in range(2):
+        for d in range(dims):
+            first, last = box[2 * level, d], box[2 * level + 1, d]
+            if last > first:
+                high = min(tiles[level, d, last], tiles[0, d, box[1, d]])
+                ratio = max(high / tiles[level, d, first], 1.0)
+                if found == LEAF or ratio > most:
+                    found = level * dims + d
+                    most = ratio
+        if found != LEAF:
+            break
+    return found
+
+
+@compiled(nogil=True)
+def cut(box: Any, split: int, half: int, tiles: NDArray[np.float64]) -> None:
+    """Keep the lower (0) or upper (1) half of a range.
+
+    Inner tiles at or above the largest outer one are the same; the first of them stands for all.
+    """
+    dims = box.shape[1]
+    level, d = split // dims, split % dims
+    middle = (box[2 * level, d] + box[2 * level + 1, d]) // 2
+    if half == 0:
+        box[2 * level + 1, d] = middle
+    else:
+        box[2 * level, d] = middle + 1
+    if level == 0:
+        while box[3, d] > box[2, d] and tiles[1, d, box[3, d] - 1] >= tiles[0, d, box[1, d]]:
+            box[3, d] -= 1

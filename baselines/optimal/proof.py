@@ -1,0 +1,98 @@
+"""What a proof says, and what it took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from baselines.optimal.tree import Tree
+from cost_models import Mapping
+
+Status = Literal["optimal", "within_gap", "timeout", "memory", "empty"]
+
+
+class ProveError(ValueError):
+    """A problem without bounds, or an option that makes no sense."""
+
+
+@dataclass
+class Counts:
+    """What a proof took.
+
+    Args:
+        boxes: Boxes whose bound was worked out.
+        ruled_out: Boxes that their bound ruled out.
+        structures: Structures whose loop orders were evaluated.
+        evaluated: Mappings evaluated, those of the first value not counted.
+    """
+
+    boxes: int = 0
+    ruled_out: int = 0
+    structures: int = 0
+    evaluated: int = 0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a proof has come.
+
+    Args:
+        value: Best value so far; inf if there is none.
+        bound: What no mapping goes below, as far as is proven.
+        boxes: Boxes whose bound was worked out.
+        left: Boxes that are still to be split.
+        seconds: Processor time so far [s].
+    """
+
+    value: float
+    bound: float
+    boxes: int
+    left: int
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """How far above the optimum `value` may be, as a share; inf where nothing is known."""
+        return relative_gap(self.value, self.bound)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The best mapping of a space, as far as it is proven.
+
+    Args:
+        mapping: The best mapping found; None if there is none.
+        value: Its value, in the objective's unit; inf if there is none.
+        bound: No mapping of the space has a lower value; inf where the space is proven empty.
+        status: ``"optimal"``; ``"within_gap"``: proven up to the gap that was asked for;
+            ``"timeout"`` or ``"memory"``: ended before; ``"empty"``: proven that no mapping is
+            feasible.
+        counts: What it took.
+        seconds: Processor time [s].
+        tree: What was split, ruled out and evaluated; None unless it was asked for.
+    """
+
+    mapping: Mapping | None
+    value: float
+    bound: float
+    status: Status
+    counts: Counts = field(default_factory=Counts)
+    seconds: float = 0.0
+    tree: Tree | None = None
+
+    @property
+    def proven(self) -> bool:
+        """Whether nothing is left open: the value is the optimum, or there is no mapping."""
+        return self.status in ("optimal", "empty")
+
+    @property
+    def gap(self) -> float:
+        """How far above the optimum `value` may be, as a share; 0 where it is proven."""
+        return 0.0 if self.proven else relative_gap(self.value, self.bound)
+
+
+def relative_gap(value: float, bound: float) -> float:
+    """``value / bound - 1``; inf where there is no value or no bound."""
+    if bound >= value:
+        return 0.0
+    return value / bound - 1.0 if bound > 0 else float("inf")

@@ -1,0 +1,153 @@
+"""Prove the optimum of a problem's whole space."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from baselines.optimal.proof import Progress, Proof, ProveError, Status
+from baselines.optimal.solver import Solver, Stop
+from baselines.optimal.structure_space import MOST_TILES, StructureSpace
+from baselines.optimal.tree import Tree
+from baselines.registry import load
+from cost_models import LowerBounds, Mapping, MappingBatch, lower_bounds_of
+
+if TYPE_CHECKING:
+    from maestro_env import Problem
+
+FIRST_SAMPLES = 3000
+"""Samples of the search for a first value."""
+DEFAULT_MEMORY = 2 << 30
+"""Memory that a proof may take where nothing is said [B]."""
+
+
+def can_prove(problem: Problem) -> str | None:
+    """Why the optimum of a problem cannot be proven by bounds; None where it can."""
+    name, objective = problem.cost_model.name, problem.objective.name
+    instead = "use the method 'exhaustive' on a space that it can list"
+    largest = max(len(p) for p in problem.space.parameters)
+    if largest > MOST_TILES:
+        return f"a parameter of the space has {largest} choices, more than {MOST_TILES}; {instead}"
+    if _bounds(problem, StructureSpace(problem.space)) is None:
+        return (
+            f"cost model {name!r} offers no lower bounds for objective {objective!r} "
+            f"on this layer and accelerator; {instead}"
+        )
+    return None
+
+
+def _bounds(problem: Problem, space: StructureSpace) -> LowerBounds | None:
+    return lower_bounds_of(
+        problem.cost_model,
+        problem.layer,
+        problem.accelerator,
+        problem.objective.figures,
+        problem.limits,
+        space.structures,
+    )
+
+
+def prove(
+    problem: Problem,
+    *,
+    start: Mapping | None = None,
+    gap: float = 0.0,
+    timeout: float | None = None,
+    threads: int = 1,
+    max_memory: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    record: bool = False,
+) -> Proof:
+    """The best mapping of a problem's space, with a proof that none is better.
+
+    The problem's own counters are left as they are.
+
+    Args:
+        problem: Layer, accelerator, cost model, space, objective and limits.
+        start: A good mapping of the space to start from; None to look for one first.
+        gap: Stop when the value is proven to be at most this share above the optimum.
+        timeout: Stop after so much time [s]; 0 gives the first value and the bound of the whole
+            space.
+        threads: Threads that share the boxes.
+        max_memory: Memory for boxes and record [B]; beyond it boxes are looked at depth first.
+        progress: Called between batches of boxes; what it raises ends the proof.
+        record: Whether to record the tree of boxes, as certificates need it.
+
+    Raises:
+        ProveError: The model offers no bounds for the problem, or an option makes no sense.
+        MapSpaceError: The space does not hold `start`.
+    """
+    began, wall = time.process_time(), time.perf_counter()
+    _check(gap, timeout, threads, max_memory)
+    space = StructureSpace(problem.space)
+    reason = can_prove(problem)
+    bounds = None if reason else _bounds(problem, space)
+    if bounds is None:
+        raise ProveError(f"problem: {reason}")
+    bounds.threads = threads
+
+    def elapsed() -> float:
+        return time.process_time() - began
+
+    solver = Solver(
+        problem,
+        bounds,
+        space,
+        gap=gap,
+        deadline=np.inf if timeout is None else wall + timeout,
+        max_memory=DEFAULT_MEMORY if max_memory is None else max_memory,
+        tree=Tree(len(space.structures)) if record else None,
+    )
+    if progress is not None:
+        solver.on_step = lambda: progress(solver.progress(elapsed()))
+    _first_value(problem, solver, start)
+    stop = solver.run()
+    return Proof(
+        mapping=solver.mapping,
+        value=solver.value,
+        bound=solver.bound,
+        status=_status(solver, stop),
+        counts=solver.counts,
+        seconds=elapsed(),
+        tree=solver.tree,
+    )
+
+
+def _first_value(problem: Problem, solver: Solver, start: Mapping | None) -> None:
+    """Give the solver a value to begin with."""
+    if start is not None:
+        mappings = MappingBatch.from_mappings([start], problem.layer.extents)
+        solver.look(problem.space.encode(mappings))
+        return
+    if not np.isfinite(solver.roots.bounds).any():
+        return
+    found = load("ga").search(problem.fork(), FIRST_SAMPLES, 0)
+    if found.best_action is not None:
+        solver.look(found.best_action[None])
+
+
+def _status(solver: Solver, stop: Stop) -> Status:
+    if stop != "done":
+        return stop
+    if not np.isfinite(solver.value):
+        return "empty"
+    return "optimal" if solver.bound >= solver.value else "within_gap"
+
+
+def _check(gap: float, timeout: float | None, threads: int, max_memory: int | None) -> None:
+    if not 0 <= gap < 1:
+        raise ProveError(f"gap: got {gap!r}, expected a share of at least 0 and below 1")
+    if timeout is not None and not timeout >= 0:
+        raise ProveError(f"timeout: got {timeout!r}, expected seconds of at least 0, or None")
+    if not isinstance(threads, int) or threads < 1:
+        raise ProveError(f"threads: got {threads!r}, expected a whole number of at least 1")
+    if max_memory is not None and not max_memory >= LEAST_MEMORY:
+        raise ProveError(
+            f"max_memory: got {max_memory!r}, expected bytes of at least {LEAST_MEMORY}"
+        )
+
+
+LEAST_MEMORY = 16 << 20

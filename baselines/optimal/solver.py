@@ -1,0 +1,183 @@
+"""Branch and bound over boxes of structures, best first, until nothing can be better."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from baselines.optimal.boxes import LEAF, split_boxes
+from baselines.optimal.front import Front, Sets
+from baselines.optimal.loop_orders import LoopOrders
+from baselines.optimal.proof import Counts, Progress
+from baselines.optimal.structure_space import StructureSpace
+from baselines.optimal.tree import Tree
+from cost_models import Mapping
+from maestro_env.map_space import IntArray
+
+if TYPE_CHECKING:
+    from cost_models import LowerBounds
+    from maestro_env import Problem
+
+Stop = Literal["done", "timeout", "memory"]
+
+ROUNDING = 1e-9
+"""What two figures may differ by without one being the better; far above rounding."""
+BATCH = 4096
+FIRST_BATCH = 256
+STRUCTURES = 512
+"""Structures evaluated at a time, at most."""
+MAPPINGS = 1024
+"""Mappings evaluated at a time and thread, at most."""
+BYTES_PER_BOX = 160
+UNKNOWN = 4.0
+"""How far above the first bound the optimum may be where no value is known."""
+
+
+@dataclass
+class Solver:
+    """One proof.
+
+    Args:
+        problem: The problem; its counters are not used.
+        bounds: Lower bounds of its objective.
+        space: Its structures.
+        gap: Relative gap to the bound at which to stop.
+        deadline: Time to stop at, as `time.perf_counter` counts.
+        max_memory: Bytes for boxes and tree.
+        tree: Records the splits, or None.
+        on_step: Called between batches.
+    """
+
+    problem: Problem
+    bounds: LowerBounds
+    space: StructureSpace
+    gap: float = 0.0
+    deadline: float = np.inf
+    max_memory: int = 1 << 40
+    tree: Tree | None = None
+    on_step: Callable[[], None] = lambda: None
+    counts: Counts = field(default_factory=Counts)
+    value: float = np.inf
+    mapping: Mapping | None = None
+
+    def __post_init__(self) -> None:
+        self._orders = LoopOrders(self.space)
+        self._lost = np.inf  # least bound of what was ruled out or, out of time, left aside
+        which, boxes = self.space.roots()
+        self.roots = Sets(which, boxes, self.bounds.bounds(which, boxes), which)
+        """The boxes that hold the whole space."""
+        self.counts.boxes += len(self.roots)
+        self._front = Front(0.0, 0.0)
+        self._front.push(self.roots)
+
+    @property
+    def enough(self) -> float:
+        """A bound from which on a box is of no interest."""
+        return self.value * (1 - self.gap) * (1 - ROUNDING)
+
+    @property
+    def bound(self) -> float:
+        """What no mapping goes below, as far as is proven."""
+        least = min(self._front.least, self._lost)
+        return self.value if least >= self.value * (1 - ROUNDING) else least
+
+    def progress(self, seconds: float) -> Progress:
+        """How far the proof is after some processor time."""
+        return Progress(self.value, self.bound, self.counts.boxes, self._front.size, seconds)
+
+    def look(self, actions: IntArray) -> None:
+        """Evaluate mappings and remember the best."""
+        size = MAPPINGS * self.bounds.threads
+        for start in range(0, len(actions), size):
+            found = self.problem.look(actions[start : start + size])
+            self.counts.evaluated += len(found)
+            row = int(np.argmin(found.values))
+            if found.values[row] < self.value:
+                self.value = float(found.values[row])
+                self.mapping = found.mappings[row]
+
+    def run(self) -> Stop:
+        """Search until the optimum is proven up to the gap, or time or memory is used up."""
+        low = float(self.roots.bounds.min())
+        self._front = Front(low, self.value if np.isfinite(self.value) else UNKNOWN * low)
+        self._keep(self.roots, self._front.push)
+        batch = FIRST_BATCH
+        while self._front.size and self._front.least < self.enough:
+            if time.perf_counter() >= self.deadline:
+                return "timeout"
+            if self.tree is not None and self.tree.nbytes > self.max_memory:
+                return "memory"
+            self._expand(self._front.pop(batch))
+            batch = min(2 * batch, BATCH)
+            self.on_step()
+        self._lost = min(self._lost, self._front.least)
+        self._front = Front(0.0, 0.0)
+        return "done"
+
+    @property
+    def _full(self) -> bool:
+        used = self._front.size * BYTES_PER_BOX
+        return used + (0 if self.tree is None else self.tree.nbytes) > self.max_memory
+
+    def _better(self, sets: Sets) -> Sets:
+        """The boxes that may hold something better."""
+        better = sets.bounds < self.enough
+        if better.all():
+            return sets
+        self.counts.ruled_out += len(better) - int(better.sum())
+        self._lost = min(self._lost, float(sets.bounds[~better].min()))
+        return sets.take(better)
+
+    def _keep(self, sets: Sets, push: Callable[[Sets], None]) -> None:
+        sets = self._better(sets)
+        if len(sets):
+            push(sets)
+
+    def _expand(self, sets: Sets) -> None:
+        """Split boxes and hand on the halves; where memory is full, go on with them at once."""
+        stack = [sets]
+        while stack:
+            sets = stack.pop()
+            if len(sets) > BATCH:
+                order = np.argsort(sets.bounds, kind="stable")
+                stack.append(sets.take(order[BATCH:]))
+                sets = sets.take(order[:BATCH])
+            halves = self._halves(self._better(sets))
+            late = time.perf_counter() >= self.deadline
+            self._keep(halves, self._front.push if late or not self._full else stack.append)
+
+    def _halves(self, sets: Sets) -> Sets:
+        """Evaluate the boxes that are structures, and split the others."""
+        children = np.empty((2 * len(sets), *sets.boxes.shape[1:]), dtype=sets.boxes.dtype)
+        splits = np.empty(len(sets), dtype=np.int8)
+        count = split_boxes(sets.boxes, self.space.tiles, children, splits)
+        leaves = splits == LEAF
+        if leaves.any():
+            self._evaluate(sets.take(leaves))
+            sets, splits = sets.take(~leaves), splits[~leaves]
+        which = np.repeat(sets.which, 2)
+        ids = np.repeat(sets.ids, 2) if self.tree is None else self.tree.add(sets.ids, splits)
+        bounds = self.bounds.bounds(which, children[:count])
+        self.counts.boxes += count
+        # a half is part of the whole: its bound is no less
+        return Sets(which, children[:count], np.maximum(bounds, np.repeat(sets.bounds, 2)), ids)
+
+    def _evaluate(self, sets: Sets) -> None:
+        """Evaluate every loop order of structures, best first, until none can be better."""
+        sets = sets.take(np.argsort(sets.bounds, kind="stable"))
+        size = 4
+        while len(sets):
+            if time.perf_counter() >= self.deadline:
+                self._front.push(sets)
+                return
+            part, sets = sets.take(slice(0, size)), sets.take(slice(size, None))
+            size = min(2 * size, STRUCTURES)
+            self.look(np.concatenate(self._orders.actions(part.which, part.boxes)))
+            self.counts.structures += len(part)
+            if self.tree is not None:
+                self.tree.close(part.ids)
+            sets = self._better(sets)

@@ -1,0 +1,129 @@
+"""The structures of a map space, and the way back from them to actions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cost_models.lower_bounds import INNER_FIRST, OUTER_FIRST, Structures
+from layers import DIMS
+from maestro_env import MapSpace, Parameter
+from maestro_env.map_space import IntArray
+
+Boxes = NDArray[np.int16]
+"""``(B, 4, D)`` positions of tiles; see :mod:`cost_models.lower_bounds`."""
+MOST_TILES = np.iinfo(np.int16).max
+
+
+class StructureSpace:
+    """All that a map space offers but loop orders: allocations, and outer and inner tiles.
+
+    Args:
+        space: The map space.
+
+    Attributes:
+        structures: What bounds are asked about.
+        copies: ``(A,)`` number of actions that stand for each allocation.
+        tiles: ``(2, D, most)`` outer and inner tiles, ascending; ones beyond the last.
+    """
+
+    def __init__(self, space: MapSpace) -> None:
+        self.space = space
+        columns = {(p.kind, p.level, p.dim): i for i, p in enumerate(space.parameters)}
+        self._tile_columns = np.array(
+            [[columns.get(("tile", level, dim), -1) for dim in DIMS] for level in (0, 1)]
+        )
+        plain = space.decode(np.zeros((1, len(space.nvec)), dtype=np.int64)).tiles[0]
+        offered = [
+            tuple(self._offered(level, d, int(plain[level, d])) for d in range(len(DIMS)))
+            for level in (0, 1)
+        ]
+        self._allocations = self._list_allocations(columns)
+        actions, parallel, cluster, pes = self._allocations
+        self.structures = Structures(parallel, cluster, pes, offered[0], offered[1])
+        most = max(len(tiles) for level in offered for tiles in level)
+        self.tiles = np.ones((2, len(DIMS), most))
+        for level in (0, 1):
+            for d, tiles in enumerate(offered[level]):
+                self.tiles[level, d, : len(tiles)] = tiles
+        self._counts = np.array([[len(tiles) for tiles in level] for level in offered])
+        orders = [p for p in space.parameters if p.kind in ("priority", "order")]
+        self.orders = math.prod(len(p) for p in orders)
+
+    def _offered(self, level: int, d: int, fixed: int) -> IntArray:
+        column = self._tile_columns[level, d]
+        if column < 0:
+            return np.array([fixed])
+        return np.array(self.space.parameters[column].choices, dtype=np.int64)
+
+    def _list_allocations(
+        self, columns: dict[tuple[str, int | None, str], int]
+    ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Actions, dimensions in parallel, cluster sizes and PEs of every allocation."""
+        space = self.space
+        wanted = [("parallel", 0, ""), ("parallel", 1, ""), ("cluster_size", None, "")]
+        if ("num_pes", None, "") in columns:
+            wanted.append(("num_pes", None, ""))
+        where = [columns[key] for key in wanted]
+        grids = np.meshgrid(*(np.arange(space.nvec[i]) for i in where), indexing="ij")
+        chosen = np.stack([grid.ravel() for grid in grids], axis=1)
+        actions = np.zeros((len(chosen), len(space.nvec)), dtype=np.int64)
+        actions[:, where] = chosen
+        values = [_numbers(space.parameters[i])[chosen[:, k]] for k, i in enumerate(where)]
+        pes = values[3] if len(values) > 3 else np.full(len(chosen), space.accelerator.num_pes)
+        # a cluster of more PEs than there are is one of all: the first such choice stands for it
+        cluster = np.minimum(values[2], pes)
+        keys = np.column_stack([values[0], values[1], cluster, pes])
+        _, first, copies = np.unique(keys, axis=0, return_index=True, return_counts=True)
+        order = np.argsort(first)
+        first = first[order]
+        self.copies = copies[order]
+        return actions[first], keys[first, :2], keys[first, 2], keys[first, 3]
+
+    def roots(self) -> tuple[IntArray, Boxes]:
+        """The sets that hold the whole space: one box of all tiles per allocation."""
+        if self._counts.max() > MOST_TILES:
+            raise ValueError(
+                f"space: {self._counts.max()} tiles of one dimension, expected at most "
+                f"{MOST_TILES}; use tiles='balanced'"
+            )
+        count = len(self.structures)
+        boxes = np.zeros((count, 4, len(DIMS)), dtype=np.int16)
+        boxes[:, 1] = self._counts[0] - 1
+        boxes[:, 3] = self._counts[1] - 1
+        for d in range(len(DIMS)):
+            # inner tiles above the largest outer one all count as that
+            largest = self.structures.outer_tiles[d][-1]
+            inner = self.structures.inner_tiles[d]
+            boxes[:, 3, d] = min(int(np.searchsorted(inner, largest)), len(inner) - 1)
+        return np.arange(count), boxes
+
+    def actions(self, which: IntArray, boxes: Boxes) -> IntArray:
+        """``(B, P)`` actions of structures, sets of one tile everywhere; loop orders are 0."""
+        actions = self._allocations[0][which]
+        for level, row in ((0, OUTER_FIRST), (1, INNER_FIRST)):
+            for d in np.flatnonzero(self._tile_columns[level] >= 0):
+                actions[:, self._tile_columns[level, d]] = boxes[:, row, d]
+        return actions
+
+    def sizes(self, which: IntArray, boxes: Boxes) -> list[int]:
+        """How many actions stand for the mappings of each set, exact."""
+        outer = boxes[:, 1].astype(np.int64) - boxes[:, 0] + 1
+        last = boxes[:, 3].astype(np.int64)
+        dims = np.arange(len(DIMS))
+        # an inner tile at or above every outer one stands for all beyond it too
+        covers = self.tiles[1, dims, last] >= self.tiles[0, dims, boxes[:, 1]]
+        inner = np.where(covers, self._counts[1] - 1, last) - boxes[:, 2] + 1
+        return [
+            int(self.copies[a]) * self.orders * math.prod(o) * math.prod(i)
+            for a, o, i in zip(which, outer.tolist(), inner.tolist(), strict=True)
+        ]
+
+
+def _numbers(parameter: Parameter) -> IntArray:
+    """What a parameter's choices stand for; a dimension by its number."""
+    choices: Sequence[int | str] = parameter.choices
+    return np.array([DIMS.index(c) if isinstance(c, str) else c for c in choices])

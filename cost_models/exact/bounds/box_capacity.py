@@ -1,0 +1,183 @@
+"""What of a box fits the buffers."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+import math
+
+from common.jit import inner_function
+from cost_models.exact.bounds.bound_problem import (
+    ACTIVE,
+    CAPACITY,
+    COUPLED,
+    DILATION,
+    EXTENT,
+    FILTER,
+    IN,
+    L1,
+    L2,
+    OUT,
+    STRIDE,
+    Floats,
+    Ints,
+)
+from cost_models.exact.bounds.box_fields import (
+    INNER_HIGH,
+    INNER_LOW,
+    MEMBERS,
+    OUTER_HIGH,
+    OUTER_LOW,
+    PART,
+    RAGGED,
+    SPAN,
+    TILE,
+    UNITS,
+)
+from cost_models.exact.bounds.offers import Offers
+from cost_models.exact.layout import R, Y
+
+
+@inner_function
+def row_count(outputs: float, taps: float, stride: float, dilation: float) -> float:
+    """Input rows that a range of outputs and one of taps touch."""
+    return outputs * min(stride, taps) + min(outputs, dilation) * max(taps - stride, 0.0)
+
+
+@inner_function
+def tensor_elements(facts: Floats, flags: Ints, tensor: int, work: Floats, tile: int) -> float:
+    """Elements of a tensor that a tile of the layer's box, a row of the work table, touches."""
+    if tensor == IN:
+        return input_elements(facts, flags, 0, work, tile)
+    elements = 1.0
+    mask = flags[COUPLED + tensor]
+    for i in range(flags[ACTIVE]):
+        d = flags[ACTIVE + 1 + i]
+        if (mask >> d) & 1:
+            elements *= work[tile, d]
+    return elements
+
+
+@inner_function
+def input_elements(facts: Floats, flags: Ints, spread: int, work: Floats, tile: int) -> float:
+    """Input elements that a tile touches at least.
+
+    Args:
+        facts: Numbers of the problem.
+        flags: Its whole numbers.
+        spread: Dimensions in parallel, as bits. The taps of several clusters may lie anywhere: with
+            them, outputs touch as many rows as the sum of two sets has at least.
+        work: Work table.
+        tile: Row of the tile in it.
+    """
+    elements = 1.0
+    for pair in range(2):
+        outputs, taps = work[tile, Y + pair], work[tile, R + pair]
+        if (spread >> (R + pair)) & 1:
+            elements *= outputs + taps - 1
+        else:
+            elements *= row_count(outputs, taps, facts[STRIDE + pair], facts[DILATION + pair])
+    mask = flags[COUPLED + IN]
+    for i in range(flags[ACTIVE]):
+        d = flags[ACTIVE + 1 + i]
+        if (mask >> d) & 1 and (d < Y or d > R + 1):
+            elements *= work[tile, d]
+    return elements
+
+
+@inner_function
+def need(facts: Floats, flags: Ints, work: Floats, tile: int) -> float:
+    """Elements that a buffer needs for a tile."""
+    return (
+        tensor_elements(facts, flags, IN, work, tile)
+        + tensor_elements(facts, flags, FILTER, work, tile)
+        + tensor_elements(facts, flags, OUT, work, tile)
+    )
+
+
+@inner_function
+def largest_tile(
+    facts: Floats,
+    flags: Ints,
+    level: int,
+    work: Floats,
+    tile: int,
+    d: int,
+    used: float,
+    most: float,
+) -> float:
+    """Largest tile of `d`, at most `most`, that fits beside the others of a tile that fits.
+
+    What a tile takes is linear in each dimension but the taps and axes of a dilated filter, which
+    are left as they are.
+    """
+    if Y <= d <= R + 1 and (d >= R or facts[DILATION + d - Y] > 1):
+        return most
+    mine = work[tile, d]
+    work[tile, d] = mine + 1
+    slope = need(facts, flags, work, tile) - used
+    work[tile, d] = mine
+    if slope <= 0:
+        return most
+    return min(most, mine + math.floor((facts[CAPACITY + level] - used) / slope))
+
+
+@inner_function
+def shrink_outer(facts: Floats, flags: Ints, offers: Offers, work: Floats) -> bool:
+    """Cut the outer ranges to what fits L2; returns whether anything does."""
+    if facts[CAPACITY + L2] == math.inf:
+        return True
+    used = need(facts, flags, work, SPAN)
+    if used > facts[CAPACITY + L2]:
+        return False
+    for i in range(flags[ACTIVE]):
+        d = flags[ACTIVE + 1 + i]
+        if work[OUTER_HIGH, d] > work[OUTER_LOW, d]:
+            n = facts[EXTENT + d]
+            most = largest_tile(facts, flags, L2, work, SPAN, d, used, n)
+            tile = math.floor(most / work[UNITS, d])
+            if most < n and tile < work[OUTER_HIGH, d]:
+                at = offers.below[0, offers.offset[d] + int(tile)]
+                work[OUTER_HIGH, d] = offers.tiles[0, d, at]
+                work[INNER_HIGH, d] = min(work[INNER_HIGH, d], work[OUTER_HIGH, d])
+    return True
+
+
+@inner_function
+def shrink_inner(facts: Floats, flags: Ints, offers: Offers, work: Floats) -> bool:
+    """Cut the inner ranges to what fits L1; returns whether anything does."""
+    if facts[CAPACITY + L1] == math.inf:
+        return True
+    used = need(facts, flags, work, INNER_LOW)
+    if used > facts[CAPACITY + L1]:
+        return False
+    for i in range(flags[ACTIVE]):
+        d = flags[ACTIVE + 1 + i]
+        high = work[INNER_HIGH, d]
+        if high > work[INNER_LOW, d]:
+            most = largest_tile(facts, flags, L1, work, INNER_LOW, d, used, high)
+            if most < high:
+                at = offers.below[1, offers.offset[d] + int(most)]
+                work[INNER_HIGH, d] = min(high, max(work[INNER_LOW, d], offers.tiles[1, d, at]))
+    return True
+
+
+@inner_function
+def may_hold(facts: Floats, flags: Ints, mask: int, parts: bool, work: Floats) -> bool:
+    """Whether PEs may hold a cluster's whole tile along the dimensions of `mask`.
+
+    Args:
+        facts: Numbers of the problem.
+        flags: Its whole numbers.
+        mask: Dimensions as bits.
+        parts: Whether ragged dimensions need to hold their last part alone.
+        work: Work table.
+    """
+    if facts[CAPACITY + L1] == math.inf:
+        return True
+    for i in range(flags[ACTIVE]):
+        d = flags[ACTIVE + 1 + i]
+        work[TILE, d] = work[INNER_LOW, d]
+        if (mask >> d) & 1:
+            whole = work[PART, d] if parts and work[RAGGED, d] > 0 else work[OUTER_LOW, d]
+            work[TILE, d] = max(work[TILE, d], math.ceil(whole / work[MEMBERS, d]))
+    return need(facts, flags, work, TILE) <= facts[CAPACITY + L1]

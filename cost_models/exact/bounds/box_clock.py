@@ -1,0 +1,116 @@
+"""Least cycles of a box that no loop order changes: fills, compute, and the first outer step."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from common.jit import inner_function
+from cost_models.exact.bounds.bound_problem import (
+    BANDWIDTH,
+    DRAM_IN,
+    DRAM_OUT,
+    FILLS,
+    FILTER,
+    IN,
+    LANES,
+    NOC_IN,
+    NOC_OUT,
+    OUT,
+    SIZE,
+    Floats,
+    Ints,
+)
+from cost_models.exact.bounds.box_capacity import input_elements, tensor_elements
+from cost_models.exact.bounds.box_fields import FIRST_SPAN, SPAN
+
+FILL: Final = 0  # cycles of the first fills of L2 and of the PEs, outside all else
+COMPUTE: Final = 1  # cycles of the busiest PE
+FIRST_STEP: Final = 2  # cycles of the first outer step, which hide no load from DRAM
+LOADED: Final = 3  # elements that cross DRAM's boundary in the first fill's whole cycles
+FED: Final = 4  # elements that cross the NoC in the first feed's
+MACS: Final = 5  # the busiest PE's MACs over its lanes, without rounding
+CLOCK: Final = 6
+
+
+@inner_function
+def whole_cycles(elements: float, bandwidth: float) -> tuple[float, float]:
+    """Cycles that a transfer takes, and what it could carry in them.
+
+    The rest of a traffic is counted less the latter: a later, larger first tile takes as long.
+    """
+    if bandwidth == math.inf:
+        return 0.0, elements
+    cycles = math.ceil(elements / bandwidth)
+    return cycles, cycles * bandwidth
+
+
+@inner_function
+def fill_clock(
+    facts: Floats,
+    flags: Ints,
+    spread: int,
+    macs: float,
+    compute: float,
+    first_compute: float,
+    work: Floats,
+    clock: Floats,
+) -> None:
+    """Fill the clock of a box.
+
+    Args:
+        facts: Numbers of the problem.
+        flags: Its whole numbers.
+        spread: Dimensions in parallel, as bits.
+        macs: MACs of the busiest PE.
+        compute: Compute cycles of all steps.
+        first_compute: Compute cycles of the first outer step.
+        work: Work table.
+        clock: ``(CLOCK,)``.
+    """
+    clock[:] = 0.0
+    clock[COMPUTE] = compute
+    clock[MACS] = macs / facts[LANES]
+    if not flags[FILLS]:
+        return
+    load = tensor_elements(facts, flags, IN, work, SPAN)
+    load += tensor_elements(facts, flags, FILTER, work, SPAN)
+    feed = input_elements(facts, flags, spread, work, FIRST_SPAN)
+    feed += tensor_elements(facts, flags, FILTER, work, FIRST_SPAN)
+    loading, clock[LOADED] = whole_cycles(load, facts[BANDWIDTH + DRAM_IN])
+    feeding, clock[FED] = whole_cycles(feed, facts[BANDWIDTH + NOC_IN])
+    clock[FILL] = loading + feeding
+    stored = tensor_elements(facts, flags, OUT, work, SPAN)
+    clock[FIRST_STEP] = max(
+        first_compute,
+        (load - clock[FED]) / facts[BANDWIDTH + NOC_IN],
+        stored / facts[BANDWIDTH + NOC_OUT],
+        stored / facts[BANDWIDTH + DRAM_OUT],
+    )
+
+
+@inner_function
+def dram_cycles(facts: Floats, dram: Floats, stays: int, clock: Floats) -> float:
+    """Cycles after the first fills, as far as DRAM's boundary decides.
+
+    Args:
+        facts: Numbers of the problem.
+        dram: Least traffic of DRAM.
+        stays: The tensor that stays in L2.
+        clock: The clock of the box.
+    """
+    loads = dram[stays, IN] + dram[stays, FILTER] + dram[stays, OUT] - facts[SIZE + OUT]
+    return max(
+        clock[FIRST_STEP] + (loads - clock[LOADED]) / facts[BANDWIDTH + DRAM_IN],
+        dram[stays, OUT] / facts[BANDWIDTH + DRAM_OUT],
+    )
+
+
+@inner_function
+def noc_cycles(facts: Floats, arriving: float, leaving: float, clock: Floats) -> float:
+    """Cycles after the first fills, as far as the NoC decides; what arrives and leaves over it."""
+    return max(
+        (arriving - clock[FED]) / facts[BANDWIDTH + NOC_IN],
+        leaving / facts[BANDWIDTH + NOC_OUT],
+    )

@@ -1,0 +1,284 @@
+"""From the least traffic of a box to a bound of its objective."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+import math
+
+from common.jit import inner_function
+from cost_models.exact.bounds.bound_problem import (
+    ACTIVE,
+    COUPLED,
+    FILTER,
+    IN,
+    LIMIT,
+    OUT,
+    POWER,
+    SIZE,
+    Floats,
+    Ints,
+)
+from cost_models.exact.bounds.box_capacity import may_hold
+from cost_models.exact.bounds.box_clock import COMPUTE, FILL, dram_cycles, noc_cycles
+from cost_models.exact.bounds.box_fields import RAGGED
+from cost_models.exact.bounds.box_phases import inner_phases, may_iterate, outer_phases
+from cost_models.exact.bounds.box_prices import SCALE
+from cost_models.exact.bounds.box_traffic import (
+    KEPT,
+    KEPT_PE,
+    NOTHING,
+    SLIDING,
+    STREAM,
+    STREAM_PE,
+)
+from cost_models.exact.bounds.price_tables import BASE, DRAM, LEAKAGE, NOC, PE
+
+
+@inner_function
+def objective(facts: Floats, flags: Ints, latency: float, energy: float, prices: Floats) -> float:
+    """The objective of a latency and of an energy but leakage; inf where they break a limit."""
+    cycles = math.ceil(latency - 1e-6)
+    energy += cycles * prices[LEAKAGE]
+    if cycles > facts[LIMIT] or energy > facts[LIMIT + 1] * (1 + 1e-12):
+        return math.inf
+    value = prices[SCALE]
+    for _ in range(flags[POWER]):
+        value *= cycles
+    for _ in range(flags[POWER + 1]):
+        value *= energy
+    return value
+
+
+@inner_function
+def ragged_of(flags: Ints, loops: int, work: Floats) -> float:
+    """Largest share of ragged last steps among some loops."""
+    most = 0.0
+    for i in range(flags[ACTIVE]):
+        d = flags[ACTIVE + 1 + i]
+        if (loops >> d) & 1:
+            most = max(most, work[RAGGED, d])
+    return most
+
+
+@inner_function
+def held_share(facts: Floats, flags: Ints, mask: int, still: int, work: Floats) -> float:
+    """Largest share of a tensor that PEs may hold over outer steps, because no loop moves it."""
+    least = 1.0
+    most = 0.0
+    for i in range(flags[ACTIVE]):
+        d = flags[ACTIVE + 1 + i]
+        if (mask >> d) & 1:
+            if not (still >> d) & 1:
+                least = min(least, work[RAGGED, d])
+            most = max(most, work[RAGGED, d])
+    if least == 0.0:
+        return 0.0
+    if least == 1.0:
+        if may_hold(facts, flags, mask, False, work):
+            return 1.0
+        least = most
+    if least > 0.0 and may_hold(facts, flags, mask, True, work):
+        return least
+    return 0.0
+
+
+@inner_function
+def noc_flow(
+    tensor: int,
+    stays: int,
+    ragged: float,
+    held: float,
+    least: float,
+    flows: Floats,
+) -> tuple[float, float]:
+    """Least elements of a tensor over the NoC and into PEs.
+
+    Args:
+        tensor: The tensor.
+        stays: The tensor that stays.
+        ragged: Share of steps in which another loop may be innermost.
+        held: Share of the tensor that PEs may hold over outer steps.
+        least: What crosses DRAM's boundary; no less crosses the NoC.
+        flows: Flows of the box.
+    """
+    if tensor == stays:
+        noc = (1 - held) * flows[KEPT, tensor] + held * least
+        return max(noc, least), (1 - held) * flows[KEPT_PE, tensor] + held * least
+    column = SLIDING if tensor == IN and stays == FILTER else tensor
+    noc = max((1 - ragged) * flows[STREAM, column] + ragged * least, least)
+    return noc, max((1 - ragged) * flows[STREAM_PE, column] + ragged * least, noc)
+
+
+@inner_function
+def all_held(facts: Floats, flags: Ints, still: int, work: Floats) -> bool:
+    """Whether PEs may hold all of a cluster's tile, so that no inner loop iterates."""
+    everything = 0
+    for i in range(flags[ACTIVE]):
+        everything |= 1 << flags[ACTIVE + 1 + i]
+    return still & everything == everything and may_hold(facts, flags, everything, False, work)
+
+
+@inner_function
+def loops_beside(flags: Ints, stays: int) -> int:
+    """The loops that leave a tensor alone, as bits; those coupled to all tensors for `NOTHING`."""
+    if stays == NOTHING:
+        return flags[COUPLED + IN] & flags[COUPLED + FILTER] & flags[COUPLED + OUT]
+    return ~flags[COUPLED + stays]
+
+
+@inner_function
+def fill_outer(
+    facts: Floats,
+    flags: Ints,
+    dram: Floats,
+    clock: Floats,
+    work: Floats,
+    rows: Floats,
+    traffic: Floats,
+    outer: Floats,
+    prices: Floats,
+) -> None:
+    """``outer[stays]``: cycles and energy by what stays in L2; cycles are inf where nothing can.
+
+    Args:
+        facts: Numbers of the problem.
+        flags: Its whole numbers.
+        dram: Least traffic of DRAM.
+        clock: Least cycles.
+        work: Work table.
+        rows: Input rows and columns.
+        traffic: Work array, ``(3,)``.
+        outer: Gets the figures, ``(4, 2)``.
+        prices: Prices of the box.
+    """
+    any_loop = False
+    for stays in range(4):
+        outer[stays, 0] = math.inf
+        if may_iterate(facts, flags, loops_beside(flags, stays), work) or (
+            stays == NOTHING and not any_loop
+        ):
+            any_loop = True
+            outer[stays, 0] = dram_cycles(facts, dram, stays, clock)
+            if stays != NOTHING:
+                phases = outer_phases(facts, flags, stays, dram, clock, work, rows, traffic)
+                outer[stays, 0] = max(outer[stays, 0], phases)
+            outer[stays, 1] = prices[BASE]
+            for tensor in range(3):
+                outer[stays, 1] += prices[DRAM + tensor] * dram[stays, tensor]
+
+
+@inner_function
+def bound_held(
+    facts: Floats, flags: Ints, dram: Floats, clock: Floats, outer: Floats, prices: Floats
+) -> float:
+    """Bound where no inner loop iterates: the NoC carries at least what DRAM's boundary does."""
+    best = math.inf
+    for stays in range(4):
+        if outer[stays, 0] == math.inf:
+            continue
+        energy = outer[stays, 1]
+        for tensor in range(3):
+            price = prices[NOC + tensor] + prices[PE + tensor]
+            energy += price * dram[stays, tensor]
+        cycles = max(clock[COMPUTE], outer[stays, 0])
+        best = min(best, objective(facts, flags, clock[FILL] + cycles, energy, prices))
+    return best
+
+
+@inner_function
+def bound_staying(
+    facts: Floats,
+    flags: Ints,
+    stays: int,
+    ragged: float,
+    held: float,
+    least_cycles: float,
+    dram: Floats,
+    flows: Floats,
+    clock: Floats,
+    outer: Floats,
+    prices: Floats,
+) -> float:
+    """Bound where one tensor stays in the PEs: the least over what stays in L2.
+
+    Args:
+        facts: Numbers of the problem.
+        flags: Its whole numbers.
+        stays: The tensor.
+        ragged: Share of steps in which another loop may be innermost.
+        held: Share of the tensor that PEs may hold over outer steps.
+        least_cycles: Cycles that compute and NoC take at least.
+        dram: Least traffic of DRAM.
+        flows: Least traffic of the NoC.
+        clock: Least cycles.
+        outer: Cycles and energy by what stays in L2.
+        prices: Prices of the box.
+    """
+    best = math.inf
+    for kept in range(4):
+        if outer[kept, 0] == math.inf:
+            continue
+        energy = outer[kept, 1]
+        arriving = -facts[SIZE + OUT]  # the first write of an output is not read back
+        leaving = 0.0
+        for tensor in range(3):
+            noc, pe = noc_flow(tensor, stays, ragged, held, dram[kept, tensor], flows)
+            energy += prices[NOC + tensor] * noc + prices[PE + tensor] * pe
+            arriving += noc
+            leaving = noc  # the output comes last
+        cycles = max(least_cycles, outer[kept, 0], noc_cycles(facts, arriving, leaving, clock))
+        best = min(best, objective(facts, flags, clock[FILL] + cycles, energy, prices))
+    return best
+
+
+@inner_function
+def bound_value(
+    facts: Floats,
+    flags: Ints,
+    still: int,
+    moves: int,
+    dram: Floats,
+    flows: Floats,
+    clock: Floats,
+    work: Floats,
+    rows: Floats,
+    traffic: Floats,
+    outer: Floats,
+    prices: Floats,
+) -> float:
+    """Bound of a box: the least over what stays in L2 and in the PEs.
+
+    Args:
+        facts: Numbers of the problem.
+        flags: Its whole numbers.
+        still: Dimensions whose inner loop may be still throughout, as bits.
+        moves: Dimensions whose inner loop may iterate.
+        dram: Least traffic of DRAM.
+        flows: Least traffic of the NoC.
+        clock: Least cycles.
+        work: Work table.
+        rows: Input rows and columns.
+        traffic: Work array, ``(3,)``.
+        outer: Cycles and energy by what stays in L2.
+        prices: Prices of the box.
+    """
+    best = math.inf
+    if all_held(facts, flags, still, work):
+        best = bound_held(facts, flags, dram, clock, outer, prices)
+    for stays in range(4):
+        loops = moves & loops_beside(flags, stays)
+        if loops == 0:
+            continue
+        held = 0.0
+        cycles = clock[COMPUTE]
+        ragged = ragged_of(flags, loops, work)
+        if stays != NOTHING:
+            held = held_share(facts, flags, flags[COUPLED + stays], still, work)
+            if ragged == 0.0 and held == 0.0:
+                phases = inner_phases(facts, flags, stays, clock, flows, work, rows, traffic)
+                cycles = max(cycles, phases)
+        value = bound_staying(
+            facts, flags, stays, ragged, held, cycles, dram, flows, clock, outer, prices
+        )
+        best = min(best, value)
+    return best

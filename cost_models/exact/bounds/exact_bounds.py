@@ -1,0 +1,106 @@
+"""The bounds that the exact model offers for one problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cost_models.accelerator import Accelerator
+from cost_models.exact.bounds.bound_problem import BOUNDED, D, bound_problem
+from cost_models.exact.figures import area as area_of
+from cost_models.exact.layout import COUNT_NAMES
+from cost_models.lower_bounds import FloatArray, IntArray, Structures
+from cost_models.threads import default_threads, run_rows
+from layers import Layer
+
+if TYPE_CHECKING:
+    from cost_models.exact.figures import Setting
+    from cost_models.exact.options import ExactOptions
+
+
+class ExactBounds:
+    """Bounds of an objective under the exact model; see :class:`cost_models.LowerBounds`.
+
+    Args:
+        model: The model with its options.
+        layer: The layer.
+        accelerator: The accelerator.
+        figures: Factors of the objective, of `BOUNDED`.
+        limits: Largest figures allowed, such as ``{"max_latency_cycles": 1e6}``.
+        structures: Allocations and tiles.
+        threads: Threads for a batch; None for NUMBA_NUM_THREADS, or the number of cores.
+    """
+
+    def __init__(
+        self,
+        model: ExactOptions,
+        layer: Layer,
+        accelerator: Accelerator,
+        figures: Sequence[str],
+        limits: Mapping[str, float],
+        structures: Structures,
+        threads: int | None = None,
+    ) -> None:
+        setting = model.setting(accelerator)
+        self._units, self._spread = _units(layer, structures)
+        self._pes = structures.num_pes.astype(np.float64)
+        self._areas, per_element = np.zeros(len(structures)), (0.0, 0.0)
+        if "area_um2" in figures:
+            self._areas, per_element = _areas(setting, structures.num_pes)
+        self._problem = bound_problem(
+            model, layer, accelerator, figures, limits, structures, per_element
+        )
+        self.threads = default_threads() if threads is None else threads
+
+    def bounds(self, which: IntArray, boxes: NDArray[np.signedinteger[Any]]) -> FloatArray:
+        """See :meth:`cost_models.LowerBounds.bounds`."""
+        from cost_models.exact.bounds.box_kernel import bound_boxes
+
+        out = np.empty(len(which))
+        allocations = self._units, self._spread, self._pes, self._areas
+
+        def work(low: int, high: int) -> None:
+            bound_boxes(self._problem, *allocations, which, boxes, out, low, high)
+
+        run_rows(work, len(which), self.threads)
+        return out
+
+
+def bounded(figures: Sequence[str]) -> bool:
+    """Whether the bounds know all factors of an objective."""
+    return all(name in BOUNDED for name in figures)
+
+
+def _units(layer: Layer, structures: Structures) -> tuple[IntArray, IntArray]:
+    """``(A, 2, D)`` units along each dimension, and ``(A,)`` the parallel dimensions as bits."""
+    extents = np.array(layer.extents, dtype=np.int64)
+    count = len(structures)
+    units = np.ones((count, 2, D), dtype=np.int64)
+    rows = np.arange(count)
+    spread = np.zeros(count, dtype=np.int64)
+    numbers = (structures.num_pes // structures.cluster_size, structures.cluster_size)
+    for level, number in enumerate(numbers):
+        dims = structures.parallel[:, level]
+        units[rows, level, dims] = np.minimum(number, extents[dims])
+        spread |= 1 << dims
+    units[structures.cluster_size > structures.num_pes] = 0
+    return units, spread
+
+
+def _areas(setting: Setting, num_pes: IntArray) -> tuple[FloatArray, tuple[float, float]]:
+    """Area of each allocation but for its buffers, and of an element that L2 and an L1 must hold.
+
+    The area is linear in both; what a NoC of the bandwidth that is asked for adds is left out.
+    """
+
+    def area(pes: int, l2: int, l1: int) -> float:
+        counts = dict.fromkeys(COUNT_NAMES, 0)
+        counts |= {"num_pes": pes, "l2_peak": l2, "l1_peak": l1, "compute_cycles": 1}
+        return float(area_of(counts, setting))
+
+    per_l2, per_l1 = area(1, 2, 1) - area(1, 1, 1), area(1, 1, 2) - area(1, 1, 1)
+    of_pes = {pes: area(pes, 1, 1) - per_l2 - pes * per_l1 for pes in set(num_pes.tolist())}
+    return np.array([of_pes[pes] for pes in num_pes.tolist()]), (per_l2, per_l1)
