@@ -9,6 +9,14 @@ from .initial_population import inner_tiles as inner_tiles
 from .initial_population import sampled as sampled
 from .initial_population import scattered as scattered
 from .operators import Moves as Moves
+from .optimal import Counts as Counts
+from .optimal import Progress as Progress
+from .optimal import Proof as Proof
+from .optimal import ProveError as ProveError
+from .optimal import StructureSpace as StructureSpace
+from .optimal import Tree as Tree
+from .optimal import can_prove as can_prove
+from .optimal import prove as prove
 from .registry import load as load
 from .registry import names as names
 from .screening import Screening as Screening

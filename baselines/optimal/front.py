@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ class Sets(NamedTuple):
 
     def take(self, rows: NDArray[np.bool_] | IntArray | slice) -> Sets:
         """Some of the sets."""
-        return Sets(*(column[rows] for column in self))
+        return Sets(self.which[rows], self.boxes[rows], self.bounds[rows], self.ids[rows])
 
     def __len__(self) -> int:
         return len(self.which)
@@ -39,7 +40,12 @@ class Sets(NamedTuple):
     @staticmethod
     def joined(parts: list[Sets]) -> Sets:
         """All sets of some parts."""
-        return Sets(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        return Sets(
+            np.concatenate([part.which for part in parts]),
+            np.concatenate([part.boxes for part in parts]),
+            np.concatenate([part.bounds for part in parts]),
+            np.concatenate([part.ids for part in parts]),
+        )
 
 
 class Front:
@@ -71,7 +77,7 @@ class Front:
         order = np.argsort(bands, kind="stable")
         sets, bands = sets.take(order), bands[order]
         cuts = [0, *(np.flatnonzero(np.diff(bands)) + 1).tolist(), len(bands)]
-        for start, stop in zip(cuts[:-1], cuts[1:], strict=True):
+        for start, stop in pairwise(cuts):
             part = sets.take(slice(start, stop))
             band = int(bands[start])
             self._bands[band].append(part)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,9 @@ class StructureSpace:
 
     def __init__(self, space: MapSpace) -> None:
         self.space = space
-        columns = {(p.kind, p.level, p.dim): i for i, p in enumerate(space.parameters)}
+        columns: dict[tuple[str, int | None, str], int] = {
+            (p.kind, p.level, p.dim): i for i, p in enumerate(space.parameters)
+        }
         self._tile_columns = np.array(
             [[columns.get(("tile", level, dim), -1) for dim in DIMS] for level in (0, 1)]
         )
@@ -42,7 +44,7 @@ class StructureSpace:
             for level in (0, 1)
         ]
         self._allocations = self._list_allocations(columns)
-        actions, parallel, cluster, pes = self._allocations
+        _, parallel, cluster, pes = self._allocations
         self.structures = Structures(parallel, cluster, pes, offered[0], offered[1])
         most = max(len(tiles) for level in offered for tiles in level)
         self.tiles = np.ones((2, len(DIMS), most))
@@ -60,7 +62,7 @@ class StructureSpace:
         return np.array(self.space.parameters[column].choices, dtype=np.int64)
 
     def _list_allocations(
-        self, columns: dict[tuple[str, int | None, str], int]
+        self, columns: Mapping[tuple[str, int | None, str], int]
     ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Actions, dimensions in parallel, cluster sizes and PEs of every allocation."""
         space = self.space

@@ -1,14 +1,14 @@
-"""The tree of boxes that a proof walked: what was split where, and what was ruled out or evaluated."""
+"""The tree of boxes that a proof walked: what was split where, ruled out or evaluated."""
 
 from __future__ import annotations
+
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maestro_env.map_space import IntArray
 
-EVALUATED = 254
-RULED_OUT = 255
 Bytes = NDArray[np.uint8]
 
 
@@ -18,6 +18,9 @@ class Tree:
     Args:
         roots: How many boxes hold the whole space.
     """
+
+    EVALUATED: Final = 254
+    RULED_OUT: Final = 255
 
     def __init__(self, roots: int) -> None:
         self.count = roots
@@ -35,7 +38,7 @@ class Tree:
 
     def close(self, ids: IntArray) -> None:
         """Record boxes that were evaluated."""
-        self._append(ids, np.full(len(ids), EVALUATED, dtype=np.uint8), -1)
+        self._append(ids, np.full(len(ids), self.EVALUATED, dtype=np.uint8), -1)
 
     def _append(self, ids: IntArray, kinds: Bytes, first: int) -> None:
         self._parts.append((ids, kinds, first))
@@ -48,7 +51,7 @@ class Tree:
         `EVALUATED`; or `RULED_OUT` by its bound. The roots come first, in their order, then the
         halves of all split boxes of a level in order, two side by side.
         """
-        kinds = np.full(self.count, RULED_OUT, dtype=np.uint8)
+        kinds = np.full(self.count, self.RULED_OUT, dtype=np.uint8)
         first = np.full(self.count, -1, dtype=np.int64)
         for ids, splits, child in self._parts:
             kinds[ids] = splits

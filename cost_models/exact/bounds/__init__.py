@@ -1,4 +1,4 @@
-"""Lower bounds of the exact model's costs over sets of mappings (see docs/optimal.md)."""
+"""Lower bounds of the exact model's costs over sets of mappings (see docs/bounds.md)."""
 
 from cost_models.exact.bounds.exact_bounds import ExactBounds, bounded
 

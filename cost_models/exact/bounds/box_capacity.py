@@ -64,8 +64,8 @@ def input_elements(facts: Floats, flags: Ints, spread: int, work: Floats, tile: 
     Args:
         facts: Numbers of the problem.
         flags: Its whole numbers.
-        spread: Dimensions in parallel, as bits. The taps of several clusters may lie anywhere: with
-            them, outputs touch as many rows as the sum of two sets has at least.
+        spread: Dimensions in parallel, as bits. What several clusters hold of them may lie apart:
+            it touches as many rows as the sum of two sets has at least.
         work: Work table.
         tile: Row of the tile in it.
     """
@@ -75,7 +75,8 @@ def input_elements(facts: Floats, flags: Ints, spread: int, work: Floats, tile: 
         if (spread >> (R + pair)) & 1:
             elements *= outputs + taps - 1
         else:
-            elements *= row_count(outputs, taps, facts[STRIDE + pair], facts[DILATION + pair])
+            dilation = 1.0 if (spread >> (Y + pair)) & 1 else facts[DILATION + pair]
+            elements *= row_count(outputs, taps, facts[STRIDE + pair], dilation)
     mask = flags[COUPLED + IN]
     for i in range(flags[ACTIVE]):
         d = flags[ACTIVE + 1 + i]

@@ -193,7 +193,9 @@ def fill_noc_rows(
     """Rows that cross the NoC, in inner steps and once per outer step."""
     axis = Y + pair
     n, dilation = facts[EXTENT + axis], facts[DILATION + pair]
-    if (spread >> (R + pair)) & 1:
+    dilated = dilation > 1
+    if (spread >> (R + pair)) & 1 or (spread >> axis) & 1:
+        # what lies apart may touch the same rows: at least those of a filter without dilation
         dilation = 1.0
     holes, tails, stride = noc_tap_sums(facts, pair, spread, work)
     flat = n * holes
@@ -203,7 +205,7 @@ def fill_noc_rows(
     count = tail_count(n, widest, work[STEPS, axis], dilation)
     extra = 0.0
     passes = 1.0
-    if dilation == 1 and work[UNITS, axis] > 1 and work[BLOCKS, axis] > work[STEPS, axis]:
+    if not dilated and work[UNITS, axis] > 1 and work[BLOCKS, axis] > work[STEPS, axis]:
         # clusters' blocks lie apart, and share rows only where they nearly touch
         tile = work[OUTER_LOW, axis]
         shared = max(0.0, tails - stride * (tile - min(block, tile)))

@@ -7,8 +7,7 @@ cost more an access: a table by its size then gives the prices of the size below
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,33 +53,32 @@ def price_tables(layer: Layer, setting: Setting, outputs: float) -> PriceTables:
         outputs: Elements of the output.
     """
     names = open_levels(setting.accelerator) if setting.table is None else ()
-    fixed = _prices(layer, setting, outputs, (1, 1))
+    fixed = _prices(layer, setting, outputs, 1.0, 1.0)
     scale = np.zeros(2)
     if not names:
         return PriceTables(fixed, np.zeros((2, 1, PRICES)), scale)
-    largest = layer.input_size + layer.filter_size + layer.output_size
-    doublings = math.log2(largest) + 1
+    doublings = math.log2(layer.input_size + layer.filter_size + layer.output_size) + 1
+    sizes = 2 ** (np.arange(SIZES) * doublings / (SIZES - 1))
     more = np.zeros((2, SIZES, PRICES))
-    for level, name in enumerate(("L2", "L1")):
-        if name in names:
-            scale[level] = (SIZES - 1) / doublings
-            for row in range(SIZES):
-                size = 2 ** (row / scale[level])
-                sizes = (size, 1.0) if level == 0 else (1.0, size)
-                more[level, row] = _prices(layer, setting, outputs, sizes) - fixed
+    if "L2" in names:
+        scale[0] = (SIZES - 1) / doublings
+        more[0] = _prices(layer, setting, outputs, sizes, 1.0) - fixed
+    if "L1" in names:
+        scale[1] = (SIZES - 1) / doublings
+        more[1] = _prices(layer, setting, outputs, 1.0, sizes) - fixed
+    # of a size and all larger ones the least
     return PriceTables(fixed, np.minimum.accumulate(more[:, ::-1], axis=1)[:, ::-1], scale)
 
 
-def _prices(
-    layer: Layer, setting: Setting, outputs: float, sizes: Sequence[float]
-) -> NDArray[np.float64]:
-    nothing: dict[str, float] = dict.fromkeys(COUNT_NAMES, 0)
-    nothing |= {"num_pes": 0, "l2_peak": sizes[0], "l1_peak": sizes[1]}
+def _prices(layer: Layer, setting: Setting, outputs: float, l2: Any, l1: Any) -> Any:
+    """``(PRICES,)`` prices at the sizes that the buffers must hold; a row each for arrays."""
+    nothing: dict[str, Any] = dict.fromkeys(COUNT_NAMES, 0)
+    nothing |= {"num_pes": 0, "l2_peak": l2, "l1_peak": l1}
 
-    def energy(**counts: float) -> float:
-        return float(energy_nj(nothing | counts, setting))
+    def energy(**counts: float) -> Any:
+        return energy_nj(nothing | counts, setting)
 
-    def price(*names: str) -> float:
+    def price(*names: str) -> Any:
         return energy(**dict.fromkeys(names, 1))
 
     suffix = "_tile" if setting.tile else ""
@@ -88,13 +86,12 @@ def _prices(
     leakage = price("latency")
     # the first write of each output is not read back
     first = outputs * (price("dram_out_r") + price("l2r_psum"))
-    return np.array(
-        [
-            *(price("dram_in"), price("dram_fil"), price("dram_out_w", "dram_out_r")),
-            *(price(inputs), price(filters), price(written, "l2r_psum")),
-            *(price("l1w_in"), price("l1w_fil"), price("l1drain_out")),
-            energy(macs=layer.macs) - first,
-            leakage,
-            energy(latency=1, num_pes=1) - leakage,
-        ]
-    )
+    columns = [
+        *(price("dram_in"), price("dram_fil"), price("dram_out_w", "dram_out_r")),
+        *(price(inputs), price(filters), price(written, "l2r_psum")),
+        *(price("l1w_in"), price("l1w_fil"), price("l1drain_out")),
+        energy(macs=layer.macs) - first,
+        leakage,
+        energy(latency=1, num_pes=1) - leakage,
+    ]
+    return np.stack(np.broadcast_arrays(*columns), axis=-1).astype(np.float64)

@@ -1,0 +1,226 @@
+"""Random small problems, brute force over all of their mappings, and boxes around mappings."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cost_models
+from baselines.optimal import StructureSpace
+from cost_models import Accelerator, CostModel, LowerBounds, MappingBatch, lower_bounds_of
+from layers import DIMS, Layer
+from maestro_env import Problem
+
+KINDS = ("CONV", "CONV", "CONV", "DSCONV", "NGCONV", "GEMM")
+WITHIN = {"CONV": "KCYXRSN", "DSCONV": "CYXRSN", "NGCONV": "KCYXRSNG", "GEMM": "KCYN"}
+"""Dimensions that a kind of layer may have."""
+OBJECTIVES = ("edp", "edp", "latency", "energy", "energy_total", "edp_total", "latency*edp")
+WITH_AREA = ("area", "edp*area")
+
+
+def _pick(rng: np.random.Generator, *choices: Any) -> Any:
+    return choices[int(rng.integers(len(choices)))]
+
+
+def random_layer(rng: np.random.Generator, most: int, moving: int = 8) -> Layer:
+    """A layer of any kind with extents up to `most`: batch, groups, strides, dilations.
+
+    Args:
+        rng: Draws.
+        most: Largest extent; taps are five at most.
+        moving: How many extents may be above 1.
+    """
+    kind = _pick(rng, *KINDS)
+    free = [d for d in "KCYXRSNG" if d in WITHIN[kind]]
+    chosen = {str(d) for d in rng.permutation(free)[:moving]}
+
+    def extent(d: str, largest: int) -> int:
+        n = int(rng.integers(1, largest + 1))
+        return n if d in chosen else 1
+
+    k, c, p, q, r, s, n, groups = map(extent, "KCYXRSNG", [most] * 4 + [5, 5, 3, 3])
+    strides = (_pick(rng, 1, 1, 1, 2, 3), _pick(rng, 1, 1, 2))
+    dilations = (_pick(rng, 1, 1, 1, 1, 2, 3), _pick(rng, 1, 1, 1, 2))
+    if kind == "GEMM":
+        strides, dilations = (1, 1), (1, 1)
+    y = (p - 1) * strides[0] + dilations[0] * (r - 1) + 1
+    x = (q - 1) * strides[1] + dilations[1] * (s - 1) + 1
+    return Layer("random", kind, k, c, y, x, r, s, strides, n, groups, dilations)
+
+
+def random_accelerator(rng: np.random.Generator, closed: bool) -> Accelerator:
+    """Few PEs, tight or open buffers (`closed`: none is open), narrow bandwidths."""
+
+    def number(low: int, high: int) -> int | None:
+        return int(rng.integers(low, high)) if closed or rng.random() < 0.7 else None
+
+    bandwidths = [int(_pick(rng, 1, 2, 3, 8, 16)) if rng.random() < 0.8 else None for _ in "ab"]
+    return Accelerator(
+        int(rng.integers(1, 17)), number(12, 300), number(60, 3000), *bandwidths,
+        int(_pick(rng, 1, 1, 2, 4)),
+    )  # fmt: skip
+
+
+def random_model(rng: np.random.Generator) -> CostModel:
+    """The exact model with any options."""
+    return cost_models.load(
+        "exact",
+        halo_time=_pick(rng, "retain", "retain", "slide", "none"),
+        halo_space=_pick(rng, "union", "union", "tile"),
+        latency=_pick(rng, "stepwise", "stepwise", "stepwise", "bound"),
+        double_buffer=_pick(rng, True, False),
+        energy=_pick(rng, "cacti", "cacti", "maestro", "eyeriss"),
+        area=_pick(rng, "provisioned", "maestro"),
+    )
+
+
+def random_space(rng: np.random.Generator, layer: Layer) -> dict[str, Any]:
+    """Options of a space."""
+    dims = [d for d in DIMS if rng.random() < 0.7 and not (layer.depthwise and d == "K")]
+    space = {
+        "tiles": _pick(rng, "balanced", "divisors", "any"),
+        "filters": _pick(rng, "whole", "whole", "free"),
+        "parallel": "".join(dims) or "C",
+        "orders": _pick(rng, "priority", "priority", "priority", "permutation"),
+    }
+    if rng.random() < 0.2:
+        space["co_search"] = ("num_pes",)
+    return space
+
+
+def random_problem(rng: np.random.Generator, most: int = 8, moving: int = 8) -> Problem:
+    """A problem with any options; some have limits that few mappings meet."""
+    with_area = rng.random() < 0.1
+    layer, model = random_layer(rng, most, moving), random_model(rng)
+    problem = Problem(
+        layer,
+        random_accelerator(rng, with_area),
+        _pick(rng, *(WITH_AREA if with_area else OBJECTIVES)),
+        model,
+        random_space(rng, layer),
+    )
+    if rng.random() < 0.25:
+        costs = problem.look(problem.space.sample(64, rng)).costs
+        for name in ("latency_cycles", "energy_nj"):
+            figures = np.sort(getattr(costs, name)[costs.feasible])
+            if len(figures) and rng.random() < 0.7:
+                problem.limits[f"max_{name}"] = float(figures[len(figures) // 4])
+    return problem
+
+
+def narrowed(problem: Problem, rng: np.random.Generator, most: int) -> Problem:
+    """The problem with parameters narrowed until it has at most so many different mappings."""
+    while True:
+        space = problem.space
+        if size_of(problem) <= most:
+            return problem
+        wide = [p for p in space.parameters if len(p) > 1 and p.kind not in ("priority", "order")]
+        if not wide:
+            return problem
+        parameter = wide[int(rng.integers(len(wide)))]
+        keep = rng.permutation(len(parameter))[: max(1, 2 * len(parameter) // 3)]
+        options = dict(space.options)
+        options["only"] = dict(options["only"])
+        options["only"][parameter.name] = [parameter.choices[i] for i in sorted(keep)]
+        problem = Problem(
+            problem.layer, problem.accelerator, problem.objective.name, problem.cost_model, options,
+            problem.limits,
+        )  # fmt: skip
+
+
+def _orders(problem: Problem, level: int) -> tuple[list[int], NDArray[np.int64]]:
+    """Columns of a level's order, and the choices there that give different orders."""
+    space = problem.space
+    kinds = ("priority", "order")
+    columns = [i for i, p in enumerate(space.parameters) if p.level == level and p.kind in kinds]
+    choices = np.array(list(product(*(range(int(space.nvec[c])) for c in columns))))
+    actions = np.zeros((len(choices), len(space.nvec)), np.int64)
+    actions[:, columns] = choices
+    orders = space.decode(actions).orders[:, level]
+    # a loop of one iteration may stand anywhere
+    still = {d for d, n in enumerate(problem.layer.extents) if n == 1}
+    keys = [tuple(d for d in order if d not in still) for order in orders.tolist()]
+    first = {key: i for i, key in reversed(list(enumerate(keys)))}
+    return columns, choices[sorted(first.values())]
+
+
+def size_of(problem: Problem) -> int:
+    """Mappings that differ, orders of loops that never iterate left out."""
+    size = 1
+    for parameter in problem.space.parameters:
+        if parameter.kind not in ("priority", "order"):
+            size *= len(parameter)
+    moving = sum(n > 1 for n in problem.layer.extents)
+    return size * int(np.prod(np.arange(1, moving + 1))) ** 2
+
+
+def brute_force(problem: Problem) -> tuple[float, int]:
+    """The least value of all mappings, and how many there are."""
+    space = problem.space
+    levels = [_orders(problem, level) for level in (0, 1)]
+    ordered = {column for columns, _ in levels for column in columns}
+    rest = [i for i in range(len(space.nvec)) if i not in ordered]
+    others = np.array(list(product(*(range(int(space.nvec[i])) for i in rest))), dtype=np.int64)
+    best, count = np.inf, 0
+    for choices in product(levels[0][1], levels[1][1]):
+        actions = np.zeros((len(others), len(space.nvec)), np.int64)
+        actions[:, rest] = others
+        for (columns, _), choice in zip(levels, choices, strict=True):
+            actions[:, columns] = choice
+        best = min(best, float(problem.look(actions).values.min()))
+        count += len(actions)
+    return best, count
+
+
+def bounds_of(problem: Problem, space: StructureSpace) -> LowerBounds:
+    """The bounds of a problem."""
+    bounds = lower_bounds_of(
+        problem.cost_model, problem.layer, problem.accelerator, problem.objective.figures,
+        problem.limits, space.structures,
+    )  # fmt: skip
+    assert bounds is not None
+    return bounds
+
+
+def boxes_around(
+    space: StructureSpace, mappings: MappingBatch, num_pes: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
+    """A box that holds each mapping: its structure alone, some tiles more, or the outer tiles."""
+    found = space.structures
+    pes = np.full(len(mappings), num_pes) if mappings.num_pes is None else mappings.num_pes
+    cluster = np.minimum(mappings.cluster_size, pes)
+    keys = np.column_stack([found.parallel, found.cluster_size, found.num_pes]).tolist()
+    rows = {tuple(key): i for i, key in enumerate(keys)}
+    mine = np.column_stack([mappings.parallel, cluster, pes]).tolist()
+    which = np.array([rows[tuple(key)] for key in mine])
+    boxes = np.empty((len(mappings), 4, len(DIMS)), np.int16)
+    kinds = rng.integers(0, 4, len(mappings))
+    for level, tiles in enumerate((found.outer_tiles, found.inner_tiles)):
+        for d, choices in enumerate(tiles):
+            last = len(choices) - 1
+            at = np.minimum(np.searchsorted(choices, mappings.tiles[:, level, d]), last)
+            low = np.maximum(at - rng.integers(0, 4, len(at)), 0)
+            high = np.minimum(at + rng.integers(0, 4, len(at)), last)
+            wide = kinds >= (2 if level == 0 else 1)
+            boxes[:, 2 * level, d] = np.where(wide, low, at)
+            boxes[:, 2 * level + 1, d] = np.where(wide, high, at)
+    everything = kinds == 3
+    boxes[everything, 2] = 0
+    boxes[everything, 3] = [len(choices) - 1 for choices in found.inner_tiles]
+    return which, boxes
+
+
+def worst_bound(problem: Problem, rng: np.random.Generator, count: int) -> tuple[float, int]:
+    """Largest ratio of a box's bound to the value of a mapping in it, and how many were tried."""
+    space = StructureSpace(problem.space)
+    found = problem.look(problem.space.sample(count, rng))
+    feasible = np.flatnonzero(found.feasible)
+    if len(feasible) == 0:
+        return 0.0, 0
+    mappings = found.mappings.take(feasible)
+    which, boxes = boxes_around(space, mappings, problem.accelerator.num_pes, rng)
+    bounds = bounds_of(problem, space).bounds(which, boxes)
+    return float((bounds / found.values[feasible]).max()), len(feasible)

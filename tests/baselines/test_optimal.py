@@ -1,0 +1,92 @@
+"""Proofs agree with brute force, and bounds with every mapping they speak of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import baselines
+from baselines import ProveError, StructureSpace, Tree, can_prove, prove
+from baselines.optimal import proving
+from maestro_env import Problem
+from tests.baselines.proofs import brute_force, narrowed, random_problem, worst_bound
+
+
+@pytest.fixture
+def _few_first_samples(monkeypatch):
+    monkeypatch.setattr(proving, "FIRST_SAMPLES", 20)
+
+
+@pytest.mark.usefixtures("_few_first_samples")
+@pytest.mark.parametrize("seed", range(50))
+def test_equal_to_brute_force(seed):
+    rng = np.random.default_rng([15, seed])
+    problem = narrowed(random_problem(rng, moving=3), rng, 10_000)
+    best, _ = brute_force(problem)
+    proof = prove(problem)
+    assert proof.proven
+    assert proof.value == pytest.approx(best, rel=1e-9)
+    assert proof.status == ("optimal" if np.isfinite(best) else "empty")
+
+
+def test_no_mapping_is_below_a_bound():
+    tried = 0
+    for seed in range(60):
+        rng = np.random.default_rng([16, seed])
+        worst, count = worst_bound(random_problem(rng, most=24), rng, 200)
+        assert worst <= 1 + 1e-9, seed
+        tried += count
+    assert tried > 2000
+
+
+def test_equal_to_exhaustive():
+    problem = Problem("mlp.2", "edge")
+    found = baselines.load("exhaustive").search(problem.fork(), 10**9, 0)
+    proof = prove(problem)
+    assert proof.status == "optimal"
+    assert proof.value == pytest.approx(found.best_value, rel=1e-9)
+    assert proof.mapping is not None
+    cost = problem.cost_model.evaluate(problem.layer, problem.accelerator, proof.mapping)
+    assert cost.latency_cycles * cost.energy_nj == pytest.approx(proof.value)
+
+
+def test_stops_and_says_how_far_it_came():
+    problem = Problem("mobilenetv2.2", "edge")
+    none = prove(problem, timeout=0)
+    whole = prove(problem)
+    assert none.status == "timeout"
+    assert none.bound <= whole.value <= none.value
+    assert none.gap > 0 == whole.gap
+    near = prove(problem, gap=0.02)
+    assert near.status in ("within_gap", "optimal")
+    assert near.gap <= 0.02 / 0.98 + 1e-12
+    assert near.counts.boxes <= whole.counts.boxes
+    again = prove(problem, start=whole.mapping)
+    assert again.value == whole.value
+
+
+def test_tree_holds_the_whole_space():
+    problem = Problem("mobilenetv2.2", "edge", space={"tiles": "divisors"})
+    proof = prove(problem, record=True)
+    space = StructureSpace(problem.space)
+    which, boxes = space.roots()
+    assert sum(space.sizes(which, boxes)) == problem.space.size
+    assert proof.tree is not None
+    splits = proof.tree.splits()
+    inner = splits < Tree.EVALUATED
+    assert len(splits) == len(which) + 2 * inner.sum()
+    assert (splits == Tree.EVALUATED).sum() == proof.counts.structures
+
+
+def test_bad_input():
+    problem = Problem("mobilenetv2.2", "edge")
+    for options in ({"gap": -0.1}, {"timeout": -1}, {"threads": 0}, {"max_memory": 1}):
+        with pytest.raises(ProveError, match=next(iter(options))):
+            prove(problem, **options)
+    power = Problem("mobilenetv2.2", "edge", "power")
+    assert "exhaustive" in (can_prove(power) or "")
+    with pytest.raises(ProveError, match="exhaustive"):
+        prove(power)
+    assert "no lower bounds" in (
+        can_prove(Problem("mobilenetv2.2", "edge", "edp", "maestro")) or ""
+    )
