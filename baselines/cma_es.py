@@ -9,9 +9,8 @@ import numpy as np
 from baselines.checks import check_positive
 from baselines.extras import require
 from baselines.searcher import BaseSearcher, Capabilities
+from common import FloatArray, IntArray
 from maestro_env import MapSpace, Problem
-from maestro_env.evaluation import FloatArray
-from maestro_env.map_space import IntArray
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from common import BoolArray, IntArray
 from cost_models import MappingBatch, capabilities_of
-from maestro_env import Problem
-from maestro_env.map_space import IntArray
-from maestro_env.symmetry import keys
+from maestro_env import Problem, nest_keys
 
-BoolArray = NDArray[np.bool_]
 ATTEMPTS = 8
 """Draws after which :meth:`Dedup.fill` takes what it gets."""
 
@@ -38,7 +35,7 @@ class Dedup:
     def nests(self, mappings: MappingBatch) -> list[int]:
         """What tells the loop nests of `B` mappings apart."""
         problem = self.problem
-        found = keys(problem.layer, problem.accelerator, mappings, self._symmetry)
+        found = nest_keys(problem.layer, problem.accelerator, mappings, self._symmetry)
         nests: list[int] = found.tolist()
         return nests
 

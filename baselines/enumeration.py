@@ -9,14 +9,11 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from common.jit import compiled
+from common import BoolArray, Int8Array, Int32Array, IntArray, compiled
 from cost_models import MappingBatch
 from layers import DIMS
 from maestro_env import MapSpace
-from maestro_env.codec import Int8Array, Int32Array, Int64Array
-from maestro_env.map_space import IntArray
 
-BoolArray = NDArray[np.bool_]
 Selection = Callable[[MappingBatch], BoolArray]
 CHUNK = 1 << 15
 
@@ -170,13 +167,13 @@ def _not_clamped(outer: int, inner: tuple[int, ...]) -> list[int]:
 
 @compiled
 def _iterating(
-    extents: Int64Array,
+    extents: IntArray,
     tiles: Int32Array,
     parallel: Int8Array,
     cluster: Int32Array,
     pes: Int32Array,
     nest: bool,
-) -> Int64Array:
+) -> IntArray:
     """``(B, 2)`` bit masks of the loops whose place matters, a level each: see `symmetry.keys`."""
     masks = np.zeros((len(tiles), 2), np.int64)
     for row in range(len(tiles)):
@@ -197,14 +194,14 @@ def _iterating(
 
 @compiled
 def _first_nests(
-    extents: Int64Array,
+    extents: IntArray,
     tiles: Int32Array,
     parallel: Int8Array,
     cluster: Int32Array,
     pes: Int32Array,
-    sizes: Int64Array,
-    outer_dims: Int64Array,
-    inner_dims: Int64Array,
+    sizes: IntArray,
+    outer_dims: IntArray,
+    inner_dims: IntArray,
 ) -> NDArray[np.bool_]:
     """``(B,)`` whether no earlier parallel dimensions and cluster size make the same nest.
 
@@ -240,7 +237,7 @@ def _first_nests(
 
 @compiled
 def _busy(
-    extents: Int64Array, tiles: Int32Array, outer: int, inner: int, size: int, pes: int
+    extents: IntArray, tiles: Int32Array, outer: int, inner: int, size: int, pes: int
 ) -> tuple[int, int, int, int]:
     clusters = min(pes // size, -(-extents[outer] // tiles[0, outer]))
     workers = min(size, -(-tiles[0, inner] // tiles[1, inner]))
@@ -254,7 +251,7 @@ def _busy(
 
 @compiled
 def compute_cycles(
-    extents: Int64Array,
+    extents: IntArray,
     tiles: Int32Array,
     parallel: Int8Array,
     cluster: Int32Array,

@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from baselines.checks import check_positive
 from baselines.enumeration import Enumeration, compute_cycles
 from baselines.searcher import BaseSearcher, Capabilities, SearcherError
+from common import FloatArray, IntArray
 from cost_models import MappingBatch, Symmetry, capabilities_of
-from maestro_env import Problem
-from maestro_env.bounds import figure_bounds
-from maestro_env.evaluation import FloatArray
-from maestro_env.map_space import IntArray
+from maestro_env import Problem, figure_bounds
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import numpy as np
 
 from baselines.hand_mapping import hand_mapping
 from baselines.searcher import BaseSearcher, Capabilities, SearcherError
+from common import IntArray
 from cost_models import MappingBatch
 from maestro_env import DATAFLOWS, MapSpace, MapSpaceError, NamedDataflow, Problem, dataflow_named
-from maestro_env.map_space import IntArray
 
 HALVINGS = 12
 """How often buffers are halved before a dataflow is given up."""

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from common import FloatArray
 from cost_models import MappingBatch
 from layers import DIMS, NEST_DIMS
 from maestro_env import Problem
 
-FloatArray = NDArray[np.float64]
 TENSORS: FloatArray = np.array(
     [[dim in tensor for tensor in ("KCRSG", "CYXNG", "KYXNG")] for dim in DIMS], dtype=np.float64
 )

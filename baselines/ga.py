@@ -12,9 +12,8 @@ from baselines.initial_population import inner_tiles, sampled, scattered
 from baselines.operators import Moves
 from baselines.screening import Screening, screening_of
 from baselines.searcher import BaseSearcher
+from common import FloatArray, IntArray
 from maestro_env import Problem
-from maestro_env.evaluation import FloatArray
-from maestro_env.map_space import IntArray
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ from baselines.checks import check_positive, check_shares
 from baselines.dedup import Dedup
 from baselines.gamma_operators import GammaOperators
 from baselines.searcher import BaseSearcher
+from common import FloatArray, IntArray
 from maestro_env import Problem
-from maestro_env.evaluation import FloatArray
-from maestro_env.map_space import IntArray
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,12 @@ equal the outer ones. Tiles are drawn from the choices of the space: every whole
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from baselines.operators import Moves
+from common import BoolArray, IntArray
 from layers import DIMS
 from maestro_env import MapSpace
-from maestro_env.map_space import IntArray
 
-BoolArray = NDArray[np.bool_]
 Generator = np.random.Generator
 
 

@@ -14,7 +14,7 @@ from gpytorch.mlls import ExactMarginalLogLikelihood
 from linear_operator.utils.errors import NotPSDError
 from torch import Tensor
 
-from maestro_env.evaluation import FloatArray
+from common import FloatArray
 
 STEPS = 50
 """Most steps of L-BFGS-B a fit."""

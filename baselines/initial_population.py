@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from common import FloatArray, IntArray
 from maestro_env import MapSpace, Problem
-from maestro_env.evaluation import FloatArray
-from maestro_env.map_space import IntArray
 
 
 def inner_tiles(space: MapSpace) -> IntArray:

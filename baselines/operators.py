@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from maestro_env import MapSpace
-from maestro_env.loop_orders import swaps
-from maestro_env.map_space import IntArray
+from common import BoolArray, IntArray
+from maestro_env import MapSpace, order_swaps
 
-BoolArray = NDArray[np.bool_]
 Generator = np.random.Generator
 
 
@@ -134,7 +131,7 @@ class Moves:
         """Each order of a column with one pair of loops swapped; None if it offers not all."""
         parameter = self.space.parameters[column]
         loops = len(str(parameter.choices[0]))
-        return swaps(loops) if len(parameter) == math.factorial(loops) else None
+        return order_swaps(loops) if len(parameter) == math.factorial(loops) else None
 
     def exchange(self, actions: IntArray, rng: Generator) -> IntArray:
         """A move of two parameters at once.

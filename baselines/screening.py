@@ -12,10 +12,9 @@ from baselines.dedup import Dedup
 from baselines.extras import require
 from baselines.features import nest_features
 from baselines.torch_threads import one_thread
+from common import FloatArray, IntArray
 from cost_models import MappingBatch
 from maestro_env import Problem
-from maestro_env.evaluation import FloatArray
-from maestro_env.map_space import IntArray
 
 if TYPE_CHECKING:
     from baselines.surrogate import Surrogate

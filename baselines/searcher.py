@@ -11,10 +11,9 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from baselines.checks import check_types
-from common import suggest
+from common import IntArray, suggest
 from cost_models import Cost, Mapping
 from maestro_env import BudgetExhausted, Problem
-from maestro_env.map_space import IntArray
 
 
 class SearcherError(ValueError):

@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from baselines.adam import Adam
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
+from common import FloatArray, IntArray
 
 
 class Surrogate:

@@ -10,9 +10,8 @@ import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 
 from baselines.window import best_and_newest
+from common import FloatArray, IntArray
 from maestro_env import MapSpace
-from maestro_env.evaluation import FloatArray
-from maestro_env.map_space import IntArray
 
 
 class Densities:

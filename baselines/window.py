@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maestro_env.evaluation import FloatArray
-from maestro_env.map_space import IntArray
+from common import FloatArray, IntArray
 
 SAMPLES_A_CALL = 50
 """Samples known for each that a batch holds: a model of few samples is asked for few at once."""

@@ -1,21 +1,9 @@
-"""What every floor above may use: files read and written safely, suggestions, quantities, text."""
+"""What every floor above may use: files read and written safely, suggestions, quantities, text.
 
-from common.files import atomic_write
-from common.printable import brief, printable
-from common.reading import compose_yaml, parse_yaml, read_json, read_text, read_yaml, yaml_loader
-from common.suggest import suggest
-from common.units import engineering
+Everything that other packages use is a name of this package; `__init__.pyi` says in which module it
+lives, and that module is imported when the name is first used.
+"""
 
-__all__ = [
-    "atomic_write",
-    "brief",
-    "compose_yaml",
-    "engineering",
-    "parse_yaml",
-    "printable",
-    "read_json",
-    "read_text",
-    "read_yaml",
-    "suggest",
-    "yaml_loader",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,8 +14,8 @@ import typer
 from typer.core import TyperGroup
 
 from common import streams
-from common.printable import printable, shortened
-from common.suggest import suggest
+from common.plain_text import printable, shortened
+from common.spelling import suggest
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: done; ran, but gave no result; wrong command or input; stopped by Ctrl-C."""

@@ -13,8 +13,8 @@ from typing import Annotated, Any, TypeVar, get_args
 from pydantic import BaseModel, Field, ValidationError, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from common.printable import brief
-from common.suggest import suggest
+from common.plain_text import brief
+from common.spelling import suggest
 
 Model = TypeVar("Model", bound=BaseModel)
 

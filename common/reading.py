@@ -7,8 +7,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common.printable import brief
-from common.suggest import suggest
+from common.plain_text import brief
+from common.spelling import suggest
 
 if TYPE_CHECKING:
     from yaml import Node

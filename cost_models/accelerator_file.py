@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from common import read_yaml
-from common.fields import HIDDEN, NotNegative, Positive, expected, read_fields
+from common import HIDDEN, NotNegative, Positive, expected, read_fields, read_yaml
 from cost_models.accelerator import Accelerator
 from cost_models.accelerator_checks import SHORT_FIELDS, UNLIMITED_BW, AcceleratorError
 from cost_models.buffers import DRAM_KINDS, LEVELS, TENSORS, Flags, Level, Limits, Widths

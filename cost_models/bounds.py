@@ -82,7 +82,7 @@ def energy_bound(layer: Layer, table: EnergyTable, output_l2_reads: bool = True)
     return float(table.energy_nj(layer.macs, l1, l2, loads + outputs))
 
 
-def lower_bounds(
+def physical_bounds(
     layer: Layer, accelerator: Accelerator, laws: Laws = EXACT_LAWS
 ) -> dict[str, float]:
     """Lower bounds that no mapping's figures go below, by objective.

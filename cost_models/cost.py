@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from common import FloatArray
 from cost_models.buffers import TENSORS
 from cost_models.infeasible import Infeasible, ReasonCode
 
 __all__ = ["FIGURES", "TENSORS", "Cost", "CostBatch", "FloatArray"]
 
-FloatArray = NDArray[np.float64]
 
 FIGURES = (
     "latency_cycles",

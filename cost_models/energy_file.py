@@ -7,9 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from common import read_yaml
-from common.fields import NotNegative, Positive, read_fields
-from cost_models.energy import EnergyError
+from common import NotNegative, Positive, read_fields, read_yaml
+from cost_models.energy_tables import EnergyError
 from cost_models.physical import EnergyTable
 
 

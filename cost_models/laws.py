@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from common import FloatArray
 from cost_models.accelerator import Accelerator
 from cost_models.cost import FIGURES, TENSORS, CostBatch
 from cost_models.infeasible import ReasonCode
 from layers import Layer
 
-FloatArray = NDArray[np.float64]
 Term = Callable[[Any, Any], Any]
 
 # Places in an array of figures: figures[place], in the order of FIGURES, then accesses by tensor.

@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from common import BoolArray, Int8Array, Int32Array
 from cost_models.infeasible import MappingError
 from cost_models.mapping import REPEATED, Mapping
 from layers import DIMS, MAX_EXTENT, NEST_DIMS, TENSORS
-
-Int8Array = NDArray[np.int8]
-Int32Array = NDArray[np.int32]
-BoolArray = NDArray[np.bool_]
 
 WIDTH = len(DIMS)
 MOST = MAX_EXTENT

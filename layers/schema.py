@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from common.fields import expected, read_fields
+from common import expected, read_fields
 from layers.dims import LayerKind
 from layers.layer import MAX_EXTENT, LayerError
 

@@ -9,13 +9,13 @@ import numpy as np
 from gymnasium.spaces import Box, MultiDiscrete
 from numpy.typing import NDArray
 
-from common import suggest
+from common import FloatArray, IntArray, suggest
 from maestro_env.batched_problem import BatchedProblem
 from maestro_env.info import LazyInfo, reset_info, step_info
 from maestro_env.map_space import ActionError
 from maestro_env.masks import Masks
 from maestro_env.rewards import EnvError
-from maestro_env.step_result import FloatArray, IntArray, StepResult
+from maestro_env.step_result import StepResult
 
 Assignment = Sequence[Sequence[str]]
 """One list of parameter names an agent."""

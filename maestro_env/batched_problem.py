@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium.spaces import Box, MultiDiscrete
 from numpy.typing import NDArray
 
+from common import FloatArray, IntArray
 from layers import Layer
 from maestro_env.features import FEATURES, layer_features
 from maestro_env.map_space import ActionError
@@ -16,7 +17,7 @@ from maestro_env.masks import Masks, action_masks
 from maestro_env.problem import Problem
 from maestro_env.rewards import OBSERVED, EnvError, Reward, Rewards
 from maestro_env.sequence import SharedSpace
-from maestro_env.step_result import ALL, FloatArray, IntArray, StepResult
+from maestro_env.step_result import ALL, StepResult
 
 
 class BatchedProblem:

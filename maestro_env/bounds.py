@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cost_models import Accelerator, CostModel, capabilities_of
-from cost_models.bounds import lower_bounds
+from cost_models import Accelerator, CostModel, capabilities_of, physical_bounds
 from layers import Layer
 
 
@@ -17,7 +16,7 @@ def figure_bounds(
     Args:
         model: Its capabilities say which laws its figures obey; of a model that says nothing only
             the latency is bounded, by the MACs at the array's peak. Bounds of its
-            own, ``lower_bounds(layer, accelerator) -> {figure: bound}``, replace these.
+            own, ``physical_bounds(layer, accelerator) -> {figure: bound}``, replace these.
         layer: The layer.
         accelerator: Unlimited bandwidths bound nothing.
         min_pes: The fewest PEs a mapping may use (co-search); None for the accelerator's.
@@ -30,10 +29,10 @@ def figure_bounds(
     of_model: dict[str, float] = {} if own is None else own(layer, accelerator)
     if laws is None:
         return {"latency_cycles": float(accelerator.compute_bound(layer.macs)), **of_model}
-    all_pes = lower_bounds(layer, accelerator, laws)
+    all_pes = physical_bounds(layer, accelerator, laws)
     bounds = {"latency_cycles": all_pes["latency"]}
     fewest = replace(accelerator, num_pes=min_pes or accelerator.num_pes)
-    few_pes = lower_bounds(layer, fewest, laws)
+    few_pes = physical_bounds(layer, fewest, laws)
     # fewer PEs take longer, and are smaller: each figure's bound is that of its better end
     hardware = of_model if own is None or fewest == accelerator else own(layer, fewest)
     of_model |= {name: hardware[name] for name in ("area_um2", "power_mw") if name in hardware}

@@ -5,15 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from common.jit import compiled
+from common import BoolArray, Int8Array, Int32Array, IntArray, compiled
 from layers import DIMS
-
-Int8Array = NDArray[np.int8]
-Int32Array = NDArray[np.int32]
-Int64Array = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 WIDTH = len(DIMS)
 
@@ -64,23 +58,23 @@ class SpaceLayout(NamedTuple):
         pes: Column of the PE count, or -1.
     """
 
-    nvec: Int64Array
+    nvec: IntArray
     values: Int32Array
     extents: Int32Array
     fixed: Int32Array
     lead: BoolArray
     numbered: BoolArray
     table: Int8Array
-    priority: Int64Array
-    order: Int64Array
-    parallel: Int64Array
-    tile: Int64Array
+    priority: IntArray
+    order: IntArray
+    parallel: IntArray
+    tile: IntArray
     cluster: int
     pes: int
 
 
 @compiled
-def first_illegal(actions: Int64Array, nvec: Int64Array) -> tuple[int, int]:
+def first_illegal(actions: IntArray, nvec: IntArray) -> tuple[int, int]:
     """Row and column of the first value outside ``[0, nvec)``, or (-1, -1)."""
     for row in range(actions.shape[0]):
         for column in range(actions.shape[1]):
@@ -91,7 +85,7 @@ def first_illegal(actions: Int64Array, nvec: Int64Array) -> tuple[int, int]:
 
 @compiled
 def decode_rows(
-    actions: Int64Array, layout: SpaceLayout
+    actions: IntArray, layout: SpaceLayout
 ) -> tuple[Int8Array, Int8Array, Int32Array, Int32Array, Int32Array]:
     """Arrays of a MappingBatch: orders, parallel, tiles, cluster sizes, PE counts."""
     size = actions.shape[0]
@@ -122,7 +116,7 @@ def decode_rows(
 
 
 @compiled
-def _decode_order(action: Int64Array, layout: SpaceLayout, level: int, out: Int8Array) -> None:
+def _decode_order(action: IntArray, layout: SpaceLayout, level: int, out: Int8Array) -> None:
     column = layout.order[level]
     if column >= 0:
         out[:] = layout.table[layout.values[column, action[column]]]
@@ -161,7 +155,7 @@ def encode_rows(
     cluster: Int32Array,
     pes: Int32Array,
     layout: SpaceLayout,
-) -> tuple[Int64Array, Int64Array]:
+) -> tuple[IntArray, IntArray]:
     """Canonical actions, and the fields of an :class:`Offer` of all mappings."""
     size = orders.shape[0]
     actions = np.zeros((size, layout.nvec.shape[0]), np.int64)
@@ -182,7 +176,7 @@ def encode_rows(
 
 
 @compiled
-def _refuse(offer: Int64Array, status: int, column: int, dim: int, value: int) -> None:
+def _refuse(offer: IntArray, status: int, column: int, dim: int, value: int) -> None:
     """Say why a mapping is not offered; the first reason stands."""
     if offer[STATUS] == OFFERED:
         offer[STATUS], offer[COLUMN], offer[DIM], offer[VALUE] = status, column, dim, value
@@ -190,7 +184,7 @@ def _refuse(offer: Int64Array, status: int, column: int, dim: int, value: int) -
 
 @compiled
 def _encode_choice(
-    layout: SpaceLayout, column: int, value: int, action: Int64Array, offer: Int64Array
+    layout: SpaceLayout, column: int, value: int, action: IntArray, offer: IntArray
 ) -> None:
     """Write the choice of a value into an action."""
     index = _index(layout, column, value)
@@ -202,7 +196,7 @@ def _encode_choice(
 
 @compiled
 def _encode_tiles(
-    tiles: Int32Array, layout: SpaceLayout, level: int, action: Int64Array, offer: Int64Array
+    tiles: Int32Array, layout: SpaceLayout, level: int, action: IntArray, offer: IntArray
 ) -> None:
     """Write a level's tiles into an action."""
     for dim in range(WIDTH):
@@ -223,7 +217,7 @@ def _encode_tiles(
 
 @compiled
 def _encode_array(
-    cluster: int, pes: int, layout: SpaceLayout, action: Int64Array, offer: Int64Array
+    cluster: int, pes: int, layout: SpaceLayout, action: IntArray, offer: IntArray
 ) -> None:
     """Write cluster size and PE count into an action."""
     clamped = False
@@ -260,7 +254,7 @@ def _index(layout: SpaceLayout, column: int, value: int) -> int:
 
 @compiled
 def _encode_order(
-    order: Int8Array, layout: SpaceLayout, level: int, action: Int64Array, offer: Int64Array
+    order: Int8Array, layout: SpaceLayout, level: int, action: IntArray, offer: IntArray
 ) -> None:
     """Write a level's order into an action."""
     dim = _inside(order, layout, level)
@@ -296,7 +290,7 @@ def _inside(order: Int8Array, layout: SpaceLayout, level: int) -> int:
 
 @compiled
 def _encode_priorities(
-    order: Int8Array, layout: SpaceLayout, level: int, action: Int64Array, strict: bool
+    order: Int8Array, layout: SpaceLayout, level: int, action: IntArray, strict: bool
 ) -> int:
     """Give each loop the lowest priority that keeps the order; without ties if `strict`."""
     last, last_dim = -1, -1
@@ -330,6 +324,6 @@ def _order_number(order: Int8Array, layout: SpaceLayout) -> int:
     return number
 
 
-def layout_columns(columns: dict[Any, int], keys: list[Any]) -> Int64Array:
+def layout_columns(columns: dict[Any, int], keys: list[Any]) -> IntArray:
     """The columns of some keys, -1 where a key has none."""
     return np.array([columns.get(key, -1) for key in keys], dtype=np.int64)

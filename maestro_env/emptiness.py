@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from common import IntArray
 from cost_models import Infeasible, ReasonCode
-from maestro_env.map_space import IntArray, MapSpace
+from maestro_env.map_space import MapSpace
 from maestro_env.objective import UNITS
 
 if TYPE_CHECKING:

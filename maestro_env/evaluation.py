@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from common import FloatArray
 from cost_models import CostBatch, Infeasible, MappingBatch, ReasonCode
 from maestro_env.objective import UNITS
-
-FloatArray = NDArray[np.float64]
 
 
 class Evaluation:

@@ -7,12 +7,9 @@ from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from common import Int8Array, IntArray
 from layers import DIMS
-
-Int8Array = NDArray[np.int8]
-Int64Array = NDArray[np.int64]
 
 
 class Orders(NamedTuple):
@@ -50,7 +47,7 @@ def numbered(count: int) -> Int8Array:
 
 
 @lru_cache(maxsize=8)
-def swaps(count: int) -> Int64Array:
+def order_swaps(count: int) -> IntArray:
     """``(n!, n (n - 1) / 2)``: number of each order of n dimensions with two places swapped."""
     orders = numbered(count)
     pairs = [(a, b) for a in range(count) for b in range(a + 1, count)]
@@ -63,7 +60,7 @@ def swaps(count: int) -> Int64Array:
     return table
 
 
-def _ranks(orders: Int8Array) -> Int64Array:
+def _ranks(orders: Int8Array) -> IntArray:
     """Lexicographic place of each permutation ``(B, n)`` of 0 to n - 1."""
     count = orders.shape[1]
     ranks = np.zeros(len(orders), dtype=np.int64)

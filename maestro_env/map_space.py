@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from common import suggest
+from common import IntArray, suggest
 from cost_models import Accelerator, MappingBatch
 from layers import DIMS, NEST_DIMS, Layer
 from maestro_env import codec
@@ -27,7 +26,6 @@ from maestro_env.parameters import (
     tile_choices,
 )
 
-IntArray = NDArray[np.int64]
 Seed = int | np.random.Generator
 FilterRule = Literal["whole", "free"]
 OrderRule = Literal["priority", "permutation"]

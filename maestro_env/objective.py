@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from common import brief, suggest
+from common import FloatArray, brief, suggest
 from cost_models import FIGURES, CostBatch
-
-FloatArray = NDArray[np.float64]
 
 OBJECTIVES: dict[str, tuple[str, ...]] = {
     "latency": ("latency_cycles",),

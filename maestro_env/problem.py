@@ -11,18 +11,13 @@ import numpy as np
 
 import cost_models
 import layers
+from common import FloatArray, IntArray
 from cost_models import Accelerator, CostModel, capabilities_of, check_objective
 from layers import Layer
 from maestro_env.bounds import figure_bounds
 from maestro_env.emptiness import why_empty
-from maestro_env.evaluation import Evaluation, FloatArray, within_limits
-from maestro_env.map_space import (
-    ActionError,
-    IntArray,
-    MapSpace,
-    MapSpaceError,
-    checked_options,
-)
+from maestro_env.evaluation import Evaluation, within_limits
+from maestro_env.map_space import ActionError, MapSpace, MapSpaceError, checked_options
 from maestro_env.objective import Objective, checked_limits
 
 Hook = Callable[[IntArray, Evaluation], None]

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models import Accelerator
-from cost_models.loop_nest import loop_nest
+from cost_models import Accelerator, loop_nest
 from layers import Layer
 from maestro_env.batched_problem import BatchedProblem
 from maestro_env.objective import UNITS

@@ -9,8 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from common import suggest
-from common.jit import compiled
+from common import compiled, suggest
 from cost_models import CostBatch
 from maestro_env.bounds import figure_bounds
 from maestro_env.problem import Problem

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from common import FloatArray, IntArray
 from cost_models import Cost, Infeasible, Mapping
 from maestro_env.evaluation import Evaluation
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 ALL = slice(None)
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from common.jit import compiled
+from common import Int8Array, Int32Array, IntArray, UInt64Array, compiled
 from cost_models import Accelerator, MappingBatch, Symmetry
 from layers import DIMS, Layer
-from maestro_env.codec import Int8Array, Int32Array, Int64Array
-
-UInt64Array = NDArray[np.uint64]
 
 WIDTH = len(DIMS)
 R, S = DIMS.index("R"), DIMS.index("S")
 NONE, NEST = int(Symmetry.NONE), int(Symmetry.NEST)
 
 
-def keys(
+def nest_keys(
     layer: Layer,
     accelerator: Accelerator,
     mappings: MappingBatch,
@@ -55,7 +51,7 @@ def keys(
 
 @compiled
 def _keys(
-    extents: Int64Array,
+    extents: IntArray,
     orders: Int8Array,
     parallel: Int8Array,
     tiles: Int32Array,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from common.command_line import CommandGroup, version_option
+from common import CommandGroup, version_option
 
 COMMANDS = {
     # A command is one line here: its name, and module:function (or module:app, a typer.Typer with

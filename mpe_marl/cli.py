@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from common.command_line import LARGEST_SEED, MOST_THREADS, CommandGroup, version_option
+from common import LARGEST_SEED, MOST_THREADS, CommandGroup, version_option
 from mpe_marl.errors import MpeError
 from mpe_marl.show import print_comparison, print_profiles, print_training
 from runs import print_json, tell
@@ -105,10 +105,10 @@ def train(
     as_json: AsJson = False,
 ) -> None:
     """Train and keep the run in the store; the same command continues where it was stopped."""
-    from mpe_marl.config import TrainConfig
     from mpe_marl.experiment import Training
     from mpe_marl.learners import LearnerConfig
     from mpe_marl.learners.device import usable_device
+    from mpe_marl.train_config import TrainConfig
     from mpe_marl.worlds.imported import imported
     from runs import Store, run_all
 
@@ -182,10 +182,10 @@ def profile_command(
     """Measure where the time of 100 steps and one update goes; by default the papers' baseline."""
     import torch
 
-    from mpe_marl.config import TrainConfig
     from mpe_marl.figures import draw_profiles, writable
     from mpe_marl.learners import LearnerConfig
     from mpe_marl.profiling import profile
+    from mpe_marl.train_config import TrainConfig
 
     if figures is not None:
         writable(figures)
@@ -226,9 +226,9 @@ def compare(
     import torch
 
     from mpe_marl import comparing
-    from mpe_marl.config import TrainConfig
     from mpe_marl.figures import draw_comparison, writable
     from mpe_marl.learners import LearnerConfig
+    from mpe_marl.train_config import TrainConfig
 
     if figures is not None:
         writable(figures)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from mpe_marl.config import TrainConfig
 from mpe_marl.errors import unknown_name
 from mpe_marl.profiling.profile import Profile, profile
+from mpe_marl.train_config import TrainConfig
 
 BASELINE = "baseline"
 # name -> engine, layout, law, update mode

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from common import engineering
-from mpe_marl.config import TrainConfig
+from mpe_marl.train_config import TrainConfig
 from runs import Autosave, Context, Experiment
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpe_marl.clock import Clock
-from mpe_marl.config import TrainConfig
 from mpe_marl.learners import make_learner
 from mpe_marl.replay import Replay, Schema, Transition
+from mpe_marl.train_config import TrainConfig
 from mpe_marl.worlds import BatchEnv, BatchWorlds, make_spec
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from common import FloatArray
+
 Curve = Sequence[tuple[int, float]]
 """Every improvement of a run: ``(n, best so far)``, n rising from 1, values falling."""
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import t as student
 from scipy.stats import trim_mean
 
-FloatArray = NDArray[np.float64]
+from common import FloatArray
+
 Scores = Sequence[FloatArray]
 
 LEVEL = 0.95

@@ -21,10 +21,10 @@ import torch
 from fresh import in_fresh_process
 
 from mpe_marl.comparing import VARIANTS, variant
-from mpe_marl.config import TrainConfig
 from mpe_marl.figures import draw_comparison, draw_profiles
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.profiling import profile
+from mpe_marl.train_config import TrainConfig
 from runs import print_rows
 
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from mpe_marl.config import TrainConfig
 from mpe_marl.experiment import Training
 from mpe_marl.learners import ALGORITHMS, LearnerConfig
 from mpe_marl.replay import Replay, Schema, Transition
+from mpe_marl.train_config import TrainConfig
 from mpe_marl.trainer import make_env, random_rewards
 from runs import Store, mean_interval, print_rows, run_all
 

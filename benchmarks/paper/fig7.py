@@ -8,7 +8,7 @@ from __future__ import annotations
 import common
 from maestro_env import Problem
 from mapper.clustering import plots
-from mapper.explain import explain, plot
+from mapper.evolution import explain, plot
 from mapper.marl.agents import resolve
 
 METHODS = {

@@ -9,7 +9,7 @@ iteration) and the others apart.
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from common.jit import inner_function
+from common import inner_function
 from cost_models.exact.layout import (
     EXTENT,
     OUTER,

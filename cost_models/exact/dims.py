@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common.jit import inner_function
+from common import inner_function
 from cost_models.exact.layout import (
     BLOCK,
     BLOCKS,

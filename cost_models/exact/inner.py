@@ -8,7 +8,7 @@ partial sums, which a step needs unless it is the first to touch its output tile
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from common.jit import inner_function
+from common import inner_function
 from cost_models.exact.layout import (
     HALO_NONE,
     HW_DIMS,

@@ -10,7 +10,7 @@ what stays, moves on or wraps, where rows and columns couple two dimensions each
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from common.jit import inner_function
+from common import inner_function
 from cost_models.exact.kept import distinct_rows, kept_rows, shared_rows
 from cost_models.exact.layout import (
     EXTENT,

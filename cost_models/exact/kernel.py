@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from common.jit import entry_point, inner_function, source_stamp
+from common import entry_point, inner_function, source_stamp
 from cost_models.exact.bound import bound_latency
 from cost_models.exact.compute import compute_cycles
 from cost_models.exact.dims import fill_dim

@@ -7,9 +7,7 @@ from collections.abc import Callable
 
 from cost_models.accelerator import UNLIMITED_BW, Accelerator
 from cost_models.infeasible import Infeasible, ReasonCode
-from layers import DIMS, Layer
-from layers.dims import COUPLED
-from layers.layer import footprint
+from layers import COUPLED, DIMS, Layer, footprint
 
 MAX_MACS = 1 << 59
 """Layers from this many MACs on are refused: every count is at most a few times the MACs, so that

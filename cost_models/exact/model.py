@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
 from cost_models.cost import Cost, CostBatch
+from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
 from cost_models.exact.costs import ROW_NAMES, RowCounts, cost_batch, cost_of, refused
 from cost_models.exact.fields import not_understood, refused_field
@@ -23,7 +24,6 @@ from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, Re
 from cost_models.lower_bounds import LowerBounds, Structures
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
-from cost_models.model import CostModelError
 from cost_models.threads import default_threads, run_rows
 from layers import Layer
 

@@ -20,8 +20,7 @@ from cost_models.exact.layout import (
     R,
     Y,
 )
-from layers import DIMS, Layer
-from layers.dims import COUPLED
+from layers import COUPLED, DIMS, Layer
 
 HALOS = {"none": HALO_NONE, "slide": HALO_SLIDE, "retain": HALO_RETAIN}
 

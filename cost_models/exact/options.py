@@ -8,12 +8,12 @@ from typing import Any
 from common import suggest
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import EXACT_LAWS
-from cost_models.energy import CACTI, EnergyError, load_energy
+from cost_models.cost_model import CostModelError, ModelCapabilities, Symmetry
+from cost_models.energy_tables import CACTI, EnergyError, load_energy
 from cost_models.exact.figures import AREAS, MAESTRO_AREA, PROVISIONED_AREA, Setting
 from cost_models.exact.floors import figure_floors
 from cost_models.exact.limits import explain
 from cost_models.infeasible import Infeasible, ReasonCode
-from cost_models.model import CostModelError, ModelCapabilities, Symmetry
 from cost_models.physical import MAESTRO_DOUBTS, EnergyTable
 from cost_models.technology import TechnologyError
 from layers import Layer
@@ -44,7 +44,7 @@ class ExactOptions:
         double_buffer: Whether L1 and L2 hold every tile twice.
         energy: ``"cacti"``: the energies of the chip that is built, by capacity, width and node;
             or a table of one price a level: ``"maestro"``, ``"eyeriss"`` or a YAML file, see
-            :func:`cost_models.energy.load_energy`.
+            :func:`cost_models.energy_tables.load_energy`.
         area: ``"provisioned"``: PEs and buffers of the chip that is built, and power as energy over
             time; ``"maestro"``: MAESTRO's formulas for both, at the mapping's buffer sizes.
 

@@ -7,7 +7,7 @@ divisor, two touch the same row only if they lie `step` outputs and `stride` tap
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from common.jit import inner_function
+from common import inner_function
 from cost_models.exact.layout import (
     BLOCK,
     BLOCKS,

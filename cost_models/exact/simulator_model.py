@@ -8,6 +8,7 @@ import numpy as np
 
 from cost_models.accelerator import UNLIMITED_BW, Accelerator
 from cost_models.cost import Cost, CostBatch
+from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
 from cost_models.exact.costs import ROW_NAMES, RowCounts, cost_batch, cost_of, refused
 from cost_models.exact.fields import not_understood, refused_field
@@ -19,7 +20,6 @@ from cost_models.exact.simulator import Rules, simulate
 from cost_models.infeasible import Infeasible, InfeasibleError, ReasonCode
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
-from cost_models.model import CostModelError
 from layers import DIMS, TENSORS, Layer
 
 MAX_MACS = 200_000

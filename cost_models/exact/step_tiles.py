@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from common.jit import inner_function
+from common import inner_function
 from cost_models.exact.inner import (
     channels_of,
     compute_of,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numba import int64
 
-from common.jit import inner_function
+from common import inner_function
 from cost_models.exact.inner import (
     BY_IN,
     BY_OUT,

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from common.jit import allocating_function, inner_function
+from common import allocating_function, inner_function
 from cost_models.exact.compute import MAX_SIZES
 from cost_models.exact.kept import SPOT_FIELDS
 from cost_models.exact.layout import (

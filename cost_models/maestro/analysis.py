@@ -8,6 +8,7 @@ levels are walked with an explicit stack.
 
 from __future__ import annotations
 
+from common import FloatArray, IntArray
 from cost_models.maestro.cases import next_case, start_level
 from cost_models.maestro.layout import (
     BUSY,
@@ -24,8 +25,6 @@ from cost_models.maestro.layout import (
     RAW_ENTRIES,
     STAMP,
     ZERO,
-    FloatArray,
-    IntArray,
     M,
     part,
 )

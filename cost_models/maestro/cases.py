@@ -8,6 +8,7 @@ are constants, the others have a factor a state, and the walk keeps the products
 
 from __future__ import annotations
 
+from common import IntArray
 from cost_models.maestro.changes import fill_change
 from cost_models.maestro.layout import (
     ACTIVE,
@@ -57,7 +58,6 @@ from cost_models.maestro.layout import (
     WALKER_1,
     WALKER_2,
     ZERO,
-    IntArray,
     part,
 )
 from cost_models.maestro.shares import fill_share

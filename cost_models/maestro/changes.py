@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from common import IntArray
 from cost_models.maestro.layout import (
     ACTIVE,
     COUNT,
@@ -22,7 +23,6 @@ from cost_models.maestro.layout import (
     TILE,
     VAR,
     WHOLE,
-    IntArray,
     part,
 )
 

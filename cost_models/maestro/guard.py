@@ -12,8 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from common import FloatArray
 from cost_models.accelerator import Accelerator
-from cost_models.bounds import MAESTRO_LAWS, lower_bounds
+from cost_models.bounds import MAESTRO_LAWS, physical_bounds
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.laws import (
     FILTER,
@@ -31,7 +32,6 @@ from cost_models.laws import (
     NUM_MACS,
     OUTPUT,
     THROUGHPUT,
-    FloatArray,
     Law,
     facts_of,
 )
@@ -75,8 +75,8 @@ def guard_facts(layer: Layer, accelerator: Accelerator, min_pes: int) -> FloatAr
         accelerator: The accelerator.
         min_pes: The fewest PEs that a mapping uses; area and power are bounded by theirs.
     """
-    most = lower_bounds(layer, accelerator, MAESTRO_LAWS)
-    few = lower_bounds(layer, replace(accelerator, num_pes=max(1, min_pes)), MAESTRO_LAWS)
+    most = physical_bounds(layer, accelerator, MAESTRO_LAWS)
+    few = physical_bounds(layer, replace(accelerator, num_pes=max(1, min_pes)), MAESTRO_LAWS)
     least = {
         "latency_cycles": most["latency"],
         "energy_nj": most["energy"],

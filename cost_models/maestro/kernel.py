@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from common.jit import entry_point, source_stamp
+from common import FloatArray, IntArray, entry_point, source_stamp
 from cost_models import laws, physical
 from cost_models.laws import PEAK, PES
 from cost_models.maestro.analysis import analyse
@@ -24,8 +24,6 @@ from cost_models.maestro.layout import (
     REFUSED,
     WORK_FLOATS,
     WORK_SIZE,
-    FloatArray,
-    IntArray,
 )
 from cost_models.maestro.report import OUTPUTS, report
 from cost_models.maestro.row_lowering import lower_row

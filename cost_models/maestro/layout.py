@@ -9,12 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from common.jit import inner_function
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
+from common import inner_function
 
 VARIABLES = "CGKMNRSXY"
 """Dimension names in the alphabetical order in which MAESTRO completes a level."""

@@ -7,6 +7,7 @@ offset), outermost first. This file completes a program as MAESTRO's cluster ana
 
 from __future__ import annotations
 
+from common import IntArray
 from cost_models.maestro.layout import (
     COUNT,
     COUPLED,
@@ -34,7 +35,6 @@ from cost_models.maestro.layout import (
     UNITS,
     VAR,
     ZERO,
-    IntArray,
     R,
     S,
     X,

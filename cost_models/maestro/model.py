@@ -8,22 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from common import IntArray
 from cost_models.accelerator import UNLIMITED_BW, Accelerator
 from cost_models.bounds import MAESTRO_LAWS
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
+from cost_models.cost_model import CostModelError, ModelCapabilities, Symmetry
 from cost_models.dataflow import Dataflow
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.laws import ACCESS_KINDS, FIRST_ACCESS, PEAK, PES
 from cost_models.maestro.guard import explain, guard_facts
 from cost_models.maestro.kernel import evaluate_program, evaluate_rows
-from cost_models.maestro.layout import HARDWARE_ENTRIES, IntArray
+from cost_models.maestro.layout import HARDWARE_ENTRIES
 from cost_models.maestro.levers import find_levers
 from cost_models.maestro.program import compile_dataflow, layer_entries
 from cost_models.maestro.reasons import unread, why_dead
 from cost_models.maestro.report import DETAILS, FIRST_DETAIL, GUARDED, OUTPUTS, RAW, WIDE
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
-from cost_models.model import CostModelError, ModelCapabilities, Symmetry
 from cost_models.physical import MAESTRO_DOUBTS
 from cost_models.threads import default_threads, run_rows
 from layers import Layer

@@ -6,6 +6,7 @@ It is the body of the loop over iteration cases in `AnalyzeClusterLevel_V2`
 
 from __future__ import annotations
 
+from common import FloatArray, IntArray
 from cost_models.maestro.layout import (
     ACTIVE,
     CASE,
@@ -40,8 +41,6 @@ from cost_models.maestro.layout import (
     WALKER_1,
     WALKER_2,
     Case,
-    FloatArray,
-    IntArray,
     inlined,
     quotient,
     wrap32,

@@ -6,6 +6,7 @@ The factors of `GetPEIngressVolume`, `GetPEMappedVolume` and `GetPEEgressVolume`
 
 from __future__ import annotations
 
+from common import IntArray
 from cost_models.maestro.layout import (
     COUPLED,
     IN_OUTPUT,
@@ -20,7 +21,6 @@ from cost_models.maestro.layout import (
     SHORT,
     TAIL,
     TILE,
-    IntArray,
     part,
 )
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from common import IntArray
 from cost_models.dataflow import Dataflow, DataflowError, Directive, size_of
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.maestro.layout import (
@@ -21,7 +22,6 @@ from cost_models.maestro.layout import (
     REPEATS,
     STRIDE,
     VARIABLES,
-    IntArray,
 )
 from cost_models.maestro.reasons import unread
 from cost_models.network import dimensions, language_kind

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from common import FloatArray, IntArray
 from cost_models import physical
 from cost_models.infeasible import ReasonCode
 from cost_models.laws import (
@@ -71,8 +72,6 @@ from cost_models.maestro.layout import (
     RECORDS,
     REFUSED,
     REPEATS,
-    FloatArray,
-    IntArray,
     R,
     S,
     X,

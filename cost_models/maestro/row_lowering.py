@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from common import IntArray
 from cost_models.maestro.layout import (
     DEPTHWISE,
     P_OFFSET,
@@ -16,7 +17,6 @@ from cost_models.maestro.layout import (
     ZERO,
     C,
     G,
-    IntArray,
     K,
     N,
     R,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from common import IntArray
 from cost_models.maestro.layout import (
     COUPLED,
     EDGE_UNITS,
@@ -30,7 +31,6 @@ from cost_models.maestro.layout import (
     UNITS,
     VAR,
     YES,
-    IntArray,
     N,
     part,
 )

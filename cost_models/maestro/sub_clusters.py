@@ -6,6 +6,7 @@ so results are kept by that set of directives.
 
 from __future__ import annotations
 
+from common import FloatArray, IntArray
 from cost_models.maestro.layout import (
     BIT,
     BUSY,
@@ -28,8 +29,6 @@ from cost_models.maestro.layout import (
     UNITS,
     VAR,
     Case,
-    FloatArray,
-    IntArray,
     inlined,
     part,
 )

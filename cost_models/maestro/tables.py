@@ -6,6 +6,7 @@ MAESTRO derives them once per level (`AnalyzeInputMappingSizes` and `AnalyzeOutp
 
 from __future__ import annotations
 
+from common import IntArray
 from cost_models.maestro.layout import (
     BIT,
     COUNT,
@@ -34,7 +35,6 @@ from cost_models.maestro.layout import (
     UNITS,
     VAR,
     ZERO,
-    IntArray,
     R,
     S,
     X,

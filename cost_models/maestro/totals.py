@@ -6,6 +6,7 @@ In MAESTRO these are the updates of `CostAnalyisResults` in `AnalyzeClusterLevel
 
 from __future__ import annotations
 
+from common import FloatArray, IntArray
 from cost_models.maestro.layout import (
     ALL_OCCURRED,
     ANY_VALID,
@@ -48,8 +49,6 @@ from cost_models.maestro.layout import (
     UNITS,
     VALID,
     Case,
-    FloatArray,
-    IntArray,
     inlined,
     part,
     quotient,

@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
+from cost_models.technology.data_files import column, table
 from cost_models.technology.nodes import REFERENCE_NM, logic_scale
-from cost_models.technology.tables import column, table
 
 
 @cache

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cost_models.technology.data_files import column, table
 from cost_models.technology.nodes import REFERENCE_NM, check_node
-from cost_models.technology.tables import column, table
 
 DEFAULT_DRAM = "LPDDR4"
 """Kind of DRAM of a chip that names none."""

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from cost_models.technology.tables import column, table
+from cost_models.technology.data_files import column, table
 
 REFERENCE_NM = 45.0
 """Node that a chip has where it says none [nm]: that of most of the data."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from common.fields import expected, read_fields
+from common import expected, read_fields
 
 
 class AssignmentFields(BaseModel):

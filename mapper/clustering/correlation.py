@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from common import FloatArray, IntArray
 
 METHODS = ("pearson", "spearman", "mutual-information")
 _BINS = 8

@@ -12,11 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import baselines
-from common import atomic_write
+from common import FloatArray, IntArray, atomic_write
 from maestro_env import Problem
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 class DatasetError(ValueError):

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from common import FloatArray
 from mapper.clustering.assignment import Assignment, AssignmentError
 from mapper.clustering.correlation import ClusteringError, Correlation
-
-FloatArray = NDArray[np.float64]
 
 UNRELATED = 2.0**0.5
 """Distance of two parameters that correlate with nothing."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from common.command_line import MOST_THREADS
+from common import MOST_THREADS
 from mapper.commands import completion
 from mapper.commands.options import (
     DEFAULT_STORE,
@@ -127,7 +127,7 @@ def compare(
         summaries = summarise(plan, opened, target)
     print(FORMATS[format](summaries))
     if plots is not None:
-        from mapper.compare.plots import write_figures
+        from mapper.compare.figures import write_figures
 
         for path in [path for summary in summaries for path in write_figures(summary, plots)]:
             tell(f"wrote {path}")

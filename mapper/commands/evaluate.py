@@ -186,7 +186,7 @@ def _comparison_values(
     layer: Layer, mapping: Mapping | Dataflow, chip: Accelerator, costs: dict[str, Cost]
 ) -> dict[str, Any]:
     """Where and why MAESTRO differs, where both models were asked for."""
-    from cost_models.compare import compare
+    from cost_models import compare
 
     if not {"exact", "maestro"} <= costs.keys():
         return {}
@@ -238,7 +238,7 @@ def _print_one(
         print_costs(feasible, title)
     print_infeasible(costs)
     if {"exact", "maestro"} <= costs.keys():
-        from cost_models.compare import compare
+        from cost_models import compare
 
         print()
         for line in compare(layer, chip, given, {}).lines():

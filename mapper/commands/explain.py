@@ -27,8 +27,8 @@ def explain(
 
     Agents stand side by side: a row a parameter, sorted by agent and by when it settled.
     """
-    from mapper.explain import of_run
-    from mapper.show.evolution import print_evolution
+    from mapper.evolution import of_run
+    from mapper.show.evolution_table import print_evolution
     from runs import Store
 
     if plot is not None:
@@ -44,7 +44,7 @@ def explain(
     if plot is None:
         return
     from mapper.clustering.plots import save
-    from mapper.explain import plot as draw
+    from mapper.evolution import plot as draw
 
     save(draw({f"{stored.id} {stored.name}": evolution for stored, evolution in found}), plot)
     tell(f"wrote {plot}")

@@ -28,7 +28,7 @@ def list_layers(
 ) -> None:
     """List the networks of the zoo, or the layers of one."""
     import layers
-    from mapper.show.layers import print_layers, print_networks
+    from mapper.show.layer_tables import print_layers, print_networks
     from runs import print_json
 
     if network is None:

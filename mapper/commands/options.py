@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from common import suggest
-from common.command_line import LARGEST_SEED
+from common import LARGEST_SEED, suggest
 from mapper.commands import completion
 from mapper.output import check_writable
 

@@ -10,7 +10,7 @@ import typer
 
 from common import suggest
 from mapper.commands.options import DEFAULT_STORE, JsonFlag, OptionError, StoreOption
-from mapper.show.runs import print_run, print_runs, shown_best
+from mapper.show.run_tables import print_run, print_runs, shown_best
 from runs import print_json, say, tell
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from common.command_line import MOST_THREADS
+from common import MOST_THREADS
 from mapper.commands import completion
 from mapper.commands.options import (
     MOST_SAMPLES,

@@ -21,7 +21,7 @@ def search_layer(run: SearchRun, store: str | None, out: Path | None, as_json: b
 
     Without `store` the search runs here and nothing is kept of it but what `out` holds.
     """
-    from mapper.show.search import print_nothing_found, print_result, result_values
+    from mapper.show.search_result import print_nothing_found, print_result, result_values
 
     problem = run.problem.build()
     for doubt in problem.doubts:

@@ -16,7 +16,7 @@ from runs import SilentReporter, Store, go_on_with, print_json, run_all, tell
 
 if TYPE_CHECKING:
     from layers import Layer
-    from mapper.network import ShapeResult, ShapeRun
+    from mapper.network_runs import ShapeResult, ShapeRun
     from mapper.problem_spec import ProblemSpec
     from runs import Experiment
 
@@ -41,7 +41,7 @@ def search_network(
     where it stopped. With `out`, every shape has a folder there. Exit code 1 says that a shape has
     no mapping or is not done.
     """
-    from mapper.network import plan_network, results
+    from mapper.network_runs import plan_network, results
 
     planned = plan_network(network, spec, search, _carried(carry, search))
     runs = [item.run for item in planned if item.run is not None]
@@ -130,8 +130,8 @@ def _carried(carry: str | None, search: Mapping[str, Any]) -> str:
 
 def _print(network: str, results: Sequence[ShapeResult], objective: str, as_json: bool) -> None:
     from maestro_env import Objective
-    from mapper.network import totals
-    from mapper.show.network import print_network
+    from mapper.network_runs import totals
+    from mapper.show.network_table import print_network
 
     rows = [_row(result) for result in results]
     whole = totals(results)

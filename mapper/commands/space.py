@@ -83,8 +83,7 @@ def space(
 def _row(
     layer: Layer, accelerator: Accelerator, options: dict[str, Any], tile_sizes: int, levels: int
 ) -> dict[str, Any]:
-    from maestro_env import MapSpace
-    from maestro_env.complexity import layer_class, mapping_space_size
+    from maestro_env import MapSpace, layer_class, mapping_space_size
 
     space = MapSpace(layer, accelerator, **options)
     kind = layer_class(layer)
@@ -102,7 +101,7 @@ def _row(
 
 def _table(tile_sizes: int, levels: int) -> list[dict[str, Any]]:
     """The paper's Table II."""
-    from maestro_env.complexity import LAYER_CLASSES, table_sizes
+    from maestro_env import LAYER_CLASSES, table_sizes
 
     sizes = table_sizes(tile_sizes, levels)
     return [

@@ -18,8 +18,8 @@ def validate(
     as_json: JsonFlag = False,
 ) -> None:
     """Evaluate every stored best mapping again; exit code 1 if one does not hold."""
-    from mapper.show.runs import shown_best
-    from mapper.validate import validate as check
+    from mapper.show.run_tables import shown_best
+    from mapper.verdicts import validate as check
     from runs import Store, StoredRun, print_json, say
 
     with Store.open(store, create=False) as opened:

@@ -3,8 +3,8 @@
 from mapper.compare.entry import Board, Case, Entry, boards, collect, collect_all
 from mapper.compare.formats import FORMATS
 from mapper.compare.plan import CompareError, Method, Plan, make_plan
+from mapper.compare.result_tables import TextTable, make_tables
 from mapper.compare.summary import Cell, Summary
-from mapper.compare.tables import TextTable, make_tables
 
 __all__ = [
     "FORMATS",

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mapper.compare.entry import Entry
+from mapper.compare.result_tables import TextTable, make_tables
 from mapper.compare.summary import Summary
-from mapper.compare.tables import TextTable, make_tables
 
 
 def as_terminal(summaries: Sequence[Summary]) -> str:

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from baselines import Dedup, Moves, Screening
 from cost_models import MappingBatch
-from maestro_env import BudgetExhausted, Problem
-from maestro_env.evaluation import Evaluation
+from maestro_env import BudgetExhausted, Evaluation, Problem
 from mapper.clustering import Assignment
 from mapper.marl.checkpoint import SEARCH, check_identity, identity_of
 from mapper.marl.config import MarlConfig

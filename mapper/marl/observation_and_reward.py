@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maestro_env import Problem
-from maestro_env.evaluation import Evaluation
+from common import FloatArray
+from maestro_env import Evaluation, Problem
 
-FloatArray = NDArray[np.float64]
 FIGURES = ("latency_cycles", "power_mw", "energy_nj", "area_um2")
 """The observation of the paper, in its order."""
 SCALE = 4.0

@@ -5,14 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from common.jit import compiled
-
-BoolArray = NDArray[np.bool_]
-FloatArray = NDArray[np.float64]
-Float32Array = NDArray[np.float32]
-IntArray = NDArray[np.int64]
+from common import BoolArray, Float32Array, FloatArray, IntArray, compiled
 
 
 class Weights(NamedTuple):

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from common.jit import compiled
+from common import compiled
 from mapper.pretrained.turns import KINDS
 from mapper.pretrained.view import CHOICE_FEATURES, CONTEXT_FEATURES
 

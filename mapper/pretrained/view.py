@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from common.jit import compiled, inner_function
+from common import compiled, inner_function
 from mapper.pretrained.tables import PROBLEM_FEATURES, D, R, S, Tables, X, Y
 from mapper.pretrained.turns import (
     CLUSTER_SIZE,

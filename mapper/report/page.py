@@ -15,8 +15,8 @@ import numpy as np
 
 from common import atomic_write
 from mapper.compare.entry import Board, Case, boards, of_stored, optima
+from mapper.compare.result_tables import TextTable, make_tables
 from mapper.compare.summary import TARGET, Summary
-from mapper.compare.tables import TextTable, make_tables
 from mapper.problem_spec import ProblemSpec
 from mapper.report.sources import ReportError, Source
 from runs import StoredRun
@@ -122,7 +122,7 @@ def _section(summary: Summary, runs: Sequence[StoredRun]) -> Section:
 
 def _pictures(summary: Summary) -> list[tuple[str, str]]:
     """Figures as PNG data URLs."""
-    from mapper.compare.plots import figures
+    from mapper.compare.figures import figures
 
     pictures = []
     for name, figure in figures(summary):

@@ -10,8 +10,7 @@ from common import engineering
 from cost_models import FIGURES, Accelerator, Cost, CostModel, Infeasible
 from cost_models import Mapping as LoopMapping
 from layers import Layer
-from maestro_env.bounds import figure_bounds
-from maestro_env.objective import UNITS
+from maestro_env import UNITS, figure_bounds
 from runs import Column, print_rows, say, tell
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from mpe_marl.clock import PHASES, UPDATE_PHASES, Clock
-from mpe_marl.config import TrainConfig
 from mpe_marl.profiling import counters, peaks
 from mpe_marl.profiling.addresses import lines_of
 from mpe_marl.profiling.peaks import Timer
 from mpe_marl.profiling.simulator import Simulator
 from mpe_marl.replay import Transition
+from mpe_marl.train_config import TrainConfig
 from mpe_marl.trainer import Trainer
 from mpe_marl.worlds import BatchWorlds
 

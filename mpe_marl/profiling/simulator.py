@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from common.jit import compiled
+from common import compiled
 
 LINE = 64
 PAGE = 4096

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpe_marl.replay import kernels
+from mpe_marl.replay import gathers
 from mpe_marl.replay.layout import Layout
 from mpe_marl.replay.memory import Shapes
 from mpe_marl.replay.ring import Rows
@@ -32,7 +32,7 @@ class Joint(Layout):
         """See :meth:`Layout.write`."""
         data = self.tables["records"]
         if self.schema.discrete:
-            kernels.write_joint(
+            gathers.write_joint(
                 data,
                 first,
                 step.obs,
@@ -56,7 +56,7 @@ class Joint(Layout):
         """See :meth:`Layout.gather`; every field is a view of one copied block."""
         data = self.tables["records"]
         out = self.scratch("records", (len(rows), data.shape[1]))
-        kernels.gather_rows(data, rows, out)
+        gathers.gather_rows(data, rows, out)
         s, b = self.schema, len(rows)
         n, obs, act = s.n_agents, s.n_agents * s.obs_dim, s.n_agents * s.act_dim
         after = obs + act

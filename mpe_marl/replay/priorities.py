@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpe_marl.errors import MpeError
-from mpe_marl.replay import kernels
+from mpe_marl.replay import gathers
 from mpe_marl.replay.law import Float, Law
 from mpe_marl.replay.ring import Ring, Rows
 
@@ -44,22 +44,22 @@ class Prioritised(Law):
         if len(self._tree) < 2 * ring.rows:
             self._tree = np.zeros(2 * 2 ** int(np.ceil(np.log2(max(ring.rows, 2)))))
         vacant = ring.vacant()
-        kernels.tree_set(self._tree, vacant, np.zeros(len(vacant)))
-        kernels.tree_set(self._tree, rows, np.full(len(rows), self._top))
+        gathers.tree_set(self._tree, vacant, np.zeros(len(vacant)))
+        gathers.tree_set(self._tree, rows, np.full(len(rows), self._top))
 
     def update(self, rows: Rows, errors: Float) -> None:
         """Set the priorities of drawn rows from their errors."""
         values = (np.abs(errors).astype(np.float64) + self.floor) ** self.alpha
         live = self._tree[len(self._tree) // 2 + rows] > 0.0
         self._top = max(self._top, float(values.max(initial=0.0)))
-        kernels.tree_set(self._tree, rows[live], values[live])
+        gathers.tree_set(self._tree, rows[live], values[live])
 
     def draw(self, ring: Ring, batch: int, rng: np.random.Generator) -> Rows:
         """Draw one row from each of ``batch`` equal strata of the priorities' sum."""
         strata = (np.arange(batch) + rng.random(batch)) / batch
         mass = strata * self._tree[1]
         rows = np.empty(batch, dtype=np.int64)
-        kernels.tree_find(self._tree, mass, rows)
+        gathers.tree_find(self._tree, mass, rows)
         return rows
 
     def inclusion(self, ring: Ring) -> Float:

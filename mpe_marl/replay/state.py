@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpe_marl.errors import MpeError
-from mpe_marl.replay import kernels
+from mpe_marl.replay import gathers
 from mpe_marl.replay.layout import Layout
 from mpe_marl.replay.memory import Shapes, total_bytes
 from mpe_marl.replay.ring import Ring, Rows
 from mpe_marl.replay.schema import Batch, Schema, Transition
-from mpe_marl.worlds.kernels import observe
+from mpe_marl.worlds.physics import observe
 from mpe_marl.worlds.spec import WorldSpec
 
 _EMPTY = np.zeros((0,), dtype=np.float32)
@@ -113,12 +113,12 @@ class State(Layout):
         width = t["states"].shape[1]
         now = self.scratch("states", (b, width))
         after = self.scratch("next_states", (b, width))
-        kernels.gather_states(
+        gathers.gather_states(
             t["states"], t["finals"], t["final_slot"], rows, s.streams, now, after
         )
         if s.discrete:
             actions = self.scratch("actions", (b, s.n_agents, s.act_dim))
-            kernels.expand_moves(t["actions"], rows, actions)
+            gathers.expand_moves(t["actions"], rows, actions)
         else:
             actions = t["actions"][rows]
         obs = next_obs = _EMPTY

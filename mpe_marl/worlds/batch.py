@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpe_marl.errors import MpeError, at_least
-from mpe_marl.worlds import kernels
+from mpe_marl.worlds import physics
 from mpe_marl.worlds.spec import ACT_DIM, WorldSpec
 from runs import make_generator, pack_generator, unpack_generator
 
@@ -131,11 +131,11 @@ class BatchWorlds:
                 f"actions are {actions.shape} {actions.dtype}; expected {self._shape} "
                 f"{self._dtype}. Reshape or cast them."
             )
-        kernels.step(self._state, actions, *self._fixed)
+        physics.step(self._state, actions, *self._fixed)
         return self._step
 
     def _observe(self) -> NDArray[np.float32]:
-        kernels.observe(self._state, self._spec.n_movers, self._spec.n_landmarks, self._obs)
+        physics.observe(self._state, self._spec.n_movers, self._spec.n_landmarks, self._obs)
         return self._obs
 
     def states(self) -> NDArray[np.float32]:
@@ -167,4 +167,4 @@ def prey_moves(spec: WorldSpec, state: NDArray[np.float64]) -> list[int]:
     """
     x, y = state[: 2 * spec.n_movers].reshape(-1, 2).T.copy()
     prey = range(spec.n_agents, spec.n_movers)
-    return [kernels.flee(x, y, m, spec.n_agents) for m in prey]
+    return [physics.flee(x, y, m, spec.n_agents) for m in prey]

@@ -4,8 +4,7 @@ import numpy as np
 
 from baselines.dedup import Dedup
 from cost_models import Symmetry
-from maestro_env import Problem
-from maestro_env.symmetry import keys
+from maestro_env import Problem, nest_keys
 
 PROBLEM = Problem("gemm:M=4,N=4,K=4", "edge", "edp")
 
@@ -16,7 +15,7 @@ def drawn(count: int = 500) -> np.ndarray:
 
 def nests(actions: np.ndarray) -> np.ndarray:
     mappings = PROBLEM.space.decode(actions)
-    return keys(PROBLEM.layer, PROBLEM.accelerator, mappings, Symmetry.NEST)
+    return nest_keys(PROBLEM.layer, PROBLEM.accelerator, mappings, Symmetry.NEST)
 
 
 def test_fresh_rows_are_the_first_of_each_nest_and_known_afterwards() -> None:

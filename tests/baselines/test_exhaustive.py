@@ -8,8 +8,7 @@ from baselines import SearcherError
 from baselines.enumeration import Enumeration, compute_cycles
 from cost_models import Accelerator, capabilities_of
 from layers import Layer
-from maestro_env import Problem
-from maestro_env.symmetry import keys
+from maestro_env import Problem, nest_keys
 
 SMALL = Accelerator(6, l1_bytes=24, l2_bytes=60, noc_bw=3, offchip_bw=2)
 ONLY = {"outer_priority_Y": [0], "inner_priority_Y": [0], "cluster_size": [1, 2, 4]}
@@ -52,7 +51,7 @@ def enumerated(problem: Problem, nest: bool) -> np.ndarray:
 def distinct(problem: Problem, actions: np.ndarray) -> np.ndarray:
     mappings = problem.space.decode(actions)
     symmetry = capabilities_of(problem.cost_model).symmetry
-    found = keys(problem.layer, problem.accelerator, mappings, symmetry)
+    found = nest_keys(problem.layer, problem.accelerator, mappings, symmetry)
     return actions[np.unique(found, return_index=True)[1]]
 
 
@@ -79,7 +78,7 @@ def test_keys_join_only_mappings_of_equal_cost(case: str, model: str) -> None:
     problem = Problem(layer, SMALL, "edp", model, space=options)
     actions = problem.space.sample(5000, seed=0)
     symmetry = capabilities_of(problem.cost_model).symmetry
-    found = keys(layer, SMALL, problem.space.decode(actions), symmetry)
+    found = nest_keys(layer, SMALL, problem.space.decode(actions), symmetry)
     values = problem.look(actions).values
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
     np.testing.assert_array_equal(values, values[first][inverse])

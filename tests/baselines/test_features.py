@@ -8,14 +8,13 @@ import pytest
 from baselines.features import nest_features
 from cost_models import Mapping, MappingBatch, Symmetry
 from layers import DIMS
-from maestro_env import MapSpace, Problem
-from maestro_env.symmetry import keys
+from maestro_env import MapSpace, Problem, nest_keys
 
 
 def test_equal_nests_have_equal_features():
     problem = Problem("gemm:M=4,N=4,K=4", "edge", "edp")
     mappings = problem.space.decode(problem.space.sample(20_000, 0))
-    nests = keys(problem.layer, problem.accelerator, mappings, Symmetry.NEST)
+    nests = nest_keys(problem.layer, problem.accelerator, mappings, Symmetry.NEST)
     features = nest_features(problem, mappings)
     _, first, group = np.unique(nests, return_index=True, return_inverse=True)
     assert len(first) < 0.9 * len(nests)

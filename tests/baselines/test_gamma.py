@@ -194,7 +194,7 @@ def test_pe_counts_are_drawn_only_where_they_are_searched() -> None:
 
 
 def test_no_mapping_is_paid_for_twice_unless_asked_for() -> None:
-    from maestro_env.symmetry import keys
+    from maestro_env import nest_keys
 
     def different(**options) -> float:
         problem = Problem(LAYER, EDGE, "latency", "exact")
@@ -202,7 +202,7 @@ def test_no_mapping_is_paid_for_twice_unless_asked_for() -> None:
         problem.on_evaluate = lambda actions, evaluation: seen.append(actions)
         baselines.load("gamma", **options).search(problem, 2000, seed=0)
         mappings = problem.space.decode(np.concatenate(seen))
-        return len(np.unique(keys(LAYER, EDGE, mappings, Symmetry.NEST))) / 2000
+        return len(np.unique(nest_keys(LAYER, EDGE, mappings, Symmetry.NEST))) / 2000
 
     assert different() > 0.99
     assert different(repeats=True) < 0.95

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import cost_models
-from cost_models import Accelerator, Mapping, parse_dataflow
-from cost_models.compare import TITLES, compare
+from cost_models import Accelerator, Mapping, compare, parse_dataflow
+from cost_models.causes import TITLES
 from layers import DIMS, NEST_DIMS, Layer, LayerKind
 
 

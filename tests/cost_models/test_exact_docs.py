@@ -9,8 +9,8 @@ from pathlib import Path
 
 import cost_models
 from cost_models import Accelerator
-from cost_models.compare import TITLES
-from cost_models.energy import load_energy
+from cost_models.causes import TITLES
+from cost_models.energy_tables import load_energy
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "cost-models.md").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 
 from cost_models import FIGURES, load
-from cost_models.bounds import MAESTRO_LAWS, lower_bounds
+from cost_models.bounds import MAESTRO_LAWS, physical_bounds
 from cost_models.infeasible import ReasonCode
 from tests.cost_models.maestro_reference import (
     differences,
@@ -97,7 +97,7 @@ def test_the_guard_refuses_exactly_the_impossible_rows():
             assert cost.infeasible.gap > 0
             assert cost.infeasible.levers
             continue
-        bounds = lower_bounds(layer, accelerator, MAESTRO_LAWS)
+        bounds = physical_bounds(layer, accelerator, MAESTRO_LAWS)
         assert cost.latency_cycles >= bounds["latency"]
         assert cost.energy_nj >= bounds["energy"] * (1 - 1e-12)
         assert cost.energy_total_nj >= bounds["energy_total"] * (1 - 1e-12)

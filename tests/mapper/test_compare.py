@@ -12,7 +12,7 @@ from mapper.compare import FORMATS, CompareError, Summary, collect, make_plan, m
 from mapper.compare.curves import bands, ratio_bars, target_bars
 from mapper.compare.entry import Board, Case, Entry
 from mapper.compare.run import run_plan, summarise
-from mapper.validate import validate
+from mapper.verdicts import validate
 from runs import (
     SilentReporter,
     Store,
@@ -145,7 +145,7 @@ def test_json_has_exactly_the_documented_fields(summary):
 
 def test_figures_are_drawn_without_warnings(summary, tmp_path):
     pytest.importorskip("matplotlib", reason="needs the extra viz")
-    from mapper.compare.plots import write_figures
+    from mapper.compare.figures import write_figures
 
     names = [path.name for path in write_figures(summary, tmp_path)]
     assert names == [f"{n}-latency-exact-edge-100.png" for n in ("curves", "ratios", "targets")]

@@ -19,7 +19,7 @@ from cost_models import Accelerator
 from maestro_env import Problem
 from mapper.carry import POLICIES, POLICY
 from mapper.cli import app
-from mapper.network import plan_network, results, shapes, totals
+from mapper.network_runs import plan_network, results, shapes, totals
 from mapper.problem_spec import ProblemSpec
 from runs import SilentReporter, Store, run_all
 

@@ -12,13 +12,13 @@ torch = pytest.importorskip("torch", reason="extra `mpe` is not installed")
 
 from mpe_marl import cli, comparing, figures
 from mpe_marl.clock import PHASES, Clock
-from mpe_marl.config import TrainConfig
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.profiling import counters, profile
 from mpe_marl.profiling.addresses import lines_of
 from mpe_marl.profiling.profile import fill
 from mpe_marl.profiling.simulator import LINE, Simulator, _filter
 from mpe_marl.replay import LAYOUTS
+from mpe_marl.train_config import TrainConfig
 from mpe_marl.trainer import Trainer
 
 

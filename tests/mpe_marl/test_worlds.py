@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mpe_marl.errors import MpeError
-from mpe_marl.worlds import SCENARIOS, BatchWorlds, kernels, make_spec, parallel_env, reference
+from mpe_marl.worlds import SCENARIOS, BatchWorlds, make_spec, parallel_env, physics, reference
 from mpe_marl.worlds.batch import prey_moves
 
 
@@ -69,7 +69,7 @@ def test_openai_order_moves_with_the_new_velocity(scenario):
         before = worlds.exact_states[0, : 2 * movers].copy()
         worlds.step(np.full((1, 3), 2))
         after = worlds.exact_states[0]
-        moved = (after[: 2 * movers] - before) / kernels.DT
+        moved = (after[: 2 * movers] - before) / physics.DT
         np.testing.assert_allclose(moved, after[2 * movers : 4 * movers], atol=1e-12)
 
 

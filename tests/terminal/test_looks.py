@@ -16,9 +16,9 @@ from maestro_env import Objective
 from mapper.compare import FORMATS, Summary
 from mapper.compare.entry import Board, Case, Entry
 from mapper.show.cost import print_costs
-from mapper.show.layers import print_layers, print_networks
-from mapper.show.network import print_network
-from mapper.show.runs import print_runs
+from mapper.show.layer_tables import print_layers, print_networks
+from mapper.show.network_table import print_network
+from mapper.show.run_tables import print_runs
 from mpe_marl.show import print_comparison, print_profiles, print_training
 from tests.terminals import WIDTHS, terminal
 

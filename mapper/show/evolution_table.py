@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from runs import Column, print_rows
 
 if TYPE_CHECKING:
-    from mapper.explain import Evolution
+    from mapper.evolution import Evolution
 
 
 def print_evolution(name: str, evolution: Evolution) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from common import IntArray
 from runs import new_figure
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from maestro_env import Problem
     from mapper.clustering import Assignment
     from runs import Store, StoredRun
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

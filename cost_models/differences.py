@@ -1,0 +1,114 @@
+"""Where MAESTRO's figures differ from an execution of the loop nest, for one mapping."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from cost_models.accelerator import Accelerator
+from cost_models.causes import Cause, causes_of
+from cost_models.cost import Cost
+from cost_models.cost_model import CostModel, load
+from cost_models.dataflow import Dataflow
+from cost_models.mapping import Mapping as NestMapping
+from layers import Layer
+
+FIGURES = {
+    "MACs": ("macs", None),
+    "latency [cycles]": ("latency_cycles", None),
+    "input L2 reads": ("input", "l2_read"),
+    "filter L2 reads": ("filter", "l2_read"),
+    "output L2 reads": ("output", "l2_read"),
+    "output L2 writes": ("output", "l2_write"),
+    "L1 [B]": ("l1_bytes", None),
+    "L2 [B]": ("l2_bytes", None),
+    "energy [nJ]": ("energy_nj", None),
+}
+"""What is compared: a figure of the cost, or a tensor and a kind of access."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A figure in which the two models differ."""
+
+    figure: str
+    exact: float
+    maestro: float
+
+    @property
+    def ratio(self) -> float:
+        """MAESTRO's figure over the exact one; inf where the latter is zero."""
+        return self.maestro / self.exact if self.exact else math.inf
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The costs of one mapping under several models, and why MAESTRO differs.
+
+    Args:
+        costs: By model name, each under the accelerator's limits.
+        differences: Figures in which MAESTRO, unguarded, differs from the exact model; buffer
+            limits are left out of account. Empty where one of them has no figures.
+        causes: The causes that apply; empty where the mapping does not partition the layer.
+        refusal: Why MAESTRO has no figures at all, or an empty text.
+    """
+
+    costs: dict[str, Cost]
+    differences: tuple[Difference, ...]
+    causes: tuple[Cause, ...]
+    refusal: str = ""
+
+    def lines(self) -> list[str]:
+        """The comparison as text, one thing a line."""
+        lines = []
+        if self.refusal:
+            lines.append(f"MAESTRO has no figures here: {self.refusal}")
+        if self.differences:
+            lines.append("MAESTRO's own figures against the exact ones:")
+        for item in self.differences:
+            times = f" ({item.ratio:.2f}x)" if math.isfinite(item.ratio) else ""
+            lines.append(f"  {item.figure}: {item.maestro:,.10g}, exact {item.exact:,.10g}{times}")
+        if self.causes:
+            lines.append("Why:")
+        lines += [
+            f"  {place}. {cause.title}: {cause.why} (cause {cause.number} in docs/cost-models.md)"
+            for place, cause in enumerate(self.causes, 1)
+        ]
+        return lines or ["MAESTRO agrees on this mapping."]
+
+
+def compare(
+    layer: Layer,
+    accelerator: Accelerator,
+    mapping: NestMapping | Dataflow,
+    models: Mapping[str, CostModel] | None = None,
+) -> Comparison:
+    """Evaluate a mapping under several models and say where and why MAESTRO differs.
+
+    Args:
+        layer: The layer.
+        accelerator: The accelerator.
+        mapping: A mapping or a dataflow.
+        models: By name; None for ``exact`` and the guarded ``maestro``.
+    """
+    if models is None:
+        models = {"exact": load("exact"), "maestro": load("maestro")}
+    costs = {name: model.evaluate(layer, accelerator, mapping) for name, model in models.items()}
+    roomy = accelerator.unlimited_buffers()
+    exact = load("exact").evaluate(layer, roomy, mapping)
+    raw = load("maestro", guard=False).evaluate(layer, roomy, mapping)
+    refusal = "" if raw.infeasible is None else raw.infeasible.message
+    if not exact.feasible:
+        return Comparison(costs, (), (), refusal)
+    differences = () if refusal else tuple(_differences(exact, raw))
+    causes = causes_of(layer, accelerator, mapping, exact)
+    return Comparison(costs, differences, causes, refusal)
+
+
+def _differences(exact: Cost, raw: Cost) -> Iterator[Difference]:
+    for label, (name, kind) in FIGURES.items():
+        ours = exact.accesses[name][kind] if kind else getattr(exact, name)
+        theirs = raw.accesses[name][kind] if kind else getattr(raw, name)
+        if ours != theirs:
+            yield Difference(label, ours, theirs)
