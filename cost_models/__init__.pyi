@@ -32,11 +32,13 @@ from .infeasible import Infeasible as Infeasible
 from .infeasible import InfeasibleError as InfeasibleError
 from .infeasible import MappingError as MappingError
 from .infeasible import ReasonCode as ReasonCode
+from .lower_bounds import INNER_FIRST as INNER_FIRST
+from .lower_bounds import OUTER_FIRST as OUTER_FIRST
+from .lower_bounds import LowerBounds as LowerBounds
+from .lower_bounds import Structures as Structures
+from .lower_bounds import lower_bounds_of as lower_bounds_of
 from .mapping import Mapping as Mapping
 from .mapping_batch import MappingBatch as MappingBatch
 from .nest_text import loop_nest as loop_nest
 from .network import parse_network as parse_network
 from .network import print_network as print_network
-from .lower_bounds import LowerBounds as LowerBounds
-from .lower_bounds import Structures as Structures
-from .lower_bounds import lower_bounds_of as lower_bounds_of

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from cost_models.accelerator import Accelerator
-    from cost_models.model import CostModel
+    from cost_models.cost_model import CostModel
     from layers import Layer
 
 FloatArray = NDArray[np.float64]

@@ -16,7 +16,7 @@ def figure_bounds(
     Args:
         model: Its capabilities say which laws its figures obey; of a model that says nothing only
             the latency is bounded, by the MACs at the array's peak. Bounds of its
-            own, ``physical_bounds(layer, accelerator) -> {figure: bound}``, replace these.
+            own, ``lower_bounds(layer, accelerator) -> {figure: bound}``, replace these.
         layer: The layer.
         accelerator: Unlimited bandwidths bound nothing.
         min_pes: The fewest PEs a mapping may use (co-search); None for the accelerator's.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common.jit import compiled
+from common import compiled
 
 LEAF = -1
 """Instead of a split: every dimension has one tile."""

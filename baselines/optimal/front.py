@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.optimal.structure_space import Boxes
-from maestro_env.evaluation import FloatArray
-from maestro_env.map_space import IntArray
+from common import FloatArray, IntArray
 
 BANDS = 256
 

@@ -7,10 +7,10 @@ from itertools import product
 import numpy as np
 
 from baselines.optimal.structure_space import Boxes, StructureSpace
-from cost_models.lower_bounds import INNER_FIRST, OUTER_FIRST
+from common import IntArray
+from cost_models import INNER_FIRST, OUTER_FIRST
 from layers import DIMS
 from maestro_env import MapSpace
-from maestro_env.map_space import IntArray
 
 MOST_CHOICES = 2_000_000
 

@@ -15,8 +15,8 @@ from baselines.optimal.loop_orders import LoopOrders
 from baselines.optimal.proof import Counts, Progress
 from baselines.optimal.structure_space import StructureSpace
 from baselines.optimal.tree import Tree
+from common import IntArray
 from cost_models import Mapping
-from maestro_env.map_space import IntArray
 
 if TYPE_CHECKING:
     from cost_models import LowerBounds

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models.lower_bounds import INNER_FIRST, OUTER_FIRST, Structures
+from common import IntArray
+from cost_models import INNER_FIRST, OUTER_FIRST, Structures
 from layers import DIMS
 from maestro_env import MapSpace, Parameter
-from maestro_env.map_space import IntArray
 
 Boxes = NDArray[np.int16]
 """``(B, 4, D)`` positions of tiles; see :mod:`cost_models.lower_bounds`."""

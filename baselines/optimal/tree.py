@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from maestro_env.map_space import IntArray
+from common import IntArray
 
 Bytes = NDArray[np.uint8]
 

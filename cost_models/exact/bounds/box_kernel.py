@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from common.jit import entry_point, inner_function, source_stamp
+from common import entry_point, inner_function, source_stamp
 from cost_models.exact.bounds.bound_problem import (
     ACTIVE,
     EXTENT,

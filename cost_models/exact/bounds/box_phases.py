@@ -9,7 +9,7 @@ takes at least the sum of both phases' longest. All of it holds where tiles are 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from common.jit import inner_function
+from common import inner_function
 from cost_models.exact.bounds.bound_problem import (
     ACTIVE,
     BANDWIDTH,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from common.jit import inner_function
+from common import inner_function
 from cost_models.exact.bounds.bound_problem import AREA, L1, L2, POWER, Floats, Ints
 from cost_models.exact.bounds.box_capacity import need
 from cost_models.exact.bounds.box_fields import INNER_LOW, SPAN

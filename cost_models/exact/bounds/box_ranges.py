@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from common.jit import inner_function
+from common import inner_function
 from cost_models.exact.bounds.bound_problem import EXTENT, Floats
 from cost_models.exact.bounds.box_fields import (
     BLOCKS,

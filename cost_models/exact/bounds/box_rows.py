@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from common.jit import inner_function
+from common import inner_function
 from cost_models.exact.bounds.bound_problem import (
     DILATION,
     EXTENT,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from common.jit import inner_function
+from common import inner_function
 from cost_models.exact.bounds.bound_problem import (
     ACTIVE,
     COUPLED,
