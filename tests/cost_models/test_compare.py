@@ -9,7 +9,7 @@ import pytest
 
 import cost_models
 from cost_models import Accelerator, Mapping, compare, parse_dataflow
-from cost_models.causes import TITLES
+from cost_models.causes import TITLES, causes_of
 from layers import DIMS, NEST_DIMS, Layer, LayerKind
 
 
@@ -61,7 +61,7 @@ def test_without_a_cause_maestro_is_right_about_the_outer_level() -> None:
             continue
         cost = exact.evaluate(layer, accelerator, mapping)
         counts = cost.counts
-        causes = cost_models.compare.causes_of(layer, accelerator, mapping, cost)
+        causes = causes_of(layer, accelerator, mapping, cost)
         numbers = {cause.number for cause in causes} - {1, 5}
         theirs = (
             raw.macs,
