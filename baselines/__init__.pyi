@@ -10,6 +10,8 @@ from .initial_population import sampled as sampled
 from .initial_population import scattered as scattered
 from .operators import Moves as Moves
 from .optimal import Counts as Counts
+from .optimal import Optimal as Optimal
+from .optimal import OptimalConfig as OptimalConfig
 from .optimal import Progress as Progress
 from .optimal import Proof as Proof
 from .optimal import ProveError as ProveError

@@ -49,7 +49,7 @@ class Exhaustive(BaseSearcher):
     source = "enumeration with symmetry and bound pruning"
     Config = ExhaustiveConfig
     config: ExhaustiveConfig
-    capabilities = Capabilities(guided=False, proves_optimum=True)
+    capabilities = Capabilities(guided=False, proves_optimum=True, enumerates=True)
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         exact = capabilities_of(problem.cost_model).symmetry is Symmetry.NEST

@@ -6,7 +6,7 @@ import contextlib
 import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from baselines.checks import check_types
 from common import IntArray, suggest
 from cost_models import Cost, Mapping
 from maestro_env import BudgetExhausted, Problem
+
+if TYPE_CHECKING:
+    from baselines.optimal.proof import Proof
 
 
 class SearcherError(ValueError):
@@ -30,7 +33,9 @@ class Capabilities:
         max_samples: Samples after which it stops by itself, its own cost growing too fast; or None.
         guided: Its samples depend on the values of earlier ones.
         fixed: It tries a few mappings of its own making, whatever the budget, and stops.
-        proves_optimum: It visits the whole space if the budget allows, and refuses one too large.
+        proves_optimum: It can prove that its best value is the optimum of the space.
+        enumerates: It visits the whole space, which may take hundreds of millions of samples, and
+            refuses one too large.
         on_request: It takes minutes where the others take seconds: a comparison of all searchers
             leaves it out unless it is named.
         warm_up: Samples that reach every part of it which is imported or compiled late, for those
@@ -44,6 +49,7 @@ class Capabilities:
     fixed: bool = False
     proves_optimum: bool = False
     on_request: bool = False
+    enumerates: bool = False
     warm_up: int = 300
 
 
@@ -61,6 +67,7 @@ class SearchResult:
         cost: Its cost; None likewise.
         bound: No mapping of the space has a lower value, in the objective's unit; None where
             nothing is known.
+        proof: What a proof of the whole space found; None where none was tried.
     """
 
     best_action: IntArray | None
@@ -71,6 +78,7 @@ class SearchResult:
     mapping: Mapping | None = None
     cost: Cost | None = None
     bound: float | None = None
+    proof: Proof | None = None
 
     @property
     def gap(self) -> float | None:
@@ -82,7 +90,13 @@ class SearchResult:
         return self.best_value / self.bound - 1.0
 
     @classmethod
-    def of(cls, problem: Problem, proven: bool = False, bound: float | None = None) -> SearchResult:
+    def of(
+        cls,
+        problem: Problem,
+        proven: bool = False,
+        bound: float | None = None,
+        proof: Proof | None = None,
+    ) -> SearchResult:
         """The result that a problem's counters hold.
 
         Args:
@@ -90,15 +104,16 @@ class SearchResult:
             proven: Whether its best value is the optimum.
             bound: A lower bound that the search proved; otherwise the physical one is given, or
                 the value itself where it is proven.
+            proof: The proof, where one was tried.
         """
         if bound is None:
             bound = problem.best_value if proven else problem.bound
         counted = problem.best_value, problem.samples, tuple(problem.improvements), proven
         if problem.best_action is None:
-            return cls(None, *counted, bound=bound)
+            return cls(None, *counted, bound=bound, proof=proof)
         best = problem.best_action.copy()
         found = problem.look(best[None])
-        return cls(best, *counted, found.mappings[0], found.costs[0], bound)
+        return cls(best, *counted, found.mappings[0], found.costs[0], bound, proof)
 
 
 @runtime_checkable

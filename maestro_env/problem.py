@@ -140,6 +140,10 @@ class Problem:
         self.best_action: IntArray | None = None
         self.improvements: list[tuple[int, float]] = []
 
+    def extend(self, budget: int) -> None:
+        """Let a run that has begun spend `budget` samples in all; its counters stay."""
+        self.budget = int(budget)
+
     def _checked_record(self, recorded: tuple[Any, Any] | None) -> tuple[IntArray, FloatArray]:
         if recorded is None:
             return np.empty((0, len(self.space.nvec)), np.int64), np.empty(0)

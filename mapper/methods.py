@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-
 import baselines
 
-DEFAULT, FALLBACK = "marl", "ga"
-"""The default method, and what runs where its extra is not installed."""
+DEFAULT, FALLBACK = "auto", "ga"
+"""The default method, and what runs where this package's searchers are not registered."""
+WITH_AGENTS = "marl"
+"""The method that is meant where its own options are given and no method."""
 
 
-def chosen_method(method: str | None) -> str:
+def chosen_method(method: str | None, has_agents: bool = False) -> str:
     """The method that is asked for, or the default one.
 
-    The default needs the extra ``rl``; without it the fallback runs, and standard error says so.
+    Args:
+        method: Its name; None where none is asked for.
+        has_agents: Whether options are given that only the method marl takes.
     """
     if method is not None:
         return method
-    if DEFAULT not in baselines.names():
-        return FALLBACK
-    if importlib.util.find_spec("torch") is None:
-        print(
-            f"method {DEFAULT} needs the extra rl (pip install 'marl-mapper[rl]'); "
-            f"running {FALLBACK} instead",
-            file=sys.stderr,
-        )
-        return FALLBACK
-    return DEFAULT
+    if has_agents:
+        return WITH_AGENTS
+    return DEFAULT if DEFAULT in baselines.names() else FALLBACK

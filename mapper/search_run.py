@@ -17,7 +17,7 @@ from mapper.problem_spec import ProblemSpec
 from runs import Context, Experiment
 
 if TYPE_CHECKING:
-    from baselines import SearchResult
+    from baselines import Proof, SearchResult
     from maestro_env import Problem
 
 KIND = "search"
@@ -79,6 +79,13 @@ class SearchRun(Experiment):
         """The searcher's whole config, defaults included."""
         return _config(self.method, json.dumps(dict(self.options)))
 
+    @property
+    def proves(self) -> bool:
+        """Whether the cost model offers the bounds that a proof needs."""
+        import baselines
+
+        return baselines.can_prove(self.problem.build()) is None
+
     def spec(self) -> dict[str, Any]:
         """See :class:`Experiment`; a default that changes makes another run."""
         spec = {
@@ -134,7 +141,7 @@ class SearchRun(Experiment):
         if self.carry is not None:
             options |= self.carry.options(context, self.problem.layer)
         searcher = baselines.load(self.method, **options)
-        if searcher.capabilities.proves_optimum:
+        if searcher.capabilities.enumerates:
             problem.on_evaluate = lambda _actions, _evaluation: context.progress(
                 problem.samples,
                 problem.best_value,
@@ -142,11 +149,15 @@ class SearchRun(Experiment):
             )
         else:
             problem.on_evaluate = lambda actions, looked: context.record(actions, looked.values)
+        if isinstance(searcher, baselines.Optimal):
+            searcher.on_progress = lambda step: context.progress(problem.samples, step.value)
 
         def so_far(found: SearchResult | None = None) -> dict[str, Any]:
             result = _describe(problem)
             result["samples_kept"] = context.recorded == problem.samples
             result["proves_optimum"] = found is not None and found.proven
+            if found is not None and found.proof is not None:
+                result["proof"] = proof_values(found.proof)
             if self.carry is not None:
                 result["config"] = asdict(searcher.config)
             return result
@@ -183,6 +194,20 @@ def _describe(problem: Problem) -> dict[str, Any]:
         "best_action": problem.best_action.tolist(),
         "best_mapping": looked.mappings[0].to_dict(),
         "best_figures": {name: getattr(cost, name) for name in FIGURES},
+    }
+
+
+def proof_values(proof: Proof) -> dict[str, Any]:
+    """A proof as a stored result keeps it; the mapping is that of the proof."""
+    return {
+        "status": proof.status,
+        "value": proof.value,
+        "bound": proof.bound,
+        "gap": proof.gap,
+        "boxes": proof.counts.boxes,
+        "evaluated": proof.counts.evaluated,
+        "seconds": proof.seconds,
+        "mapping": None if proof.mapping is None else proof.mapping.to_dict(),
     }
 
 

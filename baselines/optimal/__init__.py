@@ -6,11 +6,14 @@ bound, which the cost model offers, is at or above the best value. See docs/boun
 
 from baselines.optimal.proof import Counts, Progress, Proof, ProveError
 from baselines.optimal.proving import can_prove, prove
+from baselines.optimal.optimal_search import Optimal, OptimalConfig
 from baselines.optimal.structure_space import StructureSpace
 from baselines.optimal.tree import Tree
 
 __all__ = [
     "Counts",
+    "Optimal",
+    "OptimalConfig",
     "Progress",
     "Proof",
     "ProveError",

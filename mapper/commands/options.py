@@ -86,6 +86,21 @@ DataflowOption = Annotated[
     ),
 ]
 SeedOption = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Same seed, same samples.")]
+GapOption = Annotated[
+    float,
+    typer.Option(help="Of proofs: stop when at most this share above the optimum: 0.01 is 1 %."),
+]
+TimeoutOption = Annotated[
+    float | None,
+    typer.Option(
+        help="Of proofs: stop after so many seconds; 0 gives a first value and its gap.",
+        show_default="none; after another search: as long as it took",
+    ),
+]
+MaxMemoryOption = Annotated[
+    float | None,
+    typer.Option(help="Of the methods auto and optimal: memory of the proof, in MB."),
+]
 DEFAULT_STORE = "runs.sqlite"
 StoreOption = Annotated[
     str, typer.Option("--store", metavar="PATH|URL", help="SQLite file, or any database URL.")

@@ -14,9 +14,11 @@ from mapper.commands.options import (
     AcceleratorOption,
     CostModelOption,
     DataflowOption,
+    GapOption,
     JsonFlag,
     L1Bytes,
     L2Bytes,
+    MaxMemoryOption,
     NocBw,
     NumPes,
     ObjectiveOption,
@@ -26,6 +28,7 @@ from mapper.commands.options import (
     SeedOption,
     SimdLanes,
     SpaceOption,
+    TimeoutOption,
     accelerator_of,
     pairs_of,
     space_of,
@@ -64,7 +67,7 @@ def search(
         str | None,
         typer.Option(
             help="Searcher, such as ga or random, or module:Class of your own.",
-            show_default="marl, or ga without the extra rl",
+            show_default="auto: a proof, see docs",
             autocompletion=completion.methods,
         ),
     ] = None,
@@ -95,11 +98,21 @@ def search(
         bool, typer.Option("--count-dataset", help="Those samples count against the budget.")
     ] = False,
     budget: Annotated[
-        int,
+        int | None,
         typer.Option(
-            min=1, max=MOST_SAMPLES, help="Samples to spend (on each layer), to the last one."
+            min=1,
+            max=MOST_SAMPLES,
+            help="Samples to spend (on each layer), to the last one.",
+            show_default="20,000; of auto: none, where it proves or ends by time",
         ),
-    ] = 20_000,
+    ] = None,
+    gap: GapOption = 0.0,
+    timeout: TimeoutOption = None,
+    max_memory: MaxMemoryOption = None,
+    no_proof: Annotated[
+        bool,
+        typer.Option("--no-proof", help="Do not say how far the answer is from the optimum."),
+    ] = False,
     seed: SeedOption = 0,
     accelerator: AcceleratorOption = "edge",
     cost_model: CostModelOption = "exact",
@@ -140,13 +153,15 @@ def search(
     simd_lanes: SimdLanes = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Search a mapping of a layer and print its loop nest, costs and distance to the bound.
+    """Find the best mapping of a layer, and prove that none is better.
 
+    It prints the loop nest, the costs, and how far the answer is from the optimum.
     Ctrl-C ends the search and prints the best mapping so far; exit code 1: none was feasible.
     """
     import baselines
     import cost_models
     import layers
+    from mapper.commands.proof_options import After, budget_and_options, check_proof
     from mapper.commands.search_layer import search_layer
     from mapper.methods import chosen_method
     from mapper.output import check_writable
@@ -173,18 +188,27 @@ def search(
             layer, name, hardware, chip, objective, model.name, model_options, space_options, limits
         )
 
-    options = {**pairs_of("--option", option), **_of_marl(method, agents, learner)}
+    of_method = pairs_of("--option", option)
+    options = _of_marl(method, agents, learner)
     if ray_address is not None:
         options |= _on_ray(method, ray_address, options.get("learner"))
     if dataset is not None or count_dataset:
         options |= _of_marl(method, dataset=dataset or 0, count_dataset=count_dataset)
+    chosen = chosen_method(method, has_agents=bool(options) or carry is not None)
+    options |= of_method
+    of_proof: dict[str, Any] = {"gap": gap, "timeout": timeout, "max_memory": max_memory}
+    check_proof(gap, timeout, max_memory)
     if out is not None:
         check_writable(out)
     if (layer is None) == (network is None):
         raise OptionError("expected --layer L or --network N, one of them")
+    first = layers.parse(layer) if layer is not None else layers.layers_of(network or "")[0]
+    samples, options = budget_and_options(
+        chosen, budget, options, of_proof, spec_of(first, layer or first.name)
+    )
     what: dict[str, Any] = {
-        "method": chosen_method(method),
-        "budget": budget,
+        "method": chosen,
+        "budget": samples,
         "seed": seed,
         "options": options,
     }
@@ -207,9 +231,10 @@ def search(
         if given is not None:
             raise OptionError(f"{flag}: a single layer has one search; give --network N")
     assert layer is not None
-    spec = spec_of(layers.parse(layer), layer).complete()
+    spec = spec_of(first, layer).complete()
     _check_agents(baselines.load(what["method"], **options), spec)
-    search_layer(SearchRun(spec, **what), store, out, as_json)
+    after = None if no_proof else After(gap, timeout)
+    search_layer(SearchRun(spec, **what), store, out, as_json, after)
 
 
 def _check_agents(searcher: Searcher, spec: ProblemSpec) -> None:

@@ -11,17 +11,23 @@ import typer
 from runs import RunFailedError, SilentReporter, go_on_with, print_json, tell
 
 if TYPE_CHECKING:
+    from mapper.commands.proof_options import After
     from mapper.found import Found
     from mapper.search_run import SearchRun
+    from mapper.standing import Standing
     from runs import Reporter
 
 
-def search_layer(run: SearchRun, store: str | None, out: Path | None, as_json: bool) -> None:
+def search_layer(
+    run: SearchRun, store: str | None, out: Path | None, as_json: bool, after: After | None
+) -> None:
     """Search one layer, print the result and write it; whatever goes wrong late comes after that.
 
-    Without `store` the search runs here and nothing is kept of it but what `out` holds.
+    `after` is the proof that says how far the answer is from the optimum. Without `store` the
+    search runs here and nothing is kept of it but what `out` holds.
     """
     from mapper.show.search_result import print_nothing_found, print_result, result_values
+    from mapper.show.standing_lines import print_standing
 
     problem = run.problem.build()
     for doubt in problem.doubts:
@@ -29,16 +35,21 @@ def search_layer(run: SearchRun, store: str | None, out: Path | None, as_json: b
     if not as_json:
         tell(
             f"Searching {problem.layer.name} for {problem.objective.name} with {run.method}: "
-            f"{run.budget:,} samples of {float(problem.space.size):.3g} mappings, "
+            f"{_effort(run)} {float(problem.space.size):.3g} mappings, "
             f"cost model {problem.cost_model.name}"
         )
     quiet = SilentReporter() if as_json and not sys.stderr.isatty() else None
     found, failure = _search_here(run, quiet) if store is None else _search(run, store, quiet)
     fault = None if found is None or out is None else _write(found, out)
-    if found is not None and as_json:
-        print_json(result_values(found))
-    elif found is not None:
-        print_result(found)
+    standing = None
+    if found is not None:
+        if not as_json:
+            print_result(found)
+        standing = None if after is None else _standing(found, after)
+        if as_json:
+            print_json(result_values(found, standing))
+        elif standing is not None and found.best is not None:
+            print_standing(standing, found.problem)
     for error in (failure, fault):
         if error is not None:
             raise error
@@ -46,10 +57,27 @@ def search_layer(run: SearchRun, store: str | None, out: Path | None, as_json: b
         tell("interrupted before the first sample")
         raise typer.Exit(1)
     if found.best is None:
-        print_nothing_found(found)
+        print_nothing_found(found, standing)
         raise typer.Exit(1)
     if out is not None:
         tell(f"wrote {out}/mapping.yaml, mapping.m, manifest.json")
+
+
+def _effort(run: SearchRun) -> str:
+    """What the search will do, as it is said before it begins."""
+    if run.method == "optimal" or (run.method == "auto" and run.proves):
+        return "a first value, and a proof over"
+    timed = run.method == "auto" and run.config["seconds"]
+    return f"{run.config['seconds']:g} s of" if timed else f"{run.budget:,} samples of"
+
+
+def _standing(found: Found, after: After) -> Standing | None:
+    """What is proven of the answer; nothing where that is stopped or was stopped before."""
+    from mapper.standing import standing
+
+    if found.interrupted or found.empty is not None:
+        return None
+    return standing(found, after.gap, after.timeout)
 
 
 def _search_here(

@@ -15,14 +15,16 @@ if TYPE_CHECKING:
     from cost_models import Infeasible
     from maestro_env import Problem
     from mapper.found import Found
+    from mapper.standing import Standing
 
 
-def result_values(found: Found) -> dict[str, Any]:
+def result_values(found: Found, standing: Standing | None = None) -> dict[str, Any]:
     """The result as ``mapper search --json`` prints it.
 
     Returns:
         ``best`` (the objective's value, the cost's figures, mapping and dataflow; None where no
-        sample was feasible), ``bound``, ``empty`` (why there is no mapping), ``samples``,
+        sample was feasible), ``bound``, ``empty`` (why there is no mapping), ``proof``
+        (how far it is from the optimum; None where nothing is proven), ``samples``,
         ``feasible_share``, ``seconds``, ``manifest``.
     """
     problem = found.problem
@@ -39,6 +41,7 @@ def result_values(found: Found) -> dict[str, Any]:
         "best": best,
         "bound": problem.bound,
         "empty": found.empty,
+        "proof": None if standing is None else standing.to_dict(),
         "samples": problem.samples,
         "feasible_share": found.feasible_share,
         "seconds": found.seconds,
@@ -73,14 +76,20 @@ def _distance(problem: Problem) -> str:
     return f", {ratio:.3f} x the physical bound of {bound}"
 
 
-def print_nothing_found(found: Found) -> None:
+def print_nothing_found(found: Found, standing: Standing | None = None) -> None:
     """Say on standard error that there is no mapping, or what most often stood against samples."""
     if found.empty is not None:
         tell(f"error: {found.empty}")
         return
     problem = found.problem
-    name, samples = problem.layer.name, problem.samples
-    tell(f"error: no feasible mapping of {name} in {samples:,} samples; most often:")
+    if standing is not None and standing.empty:
+        tell(
+            f"error: {problem.layer.name} has no feasible mapping: proven over "
+            f"{float(problem.space.size):.3g} mappings ({standing.boxes:,} parts); most often:"
+        )
+    else:
+        name, samples = problem.layer.name, problem.samples
+        tell(f"error: no feasible mapping of {name} in {samples:,} samples; most often:")
     for share, reason in common_reasons(problem):
         tell(f"  {share:.0%}: {reason}")
 

@@ -33,6 +33,8 @@ SETTINGS = {
         "seeds": 1,
     },
     "ppo-matched": {"compared": 3000, "seeds": 1},
+    "optimal": {"budget": 60, "compared": 300, "seeds": 1},
+    "auto": {"budget": 60, "compared": 300, "seeds": 1},
     "random": {"tiny_budget": 3_000},
     "random-walk": {"tiny_budget": 3_000},
 }

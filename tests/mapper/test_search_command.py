@@ -42,7 +42,7 @@ def search_json(*words: str) -> dict[str, Any]:
 
 def test_json_has_exactly_the_promised_keys() -> None:
     found = search_json("--objective", "edp")
-    keys = ["best", "bound", "empty", "samples", "feasible_share", "seconds", "manifest"]
+    keys = ["best", "bound", "empty", "proof", "samples", "feasible_share", "seconds", "manifest"]
     assert list(found) == keys
     best = found["best"]
     for key in ("objective", "latency_cycles", "energy_nj", "mapping", "dataflow"):
@@ -218,22 +218,6 @@ def test_random_search_and_the_maestro_model_run_too() -> None:
     assert found["best"]["objective"] >= found["bound"]
 
 
-@pytest.mark.parametrize("installed", [True, False])
-def test_the_default_method_is_marl_or_without_its_extra_ga(
-    installed: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if installed:
-        pytest.importorskip("torch", reason="the method marl needs the extra rl")
-    else:
-        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    words = ["search", "--layer", LAYER, "--budget", "200", "--json"]
-    result = CliRunner().invoke(cli.app, words)
-    assert result.exit_code == 0, result.stderr
-    method = json.loads(result.stdout)["manifest"]["method"]
-    assert method == ("marl" if installed else "ga")
-    assert ("running ga instead" in result.stderr) is not installed
-
-
 def test_ctrl_c_keeps_the_best_so_far(tmp_path: Path) -> None:
     folder = tmp_path / "result"
     words = ["search", "--layer", LAYER, *SMALL, "--budget", "2000000000", "--out", str(folder)]
@@ -279,7 +263,7 @@ def test_ctrl_c_leaves_json_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_search_in_a_store_is_kept_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = ["--budget", "2000", "--store", str(tmp_path / "a?b.sqlite")]
+    words = ["--budget", "2000", "--no-proof", "--store", str(tmp_path / "a?b.sqlite")]
     with monkeypatch.context() as patch:
         stopping(patch, 500)
         code, out, err = search(*words)

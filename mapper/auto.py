@@ -1,0 +1,123 @@
+"""The default method: a proof where the model has bounds, or else the search that suits it."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import baselines
+from baselines import Optimal, OptimalConfig, SearchResult, can_prove
+from maestro_env import BudgetExhausted, Evaluation, MapSpaceError, Problem
+from maestro_env.map_space import IntArray
+
+PROPOSALS = 16
+"""Proposals of the trained agents for a first value."""
+SLOW = 1e-3
+"""Time of a sample [s] from which on the number of samples is what counts."""
+TIMED = 16
+"""Samples by which a model is timed."""
+
+
+@dataclass(frozen=True)
+class AutoConfig(OptimalConfig):
+    """Options of :class:`Auto`: those of a proof, and one for models without bounds.
+
+    Args:
+        seconds: On a model that takes thousands of mappings a second, wall time of the search [s];
+            0 leaves it to the budget.
+    """
+
+    seconds: float = 5.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.seconds >= 0:
+            raise ValueError(f"seconds: got {self.seconds!r}, expected at least 0")
+
+
+class Auto(Optimal):
+    """A first value and a proof; on a model without bounds `ga` for a time, or `marl`.
+
+    The first value is the best of what trained agents propose where they know such problems, else
+    that of `ga`.
+    """
+
+    name = "auto"
+    source = "the method optimal; elsewhere ga or marl"
+    Config = AutoConfig
+    config: AutoConfig
+
+    def search(
+        self, problem: Problem, budget: int, seed: int, recorded: tuple[Any, Any] | None = None
+    ) -> SearchResult:
+        """See :meth:`Searcher.search`."""
+        if can_prove(problem) is None:
+            return super().search(problem, budget, seed, recorded)
+        if _slow(problem) and importlib.util.find_spec("torch") is not None:
+            return baselines.load("marl").search(problem, budget, seed, recorded)
+        with _ending_after(problem, self.config.seconds):
+            return baselines.load("ga").search(problem, budget, seed, recorded)
+
+    def _first_value(
+        self, problem: Problem, samples: int, seed: int, recorded: tuple[Any, Any] | None
+    ) -> None:
+        proposals = proposed(problem, seed) if samples >= PROPOSALS else None
+        if proposals is None:
+            super()._first_value(problem, samples, seed, recorded)
+            return
+        problem.start(len(proposals), recorded)
+        if not np.isfinite(problem.evaluate(proposals).values).any():
+            super()._first_value(problem, samples, seed, recorded)
+
+
+def proposed(problem: Problem, seed: int) -> IntArray | None:
+    """``(n, P)`` mappings that trained agents propose; None where they know no such problems."""
+    from mapper.pretrained.cases import outside_training
+    from mapper.pretrained.mapping import propose_actions
+    from mapper.pretrained.weights import agents_of
+
+    if outside_training(problem) or problem.space.only or problem.space.dataflow is not None:
+        return None
+    agents = agents_of("auto", problem.cost_model.name)
+    if agents is None:
+        return None
+    try:
+        return propose_actions(agents, [problem], PROPOSALS, np.random.default_rng(seed))[0]
+    except MapSpaceError:
+        return None
+
+
+def _slow(problem: Problem) -> bool:
+    """Whether a sample of this model takes so long that the number of samples is what counts."""
+    actions = problem.space.sample(TIMED, 0)
+    problem.look(actions[:1])  # compiles
+    began = time.perf_counter()
+    problem.look(actions)
+    return (time.perf_counter() - began) / TIMED > SLOW
+
+
+@contextmanager
+def _ending_after(problem: Problem, seconds: float) -> Iterator[None]:
+    """End the search of a problem as its budget would, when the time is over."""
+    if not seconds:
+        yield
+        return
+    hook, end = problem.on_evaluate, time.perf_counter() + seconds
+
+    def look_at_the_clock(actions: IntArray, evaluation: Evaluation) -> None:
+        if hook is not None:
+            hook(actions, evaluation)
+        if time.perf_counter() >= end:
+            raise BudgetExhausted(f"{seconds} s are over")
+
+    problem.on_evaluate = look_at_the_clock
+    try:
+        yield
+    finally:
+        problem.on_evaluate = hook

@@ -1,0 +1,85 @@
+"""Options of proofs, for methods that prove and for the proof after any other search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mapper.commands.options import OptionError
+
+if TYPE_CHECKING:
+    from mapper.problem_spec import ProblemSpec
+
+BUDGET = 20_000
+"""Samples of a search where nothing is said."""
+FIRST_VALUE = 3_001
+"""The same of one that proves: its first value, and the proven mapping."""
+TIMED = 1_000_000
+"""The same of one that ends by time."""
+
+
+@dataclass(frozen=True)
+class After:
+    """The proof that follows a search, see :func:`mapper.standing.standing`."""
+
+    gap: float
+    timeout: float | None
+
+
+def check_proof(gap: float, timeout: float | None, max_memory: float | None) -> None:
+    """Check the options of a proof.
+
+    Raises:
+        OptionError: One is out of range.
+    """
+    if not 0 <= gap < 1:
+        raise OptionError(f"--gap: got {gap:g}, expected a share from 0 to below 1, such as 0.01")
+    if timeout is not None and not 0 <= timeout < float("inf"):
+        raise OptionError(f"--timeout: got {timeout:g}, expected seconds of at least 0")
+    if max_memory is not None and not 16 < max_memory < 1e9:
+        raise OptionError(f"--max-memory: got {max_memory:g}, expected MB, more than 16")
+
+
+def budget_and_options(
+    method: str,
+    budget: int | None,
+    options: dict[str, Any],
+    proof: dict[str, Any],
+    problem: ProblemSpec,
+) -> tuple[int, dict[str, Any]]:
+    """Samples and options of a search, those of its proof included.
+
+    Args:
+        method: The searcher's name.
+        budget: Samples asked for; None where nothing is said.
+        options: Options of the searcher.
+        proof: ``gap``, ``timeout`` [s] and ``max_memory`` [MB] as they were given.
+        problem: What is searched, or the first of it.
+
+    Raises:
+        OptionError: Memory is given, and the method makes no proof; or it makes nothing but proofs,
+            and the model has no bounds.
+    """
+    import baselines
+
+    searcher = baselines.load(method)
+    if not isinstance(searcher, baselines.Optimal):
+        if proof["max_memory"] is not None:
+            raise OptionError(f"--max-memory: only auto and optimal take it, not {method}")
+        return BUDGET if budget is None else budget, options
+    reason = baselines.can_prove(problem.build())
+    if reason is None:
+        return FIRST_VALUE if budget is None else budget, {**_of_proof(proof), **options}
+    if method == "auto":
+        return (TIMED, options) if budget is None else (budget, {"seconds": 0.0, **options})
+    raise OptionError(f"--method {method}: {reason}")
+
+
+def _of_proof(proof: dict[str, Any]) -> dict[str, Any]:
+    """Options of a searcher that proves, those that are not its defaults."""
+    given = {name: value for name, value in proof.items() if value}
+    if proof["timeout"] is not None:
+        given["timeout"] = proof["timeout"]
+    if "max_memory" in given:
+        given["max_memory"] = int(given["max_memory"] * 2**20)
+    return given

@@ -1,0 +1,136 @@
+"""How far a search's answer is from the optimum: what a proof of the whole space says of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from baselines import Proof
+    from cost_models import Mapping
+    from mapper.found import Found
+
+CLOSE = 1e-9
+"""Values that differ by less than this share are equal to a proof."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An answer beside a proof.
+
+    Args:
+        status: How the proof ended, see :class:`baselines.Proof`.
+        own: Value of the answer; inf where there is none.
+        value: Best value known: the answer's, or that of a better mapping which the proof found.
+        bound: No mapping of the space is below it.
+        mapping: The better mapping; None where the answer is as good.
+        boxes: Parts of the space that were looked at.
+        seconds: Processor time of the proof [s].
+    """
+
+    status: str
+    own: float
+    value: float
+    bound: float
+    mapping: Mapping | None
+    boxes: int
+    seconds: float
+
+    @property
+    def proven(self) -> bool:
+        """Whether the best value known is the optimum."""
+        return self.status == "optimal"
+
+    @property
+    def empty(self) -> bool:
+        """Whether it is proven that no mapping is feasible."""
+        return self.status == "empty"
+
+    @property
+    def gap(self) -> float:
+        """How far the answer is above the bound, as a share; inf where nothing is known."""
+        if not (math.isfinite(self.own) and self.bound > 0):
+            return math.inf
+        return max(0.0, self.own / self.bound - 1.0)
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the answer is the optimum."""
+        return self.proven and self.mapping is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``mapper search --json`` has it."""
+        return {
+            "status": self.status,
+            "optimal": self.optimal,
+            "value": self.value,
+            "bound": self.bound,
+            "gap": self.gap,
+            "mapping": None if self.mapping is None else self.mapping.to_dict(),
+            "boxes": self.boxes,
+            "seconds": self.seconds,
+        }
+
+
+def standing(found: Found, gap: float = 0.0, timeout: float | None = None) -> Standing | None:
+    """What is proven of a search's answer.
+
+    A search that proved it itself says so; after any other the proof is made now.
+
+    Args:
+        found: The search.
+        gap: Stop when the best value is proven to be at most this share above the optimum.
+        timeout: Stop after so much time [s]; None for the time that the search took.
+
+    Returns:
+        None where the cost model offers no bounds for the problem.
+
+    Raises:
+        ProveError: An option makes no sense.
+    """
+    from baselines import can_prove, prove
+
+    kept = found.result.get("proof")
+    if kept is not None:
+        return _of_values(found, kept)
+    if can_prove(found.problem) is not None:
+        return None
+    proof = prove(
+        found.problem,
+        start=None if found.best is None else found.best[0],
+        gap=gap,
+        timeout=found.seconds if timeout is None else timeout,
+    )
+    return of_proof(found.problem.best_value, proof)
+
+
+def of_proof(own: float, proof: Proof) -> Standing:
+    """An answer of the value `own` beside a proof."""
+    better = proof.value < own * (1 - CLOSE)
+    return Standing(
+        status=proof.status,
+        own=own,
+        value=min(own, proof.value),
+        bound=min(own, proof.bound),
+        mapping=proof.mapping if better else None,
+        boxes=proof.counts.boxes,
+        seconds=proof.seconds,
+    )
+
+
+def _of_values(found: Found, kept: dict[str, Any]) -> Standing:
+    """What a search that proves kept of its proof."""
+    from cost_models import Mapping
+
+    own = found.problem.best_value
+    better = kept["mapping"] is not None and kept["value"] < own * (1 - CLOSE)
+    return Standing(
+        status=kept["status"],
+        own=own,
+        value=min(own, kept["value"]),
+        bound=min(own, kept["bound"]),
+        mapping=Mapping.from_dict(kept["mapping"]) if better else None,
+        boxes=kept["boxes"],
+        seconds=kept["seconds"],
+    )

@@ -1,0 +1,182 @@
+"""Proofs as users meet them: the methods auto and optimal, and the proof after any other search."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import baselines
+from baselines import Proof, SearcherError
+from baselines.conformance import TINY_ACCELERATOR, TINY_LAYER, tiny_problem
+from cost_models import Accelerator
+from layers import Layer
+from maestro_env import Problem
+from mapper import auto, cli
+from mapper.standing import of_proof
+
+TINY = "conv:K=3,C=2,Y=3,X=1,R=1,S=1"
+CHIP = ["--num-pes", "4", "--l1-bytes", "16", "--l2-bytes", "80"]
+
+
+def run(*words: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(cli.app, ["search", *words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def run_json(*words: str) -> dict[str, Any]:
+    code, out, err = run("--json", *words)
+    assert code == 0, err
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+@pytest.mark.parametrize("method", ["optimal", "auto"])
+def test_the_methods_find_what_exhaustive_finds(method: str) -> None:
+    truth = baselines.load("exhaustive").search(tiny_problem(), 10**9, 0)
+    found = baselines.load(method).search(tiny_problem(), 200, 0)
+    assert found.best_value == truth.best_value
+    assert (found.proven, found.gap, found.bound) == (True, 0.0, truth.best_value)
+
+
+def test_the_default_is_a_proof() -> None:
+    code, out, err = run("-l", "mobilenetv2.2")
+    assert code == 0
+    assert "with auto: a first value, and a proof over 3.26e+16 mappings" in err
+    assert "proven optimal: none of 3.26e+16 mappings is better" in out
+    again = run_json("-l", "mobilenetv2.2", "--seed", "3")
+    assert again["proof"]["optimal"] is True
+    assert again["proof"]["mapping"] is None
+    assert again["manifest"]["method"] == "auto"
+    assert again["best"]["objective"] == again["proof"]["value"] == again["proof"]["bound"]
+
+
+def test_any_search_is_told_how_far_it_is_from_the_optimum() -> None:
+    words = ["-l", "mobilenetv2.2", "--method", "random", "--budget", "50", "--timeout", "60"]
+    found = run_json(*words)
+    own, proof = found["best"]["objective"], found["proof"]
+    assert proof["status"] == "optimal"
+    assert proof["optimal"] is False
+    assert own > proof["value"]  # the search's own answer stays what it was
+    assert own == found["manifest"]["best_value"]
+    assert proof["gap"] == pytest.approx(own / proof["value"] - 1)
+    out = run(*words)[1]
+    assert "above the optimum of 2.145 J·cycles, proven over 3.26e+16 mappings" in out
+    assert "the best mapping of all:" in out
+    assert out.count("MACs of one PE's tile") == 2
+    out = run(*words, "--no-proof")[1]
+    assert "optimum" not in out
+    assert run_json(*words, "--no-proof")["proof"] is None
+
+
+def test_a_proof_that_is_stopped_says_how_far_off_the_answer_may_be() -> None:
+    found = run_json("-l", "vgg16.4", "--timeout", "0")
+    proof = found["proof"]
+    assert proof["status"] == "timeout"
+    assert proof["bound"] < proof["value"] == found["best"]["objective"]
+    loose = run_json("-l", "vgg16.4", "--gap", "0.3")["proof"]
+    assert loose["status"] in ("within_gap", "optimal")
+    assert loose["gap"] <= 0.3 / 0.7
+    assert "at most" in run("-l", "vgg16.4", "--timeout", "0")[1]
+
+
+def test_seeds_and_budgets_decide_samples_and_no_clock_does() -> None:
+    problem = Problem("mobilenetv2.2")
+    first, second = (baselines.load("auto").search(problem, 500, 7) for _ in range(2))
+    assert first.improvements == second.improvements
+    assert first.samples <= 500
+
+
+def test_one_sample_is_the_proven_mapping() -> None:
+    found = baselines.load("optimal").search(tiny_problem(), 1, 0)
+    assert (found.samples, found.proven) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"gap": -0.1}, "gap: got -0.1, expected a share from 0"),
+        ({"gap": 1.0}, "gap: got 1.0"),
+        ({"gap": "x"}, "gap: got 'x', expected a finite number"),
+        ({"timeout": -1}, "timeout: got -1, expected seconds of at least 0"),
+        ({"timeout": float("nan")}, "timeout: got nan"),
+        ({"threads": 0}, "threads: got 0"),
+        ({"max_memory": 5}, "max_memory: got 5, expected bytes, at least"),
+    ],
+)
+def test_wrong_options_are_refused(options: dict[str, Any], says: str) -> None:
+    for method in ("optimal", "auto"):
+        with pytest.raises(SearcherError, match=says):
+            baselines.load(method, **options)
+
+
+def test_a_model_without_bounds_is_refused_by_optimal_and_searched_by_auto() -> None:
+    problem = Problem("mlp.2", cost_model="maestro")
+    with pytest.raises(SearcherError, match=r"offers no lower bounds.*'exhaustive'"):
+        baselines.load("optimal").search(problem, 10, 0)
+    plain = baselines.load("ga").search(problem, 300, 1)
+    same = baselines.load("auto", seconds=0.0).search(problem, 300, 1)
+    assert same.improvements == plain.improvements
+    timed = baselines.load("auto", seconds=0.01).search(problem, 10**6, 1)
+    assert timed.samples < 10**6
+    assert problem.on_evaluate is None
+
+
+def test_a_slow_model_is_searched_by_marl(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    problem = Problem("mlp.2", cost_model="maestro")
+    monkeypatch.setattr(auto, "SLOW", 0.0)
+    mine = baselines.load("auto").search(problem, 40, 0)
+    assert mine.improvements == baselines.load("marl").search(problem, 40, 0).improvements
+
+
+def test_the_agents_propose_where_they_know_such_problems() -> None:
+    assert auto.proposed(Problem("mobilenetv2.2"), 0) is not None
+    for strange in (
+        Problem("mobilenetv2.2", limits={"max_l1_bytes": 300}),
+        Problem("mobilenetv2.2", space={"dataflow": "nvdla"}),
+        Problem("mobilenetv2.2", replace(Accelerator.load("edge"), num_pes=20_000)),
+    ):
+        assert auto.proposed(strange, 0) is None
+
+
+def test_a_space_of_one_mapping() -> None:
+    problem = Problem(Layer("one", "CONV", 1, 1, 1, 1, 1, 1), Accelerator(1, 64, 64))
+    assert problem.space.size == 1
+    found = baselines.load("auto").search(problem, 100, 0)
+    assert (found.proven, found.gap) == (True, 0.0)
+    assert math.isfinite(found.best_value)
+
+
+def test_a_problem_that_limits_make_empty_is_proven_empty() -> None:
+    """Each limit alone can be kept, both together cannot."""
+    problem = Problem(TINY_LAYER, TINY_ACCELERATOR, "edp")
+    costs = problem.look(problem.space.sample(20_000, 0)).costs
+    fits = costs.feasible
+    latency = float(costs.latency_cycles[fits].min())
+    energy = float(costs.energy_nj[fits].min())
+    tight = {"max_latency_cycles": latency, "max_energy_nj": energy}
+    both = fits & (costs.latency_cycles <= latency) & (costs.energy_nj <= energy)
+    if both.any():
+        pytest.skip("one mapping is best in both")
+    limited = Problem(TINY_LAYER, TINY_ACCELERATOR, "edp", limits=tight)
+    found = baselines.load("optimal").search(limited, 100, 0)
+    assert found.proof is not None
+    assert found.proof.status == "empty"
+    assert np.isinf(found.best_value)
+
+
+def test_an_answer_beside_a_proof() -> None:
+    optimal = of_proof(2.0, Proof(None, 2.0, 2.0, "optimal"))
+    assert (optimal.optimal, optimal.gap) == (True, 0.0)
+    open_end = of_proof(3.0, Proof(None, 3.0, 2.0, "timeout"))
+    assert (open_end.optimal, open_end.gap, open_end.proven) == (False, 0.5, False)
+    nothing = of_proof(math.inf, Proof(None, math.inf, math.inf, "empty"))
+    assert (nothing.empty, nothing.gap) == (True, math.inf)
