@@ -13,8 +13,8 @@ import numpy as np
 
 import baselines
 from baselines import Optimal, OptimalConfig, SearchResult, can_prove
+from common import IntArray
 from maestro_env import BudgetExhausted, Evaluation, MapSpaceError, Problem
-from maestro_env.map_space import IntArray
 
 PROPOSALS = 16
 """Proposals of the trained agents for a first value."""

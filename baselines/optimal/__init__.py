@@ -4,9 +4,9 @@
 bound, which the cost model offers, is at or above the best value. See docs/bounds.md.
 """
 
+from baselines.optimal.optimal_search import Optimal, OptimalConfig
 from baselines.optimal.proof import Counts, Progress, Proof, ProveError
 from baselines.optimal.proving import can_prove, prove
-from baselines.optimal.optimal_search import Optimal, OptimalConfig
 from baselines.optimal.structure_space import StructureSpace
 from baselines.optimal.tree import Tree
 
