@@ -44,18 +44,23 @@ class LoopOrders:
             axis=1,
         )
 
-    def actions(self, which: IntArray, boxes: Boxes) -> list[IntArray]:
-        """For each structure, ``(n, P)`` actions of all its different orders."""
+    def actions(self, which: IntArray, boxes: Boxes) -> IntArray:
+        """``(n, P)`` actions of structures, each with all its different orders."""
         plain = self._structures.actions(which, boxes)
         masks = self.iterating(which, boxes)
         found = []
-        for action, (outer, inner) in zip(plain, masks.tolist(), strict=True):
+        pairs, group = np.unique(masks, axis=0, return_inverse=True)
+        for number, (outer, inner) in enumerate(pairs.tolist()):
+            rows = plain[group.ravel() == number]
             first, second = self._levels[0].different(outer), self._levels[1].different(inner)
-            actions = np.repeat(action[None], len(first) * len(second), axis=0)
-            actions[:, self._levels[0].columns] = np.repeat(first, len(second), axis=0)
-            actions[:, self._levels[1].columns] = np.tile(second, (len(first), 1))
+            each = len(first) * len(second)
+            actions = np.repeat(rows, each, axis=0)
+            outer_part = np.repeat(first, len(second), axis=0)
+            inner_part = np.tile(second, (len(first), 1))
+            actions[:, self._levels[0].columns] = np.tile(outer_part, (len(rows), 1))
+            actions[:, self._levels[1].columns] = np.tile(inner_part, (len(rows), 1))
             found.append(actions)
-        return found
+        return np.concatenate(found)
 
 
 class LevelOrders:

@@ -176,7 +176,7 @@ class Solver:
                 return
             part, sets = sets.take(slice(0, size)), sets.take(slice(size, None))
             size = min(2 * size, STRUCTURES)
-            self.look(np.concatenate(self._orders.actions(part.which, part.boxes)))
+            self.look(self._orders.actions(part.which, part.boxes))
             self.counts.structures += len(part)
             if self.tree is not None:
                 self.tree.close(part.ids)

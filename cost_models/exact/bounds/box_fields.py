@@ -28,4 +28,5 @@ FIRST_LEAD: Final = 18  # elements of the busiest PE in the first outer step, at
 FIRST_INNER_LEAD: Final = 19  # elements of the busiest PE
 FIRST_INNER_SPAN: Final = 20  # what all PEs cover
 TILE: Final = 21  # scratch: a tile whose size is asked for
-BOX_FIELDS: Final = 22
+HOLDERS: Final = 22  # PEs side by side that ever work, at least
+BOX_FIELDS: Final = 23

@@ -199,7 +199,7 @@ _SOURCES = (
         "box_clock",
         "box_rows",
     ),
-    *("box_traffic", "box_phases", "box_value"),
+    *("box_traffic", "box_phases", "box_rounding", "box_value"),
 )
 bound_boxes = _entry(
     source_stamp(

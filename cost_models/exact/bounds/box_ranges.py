@@ -15,6 +15,7 @@ from cost_models.exact.bounds.box_fields import (
     FIRST_LEAD,
     FIRST_PLACES,
     FIRST_SPAN,
+    HOLDERS,
     INNER_HIGH,
     INNER_LOW,
     LEAD,
@@ -183,6 +184,8 @@ def fill_ranges(
     low, high = work[OUTER_LOW, d], work[OUTER_HIGH, d]
     work[OUTER_STEPS, d] = math.ceil(n / min(high * units, n))
     work[CLUSTER_TILES, d] = math.ceil(n / high)
+    working = min(members, math.ceil(low / work[INNER_HIGH, d]))
+    work[HOLDERS, d] = max(1.0, min(units, math.floor(n / high))) * working
     if low == high:
         fill_decided(d, n, work)
         work[RAGGED, d] = ragged_share(

@@ -25,6 +25,7 @@ from cost_models.exact.bounds.bound_problem import (
 )
 from cost_models.exact.bounds.box_fields import (
     FIRST_PLACES,
+    HOLDERS,
     OUTER_LOW,
     OUTER_STEPS,
     PLACES,
@@ -49,7 +50,8 @@ STREAM: Final = 0  # distinct elements over the NoC in every inner step
 STREAM_PE: Final = 1  # what PEs receive (or give) then
 KEPT: Final = 2  # distinct elements once per outer step
 KEPT_PE: Final = 3
-FLOWS: Final = 4
+ONCE_PE: Final = 4  # every element once to each PE that ever works with it
+FLOWS: Final = 5
 SLIDING: Final = 3
 NOTHING: Final = 3  # in place of the tensor that stays: the innermost loop is coupled to all
 
@@ -107,9 +109,12 @@ def fill_flows(
                 flows[STREAM_PE, tensor] *= work[PLACES, d]
                 flows[KEPT, tensor] *= work[OUTER_STEPS, d]
                 flows[KEPT_PE, tensor] *= work[FIRST_PLACES, d]
+                flows[ONCE_PE, tensor] *= work[HOLDERS, d]
+    flows[ONCE_PE, IN] *= unique_rows(facts, 0) * unique_rows(facts, 1)
     if taps_move:
-        flows[:, IN] = 0.0
-        flows[:, SLIDING] = 0.0
+        for row in range(ONCE_PE):
+            flows[row, IN] = 0.0
+            flows[row, SLIDING] = 0.0
         return
     again = input_stays_through(flags, facts, moves, work)
     flows[STREAM, SLIDING] = flows[STREAM, IN] * kept_area(rows, NOC_ROWS, again)

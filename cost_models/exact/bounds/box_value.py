@@ -23,10 +23,12 @@ from cost_models.exact.bounds.box_clock import COMPUTE, FILL, dram_cycles, noc_c
 from cost_models.exact.bounds.box_fields import RAGGED
 from cost_models.exact.bounds.box_phases import inner_phases, may_iterate, outer_phases
 from cost_models.exact.bounds.box_prices import SCALE
+from cost_models.exact.bounds.box_rounding import rounding
 from cost_models.exact.bounds.box_traffic import (
     KEPT,
     KEPT_PE,
     NOTHING,
+    ONCE_PE,
     SLIDING,
     STREAM,
     STREAM_PE,
@@ -101,12 +103,14 @@ def noc_flow(
         least: What crosses DRAM's boundary; no less crosses the NoC.
         flows: Flows of the box.
     """
+    once = max(least, flows[ONCE_PE, tensor])
     if tensor == stays:
         noc = (1 - held) * flows[KEPT, tensor] + held * least
-        return max(noc, least), (1 - held) * flows[KEPT_PE, tensor] + held * least
+        pe = (1 - held) * flows[KEPT_PE, tensor] + held * once
+        return max(noc, least), max(pe, once)
     column = SLIDING if tensor == IN and stays == FILTER else tensor
     noc = max((1 - ragged) * flows[STREAM, column] + ragged * least, least)
-    return noc, max((1 - ragged) * flows[STREAM_PE, column] + ragged * least, noc)
+    return noc, max((1 - ragged) * flows[STREAM_PE, column] + ragged * once, noc, once)
 
 
 @inner_function
@@ -159,6 +163,7 @@ def fill_outer(
         ):
             any_loop = True
             outer[stays, 0] = dram_cycles(facts, dram, stays, clock)
+            outer[stays, 0] += rounding(facts, flags, stays, work)
             if stays != NOTHING:
                 phases = outer_phases(facts, flags, stays, dram, clock, work, rows, traffic)
                 outer[stays, 0] = max(outer[stays, 0], phases)
@@ -169,7 +174,13 @@ def fill_outer(
 
 @inner_function
 def bound_held(
-    facts: Floats, flags: Ints, dram: Floats, clock: Floats, outer: Floats, prices: Floats
+    facts: Floats,
+    flags: Ints,
+    dram: Floats,
+    flows: Floats,
+    clock: Floats,
+    outer: Floats,
+    prices: Floats,
 ) -> float:
     """Bound where no inner loop iterates: the NoC carries at least what DRAM's boundary does."""
     best = math.inf
@@ -178,8 +189,8 @@ def bound_held(
             continue
         energy = outer[stays, 1]
         for tensor in range(3):
-            price = prices[NOC + tensor] + prices[PE + tensor]
-            energy += price * dram[stays, tensor]
+            energy += prices[NOC + tensor] * dram[stays, tensor]
+            energy += prices[PE + tensor] * max(dram[stays, tensor], flows[ONCE_PE, tensor])
         cycles = max(clock[COMPUTE], outer[stays, 0])
         best = min(best, objective(facts, flags, clock[FILL] + cycles, energy, prices))
     return best
@@ -264,7 +275,7 @@ def bound_value(
     """
     best = math.inf
     if all_held(facts, flags, still, work):
-        best = bound_held(facts, flags, dram, clock, outer, prices)
+        best = bound_held(facts, flags, dram, flows, clock, outer, prices)
     for stays in range(4):
         loops = moves & loops_beside(flags, stays)
         if loops == 0:
