@@ -77,7 +77,7 @@ class Solver:
     @property
     def enough(self) -> float:
         """A bound from which on a box is of no interest."""
-        return self.value * (1 - self.gap) * (1 - ROUNDING)
+        return self.value / (1 + self.gap) * (1 - ROUNDING)
 
     @property
     def bound(self) -> float:

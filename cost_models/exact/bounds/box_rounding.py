@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from common.jit import inner_function
+from common import inner_function
 from cost_models.exact.bounds.bound_problem import (
     ACTIVE,
     BANDWIDTH,
