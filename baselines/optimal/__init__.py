@@ -4,6 +4,16 @@
 bound, which the cost model offers, is at or above the best value. See docs/bounds.md.
 """
 
+from baselines.optimal.known_optima import (
+    OptimaError,
+    Optimum,
+    check_entry,
+    known_optimum,
+    optimum_of,
+    problem_key,
+    read_optima,
+    write_optima,
+)
 from baselines.optimal.optimal_search import Optimal, OptimalConfig
 from baselines.optimal.proof import Counts, Progress, Proof, ProveError
 from baselines.optimal.proving import can_prove, prove
@@ -12,13 +22,21 @@ from baselines.optimal.tree import Tree
 
 __all__ = [
     "Counts",
+    "OptimaError",
     "Optimal",
     "OptimalConfig",
+    "Optimum",
     "Progress",
     "Proof",
     "ProveError",
     "StructureSpace",
     "Tree",
     "can_prove",
+    "check_entry",
+    "known_optimum",
+    "optimum_of",
+    "problem_key",
     "prove",
+    "read_optima",
+    "write_optima",
 ]
