@@ -97,6 +97,14 @@ TimeoutOption = Annotated[
         show_default="none; after another search: as long as it took",
     ),
 ]
+CertificateOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--certificate",
+        metavar="FILE",
+        help="Write the proof into this file; `mapper validate --certificate FILE` checks it.",
+    ),
+]
 MaxMemoryOption = Annotated[
     float | None,
     typer.Option(help="Of the methods auto and optimal: memory of the proof, in MB."),

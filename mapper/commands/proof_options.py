@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mapper.commands.options import OptionError
@@ -20,10 +21,37 @@ TIMED = 1_000_000
 
 @dataclass(frozen=True)
 class After:
-    """The proof that follows a search, see :func:`mapper.standing.standing`."""
+    """The proof that follows a search, see :func:`mapper.standing.standing`.
+
+    Args:
+        gap: Share above the optimum at which it stops.
+        timeout: Time after which it stops [s].
+        certificate: File to write the proof into, if any.
+    """
 
     gap: float
     timeout: float | None
+    certificate: Path | None = None
+
+
+def check_certificate_file(path: Path, network: str | None, problem: ProblemSpec) -> None:
+    """Check that a certificate can be made and written, before anything is searched.
+
+    Raises:
+        OptionError: A network is searched, or the model offers no bounds.
+        OutputError: The folder cannot be written to.
+    """
+    import baselines
+    from mapper.output import check_writable
+
+    if network is not None:
+        raise OptionError("--certificate: a certificate is of one layer; give --layer L")
+    reason = baselines.can_prove(problem.build())
+    if reason is not None:
+        raise OptionError(f"--certificate: {reason}")
+    if path.is_dir():
+        raise OptionError(f"--certificate {path}: is a folder; expected a file's name")
+    check_writable(path.parent, "--certificate")
 
 
 def check_proof(gap: float, timeout: float | None, max_memory: float | None) -> None:

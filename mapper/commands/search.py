@@ -12,6 +12,7 @@ from mapper.commands import completion
 from mapper.commands.options import (
     MOST_SAMPLES,
     AcceleratorOption,
+    CertificateOption,
     CostModelOption,
     DataflowOption,
     GapOption,
@@ -109,6 +110,7 @@ def search(
     gap: GapOption = 0.0,
     timeout: TimeoutOption = None,
     max_memory: MaxMemoryOption = None,
+    certificate: CertificateOption = None,
     no_proof: Annotated[
         bool,
         typer.Option("--no-proof", help="Do not say how far the answer is from the optimum."),
@@ -161,7 +163,12 @@ def search(
     import baselines
     import cost_models
     import layers
-    from mapper.commands.proof_options import After, budget_and_options, check_proof
+    from mapper.commands.proof_options import (
+        After,
+        budget_and_options,
+        check_certificate_file,
+        check_proof,
+    )
     from mapper.commands.search_layer import search_layer
     from mapper.methods import chosen_method
     from mapper.output import check_writable
@@ -212,6 +219,8 @@ def search(
         "seed": seed,
         "options": options,
     }
+    if certificate is not None:
+        check_certificate_file(certificate, network, spec_of(first, first.name))
     if network is not None:
         from mapper.commands.search_network import search_network  # and with it the store
 
@@ -233,7 +242,7 @@ def search(
     assert layer is not None
     spec = spec_of(first, layer).complete()
     _check_agents(baselines.load(what["method"], **options), spec)
-    after = None if no_proof else After(gap, timeout)
+    after = After(gap, timeout, certificate) if certificate or not no_proof else None
     search_layer(SearchRun(spec, **what), store, out, as_json, after)
 
 

@@ -50,6 +50,8 @@ def search_layer(
             print_json(result_values(found, standing))
         elif standing is not None and found.best is not None:
             print_standing(standing, found.problem)
+    if found is not None and after is not None and after.certificate is not None:
+        _certify(found, standing, after)
     for error in (failure, fault):
         if error is not None:
             raise error
@@ -78,6 +80,20 @@ def _standing(found: Found, after: After) -> Standing | None:
     if found.interrupted or found.empty is not None:
         return None
     return standing(found, after.gap, after.timeout)
+
+
+def _certify(found: Found, standing: Standing | None, after: After) -> None:
+    """Prove the best value known once more, and write down how."""
+    from baselines import prove
+    from mapper.certificate import make_certificate, write_certificate
+
+    assert after.certificate is not None
+    better = None if standing is None else standing.mapping
+    start = better or (None if found.best is None else found.best[0])
+    proof = prove(found.problem, start=start, gap=after.gap, timeout=after.timeout, record=True)
+    write_certificate(after.certificate, make_certificate(found.run.problem, proof))
+    size = after.certificate.stat().st_size
+    tell(f"wrote {after.certificate} ({size:,} B); check it with mapper validate --certificate")
 
 
 def _search_here(

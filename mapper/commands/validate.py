@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mapper.commands.options import DEFAULT_STORE, JsonFlag, StoreOption
+from mapper.commands.options import DEFAULT_STORE, JsonFlag, OptionError, StoreOption
 
 
 def validate(
@@ -15,9 +16,24 @@ def validate(
         typer.Argument(help="Number of a run, or how its key begins; all if absent."),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            "--certificate",
+            metavar="FILE",
+            help="Check a proof that `mapper search --certificate` wrote, instead of a store.",
+        ),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Evaluate every stored best mapping again; exit code 1 if one does not hold."""
+    """Evaluate every stored best mapping again, or check a proof; exit code 1: it does not hold."""
+    if certificate is not None:
+        if run is not None:
+            raise OptionError("--certificate: got a run too, expected one of them")
+        from mapper.commands.validate_certificate import validate_certificate
+
+        validate_certificate(certificate, as_json)
+        return
     from mapper.show.run_tables import shown_best
     from mapper.verdicts import validate as check
     from runs import Store, StoredRun, print_json, say

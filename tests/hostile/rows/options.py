@@ -40,6 +40,12 @@ ROWS = [
     Row("mapper search -l mlp.2 --timeout -1", "--timeout: got -1, expected seconds"),
     Row("mapper search -l mlp.2 --timeout inf", "--timeout: got inf"),
     Row("mapper search -l mlp.2 --max-memory 1", "--max-memory: got 1, expected MB"),
+    Row("mapper search --network mlp --certificate x", "a certificate is of one layer"),
+    Row("mapper search -l mlp.2 --cost-model maestro --certificate x", "offers no lower bounds"),
+    Row("mapper search -l mlp.2 --certificate .", "is a folder; expected a file's name"),
+    Row("mapper validate --certificate x", "x: not found; expected a certificate"),
+    Row("mapper validate --certificate x", "damaged or no certificate", files={"x": "PK"}),
+    Row("mapper validate 3 --certificate x", "got a run too", files={"x": "PK"}),
     Row(f"{MLP} --max-memory 100", "only auto and optimal take it, not random"),
     Row(
         "mapper search -l mlp.2 --method optimal --cost-model maestro",

@@ -1,0 +1,72 @@
+"""``mapper validate --certificate``: whether a proof holds."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from runs import print_json, say
+
+if TYPE_CHECKING:
+    from mapper.certificate import Certificate, Checked
+
+
+def validate_certificate(path: Path, as_json: bool) -> None:
+    """Check a certificate and say what it proves; exit code 1 where it does not hold.
+
+    Raises:
+        CertificateError: It cannot be read.
+    """
+    from mapper.certificate import CertificateError, check_certificate, read_certificate
+
+    certificate = read_certificate(path)
+    checked: Checked | None = None
+    fault = ""
+    try:
+        checked = check_certificate(certificate)
+    except CertificateError as error:
+        fault = str(error)
+    if as_json:
+        print_json(_values(certificate, checked, fault))
+    elif checked is None:
+        say(f"✗ {path}: {fault}")
+    else:
+        say(f"✓ {path}: {_claim(certificate)}")
+        say(
+            f"  {checked.boxes:,} boxes: {checked.ruled_out:,} ruled out by their bounds, "
+            f"{checked.settled:,} structures evaluated in {checked.evaluated:,} mappings; together "
+            f"all {checked.size:,} mappings of the space ({checked.seconds:.2f} s)"
+        )
+    if checked is None:
+        raise typer.Exit(1)
+
+
+def _claim(certificate: Certificate) -> str:
+    """What a certificate says, in one sentence."""
+    from common import engineering
+    from maestro_env import Objective
+
+    spec = certificate.problem
+    what = f"{spec.objective} of {spec.layer_name} on {spec.accelerator_name}"
+    if not math.isfinite(certificate.value):
+        return f"{what}: no mapping is feasible"
+    value = engineering(certificate.value, Objective.parse(spec.objective).unit, digits=6)
+    if certificate.gap < 1e-9:
+        return f"{what}: {value} is the optimum"
+    return f"{what}: {value} is at most {100 * certificate.gap:.3g} % above the optimum"
+
+
+def _values(certificate: Certificate, checked: Checked | None, fault: str) -> dict[str, Any]:
+    found = {} if checked is None else vars(checked)
+    return {
+        "holds": checked is not None,
+        "fault": fault,
+        "value": certificate.value,
+        "bound": certificate.bound,
+        "gap": certificate.gap,
+        "size": certificate.size,
+        **{name: found.get(name) for name in ("boxes", "ruled_out", "settled", "evaluated")},
+    }
