@@ -15,6 +15,8 @@ from mapper.pretrained.turns import Turn, all_turns
 from mapper.pretrained.view import STATE_FEATURES, State, View, arrange, begin, look, take
 
 Int64Array = NDArray[np.int64]
+TINY = np.float32(1e-30)
+"""No noise is infinite."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,8 @@ class Decision:
         turn: The decision.
         view: What the rows saw.
         scores: ``(B, C)``, -inf where a choice is not legal.
-        picks: ``(B, C)`` choices by rank; the first is the one taken, of an order all count.
+        picks: ``(B, C)`` loops by rank, the outermost first; of a decision that is no order,
+            ``(B, 1)`` the choice taken.
     """
 
     turn: Turn
@@ -107,10 +110,15 @@ class Proposer:
             found = scores(self.weights, turn.kind, view.context, view.choices, view.legal)
             # Gumbel's noise makes the ranking a draw: of one choice by softmax, of an order by
             # Plackett and Luce's model (Yellott, 1977)
-            noise = rng.gumbel(size=found.shape).astype(np.float32)
+            waits = rng.standard_exponential(found.shape, np.float32)
+            noise = -np.log(np.maximum(waits, TINY))
             if greedy is not None:
                 noise[greedy] = 0.0
-            picks = np.argsort(-(found + noise), axis=1, kind="stable")
+            noisy = found + noise
+            if turn.is_order:
+                picks = np.argsort(-noisy, axis=1, kind="stable")
+            else:
+                picks = np.argmax(noisy, axis=1)[:, None]
             self._carry_out(turn, tables, rows, view, picks, state)
             if keep:
                 decisions.append(Decision(turn, view, found, picks))

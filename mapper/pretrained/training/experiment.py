@@ -23,8 +23,8 @@ AGENTS = "agents.safetensors"
 """The finished agents, in the run's folder."""
 VALIDATIONS = 24
 """How often agents are measured during a training, evenly over its steps."""
-STEPS_PER_CPU_MINUTE = 230
-"""Steps that a processor of the reference machine does in a minute, all stages together."""
+CPU_MINUTES = 15
+"""Processor time that the default schedule takes at most on the reference machine [min]."""
 
 
 def schedule_of(cpu_minutes: float) -> Schedule:
@@ -37,8 +37,7 @@ def schedule_of(cpu_minutes: float) -> Schedule:
         raise PretrainedError(
             f"--cpu-minutes: got {cpu_minutes}, expected a number above 0, such as 15"
         )
-    plan = Schedule()
-    return plan.scaled(cpu_minutes * STEPS_PER_CPU_MINUTE / plan.steps)
+    return Schedule().scaled(cpu_minutes / CPU_MINUTES)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ from cost_models import CostModel, MappingBatch
 from maestro_env import Problem
 from mapper.pretrained.proposer import Proposer
 from mapper.pretrained.tables import Tables
-from mapper.pretrained.training.random_problems import RandomProblem, draw
 from mapper.pretrained.training.sampling import Batch
 from mapper.pretrained.view import State
 
+EXPERT_BLOCK = 50
+"""Problems searched at a time."""
 KEPT = 8
 """Best mappings kept per problem."""
 SHARPNESS = 0.02
@@ -56,58 +57,38 @@ class ExpertMemory:
 
     def state_dict(self) -> list[dict[str, Any]]:
         """As arrays and plain values."""
-        from layers import to_fields
-
         return [
-            {
-                "problems": [
-                    [to_fields(p.layer), p.accelerator.to_dict(), p.objective]
-                    for p in batch.problems
-                ],
-                "best": batch.best,
-                "which": which,
-                "state": list(state),
-                "weight": weight,
-            }
+            {**batch.state_dict(), "which": which, "state": list(state), "weight": weight}
             for batch, which, state, weight in self.blocks
         ]
 
     def load_state_dict(self, blocks: list[dict[str, Any]], model: CostModel) -> None:
         """The blocks of :meth:`state_dict`."""
-        from cost_models import Accelerator
-        from layers import from_fields
-
-        self.blocks = []
-        for block in blocks:
-            problems = []
-            for fields, chip, objective in block["problems"]:
-                values = dict(fields)
-                layer = from_fields(values.pop("name"), values.pop("kind"), values)
-                problems.append(RandomProblem(layer, Accelerator.from_dict(chip), objective))
-            batch = Batch.of(problems, model)
-            batch.best = block["best"]
-            state = State(*block["state"])
-            self.blocks.append((batch, block["which"], state, block["weight"]))
+        self.blocks = [
+            (
+                Batch.from_state(block, model),
+                block["which"],
+                State(*block["state"]),
+                block["weight"],
+            )
+            for block in blocks
+        ]
 
 
 def search_experts(
     memory: ExpertMemory, count: int, samples: int, model: CostModel, rng: np.random.Generator
 ) -> int:
     """Fill the memory by a genetic algorithm on random problems; returns samples spent."""
-    spent = 0
-    while count > 0:
-        problems = [draw(rng) for _ in range(min(count, 50))]
-        count -= len(problems)
-        batch = Batch.of(problems, model)
-        found = []
-        for number in range(len(problems)):
-            top = _Top()
-            problem = _problem(batch, number)
-            problem.on_evaluate = top.take
-            baselines.load("ga").search(problem, samples, int(rng.integers(2**31)))
-            spent += problem.samples
-            found.append((number, problem, top))
-        _keep(memory, batch, found)
+    batch = Batch.random(count, model, rng)
+    spent, found = 0, []
+    for number in range(count):
+        top = _Top()
+        problem = _problem(batch, number)
+        problem.on_evaluate = top.take
+        baselines.load("ga").search(problem, samples, int(rng.integers(2**31)))
+        spent += problem.samples
+        found.append((number, problem, top))
+    _keep(memory, batch, found)
     return spent
 
 

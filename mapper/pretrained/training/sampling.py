@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models import CostModel
+from cost_models import Accelerator, CostModel
+from layers import from_fields, to_fields
 from maestro_env import MapSpace, Objective
 from mapper.pretrained.cases import case_of
 from mapper.pretrained.proposer import Proposals, Proposer
@@ -48,6 +50,25 @@ class Batch:
     def random(cls, count: int, model: CostModel, rng: np.random.Generator) -> Batch:
         """Fresh random problems."""
         return cls.of([draw(rng) for _ in range(count)], model)
+
+    def state_dict(self) -> dict[str, Any]:
+        """As arrays and plain values."""
+        problems = [
+            [to_fields(p.layer), p.accelerator.to_dict(), p.objective] for p in self.problems
+        ]
+        return {"problems": problems, "best": self.best}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], model: CostModel) -> Batch:
+        """The problems of :meth:`state_dict`."""
+        problems = []
+        for fields, chip, objective in state["problems"]:
+            values = dict(fields)
+            layer = from_fields(values.pop("name"), values.pop("kind"), values)
+            problems.append(RandomProblem(layer, Accelerator.from_dict(chip), objective))
+        batch = cls.of(problems, model)
+        batch.best = state["best"]
+        return batch
 
     def propose(
         self, proposer: Proposer, samples: int, rng: np.random.Generator, *, keep: bool = False

@@ -14,12 +14,16 @@ class Schedule:
     A stage is counted in steps, so that a seed gives the same agents on any machine.
 
     Args:
-        explore_steps: Policy gradient from untrained agents.
+        explore_steps: Policy gradient from untrained agents; none by default, as imitation teaches
+            the same in less time.
         imitate_steps: Imitation of the best mappings found, while new ones are being found.
         refine_steps: Policy gradient again, with a little imitation beside it.
         problems: Random problems a policy-gradient step.
         samples: Proposals per problem.
-        expert_problems: Problems whose best mappings are searched before imitation begins.
+        blocks: Blocks of `problems` kept at hand; a policy-gradient step takes one of them.
+        visits: Steps after which a fresh block takes the place of the oldest: how often, in the
+            mean, the agents meet a problem.
+        expert_problems: Problems whose best mappings are searched as imitation begins.
         expert_samples: Samples of such a search.
         refresh_every: Imitation steps between two rounds of expert iteration.
         refresh_problems: Problems a round.
@@ -33,29 +37,32 @@ class Schedule:
         hidden: Width of the networks.
     """
 
-    explore_steps: int = 900
-    imitate_steps: int = 2400
-    refine_steps: int = 1100
+    explore_steps: int = 0
+    imitate_steps: int = 5200
+    refine_steps: int = 2200
     problems: int = 48
     samples: int = 16
-    expert_problems: int = 600
-    expert_samples: int = 3000
-    refresh_every: int = 200
+    blocks: int = 12
+    visits: int = 6
+    expert_problems: int = 1800
+    expert_samples: int = 2000
+    refresh_every: int = 80
     refresh_problems: int = 60
-    imitation_batch: int = 192
+    imitation_batch: int = 256
     learning_rate: float = 1.5e-3
     imitation_rate: float = 1.5e-3
-    refine_rate: float = 5e-4
-    entropy: float = 0.02
-    entropy_floor: float = 0.002
-    beside: float = 0.1
+    refine_rate: float = 1e-3
+    entropy: float = 0.03
+    entropy_floor: float = 0.01
+    beside: float = 0.3
     hidden: int = HIDDEN
 
     def scaled(self, share: float) -> Schedule:
         """The same stages, each `share` times as long."""
         values = asdict(self)
         for name in ("explore_steps", "imitate_steps", "refine_steps", "expert_problems"):
-            values[name] = max(1, round(values[name] * share))
+            least = min(1, values[name])
+            values[name] = max(least, round(values[name] * share))
         return Schedule(**values)
 
     @property

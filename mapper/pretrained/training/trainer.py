@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from cost_models import CostModel
 from mapper.pretrained.network import Weights, fresh
 from mapper.pretrained.proposer import Proposer
-from mapper.pretrained.training.experts import ExpertMemory, improve, search_experts
-from mapper.pretrained.training.sampling import Batch, group_advantage
+from mapper.pretrained.training.experts import EXPERT_BLOCK, ExpertMemory, improve, search_experts
+from mapper.pretrained.training.pool import Pool
+from mapper.pretrained.training.sampling import group_advantage
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.torch_networks import Networks, pack
 from runs import pack_generator, unpack_generator
@@ -41,6 +42,7 @@ class Trainer:
         self.optimiser = torch.optim.Adam(self.networks.parameters(), lr=schedule.learning_rate)
         self.proposer = Proposer(self.networks.weights(), sees)
         self.memory = ExpertMemory()
+        self.pool = Pool()
         self.done = 0
         self.calls = 0
         self.cpu_s = 0.0
@@ -66,7 +68,7 @@ class Trainer:
 
     def _gradient_step(self, rate: float, share: float, beside: float) -> dict[str, float]:
         plan = self.schedule
-        batch = Batch.random(plan.problems, self.model, self.rng)
+        batch = self.pool.draw(plan, self.model, self.rng)
         proposals = batch.propose(self.proposer, plan.samples, self.rng, keep=True)
         values = batch.values(proposals)
         self.calls += len(values)
@@ -90,9 +92,11 @@ class Trainer:
 
     def _imitation_step(self, place: int) -> dict[str, float]:
         plan = self.schedule
-        if not len(self.memory):
+        searched = place * EXPERT_BLOCK
+        if searched < plan.expert_problems:
+            count = min(EXPERT_BLOCK, plan.expert_problems - searched)
             self.calls += search_experts(
-                self.memory, plan.expert_problems, plan.expert_samples, self.model, self.rng
+                self.memory, count, plan.expert_samples, self.model, self.rng
             )
         elif place % plan.refresh_every == 0:
             self.calls += improve(
@@ -126,6 +130,7 @@ class Trainer:
             "optimiser": self.optimiser.state_dict(),
             "generator": pack_generator(self.rng),
             "memory": self.memory.state_dict(),
+            "pool": self.pool.state_dict(),
             "done": self.done,
             "calls": self.calls,
             "cpu_s": self.cpu_s,
@@ -137,6 +142,7 @@ class Trainer:
         self.optimiser.load_state_dict(state["optimiser"])
         unpack_generator(self.rng, state["generator"])
         self.memory.load_state_dict(state["memory"], self.model)
+        self.pool.load_state_dict(state["pool"], self.model)
         self.done, self.calls, self.cpu_s = state["done"], state["calls"], state["cpu_s"]
 
 
