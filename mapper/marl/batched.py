@@ -26,6 +26,8 @@ from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space
 from mapper.marl.policy_transfer import NamedPolicies, adopt, hand_on, warm
 from mapper.marl.ppo import PPO, Transitions
 from mapper.marl.proposals import Choices, Proposals
+from mapper.pretrained.mapping import propose_actions
+from mapper.pretrained.weights import NONE, agents_of
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -93,6 +95,8 @@ class BatchedLearner:
             else:
                 if config.warm_start:
                     self.start = warm(self.named, config.warm_start, self.rng)
+                elif config.pretrained != NONE and config.elites:
+                    self.start = self._proposed(config.pretrained, config.proposed)
                 if config.shared_policy:
                     adopt(self.named, config.shared_policy)
             try:
@@ -260,6 +264,13 @@ class BatchedLearner:
 
     def _scattered(self, count: int) -> Choices:
         return self.worlds.scattered(self.policies, count, self.rng)
+
+    def _proposed(self, pretrained: str, count: int) -> IntArray:
+        """What trained agents propose for the first population, the likeliest first."""
+        agents = agents_of(pretrained, self.problem.cost_model.name)
+        if agents is None:
+            return self.start
+        return propose_actions(agents, [self.problem], count, self.rng)[0][:, self.columns]
 
     def _free(self, count: int) -> Choices:
         figures = self.elites.figures[0] if len(self.elites.values) else np.zeros(OBSERVATION)

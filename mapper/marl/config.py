@@ -58,6 +58,9 @@ class MarlConfig:
         own_choice: Agents observe the current choices of their own parameters too.
         autoregressive: An agent chooses its parameters one after the other, each head seeing the
             choices made before its own; otherwise they are independent given the observation.
+        pretrained: Agents whose proposals the search starts from (docs/pretrained.md): ``"auto"``
+            for those that come with the package, ``"none"``, or a file of ``mapper pretrain``.
+        proposed: How many of their proposals are in the first population.
         warm_start: A checkpoint whose policies are the first ones.
         shared_policy: A file of policies that many searches train in turn, read at the start (once
             it exists) and written at the end; its agents are used instead of `agents`.
@@ -99,6 +102,8 @@ class MarlConfig:
     avoid_repeats: bool = True
     own_choice: bool = False
     autoregressive: bool = False
+    pretrained: str = "auto"
+    proposed: int = 32
     warm_start: str = ""
     shared_policy: str = ""
     checkpoint: str = ""
@@ -116,6 +121,7 @@ class MarlConfig:
             acting=self.acting,
             greed=self.greed,
             proposals=self.proposals,
+            proposed=self.proposed,
             checkpoint_every=self.checkpoint_every,
         )
         check_shares(

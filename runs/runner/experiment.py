@@ -34,6 +34,7 @@ class Experiment(ABC):
             :class:`runs.Autosave`.
         counts: What the budget counts, such as ``"samples"``.
         patience: Why nothing may move at first, for the person who waits.
+        before_first: What is said while there is no best value yet.
         seed: The seed.
         budget: How much it may use, in its own unit (samples, episodes).
     """
@@ -42,6 +43,7 @@ class Experiment(ABC):
     continues: ClassVar[bool] = False
     counts: ClassVar[str] = "samples"
     patience: ClassVar[str] = ""
+    before_first: ClassVar[str] = "nothing feasible yet"
     seed: int
     budget: int
 

@@ -171,10 +171,11 @@ class Rate:
 def standing_parts(progress: Progress, experiment: Experiment, per_s: float) -> tuple[str, ...]:
     """How a run stands, the most important first."""
     unit = experiment.counts
-    best = "nothing feasible yet" if progress.best is None else experiment.standing(progress.best)
+    best = progress.best
+    found = experiment.before_first if best is None else experiment.standing(best)
     parts = [
         f"{progress.done:,} of {experiment.budget:,} {unit}",
-        best,
+        found,
         f"{per_s:,.0f} {unit}/s",
     ]
     if progress.infeasible is not None:

@@ -53,6 +53,8 @@ class Pretraining(Experiment):
 
     kind: ClassVar[str] = "pretraining"
     continues: ClassVar[bool] = True
+    counts: ClassVar[str] = "steps"
+    before_first: ClassVar[str] = "nothing measured yet in the last stage"
 
     cost_model: str = "exact"
     schedule: Schedule = field(default_factory=Schedule)
@@ -68,6 +70,10 @@ class Pretraining(Experiment):
     def name(self) -> str:
         """Cost model and length."""
         return f"agents for {self.cost_model}, {self.budget} steps, seed {self.seed}"
+
+    def standing(self, best: float) -> str:
+        """The validation's score as a ratio."""
+        return f"{np.exp(best):.3f} x the best known on held-out problems"
 
     def spec(self) -> Mapping[str, Any]:
         """See :class:`Experiment`."""
