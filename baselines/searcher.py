@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
@@ -174,6 +175,10 @@ class BaseSearcher(ABC):
     def __repr__(self) -> str:
         options = ", ".join(f"{key}={value!r}" for key, value in asdict(self.config).items())
         return f"{type(self).__name__}({options})"
+
+    def doubts(self, problem: Problem) -> Sequence[str]:
+        """What the user should know before this search of a problem, a sentence each."""
+        return ()
 
     def search(
         self, problem: Problem, budget: int, seed: int, recorded: tuple[Any, Any] | None = None

@@ -117,6 +117,13 @@ class SearchRun(Experiment):
             searcher.search(problem, min(self.budget, samples), self.seed)
         _warm.add((self.method, self.problem.cost_model))
 
+    def doubts(self, problem: Problem) -> Sequence[str]:
+        """What the user should know before the search, a sentence each."""
+        import baselines
+
+        known = getattr(baselines.load(self.method, **self.options), "doubts", None)
+        return known(problem) if known else ()
+
     def standing(self, best: float) -> str:
         """See :meth:`Experiment.standing`."""
         from maestro_env import Objective

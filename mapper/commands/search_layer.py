@@ -30,7 +30,7 @@ def search_layer(
     from mapper.show.standing_lines import print_standing
 
     problem = run.problem.build()
-    for doubt in problem.doubts:
+    for doubt in (*problem.doubts, *run.doubts(problem)):
         tell(f"warning: {doubt}")
     if not as_json:
         tell(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -27,6 +28,14 @@ class Marl(BaseSearcher):
         super().__init__(**options)
         if self.config.learner == "rllib":
             RllibConfig.of(self.config)  # says now which options that learner does not have
+
+    def doubts(self, problem: Problem) -> Sequence[str]:
+        """What the pre-trained agents were not trained for."""
+        from mapper.pretrained.cases import doubts_of
+
+        config = self.config
+        begins = config.elites and not config.warm_start and config.learner == "batched"
+        return doubts_of(config.pretrained, problem) if begins else ()
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         require("torch", self.name, "rl")

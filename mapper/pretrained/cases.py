@@ -5,6 +5,7 @@ from __future__ import annotations
 from cost_models import CostModel
 from maestro_env import MapSpace, Objective, Problem
 from mapper.pretrained.tables import OBJECTIVE_WEIGHTS, Case
+from mapper.pretrained.weights import agents_of
 
 TRAINED_PES = (8, 8192)
 TRAINED_L1 = (32, 16 << 10)
@@ -48,8 +49,29 @@ def outside_training(problem: Problem) -> list[str]:
         found.append(
             f"objective {problem.objective.name} (trained: {', '.join(OBJECTIVE_WEIGHTS)})"
         )
-    if problem.space.filters != "whole" or problem.space.co_search:
+    space = problem.space
+    if space.filters != "whole" or space.co_search or space.dataflow or space.only:
         found.append("options of the map space (trained: the default space)")
     if problem.limits:
         found.append("limits on figures (trained: none)")
     return found
+
+
+def doubts_of(pretrained: str, problem: Problem) -> list[str]:
+    """What the user should know before agents propose for a problem, a sentence each.
+
+    Args:
+        pretrained: The agents' option; ``none`` has no doubts.
+        problem: What they propose for.
+
+    Raises:
+        PretrainedError: There is no such file of agents, or it is none.
+    """
+    agents = agents_of(pretrained, problem.cost_model.name)
+    if agents is None:
+        return []
+    found = outside_training(problem)
+    trained = str(agents.card.get("cost_model", problem.cost_model.name))
+    if trained != problem.cost_model.name:
+        found.append(f"cost model {problem.cost_model.name} (trained: {trained})")
+    return [f"the pre-trained agents never met {'; '.join(found)}"] if found else []

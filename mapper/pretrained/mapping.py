@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maestro_env import Problem
+from cost_models import MappingBatch
+from maestro_env import MapSpace, MapSpaceError, Problem
 from mapper.pretrained.cases import case_of
 from mapper.pretrained.proposer import Proposer
 from mapper.pretrained.tables import tabulate
@@ -31,8 +34,9 @@ def propose_actions(
         rng: Randomness.
 
     Returns:
-        For each problem ``(n, P)`` canonical actions of its space, ``1 <= n <= count``: fewer where
-        the agents are so sure that no more came out.
+        For each problem ``(n, P)`` canonical actions of its space, ``n <= count``: fewer where
+        the agents are so sure that no more came out. Where a space narrows the loop orders,
+        theirs are drawn from it, and none may be left.
     """
     tables = tabulate([case_of(p.space, p.objective, p.cost_model) for p in problems])
     drawn = 1 if count == 1 else SPARE * count
@@ -42,7 +46,22 @@ def propose_actions(
     found = []
     for number, problem in enumerate(problems):
         rows = np.arange(number * drawn, (number + 1) * drawn)
-        actions = problem.space.encode(proposals.mappings(rows))
+        actions = _encoded(problem.space, proposals.mappings(rows), rng)
         _, first = np.unique(actions, axis=0, return_index=True)
         found.append(actions[np.sort(first)[:count]])
     return found
+
+
+def _encoded(
+    space: MapSpace, mappings: MappingBatch, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Mappings as actions; of a space without their loop orders, with orders drawn from it."""
+    with contextlib.suppress(MapSpaceError):
+        return space.encode(mappings)
+    orders = space.decode(space.sample(len(mappings), rng)).orders
+    kept = []
+    for row in range(len(mappings)):
+        one = replace(mappings.take(np.array([row])), orders=orders[row : row + 1])
+        with contextlib.suppress(MapSpaceError):
+            kept.append(space.encode(one))
+    return np.concatenate(kept) if kept else np.empty((0, len(space.nvec)), np.int64)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from baselines import BaseSearcher, Capabilities, SearcherError
 from maestro_env import Problem
+from mapper.pretrained.cases import doubts_of
 
 BATCH = 64
 IDLE_ROUNDS = 4
@@ -34,6 +36,10 @@ class ZeroShot(BaseSearcher):
     Config = ZeroShotConfig
     capabilities = Capabilities(guided=False)
     config: ZeroShotConfig
+
+    def doubts(self, problem: Problem) -> Sequence[str]:
+        """What the agents were not trained for."""
+        return doubts_of(self.config.pretrained, problem)
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         from mapper.pretrained.mapping import propose_actions

@@ -190,3 +190,19 @@ def test_a_reunion_begins_with_the_bests_of_every_epoch():
             assert elites[0] == best
         else:
             assert spent > 0
+
+
+def test_a_search_begins_with_what_pretrained_agents_propose():
+    firsts = []
+    for method in ("zero-shot", "marl", "marl:pretrained=none"):
+        problem = Problem("mobilenetv2.2", "edge", "edp")
+        asked = []
+        problem.on_evaluate = lambda actions, evaluation, kept=asked: kept.append(actions)
+        name, _, option = method.partition(":")
+        options = dict([option.split("=")]) if option else {}
+        baselines.load(name, **options).search(problem, 48, 3)
+        firsts.append(np.concatenate(asked))
+    proposed, marl, cold = firsts
+    np.testing.assert_array_equal(proposed[0], marl[0])
+    assert (cold[0] != marl[0]).any()
+    assert len(np.unique(marl, axis=0)) == 48

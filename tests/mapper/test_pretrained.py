@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import baselines
 import cost_models
 import layers
 from cost_models import Accelerator
@@ -200,3 +201,33 @@ def test_layers_with_batch_and_groups_have_decisions_of_their_own(untrained):
     actions = propose_actions(untrained, [problem], 8, np.random.default_rng(0))[0]
     tiles = problem.space.decode(actions).tiles[:, :, DIMS.index("N")]
     assert tiles.max() > 1
+
+
+OPTIONS = [
+    {"filters": "free"},
+    {"orders": "permutation"},
+    {"tiles": "divisors"},
+    {"co_search": ("num_pes",)},
+    {"dataflow": "nvdla"},
+    {"dataflow": "tpu"},
+    {"only": {"outer_parallel": ["K"], "cluster_size": [16]}},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_agents_propose_in_spaces_that_they_were_not_trained_in(untrained, options):
+    chip = Accelerator.preset("edge")
+    space = MapSpace(layers.network("mobilenetv2")[2], chip, **options)
+    problem = Problem("mobilenetv2.2", chip, "edp", "exact", space)
+    actions = propose_actions(untrained, [problem], 8, np.random.default_rng(0))[0]
+    assert len(actions)
+    assert np.isfinite(problem.evaluate(actions).values).all()
+    untrained_for = {"filters", "co_search", "dataflow", "only"}
+    assert bool(outside_training(problem)) == (options.keys() <= untrained_for)
+
+
+def test_a_problem_for_agents_of_another_cost_model_is_doubted():
+    searcher = baselines.load("zero-shot")
+    assert not searcher.doubts(Problem("mobilenetv2.2", "edge", "edp"))
+    (doubt,) = searcher.doubts(Problem("mobilenetv2.2", "edge", "edp", "maestro"))
+    assert "cost model maestro (trained: exact)" in doubt
