@@ -17,7 +17,9 @@ from mapper.pretrained.tables import tabulate
 from mapper.pretrained.weights import Agents
 
 SPARE = 2
-"""Proposals drawn for each one wanted, as some come out alike."""
+"""Proposals drawn for each one wanted, as some come out alike and the judge picks."""
+LEAST = 32
+"""Proposals drawn at least, so that the judge has something to pick from."""
 
 
 def propose_actions(
@@ -25,7 +27,7 @@ def propose_actions(
 ) -> list[NDArray[np.int64]]:
     """Different mappings that the agents propose for each problem.
 
-    The first is made of every agent's likeliest choices, the others are drawn.
+    Those come first that the judge expects most of.
 
     Args:
         agents: Trained agents.
@@ -39,13 +41,10 @@ def propose_actions(
         theirs are drawn from it, and none may be left.
     """
     tables = tabulate([case_of(p.space, p.objective, p.cost_model) for p in problems])
-    drawn = 1 if count == 1 else SPARE * count
-    which = np.repeat(np.arange(len(problems)), drawn)
-    greedy = np.tile(np.arange(drawn) == 0, len(problems))
-    proposals = Proposer(agents.weights, agents.sees).propose(tables, which, rng, greedy=greedy)
+    drawn = max(LEAST, SPARE * count)
+    proposals, order = Proposer(agents.weights, agents.sees).best_first(tables, drawn, rng)
     found = []
-    for number, problem in enumerate(problems):
-        rows = np.arange(number * drawn, (number + 1) * drawn)
+    for rows, problem in zip(order, problems, strict=True):
         actions = _encoded(problem.space, proposals.mappings(rows), rng)
         _, first = np.unique(actions, axis=0, return_index=True)
         found.append(actions[np.sort(first)[:count]])

@@ -1,8 +1,11 @@
-"""The agents' networks in NumPy: a pointer that scores each choice from its features.
+"""The networks in NumPy: the agents' pointers, which score each choice, and the judge.
 
 A kind of parameter has one network, whatever the dimension: the context goes through two hidden
 layers to a query and a direct weight per feature; a choice's score is ``v . relu(W f + query) +
 f . direct`` (a pointer network's additive attention, Vinyals et al., 2015).
+
+The judge predicts the logarithms of latency and energy of finished mappings, up to a constant of
+the problem. It tells which proposal to offer first; no cost model is asked.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import compiled
+from mapper.pretrained.judge_view import JUDGE_FEATURES
 from mapper.pretrained.turns import KINDS
 from mapper.pretrained.view import CHOICE_FEATURES, CONTEXT_FEATURES
 
@@ -40,7 +44,15 @@ def shapes(hidden: int = HIDDEN) -> dict[str, tuple[int, ...]]:
         "choice.weight": (CHOICE_FEATURES, POINTER),
         "pointer": (POINTER,),
     }
-    return {f"{kind}.{name}": shape for kind in KINDS for name, shape in one.items()}
+    found = {f"{kind}.{name}": shape for kind in KINDS for name, shape in one.items()}
+    return found | {
+        "judge.hidden1.weight": (JUDGE_FEATURES, hidden),
+        "judge.hidden1.bias": (hidden,),
+        "judge.hidden2.weight": (hidden, hidden),
+        "judge.hidden2.bias": (hidden,),
+        "judge.out.weight": (hidden, 2),
+        "judge.out.bias": (2,),
+    }
 
 
 def fresh(rng: np.random.Generator, hidden: int = HIDDEN) -> Weights:
@@ -74,18 +86,14 @@ def scores(
     Returns:
         ``(B, C)`` float32, -inf where a choice is not legal.
     """
-
-    def layer(name: str, x: Float32Array) -> Float32Array:
-        return _affine(x, weights[f"{kind}.{name}.weight"], weights[f"{kind}.{name}.bias"])
-
-    hidden = np.maximum(layer("context1", context), 0)
-    hidden = np.maximum(layer("context2", hidden), 0)
+    hidden = np.maximum(_affine(weights, f"{kind}.context1", context), 0)
+    hidden = np.maximum(_affine(weights, f"{kind}.context2", hidden), 0)
     out = np.full(legal.shape, -np.inf, np.float32)
     _point(
         choices,
         legal,
-        layer("query", hidden),
-        layer("direct", hidden),
+        _affine(weights, f"{kind}.query", hidden),
+        _affine(weights, f"{kind}.direct", hidden),
         weights[f"{kind}.choice.weight"],
         weights[f"{kind}.pointer"],
         out,
@@ -93,15 +101,31 @@ def scores(
     return out
 
 
-def _affine(x: Float32Array, weight: Float32Array, bias: Float32Array) -> Float32Array:
-    """``x @ weight + bias``, a few rows at a time.
+def judged(weights: Weights, seen: Float32Array) -> Float32Array:
+    """What the judge expects of finished mappings.
+
+    Args:
+        weights: All networks.
+        seen: ``(B, JUDGE_FEATURES)``.
+
+    Returns:
+        ``(B, 2)`` logs of latency and energy, up to a constant of the problem.
+    """
+    hidden = np.maximum(_affine(weights, "judge.hidden1", seen), 0)
+    hidden = np.maximum(_affine(weights, "judge.hidden2", hidden), 0)
+    return _affine(weights, "judge.out", hidden)
+
+
+def _affine(weights: Weights, name: str, x: Float32Array) -> Float32Array:
+    """A linear layer, a few rows at a time.
 
     So small, a product stays on one thread of the BLAS: waking others costs more than it saves.
     """
+    weight = weights[f"{name}.weight"]
     y = np.empty((len(x), weight.shape[1]), np.float32)
     for low in range(0, len(x), ROWS):
         np.matmul(x[low : low + ROWS], weight, out=y[low : low + ROWS])
-    y += bias
+    y += weights[f"{name}.bias"]
     return y
 
 

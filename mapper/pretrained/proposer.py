@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models import MappingBatch
-from mapper.pretrained.network import Weights, scores
+from mapper.pretrained.judge_view import look_at_whole
+from mapper.pretrained.network import Weights, judged, scores
 from mapper.pretrained.tables import D, Tables
 from mapper.pretrained.turns import Turn, all_turns
 from mapper.pretrained.view import STATE_FEATURES, State, View, arrange, begin, look, take
@@ -123,6 +124,30 @@ class Proposer:
             if keep:
                 decisions.append(Decision(turn, view, found, picks))
         return Proposals(rows, state, tuple(decisions))
+
+    def best_first(
+        self, tables: Tables, drawn: int, rng: np.random.Generator
+    ) -> tuple[Proposals, Int64Array]:
+        """Proposals for every problem, those first that the judge expects most of.
+
+        Each problem's first draw is made of every agent's likeliest choices.
+
+        Args:
+            tables: `M` problems.
+            drawn: Proposals per problem.
+            rng: Randomness.
+
+        Returns:
+            ``M * drawn`` proposals, and ``(M, drawn)`` rows of them, each problem's in its order.
+        """
+        problems = len(tables.pes)
+        greedy = np.tile(np.arange(drawn) == 0, problems)
+        which = np.repeat(np.arange(problems), drawn)
+        proposals = self.propose(tables, which, rng, greedy=greedy)
+        seen = look_at_whole(tables, which, proposals.state)
+        expected = (judged(self.weights, seen) * tables.weights[which]).sum(axis=1)
+        order = np.argsort(expected.reshape(problems, drawn), axis=1, kind="stable")
+        return proposals, order + drawn * np.arange(problems)[:, None]
 
     @staticmethod
     def _carry_out(

@@ -38,6 +38,7 @@ class Tables(NamedTuple):
         counts: ``(M, TURNS)`` choices of each decision; of an order, the loops that can iterate.
         values: ``(M, TURNS, C)`` dimensions, PEs, tiles or loops that the choices stand for.
         features: ``(M, PROBLEM_FEATURES)`` float32, the problem as the agents see it.
+        weights: ``(M, 2)`` exponents of latency and energy in the objective.
     """
 
     extents: Int64Array
@@ -50,6 +51,7 @@ class Tables(NamedTuple):
     counts: Int64Array
     values: Int64Array
     features: Float32Array
+    weights: Float32Array
 
 
 class Case(NamedTuple):
@@ -97,7 +99,10 @@ def tabulate(cases: Sequence[Case]) -> Tables:
         for level, buffer in enumerate(_buffers(case)):
             capacity[row, level], own[row, level], bits[row, level] = buffer
     features = np.array([_features(case) for case in cases], np.float32)
-    return Tables(extents, window, coupling, pes, capacity, own, bits, count, values, features)
+    weights = np.array([case.weights for case in cases], np.float32)
+    return Tables(
+        extents, window, coupling, pes, capacity, own, bits, count, values, features, weights
+    )
 
 
 def _window(layer: Layer) -> tuple[int, int, int, int]:

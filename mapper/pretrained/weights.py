@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from common import atomic_write
 from layers import DIMS
+from mapper.pretrained.judge_view import JUDGE_FEATURES
 from mapper.pretrained.network import Weights, hidden_width, shapes
 from mapper.pretrained.turns import TURNS
 from mapper.pretrained.view import CHOICE_FEATURES, CONTEXT_FEATURES, STATE_FEATURES
 
-VERSION = 1
+VERSION = 2
 """Raised whenever features, turns or networks change their meaning."""
 AUTO, NONE = "auto", "none"
 
@@ -103,7 +104,7 @@ def _check(path: Path, arrays: Weights, sees: Any) -> None:
 
 def _format() -> str:
     """What makes two files of agents compatible."""
-    return f"{VERSION}:{DIMS}:{CONTEXT_FEATURES}:{CHOICE_FEATURES}"
+    return f"{VERSION}:{DIMS}:{CONTEXT_FEATURES}:{CHOICE_FEATURES}:{JUDGE_FEATURES}"
 
 
 @lru_cache(maxsize=8)

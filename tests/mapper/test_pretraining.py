@@ -56,7 +56,7 @@ def test_policy_gradient_learns():
 
 
 def median_log_value(batch, trainer):
-    values = batch.values(batch.propose(trainer.proposer, 12, np.random.default_rng(5)))
+    values = batch.price(batch.propose(trainer.proposer, 12, np.random.default_rng(5))).values
     values = np.where(np.isfinite(values), values, np.nan).reshape(16, 12)
     with np.errstate(all="ignore"):
         return float(np.nanmean(np.nanmedian(np.log(values), axis=1)))

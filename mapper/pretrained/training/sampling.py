@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,18 @@ from mapper.pretrained.tables import Case, Tables, tabulate
 from mapper.pretrained.training.random_problems import RandomProblem, draw
 
 FloatArray = NDArray[np.float64]
+
+
+class Prices(NamedTuple):
+    """What `B` proposals cost; inf where infeasible.
+
+    Args:
+        values: ``(B,)`` objective values.
+        figures: ``(B, 2)`` latency [cycles] and energy [nJ].
+    """
+
+    values: FloatArray
+    figures: FloatArray
 
 
 @dataclass
@@ -77,9 +89,11 @@ class Batch:
         which = np.repeat(np.arange(len(self.problems)), samples)
         return proposer.propose(self.tables, which, rng, keep=keep)
 
-    def values(self, proposals: Proposals) -> FloatArray:
-        """``(B,)`` objective values; inf where infeasible. Lowers `best` where one is lower."""
-        found = np.full(len(proposals.which), np.inf)
+    def price(self, proposals: Proposals) -> Prices:
+        """What proposals cost. Lowers `best` where one is lower."""
+        found = Prices(
+            np.full(len(proposals.which), np.inf), np.full((len(proposals.which), 2), np.inf)
+        )
         for number, problem in enumerate(self.problems):
             rows = np.flatnonzero(proposals.which == number)
             if len(rows) == 0:
@@ -87,8 +101,9 @@ class Batch:
             costs = self.model.evaluate_batch(
                 problem.layer, problem.accelerator, proposals.mappings(rows)
             )
-            found[rows] = Objective.parse(problem.objective).values(costs)
-            self.best[number] = min(self.best[number], found[rows].min())
+            found.values[rows] = Objective.parse(problem.objective).values(costs)
+            found.figures[rows] = np.stack([costs.latency_cycles, costs.energy_nj], axis=1)
+            self.best[number] = min(self.best[number], found.values[rows].min())
         return found
 
 

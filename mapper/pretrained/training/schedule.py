@@ -17,7 +17,7 @@ class Schedule:
         explore_steps: Policy gradient from untrained agents; none by default, as imitation teaches
             the same in less time.
         imitate_steps: Imitation of the best mappings found, while new ones are being found.
-        refine_steps: Policy gradient again, with a little imitation beside it.
+        refine_steps: Policy gradient, with a little imitation beside it; the judge learns here.
         problems: Random problems a policy-gradient step.
         samples: Proposals per problem.
         blocks: Blocks of `problems` kept at hand; a policy-gradient step takes one of them.
@@ -38,8 +38,8 @@ class Schedule:
     """
 
     explore_steps: int = 0
-    imitate_steps: int = 5200
-    refine_steps: int = 2200
+    imitate_steps: int = 2500
+    refine_steps: int = 3200
     problems: int = 48
     samples: int = 16
     blocks: int = 12

@@ -117,6 +117,14 @@ class Networks(nn.Module):
         """The parameters as NumPy arrays (views of them)."""
         return {name: self._at(name).detach().numpy() for name in self._names}
 
+    def agents(self) -> list[nn.Parameter]:
+        """The agents' parameters."""
+        return [p for name, p in self.named_parameters() if not name.startswith("judge")]
+
+    def judge(self) -> list[nn.Parameter]:
+        """The judge's parameters."""
+        return [p for name, p in self.named_parameters() if name.startswith("judge")]
+
     def _at(self, name: str) -> Tensor:
         parameter: Tensor = getattr(self, _legal_name(name))
         return parameter
@@ -147,6 +155,27 @@ class Networks(nn.Module):
                 chosen = _plackett_luce(found, part.legal)
             total = total.index_add(0, part.row, chosen)
         return Likelihood(total, entropies / max(decisions, 1))
+
+    def judge_loss(self, seen: Tensor, figures: Tensor, samples: int) -> Tensor:
+        """How far the judge is from the figures, within each problem.
+
+        Args:
+            seen: ``(M * samples, JUDGE_FEATURES)``, problem by problem.
+            figures: ``(M * samples, 2)`` latency and energy; inf where infeasible.
+            samples: Proposals per problem.
+
+        Returns:
+            Mean squared error of the logarithms, each problem's mean taken off both.
+        """
+        hidden = torch.relu(self._layer("judge.hidden1", seen))
+        hidden = torch.relu(self._layer("judge.hidden2", hidden))
+        expected = self._layer("judge.out", hidden).view(-1, samples, 2)
+        given = figures.view(-1, samples, 2)
+        feasible = torch.isfinite(given).all(-1, keepdim=True)
+        error = torch.where(feasible, expected - torch.log(torch.where(feasible, given, 1.0)), 0.0)
+        count = feasible.sum(1, keepdim=True).clamp(min=1)
+        error = torch.where(feasible, error - error.sum(1, keepdim=True) / count, 0.0)
+        return error.square().sum() / feasible.sum().clamp(min=1)
 
 
 def _softmax(found: Tensor, owner: Tensor, taken: Tensor, size: int) -> tuple[Tensor, Tensor]:

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from cost_models import CostModel
+from mapper.pretrained.judge_view import look_at_whole
 from mapper.pretrained.network import Weights, fresh
 from mapper.pretrained.proposer import Proposer
 from mapper.pretrained.training.experts import EXPERT_BLOCK, ExpertMemory, improve, search_experts
@@ -70,13 +71,18 @@ class Trainer:
         plan = self.schedule
         batch = self.pool.draw(plan, self.model, self.rng)
         proposals = batch.propose(self.proposer, plan.samples, self.rng, keep=True)
-        values = batch.values(proposals)
+        values, figures = batch.price(proposals)
         self.calls += len(values)
         advantage = group_advantage(values, plan.samples, batch.best)
         likely = self.networks.likelihood(pack(proposals.decisions), len(values))
         gain = (torch.from_numpy(advantage).float() * likely.total).mean()
         bonus = plan.entropy + (plan.entropy_floor - plan.entropy) * share
         loss = -gain - bonus * likely.entropy
+        seen = look_at_whole(batch.tables, proposals.which, proposals.state)
+        judge_loss = self.networks.judge_loss(
+            torch.from_numpy(seen), torch.from_numpy(figures).float(), plan.samples
+        )
+        loss = loss + judge_loss
         if beside:
             loss = loss + beside * self._imitation_loss(plan.imitation_batch // 2)
         self._descend(loss, rate)
@@ -86,6 +92,7 @@ class Trainer:
             "stage": 1.0 if beside == 0 else 3.0,
             "loss": float(loss.detach()),
             "entropy": float(likely.entropy.detach()),
+            "judge": float(judge_loss.detach()),
             "infeasible": float(1 - feasible.mean()),
             "above_best": float(np.median(values[feasible] / known)),
         }
@@ -120,7 +127,8 @@ class Trainer:
             group["lr"] = rate
         self.optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(self.networks.parameters(), 1.0)
+        for part in (self.networks.agents(), self.networks.judge()):
+            torch.nn.utils.clip_grad_norm_(part, 1.0)
         self.optimiser.step()
 
     def state_dict(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 import baselines
 from cost_models import CostModel
 from maestro_env import Problem
+from mapper.pretrained.mapping import SPARE
 from mapper.pretrained.proposer import Proposer
 from mapper.pretrained.training.random_problems import RandomProblem, draw
 from mapper.pretrained.training.sampling import Batch
@@ -54,10 +55,8 @@ class Validation:
         """
         rng = np.random.default_rng(seed)
         most = max(COUNTS)
-        which = np.repeat(np.arange(len(self.batch.problems)), most)
-        greedy = np.tile(np.arange(most) == 0, len(self.batch.problems))
-        proposals = proposer.propose(self.batch.tables, which, rng, greedy=greedy)
-        values = self.batch.values(proposals).reshape(-1, most)
+        proposals, order = proposer.best_first(self.batch.tables, SPARE * most, rng)
+        values = self.batch.price(proposals).values[order[:, :most]]
         self.reference = np.minimum(self.reference, values.min(axis=1))
         found = {"infeasible": float(np.mean(~np.isfinite(values)))}
         for count in COUNTS:

@@ -1,0 +1,107 @@
+"""What the judge sees of finished mappings (compiled).
+
+The agents choose in turn and never see the whole. The judge does: the problem, all choices, and how
+often the loop orders make each tensor move.
+"""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from common.jit import compiled, inner_function
+from mapper.pretrained.tables import PROBLEM_FEATURES, D, Tables
+from mapper.pretrained.turns import INNER, OUTER
+from mapper.pretrained.view import (
+    STATE_FEATURES,
+    State,
+    l2_box,
+    log,
+    see_state,
+    tensor_elements,
+    up,
+)
+
+PER_LEVEL: Final = D + 7
+JUDGE_FEATURES: Final = PROBLEM_FEATURES + STATE_FEATURES + 2 * PER_LEVEL + 1
+
+
+def look_at_whole(tables: Tables, which: NDArray[np.int64], state: State) -> NDArray[np.float32]:
+    """``(B, JUDGE_FEATURES)`` what the judge sees of finished mappings.
+
+    Args:
+        tables: The problems.
+        which: ``(B,)`` problem of each mapping.
+        state: The mappings.
+    """
+    out = np.empty((len(which), JUDGE_FEATURES), np.float32)
+    _see_whole(tables, which, state, out)
+    return out
+
+
+@compiled
+def _see_whole(tables: Tables, which: Any, state: State, out: Any) -> None:
+    box = np.empty(D, np.int64)
+    steps = np.empty((2, D), np.int64)
+    sizes = np.empty((2, 3))
+    for row in range(len(which)):
+        problem = which[row]
+        cluster = state.cluster[row]
+        clusters = max(tables.pes[problem] // cluster, 1)
+        outer, inner = state.spread[row]
+        cycles = 0.0
+        for d in range(D):
+            n, wide, narrow = (
+                tables.extents[problem, d],
+                state.tiles[row, OUTER, d],
+                state.tiles[row, INNER, d],
+            )
+            steps[OUTER, d] = up(n, wide * (clusters if d == outer else 1))
+            steps[INNER, d] = up(wide, narrow * (cluster if d == inner else 1))
+            cycles += log(steps[OUTER, d] * steps[INNER, d] * narrow)
+        l2_box(box, state.tiles[row, OUTER], outer, clusters, tables.extents[problem])
+        coupling, window = tables.coupling[problem], tables.window[problem]
+        for tensor in range(3):
+            sizes[OUTER, tensor] = tensor_elements(tensor, box, coupling, window)
+            narrow_box = state.tiles[row, INNER]
+            sizes[INNER, tensor] = tensor_elements(tensor, narrow_box, coupling, window)
+        seen = out[row]
+        seen[:PROBLEM_FEATURES] = tables.features[problem]
+        place = PROBLEM_FEATURES
+        see_state(seen[place:], row, problem, tables, state, box)
+        place += STATE_FEATURES
+        for level in range(2):
+            _see_level(seen[place:], state.orders[row, level], steps[level], sizes[level], coupling)
+            place += PER_LEVEL
+        seen[place] = cycles
+
+
+@inner_function
+def _see_level(out: Any, order: Any, steps: Any, sizes: Any, coupling: Any) -> None:
+    """How the loops of a level move its tensors: places, visits, elements moved."""
+    loops = 0
+    for place in range(D):
+        loops += steps[order[place]] > 1
+    rank = 0
+    for place in range(D):
+        d = order[place]
+        out[d] = 0.0
+        if steps[d] > 1:
+            rank += 1
+            out[d] = rank / loops
+    moved = 0.0
+    for tensor in range(3):
+        visits = 1.0
+        until_last = 1.0
+        for place in range(D):
+            d = order[place]
+            visits *= steps[d]
+            if coupling[tensor, d] and steps[d] > 1:
+                until_last = visits
+        out[D + tensor] = log(until_last)
+        out[D + 3 + tensor] = log(until_last * sizes[tensor])
+        moved += until_last * sizes[tensor]
+    out[D + 6] = log(moved)
