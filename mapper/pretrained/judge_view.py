@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from common.jit import compiled, inner_function
+from common import compiled, inner_function
 from mapper.pretrained.tables import PROBLEM_FEATURES, D, Tables
 from mapper.pretrained.turns import INNER, OUTER
 from mapper.pretrained.view import (
