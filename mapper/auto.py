@@ -14,7 +14,7 @@ import numpy as np
 import baselines
 from baselines import Optimal, OptimalConfig, SearchResult, can_prove
 from common import IntArray
-from maestro_env import BudgetExhausted, Evaluation, MapSpaceError, Problem
+from maestro_env import BudgetExhausted, Evaluation, Problem
 
 PROPOSALS = 16
 """Proposals of the trained agents for a first value."""
@@ -31,9 +31,12 @@ class AutoConfig(OptimalConfig):
     Args:
         seconds: On a model that takes thousands of mappings a second, wall time of the search [s];
             0 leaves it to the budget.
+        pretrained: Agents whose proposals give the first value (docs/pretrained.md): ``"auto"`` for
+            those that come with the package, ``"none"``, or a file of ``mapper pretrain``.
     """
 
     seconds: float = 5.0
+    pretrained: str = "auto"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -67,7 +70,8 @@ class Auto(Optimal):
     def _first_value(
         self, problem: Problem, samples: int, seed: int, recorded: tuple[Any, Any] | None
     ) -> None:
-        proposals = proposed(problem, seed) if samples >= PROPOSALS else None
+        given = self.config.pretrained
+        proposals = proposed(problem, given, seed) if samples >= PROPOSALS else None
         if proposals is None:
             super()._first_value(problem, samples, seed, recorded)
             return
@@ -76,21 +80,20 @@ class Auto(Optimal):
             super()._first_value(problem, samples, seed, recorded)
 
 
-def proposed(problem: Problem, seed: int) -> IntArray | None:
-    """``(n, P)`` mappings that trained agents propose; None where they know no such problems."""
+def proposed(problem: Problem, pretrained: str, seed: int) -> IntArray | None:
+    """``(n, P)`` mappings that trained agents propose; None where they know no such problems.
+
+    Raises:
+        PretrainedError: `pretrained` is no file of agents.
+    """
     from mapper.pretrained.cases import outside_training
     from mapper.pretrained.mapping import propose_actions
     from mapper.pretrained.weights import agents_of
 
-    if outside_training(problem) or problem.space.only or problem.space.dataflow is not None:
+    agents = agents_of(pretrained, problem.cost_model.name)
+    if agents is None or outside_training(problem):
         return None
-    agents = agents_of("auto", problem.cost_model.name)
-    if agents is None:
-        return None
-    try:
-        return propose_actions(agents, [problem], PROPOSALS, np.random.default_rng(seed))[0]
-    except MapSpaceError:
-        return None
+    return propose_actions(agents, [problem], PROPOSALS, np.random.default_rng(seed))[0]
 
 
 def _slow(problem: Problem) -> bool:

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 MARL = ("marl", "marl-rllib")
 """Methods that have agents."""
+PRETRAINED = ("auto", "marl", "zero-shot")
+"""Methods that may begin with what pre-trained agents propose."""
 
 
 def search(
@@ -90,6 +92,14 @@ def search(
     ray_address: Annotated[
         str | None,
         typer.Option(help="Of the learner rllib: train on a Ray cluster, auto or HOST:PORT."),
+    ] = None,
+    pretrained: Annotated[
+        str | None,
+        typer.Option(
+            metavar="none|FILE",
+            help="Of auto, marl and zero-shot: agents of `mapper pretrain` to begin with, or none.",
+            show_default="those of the package",
+        ),
     ] = None,
     dataset: Annotated[
         int | None,
@@ -202,7 +212,7 @@ def search(
     if dataset is not None or count_dataset:
         options |= _of_marl(method, dataset=dataset or 0, count_dataset=count_dataset)
     chosen = chosen_method(method, has_agents=bool(options) or carry is not None)
-    options |= of_method
+    options |= _begun_by(pretrained, chosen) | of_method
     of_proof: dict[str, Any] = {"gap": gap, "timeout": timeout, "max_memory": max_memory}
     check_proof(gap, timeout, max_memory)
     if out is not None:
@@ -272,6 +282,26 @@ def _of_marl(method: str | None, *words: str | None, **options: Any) -> dict[str
         given = ", ".join("--" + name.replace("_", "-") for name in options)
         raise OptionError(f"{given}: only the method marl has agents, not {method}")
     return options
+
+
+def _begun_by(pretrained: str | None, method: str) -> dict[str, Any]:
+    """The option that names pre-trained agents, once their file is known to be good.
+
+    Raises:
+        OptionError: The method begins with none.
+        PretrainedError: The file holds no agents.
+    """
+    if pretrained is None:
+        return {}
+    if method not in PRETRAINED:
+        raise OptionError(
+            f"--pretrained: {method} begins without agents; expected it with one of the methods "
+            f"{', '.join(PRETRAINED)}"
+        )
+    from mapper.pretrained.weights import agents_of
+
+    agents_of(pretrained, "exact")
+    return {"pretrained": pretrained}
 
 
 def _on_ray(method: str | None, address: str, learner: Any) -> dict[str, Any]:
