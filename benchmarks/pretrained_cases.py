@@ -160,14 +160,14 @@ def main() -> None:
     spent = 0.0
     for number, case in enumerate(list(cases(given.set, given.cases))[:: given.every]):
         reference, source = references.of(case)
+        if not np.isfinite(reference):
+            continue  # no mapping of the default space fits
         problem = case.problem(given.cost_model)
         begin = time.process_time()
         actions = propose_actions(agents, [problem], max(COUNTS), np.random.default_rng(number))[0]
         spent += time.process_time() - begin
         values = problem.evaluate(actions).values
         best = np.minimum.accumulate(values)
-        if not np.isfinite(min(reference, best[-1])):
-            continue  # no mapping of the default space fits
         references.better(case, float(best[-1]))
         ratio = [best[min(count, len(best)) - 1] / min(reference, best[-1]) for count in COUNTS]
         curves.append(ratio)

@@ -1,4 +1,4 @@
-"""``mapper explain``: how a search's parameters evolved."""
+"""``mapper explain``: how a search's parameters evolved, or why agents propose a mapping."""
 
 from __future__ import annotations
 
@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mapper.commands.options import DEFAULT_STORE, JsonFlag, OptionError, StoreOption, picture_file
+from common import engineering
+from mapper.commands.options import (
+    DEFAULT_STORE,
+    AcceleratorOption,
+    JsonFlag,
+    ObjectiveOption,
+    OptionalLayer,
+    OptionError,
+    SeedOption,
+    StoreOption,
+    accelerator_of,
+    picture_file,
+)
 from runs import print_json, tell
 
 if TYPE_CHECKING:
@@ -15,18 +27,37 @@ if TYPE_CHECKING:
 
 
 def explain(
-    run: Annotated[str, typer.Argument(help="Number of a run, or how its key begins.")],
+    run: Annotated[
+        str | None,
+        typer.Argument(help="Number of a run, or how its key begins.", show_default=False),
+    ] = None,
     other: Annotated[
         str | None, typer.Option("--beside", help="A second run of the same layer to show too.")
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     plot: Annotated[Path | None, typer.Option(help="Draw the parameters into this file.")] = None,
+    layer: OptionalLayer = None,
+    objective: ObjectiveOption = "edp",
+    accelerator: AcceleratorOption = "edge",
+    pretrained: Annotated[
+        str,
+        typer.Option(help="Of --layer: agents of `mapper pretrain`; auto: those of the package."),
+    ] = "auto",
+    seed: SeedOption = 0,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show what each parameter of the best mapping was after so many samples, and when it settled.
+    """Show how the parameters of a run's best mapping settled, or why agents propose a mapping.
 
-    Agents stand side by side: a row a parameter, sorted by agent and by when it settled.
+    Of a run: what each parameter of the best mapping was after so many samples; agents stand side
+    by side, a row a parameter, sorted by agent and by when it settled. With --layer instead: the
+    decisions of the pre-trained agents' first proposal, with their probabilities and runners-up.
     """
+    if (run is None) == (layer is None):
+        raise OptionError("expected a run, or --layer L: one of them")
+    if layer is not None:
+        _explain_proposal(layer, objective, accelerator, pretrained, seed, as_json)
+        return
+    assert run is not None
     from mapper.evolution import of_run
     from mapper.show.evolution_table import print_evolution
     from runs import Store
@@ -48,6 +79,47 @@ def explain(
 
     save(draw({f"{stored.id} {stored.name}": evolution for stored, evolution in found}), plot)
     tell(f"wrote {plot}")
+
+
+def _explain_proposal(
+    layer: str, objective: str, accelerator: str, pretrained: str, seed: int, as_json: bool
+) -> None:
+    """Print the decisions of the agents' first proposal.
+
+    Raises:
+        OptionError: There are no agents.
+    """
+    from dataclasses import asdict
+
+    import numpy as np
+
+    import layers
+    from cost_models import MappingBatch
+    from maestro_env import Problem
+    from mapper.pretrained.cases import doubts_of
+    from mapper.pretrained.decisions import first_decisions
+    from mapper.pretrained.weights import agents_of
+    from mapper.show.decision_table import print_decisions
+
+    problem = Problem(layers.parse(layer), accelerator_of(accelerator), objective)
+    agents = agents_of(pretrained, problem.cost_model.name)
+    if agents is None:
+        raise OptionError(
+            f"--pretrained {pretrained}: there are no agents; expected a file of `mapper pretrain`"
+        )
+    for doubt in doubts_of(pretrained, problem):
+        tell(f"warning: {doubt}")
+    mapping, choices = first_decisions(agents, problem, np.random.default_rng(seed))
+    if as_json:
+        print_json({"mapping": mapping.to_dict(), "decisions": [asdict(c) for c in choices]})
+        return
+    batch = MappingBatch.from_mappings([mapping], problem.layer.extents)
+    value = float(problem.evaluate(problem.space.encode(batch)).values[0])
+    print_decisions(
+        f"First proposal for {problem.layer.name}, {objective} on {accelerator}",
+        choices,
+        f"{engineering(value, problem.objective.unit, digits=4)}, by the cost model\n",
+    )
 
 
 def _check_beside(runs: list[StoredRun]) -> None:

@@ -126,7 +126,7 @@ class Proposer:
         return Proposals(rows, state, tuple(decisions))
 
     def best_first(
-        self, tables: Tables, drawn: int, rng: np.random.Generator
+        self, tables: Tables, drawn: int, rng: np.random.Generator, *, keep: bool = False
     ) -> tuple[Proposals, Int64Array]:
         """Proposals for every problem, those first that the judge expects most of.
 
@@ -136,6 +136,7 @@ class Proposer:
             tables: `M` problems.
             drawn: Proposals per problem.
             rng: Randomness.
+            keep: Keep every decision.
 
         Returns:
             ``M * drawn`` proposals, and ``(M, drawn)`` rows of them, each problem's in its order.
@@ -143,7 +144,7 @@ class Proposer:
         problems = len(tables.pes)
         greedy = np.tile(np.arange(drawn) == 0, problems)
         which = np.repeat(np.arange(problems), drawn)
-        proposals = self.propose(tables, which, rng, greedy=greedy)
+        proposals = self.propose(tables, which, rng, greedy=greedy, keep=keep)
         seen = look_at_whole(tables, which, proposals.state)
         expected = (judged(self.weights, seen) * tables.weights[which]).sum(axis=1)
         order = np.argsort(expected.reshape(problems, drawn), axis=1, kind="stable")

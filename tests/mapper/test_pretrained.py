@@ -6,10 +6,12 @@ import pytest
 import baselines
 import cost_models
 import layers
-from cost_models import Accelerator
+from cost_models import Accelerator, MappingBatch
 from layers import DIMS, Layer
 from maestro_env import MapSpace, Objective, Problem
 from mapper.pretrained.cases import case_of, outside_training
+from mapper.pretrained.decisions import first_decisions
+from mapper.pretrained.judge_view import look_at_whole
 from mapper.pretrained.mapping import propose_actions
 from mapper.pretrained.network import fresh, scores
 from mapper.pretrained.proposer import Proposer
@@ -231,3 +233,30 @@ def test_a_problem_for_agents_of_another_cost_model_is_doubted():
     assert not searcher.doubts(Problem("mobilenetv2.2", "edge", "edp"))
     (doubt,) = searcher.doubts(Problem("mobilenetv2.2", "edge", "edp", "maestro"))
     assert "cost model maestro (trained: exact)" in doubt
+
+
+def test_every_decision_of_the_first_proposal_is_explained(untrained):
+    problem = Problem("mobilenetv2.2", "edge", "edp")
+    mapping, choices = first_decisions(untrained, problem, np.random.default_rng(0))
+    first = propose_actions(untrained, [problem], 16, np.random.default_rng(0))[0][:1]
+    batch = MappingBatch.from_mappings([mapping], problem.layer.extents)
+    np.testing.assert_array_equal(problem.space.encode(batch), first)
+    found = {choice.decision: choice for choice in choices}
+    assert found["outer_parallel"].chosen == mapping.parallel[0]
+    assert found["cluster_size"].chosen == str(mapping.cluster_size)
+    assert found["inner_tile_K"].chosen == str(mapping.tiles[1]["K"])
+    assert set(found["outer_order"].chosen) == set(found["outer_order"].runner_up)
+    for choice in choices:
+        assert choice.chosen != choice.runner_up
+        assert 0 < choice.probability + choice.runner_up_probability <= 1 + 1e-9
+
+
+def test_the_judge_sees_the_loop_orders(untrained):
+    problem = Problem("mobilenetv2.2", "edge", "edp")
+    tables = tabulate([case_of(problem.space, problem.objective, problem.cost_model)])
+    which = np.zeros(30, np.int64)
+    state = Proposer(untrained.weights).propose(tables, which, np.random.default_rng(0)).state
+    seen = look_at_whole(tables, which, state)
+    assert np.isfinite(seen).all()
+    turned = state._replace(orders=state.orders[:, :, ::-1].copy())
+    assert (look_at_whole(tables, which, turned) != seen).any(axis=1).mean() > 0.5

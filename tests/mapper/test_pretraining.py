@@ -7,6 +7,7 @@ torch = pytest.importorskip("torch", reason="needs the extra rl")
 
 import cost_models
 from mapper.cli import main
+from mapper.pretrained.judge_view import JUDGE_FEATURES
 from mapper.pretrained.training import experiment
 from mapper.pretrained.training.experiment import Pretraining, agents_file, schedule_of
 from mapper.pretrained.training.experts import ExpertMemory, improve
@@ -104,6 +105,7 @@ def test_a_stopped_training_ends_like_one_that_was_not(tmp_path):
 
 def test_the_command_trains_keeps_and_writes(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(experiment, "schedule_of", lambda minutes: TINY)
+    monkeypatch.setattr(experiment, "VALIDATION", (3, 60))
     out = tmp_path / "agents.safetensors"
     for _ in range(2):  # the second time nothing is left to do
         main_without_exit(["pretrain", "--out", str(out), "--seed", "0", "--seed", "1"])
@@ -134,3 +136,19 @@ def test_the_command_refuses_wrong_input(capsys, tmp_path):
             main(["pretrain", *words])
         assert ended.value.code == 2
     assert "expected" in capsys.readouterr().err
+
+
+def test_the_judge_learns_to_tell_proposals_apart():
+    plan = Schedule(explore_steps=60, problems=12, samples=8, hidden=24, learning_rate=4e-3)
+    trainer = Trainer(MODEL, plan, seed=0)
+    losses = [trainer.step()["judge"] for _ in range(plan.explore_steps)]
+    assert np.mean(losses[-15:]) < 0.6 * np.mean(losses[:5])
+
+
+def test_the_judge_compares_within_a_problem_and_skips_the_infeasible():
+    networks = Trainer(MODEL, TINY, seed=0).networks
+    seen = torch.zeros(6, JUDGE_FEATURES)
+    figures = torch.tensor([[1.0, 2.0], [1.0, 2.0], [torch.inf, torch.inf]]).repeat(2, 1)
+    assert networks.judge_loss(seen, figures, 3).item() < 1e-9  # alike but for a constant
+    figures[0, 0] = np.e  # one log apart: half above and half below the mean, of four rows
+    assert networks.judge_loss(seen, figures, 3).item() == pytest.approx(2 * 0.25 / 4)

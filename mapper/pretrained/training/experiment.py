@@ -23,6 +23,8 @@ AGENTS = "agents.safetensors"
 """The finished agents, in the run's folder."""
 VALIDATIONS = 24
 """How often agents are measured during a training, evenly over its steps."""
+VALIDATION = 80, 4000
+"""Held-out problems, and samples of the search that gives the reference of each."""
 CPU_MINUTES = 15
 """Processor time that the default schedule takes at most on the reference machine [min]."""
 
@@ -59,7 +61,7 @@ class Pretraining(Experiment):
     cost_model: str = "exact"
     schedule: Schedule = field(default_factory=Schedule)
     seed: int = 0
-    validation: tuple[int, int] = (80, 4000)
+    validation: tuple[int, int] = field(default_factory=lambda: VALIDATION)
 
     @property
     def budget(self) -> int:  # type: ignore[override]  # it follows from the schedule
