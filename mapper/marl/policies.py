@@ -148,8 +148,8 @@ class Policies(nn.Module):
 class Mixture:
     """What an acting agent draws from: its policy, neighbouring choices and any choice.
 
-    The current choice is masked, so an acting parameter always moves. The mixture is part of the
-    policy whose ratio PPO clips: its density is exact, no sample is off-policy.
+    The current choice is masked, so an acting parameter always moves. PPO clips the ratio of the
+    mixture's densities; that repeats are refused and a surrogate picks is not corrected for.
 
     Args:
         space: Parameters, choices and owners.

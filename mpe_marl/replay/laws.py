@@ -40,9 +40,9 @@ class Neighbor(Law):
     """Neighborhoods of random transitions, in the order they were written.
 
     For each random ``i`` the transitions ``i-n .. i+n`` without ``i`` itself, until the batch is
-    full ("Towards Efficient Multi-Agent Learning Systems", Algorithm 1). The paper's two versions
-    differ where a neighborhood leaves the buffer: ``clip`` takes the end's transition instead,
-    ``skip`` takes nothing.
+    full ("Towards Efficient Multi-Agent Learning Systems", Algorithm 1). Where a
+    neighborhood leaves the buffer, the paper leaves those transitions out; so does ``skip``.
+    ``clip``, the default and no version of the paper's, takes the end's transition instead.
 
     Args:
         n: Neighbours on each side.
