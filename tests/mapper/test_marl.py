@@ -11,8 +11,7 @@ import pytest
 import baselines
 from baselines import SearcherError
 from cost_models import capabilities_of
-from maestro_env import BudgetExhausted, Problem
-from maestro_env.symmetry import keys
+from maestro_env import BudgetExhausted, Problem, nest_keys
 from mapper.clustering import Assignment, AssignmentError
 from mapper.clustering.library import nearest_layer, stored
 from mapper.marl.agents import choosing, resolve
@@ -73,7 +72,7 @@ def test_no_loop_nest_costs_a_second_sample():
     actions, _ = samples_of(baselines.load("marl"), 600)
     counted = problem()
     mappings = counted.space.decode(actions)
-    nests = keys(
+    nests = nest_keys(
         counted.layer, counted.accelerator, mappings, capabilities_of(counted.cost_model).symmetry
     )
     assert len(np.unique(nests)) == len(nests)
