@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import compiled
+from layers import DIMS
 
+TAPS = (DIMS.index("R"), DIMS.index("S"))
 LEAF = -1
 """Instead of a split: every dimension has one tile."""
 
@@ -43,7 +45,14 @@ def split_boxes(
 
 @compiled(nogil=True)
 def widest(box: Any, tiles: NDArray[np.float64]) -> int:
-    """The split of a box: the range of tiles with the largest ratio."""
+    """The split of a box: taps first, then the range of tiles with the largest ratio.
+
+    While a filter may be cut, windows may keep nearly everything, so that bounds say little.
+    """
+    for d in TAPS:
+        for level in range(2):
+            if box[2 * level + 1, d] > box[2 * level, d]:
+                return level * len(DIMS) + d
     found = LEAF
     most = 1.0
     dims = box.shape[1]

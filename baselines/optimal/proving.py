@@ -87,7 +87,7 @@ def prove(
     bounds = None if reason else _bounds(problem, space)
     if bounds is None:
         raise ProveError(f"problem: {reason}")
-    bounds.threads = threads
+    bounds.threads = 1
 
     def elapsed() -> float:
         return time.process_time() - began
@@ -99,6 +99,7 @@ def prove(
         gap=gap,
         deadline=np.inf if timeout is None else wall + timeout,
         max_memory=DEFAULT_MEMORY if max_memory is None else max_memory,
+        threads=threads,
         tree=Tree(len(space.structures)) if record else None,
     )
     if progress is not None:
@@ -127,6 +128,8 @@ def _first_value(problem: Problem, solver: Solver, start: Mapping | None) -> Non
     found = load("ga").search(problem.fork(), FIRST_SAMPLES, 0)
     if found.best_action is not None:
         solver.look(found.best_action[None])
+    if problem.space.filters == "free" and problem.layer.R * problem.layer.S > 1:
+        solver.take_part(*solver.space.whole_filters())
 
 
 def _status(solver: Solver, stop: Stop) -> Status:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -13,7 +15,7 @@ from baselines.optimal.boxes import LEAF, split_boxes
 from baselines.optimal.front import Front, Sets
 from baselines.optimal.loop_orders import LoopOrders
 from baselines.optimal.proof import Counts, Progress
-from baselines.optimal.structure_space import StructureSpace
+from baselines.optimal.structure_space import Boxes, StructureSpace
 from baselines.optimal.tree import Tree
 from common import IntArray
 from cost_models import Mapping
@@ -48,6 +50,7 @@ class Solver:
         gap: Relative gap to the bound at which to stop.
         deadline: Time to stop at, as `time.perf_counter` counts.
         max_memory: Bytes for boxes and tree.
+        threads: Threads that share the boxes.
         tree: Records the splits, or None.
         on_step: Called between batches.
     """
@@ -58,6 +61,7 @@ class Solver:
     gap: float = 0.0
     deadline: float = np.inf
     max_memory: int = 1 << 40
+    threads: int = 1
     tree: Tree | None = None
     on_step: Callable[[], None] = lambda: None
     counts: Counts = field(default_factory=Counts)
@@ -66,13 +70,24 @@ class Solver:
 
     def __post_init__(self) -> None:
         self._orders = LoopOrders(self.space)
+        self._lock = threading.Condition()
+        self._at_work: dict[int, float] = {}  # least bound of what each thread has taken
         self._lost = np.inf  # least bound of what was ruled out or, out of time, left aside
-        which, boxes = self.space.roots()
-        self.roots = Sets(which, boxes, self.bounds.bounds(which, boxes), which)
+        self.roots = self._sets(*self.space.roots())
         """The boxes that hold the whole space."""
-        self.counts.boxes += len(self.roots)
         self._front = Front(0.0, 0.0)
         self._front.push(self.roots)
+
+    def _sets(self, which: IntArray, boxes: Boxes) -> Sets:
+        self.counts.boxes += len(which)
+        return Sets(which, boxes, self.bounds.bounds(which, boxes), which)
+
+    def take_part(self, which: IntArray, boxes: Boxes) -> None:
+        """Search a part of the space for a good value; nothing is recorded."""
+        whole, tree = self.roots, self.tree
+        self.roots, self.tree = self._sets(which, boxes), None
+        self.run()
+        self.roots, self.tree, self._lost = whole, tree, np.inf
 
     @property
     def enough(self) -> float:
@@ -82,7 +97,8 @@ class Solver:
     @property
     def bound(self) -> float:
         """What no mapping goes below, as far as is proven."""
-        least = min(self._front.least, self._lost)
+        with self._lock:
+            least = min(self._front.least, self._lost, *self._at_work.values())
         return self.value if least >= self.value * (1 - ROUNDING) else least
 
     def progress(self, seconds: float) -> Progress:
@@ -91,32 +107,79 @@ class Solver:
 
     def look(self, actions: IntArray) -> None:
         """Evaluate mappings and remember the best."""
-        size = MAPPINGS * self.bounds.threads
-        for start in range(0, len(actions), size):
-            found = self.problem.look(actions[start : start + size])
-            self.counts.evaluated += len(found)
+        for start in range(0, len(actions), MAPPINGS):
+            found = self.problem.look(actions[start : start + MAPPINGS])
             row = int(np.argmin(found.values))
-            if found.values[row] < self.value:
-                self.value = float(found.values[row])
-                self.mapping = found.mappings[row]
+            with self._lock:
+                self.counts.evaluated += len(found)
+                if found.values[row] < self.value:
+                    self.value = float(found.values[row])
+                    self.mapping = found.mappings[row]
 
     def run(self) -> Stop:
         """Search until the optimum is proven up to the gap, or time or memory is used up."""
         low = float(self.roots.bounds.min())
         self._front = Front(low, self.value if np.isfinite(self.value) else UNKNOWN * low)
-        self._keep(self.roots, self._front.push)
+        self._keep(self.roots, self._push)
+        self._stop: Stop = "done"
+        self._ended = False
+        with ThreadPoolExecutor(max(self.threads - 1, 1)) as pool:
+            helpers = [pool.submit(self._work, False) for _ in range(self.threads - 1)]
+            try:
+                self._work(True)
+            finally:
+                self._ended = True
+        for helper in helpers:
+            helper.result()
+        if self._stop == "done":
+            self._lost = min(self._lost, self._front.least)
+            self._front = Front(0.0, 0.0)
+        return self._stop
+
+    def _work(self, reports: bool) -> None:
+        """Take boxes from the front until there is nothing left to do.
+
+        Args:
+            reports: Whether this is the thread that calls `on_step`.
+        """
         batch = FIRST_BATCH
-        while self._front.size and self._front.least < self.enough:
-            if time.perf_counter() >= self.deadline:
-                return "timeout"
-            if self.tree is not None and self.tree.nbytes > self.max_memory:
-                return "memory"
-            self._expand(self._front.pop(batch))
+        while (sets := self._next(batch)) is not None:
+            try:
+                self._expand(sets)
+            except BaseException:
+                self._ended = True
+                raise
+            finally:
+                with self._lock:
+                    del self._at_work[threading.get_ident()]
+                    self._lock.notify_all()
             batch = min(2 * batch, BATCH)
-            self.on_step()
-        self._lost = min(self._lost, self._front.least)
-        self._front = Front(0.0, 0.0)
-        return "done"
+            if reports:
+                self.on_step()
+
+    def _next(self, batch: int) -> Sets | None:
+        """The boxes with the least bounds; None when the search is over."""
+        with self._lock:
+            while not self._ended:
+                if time.perf_counter() >= self.deadline:
+                    self._stop, self._ended = "timeout", True
+                elif self.tree is not None and self.tree.nbytes > self.max_memory:
+                    self._stop, self._ended = "memory", True
+                elif self._front.size and self._front.least < self.enough:
+                    sets = self._front.pop(batch)
+                    self._at_work[threading.get_ident()] = float(sets.bounds.min())
+                    return sets
+                elif not self._at_work:
+                    self._ended = True
+                else:
+                    self._lock.wait()
+            self._lock.notify_all()
+        return None
+
+    def _push(self, sets: Sets) -> None:
+        with self._lock:
+            self._front.push(sets)
+            self._lock.notify_all()
 
     @property
     def _full(self) -> bool:
@@ -128,8 +191,9 @@ class Solver:
         better = sets.bounds < self.enough
         if better.all():
             return sets
-        self.counts.ruled_out += len(better) - int(better.sum())
-        self._lost = min(self._lost, float(sets.bounds[~better].min()))
+        with self._lock:
+            self.counts.ruled_out += len(better) - int(better.sum())
+            self._lost = min(self._lost, float(sets.bounds[~better].min()))
         return sets.take(better)
 
     def _keep(self, sets: Sets, push: Callable[[Sets], None]) -> None:
@@ -148,7 +212,7 @@ class Solver:
                 sets = sets.take(order[:BATCH])
             halves = self._halves(self._better(sets))
             late = time.perf_counter() >= self.deadline
-            self._keep(halves, self._front.push if late or not self._full else stack.append)
+            self._keep(halves, self._push if late or not self._full else stack.append)
 
     def _halves(self, sets: Sets) -> Sets:
         """Evaluate the boxes that are structures, and split the others."""
@@ -160,9 +224,10 @@ class Solver:
             self._evaluate(sets.take(leaves))
             sets, splits = sets.take(~leaves), splits[~leaves]
         which = np.repeat(sets.which, 2)
-        ids = np.repeat(sets.ids, 2) if self.tree is None else self.tree.add(sets.ids, splits)
+        with self._lock:
+            ids = np.repeat(sets.ids, 2) if self.tree is None else self.tree.add(sets.ids, splits)
+            self.counts.boxes += count
         bounds = self.bounds.bounds(which, children[:count])
-        self.counts.boxes += count
         # a half is part of the whole: its bound is no less
         return Sets(which, children[:count], np.maximum(bounds, np.repeat(sets.bounds, 2)), ids)
 
@@ -172,12 +237,13 @@ class Solver:
         size = 4
         while len(sets):
             if time.perf_counter() >= self.deadline:
-                self._front.push(sets)
+                self._push(sets)
                 return
             part, sets = sets.take(slice(0, size)), sets.take(slice(size, None))
             size = min(2 * size, STRUCTURES)
             self.look(self._orders.actions(part.which, part.boxes))
-            self.counts.structures += len(part)
-            if self.tree is not None:
-                self.tree.close(part.ids)
+            with self._lock:
+                self.counts.structures += len(part)
+                if self.tree is not None:
+                    self.tree.close(part.ids)
             sets = self._better(sets)

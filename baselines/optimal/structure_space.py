@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from baselines.optimal.boxes import TAPS
 from common import IntArray
 from cost_models import INNER_FIRST, OUTER_FIRST, Structures
 from layers import DIMS
@@ -102,6 +103,14 @@ class StructureSpace:
             inner = self.structures.inner_tiles[d]
             boxes[:, 3, d] = min(int(np.searchsorted(inner, largest)), len(inner) - 1)
         return np.arange(count), boxes
+
+    def whole_filters(self) -> tuple[IntArray, Boxes]:
+        """The roots with filters in one tile: a small part that often holds a good mapping."""
+        which, boxes = self.roots()
+        for d in TAPS:
+            boxes[:, 0, d] = boxes[:, 1, d]
+            boxes[:, 2, d] = boxes[:, 3, d]
+        return which, boxes
 
     def actions(self, which: IntArray, boxes: Boxes) -> IntArray:
         """``(B, P)`` actions of structures, sets of one tile everywhere; loop orders are 0."""

@@ -7,7 +7,8 @@ import pytest
 
 import baselines
 from baselines import ProveError, StructureSpace, Tree, can_prove, prove
-from baselines.optimal import proving
+from baselines.optimal import proving, solver
+from cost_models import MappingBatch
 from maestro_env import Problem
 from tests.baselines.proofs import brute_force, narrowed, random_problem, worst_bound
 
@@ -90,3 +91,53 @@ def test_bad_input():
     assert "no lower bounds" in (
         can_prove(Problem("mobilenetv2.2", "edge", "edp", "maestro")) or ""
     )
+
+
+def test_threads_find_the_same_value():
+    problem = Problem("mobilenetv2.32", "edge", "energy")
+    one, two = (prove(problem, threads=threads) for threads in (1, 2))
+    assert two.status == "optimal"
+    assert two.value == pytest.approx(one.value, rel=1e-9)
+
+
+def test_little_memory_is_enough(monkeypatch):
+    problem = Problem("mobilenetv2.32", "edge")
+    plain = prove(problem)
+    monkeypatch.setattr(proving, "LEAST_MEMORY", 1)
+    monkeypatch.setattr(solver, "BATCH", 64)
+    little = prove(problem, max_memory=10_000)
+    assert little.status == "optimal"
+    assert little.value == pytest.approx(plain.value, rel=1e-9)
+    assert prove(problem, max_memory=10_000, record=True).status == "memory"
+
+
+def test_space_of_one_mapping():
+    problem = Problem("mobilenetv2.2", "edge")
+    mapping = prove(problem).mapping
+    assert mapping is not None
+    batch = MappingBatch.from_mappings([mapping], problem.layer.extents)
+    row = problem.space.encode(batch)[0]
+    only = {
+        p.name: [p.choices[choice]] for p, choice in zip(problem.space.parameters, row, strict=True)
+    }
+    alone = Problem("mobilenetv2.2", "edge", space={"only": only})
+    assert alone.space.size == 1
+    proof = prove(alone)
+    assert proof.status == "optimal"
+    assert proof.mapping == mapping
+
+
+def test_proof_that_there_is_no_mapping():
+    limits = {"max_latency_cycles": 30_000}
+    proof = prove(Problem("mobilenetv2.2", "edge", "energy", limits=limits))
+    assert proof.status == "empty"
+    assert proof.mapping is None
+    assert proof.bound == proof.value == np.inf
+
+
+def test_filters_cut_or_whole():
+    options = {"filters": "free", "parallel": "KCYXRS"}
+    free = prove(Problem("mobilenetv2.1", "edge", space=options))
+    whole = prove(Problem("mobilenetv2.1", "edge"))
+    assert free.status == "optimal"
+    assert free.value <= whole.value
