@@ -81,6 +81,14 @@ def compare(
         typer.Option(help="Search on a Ray cluster instead: auto, HOST:PORT or local."),
     ] = None,
     target: TargetOption = 1.05,
+    timeout: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            help="Seconds for the proof of each optimum that the library has not; its gaps are to "
+            "the physical bound otherwise. 0 proves nothing.",
+        ),
+    ] = 10.0,
     no_run: Annotated[
         bool, typer.Option("--no-run", help="Only show what the store holds already.")
     ] = False,
@@ -98,6 +106,7 @@ def compare(
     """
     from common import suggest
     from mapper.compare import FORMATS, make_plan
+    from mapper.compare.gap_proofs import prove_gaps
     from mapper.compare.run import run_plan, summarise
     from runs import Store, new_figure
 
@@ -124,6 +133,8 @@ def compare(
         if not no_run:
             outcome = run_plan(plan, opened, workers=workers or _cores(), ray_address=ray_address)
             _tell(outcome)
+            if timeout > 0 and not outcome.stopped:
+                prove_gaps(plan, opened, timeout, workers=workers or _cores())
         summaries = summarise(plan, opened, target)
     print(FORMATS[format](summaries))
     if plots is not None:

@@ -118,7 +118,7 @@ def of_stored(run: StoredRun) -> Entry:
     result: dict[str, Any] = run.result or {}
     curve = tuple((int(n), float(value)) for n, value in result.get("curve", ()))
     return Entry(
-        *_place(run.spec["problem"], run.budget),
+        *place_of(run.spec["problem"], run.budget),
         method=run.spec["label"],
         seed=run.seed,
         state=run.standing,
@@ -134,11 +134,12 @@ def of_stored(run: StoredRun) -> Entry:
 
 
 def _missing(run: SearchRun, note: str) -> Entry:
-    place = _place(run.problem.to_dict(), run.budget)
+    place = place_of(run.problem.to_dict(), run.budget)
     return Entry(*place, method=run.label, seed=run.seed, state="missing", note=note)
 
 
-def _place(problem: dict[str, Any], budget: int) -> tuple[Board, Case]:
+def place_of(problem: dict[str, Any], budget: int) -> tuple[Board, Case]:
+    """Board and case of a problem as :meth:`ProblemSpec.to_dict` gives it."""
     board = Board(problem["cost_model"], problem["accelerator_name"], budget)
     expected = _default_space()
     if "area" in problem["objective"].split("*"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mapper.compare.entry import boards, collect, collect_all, optima
+from mapper.compare.gap_proofs import library_optima
 from mapper.compare.plan import Plan
 from mapper.compare.summary import TARGET, Summary
 from runs import Reporter, RunSummary, Store, run_all
@@ -25,5 +26,6 @@ def run_plan(
 def summarise(plan: Plan, store: Store, target: float = TARGET) -> list[Summary]:
     """The figures of a plan's searches, one summary for each board."""
     entries = collect(plan, store)
-    known = optima(collect_all(store))
+    known = library_optima(problem.to_dict() for problem in plan.problems)
+    known |= optima(collect_all(store))
     return [Summary(board, found, target, known) for board, found in boards(entries).items()]

@@ -15,6 +15,7 @@ import numpy as np
 
 from common import atomic_write
 from mapper.compare.entry import Board, Case, boards, of_stored, optima
+from mapper.compare.gap_proofs import library_optima
 from mapper.compare.result_tables import TextTable, make_tables
 from mapper.compare.summary import TARGET, Summary
 from mapper.problem_spec import ProblemSpec
@@ -86,7 +87,7 @@ def render(source: Source, target: float = TARGET) -> str:
     )
     runs = source.runs
     entries = [of_stored(run) for run in runs]
-    known = optima(entries)
+    known = library_optima(run.spec["problem"] for run in runs) | optima(entries)
     return template.render(
         sections=[_section(Summary(b, e, target, known), runs) for b, e in boards(entries).items()],
         commands=list(dict.fromkeys(run.command for run in runs)),

@@ -1,0 +1,88 @@
+"""Gaps to proven optima in comparisons, and the library that holds them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import baselines
+from baselines import OptimaError, known_optimum, problem_key, read_optima, write_optima
+from baselines.optimal import known_optima
+from maestro_env import Problem
+from mapper.compare import make_plan
+from mapper.compare.gap_proofs import library_optima, prove_gaps
+from mapper.compare.run import run_plan, summarise
+from runs import SilentReporter, Store
+
+TINY = "conv:K=3,C=2,Y=3,X=1,R=1,S=1"
+
+
+def test_a_comparison_proves_what_the_library_has_not(tmp_path: Path) -> None:
+    plan = make_plan([TINY], ["edp"], ["random"], budget=40, seeds=1)
+    quiet = SilentReporter()
+    with Store.open(str(tmp_path / "s.sqlite")) as store:
+        run_plan(plan, store, reporter=quiet)
+        (before,) = summarise(plan, store)
+        prove_gaps(plan, store, 30.0, reporter=quiet)
+        (after,) = summarise(plan, store)
+        again = len(store.runs())
+        prove_gaps(plan, store, 30.0, reporter=quiet)
+        assert len(store.runs()) == again == 2
+    case = before.cases[0]
+    assert before.floor(case)[1] == "bound"
+    value, kind = after.floor(case)
+    assert kind == "optimum"
+    truth = baselines.load("optimal").search(Problem(TINY), 100, 0)
+    assert value == pytest.approx(truth.best_value)
+    assert after.gap(case, "random") >= 0
+    assert after.methods == ["random"]
+
+
+def test_a_model_without_bounds_is_left_alone(tmp_path: Path) -> None:
+    plan = make_plan([TINY], ["edp"], ["random"], cost_model="maestro", budget=20, seeds=1)
+    with Store.open(str(tmp_path / "s.sqlite")) as store:
+        prove_gaps(plan, store, 30.0, reporter=SilentReporter())
+        assert not store.runs()
+
+
+def test_the_library_knows_the_zoo_and_nothing_else() -> None:
+    known = known_optimum(Problem("mobilenetv2.2"))
+    assert known is not None
+    assert known.proven
+    renamed = Problem(Problem("mobilenetv2.2").layer.renamed("mine"))
+    assert known_optimum(renamed) == known
+    for other in (
+        Problem("mobilenetv2.2", objective="energy"),
+        Problem("mobilenetv2.2", limits={"max_l1_bytes": 500}),
+        Problem("mobilenetv2.2", space={"tiles": "divisors"}),
+        Problem("mobilenetv2.2", cost_model="exact:halo_time=slide"),
+        Problem("mobilenetv2.2", replace(Problem("mobilenetv2.2").accelerator, num_pes=167)),
+    ):
+        assert problem_key(other) != known.key
+        assert known_optimum(other) is None
+
+
+def test_a_comparison_takes_its_optima_from_the_library() -> None:
+    plan = make_plan(["mobilenetv2.2"], ["edp"], ["random"], budget=20, seeds=1)
+    (found,) = library_optima(problem.to_dict() for problem in plan.problems).values()
+    assert found == known_optimum(Problem("mobilenetv2.2")).value
+    assert library_optima([{"layer": "gone"}]) == {}
+
+
+def test_a_stale_entry_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    problem = Problem("mobilenetv2.2")
+    known = known_optimum(problem)
+    assert known is not None
+    path = tmp_path / "optima.csv"
+    write_optima(path, [known])
+    (kept,) = read_optima(path).values()
+    assert replace(kept, seconds=known.seconds) == known
+    stale = replace(known, value=known.value * 0.99)
+    monkeypatch.setattr(known_optima, "_library", lambda: {known.key: stale})
+    with pytest.raises(OptimaError, match=r"stored as .*build_optima\.py"):
+        known_optimum(problem)
+    (path.with_suffix(".bad")).write_text("key,layer\nx,y\n")
+    with pytest.raises(OptimaError, match="line 2"):
+        read_optima(path.with_suffix(".bad"))
