@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from common import streams
 from common.plain_text import printable, shortened
@@ -43,12 +43,15 @@ class CommandGroup(TyperGroup):
 
     lazy: ClassVar[Mapping[str, str]] = {}
     """Command -> ``module:attribute``, in the order of the help."""
+    summaries: ClassVar[Mapping[str, str]] = {}
+    """Command -> its line in the list of commands, so that no command is imported to show it."""
     packages: ClassVar[Sequence[str]] = ("common",)
     """Packages whose ValueErrors say that the input is wrong."""
     extra: ClassVar[str] = ""
     """The extra that brings an optional library; empty where each command says it."""
     renamed: ClassVar[Mapping[str, str]] = {}
     """Options as they were called -> as they are called now."""
+    _listing = False
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Names of all commands."""
@@ -56,9 +59,19 @@ class CommandGroup(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of this name, imported; None where there is none."""
+        if self._listing and cmd_name in self.summaries:
+            return TyperCommand(cmd_name, help=self.summaries[cmd_name])
         if cmd_name in self.lazy:
             return load_command(cmd_name, self.lazy[cmd_name])
         return super().get_command(ctx, cmd_name)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, with the summaries of the commands."""
+        self._listing = True
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self._listing = False
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the words begin with."""

@@ -259,13 +259,14 @@ class Problem:
         )
 
     def _count(self, actions: IntArray, values: FloatArray) -> None:
-        running = np.minimum.accumulate(np.concatenate([[self.best_value], values]))
-        for row in np.flatnonzero(running[1:] < running[:-1]):
-            self.improvements.append((self.samples + int(row) + 1, float(values[row])))
-            self.best_value = float(values[row])
-            self.best_action = actions[row].copy()
+        if values.min(initial=np.inf) < self.best_value:
+            running = np.minimum.accumulate(np.concatenate([[self.best_value], values]))
+            for row in np.flatnonzero(running[1:] < running[:-1]):
+                self.improvements.append((self.samples + int(row) + 1, float(values[row])))
+                self.best_value = float(values[row])
+                self.best_action = actions[row].copy()
         self.samples += len(actions)
-        self.feasible_samples += int(np.isfinite(values).sum())
+        self.feasible_samples += int(np.count_nonzero(np.isfinite(values)))
 
     def state_dict(self) -> dict[str, Any]:
         """The counters: samples, and the best of them."""

@@ -10,7 +10,7 @@ from common import CommandGroup, version_option
 
 COMMANDS = {
     # A command is one line here: its name, and module:function (or module:app, a typer.Typer with
-    # commands of its own). Its line in `mapper --help` is the first one of its docstring.
+    # commands of its own).
     "search": "mapper.commands.search:search",
     "cluster": "mapper.commands.cluster:cluster",
     "evaluate": "mapper.commands.evaluate:evaluate",
@@ -28,6 +28,33 @@ COMMANDS = {
 }
 """Every command, in the order of ``mapper --help``."""
 
+SUMMARIES = {
+    "search": (
+        "Search a mapping of a layer and print its loop nest, costs and distance to the bound."
+    ),
+    "cluster": "Explore, correlate the best samples' parameters, and cluster them into agents.",
+    "evaluate": "Print the cost of a mapping, or why it has none (exit code 1).",
+    "layers": "List the networks of the zoo, or the layers of one.",
+    "import": "Read a model's layers, and say what was skipped and what cannot be mapped.",
+    "accelerators": (
+        "List the accelerators that have a name; any other is a YAML file with the same fields."
+    ),
+    "schema": "Print the JSON Schema of a kind of file: accelerator, energy, layer or assignment.",
+    "space": "Print the size of the mapping space, exact and by the paper's equation 1.",
+    "compare": "Compare searchers on the same problems, with the same samples and seeds.",
+    "report": (
+        "Write one HTML page that needs no other file: tables, plots, best mappings, commands."
+    ),
+    "validate": "Evaluate every stored best mapping again; exit code 1 if one does not hold.",
+    "explain": (
+        "Show what each parameter of the best mapping was after so many samples, and "
+        "when it settled."
+    ),
+    "pretrain": "Train mapping policies over random layers, chips and objectives.",
+    "runs": "List, show and remove the runs of a store.",
+}
+"""First lines of the commands' own help, so that `mapper --help` imports none of them."""
+
 RENAMED: dict[str, str] = {}
 """Options by the name they once had, and their name now."""
 
@@ -36,6 +63,7 @@ class MapperGroup(CommandGroup):
     """The commands of ``mapper``."""
 
     lazy = COMMANDS
+    summaries = SUMMARIES
     renamed = RENAMED
     packages = ("common", "runs", "layers", "cost_models", "maestro_env", "baselines", "mapper")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from common.command_line import load_command
 from mapper import cli
 
 runner = CliRunner()
@@ -40,6 +41,12 @@ def test_every_command_has_help(name: str) -> None:
 def test_every_command_is_there(name: str) -> None:
     module, _, attribute = cli.COMMANDS[name].partition(":")
     assert callable(getattr(importlib.import_module(module), attribute))
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_the_summary_is_what_the_command_says_of_itself(name: str) -> None:
+    help_text = load_command(name, cli.COMMANDS[name]).help.partition("\n\n")[0]
+    assert " ".join(help_text.split()) == cli.SUMMARIES[name]
 
 
 def test_help_imports_nothing_heavy() -> None:
