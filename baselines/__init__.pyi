@@ -14,8 +14,8 @@ from .optimal import OptimaError as OptimaError
 from .optimal import Optimal as Optimal
 from .optimal import OptimalConfig as OptimalConfig
 from .optimal import Optimum as Optimum
-from .optimal import Progress as Progress
 from .optimal import Proof as Proof
+from .optimal import ProofProgress as ProofProgress
 from .optimal import ProveError as ProveError
 from .optimal import StructureSpace as StructureSpace
 from .optimal import Tree as Tree

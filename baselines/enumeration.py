@@ -32,7 +32,7 @@ class Enumeration:
         self._axes = self._build_axes()
         self.structures = math.prod(len(choices) for _, choices in self._axes)
         self._extents = np.array(space.layer.extents, dtype=np.int64)
-        self._orders = [_Orders(space, level) for level in (0, 1)]
+        self._orders = [_OrderClasses(space, level) for level in (0, 1)]
 
     def _build_axes(self) -> list[tuple[list[int], IntArray]]:
         """Columns that are chosen together, and their ``(n, columns)`` choices."""
@@ -133,7 +133,7 @@ class Enumeration:
         return np.concatenate(found) if found else actions[:0]
 
 
-class _Orders:
+class _OrderClasses:
     """The loop orders that a level offers."""
 
     def __init__(self, space: MapSpace, level: int) -> None:

@@ -77,10 +77,10 @@ class GeneticAlgorithm(BaseSearcher):
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         dedup = Dedup(problem)
         with screening_of(problem, dedup, self.name, self.config.screened) as screening:
-            _Search(problem, self.config, rng, dedup, screening).run()
+            _Generations(problem, self.config, rng, dedup, screening).run()
 
 
-class _Search:
+class _Generations:
     """One search; its parents are sorted, best first."""
 
     def __init__(

@@ -59,7 +59,9 @@ LawOption = Annotated[
         help="uniform, neighbor, neighbor-skip, runs, shared, shared-neighbor, prioritised."
     ),
 ]
-Batch = Annotated[int, typer.Option(min=1, max=MOST_ROWS, help="Transitions in a mini-batch.")]
+ReplayBatch = Annotated[
+    int, typer.Option(min=1, max=MOST_ROWS, help="Transitions in a mini-batch.")
+]
 Continuous = Annotated[bool, typer.Option("--continuous", help="Continuous actions.")]
 Device = Annotated[str, typer.Option(help="cpu, cuda, or auto.")]
 Threads = Annotated[int, typer.Option(min=1, max=MOST_THREADS, help="Processor threads.")]
@@ -74,7 +76,7 @@ def train(
     mode: Mode = "batched",
     layout: LayoutOption = "joint",
     law: LawOption = "uniform",
-    batch: Batch = 1024,
+    batch: ReplayBatch = 1024,
     episodes: Annotated[int, typer.Option(min=1, max=10**12)] = 60_000,
     seed: Annotated[
         list[int] | None,
@@ -170,7 +172,7 @@ def profile_command(
     mode: Mode = "loop",
     layout: LayoutOption = "lists",
     law: LawOption = "uniform",
-    batch: Batch = 1024,
+    batch: ReplayBatch = 1024,
     engine: Annotated[str, typer.Option(help="mpe2, or compiled.")] = "mpe2",
     rows: Rows = 20_000,
     repeats: Repeats = 5,
@@ -215,7 +217,7 @@ def compare(
     ] = None,
     world: World = "simple_tag",
     algorithm: Algorithm = "maddpg",
-    batch: Batch = 1024,
+    batch: ReplayBatch = 1024,
     rows: Rows = 20_000,
     repeats: Repeats = 5,
     threads: Threads = 1,

@@ -50,7 +50,7 @@ class Extent:
 
 
 @dataclass(frozen=True)
-class Layout:
+class TableLayout:
     """Some columns of a table and their widths.
 
     Args:
@@ -62,7 +62,7 @@ class Layout:
     widths: tuple[int, ...]
 
 
-def fit(extents: Sequence[Extent], room: int) -> Layout:
+def fit(extents: Sequence[Extent], room: int) -> TableLayout:
     """Choose the columns of a table for a terminal.
 
     Headers take several lines first. Then column after column, from the least `keep` on, texts
@@ -91,7 +91,7 @@ def fit(extents: Sequence[Extent], room: int) -> Layout:
             widths[place] = extents[place].tight
     _widen(widths, extents, room)
     columns = tuple(sorted(widths))
-    return Layout(columns, tuple(widths[place] for place in columns))
+    return TableLayout(columns, tuple(widths[place] for place in columns))
 
 
 def _steps(extents: Sequence[Extent]) -> list[tuple[int, bool]]:
@@ -106,7 +106,7 @@ def _steps(extents: Sequence[Extent]) -> list[tuple[int, bool]]:
     return [(-place, leaves) for _, leaves, place in sorted(steps)]
 
 
-def split(extents: Sequence[Extent], room: int) -> list[Layout]:
+def split(extents: Sequence[Extent], room: int) -> list[TableLayout]:
     """Share all columns out among tables that stand below each other.
 
     Each begins with the first column, which names the rows, so that nothing is left out.
@@ -129,7 +129,7 @@ def split(extents: Sequence[Extent], room: int) -> list[Layout]:
         if over > 0:
             widths_of[0] = max(extents[0].least, widths_of[0] - over)
         _widen(widths_of, extents, room)
-        layouts.append(Layout(tuple(chosen), tuple(widths_of[place] for place in chosen)))
+        layouts.append(TableLayout(tuple(chosen), tuple(widths_of[place] for place in chosen)))
     return layouts
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from common import engineering, printable
-from runs.table_layout import ALWAYS, GAP, Extent, Layout, fit, split
+from runs.table_layout import ALWAYS, GAP, Extent, TableLayout, fit, split
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -207,7 +207,7 @@ def _draw(
     heads: Sequence[str],
     cells: Sequence[Sequence[str]],
     right: Sequence[bool],
-    layout: Layout,
+    layout: TableLayout,
     total: bool,
 ) -> None:
     from rich import box

@@ -15,7 +15,7 @@ from baselines.optimal.known_optima import (
     write_optima,
 )
 from baselines.optimal.optimal_search import Optimal, OptimalConfig
-from baselines.optimal.proof import Counts, Progress, Proof, ProveError
+from baselines.optimal.proof import Counts, Proof, ProofProgress, ProveError
 from baselines.optimal.proving import can_prove, prove
 from baselines.optimal.structure_space import StructureSpace
 from baselines.optimal.tree import Tree
@@ -26,8 +26,8 @@ __all__ = [
     "Optimal",
     "OptimalConfig",
     "Optimum",
-    "Progress",
     "Proof",
+    "ProofProgress",
     "ProveError",
     "StructureSpace",
     "Tree",

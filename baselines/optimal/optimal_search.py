@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from baselines.optimal.proof import Progress, Proof
+from baselines.optimal.proof import Proof, ProofProgress
 from baselines.optimal.proving import LEAST_MEMORY, can_prove, prove
 from baselines.registry import load
 from baselines.searcher import BaseSearcher, Capabilities, SearcherError, SearchResult
@@ -67,7 +67,7 @@ class Optimal(BaseSearcher):
     Config = OptimalConfig
     config: OptimalConfig
     capabilities = Capabilities(proves_optimum=True)
-    on_progress: Callable[[Progress], None] | None = None
+    on_progress: Callable[[ProofProgress], None] | None = None
     """Called while the proof goes on; what it raises ends the search."""
 
     def search(

@@ -33,7 +33,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Progress:
+class ProofProgress:
     """How far a proof has come.
 
     Args:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baselines.optimal.proof import Progress, Proof, ProveError, Status
+from baselines.optimal.proof import Proof, ProofProgress, ProveError, Status
 from baselines.optimal.solver import Solver, Stop
 from baselines.optimal.structure_space import MOST_TILES, StructureSpace
 from baselines.optimal.tree import Tree
@@ -58,7 +58,7 @@ def prove(
     timeout: float | None = None,
     threads: int = 1,
     max_memory: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[ProofProgress], None] | None = None,
     record: bool = False,
 ) -> Proof:
     """The best mapping of a problem's space, with a proof that none is better.

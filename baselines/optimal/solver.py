@@ -14,7 +14,7 @@ import numpy as np
 from baselines.optimal.boxes import LEAF, split_boxes
 from baselines.optimal.front import Front, Sets
 from baselines.optimal.loop_orders import LoopOrders
-from baselines.optimal.proof import Counts, Progress
+from baselines.optimal.proof import Counts, ProofProgress
 from baselines.optimal.structure_space import Boxes, StructureSpace
 from baselines.optimal.tree import Tree
 from common import IntArray
@@ -101,9 +101,9 @@ class Solver:
             least = min(self._front.least, self._lost, *self._at_work.values())
         return self.value if least >= self.value * (1 - ROUNDING) else least
 
-    def progress(self, seconds: float) -> Progress:
+    def progress(self, seconds: float) -> ProofProgress:
         """How far the proof is after some processor time."""
-        return Progress(self.value, self.bound, self.counts.boxes, self._front.size, seconds)
+        return ProofProgress(self.value, self.bound, self.counts.boxes, self._front.size, seconds)
 
     def look(self, actions: IntArray) -> None:
         """Evaluate mappings and remember the best."""

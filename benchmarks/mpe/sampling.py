@@ -25,7 +25,7 @@ from fresh import in_fresh_process
 
 from mpe_marl.profiling.peaks import copy_seconds
 from mpe_marl.replay import Replay, Schema, Transition, make_law
-from mpe_marl.replay.law import Law
+from mpe_marl.replay.law import SamplingLaw
 from mpe_marl.worlds import BatchWorlds, make_spec
 from runs import print_rows
 
@@ -56,7 +56,9 @@ def filled(n: int, rows: int, world: str, layout: str) -> Replay:
     return store
 
 
-def sampling_seconds(store: Replay, laws: Sequence[Law], n: int, repeats: int) -> dict[str, float]:
+def sampling_seconds(
+    store: Replay, laws: Sequence[SamplingLaw], n: int, repeats: int
+) -> dict[str, float]:
     """Fastest time to draw and fetch what one update of all trainers takes [s], for each law.
 
     The laws take turns, so that other work on the machine meets them alike.
@@ -72,7 +74,7 @@ def sampling_seconds(store: Replay, laws: Sequence[Law], n: int, repeats: int) -
     return best
 
 
-def draws_of(law: Law, n: int) -> int:
+def draws_of(law: SamplingLaw, n: int) -> int:
     """Mini-batches that one update of ``n`` trainers draws."""
     return 1 if law.shared else n
 

@@ -114,7 +114,7 @@ ZERO, TWO = np.int64(0), np.int64(2)
 YES, NO = np.bool_(True), np.bool_(False)
 
 
-class Case(NamedTuple):
+class StepCase(NamedTuple):
     """Volumes of one case, of the whole array but for `critical`.
 
     Args:

@@ -40,7 +40,7 @@ from cost_models.maestro.layout import (
     W_STATE,
     WALKER_1,
     WALKER_2,
-    Case,
+    StepCase,
     inlined,
     quotient,
     wrap32,
@@ -92,7 +92,7 @@ def evaluate_case(
 
 
 @inlined
-def _case_at_hand(at: int, work: IntArray, raw: IntArray) -> Case:
+def _case_at_hand(at: int, work: IntArray, raw: IntArray) -> StepCase:
     active = work[at + ACTIVE]
     walker1, walker2 = work[at + WALKER_1], work[at + WALKER_2]
     pattern1 = work[at + PATTERN_1 + (work[at + W_STATE + walker1] if walker1 >= 0 else 0)]
@@ -106,7 +106,7 @@ def _case_at_hand(at: int, work: IntArray, raw: IntArray) -> Case:
     inputs = filters = 0
     if critical > 0 or work[at + VALID] == 0:
         inputs, filters = _loads(at, active, share, work)
-    return Case(
+    return StepCase(
         occurs,
         inputs,
         filters,
@@ -140,7 +140,7 @@ def _loads(at: int, active: int, share: int, work: IntArray) -> tuple[int, int]:
 def _account(
     level: int,
     at: int,
-    case: Case,
+    case: StepCase,
     compute: int,
     working: float,
     hardware: IntArray,

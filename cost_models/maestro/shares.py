@@ -59,7 +59,7 @@ class Spread(NamedTuple):
     edge_units: int
 
 
-class Step(NamedTuple):
+class StepShares(NamedTuple):
     """Who takes part in a step, as one tensor sees it.
 
     Args:
@@ -107,16 +107,16 @@ def _rank(var: int, gemm: bool) -> int:
 
 
 @part
-def _step(spread: Spread, in1: bool, in2: bool, later: bool) -> Step:
+def _step(spread: Spread, in1: bool, in2: bool, later: bool) -> StepShares:
     """The step of a tensor that the maps are coupled to; the later decides whether it is ragged."""
     edge = (in1 and spread.pattern1 > 0) or (in2 and spread.pattern2 > 0)
     named = spread.pattern2 if in2 and (not in1 or later) else spread.pattern1
     ragged = edge and named & 1 != 0
-    return Step(edge, ragged, ragged and spread.edge_units == 1)
+    return StepShares(edge, ragged, ragged and spread.edge_units == 1)
 
 
 @part
-def _add_up(first: int, rest: int, partial: int, step: Step, spread: Spread) -> int:
+def _add_up(first: int, rest: int, partial: int, step: StepShares, spread: Spread) -> int:
     """Volume of all PEs from that of the first, of a further full and of a ragged one."""
     if not step.edge:
         return first + (spread.units - 1) * rest

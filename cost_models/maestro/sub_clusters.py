@@ -28,7 +28,7 @@ from cost_models.maestro.layout import (
     TILE,
     UNITS,
     VAR,
-    Case,
+    StepCase,
     inlined,
     part,
 )
@@ -41,7 +41,7 @@ def compute_delay(
     level: int,
     innermost: bool,
     at: int,
-    case: Case,
+    case: StepCase,
     hardware: IntArray,
     work: IntArray,
     floats: FloatArray,
@@ -64,7 +64,7 @@ def compute_delay(
 
 @inlined
 def _slowest(
-    level: int, at: int, case: Case, work: IntArray, floats: FloatArray
+    level: int, at: int, case: StepCase, work: IntArray, floats: FloatArray
 ) -> tuple[int, int, float]:
     """A ragged last sub-cluster comes first, then the full ones, as in `AnalyzeClusterLevel_V2`."""
     memo = (level + 1) * SETS
@@ -91,7 +91,7 @@ def _slowest(
 
 
 @inlined
-def _tail(at: int, case: Case, work: IntArray) -> int:
+def _tail(at: int, case: StepCase, work: IntArray) -> int:
     """Set of the spatial maps that are in an edge tile in the last sub-cluster."""
     tail = 0
     if case.pattern1 > 0:

@@ -48,7 +48,7 @@ from cost_models.maestro.layout import (
     TWO,
     UNITS,
     VALID,
-    Case,
+    StepCase,
     inlined,
     part,
     quotient,
@@ -56,21 +56,21 @@ from cost_models.maestro.layout import (
 
 
 @inlined
-def size_buffers(case: Case, raw: IntArray) -> None:
+def size_buffers(case: StepCase, raw: IntArray) -> None:
     """The L2 requirement, twice what a case moves; inputs add up over cases, outputs do not."""
     raw[L2_LOADS] += 2 * (case.inputs + case.filters)
     raw[L2_OUTPUT] = 2 * case.egress
 
 
 @inlined
-def add_outputs(case: Case, raw: IntArray) -> None:
+def add_outputs(case: StepCase, raw: IntArray) -> None:
     """Count outputs, also those of a case that is then skipped."""
     raw[OUTPUT_WRITES] += case.occurs * case.egress
     raw[OUTPUT_L1] += case.occurs * case.macs
 
 
 @inlined
-def add_traffic(case: Case, into: int, out: int, compute: int, raw: IntArray) -> None:
+def add_traffic(case: StepCase, into: int, out: int, compute: int, raw: IntArray) -> None:
     """Add a case of the top level to the traffic, delay and bandwidth figures."""
     occurs, loads = case.occurs, case.inputs + case.filters
     raw[INPUT_READS] += occurs * case.inputs
@@ -109,7 +109,7 @@ def offchip_delay(delay: int, compute: int, hardware: IntArray, raw: IntArray) -
 def add_case(
     level: int,
     at: int,
-    case: Case,
+    case: StepCase,
     delay: int,
     working: float,
     work: IntArray,

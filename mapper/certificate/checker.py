@@ -17,7 +17,7 @@ from common import FloatArray, IntArray
 from cost_models import LowerBounds, MappingBatch, lower_bounds_of
 from maestro_env import MapSpaceError, Problem
 from mapper.certificate.certificate_file import Certificate, CertificateError
-from mapper.certificate.replay import RULED_OUT, SETTLED, Grid, Level, Ranges, walk
+from mapper.certificate.replay import RULED_OUT, SETTLED, CheckedLevel, Grid, Ranges, walk
 
 ROUNDING = 2e-9
 """Share by which bounds and values may differ from the claim: rounding, on another machine too."""
@@ -151,7 +151,7 @@ def _bounds_of(problem: Problem, grid: Grid) -> LowerBounds:
     return found
 
 
-def _bounds(bounds: LowerBounds, level: Level) -> FloatArray:
+def _bounds(bounds: LowerBounds, level: CheckedLevel) -> FloatArray:
     parts = [
         bounds.bounds(level.which[start : start + CHUNK], level.ranges[start : start + CHUNK])
         for start in range(0, len(level.which), CHUNK)
@@ -160,7 +160,12 @@ def _bounds(bounds: LowerBounds, level: Level) -> FloatArray:
 
 
 def _settle(
-    problem: Problem, grid: Grid, orders: _Orders, level: Level, here: IntArray, target: float
+    problem: Problem,
+    grid: Grid,
+    orders: _Orders,
+    level: CheckedLevel,
+    here: IntArray,
+    target: float,
 ) -> int:
     """Evaluate every loop order of the structures that a level settles; returns how many."""
     ranges = level.ranges[here]

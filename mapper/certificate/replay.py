@@ -36,7 +36,7 @@ Ranges = NDArray[np.int16]
 
 
 @dataclass(frozen=True)
-class Level:
+class CheckedLevel:
     """Boxes of one level of the tree.
 
     Args:
@@ -168,7 +168,7 @@ class Grid:
         return list(found), list(copies.values()), list(found.values())
 
 
-def walk(grid: Grid, tree: NDArray[np.uint8]) -> Iterator[Level]:
+def walk(grid: Grid, tree: NDArray[np.uint8]) -> Iterator[CheckedLevel]:
     """The levels of a tree.
 
     Raises:
@@ -181,7 +181,7 @@ def walk(grid: Grid, tree: NDArray[np.uint8]) -> Iterator[Level]:
         kinds = tree[begin : begin + len(which)]
         if len(kinds) < len(which):
             raise CertificateError(f"tree: it ends after {len(tree):,} boxes; some are missing")
-        yield Level(which, ranges, kinds, parents)
+        yield CheckedLevel(which, ranges, kinds, parents)
         begin += len(which)
         split = np.flatnonzero(kinds < SETTLED)
         parents = np.repeat(split, 2)

@@ -1,6 +1,6 @@
 """Comparison of searchers under equal budgets: plan, statistics, tables, plots."""
 
-from mapper.compare.entry import Board, Case, Entry, boards, collect, collect_all
+from mapper.compare.entry import Board, ComparedCase, Entry, boards, collect, collect_all
 from mapper.compare.formats import FORMATS
 from mapper.compare.plan import CompareError, Method, Plan, make_plan
 from mapper.compare.result_tables import TextTable, make_tables
@@ -9,9 +9,9 @@ from mapper.compare.summary import Cell, Summary
 __all__ = [
     "FORMATS",
     "Board",
-    "Case",
     "Cell",
     "CompareError",
+    "ComparedCase",
     "Entry",
     "Method",
     "Plan",

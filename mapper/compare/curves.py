@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from mapper.compare.entry import Case
+from mapper.compare.entry import ComparedCase
 from mapper.compare.summary import Summary
 from runs import Band, band_of
 
@@ -27,7 +27,7 @@ class Bar:
     parts: tuple[float, ...] = ()
 
 
-def bands(summary: Summary, case: Case) -> dict[str, Band]:
+def bands(summary: Summary, case: ComparedCase) -> dict[str, Band]:
     """Best so far of every method with a finished run; each ends where its longest run ended."""
     found = {}
     for method in summary.methods:
@@ -52,7 +52,7 @@ def ratio_bars(summary: Summary, objective: str) -> list[Bar]:
     return bars
 
 
-def target_bars(summary: Summary, case: Case) -> list[Bar]:
+def target_bars(summary: Summary, case: ComparedCase) -> list[Bar]:
     """Median samples to the target on one case, and how many runs reached it."""
     bars = []
     for method in summary.methods:

@@ -14,7 +14,7 @@ from runs import RunStatus, Store, StoredRun, plain
 
 
 @dataclass(frozen=True)
-class Case:
+class ComparedCase:
     """What methods are compared on.
 
     Args:
@@ -68,7 +68,7 @@ class Entry:
     """
 
     board: Board
-    case: Case
+    case: ComparedCase
     method: str
     seed: int
     state: str
@@ -87,7 +87,7 @@ class Entry:
         return self.state == RunStatus.FINISHED
 
 
-Optima = dict[tuple[str, str, Case], float]
+Optima = dict[tuple[str, str, ComparedCase], float]
 """Proven optima by cost model, accelerator and case."""
 
 
@@ -138,7 +138,7 @@ def _missing(run: SearchRun, note: str) -> Entry:
     return Entry(*place, method=run.label, seed=run.seed, state="missing", note=note)
 
 
-def place_of(problem: dict[str, Any], budget: int) -> tuple[Board, Case]:
+def place_of(problem: dict[str, Any], budget: int) -> tuple[Board, ComparedCase]:
     """Board and case of a problem as :meth:`ProblemSpec.to_dict` gives it."""
     board = Board(problem["cost_model"], problem["accelerator_name"], budget)
     expected = _default_space()
@@ -146,7 +146,7 @@ def place_of(problem: dict[str, Any], budget: int) -> tuple[Board, Case]:
         expected["co_search"] = ["num_pes"]
     space = {k: v for k, v in plain(problem["space"]).items() if v != expected.get(k)}
     options = "".join(f" {key}={_short(value)}" for key, value in sorted(space.items()))
-    return board, Case(problem["objective"], problem["layer_name"] + options)
+    return board, ComparedCase(problem["objective"], problem["layer_name"] + options)
 
 
 def _default_space() -> dict[str, Any]:

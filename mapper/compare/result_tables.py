@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from common import engineering
-from mapper.compare.entry import Case
+from mapper.compare.entry import ComparedCase
 from mapper.compare.plan import AREA_NOTE
 from mapper.compare.summary import Summary
 
@@ -46,7 +46,7 @@ def make_tables(summary: Summary) -> list[TextTable]:
     return [*tables, _effort(summary), _overall(summary)]
 
 
-def _values(summary: Summary, objective: str, cases: list[Case]) -> TextTable:
+def _values(summary: Summary, objective: str, cases: list[ComparedCase]) -> TextTable:
     """As the paper's Table III: the value, and its ratio to the reference."""
     from maestro_env import Objective
 
@@ -55,7 +55,7 @@ def _values(summary: Summary, objective: str, cases: list[Case]) -> TextTable:
     if unit == "cycles":
         title, unit = f"{title} [cycles]", ""
 
-    def cell(case: Case, method: str) -> str:
+    def cell(case: ComparedCase, method: str) -> str:
         found = summary.cell(case, method)
         return _with_lack(_value(found.median, unit, summary.ratio(case, method)), found.lack)
 
@@ -79,10 +79,10 @@ def _values(summary: Summary, objective: str, cases: list[Case]) -> TextTable:
     )
 
 
-def _targets(summary: Summary, objective: str, cases: list[Case]) -> TextTable:
+def _targets(summary: Summary, objective: str, cases: list[ComparedCase]) -> TextTable:
     """Samples until a run is near the best known value."""
 
-    def cell(case: Case, method: str) -> str:
+    def cell(case: ComparedCase, method: str) -> str:
         found = summary.cell(case, method)
         if found.to_target is None:
             return _with_lack(NONE, found.lack)
@@ -97,10 +97,10 @@ def _targets(summary: Summary, objective: str, cases: list[Case]) -> TextTable:
     return _table(summary, f"Samples to target, {objective}", cases, cell, None, (note,))
 
 
-def _gaps(summary: Summary, objective: str, cases: list[Case]) -> TextTable:
+def _gaps(summary: Summary, objective: str, cases: list[ComparedCase]) -> TextTable:
     """How far the median is from the optimum or the bound."""
 
-    def cell(case: Case, method: str) -> str:
+    def cell(case: ComparedCase, method: str) -> str:
         gap = summary.gap(case, method)
         return NONE if gap is None else INFEASIBLE if math.isinf(gap) else f"{100 * gap:+.1f} %"
 
@@ -161,8 +161,8 @@ def _overall(summary: Summary) -> TextTable:
 def _table(
     summary: Summary,
     title: str,
-    cases: list[Case],
-    cell: Callable[[Case, str], str],
+    cases: list[ComparedCase],
+    cell: Callable[[ComparedCase, str], str],
     last: tuple[str, Callable[[str], str]] | None,
     notes: tuple[str, ...],
 ) -> TextTable:

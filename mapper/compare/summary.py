@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mapper.compare.entry import Board, Case, Entry, Optima
+from mapper.compare.entry import Board, ComparedCase, Entry, Optima
 from runs import (
     Interval,
     Scores,
@@ -78,10 +78,10 @@ class Summary:
         self._optima = optima or {}
         self.cases = list(dict.fromkeys(entry.case for entry in entries))
         self.objectives = list(dict.fromkeys(case.objective for case in self.cases))
-        self._by_cell: dict[tuple[Case, str], list[Entry]] = {}
+        self._by_cell: dict[tuple[ComparedCase, str], list[Entry]] = {}
         for entry in entries:
             self._by_cell.setdefault((entry.case, entry.method), []).append(entry)
-        self._cells: dict[tuple[Case, str], Cell] = {}
+        self._cells: dict[tuple[ComparedCase, str], Cell] = {}
 
     @cached_property
     def methods(self) -> list[str]:
@@ -105,7 +105,7 @@ class Summary:
                 return name
         return self.methods[0]
 
-    def best_known(self, case: Case) -> float | None:
+    def best_known(self, case: ComparedCase) -> float | None:
         """The best value of any run of any method; None where no run found a feasible mapping."""
         found = [
             entry.best
@@ -114,7 +114,7 @@ class Summary:
         ]
         return min(found, default=None)
 
-    def floor(self, case: Case) -> tuple[float, str] | None:
+    def floor(self, case: ComparedCase) -> tuple[float, str] | None:
         """The proven optimum, or else the physical bound, with which of the two it is."""
         mine = [entry for entry in self.entries if entry.case == case]
         proven = [e.best for e in mine if e.finished and e.proved and e.best is not None]
@@ -125,14 +125,14 @@ class Summary:
         bounds = [entry.bound for entry in mine if entry.bound is not None]
         return (bounds[0], "bound") if bounds and bounds[0] > 0 else None
 
-    def cell(self, case: Case, method: str) -> Cell:
+    def cell(self, case: ComparedCase, method: str) -> Cell:
         """One method on one case."""
         key = (case, method)
         if key not in self._cells:
             self._cells[key] = self._make_cell(case, self._by_cell.get(key, []))
         return self._cells[key]
 
-    def _make_cell(self, case: Case, entries: Sequence[Entry]) -> Cell:
+    def _make_cell(self, case: ComparedCase, entries: Sequence[Entry]) -> Cell:
         done = [entry for entry in entries if entry.finished]
         arrivals = [self.samples_to_target(entry) for entry in done]
         cpu = [entry.cpu_s for entry in done if entry.cpu_s is not None]
@@ -151,7 +151,7 @@ class Summary:
         best = self.best_known(entry.case)
         return None if best is None else first_below(entry.curve, self.target * best)
 
-    def ratio(self, case: Case, method: str) -> float | None:
+    def ratio(self, case: ComparedCase, method: str) -> float | None:
         """Median over the reference's median; None where one of them is missing."""
         mine, other = self.cell(case, method).median, self.cell(case, self.reference).median
         if mine is None or other is None or math.isinf(other):
@@ -165,12 +165,12 @@ class Summary:
         known = [ratio for ratio in ratios if ratio is not None]
         return geometric_mean(known) if len(known) == len(cases) else None
 
-    def gap(self, case: Case, method: str) -> float | None:
+    def gap(self, case: ComparedCase, method: str) -> float | None:
         """How far the median is above :meth:`floor`, as a share; None without one of them."""
         median, floor = self.cell(case, method).median, self.floor(case)
         return None if median is None or floor is None else median / floor[0] - 1
 
-    def scores(self, method: str, cases: Sequence[Case]) -> Scores:
+    def scores(self, method: str, cases: Sequence[ComparedCase]) -> Scores:
         """``(runs,)`` of best known / value for each case, 0 for no feasible mapping."""
         result = []
         for case in cases:

@@ -12,8 +12,8 @@ from layers import DIMS
 from maestro_env import Problem
 from mapper.pretrained.cases import case_of
 from mapper.pretrained.mapping import LEAST
-from mapper.pretrained.proposer import Decision, Proposals, Proposer
-from mapper.pretrained.tables import Tables, tabulate
+from mapper.pretrained.proposer import Decision, ProposedMappings, Proposer
+from mapper.pretrained.tables import ProblemTables, tabulate
 from mapper.pretrained.weights import Agents
 
 
@@ -59,7 +59,9 @@ def first_decisions(
     return proposals.mappings(np.array([row]))[0], choices
 
 
-def _choice(decision: Decision, row: int, tables: Tables, proposals: Proposals) -> Choice:
+def _choice(
+    decision: Decision, row: int, tables: ProblemTables, proposals: ProposedMappings
+) -> Choice:
     scores = decision.scores[row].astype(np.float64)
     turn = decision.turn
     values = tables.values[proposals.which[row], turn.index]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import compiled, inner_function
-from mapper.pretrained.tables import PROBLEM_FEATURES, D, Tables
+from mapper.pretrained.tables import PROBLEM_FEATURES, D, ProblemTables
 from mapper.pretrained.turns import INNER, OUTER
 from mapper.pretrained.view import (
     STATE_FEATURES,
@@ -29,7 +29,9 @@ PER_LEVEL: Final = D + 7
 JUDGE_FEATURES: Final = PROBLEM_FEATURES + STATE_FEATURES + 2 * PER_LEVEL + 1
 
 
-def look_at_whole(tables: Tables, which: NDArray[np.int64], state: State) -> NDArray[np.float32]:
+def look_at_whole(
+    tables: ProblemTables, which: NDArray[np.int64], state: State
+) -> NDArray[np.float32]:
     """``(B, JUDGE_FEATURES)`` what the judge sees of finished mappings.
 
     Args:
@@ -43,7 +45,7 @@ def look_at_whole(tables: Tables, which: NDArray[np.int64], state: State) -> NDA
 
 
 @compiled
-def _see_whole(tables: Tables, which: Any, state: State, out: Any) -> None:
+def _see_whole(tables: ProblemTables, which: Any, state: State, out: Any) -> None:
     box = np.empty(D, np.int64)
     steps = np.empty((2, D), np.int64)
     sizes = np.empty((2, 3))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cost_models import MappingBatch
 from mapper.pretrained.judge_view import look_at_whole
 from mapper.pretrained.network import Weights, judged, scores
-from mapper.pretrained.tables import D, Tables
+from mapper.pretrained.tables import D, ProblemTables
 from mapper.pretrained.turns import Turn, all_turns
 from mapper.pretrained.view import STATE_FEATURES, State, View, arrange, begin, look, take
 
@@ -44,7 +44,7 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Proposals:
+class ProposedMappings:
     """`B` mappings and how they came about.
 
     Args:
@@ -84,13 +84,13 @@ class Proposer:
 
     def propose(
         self,
-        tables: Tables,
+        tables: ProblemTables,
         which: Sequence[int] | Int64Array,
         rng: np.random.Generator,
         *,
         greedy: NDArray[np.bool_] | None = None,
         keep: bool = False,
-    ) -> Proposals:
+    ) -> ProposedMappings:
         """Let the agents choose.
 
         Args:
@@ -123,18 +123,18 @@ class Proposer:
             self._carry_out(turn, tables, rows, view, picks, state)
             if keep:
                 decisions.append(Decision(turn, view, found, picks))
-        return Proposals(rows, state, tuple(decisions))
+        return ProposedMappings(rows, state, tuple(decisions))
 
     def best_first(
-        self, tables: Tables, drawn: int, rng: np.random.Generator, *, keep: bool = False
-    ) -> tuple[Proposals, Int64Array]:
+        self, tables: ProblemTables, drawn: int, rng: np.random.Generator, *, keep: bool = False
+    ) -> tuple[ProposedMappings, Int64Array]:
         """Proposals for every problem, those first that the judge expects most of.
 
         Each problem's first draw is made of every agent's likeliest choices.
 
         Args:
             tables: `M` problems.
-            drawn: Proposals per problem.
+            drawn: ProposedMappings per problem.
             rng: Randomness.
             keep: Keep every decision.
 
@@ -152,14 +152,21 @@ class Proposer:
 
     @staticmethod
     def _carry_out(
-        turn: Turn, tables: Tables, rows: Int64Array, view: View, picks: Int64Array, state: State
+        turn: Turn,
+        tables: ProblemTables,
+        rows: Int64Array,
+        view: View,
+        picks: Int64Array,
+        state: State,
     ) -> None:
         if turn.is_order:
             arrange(turn.index, tables, rows, picks, view.legal, state)
         else:
             take(turn.index, tables, rows, picks[:, 0], state)
 
-    def retrace(self, tables: Tables, which: Int64Array, given: State) -> tuple[Decision, ...]:
+    def retrace(
+        self, tables: ProblemTables, which: Int64Array, given: State
+    ) -> tuple[Decision, ...]:
         """The decisions that lead to given mappings, as the agents would have seen them.
 
         Rows whose choice is not legal at a turn (or not among the choices) have no say there.
@@ -186,7 +193,9 @@ class Proposer:
         return tuple(decisions)
 
 
-def _ranks(turn: Turn, tables: Tables, which: Int64Array, given: State, view: View) -> Int64Array:
+def _ranks(
+    turn: Turn, tables: ProblemTables, which: Int64Array, given: State, view: View
+) -> Int64Array:
     """``(B, C)`` choices by rank so that a given mapping results."""
     width = view.legal.shape[1]
     values = tables.values[which, turn.index, :width]

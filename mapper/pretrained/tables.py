@@ -24,7 +24,7 @@ OBJECTIVE_WEIGHTS = {"latency": (1.0, 0.0), "energy": (0.0, 1.0), "edp": (1.0, 1
 PROBLEM_FEATURES = 2 * D + 30
 
 
-class Tables(NamedTuple):
+class ProblemTables(NamedTuple):
     """`M` problems, of which each row of a batch of proposals names one.
 
     Args:
@@ -78,7 +78,7 @@ class Case(NamedTuple):
         return self.space.accelerator
 
 
-def tabulate(cases: Sequence[Case]) -> Tables:
+def tabulate(cases: Sequence[Case]) -> ProblemTables:
     """The arrays of problems."""
     m = len(cases)
     choices = [_choices(case.space) for case in cases]
@@ -100,7 +100,7 @@ def tabulate(cases: Sequence[Case]) -> Tables:
             capacity[row, level], own[row, level], bits[row, level] = buffer
     features = np.array([_features(case) for case in cases], np.float32)
     weights = np.array([case.weights for case in cases], np.float32)
-    return Tables(
+    return ProblemTables(
         extents, window, coupling, pes, capacity, own, bits, count, values, features, weights
     )
 

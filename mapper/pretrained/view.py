@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import compiled, inner_function
-from mapper.pretrained.tables import PROBLEM_FEATURES, D, R, S, Tables, X, Y
+from mapper.pretrained.tables import PROBLEM_FEATURES, D, ProblemTables, R, S, X, Y
 from mapper.pretrained.turns import (
     CLUSTER_SIZE,
     INNER,
@@ -105,7 +105,7 @@ def tensor_elements(tensor: int, box: Any, coupling: Any, window: Any) -> float:
 
 
 @inner_function
-def fill_of(level: int, box: Any, problem: int, tables: Tables) -> float:
+def fill_of(level: int, box: Any, problem: int, tables: ProblemTables) -> float:
     """Share of a buffer that a box takes; above 1 it does not fit, 0 where nothing limits it."""
     used = 0.0
     worst = 0.0
@@ -131,7 +131,9 @@ def utilisation(tiles: int, units: int) -> float:
 
 
 @inner_function
-def see_state(out: Any, row: int, problem: int, tables: Tables, state: State, box: Any) -> None:
+def see_state(
+    out: Any, row: int, problem: int, tables: ProblemTables, state: State, box: Any
+) -> None:
     """State features of one row, into ``out (STATE_FEATURES,)``."""
     extents = tables.extents[problem]
     cluster = max(state.cluster[row], 1)
@@ -175,7 +177,7 @@ def see_state(out: Any, row: int, problem: int, tables: Tables, state: State, bo
 
 @inner_function
 def see_parallel(
-    out: Any, turn: int, row: int, problem: int, choice: int, tables: Tables, state: State
+    out: Any, turn: int, row: int, problem: int, choice: int, tables: ProblemTables, state: State
 ) -> None:
     """Features of a parallel dimension."""
     n, pes = tables.extents[problem, choice], tables.pes[problem]
@@ -197,7 +199,9 @@ def see_parallel(
 
 
 @inner_function
-def see_cluster(out: Any, row: int, problem: int, size: int, tables: Tables, state: State) -> None:
+def see_cluster(
+    out: Any, row: int, problem: int, size: int, tables: ProblemTables, state: State
+) -> None:
     """Features of a cluster size."""
     pes = tables.pes[problem]
     clusters = pes // size
@@ -228,7 +232,7 @@ def see_tile(
     row: int,
     problem: int,
     tile: int,
-    tables: Tables,
+    tables: ProblemTables,
     state: State,
     box: Any,
     trial: Any,
@@ -287,7 +291,7 @@ def see_loop(
     d: int,
     row: int,
     problem: int,
-    tables: Tables,
+    tables: ProblemTables,
     state: State,
     sizes: Any,
 ) -> bool:
@@ -337,7 +341,7 @@ def see_loop(
 @compiled
 def see(
     turn: int,
-    tables: Tables,
+    tables: ProblemTables,
     which: Any,
     state: State,
     sees: Any,
@@ -410,7 +414,7 @@ def _see_order(
     row: int,
     problem: int,
     count: int,
-    tables: Tables,
+    tables: ProblemTables,
     state: State,
     sizes: Any,
     box: Any,
@@ -432,7 +436,7 @@ def _see_order(
 
 
 @compiled
-def begin(tables: Tables, which: Any) -> State:
+def begin(tables: ProblemTables, which: Any) -> State:
     """No choice made yet: every tile at its least, every order as it comes."""
     size = len(which)
     spread = np.full((size, 2), -1, np.int64)
@@ -449,7 +453,7 @@ def begin(tables: Tables, which: Any) -> State:
 
 
 @compiled
-def take(turn: int, tables: Tables, which: Any, picks: Any, state: State) -> None:
+def take(turn: int, tables: ProblemTables, which: Any, picks: Any, state: State) -> None:
     """Carry out a decision that is no order.
 
     Args:
@@ -476,7 +480,9 @@ def take(turn: int, tables: Tables, which: Any, picks: Any, state: State) -> Non
 
 
 @compiled
-def arrange(turn: int, tables: Tables, which: Any, ranks: Any, legal: Any, state: State) -> None:
+def arrange(
+    turn: int, tables: ProblemTables, which: Any, ranks: Any, legal: Any, state: State
+) -> None:
     """Carry out an order: loops that iterate by rank, the others innermost as they come.
 
     Args:
@@ -505,7 +511,11 @@ def arrange(turn: int, tables: Tables, which: Any, ranks: Any, legal: Any, state
 
 
 def look(
-    turn: int, tables: Tables, which: NDArray[np.int64], state: State, sees: NDArray[np.float32]
+    turn: int,
+    tables: ProblemTables,
+    which: NDArray[np.int64],
+    state: State,
+    sees: NDArray[np.float32],
 ) -> View:
     """What every row sees at a turn; see :func:`see`."""
     width = int(tables.counts[which, turn].max())

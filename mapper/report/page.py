@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from common import atomic_write
-from mapper.compare.entry import Board, Case, boards, of_stored, optima
+from mapper.compare.entry import Board, ComparedCase, boards, of_stored, optima
 from mapper.compare.gap_proofs import library_optima
 from mapper.compare.result_tables import TextTable, make_tables
 from mapper.compare.summary import TARGET, Summary
@@ -46,7 +46,7 @@ class BestMapping:
         nest: The loop nest.
     """
 
-    case: Case
+    case: ComparedCase
     method: str
     seed: int
     value: str
@@ -136,7 +136,7 @@ def _pictures(summary: Summary) -> list[tuple[str, str]]:
 
 def _best_mappings(summary: Summary, runs: Sequence[StoredRun]) -> list[BestMapping]:
     """The best finished search of every case."""
-    best: dict[Case, StoredRun] = {}
+    best: dict[ComparedCase, StoredRun] = {}
     for run in runs:
         entry = of_stored(run)
         if entry.board != summary.board or not entry.finished or entry.best is None:
@@ -147,7 +147,7 @@ def _best_mappings(summary: Summary, runs: Sequence[StoredRun]) -> list[BestMapp
     return [_best_mapping(case, run) for case, run in best.items()]
 
 
-def _best_mapping(case: Case, run: StoredRun) -> BestMapping:
+def _best_mapping(case: ComparedCase, run: StoredRun) -> BestMapping:
     """Looked at again, so that the page shows what the mapping costs now."""
     from cost_models import loop_nest
 

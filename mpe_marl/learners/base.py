@@ -16,7 +16,7 @@ from mpe_marl.learners.bank import Bank
 from mpe_marl.learners.config import LearnerConfig
 from mpe_marl.learners.device import usable_device
 from mpe_marl.learners.heads import Head
-from mpe_marl.replay import Batch, Replay, Schema
+from mpe_marl.replay import Replay, ReplayBatch, Schema
 from runs import make_generator, pack_generator, unpack_generator
 
 _FEW = 4  # worlds up to which the compiled pass acts
@@ -160,7 +160,7 @@ def losses_of(q: Tensor, p: Tensor, target: Tensor) -> dict[str, float]:
     return {"q_loss": float(q), "p_loss": float(p), "target_q": float(target)}
 
 
-def report_errors(replay: Replay, batch: Batch, errors: Tensor) -> None:
+def report_errors(replay: Replay, batch: ReplayBatch, errors: Tensor) -> None:
     """Give the law the absolute errors of the rows it drew."""
     replay.law.update(batch.rows, errors.detach().abs().cpu().numpy())
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from mpe_marl.clock import Clock
 from mpe_marl.learners import nets
 from mpe_marl.learners.base import Learner, losses_of
-from mpe_marl.replay import Batch, Replay
+from mpe_marl.replay import Replay, ReplayBatch
 
 _GROUP_BYTES = 256 * 2**20  # of mini-batches held at once
 
@@ -39,7 +39,7 @@ class StackedLearner(Learner):
         if not self._groups:
             self._split(replay.batch)
         totals = torch.zeros(3, dtype=torch.float64)
-        shared: Batch | None = None
+        shared: ReplayBatch | None = None
         noise = None
         for k, group in enumerate(self._groups):
             count = group.stop - group.start
@@ -72,7 +72,7 @@ class StackedLearner(Learner):
             self.critics.follow(self.config.tau)
         return losses_of(*(totals / self.schema.n_agents))
 
-    def _data(self, batch: Batch, count: int, size: int) -> dict[str, Tensor]:
+    def _data(self, batch: ReplayBatch, count: int, size: int) -> dict[str, Tensor]:
         """Columns ``(G, B, ...)`` for a group of ``G`` trainers; a shared batch is expanded."""
         drawn = batch.joined()
         data: dict[str, Tensor] = {}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mpe_marl.profiling.simulator import LINE
 from mpe_marl.replay.layout import Layout
 from mpe_marl.replay.lists import Lists
-from mpe_marl.replay.state import State
+from mpe_marl.replay.state import StateLayout
 
 _LIST_ITEMS = 24  # offset of a list object's pointer to its items (64-bit CPython)
 _TUPLE_BYTES = 24 + 5 * 8
@@ -36,7 +36,7 @@ def lines_of(layout: Layout, rows: NDArray[np.int64]) -> Lines:
         return _spans(_of_lists(layout, rows.tolist()))
     spans: list[tuple[int, int]] = []
     tables = layout.tables
-    if isinstance(layout, State):
+    if isinstance(layout, StateLayout):
         spans += _of_table(tables["states"], rows)
         after = (rows + layout.schema.streams) % layout.ring.rows
         slots = tables["final_slot"][rows]

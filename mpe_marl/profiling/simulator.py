@@ -20,7 +20,7 @@ PAGE = 4096
 
 
 @dataclass(frozen=True)
-class Level:
+class CacheLevel:
     """One level: ``sets`` times ``ways`` entries of ``grain`` bytes."""
 
     name: str
@@ -29,9 +29,9 @@ class Level:
     grain: int
 
 
-def level(name: str, size: int, ways: int, grain: int = LINE) -> Level:
+def level(name: str, size: int, ways: int, grain: int = LINE) -> CacheLevel:
     """A level that covers ``size`` bytes."""
-    return Level(name, size // (ways * grain), ways, grain)
+    return CacheLevel(name, size // (ways * grain), ways, grain)
 
 
 # A recent server core: 32 KiB L1, 1 MiB L2, 32 MiB L3; 64 and 1536 entries of data TLB.

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from mpe_marl.replay.buffer import LAYOUTS, Replay
-from mpe_marl.replay.law import Law
+from mpe_marl.replay.law import SamplingLaw
 from mpe_marl.replay.laws import LAWS, make_law
-from mpe_marl.replay.schema import Batch, Schema, Transition
+from mpe_marl.replay.schema import ReplayBatch, Schema, Transition
 
-__all__ = ["LAWS", "LAYOUTS", "Batch", "Law", "Replay", "Schema", "Transition", "make_law"]
+__all__ = [
+    "LAWS",
+    "LAYOUTS",
+    "Replay",
+    "ReplayBatch",
+    "SamplingLaw",
+    "Schema",
+    "Transition",
+    "make_law",
+]

@@ -7,7 +7,7 @@ import numpy as np
 from mpe_marl.replay.layout import Layout, one_hot
 from mpe_marl.replay.memory import Shapes
 from mpe_marl.replay.ring import Rows
-from mpe_marl.replay.schema import Batch, Schema, Transition
+from mpe_marl.replay.schema import ReplayBatch, Schema, Transition
 
 _FIELDS = ("obs", "actions", "rewards", "next_obs", "done")
 
@@ -43,10 +43,10 @@ class Arrays(Layout):
             self.tables[f"next_obs.{i}"][first:stop] = step.next_obs[:, i]
             self.tables[f"done.{i}"][first:stop] = step.terminated
 
-    def gather(self, rows: Rows, states_only: bool = False) -> Batch:
+    def gather(self, rows: Rows, states_only: bool = False) -> ReplayBatch:
         """See :meth:`Layout.gather`."""
         n = self.schema.n_agents
         obs, actions, rewards, after, done = (
             tuple(self.tables[f"{field}.{i}"][rows] for i in range(n)) for field in _FIELDS
         )
-        return Batch(obs, actions, rewards, after, done[0], rows)
+        return ReplayBatch(obs, actions, rewards, after, done[0], rows)

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from mpe_marl.errors import MpeError, at_least, unknown_name
 from mpe_marl.replay.arrays import Arrays
 from mpe_marl.replay.joint import Joint
-from mpe_marl.replay.law import Law
+from mpe_marl.replay.law import SamplingLaw
 from mpe_marl.replay.laws import make_law
 from mpe_marl.replay.layout import Layout
 from mpe_marl.replay.lists import Lists
 from mpe_marl.replay.ring import Ring
-from mpe_marl.replay.schema import Batch, Schema, Transition
-from mpe_marl.replay.state import State
+from mpe_marl.replay.schema import ReplayBatch, Schema, Transition
+from mpe_marl.replay.state import StateLayout
 from runs import make_generator, pack_generator, unpack_generator
 
-LAYOUTS: dict[str, type[Layout]] = {cls.name: cls for cls in (Lists, Arrays, Joint, State)}
+LAYOUTS: dict[str, type[Layout]] = {cls.name: cls for cls in (Lists, Arrays, Joint, StateLayout)}
 
 
 class Replay:
@@ -48,7 +48,7 @@ class Replay:
         schema: Schema,
         capacity: int = 1_000_000,
         layout: str = "joint",
-        law: str | Law = "uniform",
+        law: str | SamplingLaw = "uniform",
         batch: int = 1024,
         seed: int = 0,
         directory: str | os.PathLike[str] | None = None,
@@ -85,7 +85,7 @@ class Replay:
         self.layout.write(first, step)
         self.law.written(self.ring, np.arange(first, first + len(step.obs), dtype=np.int64))
 
-    def sample(self, states_only: bool = False, draws: int = 1) -> Batch:
+    def sample(self, states_only: bool = False, draws: int = 1) -> ReplayBatch:
         """Draw and fetch mini-batches.
 
         Args:

@@ -8,7 +8,7 @@ from mpe_marl.replay import gathers
 from mpe_marl.replay.layout import Layout
 from mpe_marl.replay.memory import Shapes
 from mpe_marl.replay.ring import Rows
-from mpe_marl.replay.schema import Batch, Schema, Transition
+from mpe_marl.replay.schema import ReplayBatch, Schema, Transition
 
 _LINE = 16  # float32 numbers in a cache line
 
@@ -52,7 +52,7 @@ class Joint(Layout):
         """Bytes of a record without its padding."""
         return 4 * self.schema.record_width
 
-    def gather(self, rows: Rows, states_only: bool = False) -> Batch:
+    def gather(self, rows: Rows, states_only: bool = False) -> ReplayBatch:
         """See :meth:`Layout.gather`; every field is a view of one copied block."""
         data = self.tables["records"]
         out = self.scratch("records", (len(rows), data.shape[1]))
@@ -60,7 +60,7 @@ class Joint(Layout):
         s, b = self.schema, len(rows)
         n, obs, act = s.n_agents, s.n_agents * s.obs_dim, s.n_agents * s.act_dim
         after = obs + act
-        return Batch(
+        return ReplayBatch(
             obs=out[:, :obs].reshape(b, n, -1),
             actions=out[:, obs:after].reshape(b, n, -1),
             next_obs=out[:, after : after + obs].reshape(b, n, -1),

@@ -17,7 +17,7 @@ from mpe_marl.replay.ring import Ring, Rows
 Float = NDArray[np.float64]
 
 
-class Law:
+class SamplingLaw:
     """Base of all laws.
 
     Attributes:

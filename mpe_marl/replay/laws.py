@@ -8,12 +8,12 @@ from collections.abc import Callable
 import numpy as np
 
 from mpe_marl.errors import MpeError, at_least, unknown_name
-from mpe_marl.replay.law import Float, Law
+from mpe_marl.replay.law import Float, SamplingLaw
 from mpe_marl.replay.priorities import Prioritised
 from mpe_marl.replay.ring import Ring, Rows
 
 
-class Uniform(Law):
+class Uniform(SamplingLaw):
     """Every stored transition with the same probability, each trainer its own draw."""
 
     name = "uniform"
@@ -36,7 +36,7 @@ class Uniform(Law):
         return p
 
 
-class Neighbor(Law):
+class Neighbor(SamplingLaw):
     """Neighborhoods of random transitions, in the order they were written.
 
     For each random ``i`` the transitions ``i-n .. i+n`` without ``i`` itself, until the batch is
@@ -102,7 +102,7 @@ class Neighbor(Law):
         return p
 
 
-class Runs(Law):
+class Runs(SamplingLaw):
     """Aligned runs: whole blocks of ``length`` consecutive rows, read as one piece of memory.
 
     Only blocks that are full of transitions and do not hold the write cursor are drawn, each with
@@ -144,13 +144,13 @@ class Runs(Law):
         return p
 
 
-def share(law: Law, name: str) -> Law:
+def share(law: SamplingLaw, name: str) -> SamplingLaw:
     """Make every trainer of an update use one draw of ``law``, which gets a new name."""
     law.shared, law.name = True, name
     return law
 
 
-LAWS: dict[str, Callable[[], Law]] = {
+LAWS: dict[str, Callable[[], SamplingLaw]] = {
     "uniform": Uniform,
     "neighbor": Neighbor,
     "neighbor-skip": lambda: Neighbor(edges="skip"),
@@ -161,7 +161,7 @@ LAWS: dict[str, Callable[[], Law]] = {
 }
 
 
-def make_law(name: str) -> Law:
+def make_law(name: str) -> SamplingLaw:
     """Make a law by name, with the defaults of the papers.
 
     Raises:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mpe_marl.replay.memory import Shapes, allocate, total_bytes
 from mpe_marl.replay.ring import Ring, Rows
-from mpe_marl.replay.schema import Batch, Schema, Transition
+from mpe_marl.replay.schema import ReplayBatch, Schema, Transition
 
 
 class Layout:
@@ -53,7 +53,7 @@ class Layout:
         """Store one step of all streams at rows ``first .. first + W - 1``."""
         raise NotImplementedError  # every layout has its own
 
-    def gather(self, rows: Rows, states_only: bool = False) -> Batch:
+    def gather(self, rows: Rows, states_only: bool = False) -> ReplayBatch:
         """Fetch ``(B,)`` rows.
 
         Args:

@@ -12,7 +12,7 @@ from mpe_marl.errors import ReplayMemoryError
 from mpe_marl.replay.layout import Layout, one_hot
 from mpe_marl.replay.memory import Shapes, available_bytes, readable
 from mpe_marl.replay.ring import Rows
-from mpe_marl.replay.schema import Batch, Schema, Transition
+from mpe_marl.replay.schema import ReplayBatch, Schema, Transition
 
 _ARRAY = 112  # bytes of an array object beside its data
 _TUPLE = 88 + 24  # bytes of a five-tuple, its slot in the list and its reward
@@ -105,13 +105,13 @@ class Lists(Layout):
             np.array(dones),
         )
 
-    def gather(self, rows: Rows | Sequence[int], states_only: bool = False) -> Batch:
+    def gather(self, rows: Rows | Sequence[int], states_only: bool = False) -> ReplayBatch:
         """See :meth:`Layout.gather`; float64, one :meth:`encode` an agent."""
         index = rows if isinstance(rows, list) else [int(r) for r in rows]
         agents = [self.encode(i, index) for i in range(self.schema.n_agents)]
         obs, actions, rewards, after, done = zip(*agents, strict=True)
         index_array = np.asarray(index, dtype=np.int64)
-        return Batch(obs, actions, rewards, after, done[0], index_array)
+        return ReplayBatch(obs, actions, rewards, after, done[0], index_array)
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """See :meth:`Layout.state_dict`."""

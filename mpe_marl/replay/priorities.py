@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from mpe_marl.errors import MpeError
 from mpe_marl.replay import gathers
-from mpe_marl.replay.law import Float, Law
+from mpe_marl.replay.law import Float, SamplingLaw
 from mpe_marl.replay.ring import Ring, Rows
 
 
-class Prioritised(Law):
+class Prioritised(SamplingLaw):
     """Transitions in proportion to (|temporal-difference error| + floor) ** alpha.
 
     Proportional prioritisation of Schaul et al., "Prioritized Experience Replay" (2016): new
@@ -76,9 +76,9 @@ class Prioritised(Law):
         return scaled
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
-        """See :meth:`Law.state_dict`."""
+        """See :meth:`SamplingLaw.state_dict`."""
         return {"tree": self._tree, "top": np.array([self._top])}
 
     def load_state_dict(self, tables: dict[str, NDArray[Any]]) -> None:
-        """See :meth:`Law.load_state_dict`."""
+        """See :meth:`SamplingLaw.load_state_dict`."""
         self._tree, self._top = tables["tree"].copy(), float(tables["top"][0])

@@ -77,7 +77,7 @@ Column = NDArray[Any] | tuple[NDArray[Any], ...]
 
 
 @dataclass(slots=True)
-class Batch:
+class ReplayBatch:
     """``B`` transitions; arrays are reused by the next draw, so copy what is to be kept.
 
     Layouts that keep agents apart give ``obs``, ``actions``, ``rewards`` and ``next_obs`` as
@@ -108,7 +108,7 @@ class Batch:
     states: Float32 | None = None
     next_states: Float32 | None = None
 
-    def joined(self) -> Batch:
+    def joined(self) -> ReplayBatch:
         """The same batch with every column one float32 array."""
         return replace(
             self,

@@ -12,14 +12,14 @@ from mpe_marl.replay import gathers
 from mpe_marl.replay.layout import Layout
 from mpe_marl.replay.memory import Shapes, total_bytes
 from mpe_marl.replay.ring import Ring, Rows
-from mpe_marl.replay.schema import Batch, Schema, Transition
+from mpe_marl.replay.schema import ReplayBatch, Schema, Transition
 from mpe_marl.worlds.physics import observe
 from mpe_marl.worlds.spec import WorldSpec
 
 _EMPTY = np.zeros((0,), dtype=np.float32)
 
 
-class State(Layout):
+class StateLayout(Layout):
     """Float32 states, moves, rewards; the state after a row is the stream's next row.
 
     The last state of an episode goes to a table beside (``finals``) that grows when many short
@@ -107,7 +107,7 @@ class State(Layout):
         shapes = {k: (v.shape[1:], v.dtype) for k, v in self.tables.items() if k != "finals"}
         return total_bytes(shapes) + 4 * int(self.tables["states"].shape[1])
 
-    def gather(self, rows: Rows, states_only: bool = False) -> Batch:
+    def gather(self, rows: Rows, states_only: bool = False) -> ReplayBatch:
         """See :meth:`Layout.gather`."""
         t, s, b = self.tables, self.schema, len(rows)
         width = t["states"].shape[1]
@@ -127,7 +127,7 @@ class State(Layout):
             next_obs = self.scratch("next_obs", (b, s.n_agents, s.obs_dim))
             observe(now, *self._sizes, obs)
             observe(after, *self._sizes, next_obs)
-        return Batch(
+        return ReplayBatch(
             obs=obs,
             actions=actions,
             rewards=t["rewards"][rows],

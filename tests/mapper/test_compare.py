@@ -10,7 +10,7 @@ import pytest
 
 from mapper.compare import FORMATS, CompareError, Summary, collect, make_plan, make_tables
 from mapper.compare.curves import bands, ratio_bars, target_bars
-from mapper.compare.entry import Board, Case, Entry
+from mapper.compare.entry import Board, ComparedCase, Entry
 from mapper.compare.run import run_plan, summarise
 from mapper.verdicts import validate
 from runs import (
@@ -19,7 +19,7 @@ from runs import (
 )
 
 BOARD = Board("exact", "edge", 100)
-ONE, TWO = Case("latency", "one"), Case("latency", "two")
+ONE, TWO = ComparedCase("latency", "one"), ComparedCase("latency", "two")
 TINY = "conv:K=4,C=4,Y=6,X=6,R=3,S=3"
 
 

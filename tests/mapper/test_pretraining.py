@@ -13,7 +13,7 @@ from mapper.pretrained.training.experiment import Pretraining, agents_file, sche
 from mapper.pretrained.training.experts import ExpertMemory, improve
 from mapper.pretrained.training.sampling import WORST, Batch, group_advantage
 from mapper.pretrained.training.schedule import Schedule
-from mapper.pretrained.training.trainer import Trainer
+from mapper.pretrained.training.trainer import PolicyTrainer
 from mapper.pretrained.weights import PretrainedError, load
 from runs import Context, StopRun
 
@@ -48,7 +48,7 @@ def test_advantages_are_standardised_within_a_problem():
 
 def test_policy_gradient_learns():
     plan = Schedule(explore_steps=25, problems=12, samples=8, hidden=24, learning_rate=4e-3)
-    trainer = Trainer(MODEL, plan, seed=0)
+    trainer = PolicyTrainer(MODEL, plan, seed=0)
     batch = Batch.random(16, MODEL, np.random.default_rng(99))
     before = median_log_value(batch, trainer)
     for _ in range(plan.explore_steps):
@@ -65,7 +65,7 @@ def median_log_value(batch, trainer):
 
 def test_experts_are_kept_with_weights_by_their_value():
     memory = ExpertMemory()
-    trainer = Trainer(MODEL, TINY, seed=1)
+    trainer = PolicyTrainer(MODEL, TINY, seed=1)
     spent = improve(memory, 3, trainer.proposer, MODEL, np.random.default_rng(2))
     assert spent > 3 * 48
     assert len(memory) == 3
@@ -140,13 +140,13 @@ def test_the_command_refuses_wrong_input(capsys, tmp_path):
 
 def test_the_judge_learns_to_tell_proposals_apart():
     plan = Schedule(explore_steps=60, problems=12, samples=8, hidden=24, learning_rate=4e-3)
-    trainer = Trainer(MODEL, plan, seed=0)
+    trainer = PolicyTrainer(MODEL, plan, seed=0)
     losses = [trainer.step()["judge"] for _ in range(plan.explore_steps)]
     assert np.mean(losses[-15:]) < 0.6 * np.mean(losses[:5])
 
 
 def test_the_judge_compares_within_a_problem_and_skips_the_infeasible():
-    networks = Trainer(MODEL, TINY, seed=0).networks
+    networks = PolicyTrainer(MODEL, TINY, seed=0).networks
     seen = torch.zeros(6, JUDGE_FEATURES)
     figures = torch.tensor([[1.0, 2.0], [1.0, 2.0], [torch.inf, torch.inf]]).repeat(2, 1)
     assert networks.judge_loss(seen, figures, 3).item() < 1e-9  # alike but for a constant

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from cost_models import FIGURES, Cost
 from maestro_env import Objective
 from mapper.compare import FORMATS, Summary
-from mapper.compare.entry import Board, Case, Entry
+from mapper.compare.entry import Board, ComparedCase, Entry
 from mapper.show.cost import print_costs
 from mapper.show.layer_tables import print_layers, print_networks
 from mapper.show.network_table import print_network
@@ -111,7 +111,7 @@ def accelerators() -> None:
 def compare() -> None:
     board = Board("exact", "edge", 100)
     names = ["mobilenetv2.block1_project", "vgg16.conv1_2", "resnet18.conv1", "mlp.fc1"]
-    cases = [Case("edp", name) for name in names]
+    cases = [ComparedCase("edp", name) for name in names]
     entries = [
         Entry(board, case, method, seed, "finished", samples=100, best=best * (1 + seed / 10))
         for case in cases

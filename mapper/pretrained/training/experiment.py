@@ -16,7 +16,7 @@ from runs import Autosave, CheckpointFormat, Context, Experiment
 
 if TYPE_CHECKING:
     from mapper.pretrained.network import Weights
-    from mapper.pretrained.training.trainer import Trainer
+    from mapper.pretrained.training.trainer import PolicyTrainer
 
 FORMAT = CheckpointFormat("trained agents", 1)
 AGENTS = "agents.safetensors"
@@ -90,10 +90,10 @@ class Pretraining(Experiment):
         import torch
 
         import cost_models
-        from mapper.pretrained.training.trainer import Trainer
+        from mapper.pretrained.training.trainer import PolicyTrainer
 
         torch.set_num_threads(1)
-        trainer = Trainer(cost_models.load(self.cost_model), self.schedule, self.seed)
+        trainer = PolicyTrainer(cost_models.load(self.cost_model), self.schedule, self.seed)
         course = _Course(trainer, self, context)
         autosave = Autosave(context, course, FORMAT)
         if autosave.resume():
@@ -114,7 +114,7 @@ class Pretraining(Experiment):
 class _Course:
     """Validates agents on the way and remembers the best ones of the last stage."""
 
-    def __init__(self, trainer: Trainer, plan: Pretraining, context: Context) -> None:
+    def __init__(self, trainer: PolicyTrainer, plan: Pretraining, context: Context) -> None:
         from mapper.pretrained.training.validation import Validation
 
         self.trainer, self.plan, self.context = trainer, plan, context

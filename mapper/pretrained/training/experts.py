@@ -11,7 +11,7 @@ import baselines
 from cost_models import CostModel, MappingBatch
 from maestro_env import Problem
 from mapper.pretrained.proposer import Proposer
-from mapper.pretrained.tables import Tables
+from mapper.pretrained.tables import ProblemTables
 from mapper.pretrained.training.sampling import Batch
 from mapper.pretrained.view import State
 
@@ -48,7 +48,7 @@ class ExpertMemory:
 
     def draw(
         self, size: int, rng: np.random.Generator
-    ) -> tuple[Tables, NDArray[np.int64], State, NDArray[np.float64]]:
+    ) -> tuple[ProblemTables, NDArray[np.int64], State, NDArray[np.float64]]:
         """Mappings to imitate, from one block drawn by its share of the problems."""
         sizes = np.array([len(batch.problems) for batch, *_ in self.blocks], np.float64)
         batch, which, state, weight = self.blocks[rng.choice(len(sizes), p=sizes / sizes.sum())]

@@ -12,8 +12,8 @@ from cost_models import Accelerator, CostModel
 from layers import from_fields, to_fields
 from maestro_env import MapSpace, Objective
 from mapper.pretrained.cases import case_of
-from mapper.pretrained.proposer import Proposals, Proposer
-from mapper.pretrained.tables import Case, Tables, tabulate
+from mapper.pretrained.proposer import ProposedMappings, Proposer
+from mapper.pretrained.tables import Case, ProblemTables, tabulate
 from mapper.pretrained.training.random_problems import RandomProblem, draw
 
 FloatArray = NDArray[np.float64]
@@ -45,7 +45,7 @@ class Batch:
 
     problems: list[RandomProblem]
     cases: list[Case]
-    tables: Tables
+    tables: ProblemTables
     model: CostModel
     best: FloatArray = field(default_factory=lambda: np.empty(0))
 
@@ -84,12 +84,12 @@ class Batch:
 
     def propose(
         self, proposer: Proposer, samples: int, rng: np.random.Generator, *, keep: bool = False
-    ) -> Proposals:
+    ) -> ProposedMappings:
         """`samples` proposals per problem, problem by problem."""
         which = np.repeat(np.arange(len(self.problems)), samples)
         return proposer.propose(self.tables, which, rng, keep=keep)
 
-    def price(self, proposals: Proposals) -> Prices:
+    def price(self, proposals: ProposedMappings) -> Prices:
         """What proposals cost. Lowers `best` where one is lower."""
         found = Prices(
             np.full(len(proposals.which), np.inf), np.full((len(proposals.which), 2), np.inf)
@@ -116,7 +116,7 @@ def group_advantage(values: FloatArray, samples: int, best: FloatArray) -> Float
 
     Args:
         values: ``(M * samples,)``, problem by problem.
-        samples: Proposals per problem.
+        samples: ProposedMappings per problem.
         best: ``(M,)`` lowest value known.
     """
     group = values.reshape(-1, samples)

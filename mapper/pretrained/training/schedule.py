@@ -19,7 +19,7 @@ class Schedule:
         imitate_steps: Imitation of the best mappings found, while new ones are being found.
         refine_steps: Policy gradient, with a little imitation beside it; the judge learns here.
         problems: Random problems a policy-gradient step.
-        samples: Proposals per problem.
+        samples: ProposedMappings per problem.
         blocks: Blocks of `problems` kept at hand; a policy-gradient step takes one of them.
         visits: Steps after which a fresh block takes the place of the oldest: how often, in the
             mean, the agents meet a problem.

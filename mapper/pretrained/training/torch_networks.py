@@ -162,7 +162,7 @@ class Networks(nn.Module):
         Args:
             seen: ``(M * samples, JUDGE_FEATURES)``, problem by problem.
             figures: ``(M * samples, 2)`` latency and energy; inf where infeasible.
-            samples: Proposals per problem.
+            samples: ProposedMappings per problem.
 
         Returns:
             Mean squared error of the logarithms, each problem's mean taken off both.

@@ -20,7 +20,7 @@ from mapper.pretrained.training.torch_networks import Networks, pack
 from runs import pack_generator, unpack_generator
 
 
-class Trainer:
+class PolicyTrainer:
     """Trains agents; :meth:`step` does one step of whatever stage it is in.
 
     Args:

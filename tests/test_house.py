@@ -1,0 +1,76 @@
+"""How the source is kept: names that mean one thing, and functions that can be read."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections import defaultdict
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = (
+    "common",
+    "runs",
+    "layers",
+    "cost_models",
+    "maestro_env",
+    "baselines",
+    "mapper",
+    "mpe_marl",
+)
+PARALLEL = {
+    ("cost_models", "kernel.py"),
+    ("cost_models", "layout.py"),
+    ("cost_models", "model.py"),
+    ("cost_models", "tables.py"),
+    ("mapper", "searcher.py"),
+}
+"""File names that several implementations of one interface share."""
+COMPLEX, SHARE = 10, 0.015
+"""Cyclomatic complexity that at most such a share of the functions exceeds."""
+
+
+def sources(package: str) -> list[Path]:
+    return [path for path in sorted((ROOT / package).rglob("*.py")) if path.stem[:2] != "__"]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_file_name_stands_for_one_thing(package: str) -> None:
+    found = defaultdict(list)
+    for path in sources(package):
+        found[path.name].append(path.relative_to(ROOT).as_posix())
+    twice = {name: paths for name, paths in found.items() if len(paths) > 1}
+    assert {name for name in twice if (package, name) not in PARALLEL} == set(), twice
+
+
+def test_a_class_name_stands_for_one_thing() -> None:
+    found = defaultdict(list)
+    for package in PACKAGES:
+        for path in sources(package):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    found[node.name].append(path.relative_to(ROOT).as_posix())
+    assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
+
+
+def test_few_functions_are_complex() -> None:
+    """None is above 20: that is a rule of `ruff check` itself."""
+    if find_spec("ruff") is None:
+        pytest.skip("needs ruff (extra dev)")
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select=C901", "--exit-zero"]
+    options = [f"--config=lint.mccabe.max-complexity={COMPLEX}", "--output-format=json"]
+    done = subprocess.run(
+        [*command, *options, *PACKAGES], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    functions = sum(
+        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    )
+    assert len(json.loads(done.stdout)) <= SHARE * functions
