@@ -45,7 +45,7 @@ def first_value(problem: Problem) -> Mapping | None:
     """The best of what trained agents propose and of ga's 3,000 samples."""
     runs = [baselines.load("ga").search(problem.fork(), 3000, 0)]
     found = [(run.best_value, run.mapping) for run in runs if run.mapping is not None]
-    actions = proposed(problem, 0)
+    actions = proposed(problem, "auto", 0)
     if actions is not None:
         looked = problem.look(actions)
         best = int(np.argmin(looked.values))
