@@ -91,9 +91,9 @@ def standing(found: Found, gap: float = 0.0, timeout: float | None = None) -> St
     """
     from baselines import can_prove, prove
 
-    kept = found.result.get("proof")
+    kept = standing_kept(found)
     if kept is not None:
-        return _of_values(found, kept)
+        return kept
     if can_prove(found.problem) is not None:
         return None
     proof = prove(
@@ -119,10 +119,13 @@ def of_proof(own: float, proof: Proof) -> Standing:
     )
 
 
-def _of_values(found: Found, kept: dict[str, Any]) -> Standing:
-    """What a search that proves kept of its proof."""
+def standing_kept(found: Found) -> Standing | None:
+    """What a search that proves kept of its proof; None of any other search."""
     from cost_models import Mapping
 
+    kept = found.result.get("proof")
+    if kept is None:
+        return None
     own = found.problem.best_value
     better = kept["mapping"] is not None and kept["value"] < own * (1 - CLOSE)
     return Standing(

@@ -16,6 +16,7 @@ from runs import SilentReporter, Store, go_on_with, print_json, run_all, tell
 
 if TYPE_CHECKING:
     from layers import Layer
+    from mapper.found import Found
     from mapper.network_runs import ShapeResult, ShapeRun
     from mapper.problem_spec import ProblemSpec
     from runs import Experiment
@@ -155,6 +156,8 @@ def _row(result: ShapeResult) -> dict[str, Any]:
         "objective": None,
         "x bound": None,
         "samples": 0 if result.found is None else result.found.problem.samples,
+        "gap": None,
+        "proven": None,
         "error": result.error,
     }
     if result.found is None or cost is None:
@@ -162,4 +165,17 @@ def _row(result: ShapeResult) -> dict[str, Any]:
     problem = result.found.problem
     figures = {name: getattr(cost, name) for name in ("macs", "latency_cycles", "energy_nj")}
     ratio = round(problem.best_value / problem.bound, 3) if problem.bound else None
-    return row | figures | {"objective": problem.best_value, "x bound": ratio}
+    return (
+        row | figures | {"objective": problem.best_value, "x bound": ratio} | _proof(result.found)
+    )
+
+
+def _proof(found: Found) -> dict[str, Any]:
+    """What the search proved of its answer; nothing where it proved nothing."""
+    from mapper.standing import standing_kept
+
+    proved = standing_kept(found)
+    if proved is None:
+        return {}
+    gap = 0.0 if proved.optimal else proved.gap
+    return {"gap": gap, "proven": "optimal" if gap == 0 else f"within {gap:.2%}"}

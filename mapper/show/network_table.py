@@ -26,7 +26,8 @@ def print_network(
     Args:
         network: Its name.
         rows: One row a shape: ``layer``, ``count``, ``macs``, ``latency_cycles``, ``energy_nj``,
-            ``objective`` (its value), ``x bound``, ``samples``; None where there is no result.
+            ``objective`` (its value), ``x bound``, ``samples``, ``gap`` (above what is proven, as a
+            share; 0 where it is the optimum); None where there is no result.
         totals: Sums over all layers: ``layers``, ``macs``, ``latency_cycles``, ``energy_nj``,
             ``edp``, ``seconds``.
         objective: What was minimised.
@@ -37,13 +38,23 @@ def print_network(
         f"{network}: {len(rows)} distinct shapes",
         rows,
         f"whole network: {engineering(totals['edp'], 'cycles * nJ', 4)} (latency times energy), "
-        f"searched in {totals['seconds']:.1f} s",
-        _columns(objective),
+        f"searched in {totals['seconds']:.1f} s{_proven(rows)}",
+        _columns(objective, rows),
         total=whole,
     )
 
 
-def _columns(objective: Objective) -> list[Column]:
+def _proven(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How many answers are optimal; nothing where nothing was proven."""
+    gaps = [row["gap"] for row in rows if row.get("gap") is not None]
+    if not gaps:
+        return ""
+    optimal = sum(gap == 0 for gap in gaps)
+    rest = "" if optimal == len(gaps) else f", the others within {max(gaps):.2%} of it"
+    return f"; {optimal} of {len(rows)} shapes proven optimal{rest}"
+
+
+def _columns(objective: Objective, rows: Sequence[Mapping[str, Any]]) -> list[Column]:
     columns = [
         Column.name("layer"),
         Column("count", keep=5),
@@ -53,4 +64,7 @@ def _columns(objective: Objective) -> list[Column]:
     ]
     if objective.figures not in [(figure,) for figure in FIGURES]:
         columns.append(Column("objective", objective.name, objective.unit, keep=8))
-    return [*columns, Column("x bound", keep=7), Column("samples", keep=1)]
+    columns += [Column("x bound", keep=7), Column("samples", keep=1)]
+    if any(row.get("gap") is not None for row in rows):
+        columns.append(Column("proven", keep=9))
+    return columns

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import baselines
 from baselines import OptimaError, known_optimum, problem_key, read_optima, write_optima
 from baselines.optimal import known_optima
 from maestro_env import Problem
+from mapper import cli
 from mapper.compare import make_plan
 from mapper.compare.gap_proofs import library_optima, prove_gaps
 from mapper.compare.run import run_plan, summarise
@@ -86,3 +89,15 @@ def test_a_stale_entry_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     (path.with_suffix(".bad")).write_text("key,layer\nx,y\n")
     with pytest.raises(OptimaError, match="line 2"):
         read_optima(path.with_suffix(".bad"))
+
+
+def test_a_network_says_how_many_answers_are_proven(tmp_path: Path) -> None:
+    store = ["--store", str(tmp_path / "n.sqlite")]
+    words = ["search", "--network", "mlp", "--method", "optimal", *store]
+    done = CliRunner().invoke(cli.app, words)
+    assert done.exit_code == 0, done.output
+    assert "3 of 3 shapes proven optimal" in done.stdout
+    again = CliRunner().invoke(cli.app, [*words, "--json"])
+    assert [shape["gap"] for shape in json.loads(again.stdout)["shapes"]] == [0.0, 0.0, 0.0]
+    plain = ["search", "--network", "mlp", "--method", "random", "--budget", "20", *store]
+    assert "proven" not in CliRunner().invoke(cli.app, plain).stdout
