@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from common import inner_function
-from cost_models.exact.inner import ceil_div
 from cost_models.exact.layout import (
     BOUND_COMPUTE,
     COMPUTE,
@@ -26,6 +25,7 @@ from cost_models.exact.layout import (
     NOC_OUT,
     IntTable,
 )
+from cost_models.exact.step_elements import ceil_div
 
 
 @inner_function
@@ -36,6 +36,12 @@ def bound_latency(row: IntTable, hw: IntTable) -> None:
     noc_out = ceil_div(row[L2W_OUT], hw[HW_NOC])
     dram_in = ceil_div(row[DRAM_IN] + row[DRAM_FIL] + row[DRAM_OUT_R], hw[HW_OFFCHIP])
     dram_out = ceil_div(row[DRAM_OUT_W], hw[HW_OFFCHIP])
+    set_bound(row, noc_in, noc_out, dram_in, dram_out)
+
+
+@inner_function
+def set_bound(row: IntTable, noc_in: int, noc_out: int, dram_in: int, dram_out: int) -> None:
+    """The longest of compute and the given cycles, and what binds it, into `row`."""
     row[NOC_IN] = noc_in
     row[NOC_OUT] = noc_out
     row[DRAM_IN_CYCLES] = dram_in

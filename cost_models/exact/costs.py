@@ -12,12 +12,18 @@ from cost_models.columns import LazyColumns
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch, FloatArray
 from cost_models.exact.accesses import ACCESS_KINDS, ACCESSES
 from cost_models.exact.figures import FIGURE_OF, Setting, detail, details
-from cost_models.exact.layout import BOUND_NAMES, COUNT_NAMES, IntTable
+from cost_models.exact.layout import (
+    BOUND_NAMES,
+    COUNT_NAMES,
+    WIDE_NAMES,
+    WIDE_ROW_FIELDS,
+    IntTable,
+)
 from cost_models.infeasible import Infeasible
 
 ROW_NAMES = (*COUNT_NAMES, *BOUND_NAMES)
 """Names of the columns of a result row."""
-_COLUMN = {name: i for i, name in enumerate(ROW_NAMES)}
+_COLUMN = {name: i for i, name in enumerate((*ROW_NAMES, *WIDE_NAMES))}
 _INF = float("inf")
 
 
@@ -25,7 +31,8 @@ def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
     """The cost of one mapping.
 
     Args:
-        counts: The counts of `ROW_NAMES`, and ``num_pes``.
+        counts: The counts of `ROW_NAMES`, ``num_pes``, and those of `WIDE_NAMES` where the mapping
+            or the chip needs them.
         setting: What the figures need besides.
     """
     accesses: dict[str, dict[str, float]] = {tensor: {} for tensor in TENSORS}
@@ -38,7 +45,7 @@ def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
         accesses=accesses,
         detail={name: detail(name, counts, setting) for name in details(setting)},
         priced=setting.priced,
-        counts={name: counts[name] for name in COUNT_NAMES},
+        counts={name: counts[name] for name in (*COUNT_NAMES, *WIDE_NAMES) if name in counts},
     )
 
 
@@ -49,23 +56,43 @@ def refused(infeasible: Infeasible) -> Cost:
 
 
 class RowCounts(Mapping[str, NDArray[np.int64]]):
-    """The columns of the kernel's rows by name, and `num_pes`."""
+    """The columns of the kernel's rows by name, and `num_pes`.
 
-    def __init__(self, rows: IntTable, pes: NDArray[np.int32] | None, default: int) -> None:
+    Args:
+        rows: ``(B, ROW_FIELDS)`` or ``(B, WIDE_ROW_FIELDS)``.
+        pes: ``(B,)`` PEs of each mapping, or None.
+        default: PEs where it is None.
+        wide: ``(B,)``: rows that have the counts of `WIDE_NAMES`; None for none.
+    """
+
+    def __init__(
+        self,
+        rows: IntTable,
+        pes: NDArray[np.int32] | None,
+        default: int,
+        wide: NDArray[np.bool_] | None = None,
+    ) -> None:
         self._rows = rows
         self._pes = pes
         self._default = default
+        self._wide = wide
+        self.names = COUNT_NAMES
+        if rows.shape[1] == WIDE_ROW_FIELDS:
+            self.names = (*COUNT_NAMES, *WIDE_NAMES)
 
     def __getitem__(self, name: str) -> NDArray[np.int64]:
         if name == "num_pes":
             if self._pes is None:
                 return np.full(len(self._rows), self._default, np.int64)
             return self._pes.astype(np.int64)
+        if _COLUMN[name] >= self._rows.shape[1]:
+            raise KeyError(name)
         return self._rows[:, _COLUMN[name]]
 
     def row(self, index: int) -> dict[str, int]:
         """One row's counts as plain integers."""
-        found = dict(zip(ROW_NAMES, self._rows[index].tolist(), strict=True))
+        names = _COLUMN if self._wide is not None and self._wide[index] else ROW_NAMES
+        found = dict(zip(names, self._rows[index].tolist(), strict=False))
         found["num_pes"] = self._default if self._pes is None else int(self._pes[index])
         return found
 
@@ -122,7 +149,7 @@ def cost_batch(
         accesses=LazyColumns(TENSORS, accesses),
         detail=LazyColumns(details(setting), part),
         priced=setting.priced,
-        counts=LazyColumns(COUNT_NAMES, counts.__getitem__),
+        counts=LazyColumns(counts.names, counts.__getitem__),
         explain=why,
         one=one,
     )

@@ -21,7 +21,7 @@ from cost_models.exact.accesses import (
     l2_accesses,
     noc_deliveries,
 )
-from cost_models.exact.layout import COUNT_NAMES
+from cost_models.exact.layout import COUNT_NAMES, WIDE_NAMES
 from cost_models.physical import EnergyTable
 from cost_models.prices import PARTS, ChipPrices
 
@@ -86,12 +86,13 @@ class FixedEnergy:
             name: partial(_linear, terms) for name, terms in by_part.items()
         }
         self.parts["energy_leakage_nj"] = self._leakage
-        self.coefficients: dict[str, float] = {}
-        """Energy of one of each count [nJ], leakage apart."""
+        sums: dict[str, float] = {}
         for terms in by_part.values():
             for name, price in terms:
-                self.coefficients[name] = self.coefficients.get(name, 0.0) + price
-        self._total: Terms = tuple(self.coefficients.items())
+                sums[name] = sums.get(name, 0.0) + price
+        self.coefficients = {name: price for name, price in sums.items() if name in COUNT_NAMES}
+        """Energy of one of each count [nJ], leakage apart, where no level is passed."""
+        self._total: Terms = tuple(sums.items())
 
     def _leakage(self, c: Counts) -> Any:
         return self.prices.leakage_nj(c["num_pes"], c["latency"])
@@ -165,13 +166,15 @@ def _terms(
     part: Callable[[ChipPrices, bool, Counts], Any], prices: ChipPrices, tile: bool
 ) -> Terms:
     """The price of every count in a part: its energy where that count is one, the others zero."""
-    nothing = dict.fromkeys(COUNT_NAMES, 0)
-    prices_of = ((name, float(part(prices, tile, nothing | {name: 1}))) for name in COUNT_NAMES)
+    nothing = dict.fromkeys((*COUNT_NAMES, *WIDE_NAMES), 0)
+    prices_of = ((name, float(part(prices, tile, nothing | {name: 1}))) for name in nothing)
     return tuple((name, price) for name, price in prices_of if price != 0)
 
 
 def _linear(terms: Terms, c: Counts) -> Any:
     total = 0.0
     for name, price in terms:
-        total = total + price * c[name]
+        count = c.get(name)
+        if count is not None:
+            total = total + price * count
     return total

@@ -1,16 +1,16 @@
-"""Fields of a mapping that the model does not understand."""
+"""Optional fields of mappings, as the kernel takes them."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.mapping_batch import MappingBatch
-from layers import Layer
 
 
-def not_understood(mappings: MappingBatch) -> NDArray[np.bool_]:
+def optional_rows(mappings: MappingBatch) -> NDArray[np.bool_]:
     """``(B,)``: mappings with a second parallel dimension, or with a tensor that passes a level."""
     found: NDArray[np.bool_] = np.zeros(len(mappings), np.bool_)
     if mappings.parallel2 is not None:
@@ -20,11 +20,12 @@ def not_understood(mappings: MappingBatch) -> NDArray[np.bool_]:
     return found
 
 
-def refused_field(layer: Layer) -> Infeasible:
-    """The report of a mapping that uses such a field."""
-    return Infeasible(
-        ReasonCode.REFUSED,
-        f"layer {layer.name!r}: the model takes one parallel dimension a level, "
-        "and every tensor in every level",
-        levers=("Leave parallel2, units and bypass out of the mapping",),
+def optional_arrays(mappings: MappingBatch) -> tuple[NDArray[Any], ...]:
+    """Second parallel dimensions, units and bypass of all mappings, used or not."""
+    size = len(mappings)
+    second, units, bypass = mappings.parallel2, mappings.units, mappings.bypass
+    return (
+        np.full((size, 2), -1, np.int8) if second is None else second,
+        np.zeros((size, 2), np.int32) if units is None else units,
+        np.zeros((size, 2, 3), np.bool_) if bypass is None else bypass,
     )

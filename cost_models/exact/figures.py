@@ -90,14 +90,21 @@ class Setting:
         return marks(self.accelerator) if by_size else {}
 
 
+def _held_bytes(level: str, c: Counts, s: Setting) -> Any:
+    bits = c.get(f"{level}_bits")
+    if bits is None:
+        return c[f"{level}_peak"] * s.buffers * (s.accelerator.widths.input / 8)
+    return bits / 8
+
+
 def l1_bytes(c: Counts, s: Setting) -> Any:
     """What the L1 of a PE must hold [B]."""
-    return c["l1_peak"] * s.buffers * 1.0
+    return _held_bytes("l1", c, s)
 
 
 def l2_bytes(c: Counts, s: Setting) -> Any:
     """What L2 must hold [B]."""
-    return c["l2_peak"] * s.buffers * 1.0
+    return _held_bytes("l2", c, s)
 
 
 def energy_nj(c: Counts, s: Setting) -> Any:

@@ -2,38 +2,50 @@
 
 from __future__ import annotations
 
+from itertools import product
+
+from cost_models.accelerator import Accelerator
 from cost_models.bounds import latency_bound, unique_elements
+from cost_models.buffers import TENSORS
 from cost_models.exact.figures import MAESTRO_AREA, Setting, energy_nj
-from cost_models.exact.layout import COUNT_NAMES
+from cost_models.exact.layout import COUNT_NAMES, WIDE_NAMES
+from cost_models.exact.machine import Machine
 from cost_models.physical import area_um2, power_mw
-from layers import Layer
+from layers import Layer, footprint
 
-SMALLEST_TILE = 3
-"""A buffer holds at least one element of every tensor."""
+Route = str | None
+"""The level that a tensor passes, or None."""
+_NAMES = {"input": "in", "filter": "fil", "output": "out"}
 
 
-def figure_floors(layer: Layer, setting: Setting) -> dict[str, float]:
+def figure_floors(
+    layer: Layer, setting: Setting, bypass: bool = False, padding_free: bool = False
+) -> dict[str, float]:
     """Figures that no mapping of a layer goes below, whatever part of the PEs it uses.
 
     Every MAC reads input, filter and partial sum and writes the partial sum in L1; inputs and
     filters cross every boundary once, finished outputs likewise, and no partial sum is moved. PEs
-    leak as long as MACs at all lanes take.
+    leak as long as MACs at all lanes take. A tensor that passes L1 is read from L2 for every MAC,
+    by all PEs at once at best; the floor is the least over what may pass which level.
 
     Args:
         layer: The layer.
         setting: Chip, prices and options.
+        bypass: Whether mappings may have tensors pass a level that the chip holds them in.
+        padding_free: Whether padding is not counted.
 
     Returns:
         ``energy_nj`` and ``energy_total_nj`` [nJ]; ``area_um2`` and ``power_mw`` with all PEs of
         the chip.
     """
     chip = setting.accelerator
-    counts = dict.fromkeys(COUNT_NAMES, 0) | _least_moves(layer)
-    counts |= {"compute_cycles": 1, "num_pes": 0, "latency": latency_bound(layer, chip)}
-    energy = energy_nj(counts, setting)
-    if setting.table is None:
-        energy += setting.prices(counts).pe_leakage_nj(layer.macs / chip.simd_lanes)
-    area, power = _hardware(counts, setting)
+    ways = [
+        _least_moves(layer, dict(zip(TENSORS, routes, strict=True)), chip, padding_free)
+        | {"compute_cycles": 1, "num_pes": 0, "latency": latency_bound(layer, chip)}
+        for routes in product(*(_routes(chip, tensor, bypass) for tensor in TENSORS))
+    ]
+    energy = min(_energy(counts, layer, setting) for counts in ways)
+    area, power = _hardware(ways[0], setting)
     return {
         "energy_nj": float(energy),
         "energy_total_nj": float(energy),
@@ -53,13 +65,69 @@ def _hardware(counts: dict[str, int], setting: Setting) -> tuple[float, float]:
     return prices.area_um2(chip.num_pes, chip.simd_lanes), leakage
 
 
-def _least_moves(layer: Layer) -> dict[str, int]:
+def _energy(counts: dict[str, int], layer: Layer, setting: Setting) -> float:
+    energy = energy_nj(counts, setting)
+    if setting.table is None:
+        pe_cycles = layer.macs / setting.accelerator.simd_lanes
+        energy += setting.prices(counts).pe_leakage_nj(pe_cycles)
+    return float(energy)
+
+
+def _routes(chip: Accelerator, tensor: str, bypass: bool) -> list[Route]:
+    """Which level a tensor may pass on a chip."""
+    passed = [buffer.name for buffer in chip.buffers() if not buffer.holds[TENSORS.index(tensor)]]
+    if passed:
+        return list(passed)
+    return [None, "L2", "L1"] if bypass else [None]
+
+
+def _least_moves(
+    layer: Layer, routes: dict[str, Route], chip: Accelerator, padding_free: bool
+) -> dict[str, int]:
+    """Counts of a mapping that moves nothing twice, and has tensors pass the levels they may."""
+    wide = any(routes.values()) or not Machine(chip, doubled=True).plain
     unique = unique_elements(layer)
-    inputs, filters, outputs = unique["input"], unique["filter"], unique["output"]
-    return {
-        "macs": layer.macs,
-        **dict.fromkeys(("dram_in", "l2r_in", "l2r_in_tile", "l1w_in"), inputs),
-        **dict.fromkeys(("dram_fil", "l2r_fil", "l2r_fil_tile", "l1w_fil"), filters),
-        **dict.fromkeys(("dram_out_w", "l2w_out", "l2w_out_tile", "l1drain_out"), outputs),
-        **dict.fromkeys(("l1_peak", "l2_peak"), SMALLEST_TILE),
-    }
+    if padding_free:
+        unique["input"] = real_inputs(layer)
+    names = (*COUNT_NAMES, *WIDE_NAMES) if wide else COUNT_NAMES
+    counts = dict.fromkeys(names, 0) | {"macs": layer.macs}
+    if wide:  # buffers without a capacity are priced as the smallest there are
+        counts |= {"l1_bits": 1, "l2_bits": 1}
+    for tensor, route in routes.items():
+        name, least = _NAMES[tensor], unique[tensor]
+        output = tensor == "output"
+        for level, crossed in (("l1", "L1"), ("l2", "L2")):
+            counts[f"{level}_peak"] += route != crossed
+        counts[f"dram_{name}_w" if output else f"dram_{name}"] = least
+        streamed = max(least, -(-layer.macs // chip.num_pes)) if route == "L1" else least
+        if route == "L1" and tensor == "input" and padding_free:
+            streamed = least
+        if route == "L2":
+            counts[f"dram_{name}_w_direct" if output else f"dram_{name}_direct"] = least
+        else:
+            boundary = "l2w_out" if output else f"l2r_{name}"
+            counts[boundary] = counts[f"{boundary}_tile"] = streamed
+        if output:
+            counts["l1drain_out"] = layer.macs if route == "L1" else least
+            counts["l2r_psum"] = streamed - least
+        elif route != "L1":
+            counts[f"l1w_{name}"] = least
+        if route == "L1":
+            spared = layer.macs + (streamed - least if output else 0)
+            counts[f"l1_skipped_{name}"] = spared
+    return counts
+
+
+def real_inputs(layer: Layer) -> int:
+    """Input elements that the layer touches and that are no padding."""
+    top, bottom, left, right = layer.padding
+    rows = _real(layer.out_y, layer.R, layer.stride_y, layer.dilation_y, top, layer.Y - bottom)
+    columns = _real(layer.out_x, layer.S, layer.stride_x, layer.dilation_x, left, layer.X - right)
+    touched = footprint(layer.out_y, layer.R, layer.stride_y, layer.dilation_y)
+    touched *= footprint(layer.out_x, layer.S, layer.stride_x, layer.dilation_x)
+    return layer.input_size // touched * rows * columns
+
+
+def _real(outputs: int, taps: int, stride: int, dilation: int, low: int, end: int) -> int:
+    rows = {stride * y + dilation * tap for tap in range(taps) for y in range(outputs)}
+    return sum(low <= row < end for row in rows)

@@ -15,30 +15,30 @@ from cost_models.exact.layout import (
     HW_FILTER,
     HW_HALO,
     HW_INPUT,
-    HW_LANES,
     HW_NOC,
     HW_NOC_SHIFT,
     HW_OUTPUT,
-    HW_TILE,
     INNER,
-    LEAD,
     MAX_SEGMENTS,
     PLAIN_MASK,
     REPEAT,
     SEGMENTS,
-    UNION,
-    C,
     IntTable,
-    K,
-    N,
-    R,
     RowTable,
     S,
     SegTable,
-    X,
     Y,
 )
 from cost_models.exact.moves import AT, ENTER, REWIND, WITHIN
+from cost_models.exact.step_elements import (
+    channels_of,
+    compute_of,
+    filter_elements,
+    input_elements,
+    output_elements,
+    still_held,
+    transfer,
+)
 from cost_models.exact.tables import (
     DIGITS,
     FIRSTS,
@@ -49,79 +49,17 @@ from cost_models.exact.tables import (
     TIMES,
     TOTALS,
 )
-
-# fields of `totals`: cycles of steps, first without (0) and then with (+1) read-back everywhere
-CYCLES = 0
-IN_CYCLES = 2
-BY_IN = 4
-BY_OUT = 6
-OUT_CYCLES = 8
-TOTAL_FIELDS = 9
-
-
-@inner_function
-def ceil_div(a: int, b: int) -> int:
-    """Quotient of two non-negative integers, rounded up."""
-    return (a + b - 1) // b
-
-
-@inner_function
-def transfer(elements: int, bandwidth: int, shift: int) -> int:
-    """Cycles to move elements; `shift` is the bandwidth's logarithm where it is a power of two."""
-    if shift >= 0:
-        return (elements + bandwidth - 1) >> shift
-    return (elements + bandwidth - 1) // bandwidth
-
-
-@inner_function
-def beyond_nest(mask: int, hw: IntTable, steps: IntTable, segs: SegTable) -> int:
-    """The factor of N and G in the elements of a tensor that is coupled to `mask`."""
-    factor = 1
-    for d in range(N, hw[HW_DIMS]):
-        if (mask >> d) & 1:
-            factor *= segs[d, steps[KEY, d], UNION]
-    return factor
-
-
-@inner_function
-def channels_of(hw: IntTable, steps: IntTable, segs: SegTable) -> int:
-    """What a step's input covers in C, N and G together."""
-    return segs[C, steps[KEY, C], UNION] * beyond_nest(hw[HW_INPUT], hw, steps, segs)
-
-
-@inner_function
-def input_elements(channels: int, hw: IntTable, steps: IntTable, kept: RowTable) -> int:
-    """Input elements that cross the NoC in a step whose segments are ``KEY``."""
-    space = hw[HW_TILE]
-    rows = kept[0, space, AT + steps[KEY, Y], AT + steps[KEY, R]]
-    return channels * rows * kept[1, space, AT + steps[KEY, X], AT + steps[KEY, S]]
-
-
-@inner_function
-def filter_elements(hw: IntTable, steps: IntTable, segs: SegTable) -> int:
-    """Filter elements likewise."""
-    channels = segs[K, steps[KEY, K], UNION] * segs[C, steps[KEY, C], UNION]
-    taps = segs[R, steps[KEY, R], UNION] * segs[S, steps[KEY, S], UNION]
-    return channels * taps * beyond_nest(hw[HW_FILTER], hw, steps, segs)
-
-
-@inner_function
-def output_elements(hw: IntTable, steps: IntTable, segs: SegTable) -> int:
-    """Output elements likewise."""
-    channel = K if (hw[HW_OUTPUT] >> K) & 1 else C
-    across = segs[Y, steps[KEY, Y], UNION] * segs[X, steps[KEY, X], UNION]
-    across *= segs[channel, steps[KEY, channel], UNION]
-    return across * beyond_nest(hw[HW_OUTPUT], hw, steps, segs)
-
-
-@inner_function
-def compute_of(hw: IntTable, steps: IntTable, segs: SegTable) -> int:
-    """Compute cycles of a step: PE (0, 0)'s MACs over the lanes."""
-    macs = 1
-    for d in range(hw[HW_DIMS]):
-        macs *= segs[d, steps[KEY, d], LEAD]
-    lanes = hw[HW_LANES]
-    return ceil_div(macs, lanes) if lanes > 1 else macs
+from cost_models.exact.totals import (
+    BY_IN,
+    BY_OUT,
+    CYCLES,
+    IN_CYCLES,
+    OUT_CYCLES,
+    TOTAL_FIELDS,
+    WIDE_TOTAL_FIELDS,
+)
+from cost_models.exact.wide import Wide
+from cost_models.exact.wide_steps import add_wide_steps
 
 
 @inner_function
@@ -178,14 +116,6 @@ def active_loops(order: IntTable, dims: IntTable, hw: IntTable, steps: IntTable)
 
 
 @inner_function
-def still_held(channels: int, hw: IntTable, steps: IntTable, kept: RowTable) -> int:
-    """Input elements that need not cross the NoC, as PEs hold them since the step before."""
-    space = hw[HW_TILE]
-    held = kept[0, space, steps[PE_MOVES, Y], steps[PE_MOVES, R]]
-    return channels * held * kept[1, space, steps[PE_MOVES, X], steps[PE_MOVES, S]]
-
-
-@inner_function
 def add_alike(
     moved: int,
     number: int,
@@ -194,6 +124,7 @@ def add_alike(
     steps: IntTable,
     segs: SegTable,
     kept: RowTable,
+    wide: Wide | None,
 ) -> None:
     """Add `number` inner steps that are alike, `fresh` of which read no partial sums back.
 
@@ -205,18 +136,23 @@ def add_alike(
         steps: State of the walk.
         segs: Segment table.
         kept: Input rows still held after a pair of moves.
+        wide: Chip and mapping, where more is to be known.
     """
-    load = 0
+    inputs = 0
     if moved & hw[HW_INPUT]:
         channels = channels_of(hw, steps, segs)
-        load = input_elements(channels, hw, steps, kept)
+        inputs = input_elements(channels, hw, steps, kept)
         if not moved & PLAIN_MASK:
-            load -= still_held(channels, hw, steps, kept)
-    if moved & hw[HW_FILTER]:
-        load += filter_elements(hw, steps, segs)
+            inputs -= still_held(channels, hw, steps, kept)
+    filters = filter_elements(hw, steps, segs) if moved & hw[HW_FILTER] else 0
     store = output_elements(hw, steps, segs) if moved & hw[HW_OUTPUT] else 0
     compute = compute_of(hw, steps, segs)
-    add_steps(steps, TOTALS, number, fresh, compute, load, store, hw)
+    if wide is None:
+        add_steps(steps, TOTALS, number, fresh, compute, inputs + filters, store, hw)
+    else:
+        add_wide_steps(
+            steps, TOTALS, number, fresh, compute, inputs, filters, store, hw, segs, wide
+        )
 
 
 @inner_function
@@ -228,6 +164,7 @@ def add_advances_within(
     steps: IntTable,
     segs: SegTable,
     kept: RowTable,
+    wide: Wide | None,
 ) -> None:
     """Add the steps in which a loop advances to segment `digit`: into it, and within it."""
     d = steps[LOOPS, loop]
@@ -240,13 +177,13 @@ def add_advances_within(
         if Y <= d <= S and hw[HW_HALO] != HALO_NONE:
             steps[PE_MOVES, d] = ENTER + place
             together = 1
-        add_alike(moved, times * together, first * together, hw, steps, segs, kept)
+        add_alike(moved, times * together, first * together, hw, steps, segs, kept, wide)
         repeat -= together
     else:
         repeat -= 1  # iteration 0 is no advance
     if repeat > 0:
         steps[PE_MOVES, d] = WITHIN + place
-        add_alike(moved, times * repeat, first * repeat, hw, steps, segs, kept)
+        add_alike(moved, times * repeat, first * repeat, hw, steps, segs, kept, wide)
 
 
 @inner_function
@@ -258,6 +195,7 @@ def walk_segments(
     dims: IntTable,
     segs: SegTable,
     kept: RowTable,
+    wide: Wide | None,
 ) -> None:
     """Add the inner steps in which the loop at position `loop` advances.
 
@@ -279,7 +217,7 @@ def walk_segments(
         place = MAX_SEGMENTS * kind + digit
         steps[KEY, d] = place
         if level == loop:
-            add_advances_within(loop, digit, moved, hw, steps, segs, kept)
+            add_advances_within(loop, digit, moved, hw, steps, segs, kept, wide)
             continue
         steps[PE_MOVES, d] = AT + place
         repeat = segs[d, place, REPEAT]
@@ -302,6 +240,7 @@ def inner_totals(
     dims: IntTable,
     segs: SegTable,
     kept: RowTable,
+    wide: Wide | None,
 ) -> None:
     """Sum the inner steps of one outer step, all but the one at iteration 0, into ``TOTALS``.
 
@@ -313,8 +252,9 @@ def inner_totals(
         dims: Dimension table.
         segs: Segment table.
         kept: Input rows still held after a pair of moves.
+        wide: Chip and mapping, where more is to be known.
     """
-    for field in range(TOTAL_FIELDS):
+    for field in range(TOTAL_FIELDS if wide is None else WIDE_TOTAL_FIELDS):
         steps[TOTALS, field] = 0
     steps[TIMES, 0] = 1
     steps[FIRSTS, 0] = 1
@@ -327,5 +267,5 @@ def inner_totals(
         moved |= 1 << d
     for loop in range(count):
         d = steps[LOOPS, loop]
-        walk_segments(loop, moved, hw, steps, dims, segs, kept)
+        walk_segments(loop, moved, hw, steps, dims, segs, kept, wide)
         moved &= ~(1 << d)

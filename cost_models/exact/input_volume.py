@@ -11,7 +11,7 @@ what stays, moves on or wraps, where rows and columns couple two dimensions each
 from __future__ import annotations
 
 from common import inner_function
-from cost_models.exact.kept import distinct_rows, kept_rows, shared_rows
+from cost_models.exact.kept import distinct_rows, kept_rows, placed_rows, shared_rows, touched
 from cost_models.exact.layout import (
     EXTENT,
     HALO_RETAIN,
@@ -54,7 +54,7 @@ from cost_models.exact.moves import (
     STAYS,
     TIMES,
 )
-from cost_models.exact.rows import footprint, tile_rows
+from cost_models.exact.wide import Wide
 
 
 @inner_function
@@ -96,6 +96,7 @@ def fill_kept(
     segs: SegTable,
     spots: MoveTable,
     intervals: IntTable,
+    wide: Wide | None,
 ) -> None:
     """Rows (pair 0) or columns (pair 1) that are still held, by move and summed by event.
 
@@ -113,6 +114,7 @@ def fill_kept(
         segs: Segment table.
         spots: Work array.
         intervals: Work array.
+        wide: Chip and mapping, where more is to be known.
     """
     axis, taps = Y + pair, R + pair
     stride, step, halo = hw[HW_STRIDE + pair], hw[HW_STEP + pair], hw[HW_HALO]
@@ -137,16 +139,16 @@ def fill_kept(
                     if axis_event == STAYS and taps_event == STAYS:
                         once = distinct_rows(
                             axis, taps, key, taps_key, stride, step, t1, dims, segs,
-                            spots, intervals,
+                            spots, intervals, wide,
                         )  # fmt: skip
-                        each = tile_rows(segs, axis, key, taps, taps_key)
+                        each = placed_rows(segs, axis, key, taps, taps_key, stride, step, wide)
                     elif not (axis_moves or taps_moves):
                         once = kept[pair, 0, AT + key, AT + taps_key]
                         each = kept[pair, 1, AT + key, AT + taps_key]
                     elif keeps(halo, temporal, advances, axis_moves, taps_moves):
                         once, each = kept_rows(
                             axis, taps, axis_move, taps_move, moves, stride, step, t1, dims, segs,
-                            kept[pair, 0, AT + key, AT + taps_key], spots, intervals,
+                            kept[pair, 0, AT + key, AT + taps_key], spots, intervals, wide,
                         )  # fmt: skip
                     kept[pair, 0, axis_move, taps_move] = once
                     kept[pair, 1, axis_move, taps_move] = each
@@ -241,7 +243,12 @@ def input_volume(
 
 @inner_function
 def fill_span_kept(
-    span_kept: RowTable, span_sums: RowTable, pair: int, hw: IntTable, spans: MoveTable
+    span_kept: RowTable,
+    span_sums: RowTable,
+    pair: int,
+    hw: IntTable,
+    spans: MoveTable,
+    wide: Wide | None,
 ) -> None:
     """As `fill_kept`, for what L2 holds: one range a dimension; events are stay, advance, wrap."""
     axis, taps = Y + pair, R + pair
@@ -258,12 +265,12 @@ def fill_span_kept(
             axis_moves, taps_move = spans[axis, i, SHIFT] != 0, spans[taps, j, SHIFT] != 0
             shared = 0
             if not (axis_moves or taps_move):
-                shared = footprint(spans[axis, i, NEW], spans[taps, j, NEW], stride, step)
+                shared = touched(spans[axis, i, NEW], spans[taps, j, NEW], stride, step, wide)
             elif keeps(halo, True, axis_event == 1, axis_moves, taps_move):
                 shared = shared_rows(
                     spans[axis, i, NEW], spans[taps, j, NEW],
                     spans[axis, i, OLD], spans[taps, j, OLD],
-                    spans[axis, i, SHIFT], spans[taps, j, SHIFT], stride, step,
+                    spans[axis, i, SHIFT], spans[taps, j, SHIFT], stride, step, wide,
                 )  # fmt: skip
             span_kept[pair, i, j] = shared
             span_sums[pair, axis_event, taps_event] += times * shared

@@ -23,7 +23,8 @@ from cost_models.exact.layout import (
     SegTable,
 )
 from cost_models.exact.moves import NEW, OLD, SHIFT
-from cost_models.exact.rows import footprint, union_rows
+from cost_models.exact.rows import footprint, tile_rows, union_rows
+from cost_models.exact.wide import Wide, is_box
 
 # --- table `spots[n, field]`: the places of a dimension that PEs hold in one step -------------
 START: Final = 0  # relative to PE (0, 0)
@@ -40,9 +41,19 @@ def ceil_quotient(a: int, b: int) -> int:
 
 @inner_function
 def class_range(
-    y: int, outputs: int, tap: int, taps: int, y_class: int, tap_class: int, stride: int, step: int
+    y: int,
+    outputs: int,
+    tap: int,
+    taps: int,
+    y_class: int,
+    tap_class: int,
+    stride: int,
+    step: int,
+    wide: Wide | None,
 ) -> tuple[int, int]:
     """The rows of one residue class, as an interval of quotients, empty where there are none.
+
+    Where a tile counts as a box there is one class: the rows from its first to its last.
 
     Args:
         y: First output.
@@ -53,7 +64,13 @@ def class_range(
         tap_class: Class of the taps, below `stride`.
         stride: Distance of outputs in rows.
         step: Distance of taps in rows (the dilation).
+        wide: Chip and mapping, where more is to be known.
     """
+    if wide is not None and is_box(wide):
+        if outputs <= 0 or taps <= 0:
+            return 0, 0
+        low = stride * y + step * tap
+        return low, low + stride * (outputs - 1) + step * (taps - 1) + 1
     if stride == 1 and step == 1:
         return y + tap, y + outputs + tap + taps - 1
     y_low = ceil_quotient(y - y_class, step)
@@ -66,6 +83,14 @@ def class_range(
 
 
 @inner_function
+def classes_of(stride: int, step: int, wide: Wide | None) -> tuple[int, int]:
+    """Residue classes of outputs and of taps."""
+    if wide is not None and is_box(wide):
+        return 1, 1
+    return step, stride
+
+
+@inner_function
 def shared_rows(
     outputs: int,
     taps: int,
@@ -75,14 +100,16 @@ def shared_rows(
     tap_shift: int,
     stride: int,
     step: int,
+    wide: Wide | None,
 ) -> int:
     """Rows that one range of outputs and taps shares with that before it moved."""
     shared = 0
-    for y_class in range(step):
-        for tap_class in range(stride):
-            low, high = class_range(0, outputs, 0, taps, y_class, tap_class, stride, step)
+    y_classes, tap_classes = classes_of(stride, step, wide)
+    for y_class in range(y_classes):
+        for tap_class in range(tap_classes):
+            low, high = class_range(0, outputs, 0, taps, y_class, tap_class, stride, step, wide)
             before, end = class_range(
-                -y_shift, old_outputs, -tap_shift, old_taps, y_class, tap_class, stride, step
+                -y_shift, old_outputs, -tap_shift, old_taps, y_class, tap_class, stride, step, wide
             )
             if high > low and end > before:
                 shared += max(min(high, end) - max(low, before), 0)
@@ -165,25 +192,29 @@ def swept_rows(
     stride: int,
     step: int,
     intervals: IntTable,
+    wide: Wide | None,
 ) -> tuple[int, int]:
     """Rows that some PE lacks, each once; and rows that PEs still hold, once a PE."""
     lacking = 0
     held = 0
-    for y_class in range(step):
-        for tap_class in range(stride):
+    y_classes, tap_classes = classes_of(stride, step, wide)
+    for y_class in range(y_classes):
+        for tap_class in range(tap_classes):
             count = 0
             for i in range(axis_count):
                 y, outputs, old_outputs = axis_spots[i]
                 for j in range(taps_count):
                     tap, taps, old_taps = taps_spots[j]
-                    low, high = class_range(y, outputs, tap, taps, y_class, tap_class, stride, step)
+                    low, high = class_range(
+                        y, outputs, tap, taps, y_class, tap_class, stride, step, wide
+                    )
                     if high <= low:
                         continue
                     before, end = low, low
                     if old_outputs > 0 and old_taps > 0:
                         before, end = class_range(
                             y - y_shift, old_outputs, tap - tap_shift, old_taps,
-                            y_class, tap_class, stride, step,
+                            y_class, tap_class, stride, step, wide,
                         )  # fmt: skip
                     if min(high, end) <= max(low, before):
                         count = add_interval(intervals, count, low, high)
@@ -210,15 +241,51 @@ def distinct_rows(
     segs: SegTable,
     spots: MoveTable,
     intervals: IntTable,
+    wide: Wide | None,
 ) -> int:
     """Distinct rows that all PEs touch in a step; arguments as `kept_rows`."""
-    if step == 1:
+    plain = step == 1
+    if wide is not None and plain:
+        # outputs and taps that are both spread over clusters may both have gaps
+        both = segs[axis, key, BLOCKS] > 1 and segs[taps, taps_key, BLOCKS] > 1
+        plain = not both and not is_box(wide)
+    if plain:
         return union_rows(segs, axis, key, taps, taps_key, t1, stride)
     if segs[axis, key, POSITIONS] * segs[taps, taps_key, POSITIONS] == 1:
-        return footprint(segs[axis, key, LEAD], segs[taps, taps_key, LEAD], stride, step)
+        return touched(segs[axis, key, LEAD], segs[taps, taps_key, LEAD], stride, step, wide)
     axis_count = list_spots(spots[0], axis, -1, key, t1[axis], dims, segs)
     taps_count = list_spots(spots[1], taps, -1, taps_key, t1[taps], dims, segs)
-    return swept_rows(spots[0], axis_count, spots[1], taps_count, 0, 0, stride, step, intervals)[0]
+    return swept_rows(
+        spots[0], axis_count, spots[1], taps_count, 0, 0, stride, step, intervals, wide
+    )[0]
+
+
+@inner_function
+def touched(outputs: int, taps: int, stride: int, step: int, wide: Wide | None) -> int:
+    """Rows that count for a range of outputs and a range of taps."""
+    if wide is not None and is_box(wide):
+        return stride * (outputs - 1) + step * (taps - 1) + 1 if min(outputs, taps) > 0 else 0
+    return footprint(outputs, taps, stride, step)
+
+
+@inner_function
+def placed_rows(
+    segs: SegTable,
+    axis: int,
+    key: int,
+    taps: int,
+    taps_key: int,
+    stride: int,
+    step: int,
+    wide: Wide | None,
+) -> int:
+    """Rows summed over the PE positions of an axis and of its taps, shared rows once a PE."""
+    if wide is not None and is_box(wide):
+        places, taps_places = segs[axis, key, POSITIONS], segs[taps, taps_key, POSITIONS]
+        over = stride * (segs[axis, key, UNION] - places) * taps_places
+        taps_over = step * (segs[taps, taps_key, UNION] - taps_places) * places
+        return over + taps_over + places * taps_places
+    return tile_rows(segs, axis, key, taps, taps_key)
 
 
 @inner_function
@@ -249,6 +316,7 @@ def kept_rows(
     union: int,
     spots: MoveTable,
     intervals: IntTable,
+    wide: Wide | None,
 ) -> tuple[int, int]:
     """Rows that PEs still hold after a move of outputs and of taps.
 
@@ -266,6 +334,7 @@ def kept_rows(
         union: Distinct rows that all PEs touch after the move.
         spots: Work array, ``(2, places, SPOT_FIELDS)``.
         intervals: Work array, ``(2 * places, 2)``.
+        wide: Chip and mapping, where more is to be known.
 
     Returns:
         Distinct rows that no PE lacks; and rows that each PE still holds, summed over places.
@@ -284,10 +353,13 @@ def kept_rows(
     places = segs[axis, new_y, POSITIONS] * segs[taps, new_tap, POSITIONS]
     if places == 1:
         shared = shared_rows(
-            outputs, width, old_outputs, old_width, y_shift, tap_shift, stride, step
+            outputs, width, old_outputs, old_width, y_shift, tap_shift, stride, step, wide
         )
         return shared, shared
-    if old_y == new_y and old_tap == new_tap and step == 1 and width >= stride:
+    alike = old_y == new_y and old_tap == new_tap and step == 1 and width >= stride
+    if wide is not None and is_box(wide):
+        alike = False
+    if alike:
         pitch = 0
         if segs[taps, new_tap, POSITIONS] == 1:
             pitch = stride * even_pitch(axis, new_y, t1[axis], dims, segs)
@@ -300,6 +372,7 @@ def kept_rows(
     axis_count = list_spots(spots[0], axis, old_y, new_y, t1[axis], dims, segs)
     taps_count = list_spots(spots[1], taps, old_tap, new_tap, t1[taps], dims, segs)
     lacking, held = swept_rows(
-        spots[0], axis_count, spots[1], taps_count, y_shift, tap_shift, stride, step, intervals
-    )
+        spots[0], axis_count, spots[1], taps_count, y_shift, tap_shift, stride, step, intervals,
+        wide,
+    )  # fmt: skip
     return union - lacking, held

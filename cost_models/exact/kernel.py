@@ -14,12 +14,14 @@ from cost_models.exact.bound import bound_latency
 from cost_models.exact.compute import compute_cycles
 from cost_models.exact.dims import fill_dim
 from cost_models.exact.input_volume import fill_kept, fill_span_kept
+from cost_models.exact.kept import touched
 from cost_models.exact.layout import (
     ACTIVE_PE_STEPS,
     ALL_DIMS,
     ALL_STEPS,
     COMPUTE,
     EXTENT,
+    FREE,
     HW_BOUND,
     HW_BUFFERS,
     HW_DIMS,
@@ -33,7 +35,10 @@ from cost_models.exact.layout import (
     HW_PES,
     HW_STEP,
     HW_STRIDE,
+    INPUT,
+    L1_BITS,
     L1_PEAK,
+    L2_BITS,
     L2_PEAK,
     LEAD,
     MACS,
@@ -52,11 +57,23 @@ from cost_models.exact.layout import (
     X,
     Y,
 )
+from cost_models.exact.moments import fill_moments
 from cost_models.exact.moves import fill_moves, fill_span_moves
-from cost_models.exact.rows import footprint
+from cost_models.exact.padding import fill_padding, fill_span_padding
 from cost_models.exact.steps import stepwise
 from cost_models.exact.tables import new_tables
-from cost_models.exact.traffic import fill_traffic
+from cost_models.exact.traffic import fill_input, fill_traffic
+from cost_models.exact.wide import (
+    Wide,
+    fans_out,
+    kept_at,
+    needed_bits,
+    passes,
+    second_mask,
+    take_off_padding,
+    units_along,
+)
+from cost_models.exact.wide_traffic import route, route_input, wide_bound
 
 # reasons, as in cost_models.ReasonCode
 L1_CAPACITY = 1
@@ -98,8 +115,10 @@ def lead_range(d: int, level: int, dims: IntTable, segs: SegTable) -> int:
 
 
 @inner_function
-def peak(level: int, hw: IntTable, dims: IntTable, segs: SegTable) -> int:
-    """Elements of the three tensors in the first step, which is the largest."""
+def peak(
+    level: int, hw: IntTable, dims: IntTable, segs: SegTable, wide: Wide | None
+) -> tuple[int, int, int]:
+    """Elements of input, filter and output in the first step, which is the largest."""
     filters = 1
     outputs = 1
     inputs = 1
@@ -112,11 +131,33 @@ def peak(level: int, hw: IntTable, dims: IntTable, segs: SegTable) -> int:
         if (hw[HW_INPUT] & PLAIN_MASK) >> d & 1:
             inputs *= held
     for pair in range(2):
-        inputs *= footprint(
+        inputs *= touched(
             lead_range(Y + pair, level, dims, segs), lead_range(R + pair, level, dims, segs),
-            hw[HW_STRIDE + pair], hw[HW_STEP + pair],
+            hw[HW_STRIDE + pair], hw[HW_STEP + pair], wide,
         )  # fmt: skip
-    return inputs + filters + outputs
+    return inputs, filters, outputs
+
+
+@inner_function
+def broken_limit(
+    row: IntTable, hw: IntTable, dims: IntTable, segs: SegTable, wide: Wide | None
+) -> int:
+    """What the buffers must hold, into `row`; returns the reason code of a capacity it exceeds."""
+    l1, l2 = peak(1, hw, dims, segs, wide), peak(0, hw, dims, segs, wide)
+    if wide is not None:
+        row[L1_PEAK], row[L2_PEAK] = kept_at(1, l1, wide), kept_at(0, l2, wide)
+        row[L1_BITS], fits = needed_bits(1, l1, wide)
+        row[L2_BITS], fits_l2 = needed_bits(0, l2, wide)
+        if not fits:
+            return L1_CAPACITY
+        return 0 if fits_l2 else L2_CAPACITY
+    row[L1_PEAK] = l1[0] + l1[1] + l1[2]
+    row[L2_PEAK] = l2[0] + l2[1] + l2[2]
+    if hw[HW_L1] >= 0 and row[L1_PEAK] * hw[HW_BUFFERS] > hw[HW_L1]:
+        return L1_CAPACITY
+    if hw[HW_L2] >= 0 and row[L2_PEAK] * hw[HW_BUFFERS] > hw[HW_L2]:
+        return L2_CAPACITY
+    return 0
 
 
 @inner_function
@@ -137,6 +178,7 @@ def fill_tables(
     t1: IntTable,
     dims: IntTable,
     segs: SegTable,
+    wide: Wide | None,
 ) -> None:
     """The tables of all dimensions; tiles are clipped to the extents first."""
     for d in range(hw[HW_DIMS]):
@@ -144,8 +186,12 @@ def fill_tables(
         t1[d] = min(n, int(tiles[0, d]))
         t0 = min(t1[d], int(tiles[1, d]))
         # clusters and PEs beyond the extent never work; leaving them out keeps widths small
-        across = min(clusters, n) if spatial[0] == d else 1
-        within = min(pes, n) if spatial[1] == d else 0
+        if wide is None:
+            across = min(clusters, n) if spatial[0] == d else 1
+            within = min(pes, n) if spatial[1] == d else 0
+        else:
+            across = max(min(units_along(d, 0, int(spatial[0]), clusters, wide), n), 1)
+            within = min(units_along(d, 1, int(spatial[1]), pes, wide), n)
         fill_dim(dims, segs, d, n, t1[d], t0, across, within, gap_of(d, hw))
 
 
@@ -165,14 +211,17 @@ def fill_pairs(
     span_sums: RowTable,
     spots: MoveTable,
     intervals: IntTable,
+    wide: Wide | None,
 ) -> None:
     """The tables of rows and of columns: what tiles touch, and what buffers still hold."""
     for d in range(Y, S + 1):
         fill_moves(moves, lists, d, dims, segs)
         fill_span_moves(spans, d, dims)
     for pair in range(2):
-        fill_kept(kept, kept_sums, pair, fixed, hw, moves, lists, t1, dims, segs, spots, intervals)
-        fill_span_kept(span_kept, span_sums, pair, hw, spans)
+        fill_kept(
+            kept, kept_sums, pair, fixed, hw, moves, lists, t1, dims, segs, spots, intervals, wide
+        )
+        fill_span_kept(span_kept, span_sums, pair, hw, spans, wide)
 
 
 @inner_function
@@ -199,6 +248,7 @@ def evaluate_one(
     steps: IntTable,
     products: IntTable,
     sizes: IntTable,
+    wide: Wide | None,
 ) -> int:
     """Evaluate one mapping; returns the reason code, 0 when feasible, -1 when malformed.
 
@@ -226,22 +276,24 @@ def evaluate_one(
         steps: State of the walk over step classes.
         products: Different tiles and how often they occur.
         sizes: The same of one dimension.
+        wide: Chip and mapping, where more is to be known; None where not.
     """
     row[:] = 0
     clusters = num_pes // pes
     if clusters < 1:
         return PE_COUNT
-    fill_tables(hw, tiles, spatial, clusters, pes, t1, dims, segs)
-    row[L1_PEAK] = peak(1, hw, dims, segs)
-    row[L2_PEAK] = peak(0, hw, dims, segs)
-    if hw[HW_L1] >= 0 and row[L1_PEAK] * hw[HW_BUFFERS] > hw[HW_L1]:
-        return L1_CAPACITY
-    if hw[HW_L2] >= 0 and row[L2_PEAK] * hw[HW_BUFFERS] > hw[HW_L2]:
-        return L2_CAPACITY
     fixed = (1 << int(spatial[0])) | (1 << int(spatial[1]))
+    if wide is not None:
+        if not fans_out(clusters, pes, wide):
+            return PE_COUNT
+        fixed |= second_mask(wide)
+    fill_tables(hw, tiles, spatial, clusters, pes, t1, dims, segs, wide)
+    broken = broken_limit(row, hw, dims, segs, wide)
+    if broken != 0:
+        return broken
     fill_pairs(
         hw, fixed, t1, dims, segs, moves, lists, kept, kept_sums, spans, span_kept, span_sums,
-        spots, intervals,
+        spots, intervals, wide,
     )  # fmt: skip
     macs = 1
     all_steps = 1
@@ -258,10 +310,22 @@ def evaluate_one(
     row[OUTER_STEPS] = outer_steps
     row[COMPUTE] = compute_cycles(dims, segs, hw[HW_DIMS], hw[HW_LANES], products, sizes)
     fill_traffic(row, hw, orders[0], orders[1], dims, kept_sums, span_sums, steps)
-    if hw[HW_BOUND]:
+    if wide is not None:
+        if passes(1, INPUT, wide):
+            fill_moments(hw, moves, t1, dims, segs, spots, intervals, wide)
+        route(row, hw, dims, wide)
+    if not hw[HW_BOUND]:
+        stepwise(row, hw, orders[0], orders[1], dims, segs, kept, span_kept, steps, wide)
+    elif wide is None:
         bound_latency(row, hw)
     else:
-        stepwise(row, hw, orders[0], orders[1], dims, segs, kept, span_kept, steps)
+        wide_bound(row, hw, wide)
+    if wide is not None and wide.n[FREE]:
+        fill_padding(fixed, hw, t1, dims, segs, spots, intervals, wide)
+        fill_span_padding(hw, dims, wide)
+        take_off_padding(kept_sums, span_sums, wide)
+        fill_input(row, hw, orders[0], orders[1], dims, kept_sums, span_sums, steps)
+        route_input(row, hw, dims, wide)
     return 0
 
 
@@ -287,7 +351,7 @@ def _entry(stamp: int) -> Callable[..., None]:
         (
             t1, dims, segs, moves, lists, kept, kept_sums, spans, span_kept, span_sums,
             spots, intervals, steps, products, sizes,
-        ) = new_tables(hw, most)  # fmt: skip
+        ) = new_tables(hw, most, 2)  # fmt: skip
         order = np.empty((2, ALL_DIMS), np.int64)
         for i in range(low, high):
             pes = num_pes[i] if len(num_pes) else hw[HW_PES]
@@ -299,7 +363,7 @@ def _entry(stamp: int) -> Callable[..., None]:
             reasons[i] = evaluate_one(
                 out[i], hw, order, spatial[i], tiles[i], int(cluster_size[i]), int(pes),
                 t1, dims, segs, moves, lists, kept, kept_sums, spans, span_kept, span_sums,
-                spots, intervals, steps, products, sizes,
+                spots, intervals, steps, products, sizes, None,
             )  # fmt: skip
         return stamp
 
@@ -308,9 +372,12 @@ def _entry(stamp: int) -> Callable[..., None]:
 
 _SOURCES = (
     *("layout", "dims", "rows", "counts", "moves", "kept", "compute", "tables", "input_volume"),
-    *("inner", "bound", "step_tiles", "steps", "traffic", "kernel"),
+    *("inner", "bound", "step_tiles", "step_elements", "steps", "totals", "traffic", "kernel"),
+    *("wide", "wide_steps", "wide_traffic", "moments", "padding"),
 )
-evaluate_rows = _entry(source_stamp(Path(__file__).with_name(f"{n}.py") for n in _SOURCES))
+STAMP = source_stamp(Path(__file__).with_name(f"{name}.py") for name in _SOURCES)
+"""What stands for all sources of the kernel."""
+evaluate_rows = _entry(STAMP)
 """Evaluate mappings `low` to `high` of a batch.
 
 ``evaluate_rows(orders (B, 2, 8), spatial (B, 2), tiles (B, 2, 8), cluster_size (B,), num_pes (B,)

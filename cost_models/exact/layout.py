@@ -159,3 +159,54 @@ BOUND_NOC_IN: Final = 27
 BOUND_NOC_OUT: Final = 28
 BOUND_DRAM: Final = 29
 ROW_FIELDS: Final = 30
+
+# what follows in the row of a mapping that is counted with the table `wide`
+WIDE_NAMES: Final = (
+    "dram_in_direct",
+    "dram_fil_direct",
+    "dram_out_w_direct",
+    "dram_out_r_direct",
+    "l1_skipped_in",
+    "l1_skipped_fil",
+    "l1_skipped_out",
+    "l2_bits",
+    "l1_bits",
+)
+"""Elements between DRAM and PEs that pass L2 (parts of the DRAM counts), accesses that L1 is spared
+(an access a MAC, and one a partial sum that is read back), and what buffers must hold [bits]."""
+DRAM_IN_DIRECT: Final = 30
+DRAM_FIL_DIRECT: Final = 31
+DRAM_OUT_W_DIRECT: Final = 32
+DRAM_OUT_R_DIRECT: Final = 33
+SKIPPED_IN: Final = 34
+SKIPPED_FIL: Final = 35
+SKIPPED_OUT: Final = 36
+L2_BITS: Final = 37
+L1_BITS: Final = 38
+WIDE_ROW_FIELDS: Final = 39
+
+# --- `wide`: what else is known of a chip and a mapping; None where nothing else is -----------
+WIDTH: Final = 0  # +tensor: bits of an element; 3: of a partial sum
+NOC_IN_BW: Final = 4  # bits per cycle: to the PEs, from them, from DRAM, to DRAM
+NOC_OUT_BW: Final = 5
+DRAM_IN_BW: Final = 6
+DRAM_OUT_BW: Final = 7
+LEVEL_FIELDS: Final = 8
+SHARED: Final = 8  # +LEVEL_FIELDS * level (0 = L2, 1 = L1): bits for all tensors, -1 = unlimited
+OWN: Final = 9  # +LEVEL_FIELDS * level + tensor: bits for it alone, -1 = shared
+COPIES: Final = 12  # +LEVEL_FIELDS * level + tensor: copies of its tile
+CHIP_PASSES: Final = 15  # +LEVEL_FIELDS * level: tensors that the chip does not hold there
+BOX: Final = 24  # whether an input tile counts what lies between its rows and columns
+FREE: Final = 25  # whether padding is not counted
+PAD_LOW: Final = 26  # +pair: rows (columns) of padding before the input's
+PAD_END: Final = 28  # +pair: where the padding after them begins
+TRUE_STRIDE: Final = 30  # +pair
+TRUE_STEP: Final = 32  # +pair: dilation
+SECOND: Final = 34  # +level: the second parallel dimension, -1 = none
+UNITS: Final = 36  # +level: units of the first one
+PASSES: Final = 38  # +level: bit mask of the tensors that the mapping has pass it
+LEAVE: Final = 40  # bits of an output element on its way to DRAM
+WIDE_FIELDS: Final = 41
+INPUT: Final = 1  # tensors in a bit mask
+FILTER: Final = 2
+OUTPUT: Final = 4

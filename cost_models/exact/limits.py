@@ -3,126 +3,198 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from cost_models.accelerator import UNLIMITED_BW, Accelerator
+from cost_models.accelerator import UNLIMITED_BW
+from cost_models.buffers import TENSORS, Buffer
+from cost_models.exact.levers import Tiles, clipped, tile_levers, with_tile
+from cost_models.exact.machine import BYTE, Machine
 from cost_models.infeasible import Infeasible, ReasonCode
+from cost_models.level_names import BUFFERS, LEVELS
+from cost_models.mapping import Mapping
 from layers import COUPLED, DIMS, Layer, footprint
 
 MAX_MACS = 1 << 59
 """Layers from this many MACs on are refused: every count is at most a few times the MACs, so that
 below it no 64-bit sum can wrap."""
+MAX_BIT_MACS = 1 << 52
+"""The same where bits are counted."""
 MAX_EXTENT = (1 << 31) - 1
 """Largest tile, cluster size or PE count that a batch can hold; no extent is larger."""
 
-Tiles = tuple[int, ...]
 
+def too_large(layer: Layer, plain: bool = True) -> Infeasible | None:
+    """The reason why a layer's counts could leave 64 bits, or None.
 
-def too_large(layer: Layer) -> Infeasible | None:
-    """The reason why a layer's counts could leave 64 bits, or None."""
-    if layer.macs >= MAX_MACS:
+    Args:
+        layer: The layer.
+        plain: Whether elements are counted, not bits.
+    """
+    most = MAX_MACS if plain else MAX_BIT_MACS
+    if layer.macs >= most:
         return Infeasible(
             ReasonCode.TOO_LARGE,
-            f"layer {layer.name!r}: {layer.macs} MACs; counts stay exact below {MAX_MACS}",
+            f"layer {layer.name!r}: {layer.macs} MACs; counts stay exact below {most}",
             layer.macs,
-            MAX_MACS,
+            most,
             "MACs",
-            (f"Split the layer into at least {layer.macs // MAX_MACS + 1} equal parts",),
+            (f"Split the layer into at least {layer.macs // most + 1} equal parts",),
         )
     return None
 
 
-def footprint_bytes(layer: Layer, tiles: Tiles, buffers: int) -> int:
-    """Bytes a buffer needs for a tile of the layer's box, in output coordinates."""
+def tile_elements(layer: Layer, tiles: Tiles, box: bool = False) -> tuple[int, int, int]:
+    """Elements of input, filter and output that a tile of the layer's nest touches."""
     held = dict(zip(DIMS, tiles, strict=True))
     plain, filters, outputs = (
         math.prod(held[d] for d in dims if d not in window)
         for dims, window in zip(COUPLED[layer.kind], ("YXRS", "", ""), strict=True)
     )
-    rows = footprint(held["Y"], held["R"], layer.stride_y, layer.dilation_y)
-    columns = footprint(held["X"], held["S"], layer.stride_x, layer.dilation_x)
-    return buffers * (plain * rows * columns + filters + outputs)
+    count = _hull if box else footprint
+    rows = count(held["Y"], held["R"], layer.stride_y, layer.dilation_y)
+    columns = count(held["X"], held["S"], layer.stride_x, layer.dilation_x)
+    return plain * rows * columns, filters, outputs
 
 
-def _largest(fits: Callable[[int], bool], below: int) -> int:
-    """The largest tile under `below` that fits (a smaller tile always fits as well), or 0."""
-    low, high = 0, below
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
+def _hull(outputs: int, taps: int, stride: int, dilation: int) -> int:
+    return stride * (outputs - 1) + dilation * (taps - 1) + 1
 
 
-def tile_levers(tiles: Tiles, need: Callable[[Tiles], int], limit: int, name: str) -> list[str]:
-    """Changes of tiles that bring `need` down to `limit`.
+@dataclass(frozen=True)
+class Capacity:
+    """A capacity, and who takes of it.
 
     Args:
-        tiles: The tiles, in the order of `DIMS`.
-        need: Bytes that given tiles need.
-        limit: Bytes there are.
-        name: What the tiles are called.
-
-    Returns:
-        One change a dimension that is enough by itself; where none is, one change of several.
+        buffer: The buffer.
+        tensors: Positions of the tensors that take of it.
+        bits: How much there is; None for any amount.
+        path: The accelerator's field.
     """
-    levers = []
-    for d, tile in enumerate(tiles):
-        # mypy infers no type for a lambda with a default.
-        smaller = _largest(lambda t, d=d: need(_with(tiles, d, t)) <= limit, tile)  # type: ignore[misc]
-        if smaller > 0:
-            levers.append(f"Reduce {name} tile {DIMS[d]} {tile} -> {smaller}")
-    if levers:
-        return levers
-    changed = tiles
-    while need(changed) > limit:
-        d = max(range(len(DIMS)), key=lambda d: changed[d])
-        if changed[d] == 1:
-            return []
-        # B023: the lambda is called here, before d and changed are set anew.
-        enough = _largest(lambda t: need(_with(changed, d, t)) <= limit, changed[d])  # noqa: B023
-        changed = _with(changed, d, max(enough, changed[d] // 2) if enough else changed[d] // 2)
-    pairs = enumerate(zip(tiles, changed, strict=True))
-    parts = [f"{DIMS[d]} {a} -> {b}" for d, (a, b) in pairs if a != b]
-    return [f"Reduce {name} tiles {', '.join(parts)}"]
+
+    buffer: Buffer
+    tensors: tuple[int, ...]
+    bits: int | None
+    path: str
+
+    def needs(self, elements: tuple[int, int, int], machine: Machine) -> int:
+        """Bits that tiles of so many elements take; outputs are held as partial sums."""
+        widths = (*machine.widths[:2], machine.widths[3])
+        return sum(elements[t] * widths[t] * self.buffer.copies[t] for t in self.tensors)
 
 
-def _with(tiles: Tiles, d: int, tile: int) -> Tiles:
-    return (*tiles[:d], tile, *tiles[d + 1 :])
-
-
-def _raised(what: str, demand: int) -> str:
-    if demand > UNLIMITED_BW and what.startswith("--l"):
-        return f"leave {what[2:].replace('-', '_')} unlimited (null)"
-    return f"raise {what} to {demand}"
+def capacities(machine: Machine, level: int, passing: frozenset[str]) -> Iterator[Capacity]:
+    """The capacities of a level that tensors take of which do not pass it."""
+    buffer = machine.buffers[level]
+    kept = [t for t, name in enumerate(TENSORS) if name not in passing]
+    shared = tuple(t for t in kept if buffer.tensor_bits[t] is None)
+    if shared:
+        path = f"--{buffer.name.lower()}-bytes"
+        if not machine.chip.short:
+            path = f"levels.{buffer.name}.bytes"
+        yield Capacity(buffer, shared, buffer.capacity_bits, path)
+    for t in kept:
+        if buffer.tensor_bits[t] is not None:
+            path = f"levels.{buffer.name}.bytes.{TENSORS[t]}"
+            yield Capacity(buffer, (t,), buffer.tensor_bits[t], path)
 
 
 def explain(
-    code: ReasonCode,
-    layer: Layer,
-    accelerator: Accelerator,
-    tiles: tuple[Tiles, Tiles],
-    outer_dim: int,
-    cluster_size: int,
-    num_pes: int,
-    buffers: int,
+    code: ReasonCode, layer: Layer, machine: Machine, mapping: Mapping, box: bool
 ) -> Infeasible:
     """The report of a mapping that breaks a limit.
 
     Args:
         code: The limit that the kernel found broken.
         layer: The layer.
-        accelerator: The accelerator.
-        tiles: Tiles of a cluster and of a PE, clipped to the extents.
-        outer_dim: The dimension spread over clusters.
-        cluster_size: PEs of a cluster.
-        num_pes: PEs in all.
-        buffers: Copies of each tile that a buffer holds.
+        machine: The chip.
+        mapping: The mapping.
+        box: Whether input tiles count as boxes.
     """
-    where = f"layer {layer.name!r}"
+    num_pes = machine.chip.num_pes if mapping.num_pes is None else mapping.num_pes
+    if code is ReasonCode.REFUSED:
+        return _kept_nowhere(layer, machine, mapping)
     if code is ReasonCode.PE_COUNT:
-        chosen = "--num-pes" if num_pes == accelerator.num_pes else "the mapping's num_pes"
+        return _fan_out(layer, machine, mapping, num_pes)
+    level = 1 if code is ReasonCode.L1_CAPACITY else 0
+    passing = machine.passes(mapping.bypass)[level]
+    held = clipped(mapping, layer.extents)[level]
+    spread = _clusters(mapping, num_pes) if level == 0 else {}
+
+    def spanned(tiles: Tiles) -> Tiles:
+        for d, units in spread.items():
+            tiles = with_tile(tiles, d, min(tiles[d] * units, layer.extents[d]))
+        return tiles
+
+    for capacity in capacities(machine, level, passing):
+        demand = capacity.needs(tile_elements(layer, spanned(held), box), machine)
+        if capacity.bits is not None and demand > capacity.bits:
+            break
+    else:
+        raise AssertionError(f"{code.name} of a mapping that fits")
+    limit = capacity.bits
+    levers = tile_levers(
+        held,
+        lambda tiles: capacity.needs(tile_elements(layer, spanned(tiles), box), machine),
+        limit,
+        LEVELS[level],
+    )
+    needed = -(-demand // BYTE)
+    levers.append(_raised(capacity.path, needed))
+    if set(capacity.buffer.copies) != {1} and -(-demand // 2) <= limit:
+        levers.append("load the model with double_buffer=False")
+    whose = f" for {TENSORS[capacity.tensors[0]]}" if "bytes." in capacity.path else ""
+    return Infeasible(
+        code,
+        f"layer {layer.name!r}: {BUFFERS[level]} needs {needed} B{whose}, limit {limit // BYTE} B "
+        f"(+{needed - limit // BYTE} B)",
+        needed,
+        limit // BYTE,
+        "B",
+        tuple(levers),
+    )
+
+
+def _clusters(mapping: Mapping, num_pes: int) -> dict[int, int]:
+    """Clusters along each dimension that is spread over them."""
+    clusters = num_pes // mapping.cluster_size
+    first, second, units = mapping.parallel[0], mapping.parallel2[0], mapping.units[0]
+    if second is None or units is None:
+        return {DIMS.index(first): clusters}
+    return {DIMS.index(first): units, DIMS.index(second): clusters // units}
+
+
+def _kept_nowhere(layer: Layer, machine: Machine, mapping: Mapping) -> Infeasible:
+    """The report of a mapping that leaves a tensor nowhere to be, or a level without one."""
+    passing = machine.passes(mapping.bypass)
+    nowhere = [tensor for tensor in TENSORS if all(tensor in part for part in passing)]
+    if nowhere:
+        what = f"{nowhere[0]} is kept nowhere"
+        fix = f"Keep {nowhere[0]} in {' or '.join(BUFFERS)}: leave it out of mapping.bypass"
+    else:
+        level = next(i for i, part in enumerate(passing) if len(part) == len(TENSORS))
+        what = f"no tensor is kept in {BUFFERS[level]}"
+        fix = f"Leave a tensor that {BUFFERS[level]} holds out of mapping.bypass[{level}]"
+    return Infeasible(
+        ReasonCode.REFUSED,
+        f"layer {layer.name!r}: mapping.bypass: {what}, as the chip holds "
+        + " and ".join(
+            f"{', '.join(t for t, h in zip(TENSORS, buffer.holds, strict=True) if h)} in "
+            f"{buffer.name}"
+            for buffer in machine.buffers
+        )
+        + "; expected every tensor in a level, and one in every level",
+        levers=(fix,),
+    )
+
+
+def _fan_out(layer: Layer, machine: Machine, mapping: Mapping, num_pes: int) -> Infeasible:
+    """The report of a mapping that spreads more than there are units."""
+    where, cluster_size = f"layer {layer.name!r}", mapping.cluster_size
+    chosen = "--num-pes" if num_pes == machine.chip.num_pes else "the mapping's num_pes"
+    if cluster_size > num_pes:
         return Infeasible(
-            code,
+            ReasonCode.PE_COUNT,
             f"{where}: a cluster needs {cluster_size} PEs, limit {num_pes} PEs "
             f"(+{cluster_size - num_pes})",
             cluster_size,
@@ -130,31 +202,25 @@ def explain(
             "PEs",
             (f"Reduce the cluster size {cluster_size} -> {num_pes}", _raised(chosen, cluster_size)),
         )
-    outer, inner = tiles
-    if code is ReasonCode.L1_CAPACITY:
-        name, option, limit, held = "L1", "--l1-bytes", accelerator.l1_bytes, inner
-
-        def need(t: Tiles) -> int:
-            return footprint_bytes(layer, t, buffers)
-    else:
-        name, option, limit, held = "L2", "--l2-bytes", accelerator.l2_bytes, outer
-        clusters = num_pes // cluster_size
-
-        def need(t: Tiles) -> int:
-            span = min(t[outer_dim] * clusters, layer.extents[outer_dim])
-            return footprint_bytes(layer, _with(t, outer_dim, span), buffers)
-
-    assert limit is not None
-    demand = need(held)
-    level = "inner" if name == "L1" else "outer"
-    levers = [*tile_levers(held, need, limit, level), _raised(option, demand)]
-    if buffers == 2 and -(-demand // 2) <= limit:
-        levers.append("load the model with double_buffer=False")
-    return Infeasible(
-        code,
-        f"{where}: {name} needs {demand} B, limit {limit} B (+{demand - limit} B)",
-        demand,
-        limit,
-        "B",
-        tuple(levers),
+    level = next(
+        level
+        for level, count in enumerate((num_pes // cluster_size, cluster_size))
+        if (mapping.units[level] or 0) > count
     )
+    count = (num_pes // cluster_size, cluster_size)[level]
+    units = mapping.units[level] or 0
+    things = ("clusters", "PEs of a cluster")[level]
+    return Infeasible(
+        ReasonCode.PE_COUNT,
+        f"{where}: mapping.units[{level}] takes {units} {things}, limit {count} (+{units - count})",
+        units,
+        count,
+        things,
+        (f"Reduce units[{level}] {units} -> {count}",),
+    )
+
+
+def _raised(what: str, demand: int) -> str:
+    if demand > UNLIMITED_BW and what.startswith("--l"):
+        return f"leave {what[2:].replace('-', '_')} unlimited (null)"
+    return f"raise {what} to {demand}"

@@ -14,11 +14,20 @@ from cost_models.cost import Cost, CostBatch
 from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
 from cost_models.exact.costs import ROW_NAMES, RowCounts, cost_batch, cost_of, refused
-from cost_models.exact.fields import not_understood, refused_field
+from cost_models.exact.fields import optional_arrays, optional_rows
 from cost_models.exact.figures import Setting
-from cost_models.exact.layout import ROW_FIELDS, IntTable
-from cost_models.exact.limits import MAX_EXTENT, too_large
-from cost_models.exact.numbers import layer_numbers
+from cost_models.exact.layout import (
+    L1_BITS,
+    L1_PEAK,
+    L2_BITS,
+    L2_PEAK,
+    ROW_FIELDS,
+    WIDE_NAMES,
+    WIDE_ROW_FIELDS,
+    IntTable,
+)
+from cost_models.exact.limits import too_large
+from cost_models.exact.numbers import layer_numbers, wide_numbers
 from cost_models.exact.options import ExactOptions
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
 from cost_models.lower_bounds import LowerBounds, Structures
@@ -27,6 +36,7 @@ from cost_models.mapping_batch import MappingBatch
 from cost_models.threads import default_threads, run_rows
 from layers import Layer
 
+Prepared = tuple[IntTable, IntTable, Setting]
 _NO_PES = np.empty(0, np.int32)
 _KEPT = 1024
 
@@ -50,7 +60,7 @@ class ExactModel(ExactOptions):
         if threads is not None and not whole:
             raise CostModelError(f"threads: got {threads!r}, expected a whole number of at least 1")
         self.threads = threads
-        self._known: dict[tuple[Layer, Accelerator], tuple[IntTable, Setting]] = {}
+        self._known: dict[tuple[Layer, Accelerator], Prepared] = {}
 
     def evaluate(self, layer: Layer, accelerator: Accelerator, mapping: Mapping | Dataflow) -> Cost:
         """Cost of one mapping.
@@ -69,38 +79,29 @@ class ExactModel(ExactOptions):
                 mapping = Mapping.from_dataflow(mapping, layer)
             except InfeasibleError as error:
                 return refused(error.infeasible)
+        plain = self.is_plain(layer, accelerator)
+        infeasible = too_large(layer, plain)
+        if infeasible is not None:
+            return refused(infeasible)
         one = MappingBatch.from_mappings([mapping], layer.extents)
-        if not_understood(one)[0]:
-            return refused(refused_field(layer))
-        # compiled code is loaded where it is needed, so that importing the package stays quick
-        from cost_models.exact.kernel import evaluate_rows
-
-        hw, setting = self._prepared(layer, accelerator)
-        num_pes = mapping.num_pes
-        row = np.empty((1, ROW_FIELDS), np.int64)
+        hw, numbers, setting = self._prepared(layer, accelerator)
+        wide = not plain or bool(optional_rows(one)[0])
+        row = np.empty((1, WIDE_ROW_FIELDS if wide else ROW_FIELDS), np.int64)
         reason = np.empty(1, np.int8)
-        evaluate_rows(
-            one.orders,
-            one.parallel,
-            np.minimum(one.tiles, np.array(layer.extents, np.int32)),
-            np.array([min(mapping.cluster_size, MAX_EXTENT)], np.int32),
-            _NO_PES if num_pes is None else np.array([min(num_pes, MAX_EXTENT)], np.int32),
-            hw,
-            row,
-            reason,
-            0,
-            1,
-        )
-        pes = accelerator.num_pes if num_pes is None else num_pes
+        tiles = np.minimum(one.tiles, np.array(layer.extents, np.int32))
+        arrays = (one.orders, one.parallel, tiles, one.cluster_size, _pes_of(one))
+        if wide:
+            _run_wide(arrays, optional_arrays(one), hw, numbers, row, reason, 0, 1)
+        else:
+            # compiled code is loaded where it is needed, so that importing the package stays quick
+            from cost_models.exact.kernel import evaluate_rows
+
+            evaluate_rows(*arrays, hw, row, reason, 0, 1)
         if reason[0] != 0:
-            code = ReasonCode(int(reason[0]))
-            tiles = one.tiles[0].tolist()
-            outer = int(one.parallel[0, 0])
-            return refused(
-                self.why(layer, accelerator, tiles, outer, mapping.cluster_size, pes, code)
-            )
-        counts = dict(zip(ROW_NAMES, row[0].tolist(), strict=True))
-        counts["num_pes"] = pes
+            return refused(self.why(layer, accelerator, mapping, ReasonCode(int(reason[0]))))
+        names = (*ROW_NAMES, *WIDE_NAMES) if wide else ROW_NAMES
+        counts = dict(zip(names, row[0].tolist(), strict=True))
+        counts["num_pes"] = accelerator.num_pes if mapping.num_pes is None else mapping.num_pes
         return cost_of(counts, setting)
 
     def lower_bounds_of(
@@ -129,74 +130,80 @@ class ExactModel(ExactOptions):
             mappings: `B` mappings; `num_pes`, where set, replaces the accelerator's.
         """
         size = len(mappings)
-        rows = np.zeros((size, ROW_FIELDS), np.int64)
+        plain = self.is_plain(layer, accelerator)
+        wide = optional_rows(mappings) if plain else np.ones(size, np.bool_)
+        some_wide = bool(wide.any())
+        rows = np.zeros((size, WIDE_ROW_FIELDS if some_wide else ROW_FIELDS), np.int64)
         reasons = np.zeros(size, np.int8)
-        infeasible = too_large(layer)
+        infeasible = too_large(layer, not some_wide)
         if infeasible is not None:
             reasons[:] = infeasible.code
-            setting = self.setting(accelerator)
-        else:
-            setting = self._prepared(layer, accelerator)[1]
-            if size:
-                self._fill(layer, accelerator, mappings, rows, reasons)
-        pes = mappings.num_pes
+        elif size:
+            self._fill(layer, accelerator, mappings, wide, rows, reasons)
 
         def why(row: int) -> Infeasible:
             if infeasible is not None:
                 return infeasible
-            if reasons[row] == ReasonCode.REFUSED:
-                return refused_field(layer)
-            return self.why(
-                layer,
-                accelerator,
-                mappings.tiles[row].tolist(),
-                int(mappings.parallel[row, 0]),
-                int(mappings.cluster_size[row]),
-                accelerator.num_pes if pes is None else int(pes[row]),
-                ReasonCode(int(reasons[row])),
-            )
+            return self.why_row(layer, accelerator, mappings, row, ReasonCode(int(reasons[row])))
 
-        counts = RowCounts(rows, pes, accelerator.num_pes)
-        return cost_batch(counts, reasons, setting, why)
+        counts = RowCounts(rows, mappings.num_pes, accelerator.num_pes, wide)
+        return cost_batch(counts, reasons, self._prepared(layer, accelerator)[2], why)
 
     def _fill(
         self,
         layer: Layer,
         accelerator: Accelerator,
         mappings: MappingBatch,
+        wide: NDArray[np.bool_],
         rows: IntTable,
         reasons: NDArray[np.int8],
     ) -> None:
-        from cost_models.exact.kernel import evaluate_rows
+        """Evaluate plain mappings by one kernel, and the others by the other."""
+        if not wide.any():
+            self._run(layer, accelerator, mappings, rows, reasons, False)
+        elif wide.all():
+            self._run(layer, accelerator, mappings, rows, reasons, True)
+        else:
+            bits = self.machine(accelerator).widths[0] * self.buffers
+            for part in (False, True):
+                chosen = np.flatnonzero(wide == part)
+                some = np.zeros((len(chosen), WIDE_ROW_FIELDS if part else ROW_FIELDS), np.int64)
+                codes = np.zeros(len(chosen), np.int8)
+                self._run(layer, accelerator, mappings.take(chosen), some, codes, part)
+                rows[chosen, : some.shape[1]] = some
+                reasons[chosen] = codes
+            few = np.flatnonzero(~wide)
+            for peak, held in ((L1_PEAK, L1_BITS), (L2_PEAK, L2_BITS)):
+                rows[few, held] = rows[few, peak] * bits
+        if reasons.min() < 0:
+            raise MappingError(_malformed(mappings, int(np.argmin(reasons))))
 
-        hw = self._prepared(layer, accelerator)[0]
-        refused_rows = not_understood(mappings)
-        arrays = [
-            _owned(array)
-            for array in (
-                mappings.orders,
-                mappings.parallel,
-                mappings.tiles,
-                mappings.cluster_size,
-                _NO_PES if mappings.num_pes is None else mappings.num_pes,
-            )
-        ]
+    def _run(
+        self,
+        layer: Layer,
+        accelerator: Accelerator,
+        mappings: MappingBatch,
+        rows: IntTable,
+        reasons: NDArray[np.int8],
+        wide: bool,
+    ) -> None:
+        hw, numbers, _ = self._prepared(layer, accelerator)
+        fields = (mappings.orders, mappings.parallel, mappings.tiles, mappings.cluster_size)
+        arrays = tuple(_owned(array) for array in (*fields, _pes_of(mappings)))
+        if wide:
+            optional = tuple(_owned(array) for array in optional_arrays(mappings))
 
-        def work(low: int, high: int) -> None:
-            evaluate_rows(*arrays, hw, rows, reasons, low, high)
+            def work(low: int, high: int) -> None:
+                _run_wide(arrays, optional, hw, numbers, rows, reasons, low, high)
+        else:
+            from cost_models.exact.kernel import evaluate_rows
+
+            def work(low: int, high: int) -> None:
+                evaluate_rows(*arrays, hw, rows, reasons, low, high)
 
         run_rows(work, len(mappings), default_threads() if self.threads is None else self.threads)
-        reasons[refused_rows & (reasons >= 0)] = ReasonCode.REFUSED
-        if reasons.min() < 0:
-            row = int(np.argmin(reasons))
-            raise MappingError(
-                f"MappingBatch row {row}: orders {mappings.orders[row].tolist()}, parallel "
-                f"{mappings.parallel[row].tolist()}, tiles {mappings.tiles[row].tolist()}, "
-                f"cluster_size {mappings.cluster_size[row]}; expected two permutations of 0 to 7, "
-                "dimensions 0 to 7, and numbers of at least 1"
-            )
 
-    def _prepared(self, layer: Layer, accelerator: Accelerator) -> tuple[IntTable, Setting]:
+    def _prepared(self, layer: Layer, accelerator: Accelerator) -> Prepared:
         """The kernel's integers of a layer on an accelerator; the last ones are kept."""
         found = self._known.get((layer, accelerator))
         if found is None:
@@ -205,10 +212,43 @@ class ExactModel(ExactOptions):
             options = (
                 self.halo_time, self.halo_space == "tile", self.latency == "bound", self.buffers,
             )  # fmt: skip
-            hardware = self.hardware(accelerator)
-            found = layer_numbers(layer, hardware, options), self.setting(accelerator)
+            box = self.window == "box"
+            free = self.padding == "free" and any(layer.padding)
+            found = (
+                layer_numbers(layer, self.hardware(accelerator), options, box),
+                wide_numbers(layer, self.machine(accelerator), box, free),
+                self.setting(accelerator),
+            )
             self._known[layer, accelerator] = found
         return found
+
+
+def _run_wide(
+    arrays: tuple[NDArray[Any], ...],
+    optional: tuple[NDArray[Any], ...],
+    hw: IntTable,
+    numbers: IntTable,
+    rows: IntTable,
+    reasons: NDArray[np.int8],
+    low: int,
+    high: int,
+) -> None:
+    from cost_models.exact.wide_kernel import evaluate_wide_rows
+
+    evaluate_wide_rows(*arrays, *optional, hw, numbers, rows, reasons, low, high)
+
+
+def _pes_of(mappings: MappingBatch) -> NDArray[np.int32]:
+    return _NO_PES if mappings.num_pes is None else mappings.num_pes
+
+
+def _malformed(mappings: MappingBatch, row: int) -> str:
+    return (
+        f"MappingBatch row {row}: orders {mappings.orders[row].tolist()}, parallel "
+        f"{mappings.parallel[row].tolist()}, tiles {mappings.tiles[row].tolist()}, "
+        f"cluster_size {mappings.cluster_size[row]}; expected two permutations of 0 to 7, "
+        "dimensions 0 to 7, and numbers of at least 1"
+    )
 
 
 def _owned(array: NDArray[Any]) -> NDArray[Any]:

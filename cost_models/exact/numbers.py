@@ -10,16 +10,32 @@ import numpy as np
 from cost_models.accelerator import UNLIMITED_BW, Accelerator
 from cost_models.exact.layout import (
     ALL_DIMS,
+    BOX,
+    CHIP_PASSES,
+    COPIES,
+    DRAM_OUT_BW,
+    FREE,
     HALO_NONE,
     HALO_RETAIN,
     HALO_SLIDE,
     HW_FIELDS,
+    LEVEL_FIELDS,
     NEST_DIMS,
+    NOC_IN_BW,
+    OWN,
+    PAD_END,
+    PAD_LOW,
+    SHARED,
+    TRUE_STEP,
+    TRUE_STRIDE,
+    WIDE_FIELDS,
+    WIDTH,
     IntTable,
     N,
     R,
     Y,
 )
+from cost_models.exact.machine import Machine
 from layers import COUPLED, DIMS, Layer
 
 HALOS = {"none": HALO_NONE, "slide": HALO_SLIDE, "retain": HALO_RETAIN}
@@ -57,12 +73,15 @@ def coupled_dims(layer: Layer) -> tuple[tuple[int, ...], ...]:
 
 
 def layer_numbers(
-    layer: Layer, accelerator: Accelerator, options: tuple[str, bool, bool, int]
+    layer: Layer,
+    accelerator: Accelerator,
+    options: tuple[str, bool, bool, int],
+    box: bool = False,
 ) -> IntTable:
     """The table `hw` of a layer; `options` as :func:`kernel_numbers` takes them.
 
-    The kernel counts elements: a chip whose tensors differ in width, capacity or direction is taken
-    as :meth:`Accelerator.in_elements` gives it.
+    Capacities and bandwidths are in elements. Of a chip whose tensors differ the table `wide` has
+    them (:func:`wide_numbers`), and these are not looked at.
     """
     return kernel_numbers(
         layer.extents,
@@ -71,7 +90,39 @@ def layer_numbers(
         coupled_dims(layer),
         accelerator.in_elements(),
         options,
+        box,
     )
+
+
+def wide_numbers(layer: Layer, machine: Machine, box: bool, free: bool) -> IntTable:
+    """The table `wide.n` of a layer on a chip, ``(WIDE_FIELDS,)``; a mapping fills in the rest.
+
+    Args:
+        layer: The layer.
+        machine: The chip.
+        box: Whether an input tile counts as a box.
+        free: Whether padding is not counted.
+    """
+    table = np.full(WIDE_FIELDS, -1, np.int64)
+    table[WIDTH : WIDTH + 4] = machine.widths
+    table[NOC_IN_BW : DRAM_OUT_BW + 1] = machine.bandwidths
+    for level, buffer in enumerate(machine.buffers):
+        at = LEVEL_FIELDS * level
+        table[SHARED + at] = -1 if buffer.capacity_bits is None else buffer.capacity_bits
+        table[OWN + at : OWN + at + 3] = [-1 if own is None else own for own in buffer.tensor_bits]
+        table[COPIES + at : COPIES + at + 3] = buffer.copies
+        absent = [tensor for tensor, held in enumerate(buffer.holds) if not held]
+        table[CHIP_PASSES + at] = mask_of(absent)
+    table[BOX], table[FREE] = box, free
+    axes = ((layer.stride_y, layer.dilation_y), (layer.stride_x, layer.dilation_x))
+    top, bottom, left, right = layer.padding
+    real = ((top, layer.Y - bottom), (left, layer.X - right))
+    for pair, ((stride, dilation), (low, end)) in enumerate(zip(axes, real, strict=True)):
+        # rows that no output touches for a common divisor of both are left out
+        common = 1 if box else math.gcd(stride, dilation)
+        table[TRUE_STRIDE + pair], table[TRUE_STEP + pair] = stride // common, dilation // common
+        table[PAD_LOW + pair], table[PAD_END + pair] = -(-low // common), -(-end // common)
+    return table
 
 
 def kernel_numbers(
@@ -81,6 +132,7 @@ def kernel_numbers(
     coupled: Sequence[Sequence[int]],
     accelerator: Accelerator,
     options: tuple[str, bool, bool, int],
+    box: bool = False,
 ) -> IntTable:
     """The table `hw`, ``(HW_FIELDS,)``.
 
@@ -92,12 +144,15 @@ def kernel_numbers(
         accelerator: The accelerator.
         options: `halo_time`; whether `halo_space` is "tile"; whether `latency` is "bound"; copies
             of each tile that a buffer holds.
+        box: Whether an input tile counts what lies between its rows and columns.
     """
     halo, tile, bound, buffers = options
-    pairs = [
-        distances(extents[Y + pair], extents[R + pair], strides[pair], dilations[pair])
-        for pair in range(2)
-    ]
+    pairs = list(zip(strides, dilations, strict=True))
+    if not box:
+        pairs = [
+            distances(extents[Y + pair], extents[R + pair], *distance)
+            for pair, distance in enumerate(pairs)
+        ]
     noc, offchip = accelerator.noc_bw or UNLIMITED_BW, accelerator.offchip_bw or UNLIMITED_BW
     hw = np.array(
         [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from common import suggest
@@ -10,17 +9,29 @@ from cost_models.accelerator import Accelerator
 from cost_models.bounds import EXACT_LAWS
 from cost_models.cost_model import CostModelError, ModelCapabilities, Symmetry
 from cost_models.energy_tables import CACTI, EnergyError, load_energy
-from cost_models.exact.figures import AREAS, MAESTRO_AREA, PROVISIONED_AREA, Setting
+from cost_models.exact.figures import AREAS, PROVISIONED_AREA, Setting
 from cost_models.exact.floors import figure_floors
 from cost_models.exact.limits import explain
-from cost_models.infeasible import Infeasible, ReasonCode
+from cost_models.exact.machine import Machine
+from cost_models.infeasible import Infeasible, MappingError, ReasonCode
+from cost_models.mapping import Mapping
+from cost_models.mapping_batch import MappingBatch
 from cost_models.physical import MAESTRO_DOUBTS, EnergyTable
 from cost_models.technology import TechnologyError
 from layers import Layer
 
 HALO_TIMES = ("retain", "slide", "none")
 """What is not fetched again, from most to least."""
-OPTIONS = ("halo_time", "halo_space", "latency", "double_buffer", "energy", "area")
+OPTIONS = (
+    "halo_time",
+    "halo_space",
+    "latency",
+    "double_buffer",
+    "energy",
+    "area",
+    "padding",
+    "window",
+)
 """Names of the options that change figures."""
 _DOUBTS = {
     "area_um2": "it is that of the chip that is built, which a mapping changes by its number of "
@@ -47,6 +58,11 @@ class ExactOptions:
             :func:`cost_models.energy_tables.load_energy`.
         area: ``"provisioned"``: PEs and buffers of the chip that is built, and power as energy over
             time; ``"maestro"``: MAESTRO's formulas for both, at the mapping's buffer sizes.
+        padding: ``"counted"``: padding is made of elements like any other; ``"free"``: it counts as
+            no traffic (where the layer says how much there is), while transfers and buffers are
+            laid out for whole windows all the same.
+        window: ``"touched"``: an input tile is the rows and columns that it touches; ``"box"``:
+            those between them too, which a stride or a dilation skips.
 
     Raises:
         CostModelError: An option has a value it does not take.
@@ -62,6 +78,8 @@ class ExactOptions:
         double_buffer: bool = True,
         energy: str = CACTI,
         area: str = PROVISIONED_AREA,
+        padding: str = "counted",
+        window: str = "touched",
     ) -> None:
         self.halo_time = _chosen("halo_time", halo_time, HALO_TIMES)
         self.halo_space = _chosen("halo_space", halo_space, ("union", "tile"))
@@ -75,6 +93,8 @@ class ExactOptions:
         except EnergyError as error:
             raise CostModelError(str(error)) from error
         self.area = _chosen("area", area, AREAS)
+        self.padding = _chosen("padding", padding, ("counted", "free"))
+        self.window = _chosen("window", window, ("touched", "box"))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.options.items())})"
@@ -90,29 +110,50 @@ class ExactOptions:
         return 2 if self.double_buffer else 1
 
     def hardware(self, accelerator: Accelerator) -> Accelerator:
-        """What the counts are made for: elements, of capacities and bandwidths that all share."""
+        """A plain chip's capacities and bandwidths in elements, and what comes nearest of others.
+
+        Counts of chips that are not plain are made for :meth:`machine`.
+        """
         return accelerator.in_elements(self.double_buffer)
+
+    def machine(self, accelerator: Accelerator) -> Machine:
+        """The chip as the counts are made for it."""
+        return Machine(accelerator, self.double_buffer)
+
+    def is_plain(self, layer: Layer, accelerator: Accelerator) -> bool:
+        """Whether elements of one size, each tensor in every level, are all there is to count."""
+        free = self.padding == "free" and any(layer.padding)
+        strided = (layer.stride_y, layer.stride_x) != (1, 1)
+        box = self.window == "box" and (strided or layer.dilation_y * layer.dilation_x > 1)
+        return not free and not box and self.machine(accelerator).plain
 
     @property
     def capabilities(self) -> ModelCapabilities:
         """What the model says of itself under these options."""
-        if self.area == MAESTRO_AREA:
-            return ModelCapabilities(Symmetry.NEST, EXACT_LAWS, repeated="", doubts=MAESTRO_DOUBTS)
+        provisioned = self.area == PROVISIONED_AREA
         return ModelCapabilities(
             Symmetry.NEST,
             EXACT_LAWS,
+            mapping_fields=frozenset({"parallel2", "units", "bypass"}),
             repeated="",
-            needs={"area_um2": ("L2", "L1")},
-            doubts=_DOUBTS,
+            needs={"area_um2": ("L2", "L1")} if provisioned else {},
+            doubts=_DOUBTS if provisioned else MAESTRO_DOUBTS,
         )
 
-    def lower_bounds(self, layer: Layer, accelerator: Accelerator) -> dict[str, float]:
+    def lower_bounds(
+        self, layer: Layer, accelerator: Accelerator, bypass: bool = False
+    ) -> dict[str, float]:
         """What no mapping of a layer can beat under this model's prices, by figure.
+
+        Args:
+            layer: The layer.
+            accelerator: The chip.
+            bypass: Whether mappings may have tensors pass a level.
 
         Raises:
             CostModelError: The prices do not reach the chip's node.
         """
-        return figure_floors(layer, self.setting(accelerator))
+        return figure_floors(layer, self.setting(accelerator), bypass, self.padding == "free")
 
     def setting(self, accelerator: Accelerator) -> Setting:
         """What the figures need besides the counts.
@@ -130,22 +171,25 @@ class ExactOptions:
         return setting
 
     def why(
+        self, layer: Layer, accelerator: Accelerator, mapping: Mapping, code: ReasonCode
+    ) -> Infeasible:
+        """The report of a limit that a mapping breaks."""
+        return explain(code, layer, self.machine(accelerator), mapping, self.window == "box")
+
+    def why_row(
         self,
         layer: Layer,
         accelerator: Accelerator,
-        tiles: Sequence[Sequence[int]],
-        outer_dim: int,
-        cluster_size: int,
-        num_pes: int,
+        mappings: MappingBatch,
+        row: int,
         code: ReasonCode,
     ) -> Infeasible:
-        """The report of a broken limit; arguments as :func:`~cost_models.exact.limits.explain`."""
-        outer = tuple(min(t, n) for t, n in zip(tiles[0], layer.extents, strict=True))
-        inner = tuple(min(t, n) for t, n in zip(tiles[1], outer, strict=True))
-        chip = self.hardware(accelerator)
-        return explain(
-            code, layer, chip, (outer, inner), outer_dim, cluster_size, num_pes, self.buffers
-        )
+        """The same of a row of a batch, whose arrays can say what no `Mapping` can."""
+        try:
+            mapping = mappings[row]
+        except MappingError as error:
+            return Infeasible(ReasonCode.REFUSED, f"layer {layer.name!r}: {error}")
+        return self.why(layer, accelerator, mapping, code)
 
 
 def _chosen(option: str, value: Any, choices: tuple[str, ...]) -> str:

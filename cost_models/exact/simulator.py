@@ -6,42 +6,16 @@ so that each can be checked against the other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from itertools import product
 
-from cost_models.exact.nest import Element, Nest, P, Q, R, S, Tile, ceil_div, tile_size
+from cost_models.exact.nest import Element, Nest, P, Q, R, S, Tile, boxed, ceil_div, tile_size
+from cost_models.exact.simulator_records import COUNTED, OuterStep, Rules, SimulatedStep, figures
 
 Pe = tuple[int, int]
 """A PE: its cluster, and its place in it."""
-
-
-@dataclass(frozen=True)
-class Rules:
-    """How the figures are counted; see :class:`cost_models.exact.ExactModel`."""
-
-    halo_time: str = "retain"
-    tile: bool = False
-    bound: bool = False
-    simd: int = 1
-    noc_bw: int = 1 << 30
-    offchip_bw: int = 1 << 30
-
-
-@dataclass
-class SimulatedStep:
-    """One inner step: PE (0, 0)'s MACs, and elements over the NoC in each direction."""
-
-    macs: int
-    noc_in: int
-    noc_out: int
-
-
-@dataclass
-class OuterStep:
-    """One outer step: elements over the DRAM boundary, and its inner steps."""
-
-    dram_in: int
-    dram_out: int
-    steps: list[SimulatedStep] = field(default_factory=list)
+Elements = frozenset[Element]
+_NAMES = {"input": "in", "filter": "fil", "output": "out"}
 
 
 class Execution:
@@ -50,15 +24,15 @@ class Execution:
     def __init__(self, nest: Nest, rules: Rules) -> None:
         self.nest = nest
         self.rules = rules
-        self.counts = dict.fromkeys(_SUMS, 0)
+        self.counts = dict.fromkeys(COUNTED, 0)
         self.outer: list[OuterStep] = []
-        self._memo: dict[tuple[str, Tile], frozenset[Element]] = {}
+        self._memo: dict[tuple[str, Tile], Elements] = {}
         # what each PE holds of input and filter, and the output tile each is accumulating
-        self._held: dict[str, dict[Pe, frozenset[Element]]] = {"input": {}, "filter": {}}
+        self._held: dict[str, dict[Pe, Elements]] = {"input": {}, "filter": {}}
         self._open: dict[Pe, Tile] = {}
         self._written: set[Element] = set()
-        self._l2_input: frozenset[Element] = frozenset()
-        self._dram_open: frozenset[Element] = frozenset()
+        self._l2_input: Elements = frozenset()
+        self._dram_open: Elements = frozenset()
         self._dram_written: set[Element] = set()
 
     def run(self) -> dict[str, int]:
@@ -68,7 +42,7 @@ class Execution:
         outer_before: dict[int, int] | None = None
         outer_tile_before: Tile | None = None
         for outer in self.nest.outer_counters():
-            clusters = [self.nest.cluster_tile(outer, c) for c in range(self.nest.clusters)]
+            clusters = [self.nest.cluster_tile(outer, c) for c in range(len(self.nest.places[0]))]
             self._fill_l2(outer, outer_before, clusters, outer_tile_before)
             outer_before, outer_tile_before = outer, clusters[0]
             for inner in self.nest.inner_counters(clusters[0]):
@@ -81,7 +55,11 @@ class Execution:
                 before, before_tile = now, pes[0, 0]
         self._drain()
         self._drain_l2()
-        return self._figures()
+        return figures(self.counts, self.outer, self.rules)
+
+    def _passes(self, level: int, tensor: str) -> bool:
+        """Whether a tensor passes L2 (level 0) or L1 (level 1)."""
+        return tensor in self.rules.passes[level]
 
     # ------------------------------------------------------------------ one outer step
 
@@ -93,36 +71,47 @@ class Execution:
         tile_before: Tile | None,
     ) -> None:
         """Bring what the outer step needs from DRAM, by the rule of the outer counters."""
-        record = OuterStep(0, 0)
-        held = {}
+        record = OuterStep()
         for tensor, dims in self.nest.coupled.items():
+            if self._passes(0, tensor):
+                continue
             union = self._union(tensor, [t for t in clusters if tile_size(t) > 0])
-            held[tensor] = union
-            if before is not None and all(outer[d] == before[d] for d in dims):
+            if tensor == "input" and self.nest.box:
+                union = boxed(union)
+            if before is None:
+                self._take_room("l2", tensor, union)
+            elif all(outer[d] == before[d] for d in dims):
                 continue
             if tensor == "output":
                 self._drain_l2()
                 again = len(union & self._dram_written)
                 self.counts["dram_out_r"] += again
-                record.dram_in += again
-                record.dram_out += len(union)
+                record.bits_in += again * self.rules.widths[3]
+                record.out += len(union)
                 self._dram_open = union
-            else:
-                new = union
-                if tensor == "input":
-                    retains = self.rules.halo_time == "retain"
-                    if retains or self._slides(clusters[0], tile_before) is not None:
-                        new = union - self._l2_input
-                    self._l2_input = union
-                self.counts["dram_in" if tensor == "input" else "dram_fil"] += len(new)
-                record.dram_in += len(new)
-        if before is None:
-            self.counts["l2_peak"] = sum(len(elements) for elements in held.values())
+                continue
+            new = union
+            if tensor == "input":
+                retains = self.rules.halo_time == "retain"
+                if retains or self._slides(clusters[0], tile_before) is not None:
+                    new = union - self._l2_input
+                self._l2_input = union
+            self.counts[f"dram_{_NAMES[tensor]}"] += self._size(tensor, new)
+            record.bits_in += len(new) * self._width(tensor)
         self.outer.append(record)
 
     def _drain_l2(self) -> None:
         self.counts["dram_out_w"] += len(self._dram_open)
         self._dram_written |= self._dram_open
+
+    def _take_room(self, level: str, tensor: str, elements: Elements) -> None:
+        """Count what a buffer needs for a tensor; the first step's tiles are the largest."""
+        copies = self.rules.copies[level == "l1"][list(_NAMES).index(tensor)]
+        width = self.rules.widths[3] if tensor == "output" else self._width(tensor)
+        bits = copies * width * len(elements)
+        self.counts[f"{level}_peak"] += len(elements)
+        self.counts[f"{level}_bits"] += bits
+        self.counts[f"{level}_bits_{_NAMES[tensor]}"] = bits
 
     # ------------------------------------------------------------------ one inner step
 
@@ -149,10 +138,15 @@ class Execution:
         self.counts["active_pe_steps"] += len(pes)
         self.counts["macs"] += sum(tile_size(tile) for tile in pes.values())
         self.counts["compute_cycles"] += ceil_div(macs, self.rules.simd)
-        record = SimulatedStep(macs, 0, 0)
+        record = SimulatedStep(macs)
         retains = self.rules.halo_time == "retain"
         for tensor, dims in self.nest.coupled.items():
             moved = before is None or any(now[d] != before[d] for d in dims)
+            if self._passes(1, tensor):
+                self._stream(tensor, pes, record)
+                continue
+            if before is None:
+                self._take_room("l1", tensor, self._elements(tensor, pes[0, 0]))
             if not moved and (tensor == "output" or not retains):
                 continue
             if tensor == "output":
@@ -163,60 +157,125 @@ class Execution:
             held = self._held[tensor]
             fetched = tiles
             if retains or (tensor == "input" and self._credit(pes[0, 0], tile_before)):
-                nothing: frozenset[Element] = frozenset()
+                nothing: Elements = frozenset()
                 fetched = {pe: tile - held.get(pe, nothing) for pe, tile in tiles.items()}
             held.update(tiles)
-            record.noc_in += self._distribute(tensor, fetched, dims)
-        if before is None:
-            self.counts["l1_peak"] = sum(
-                len(self._elements(tensor, pes[0, 0])) for tensor in self.nest.coupled
-            )
+            self._distribute(tensor, fetched, record)
         self.outer[-1].steps.append(record)
 
-    def _distribute(
-        self, tensor: str, tiles: dict[Pe, frozenset[Element]], dims: tuple[int, ...]
-    ) -> int:
-        """Send each PE what it lacks; returns the elements that cross the NoC."""
-        name = {"input": "in", "filter": "fil"}[tensor]
-        union = len(frozenset().union(*tiles.values()))
-        distinct = sum(len(tiles[pe]) for pe in self._distinct(tiles, dims))
-        self.counts[f"l2r_{name}"] += union
-        self.counts[f"l2r_{name}_tile"] += distinct
-        self.counts[f"l1w_{name}"] += sum(len(tile) for tile in tiles.values())
-        return distinct if self.rules.tile else union
+    def _distribute(self, tensor: str, tiles: dict[Pe, Elements], record: SimulatedStep) -> None:
+        """Send each PE what it lacks."""
+        name = _NAMES[tensor]
+        union: Elements = frozenset().union(*tiles.values())
+        distinct = [tiles[pe] for pe in self._distinct(tiles, tensor)]
+        self.counts[f"l1w_{name}"] += sum(self._size(tensor, tile) for tile in tiles.values())
+        sent = [union] if not self.rules.tile else distinct
+        bits = sum(len(part) for part in sent) * self._width(tensor)
+        record.noc_fill += bits
+        if self._passes(0, tensor):
+            read = sum(self._size(tensor, part) for part in sent)
+            self.counts[f"dram_{name}"] += read
+            self.counts[f"dram_{name}_direct"] += read
+            record.dram_fill += bits
+        else:
+            self.counts[f"l2r_{name}"] += self._size(tensor, union)
+            self.counts[f"l2r_{name}_tile"] += sum(self._size(tensor, part) for part in distinct)
 
-    def _distinct(self, pes: dict[Pe, frozenset[Element]], dims: tuple[int, ...]) -> list[Pe]:
-        """PEs with different tiles: only index 0 of a level the tensor is not coupled to."""
-        outer, inner = self.nest.spatial
-        return [(c, p) for c, p in pes if (c == 0 or outer in dims) and (p == 0 or inner in dims)]
+    def _distinct(self, pes: Iterable[Pe], tensor: str) -> list[Pe]:
+        """PEs with different tiles: only index 0 along what the tensor is not coupled to."""
+        dims = self.nest.coupled[tensor]
+        return [
+            pe
+            for pe in pes
+            if all(
+                index == 0 or d in dims
+                for level, unit in enumerate(pe)
+                for d, index in self.nest.places[level][unit].items()
+            )
+        ]
 
     def _start_output(self, pes: dict[Pe, Tile], record: SimulatedStep) -> None:
         self._open = pes
         union = self._union("output", list(pes.values()))
         again = len(union & self._written)
-        self.counts["l2r_psum"] += again
-        record.noc_in += again
-        record.noc_out += len(union)
+        record.noc_in += again * self.rules.widths[3]
+        record.noc_out += len(union) * self.rules.widths[3]
+        if self._passes(0, "output"):
+            self.counts["dram_out_r"] += again
+            self.counts["dram_out_r_direct"] += again
+            record.dram_in += again * self.rules.widths[3]
+            record.out += len(union)
+        else:
+            self.counts["l2r_psum"] += again
 
     def _drain(self) -> None:
         """Write the open output tiles back: each PE's L1 is read, each element written once."""
         tiles = {pe: self._elements("output", tile) for pe, tile in self._open.items()}
-        union = frozenset().union(*tiles.values())
+        union: Elements = frozenset().union(*tiles.values())
         self.counts["l1drain_out"] += sum(len(tile) for tile in tiles.values())
-        self.counts["l2w_out"] += len(union)
-        distinct = self._distinct(tiles, self.nest.coupled["output"])
-        self.counts["l2w_out_tile"] += sum(len(tiles[pe]) for pe in distinct)
         self._written |= union
+        if self._passes(0, "output"):
+            self.counts["dram_out_w"] += len(union)
+            self.counts["dram_out_w_direct"] += len(union)
+            return
+        self.counts["l2w_out"] += len(union)
+        distinct = self._distinct(tiles, "output")
+        self.counts["l2w_out_tile"] += sum(len(tiles[pe]) for pe in distinct)
+
+    # ------------------------------------------------------------------ tensors that L1 lacks
+
+    def _stream(self, tensor: str, pes: dict[Pe, Tile], record: SimulatedStep) -> None:
+        """Serve every MAC of a step from L2; PEs do theirs in the same order, at the same time."""
+        for moment in self._moments(pes):
+            touched = {pe: self._elements(tensor, macs) for pe, macs in moment.items()}
+            union: Elements = frozenset().union(*touched.values())
+            distinct = self._distinct(touched, tensor)
+            if tensor == "output":
+                again = len(union & self._written)
+                self._written |= union
+                self.counts["l2r_psum"] += again
+                self.counts["l2w_out"] += len(union)
+                self.counts["l2w_out_tile"] += len(distinct)
+                self.counts["l1drain_out"] += len(touched)
+                self.counts["l1_skipped_out"] += len(touched) + again
+                record.noc_in += again * self.rules.widths[3]
+                record.noc_out += len(union) * self.rules.widths[3]
+                continue
+            name, width = _NAMES[tensor], self._width(tensor)
+            self.counts[f"l1_skipped_{name}"] += len(touched)
+            self.counts[f"l2r_{name}"] += self._size(tensor, union)
+            apart = [touched[pe] for pe in distinct]
+            self.counts[f"l2r_{name}_tile"] += sum(self._size(tensor, one) for one in apart)
+            record.noc_in += (sum(map(len, apart)) if self.rules.tile else len(union)) * width
+
+    def _moments(self, pes: dict[Pe, Tile]) -> Iterator[dict[Pe, Tile]]:
+        """The MACs that PEs do at the same time: at the same place of each one's tile."""
+        for place in product(*(range(high - low) for low, high in pes[0, 0])):
+            moment = {}
+            for pe, tile in pes.items():
+                starts = [low + at for (low, _), at in zip(tile, place, strict=True)]
+                if all(start < high for start, (_, high) in zip(starts, tile, strict=True)):
+                    moment[pe] = tuple((start, start + 1) for start in starts)
+            yield moment
 
     # ------------------------------------------------------------------ helpers
 
-    def _elements(self, tensor: str, tile: Tile) -> frozenset[Element]:
+    def _width(self, tensor: str) -> int:
+        return self.rules.widths[list(_NAMES).index(tensor)]
+
+    def _size(self, tensor: str, elements: Elements) -> int:
+        """Elements that are counted: padding is not, where it is free."""
+        if tensor != "input" or not self.rules.padding_free:
+            return len(elements)
+        return sum(not self.nest.is_padding(element) for element in elements)
+
+    def _elements(self, tensor: str, tile: Tile) -> Elements:
         key = (tensor, tile)
         if key not in self._memo:
             self._memo[key] = self.nest.elements(tensor, tile)
         return self._memo[key]
 
-    def _union(self, tensor: str, tiles: list[Tile]) -> frozenset[Element]:
+    def _union(self, tensor: str, tiles: list[Tile]) -> Elements:
         return frozenset().union(*(self._elements(tensor, tile) for tile in tiles))
 
     def _slides(self, tile: Tile, before: Tile | None) -> int | None:
@@ -234,81 +293,7 @@ class Execution:
         if axis is None:
             return False
         taps = R if axis == P else S
-        return axis not in self.nest.spatial and taps not in self.nest.spatial
-
-    # ------------------------------------------------------------------ the figures
-
-    def _figures(self) -> dict[str, int]:
-        rules, counts = self.rules, dict(self.counts)
-        counts["outer_steps"] = len(self.outer)
-        steps = [step for outer in self.outer for step in outer.steps]
-        parts = {
-            "noc_in_cycles": ([s.noc_in for s in steps], rules.noc_bw),
-            "noc_out_cycles": ([s.noc_out for s in steps], rules.noc_bw),
-            "dram_in_cycles": ([o.dram_in for o in self.outer], rules.offchip_bw),
-            "dram_out_cycles": ([o.dram_out for o in self.outer], rules.offchip_bw),
-        }
-        for name, (elements, bandwidth) in parts.items():
-            if rules.bound:
-                counts[name] = ceil_div(sum(elements), bandwidth)
-            else:
-                counts[name] = sum(ceil_div(e, bandwidth) for e in elements)
-        counts |= self._bound(counts) if rules.bound else self._stepwise()
-        return counts
-
-    def _bound(self, counts: dict[str, int]) -> dict[str, int]:
-        return _shares(
-            [
-                (
-                    counts["compute_cycles"],
-                    counts["noc_in_cycles"],
-                    counts["noc_out_cycles"],
-                    max(counts["dram_in_cycles"], counts["dram_out_cycles"]),
-                )
-            ]
-        )
-
-    def _stepwise(self) -> dict[str, int]:
-        rules = self.rules
-        parts = [
-            (0, 0, 0, ceil_div(self.outer[0].dram_in, rules.offchip_bw)),
-            (0, ceil_div(self.outer[0].steps[0].noc_in, rules.noc_bw), 0, 0),
-        ]
-        for number, outer in enumerate(self.outer):
-            inner = []
-            for place, step in enumerate(outer.steps):
-                fill = number == 0 and place == 0
-                noc_in = 0 if fill else ceil_div(step.noc_in, rules.noc_bw)
-                noc_out = ceil_div(step.noc_out, rules.noc_bw)
-                inner.append((ceil_div(step.macs, rules.simd), noc_in, noc_out, 0))
-            dram_in = 0 if number == 0 else ceil_div(outer.dram_in, rules.offchip_bw)
-            dram = max(dram_in, ceil_div(outer.dram_out, rules.offchip_bw))
-            if dram > sum(max(step) for step in inner):
-                parts.append((0, 0, 0, dram))
-            else:
-                parts.extend(inner)
-        return _shares(parts)
-
-
-_SUMS = (
-    *("macs", "steps", "active_pe_steps", "compute_cycles", "l1_peak", "l2_peak"),
-    *("dram_in", "dram_fil", "dram_out_w", "dram_out_r"),
-    *("l2r_in", "l2r_in_tile", "l1w_in", "l2r_fil", "l2r_fil_tile", "l1w_fil"),
-    *("l2w_out", "l2w_out_tile", "l1drain_out", "l2r_psum"),
-)
-
-
-def _shares(parts: list[tuple[int, int, int, int]]) -> dict[str, int]:
-    """The latency, and its cycles by what binds each part: compute, NoC in, NoC out, DRAM.
-
-    The first of equals binds.
-    """
-    names = ("bound_compute", "bound_noc_in", "bound_noc_out", "bound_dram")
-    shares = dict.fromkeys(names, 0)
-    for cycles in parts:
-        longest = max(cycles)
-        shares[names[cycles.index(longest)]] += longest
-    return {"latency": sum(shares.values())} | shares
+        return not any(d in level for d in (axis, taps) for level in self.nest.spread)
 
 
 def simulate(nest: Nest, rules: Rules) -> dict[str, int]:

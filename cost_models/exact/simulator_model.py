@@ -6,17 +6,19 @@ import math
 
 import numpy as np
 
-from cost_models.accelerator import UNLIMITED_BW, Accelerator
+from cost_models.accelerator import Accelerator
 from cost_models.cost import Cost, CostBatch
 from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
 from cost_models.exact.costs import ROW_NAMES, RowCounts, cost_batch, cost_of, refused
-from cost_models.exact.fields import not_understood, refused_field
-from cost_models.exact.limits import too_large
+from cost_models.exact.layout import WIDE_NAMES
+from cost_models.exact.limits import capacities, too_large
+from cost_models.exact.machine import Machine
 from cost_models.exact.nest import Nest
 from cost_models.exact.numbers import coupled_dims
 from cost_models.exact.options import ExactOptions
-from cost_models.exact.simulator import Rules, simulate
+from cost_models.exact.simulator import simulate
+from cost_models.exact.simulator_records import Rules
 from cost_models.infeasible import Infeasible, InfeasibleError, ReasonCode
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
@@ -53,7 +55,9 @@ class SimulatorModel(ExactOptions):
         num_pes = accelerator.num_pes if mapping.num_pes is None else mapping.num_pes
         counts, code = self._execute(layer, accelerator, mapping, num_pes)
         if code is not ReasonCode.FEASIBLE:
-            return refused(self._why(layer, accelerator, mapping, num_pes, code))
+            return refused(self.why(layer, accelerator, mapping, code))
+        if not self._is_wide(layer, accelerator, mapping):
+            counts = {name: counts[name] for name in ROW_NAMES}
         return cost_of(counts | {"num_pes": num_pes}, self.setting(accelerator))
 
     def evaluate_batch(
@@ -64,7 +68,9 @@ class SimulatorModel(ExactOptions):
         Raises:
             CostModelError: The layer or a mapping takes too many steps to walk.
         """
-        rows = np.zeros((len(mappings), len(ROW_NAMES)), np.int64)
+        names = (*ROW_NAMES, *WIDE_NAMES)
+        rows = np.zeros((len(mappings), len(names)), np.int64)
+        wide = np.zeros(len(mappings), np.bool_)
         reasons = np.zeros(len(mappings), np.int8)
         infeasible = too_large(layer)
         pes = mappings.num_pes
@@ -76,63 +82,73 @@ class SimulatorModel(ExactOptions):
             counts, code = self._execute(layer, accelerator, mapping, count)
             reasons[i] = code
             if counts:
-                rows[i] = [counts[name] for name in ROW_NAMES]
+                rows[i] = [counts.get(name, 0) for name in names]
+                wide[i] = self._is_wide(layer, accelerator, mapping)
 
         def why(row: int) -> Infeasible:
             if infeasible is not None:
                 return infeasible
-            code = ReasonCode(int(reasons[row]))
-            count = accelerator.num_pes if pes is None else int(pes[row])
-            return self._why(layer, accelerator, mappings[row], count, code)
+            return self.why_row(layer, accelerator, mappings, row, ReasonCode(int(reasons[row])))
 
-        counts_of = RowCounts(rows, pes, accelerator.num_pes)
+        if not wide.any():
+            rows = rows[:, : len(ROW_NAMES)]
+        counts_of = RowCounts(rows, pes, accelerator.num_pes, wide)
         return cost_batch(counts_of, reasons, self.setting(accelerator), why)
 
     def _execute(
         self, layer: Layer, accelerator: Accelerator, mapping: Mapping, num_pes: int
     ) -> tuple[dict[str, int], ReasonCode]:
-        if mapping.cluster_size > num_pes:
+        machine = self.machine(accelerator)
+        if not _fans_out(mapping, num_pes):
             return {}, ReasonCode.PE_COUNT
-        one = MappingBatch.from_mappings([mapping], layer.extents)
-        if not_understood(one)[0]:
+        passes = machine.passes(mapping.bypass)
+        if passes[0] & passes[1] or any(len(part) == len(TENSORS) for part in passes):
             return {}, ReasonCode.REFUSED
-        nest = nest_of(layer, mapping, num_pes)
+        nest = nest_of(layer, mapping, num_pes, self.window == "box")
         _check_size(layer, nest)
-        chip = self.hardware(accelerator)
-        rules = Rules(
+        counts = simulate(nest, self._rules(machine, passes))
+        for level, name, code in (
+            (1, "l1", ReasonCode.L1_CAPACITY),
+            (0, "l2", ReasonCode.L2_CAPACITY),
+        ):
+            bits = [counts.pop(f"{name}_bits_{tensor}") for tensor in ("in", "fil", "out")]
+            for capacity in capacities(machine, level, passes[level]):
+                needed = sum(bits[tensor] for tensor in capacity.tensors)
+                if capacity.bits is not None and needed > capacity.bits:
+                    return {}, code
+        return counts, ReasonCode.FEASIBLE
+
+    def _is_wide(self, layer: Layer, accelerator: Accelerator, mapping: Mapping) -> bool:
+        """Whether a cost names what only chips and mappings beyond the plain ones have."""
+        optional = mapping.parallel2 != (None, None) or any(mapping.bypass)
+        return optional or not self.is_plain(layer, accelerator)
+
+    def _rules(self, machine: Machine, passes: tuple[frozenset[str], frozenset[str]]) -> Rules:
+        noc_in, noc_out, dram_in, dram_out = machine.bandwidths
+        return Rules(
             halo_time=self.halo_time,
             tile=self.halo_space == "tile",
             bound=self.latency == "bound",
-            simd=chip.simd_lanes,
-            noc_bw=chip.noc_bw or UNLIMITED_BW,
-            offchip_bw=chip.offchip_bw or UNLIMITED_BW,
+            simd=machine.chip.simd_lanes,
+            noc_bw=noc_in,
+            offchip_bw=dram_in,
+            noc_out_bw=noc_out,
+            offchip_out_bw=dram_out,
+            widths=machine.widths,
+            copies=(machine.buffers[0].copies, machine.buffers[1].copies),
+            passes=passes,
+            padding_free=self.padding == "free",
         )
-        counts = simulate(nest, rules)
-        for level, limit, code in (
-            ("l1_peak", chip.l1_bytes, ReasonCode.L1_CAPACITY),
-            ("l2_peak", chip.l2_bytes, ReasonCode.L2_CAPACITY),
-        ):
-            if limit is not None and counts[level] * self.buffers > limit:
-                return {}, code
-        return counts, ReasonCode.FEASIBLE
-
-    def _why(
-        self,
-        layer: Layer,
-        accelerator: Accelerator,
-        mapping: Mapping,
-        num_pes: int,
-        code: ReasonCode,
-    ) -> Infeasible:
-        if code is ReasonCode.REFUSED:
-            return refused_field(layer)
-        extents = dict(zip(DIMS, layer.extents, strict=True))
-        tiles = [[t.get(d, extents[d]) for d in DIMS] for t in mapping.tiles]
-        outer = DIMS.index(mapping.parallel[0])
-        return self.why(layer, accelerator, tiles, outer, mapping.cluster_size, num_pes, code)
 
 
-def nest_of(layer: Layer, mapping: Mapping, num_pes: int) -> Nest:
+def _fans_out(mapping: Mapping, num_pes: int) -> bool:
+    """Whether there are as many clusters, and PEs in them, as the mapping takes."""
+    units = num_pes // mapping.cluster_size, mapping.cluster_size
+    taken = (mapping.units[0] or 1, mapping.units[1] or 1)
+    return all(few <= many for few, many in zip(taken, units, strict=True))
+
+
+def nest_of(layer: Layer, mapping: Mapping, num_pes: int, box: bool = False) -> Nest:
     """The loop nest of a mapping: tiles clipped to the extents, inner ones to outer ones."""
     extents = layer.extents
     outer, inner = (
@@ -141,6 +157,7 @@ def nest_of(layer: Layer, mapping: Mapping, num_pes: int) -> Nest:
     outer = [min(t, n) for t, n in zip(outer, extents, strict=True)]
     inner = [min(t, n) for t, n in zip(inner, outer, strict=True)]
     orders = [tuple(DIMS.index(d) for d in order) for order in mapping.orders]
+    seconds = [None if d is None else DIMS.index(d) for d in mapping.parallel2]
     return Nest(
         extents=extents,
         outer_tiles=tuple(outer),
@@ -152,6 +169,11 @@ def nest_of(layer: Layer, mapping: Mapping, num_pes: int) -> Nest:
         strides=(layer.stride_y, layer.stride_x),
         dilations=(layer.dilation_y, layer.dilation_x),
         coupled=dict(zip(TENSORS, coupled_dims(layer), strict=True)),
+        spatial2=(seconds[0], seconds[1]),
+        units=(mapping.units[0] or 0, mapping.units[1] or 0),
+        box=box,
+        padding=layer.padding,
+        input_size=(layer.Y, layer.X),
     )
 
 

@@ -6,14 +6,6 @@ from __future__ import annotations
 from typing import Final
 
 from common import inner_function
-from cost_models.exact.inner import (
-    channels_of,
-    compute_of,
-    filter_elements,
-    input_elements,
-    output_elements,
-    still_held,
-)
 from cost_models.exact.layout import (
     HW_DIMS,
     HW_FILTER,
@@ -30,6 +22,14 @@ from cost_models.exact.layout import (
     Y,
 )
 from cost_models.exact.moves import SPAN_AT
+from cost_models.exact.step_elements import (
+    channels_of,
+    compute_of,
+    filter_elements,
+    input_elements,
+    output_elements,
+    still_held,
+)
 from cost_models.exact.tables import KINDS, L2_MOVES, L2_TILES, PE_TILES
 
 # fields of a row of tiles: elements of each tensor, what the input covers in C, N and G together,
@@ -75,8 +75,8 @@ def fill_pe_tiles(hw: IntTable, steps: IntTable, segs: SegTable, kept: RowTable)
 
 
 @inner_function
-def next_load(tiles: int, moved: int, held: int, hw: IntTable, steps: IntTable) -> int:
-    """Input and filter elements to load when the counters in `moved` changed.
+def next_inputs(tiles: int, moved: int, held: int, hw: IntTable, steps: IntTable) -> int:
+    """Input elements to load when the counters in `moved` changed.
 
     Args:
         tiles: Row of `steps` that holds the step's tiles.
@@ -85,14 +85,15 @@ def next_load(tiles: int, moved: int, held: int, hw: IntTable, steps: IntTable) 
         hw: Layer, accelerator and options.
         steps: State of the walk.
     """
-    elements = 0
-    if moved & hw[HW_INPUT]:
-        elements = steps[tiles, IN]
-        if not moved & PLAIN_MASK:
-            elements -= held
-    if moved & hw[HW_FILTER]:
-        elements += steps[tiles, FILTER]
-    return elements
+    if not moved & hw[HW_INPUT]:
+        return 0
+    return steps[tiles, IN] - (0 if moved & PLAIN_MASK else held)
+
+
+@inner_function
+def next_filters(tiles: int, moved: int, hw: IntTable, steps: IntTable) -> int:
+    """Filter elements likewise."""
+    return steps[tiles, FILTER] if moved & hw[HW_FILTER] else 0
 
 
 @inner_function

@@ -10,18 +10,7 @@ from __future__ import annotations
 from numba import int64
 
 from common import inner_function
-from cost_models.exact.inner import (
-    BY_IN,
-    BY_OUT,
-    CYCLES,
-    IN_CYCLES,
-    OUT_CYCLES,
-    TOTAL_FIELDS,
-    active_loops,
-    add_steps,
-    inner_totals,
-    transfer,
-)
+from cost_models.exact.inner import active_loops, add_steps, inner_totals
 from cost_models.exact.layout import (
     BOUND_COMPUTE,
     BOUND_DRAM,
@@ -41,11 +30,14 @@ from cost_models.exact.layout import (
     NOC_IN,
     NOC_OUT,
     OUTER,
+    OUTPUT,
+    WIDTH,
     IntTable,
     RowTable,
     SegTable,
 )
 from cost_models.exact.moves import NEXT, RESTART, REWIND, SPAN_AT, SPAN_NEXT, SPAN_RESTART
+from cost_models.exact.step_elements import transfer
 from cost_models.exact.step_tiles import (
     COMPUTE,
     FILTER,
@@ -55,7 +47,8 @@ from cost_models.exact.step_tiles import (
     fill_pe_tiles,
     held_by_l2,
     held_by_pes,
-    next_load,
+    next_filters,
+    next_inputs,
 )
 from cost_models.exact.tables import (
     KINDS,
@@ -68,6 +61,22 @@ from cost_models.exact.tables import (
     RAGGED,
     STEP0,
     TOTALS,
+)
+from cost_models.exact.totals import (
+    BY_IN,
+    BY_OUT,
+    CYCLES,
+    IN_CYCLES,
+    OUT_CYCLES,
+    TOTAL_FIELDS,
+    WIDE_TOTAL_FIELDS,
+)
+from cost_models.exact.wide import Wide, passes
+from cost_models.exact.wide_steps import (
+    add_wide_fill,
+    add_wide_outer_steps,
+    add_wide_steps,
+    held_bits,
 )
 
 
@@ -110,16 +119,39 @@ def add_outer_steps(
 
 
 @inner_function
-def start_step0(load: int, store: int, hw: IntTable, steps: IntTable) -> None:
+def start_step0(
+    inputs: int,
+    filters: int,
+    store: int,
+    hw: IntTable,
+    steps: IntTable,
+    segs: SegTable,
+    wide: Wide | None,
+) -> None:
     """Set ``STEP0`` to one step that loads and stores so many elements."""
-    for field in range(TOTAL_FIELDS):
+    for field in range(TOTAL_FIELDS if wide is None else WIDE_TOTAL_FIELDS):
         steps[STEP0, field] = 0
-    add_steps(steps, STEP0, 1, 1, steps[PE_TILES, COMPUTE], load, store, hw)
+    compute = steps[PE_TILES, COMPUTE]
+    if wide is None:
+        add_steps(steps, STEP0, 1, 1, compute, inputs + filters, store, hw)
+    else:
+        add_wide_steps(steps, STEP0, 1, 1, compute, inputs, filters, store, hw, segs, wide)
 
 
 @inner_function
-def add_first_step(row: IntTable, hw: IntTable, steps: IntTable) -> None:
+def add_first_step(
+    row: IntTable, hw: IntTable, steps: IntTable, segs: SegTable, wide: Wide | None
+) -> None:
     """Add the very first outer step; its fills come before everything else."""
+    start_step0(0, 0, steps[PE_TILES, OUT], hw, steps, segs, wide)
+    if wide is not None:
+        add_wide_fill(
+            row, steps[PE_TILES, IN], steps[PE_TILES, FILTER],
+            steps[L2_TILES, IN], steps[L2_TILES, FILTER], wide,
+        )  # fmt: skip
+        outputs = 0 if passes(0, OUTPUT, wide) else steps[L2_TILES, OUT]
+        add_wide_outer_steps(row, 1, 0, steps, 0, outputs, wide)
+        return
     offchip, offchip_shift = hw[HW_OFFCHIP], hw[HW_OFFCHIP_SHIFT]
     elements = steps[PE_TILES, IN] + steps[PE_TILES, FILTER]
     fill = transfer(elements, hw[HW_NOC], hw[HW_NOC_SHIFT])
@@ -130,7 +162,6 @@ def add_first_step(row: IntTable, hw: IntTable, steps: IntTable) -> None:
     row[DRAM_IN_CYCLES] += dram_fill
     row[BOUND_DRAM] += dram_fill
     row[LATENCY] += fill + dram_fill
-    start_step0(0, steps[PE_TILES, OUT], hw, steps)
     dram_out = transfer(steps[L2_TILES, OUT], offchip, offchip_shift)
     add_outer_steps(row, 1, 0, steps, 0, dram_out)
 
@@ -144,8 +175,10 @@ def add_advances(
     plain: int,
     again: int,
     steps: IntTable,
+    segs: SegTable,
     kept: RowTable,
     span_kept: RowTable,
+    wide: Wide | None,
 ) -> None:
     """Add the outer steps of a class in which one loop advances.
 
@@ -157,20 +190,30 @@ def add_advances(
         plain: How many of the steps write partial sums for the first time.
         again: How many read them back first.
         steps: State of the walk.
+        segs: Segment table.
         kept: Input rows PEs still hold after a pair of moves.
         span_kept: Input rows L2 still holds after a pair of moves.
+        wide: Chip and mapping, where more is to be known.
     """
     offchip, offchip_shift = hw[HW_OFFCHIP], hw[HW_OFFCHIP_SHIFT]
-    load = next_load(L2_TILES, moved, held_by_l2(steps, span_kept), hw, steps)
+    inputs = next_inputs(L2_TILES, moved, held_by_l2(steps, span_kept), hw, steps)
+    filters = next_filters(L2_TILES, moved, hw, steps)
+    load = inputs + filters
     store = steps[L2_TILES, OUT] if moved & hw[HW_OUTPUT] else 0
     dram_out = transfer(store, offchip, offchip_shift)
     every = moved | inner_moved
-    noc_load = next_load(PE_TILES, every, held_by_pes(hw, steps, kept), hw, steps)
+    noc_inputs = next_inputs(PE_TILES, every, held_by_pes(hw, steps, kept), hw, steps)
+    noc_filters = next_filters(PE_TILES, every, hw, steps)
     noc_store = steps[PE_TILES, OUT] if every & hw[HW_OUTPUT] else 0
-    start_step0(noc_load, noc_store, hw, steps)
+    start_step0(noc_inputs, noc_filters, noc_store, hw, steps, segs, wide)
     for flag in range(2):
         number = again if flag else plain
-        if number > 0:
+        if number > 0 and wide is not None:
+            outputs = 0 if passes(0, OUTPUT, wide) else store
+            back = wide.n[WIDTH + 3] * outputs if flag else 0
+            bits = held_bits(0, inputs, filters, wide) + back
+            add_wide_outer_steps(row, number, flag, steps, bits, outputs, wide)
+        elif number > 0:
             elements = load + store if flag else load
             dram_in = transfer(elements, offchip, offchip_shift)
             add_outer_steps(row, number, flag, steps, dram_in, dram_out)
@@ -185,8 +228,10 @@ def add_class(
     inner_moved: int,
     steps: IntTable,
     dims: IntTable,
+    segs: SegTable,
     kept: RowTable,
     span_kept: RowTable,
+    wide: Wide | None,
 ) -> None:
     """Add all outer steps but the very first whose dimensions are in the classes ``KINDS``.
 
@@ -199,8 +244,10 @@ def add_class(
         inner_moved: Mask of inner loops with more than one iteration: each wraps.
         steps: State of the walk.
         dims: Dimension table.
+        segs: Segment table.
         kept: Input rows PEs still hold after a pair of moves.
         span_kept: Input rows L2 still holds after a pair of moves.
+        wide: Chip and mapping, where more is to be known.
     """
     output_mask = hw[HW_OUTPUT]
     times = 1
@@ -224,7 +271,7 @@ def add_class(
             fresh = first * advances if writes else 0
             add_advances(
                 row, hw, moved, inner_moved, fresh, times * advances - fresh,
-                steps, kept, span_kept,
+                steps, segs, kept, span_kept, wide,
             )  # fmt: skip
         steps[PE_MOVES, d] = REWIND + steps[KINDS, d]
         steps[L2_MOVES, d] = SPAN_AT + steps[KINDS, d]
@@ -248,6 +295,7 @@ def stepwise(
     kept: RowTable,
     span_kept: RowTable,
     steps: IntTable,
+    wide: Wide | None,
 ) -> None:
     """Latency, its parts and what binds it, into `row` (whose fields must be zero).
 
@@ -261,6 +309,7 @@ def stepwise(
         kept: Input rows PEs still hold after a pair of moves.
         span_kept: Input rows L2 still holds after a pair of moves.
         steps: State of the walk.
+        wide: Chip and mapping, where more is to be known.
     """
     depth = 0
     varying = 0
@@ -284,9 +333,9 @@ def stepwise(
         inner_moved = 0
         for k in range(count):
             inner_moved |= 1 << steps[LOOPS, k]
-        inner_totals(count, hw, steps, dims, segs, kept)
+        inner_totals(count, hw, steps, dims, segs, kept, wide)
         fill_pe_tiles(hw, steps, segs, kept)
         fill_l2_tiles(hw, steps, dims, span_kept)
         if bits == 0:
-            add_first_step(row, hw, steps)
-        add_class(row, hw, depth, deepest, inner_moved, steps, dims, kept, span_kept)
+            add_first_step(row, hw, steps, segs, wide)
+        add_class(row, hw, depth, deepest, inner_moved, steps, dims, segs, kept, span_kept, wide)

@@ -49,7 +49,7 @@ PE_MOVES: Final = 12  # each dimension's move
 L2_MOVES: Final = 13
 EVENT: Final = 14  # each dimension's event
 STEP_ROWS: Final = 15
-STEP_COLUMNS: Final = 9
+STEP_COLUMNS: Final = 16
 
 
 class Tables(NamedTuple):
@@ -67,7 +67,7 @@ class Tables(NamedTuple):
         span_kept: ``(2, SPAN_MOVES, SPAN_MOVES)``: input rows L2 still holds after two moves.
         span_sums: ``(2, 3, 3)``: the same summed over outer steps, by event.
         spots: ``(2, places, SPOT_FIELDS)``: the places of PEs along two dimensions.
-        intervals: ``(2 * places, 2)``: rows that PEs lack.
+        intervals: ``(4 * places, 2)``: rows that PEs lack.
         steps: ``(STEP_ROWS, STEP_COLUMNS)``: state of the walk over step classes.
         products: ``(MAX_SIZES ** dimensions, 2)``: different tiles and how often they occur.
         sizes: ``(8, 2)``: the same of one dimension.
@@ -91,20 +91,26 @@ class Tables(NamedTuple):
 
 
 @inner_function
-def most_places(hw: IntTable, num_pes: int) -> int:
-    """Most places of PEs along an axis and its taps; few where one tap leaves nothing to share."""
+def most_places(hw: IntTable, num_pes: int, least_taps: int) -> int:
+    """Most places of PEs along an axis and its taps, where there are as many taps as said."""
     most = 1
     for pair in range(2):
         taps = hw[HW_EXTENT + R + pair]
-        if taps > 1:
+        if taps >= least_taps:
             most = max(most, min(num_pes, hw[HW_EXTENT + Y + pair]) * min(num_pes, taps))
     return min(most, num_pes)
 
 
 @allocating_function
-def new_tables(hw: IntTable, num_pes: int) -> Tables:
-    """Tables for mappings of a layer on at most `num_pes` PEs."""
-    places = most_places(hw, num_pes)
+def new_tables(hw: IntTable, num_pes: int, least_taps: int) -> Tables:
+    """Tables for mappings of a layer on at most `num_pes` PEs.
+
+    Args:
+        hw: Layer, accelerator and options.
+        num_pes: Most PEs.
+        least_taps: From how many taps on places are listed: 2 where one leaves nothing to share.
+    """
+    places = most_places(hw, num_pes, least_taps)
     return Tables(
         np.empty(ALL_DIMS, np.int64),
         np.empty((ALL_DIMS, DIM_FIELDS), np.int64),
@@ -117,7 +123,7 @@ def new_tables(hw: IntTable, num_pes: int) -> Tables:
         np.empty((2, SPAN_MOVES, SPAN_MOVES), np.int64),
         np.empty((2, 3, 3), np.int64),
         np.empty((2, places, SPOT_FIELDS), np.int64),
-        np.empty((2 * places, 2), np.int64),
+        np.empty((4 * places, 2), np.int64),
         np.empty((STEP_ROWS, STEP_COLUMNS), np.int64),
         np.empty((MAX_SIZES ** hw[HW_DIMS] if hw[HW_LANES] > 1 else 1, 2), np.int64),
         np.empty((8, 2), np.int64),

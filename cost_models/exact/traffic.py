@@ -31,6 +31,24 @@ from cost_models.exact.tables import EVENT
 
 
 @inner_function
+def fill_input(
+    row: IntTable,
+    hw: IntTable,
+    outer_order: IntTable,
+    inner_order: IntTable,
+    dims: IntTable,
+    kept_sums: RowTable,
+    span_sums: RowTable,
+    steps: IntTable,
+) -> None:
+    """The traffic of the input, into `row`."""
+    row[DRAM_IN] = dram_input(hw, outer_order, dims, span_sums, steps[EVENT])
+    row[L2R_IN], row[L2R_IN_TILE], row[L1W_IN] = input_volume(
+        hw, outer_order, inner_order, dims, kept_sums, steps[EVENT]
+    )
+
+
+@inner_function
 def fill_traffic(
     row: IntTable,
     hw: IntTable,
@@ -42,11 +60,8 @@ def fill_traffic(
     steps: IntTable,
 ) -> None:
     """The traffic of the three tensors over both boundaries, into `row`."""
-    count, events = hw[HW_DIMS], steps[EVENT]
-    row[DRAM_IN] = dram_input(hw, outer_order, dims, span_sums, events)
-    row[L2R_IN], row[L2R_IN_TILE], row[L1W_IN] = input_volume(
-        hw, outer_order, inner_order, dims, kept_sums, events
-    )
+    count = hw[HW_DIMS]
+    fill_input(row, hw, outer_order, inner_order, dims, kept_sums, span_sums, steps)
     row[DRAM_FIL] = dram_tensor(hw[HW_FILTER], outer_order, count, dims)
     distinct, delivered = volume(hw[HW_FILTER], outer_order, inner_order, count, dims)
     row[L2R_FIL] = distinct

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from common.jit import source_stamp
+from common import source_stamp
 from cost_models.columns import LazyColumns
 from cost_models.exact import kernel
 from cost_models.threads import CHUNK, run_rows
