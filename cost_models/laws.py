@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from common import FloatArray
 from cost_models.accelerator import Accelerator
+from cost_models.buffers import Buffer
 from cost_models.cost import FIGURES, TENSORS, CostBatch
 from cost_models.infeasible import ReasonCode
 from layers import Layer
@@ -252,8 +253,9 @@ def facts_of(layer: Layer, accelerator: Accelerator, least: Mapping[str, float])
     """
     facts = np.zeros(NUM_FACTS)
     facts[PES], facts[PEAK] = accelerator.num_pes, accelerator.peak_macs_per_cycle
-    facts[NOC], facts[OFFCHIP] = _or_inf(accelerator.noc_bw), _or_inf(accelerator.offchip_bw)
-    facts[L1_LIMIT], facts[L2_LIMIT] = _or_inf(accelerator.l1_bytes), _or_inf(accelerator.l2_bytes)
+    l2, l1 = accelerator.buffers()
+    facts[NOC], facts[OFFCHIP] = _elements(l1, accelerator), _elements(l2, accelerator)
+    facts[L1_LIMIT], facts[L2_LIMIT] = _bytes(l1.total_bits), _bytes(l2.total_bits)
     facts[MACS_OF_LAYER] = layer.macs
     facts[INPUT_SIZE], facts[FILTER_SIZE] = layer.input_size, layer.filter_size
     facts[OUTPUT_SIZE] = layer.output_size
@@ -263,12 +265,26 @@ def facts_of(layer: Layer, accelerator: Accelerator, least: Mapping[str, float])
 
 
 def figures_of(costs: CostBatch) -> FloatArray:
-    """``(NUM_FIGURES, n)`` figures of the feasible answers of a batch, as the laws take them."""
+    """``(NUM_FIGURES, n)`` figures of the feasible answers of a batch, as the laws take them.
+
+    What goes between DRAM and the PEs without being held in L2 is taken as if L2 gave or got it.
+    """
     rows = costs.feasible
     columns = [costs.figures[name][rows] for name in FIGURES]
     for tensor in TENSORS:
-        columns += [costs.accesses[tensor][kind][rows] for kind in ACCESS_KINDS]
+        for kind in ACCESS_KINDS:
+            values = costs.accesses[tensor][kind][rows]
+            past = costs.counts.get(_PAST_L2.get((tensor, kind), ""))
+            columns.append(values if past is None else values + past[rows])
     return np.stack(columns)
+
+
+_PAST_L2 = {
+    ("input", "l2_read"): "dram_in_direct",
+    ("filter", "l2_read"): "dram_fil_direct",
+    ("output", "l2_write"): "dram_out_w_direct",
+}
+"""The exact model's count of what passes L2, by tensor and kind of access."""
 
 
 def broken_laws(
@@ -295,5 +311,18 @@ def broken_laws(
     return found
 
 
-def _or_inf(value: int | None) -> float:
-    return float("inf") if value is None else float(value)
+def _bytes(bits: int | None) -> float:
+    return float("inf") if bits is None else bits / 8
+
+
+def _elements(buffer: Buffer, accelerator: Accelerator) -> float:
+    """Most elements of any tensor that can cross a buffer's outer boundary in a cycle."""
+    widths = accelerator.widths
+    read, write = (
+        float("inf") if bits is None else bits / least
+        for bits, least in (
+            (buffer.read_bw, min(widths.input, widths.filter)),
+            (buffer.write_bw, min(widths.output, widths.psum)),
+        )
+    )
+    return max(read, write)

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from cost_models import Accelerator, CostModel, capabilities_of, physical_bounds
 from layers import Layer
 
 
 def figure_bounds(
-    model: CostModel, layer: Layer, accelerator: Accelerator, min_pes: int | None = None
+    model: CostModel,
+    layer: Layer,
+    accelerator: Accelerator,
+    min_pes: int | None = None,
+    bypass: bool = False,
 ) -> dict[str, float]:
     """Lower bounds of the figures that have one under a cost model.
 
     Args:
         model: Its capabilities say which laws its figures obey; of a model that says nothing only
             the latency is bounded, by the MACs at the array's peak. Bounds of its
-            own, ``lower_bounds(layer, accelerator) -> {figure: bound}``, replace these.
+            own, ``lower_bounds(layer, accelerator) -> {figure: bound}``, replace these; one that
+            understands ``bypass`` is asked for them with ``bypass=True`` where `bypass` is set.
         layer: The layer.
         accelerator: Unlimited bandwidths bound nothing.
         min_pes: The fewest PEs a mapping may use (co-search); None for the accelerator's.
+        bypass: Whether mappings may have tensors pass a level.
 
     Returns:
         Bounds by figure, in the figure's unit.
     """
     laws = capabilities_of(model).laws
     own = getattr(model, "lower_bounds", None)
+    if own is not None and bypass:
+        own = partial(own, bypass=True)
     of_model: dict[str, float] = {} if own is None else own(layer, accelerator)
     if laws is None:
         return {"latency_cycles": float(accelerator.compute_bound(layer.macs)), **of_model}
@@ -36,9 +45,9 @@ def figure_bounds(
     # fewer PEs take longer, and are smaller: each figure's bound is that of its better end
     hardware = of_model if own is None or fewest == accelerator else own(layer, fewest)
     of_model |= {name: hardware[name] for name in ("area_um2", "power_mw") if name in hardware}
+    energies = {"energy_nj": all_pes["energy"], "energy_total_nj": all_pes["energy_total"]}
     return bounds | {
-        "energy_nj": all_pes["energy"],
-        "energy_total_nj": all_pes["energy_total"],
+        **({} if bypass else energies),
         "area_um2": few_pes["area"],
         "power_mw": few_pes["power"],
         **of_model,

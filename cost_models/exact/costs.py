@@ -76,7 +76,7 @@ class RowCounts(Mapping[str, NDArray[np.int64]]):
         self._pes = pes
         self._default = default
         self._wide = wide
-        self.names = COUNT_NAMES
+        self.names: tuple[str, ...] = COUNT_NAMES
         if rows.shape[1] == WIDE_ROW_FIELDS:
             self.names = (*COUNT_NAMES, *WIDE_NAMES)
 

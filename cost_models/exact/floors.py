@@ -45,7 +45,8 @@ def figure_floors(
         for routes in product(*(_routes(chip, tensor, bypass) for tensor in TENSORS))
     ]
     energy = min(_energy(counts, layer, setting) for counts in ways)
-    area, power = _hardware(ways[0], setting)
+    hardware = [_hardware(counts, setting) for counts in ways]
+    area, power = (min(figures) for figures in zip(*hardware, strict=True))
     return {
         "energy_nj": float(energy),
         "energy_total_nj": float(energy),

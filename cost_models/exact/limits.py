@@ -143,7 +143,9 @@ def explain(
     levers.append(_raised(capacity.path, needed))
     if set(capacity.buffer.copies) != {1} and -(-demand // 2) <= limit:
         levers.append("load the model with double_buffer=False")
-    whose = f" for {TENSORS[capacity.tensors[0]]}" if "bytes." in capacity.path else ""
+    whose = ""
+    if not machine.chip.short:
+        whose = f" for {', '.join(TENSORS[tensor] for tensor in capacity.tensors)}"
     return Infeasible(
         code,
         f"layer {layer.name!r}: {BUFFERS[level]} needs {needed} B{whose}, limit {limit // BYTE} B "

@@ -51,10 +51,10 @@ def what_limits(
         f"({cost.utilized_pes / pes:.0%}); with all of them busy all the time: "
         f"{shown(least)} cycles"
     )
-    counted = accelerator.in_elements()
+    sizes = accelerator.totals()
     for name, used, size in (
-        ("L1 of a PE", cost.l1_bytes, counted.l1_bytes),
-        ("L2", cost.l2_bytes, counted.l2_bytes),
+        ("L1 of a PE", cost.l1_bytes, sizes["l1_bytes"]),
+        ("L2", cost.l2_bytes, sizes["l2_bytes"]),
     ):
         room = "unlimited" if size is None else f"{shown(size)} B ({used / size:.0%} full)"
         yield f"{name}: {shown(used)} B of {room}"

@@ -430,18 +430,3 @@ def test_the_same_figures_come_from_a_warm_cache() -> None:
         for seed in ("0", "1")
     }
     assert len(outputs) == 1
-
-
-def test_a_long_form_is_taken_as_the_short_form_that_comes_nearest() -> None:
-    wide = Accelerator(16, 512, 20_000, 8, 4, widths=(16, 8, 8, 16))
-    near = Accelerator(16, 256, 10_000, 4, 2)
-    assert wide.in_elements() == near
-    rng = np.random.default_rng(17)
-    models = [cost_models.load(name) for name in ("exact", "simulator")]
-    for _ in range(20):
-        layer = random_layer(rng)
-        mapping = replace(random_mapping(rng, layer), num_pes=8)
-        costs = [m.evaluate(layer, chip, mapping) for m in models for chip in (wide, near)]
-        assert len({cost.latency_cycles for cost in costs}) == 1
-        assert all(cost.infeasible == costs[0].infeasible for cost in costs)
-        assert all(cost.counts == costs[0].counts for cost in costs)

@@ -1,0 +1,237 @@
+"""Tensors that pass a level, two parallel dimensions, and all that differs tensor by tensor."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cost_models
+from cost_models import Accelerator, Mapping, MappingBatch, ReasonCode
+from cost_models.buffers import Level, Widths
+from cost_models.exact.options import HALO_TIMES
+from layers import DIMS, Layer, LayerKind
+from tests.cost_models.tiny import random_full_case, random_full_mapping, random_whole_layer
+
+CASES = 2000
+PRICES = {"energy": "eyeriss", "area": "maestro"}
+OPTIONS: list[dict[str, Any]] = [
+    {"halo_time": time, "halo_space": space, "padding": padding, "window": window}
+    for time, space, padding, window in product(
+        HALO_TIMES, ("union", "tile"), ("counted", "free"), ("touched", "box")
+    )
+] + [{"latency": "bound"}, {"double_buffer": False}]
+LAYER = Layer("conv", LayerKind.CONV, K=8, C=4, Y=6, X=6, R=3, S=3, padding=(1, 1, 1, 1))
+WHOLE = Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({"K": 4}, {"K": 1, "C": 1}), 2, 4)
+CHIP = Accelerator(4, noc_bw=4, offchip_bw=2)
+EXACT = cost_models.load("exact", **PRICES)
+
+
+def test_closed_form_equals_the_simulator() -> None:
+    pairs = [
+        [cost_models.load(name, **PRICES, **options) for name in ("exact", "simulator")]
+        for options in OPTIONS
+    ]
+    rng = np.random.default_rng(14)
+    feasible = 0
+    for number in range(CASES):
+        case = random_full_case(rng, 50)
+        left, right = (
+            model.evaluate(case.layer, case.accelerator, case.mapping)
+            for model in pairs[number % len(pairs)]
+        )
+        assert left == right, (number, OPTIONS[number % len(pairs)], case)
+        feasible += left.feasible
+    assert 0.7 * CASES < feasible < 0.98 * CASES
+
+
+def test_batches_of_both_models_equal_single_calls() -> None:
+    rng = np.random.default_rng(15)
+    layer = random_whole_layer(rng, 60)
+    mappings = [replace(random_full_mapping(rng, layer), num_pes=12) for _ in range(20)]
+    for name in ("exact", "simulator"):
+        model = cost_models.load(name, **PRICES)
+        costs = model.evaluate_batch(
+            layer, CHIP, MappingBatch.from_mappings(mappings, layer.extents)
+        )
+        assert list(costs) == [model.evaluate(layer, CHIP, mapping) for mapping in mappings]
+
+
+def test_a_second_parallel_dimension_of_one_unit_changes_nothing() -> None:
+    rng = np.random.default_rng(16)
+    for _ in range(100):
+        layer = random_whole_layer(rng, 200)
+        mapping = replace(random_full_mapping(rng, layer), bypass=(frozenset(), frozenset()))
+        alone = replace(mapping, parallel2=(None, None), units=(None, None), num_pes=12)
+        sizes = (12 // alone.cluster_size, alone.cluster_size)
+        second = [next(d for d in DIMS if d != alone.parallel[level]) for level in (0, 1)]
+        both = replace(alone, parallel2=tuple(second), units=sizes)
+        one, two = (EXACT.evaluate(layer, CHIP, m) for m in (alone, both))
+        assert one.counts.items() <= two.counts.items()
+
+
+def test_a_tensor_that_passes_l2_goes_between_dram_and_the_pes() -> None:
+    plain = EXACT.evaluate(LAYER, CHIP, WHOLE)
+    for tensor, short in (("input", "in"), ("filter", "fil")):
+        past = EXACT.evaluate(
+            LAYER, CHIP, replace(WHOLE, bypass=(frozenset({tensor}), frozenset()))
+        )
+        assert past.counts[f"dram_{short}"] == plain.counts[f"l2r_{short}"]
+        assert past.accesses[tensor]["l2_read"] == past.accesses[tensor]["l2_write"] == 0
+        assert past.accesses[tensor]["l1_write"] == plain.accesses[tensor]["l1_write"]
+        assert past.l2_bytes < plain.l2_bytes
+    past = EXACT.evaluate(LAYER, CHIP, replace(WHOLE, bypass=(frozenset({"output"}), frozenset())))
+    assert past.counts["dram_out_w"] == plain.counts["l2w_out"]
+    assert past.counts["dram_out_r"] == plain.counts["l2r_psum"]
+    assert past.accesses["output"]["l1_read"] == plain.accesses["output"]["l1_read"]
+
+
+def test_a_tensor_that_passes_l1_is_served_from_l2_for_every_mac() -> None:
+    layer = Layer("product", LayerKind.GEMM, K=8, C=4, Y=6, X=1, R=1, S=1)
+    # K in the two clusters, C in the two PEs of each: PEs share inputs over K, and sums over C
+    mapping = Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({"K": 4}, {"C": 2}), 2, 4)
+    streams = replace(mapping, bypass=(frozenset(), frozenset({"input", "output"})))
+    cost = EXACT.evaluate(layer, CHIP, streams)
+    macs = 8 * 4 * 6
+    assert cost.counts["l2r_in"] == macs // 2
+    assert cost.counts["l2w_out"] == macs // 2
+    assert cost.counts["l2r_psum"] == macs // 2 - 8 * 6
+    assert {kind: cost.accesses["input"][kind] for kind in ("l1_read", "l1_write")} == {
+        "l1_read": 0,
+        "l1_write": 0,
+    }
+    assert cost.l1_bytes == 2 * 4 * 2  # the filter, twice
+
+
+def test_the_filter_may_stay_in_two_dimensions_of_pes() -> None:
+    layer = Layer("product", LayerKind.GEMM, K=4, C=4, Y=10, X=1, R=1, S=1)
+    mapping = Mapping(
+        ("KCYXRS", "KCYXRS"), ("Y", "K"), ({}, {"K": 1, "C": 1, "Y": 1}), 16, 16,
+        parallel2=(None, "C"), units=(None, 4),
+    )  # fmt: skip
+    cost = EXACT.evaluate(layer, replace(CHIP, num_pes=16), mapping)
+    assert cost.counts["compute_cycles"] == 10
+    assert cost.counts["l2r_fil"] == 16
+    assert cost.utilized_pes == 16
+
+
+def test_widths_and_directions_count_in_the_latency() -> None:
+    wide = replace(CHIP, widths=Widths(8, 8, 8, 32))
+    slow, fast = EXACT.evaluate(LAYER, wide, WHOLE), EXACT.evaluate(LAYER, CHIP, WHOLE)
+    assert slow.counts["noc_out_cycles"] == 4 * fast.counts["noc_out_cycles"]
+    assert slow.counts["dram_out_cycles"] == fast.counts["dram_out_cycles"]  # finished ones
+    assert slow.l2_bytes > fast.l2_bytes
+    one_way = replace(
+        CHIP, offchip_bw=None, levels=(Level(read_bw=1, write_bw=1000), Level(), Level())
+    )
+    cost = EXACT.evaluate(LAYER, one_way, WHOLE)
+    assert cost.counts["dram_in_cycles"] == 8 * (144 + 288)
+    assert cost.counts["dram_out_cycles"] <= 4
+
+
+def test_padding_may_be_free_and_windows_may_be_boxes() -> None:
+    one = replace(LAYER, K=1, C=1)
+    mapping = Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({}, {}), 1, 1)
+    counted, free = (
+        cost_models.load("exact", padding=padding).evaluate(one, CHIP, mapping)
+        for padding in ("counted", "free")
+    )
+    assert counted.counts["dram_in"] == 36
+    assert free.counts["dram_in"] == 16
+    assert free.latency_cycles == counted.latency_cycles
+    assert free.counts["l1_peak"] == counted.counts["l1_peak"]
+    strided = Layer("strided", LayerKind.CONV, K=1, C=1, Y=7, X=7, R=1, S=1, stride=2)
+    touched, box = (
+        cost_models.load("exact", window=window).evaluate(strided, CHIP, mapping)
+        for window in ("touched", "box")
+    )
+    assert touched.counts["dram_in"] == 16
+    assert box.counts["dram_in"] == 49
+
+
+LONG = Accelerator(
+    16,
+    l1_bytes=64,
+    l2_bytes=4096,
+    levels=(
+        Level(),
+        Level(holds=(True, False, True)),
+        Level(tensor_bytes=(None, 20, None), double_buffer=(True, False, True)),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "code", "words"),
+    [
+        (
+            replace(WHOLE, tiles=({}, {"K": 3, "C": 1, "Y": 1, "X": 1})),
+            1,
+            "L1 needs 27 B for filter, limit 20 B (+7 B)",
+        ),
+        (
+            replace(WHOLE, tiles=({}, {"K": 1, "C": 1})),
+            1,
+            "L1 needs 104 B for input, output, limit 64 B (+40 B)",
+        ),
+        (
+            replace(WHOLE, bypass=(frozenset(), frozenset({"filter"}))),
+            10,
+            "mapping.bypass: filter is kept nowhere, as the chip holds input, output in L2 and",
+        ),
+        (
+            replace(WHOLE, bypass=(frozenset({"input", "output"}), frozenset())),
+            10,
+            "mapping.bypass: no tensor is kept in L2",
+        ),
+        (
+            replace(WHOLE, parallel2=("C", None), units=(3, None)),
+            3,
+            "mapping.units[0] takes 3 clusters, limit 2 (+1)",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_said_with_a_fix(mapping: Mapping, code: int, words: str) -> None:
+    layer = replace(LAYER, padding=(0, 0, 0, 0))
+    costs = [
+        cost_models.load(name).evaluate(layer, LONG, mapping) for name in ("exact", "simulator")
+    ]
+    why = costs[0].infeasible
+    assert costs[0] == costs[1]
+    assert why is not None
+    assert why.code == ReasonCode(code)
+    assert words in why.message
+    assert why.levers
+
+
+def test_a_capacity_of_a_tensor_is_met_exactly() -> None:
+    free = EXACT.evaluate(LAYER, LONG.unlimited_buffers(), WHOLE)
+    for size in (1, 2, 3, 8, 9, 10):
+        level = Level(tensor_bytes=(None, size, None), double_buffer=(True, False, True))
+        chip = replace(LONG, l1_bytes=None, levels=(Level(), Level(), level))
+        cost = EXACT.evaluate(LAYER, chip, WHOLE)
+        assert cost.feasible == (size >= 9)  # 3 x 3 taps, once
+        if cost.infeasible is not None:
+            assert cost.infeasible.demand == 9
+            assert f"raise levels.L1.bytes.filter to {9}" in cost.infeasible.levers
+    assert free.feasible
+
+
+def test_no_mapping_goes_below_the_floors() -> None:
+    models: list[Any] = [
+        cost_models.load("exact", **options)
+        for options in ({}, {"energy": "maestro"}, {"padding": "free"})
+    ]
+    rng = np.random.default_rng(18)
+    for number in range(150):
+        case = random_full_case(rng, 200)
+        chip = replace(case.accelerator.unlimited_buffers(), num_pes=case.mapping.num_pes or 1)
+        model = models[number % len(models)]
+        cost = model.evaluate(case.layer, chip, replace(case.mapping, num_pes=None))
+        if cost.feasible:
+            floors = model.lower_bounds(case.layer, chip, bypass=any(case.mapping.bypass))
+            for name, floor in floors.items():
+                assert getattr(cost, name) >= floor * (1 - 1e-12) >= 0, (number, name, case)
