@@ -28,7 +28,8 @@ class Enumeration:
     """
 
     def __init__(self, space: MapSpace, nest: bool) -> None:
-        self.space, self._nest = space, nest
+        # what is told apart there knows one parallel dimension a level
+        self.space, self._nest = space, nest and not space.full
         self._axes = self._build_axes()
         self.structures = math.prod(len(choices) for _, choices in self._axes)
         self._extents = np.array(space.layer.extents, dtype=np.int64)
@@ -38,7 +39,7 @@ class Enumeration:
         """Columns that are chosen together, and their ``(n, columns)`` choices."""
         parameters, axes = self.space.parameters, []
         for column, parameter in enumerate(parameters):
-            if parameter.kind in ("parallel", "cluster_size", "num_pes"):
+            if parameter.kind not in ("tile", "priority", "order"):
                 axes.append(([column], np.arange(len(parameter))[:, None]))
             if parameter.kind == "tile" and parameter.level == 0:
                 inner = self.space.index(f"inner_tile_{parameter.dim}")

@@ -62,7 +62,7 @@ class Moves:
             groups.append([p.level == level for p in parameters])
             order = ("priority", "order")
             groups.append([p.level == level and p.kind in order for p in parameters])
-        spatial = ("parallel", "cluster_size", "num_pes")
+        spatial = ("parallel", "parallel2", "units", "cluster_size", "num_pes")
         groups.append([p.kind in spatial for p in parameters])
         return np.array(groups)
 

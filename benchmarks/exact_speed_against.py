@@ -78,9 +78,7 @@ def main() -> None:
             if ours[1] != theirs[1]:
                 print(f"{layer}: latencies differ: {ours[1]} here, {theirs[1]} there")
         medians = {name: statistics.median(values) for name, values in rates.items()}
-        ratio = statistics.median(
-            a / b for a, b in zip(rates["here"], rates["other"], strict=True)
-        )
+        ratio = statistics.median(a / b for a, b in zip(rates["here"], rates["other"], strict=True))
         print(
             f"{layer} on {args.accelerator}: {medians['here']:,.0f} mappings/s here, "
             f"{medians['other']:,.0f} there; median ratio {ratio:.3f}",

@@ -143,6 +143,8 @@ def kept_choices(
     if parameter.kind == "parallel" and dataflow.fixed:
         spread = dataflow.parallel(parameter.level or 0, map(str, choices))
         return choices if spread is None else (spread,)
+    if parameter.kind in ("parallel2", "bypass") and dataflow.fixed:
+        return choices[:1]
     if parameter.kind == "tile" and parameter.level == 1 and parameter.dim in dataflow.unit_tiles:
         return tuple(map(int, choices))[:1]
     if parameter.kind == "tile" and parameter.dim == "S" and dataflow.row_tiles:

@@ -14,6 +14,7 @@ from cost_models import Accelerator, MappingBatch
 from layers import DIMS, NEST_DIMS, Layer
 from maestro_env import codec
 from maestro_env.dataflows import dataflow_named, kept_choices
+from maestro_env.full_space import FullFields, bypass_parameter, check_plain, spread_parameters
 from maestro_env.loop_orders import orders_of
 from maestro_env.parameters import (
     TILE_RULES,
@@ -36,7 +37,10 @@ LEVEL_NAMES = ("outer", "inner")
 MAX_ANY = 1_000_000
 """Largest extent of which every tile is listed."""
 CO_SEARCH = ("num_pes",)
-OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search", "only", "repeat", "dataflow")
+OPTIONS = (
+    *("tiles", "filters", "parallel", "orders", "co_search", "only", "repeat", "dataflow"),
+    "full",
+)
 REPEATABLE = "".join(dim for dim in DIMS if dim not in NEST_DIMS)
 
 
@@ -73,6 +77,8 @@ class MapSpace:
         dataflow: One of :data:`maestro_env.dataflows.DATAFLOWS`, such as ``"nvdla"``: only its
             mappings are in the space. Row-stationary ones tile the filters' rows, whatever
             `filters` says.
+        full: Adds a second parallel dimension a level, with the units that the first one takes, and
+            which tensors pass which level; for cost models that understand them.
 
     Raises:
         MapSpaceError: An option is unknown, or the layer has an extent with too many tiles to list.
@@ -90,6 +96,7 @@ class MapSpace:
         only: Mapping[str, Iterable[int | str]] | None = None,
         repeat: str = "",
         dataflow: str | None = None,
+        full: bool = False,
     ) -> None:
         self.layer = layer
         self.accelerator = accelerator
@@ -104,6 +111,8 @@ class MapSpace:
         self.tiles, self.filters, self.orders = tiles, filters, orders
         self.parallel, self.co_search = _checked_dims("parallel", parallel, DIMS), co_search
         self.dataflow = None if dataflow is None else dataflow_named(dataflow)
+        _check_option("full", full, (False, True))
+        self.full = bool(full)
         self._make_room()
         repeat = _checked_dims("repeat", repeat, REPEATABLE) if repeat else ""
         self.repeat = "".join(d for d in repeat if layer.extents[DIMS.index(d)] > 1)
@@ -120,6 +129,7 @@ class MapSpace:
         )
         self.nvec: IntArray = np.array([len(p) for p in self.parameters], dtype=np.int64)
         self._layout = self._build_layout()
+        self._fields = FullFields(self) if self.full else None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -136,6 +146,8 @@ class MapSpace:
             options["repeat"] = self.repeat
         if self.dataflow is not None:
             options["dataflow"] = self.dataflow.name
+        if self.full:
+            options["full"] = True
         return options
 
     @property
@@ -197,7 +209,11 @@ class MapSpace:
         """Translate actions that :meth:`check` gave."""
         orders, parallel, tiles, cluster, pes = codec.decode_rows(actions, self._layout)
         searched = pes if "num_pes" in self.co_search else None
-        return MappingBatch(orders, parallel, tiles, cluster, searched)
+        if self._fields is None:
+            return MappingBatch(orders, parallel, tiles, cluster, searched)
+        there = pes if searched is not None else np.full_like(pes, self.accelerator.num_pes)
+        fields = self._fields.decode(actions, parallel, cluster, there)
+        return MappingBatch(orders, parallel, tiles, cluster, searched, *fields)
 
     def encode(self, mappings: MappingBatch) -> IntArray:
         """Translate mappings back; the action is canonical: equal mappings give equal actions.
@@ -225,6 +241,10 @@ class MapSpace:
         offer = codec.Offer(*found.tolist())
         if offer.status != codec.OFFERED:
             raise MapSpaceError(f"mapping {offer.row}: {self._not_offered(offer)}")
+        if self._fields is None:
+            check_plain(mappings)
+        else:
+            self._fields.encode(mappings, pes, actions)
         result: IntArray = actions
         return result
 
@@ -301,10 +321,14 @@ class MapSpace:
                     ranks = tuple(range(len(moving))) if dim in moving else (0,)
                     yield Parameter(f"{prefix}_priority_{dim}", ranks, level, "priority", dim)
             yield Parameter(f"{prefix}_parallel", tuple(spread), level, "parallel")
+            if self.full:
+                yield from spread_parameters(level, spread, self.accelerator.num_pes)
             for dim in self._tiled:
                 choices = self._tiles_of(dim)
                 yield Parameter(f"{prefix}_tile_{dim}", choices, level, "tile", dim)
         pes = self.accelerator.num_pes
+        if self.full:
+            yield bypass_parameter(self.accelerator)
         yield Parameter("cluster_size", cluster_choices(pes), None, "cluster_size")
         if "num_pes" in self.co_search:
             yield Parameter("num_pes", num_pes_choices(pes), None, "num_pes")
@@ -316,6 +340,8 @@ class MapSpace:
             return [number[str(choice)] for choice in parameter.choices]
         if parameter.kind == "parallel":
             return [DIMS.index(str(choice)) for choice in parameter.choices]
+        if parameter.kind in ("parallel2", "bypass"):
+            return list(range(len(parameter)))
         return [int(choice) for choice in parameter.choices]
 
     def _build_layout(self) -> codec.SpaceLayout:
@@ -393,9 +419,9 @@ def checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
 def _check_option(option: str, value: Any, allowed: Iterable[str]) -> None:
     allowed = tuple(allowed)
     if value not in allowed:
-        hint = suggest(str(value), allowed)
+        hint = suggest(str(value), map(str, allowed))
         raise MapSpaceError(
-            f"space.{option}: got {value!r}, expected one of {', '.join(allowed)}.{hint}"
+            f"space.{option}: got {value!r}, expected one of {', '.join(map(str, allowed))}.{hint}"
         )
 
 

@@ -28,10 +28,12 @@ def action_masks(problem: Problem) -> Masks:
 
     Returns:
         One int8 array a parameter; 0 where a choice can only be infeasible. A parameter whose
-        choices all are keeps them all.
+        choices all are keeps them all; so do all of a full space, where a tensor may pass a level.
     """
     parameters = problem.space.parameters
     masks = tuple(np.ones(len(parameter), dtype=np.int8) for parameter in parameters)
+    if problem.space.full:
+        return masks
     roomy = bool(_fitting(problem, _least(problem)).all())
     for column, parameter in enumerate(parameters):
         if len(parameter) == 1 or parameter.kind not in ("tile", *FREE):

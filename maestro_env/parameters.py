@@ -7,7 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 TileRule = Literal["balanced", "divisors", "any"]
-ParameterKind = Literal["priority", "order", "parallel", "tile", "cluster_size", "num_pes"]
+ParameterKind = Literal[
+    "priority",
+    "order",
+    "parallel",
+    "tile",
+    "cluster_size",
+    "num_pes",
+    "parallel2",
+    "units",
+    "bypass",
+]
 
 TILE_RULES: tuple[TileRule, ...] = ("balanced", "divisors", "any")
 NUM_PES_STEPS = 64
@@ -40,7 +50,7 @@ class Parameter:
     @property
     def ordinal(self) -> bool:
         """Whether neighbouring choices are alike (not so for a dimension or a whole order)."""
-        return self.kind not in ("order", "parallel")
+        return self.kind not in ("order", "parallel", "parallel2", "bypass")
 
     def __len__(self) -> int:
         return len(self.choices)

@@ -103,6 +103,11 @@ class Problem:
                 f"{self.cost_model.name!r} only repeats the nest for; expected "
                 f"MapSpace(repeat={''.join(mapped)!r})"
             )
+        if space.full and "bypass" not in capabilities_of(self.cost_model).mapping_fields:
+            raise ProblemError(
+                f"space: full=True, but cost model {self.cost_model.name!r} understands no second "
+                "parallel dimension and no bypass; leave full out, or use cost model 'exact'"
+            )
         if space.layer != self.layer or space.accelerator.num_pes > self.accelerator.num_pes:
             raise ProblemError(
                 f"space: it maps layer {space.layer.name!r} on {space.accelerator.num_pes} PEs, "
@@ -188,7 +193,9 @@ class Problem:
         """Physical lower bounds by figure, of those that have one."""
         pes = self.space.parameters[-1]
         fewest = int(pes.choices[0]) if pes.kind == "num_pes" else None
-        return figure_bounds(self.cost_model, self.layer, self.accelerator, fewest)
+        return figure_bounds(
+            self.cost_model, self.layer, self.accelerator, fewest, bypass=self.space.full
+        )
 
     @property
     def bound(self) -> float | None:

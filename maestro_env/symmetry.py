@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from common import Int8Array, Int32Array, IntArray, UInt64Array, compiled
+from common import BoolArray, Int8Array, Int32Array, IntArray, UInt64Array, compiled
 from cost_models import Accelerator, MappingBatch, Symmetry
-from layers import DIMS, Layer
+from layers import DIMS, TENSORS, Layer
 
 WIDTH = len(DIMS)
 R, S = DIMS.index("R"), DIMS.index("S")
@@ -45,8 +45,22 @@ def nest_keys(
         mappings.cluster_size,
         pes,
         int(symmetry),
+        *_optional(mappings),
     )
     return result
+
+
+def _optional(mappings: MappingBatch) -> tuple[Int8Array, Int32Array, BoolArray]:
+    """Second dimensions, units and bypass; without rows where no mapping has them."""
+    second, units, bypass = mappings.parallel2, mappings.units, mappings.bypass
+    size = len(mappings)
+    if second is None and bypass is None:
+        size = 0
+    return (
+        np.full((size, 2), -1, np.int8) if second is None else second,
+        np.zeros((size, 2), np.int32) if units is None else units,
+        np.zeros((size, 2, len(TENSORS)), np.bool_) if bypass is None else bypass,
+    )
 
 
 @compiled
@@ -58,6 +72,9 @@ def _keys(
     cluster: Int32Array,
     pes: Int32Array,
     symmetry: int,
+    second: Int8Array,
+    units: Int32Array,
+    bypass: BoolArray,
 ) -> UInt64Array:
     size = len(cluster)
     result = np.empty(size, np.uint64)
@@ -66,8 +83,24 @@ def _keys(
         taps = False  # a parallel R or S
         for level in range(2):
             taps = taps or parallel[row, level] == R or parallel[row, level] == S
+        for level in range(2 if len(second) else 0):
+            taps = taps or second[row, level] == R or second[row, level] == S
+            passing = 0
+            for tensor in range(bypass.shape[2]):
+                passing = 2 * passing + bypass[row, level, tensor]
+            # a mapping that uses none of them has the key that it has without the fields
+            if passing > 0:
+                key = _mix(_mix(key, 1000 + level), passing)
+            if second[row, level] >= 0:
+                key = _mix(_mix(_mix(key, 2000 + level), second[row, level]), units[row, level])
         for level in range(2):
             width = cluster[row] if level == 1 else max(1, pes[row] // cluster[row])
+            width2 = 1
+            other = -1
+            if len(second) and second[row, level] >= 0:
+                other = second[row, level]
+                width2 = max(1, width // units[row, level])
+                width = units[row, level]
             key = _mix(key, parallel[row, level])
             for dim in range(WIDTH):
                 key = _mix(key, tiles[row, level, dim])
@@ -77,6 +110,8 @@ def _keys(
                 step = tiles[row, level, dim]
                 if symmetry == NEST and parallel[row, level] == dim:
                     step *= width
+                if symmetry == NEST and other == dim:
+                    step *= width2
                 kept = symmetry == NONE or (taps and symmetry != NEST and extents[dim] > 1)
                 if step < whole or kept:
                     key = _mix(key, dim)

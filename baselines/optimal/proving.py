@@ -31,6 +31,8 @@ def can_prove(problem: Problem) -> str | None:
     largest = max(len(p) for p in problem.space.parameters)
     if largest > MOST_TILES:
         return f"a parameter of the space has {largest} choices, more than {MOST_TILES}; {instead}"
+    if problem.space.full:
+        return f"the space is full, and bounds know one parallel dimension a level; {instead}"
     if _bounds(problem, StructureSpace(problem.space)) is None:
         return (
             f"cost model {name!r} offers no lower bounds for objective {objective!r} "

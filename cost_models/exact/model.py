@@ -112,10 +112,12 @@ class ExactModel(ExactOptions):
         limits: MappingABC[str, float],
         structures: Structures,
     ) -> LowerBounds | None:
-        """Bounds for proofs; see :func:`cost_models.lower_bounds_of`."""
+        """Bounds for proofs, of plain chips; see :func:`cost_models.lower_bounds_of`."""
         from cost_models.exact.bounds import ExactBounds, bounded
 
         if too_large(layer) is not None or not bounded(figures):
+            return None
+        if not self.is_plain(layer, accelerator):
             return None
         return ExactBounds(self, layer, accelerator, figures, limits, structures, self.threads)
 

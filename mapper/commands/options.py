@@ -65,7 +65,7 @@ ObjectiveOption = Annotated[
         autocompletion=completion.objectives,
     ),
 ]
-SPACE_OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search", "dataflow")
+SPACE_OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search", "dataflow", "full")
 """Options of a map space that the command line sets."""
 SpaceOption = Annotated[
     list[str] | None,
@@ -73,7 +73,7 @@ SpaceOption = Annotated[
         "--space",
         metavar="NAME=VALUE",
         help="Of the map space: tiles=divisors, filters=free, parallel=KC, orders=permutation, "
-        "co_search=num_pes; repeatable.",
+        "co_search=num_pes, full (two parallel dimensions a level, and bypass); repeatable.",
     ),
 ]
 DataflowOption = Annotated[
@@ -202,6 +202,7 @@ def space_of(space: list[str] | None, dataflow: str | None) -> dict[str, Any]:
         OptionError: One is unknown or comes twice.
         MapSpaceError: There is no such dataflow.
     """
+    space = ["full=true" if text == "full" else text for text in space or []]
     options = pairs_of("--space", space, SPACE_OPTIONS)
     if dataflow is None:
         return options

@@ -50,7 +50,8 @@ def outside_training(problem: Problem) -> list[str]:
             f"objective {problem.objective.name} (trained: {', '.join(OBJECTIVE_WEIGHTS)})"
         )
     space = problem.space
-    if space.filters != "whole" or space.co_search or space.dataflow or space.only:
+    narrowed = space.co_search or space.dataflow or space.only
+    if space.filters != "whole" or narrowed or space.full:
         found.append("options of the map space (trained: the default space)")
     if problem.limits:
         found.append("limits on figures (trained: none)")
