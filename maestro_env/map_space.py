@@ -416,10 +416,10 @@ def checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
     return options
 
 
-def _check_option(option: str, value: Any, allowed: Iterable[str]) -> None:
+def _check_option(option: str, value: Any, allowed: Iterable[Any]) -> None:
     allowed = tuple(allowed)
     if value not in allowed:
-        hint = suggest(str(value), map(str, allowed))
+        hint = suggest(str(value), [str(one) for one in allowed])
         raise MapSpaceError(
             f"space.{option}: got {value!r}, expected one of {', '.join(map(str, allowed))}.{hint}"
         )
