@@ -39,6 +39,15 @@ from cost_models.exact.step_elements import (
     still_held,
     transfer,
 )
+from cost_models.exact.step_totals import (
+    BY_IN,
+    BY_OUT,
+    CYCLES,
+    IN_CYCLES,
+    OUT_CYCLES,
+    TOTAL_FIELDS,
+    WIDE_TOTAL_FIELDS,
+)
 from cost_models.exact.tables import (
     DIGITS,
     FIRSTS,
@@ -48,15 +57,6 @@ from cost_models.exact.tables import (
     PE_MOVES,
     TIMES,
     TOTALS,
-)
-from cost_models.exact.totals import (
-    BY_IN,
-    BY_OUT,
-    CYCLES,
-    IN_CYCLES,
-    OUT_CYCLES,
-    TOTAL_FIELDS,
-    WIDE_TOTAL_FIELDS,
 )
 from cost_models.exact.wide import Wide
 from cost_models.exact.wide_steps import add_wide_steps

@@ -372,7 +372,7 @@ def _entry(stamp: int) -> Callable[..., None]:
 
 _SOURCES = (
     *("layout", "dims", "rows", "counts", "moves", "kept", "compute", "tables", "input_volume"),
-    *("inner", "bound", "step_tiles", "step_elements", "steps", "totals", "traffic", "kernel"),
+    *("inner", "bound", "step_tiles", "step_elements", "step_totals", "steps", "traffic", "kernel"),
     *("wide", "wide_steps", "wide_traffic", "moments", "padding"),
 )
 STAMP = source_stamp(Path(__file__).with_name(f"{name}.py") for name in _SOURCES)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from cost_models.accelerator import UNLIMITED_BW
 from cost_models.buffers import TENSORS, Buffer
-from cost_models.exact.levers import Tiles, clipped, tile_levers, with_tile
 from cost_models.exact.machine import BYTE, Machine
+from cost_models.exact.smaller_tiles import Tiles, clipped, tile_levers, with_tile
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.level_names import BUFFERS, LEVELS
 from cost_models.mapping import Mapping

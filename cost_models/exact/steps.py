@@ -50,6 +50,15 @@ from cost_models.exact.step_tiles import (
     next_filters,
     next_inputs,
 )
+from cost_models.exact.step_totals import (
+    BY_IN,
+    BY_OUT,
+    CYCLES,
+    IN_CYCLES,
+    OUT_CYCLES,
+    TOTAL_FIELDS,
+    WIDE_TOTAL_FIELDS,
+)
 from cost_models.exact.tables import (
     KINDS,
     L2_MOVES,
@@ -61,15 +70,6 @@ from cost_models.exact.tables import (
     RAGGED,
     STEP0,
     TOTALS,
-)
-from cost_models.exact.totals import (
-    BY_IN,
-    BY_OUT,
-    CYCLES,
-    IN_CYCLES,
-    OUT_CYCLES,
-    TOTAL_FIELDS,
-    WIDE_TOTAL_FIELDS,
 )
 from cost_models.exact.wide import Wide, passes
 from cost_models.exact.wide_steps import (

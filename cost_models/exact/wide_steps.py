@@ -46,8 +46,7 @@ from cost_models.exact.layout import (
     Y,
 )
 from cost_models.exact.step_elements import ceil_div, output_elements
-from cost_models.exact.tables import KEY, STEP0, TOTALS
-from cost_models.exact.totals import (
+from cost_models.exact.step_totals import (
     BY_DRAM,
     BY_IN,
     BY_OUT,
@@ -57,6 +56,7 @@ from cost_models.exact.totals import (
     PAST_IN,
     PAST_OUT,
 )
+from cost_models.exact.tables import KEY, STEP0, TOTALS
 from cost_models.exact.wide import Wide, passes
 
 PSUM: Final = WIDTH + 3

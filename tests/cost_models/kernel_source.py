@@ -17,7 +17,7 @@ import cost_models.exact
 FOLDER = Path(cost_models.exact.__file__).parent
 MODULES = (
     *("layout", "dims", "rows", "counts", "moves", "wide", "kept", "compute", "tables"),
-    *("input_volume", "totals", "step_elements", "wide_steps", "bound", "inner", "step_tiles"),
+    *("input_volume", "step_totals", "step_elements", "wide_steps", "bound", "inner", "step_tiles"),
     *("steps", "traffic", "moments", "padding", "wide_traffic", "kernel"),
 )
 PREFIX = "changed_kernel_"
