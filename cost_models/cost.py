@@ -32,6 +32,7 @@ FIGURES = (
     "arithmetic_intensity",
 )
 """Scalar figures that every cost model gives, as `Cost` and `CostBatch` name them."""
+_SHOWN = ("latency_cycles", "energy_nj", "power_mw", "area_um2", "macs", "utilized_pes")
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,11 @@ class Cost:
         """Whether the mapping has a cost."""
         return self.infeasible is None
 
+    def __repr__(self) -> str:
+        if self.infeasible is not None:
+            return f"Cost(infeasible: {self.infeasible.message})"
+        return f"Cost({', '.join(f'{name}={getattr(self, name):.10g}' for name in _SHOWN)})"
+
 
 @dataclass(frozen=True)
 class CostBatch:
@@ -113,6 +119,9 @@ class CostBatch:
 
     def __len__(self) -> int:
         return len(self.reason)
+
+    def __repr__(self) -> str:
+        return f"CostBatch({len(self)} mappings, {np.count_nonzero(self.reason == 0)} feasible)"
 
     @property
     def feasible(self) -> NDArray[np.bool_]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -81,7 +82,7 @@ class TestEveryCostModel:
         for row in range(len(batch)):
             single = model.evaluate(layer, chip, batch[row])
             assert single.feasible == bool(costs.feasible[row])
-            assert repr(costs[row]) == repr(single)
+            assert repr(asdict(costs[row])) == repr(asdict(single))
             for figure in FIGURES:
                 assert getattr(costs, figure)[row] == getattr(single, figure)
 

@@ -1,0 +1,49 @@
+"""What each package offers: every name is there, and importing the package costs little."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("common", "layers", "cost_models", "maestro_env", "mapper", "mpe_marl")
+HEAVY = ("torch", "ray", "sqlalchemy", "matplotlib", "pydantic", "sklearn", "optuna", "numba")
+EXTRAS = ("torch", "pettingzoo", "mpe2", "sklearn")
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_every_name_is_there(name: str) -> None:
+    package = importlib.import_module(name)
+    assert package.__all__
+    for public in package.__all__:
+        try:
+            getattr(package, public)
+        except ModuleNotFoundError as error:
+            if error.name not in EXTRAS:
+                raise
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_no_name_is_also_a_module(name: str) -> None:
+    """Importing the module would put it in the name's place."""
+    package = importlib.import_module(name)
+    modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    assert not set(package.__all__) & modules
+
+
+def test_importing_the_packages_imports_nothing_heavy() -> None:
+    code = f"import sys, {', '.join(PACKAGES)}; print(*(set({HEAVY!r}) & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize("name", [*PACKAGES, "runs", "baselines"])
+def test_packages_carry_their_types(name: str) -> None:
+    assert (ROOT / name / "py.typed").exists()
+    assert (ROOT / name / "__init__.pyi").exists()
