@@ -1,4 +1,4 @@
-"""What `bo` and `tpe` find with few and many samples, and what they cost.
+"""What `bo`, `tpe` and `ga` find with few and many samples, and what they cost.
 
     python benchmarks/model_based.py --results new.jsonl
     python benchmarks/model_based.py --results new.jsonl --budget 20000 --seeds 1
@@ -27,7 +27,7 @@ import baselines
 import cost_models
 from maestro_env import Problem
 
-METHODS = ("bo", "tpe")
+METHODS = ("bo", "tpe", "ga")
 LAYERS = ("mobilenetv2.2", "resnet18.6", "vgg16.4", "bert_base.0")
 MARKS = (200, 1_000, 20_000)
 Run = dict[str, Any]
