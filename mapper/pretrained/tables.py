@@ -34,7 +34,9 @@ class ProblemTables(NamedTuple):
         pes: ``(M,)`` PEs.
         capacity: ``(M, 2)`` bits that L2 and L1 hold; inf where nothing limits them.
         own: ``(M, 2, 3)`` the same of one tensor alone.
-        bits: ``(M, 2, 3)`` bits an element takes in L2 and L1, double buffering included.
+        bits: ``(M, 2, 3)`` bits an element takes in L2 and L1, double buffering included; 0 where
+            the level does not hold the tensor.
+        shares: ``(M, 2, 3)`` 1 where a tensor lies in the capacity that tensors share.
         counts: ``(M, TURNS)`` choices of each decision; of an order, the loops that can iterate.
         values: ``(M, TURNS, C)`` dimensions, PEs, tiles or loops that the choices stand for.
         features: ``(M, PROBLEM_FEATURES)`` float32, the problem as the agents see it.
@@ -48,6 +50,7 @@ class ProblemTables(NamedTuple):
     capacity: FloatArray
     own: FloatArray
     bits: FloatArray
+    shares: FloatArray
     counts: Int64Array
     values: Int64Array
     features: Float32Array
@@ -95,13 +98,25 @@ def tabulate(cases: Sequence[Case]) -> ProblemTables:
     capacity = np.full((m, 2), np.inf)
     own = np.full((m, 2, 3), np.inf)
     bits = np.empty((m, 2, 3))
+    shares = np.empty((m, 2, 3))
     for row, case in enumerate(cases):
         for level, buffer in enumerate(_buffers(case)):
-            capacity[row, level], own[row, level], bits[row, level] = buffer
+            capacity[row, level], own[row, level], bits[row, level], shares[row, level] = buffer
     features = np.array([_features(case) for case in cases], np.float32)
     weights = np.array([case.weights for case in cases], np.float32)
     return ProblemTables(
-        extents, window, coupling, pes, capacity, own, bits, count, values, features, weights
+        extents,
+        window,
+        coupling,
+        pes,
+        capacity,
+        own,
+        bits,
+        shares,
+        count,
+        values,
+        features,
+        weights,
     )
 
 
@@ -109,16 +124,30 @@ def _window(layer: Layer) -> tuple[int, int, int, int]:
     return layer.stride_y, layer.stride_x, layer.dilation_y, layer.dilation_x
 
 
-def _buffers(case: Case) -> list[tuple[float, list[float], list[float]]]:
-    """Per level, L2 first: shared capacity, capacity per tensor, bits per element."""
+class _Room(NamedTuple):
+    """What a level holds: shared bits, bits per tensor, bits per element, who shares."""
+
+    shared: float
+    own: list[float]
+    widths: list[float]
+    shares: list[float]
+
+
+def _buffers(case: Case) -> list[_Room]:
+    """Per level, L2 first. Outputs are held as partial sums."""
     accelerator = case.accelerator
+    inputs, filters, _, psums = accelerator.widths
     found = []
     for buffer in accelerator.buffers():
         shared = np.inf if buffer.capacity_bits is None else float(buffer.capacity_bits)
         own = [np.inf if b is None else float(b) for b in buffer.tensor_bits]
         copies = [min(c, case.copies) for c in buffer.copies]
-        widths = [float(w * c) for w, c in zip(accelerator.widths, copies, strict=False)]
-        found.append((shared, own, widths))
+        widths = [
+            float(w * c * held)
+            for w, c, held in zip((inputs, filters, psums), copies, buffer.holds, strict=True)
+        ]
+        shares = [float(flag) for flag in buffer.sharing]
+        found.append(_Room(shared, own, widths, shares))
     return found
 
 
@@ -153,7 +182,7 @@ def _limit(value: int | None) -> list[float]:
 
 def _features(case: Case) -> list[float]:
     layer, chip = case.layer, case.accelerator
-    l2, l1 = (shared for shared, _, _ in _buffers(case))
+    l2, l1 = (room.shared for room in _buffers(case))
     tensors = (layer.input_size, layer.filter_size, layer.output_size)
     offchip = chip.offchip_bw or 1e9
     noc = chip.noc_bw or 1e9

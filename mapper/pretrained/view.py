@@ -112,7 +112,7 @@ def fill_of(level: int, box: Any, problem: int, tables: ProblemTables) -> float:
     for tensor in range(3):
         need = tensor_elements(tensor, box, tables.coupling[problem], tables.window[problem])
         need *= tables.bits[problem, level, tensor]
-        used += need
+        used += need * tables.shares[problem, level, tensor]
         worst = max(worst, need / tables.own[problem, level, tensor])
     return max(worst, used / tables.capacity[problem, level])
 

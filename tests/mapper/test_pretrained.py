@@ -260,3 +260,10 @@ def test_the_judge_sees_the_loop_orders(untrained):
     assert np.isfinite(seen).all()
     turned = state._replace(orders=state.orders[:, :, ::-1].copy())
     assert (look_at_whole(tables, which, turned) != seen).any(axis=1).mean() > 0.5
+
+
+@pytest.mark.parametrize("chip", ["eyeriss", "nvdla-small", "nvdla-full", "tpu-v1", "gemmini-16"])
+def test_proposals_fit_chips_whose_tensors_have_buffers_of_their_own(untrained, chip):
+    problem = Problem("mobilenetv2.2", chip, "edp")
+    actions = propose_actions(untrained, [problem], 16, np.random.default_rng(0))[0]
+    assert np.isfinite(problem.evaluate(actions).values).mean() > 0.9
