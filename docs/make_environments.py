@@ -84,6 +84,16 @@ problem with a budget: the step that would exceed it raises `BudgetExhausted`.
 Unknown layers, objectives, accelerators, rewards and options raise a `ValueError` of their own
 type that names the nearest known one. Actions of a wrong shape, type or range raise
 `ActionError`, before anything is evaluated or counted.
+
+## Speed
+
+| mobilenetv2.2, `exact`, one thread | steps/s |
+|---|---|
+| single environment, random actions | 19,300 |
+| vector environment, 1,024 worlds (81 % of the bare batched model) | 379,000 |
+| PettingZoo, 10 agents, one world | 9,000 |
+
+`python benchmarks/env_speed.py` gives these. `import maestro_env` loads neither torch, ray nor matplotlib.
 """
 
 

@@ -104,7 +104,7 @@ def test_screened_search_needs_fewer_samples():
     for layer in ("vgg16.5", "resnet50.20", "resnet18.3", "mobilenetv2.12"):
         values = {}
         for samples in (0, 150):
-            searcher = baselines.load("marl", surrogate=samples)
+            searcher = baselines.load("marl", surrogate=samples, pretrained="none")
             runs = [searcher.search(Problem(layer, "edge", "edp"), 150, s) for s in range(6)]
             values[samples] = np.median([run.best_value for run in runs])
         ratios.append(values[150] / values[0])

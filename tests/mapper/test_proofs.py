@@ -138,13 +138,13 @@ def test_a_slow_model_is_searched_by_marl(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_agents_propose_where_they_know_such_problems() -> None:
-    assert auto.proposed(Problem("mobilenetv2.2"), 0) is not None
+    assert auto.proposed(Problem("mobilenetv2.2"), "auto", 0) is not None
     for strange in (
         Problem("mobilenetv2.2", limits={"max_l1_bytes": 300}),
         Problem("mobilenetv2.2", space={"dataflow": "nvdla"}),
         Problem("mobilenetv2.2", replace(Accelerator.load("edge"), num_pes=20_000)),
     ):
-        assert auto.proposed(strange, 0) is None
+        assert auto.proposed(strange, "auto", 0) is None
 
 
 def test_a_space_of_one_mapping() -> None:
