@@ -93,7 +93,8 @@ type that names the nearest known one. Actions of a wrong shape, type or range r
 | vector environment, 1,024 worlds (81 % of the bare batched model) | 379,000 |
 | PettingZoo, 10 agents, one world | 9,000 |
 
-`python benchmarks/env_speed.py` gives these. `import maestro_env` loads neither torch, ray nor matplotlib.
+`python benchmarks/env_speed.py` gives these. `import maestro_env` loads neither torch, ray nor
+matplotlib.
 """
 
 
