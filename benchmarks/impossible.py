@@ -96,6 +96,8 @@ def random_space(
     }
     if rng.random() < 0.2:
         options["co_search"] = ("num_pes",)
+    if "bypass" in capabilities_of(model).mapping_fields and rng.random() < 0.5:
+        options["full"] = True
     try:
         return MapSpace(layer, chip, **options)
     except ValueError:
@@ -117,16 +119,18 @@ def trials(
         mappings = space.decode(space.sample(size, int(rng.integers(2**31))))
         costs = model.evaluate_batch(layer, chip, mappings)
         pes = mappings.num_pes
-        least = figure_bounds(model, layer, chip, None if pes is None else int(pes.min()))
+        fewest = None if pes is None else int(pes.min())
+        least = figure_bounds(model, layer, chip, fewest, bypass=space.full)
         facts = facts_of(layer, chip, least)
         done += size
         found = broken_laws(costs, facts, pes, chip.simd_lanes)
         yield layer, chip, int(costs.feasible.sum()), found
 
 
-def chips() -> list[Accelerator]:
-    """Every chip of the library, in elements: the one form that all models take."""
-    return [chip.in_elements() for chip in cost_models.PRESETS.values()]
+def chips(model: CostModel) -> list[Accelerator]:
+    """Every chip of the library; in elements for models that know no more."""
+    whole = "bypass" in capabilities_of(model).mapping_fields
+    return [chip if whole else chip.in_elements() for chip in cost_models.PRESETS.values()]
 
 
 def main() -> int:
@@ -139,7 +143,7 @@ def main() -> int:
     model = cost_models.load(args.cost_model, threads=1)
     start, total, pairs, feasible = time.process_time(), Counter[str](), 0, 0
     examples: dict[str, str] = {}
-    for layer, chip, answers, found in trials(model, args.samples, args.seed, chips()):
+    for layer, chip, answers, found in trials(model, args.samples, args.seed, chips(model)):
         pairs += 1
         feasible += answers
         total.update(found)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+from cost_models.buffers import LEVELS
 from cost_models.mapping import Mapping
-from layers import DIMS, Layer
+from layers import DIMS, TENSORS, Layer
 
 _MEMORY = (("DRAM -> L2", "L2 -> clusters"), ("L2 -> L1", "L2 -> PEs"))
 
@@ -23,33 +24,47 @@ def loop_nest(mapping: Mapping, layer: Layer, num_pes: int | None = None) -> str
         One line a loop: the memory level whose tile it moves through, the loop, and its tile.
     """
     pes = mapping.num_pes or num_pes
-    units = (pes // mapping.cluster_size if pes else None, mapping.cluster_size)
+    counts = (pes // mapping.cluster_size if pes else None, mapping.cluster_size)
+    spread = [_spread(mapping, level, counts[level]) for level in (0, 1)]
     limit = dict(zip(DIMS, layer.extents, strict=True))
     rows: list[tuple[str, str]] = []
     for level in (0, 1):
         tile = {d: min(mapping.tiles[level].get(d, n), n) for d, n in limit.items()}
         for dim in mapping.orders[level]:
-            rows += _loops(level, dim, limit[dim], tile[dim], mapping.parallel[level], units[level])
+            rows += _loops(level, dim, limit[dim], tile[dim], spread[level])
         limit = tile
     inside = " ".join(f"{dim}={limit[dim]}" for dim in DIMS)
     rows.append(("L1", f"MACs of one PE's tile: {inside}"))
+    for buffer, tensors in zip(LEVELS[1:], mapping.bypass, strict=True):
+        if tensors:
+            names = ", ".join(tensor for tensor in TENSORS if tensor in tensors)
+            rows.append((buffer, f"not kept: {names}"))
     width = max(len(memory) for memory, _ in rows)
     return "\n".join(
         f"{memory:<{width}} | {'  ' * depth}{text}" for depth, (memory, text) in enumerate(rows)
     )
 
 
+def _spread(mapping: Mapping, level: int, count: int | None) -> dict[str, int | None]:
+    """The dimensions that a level spreads, with the units of each; None where not known."""
+    first, second, units = mapping.parallel[level], mapping.parallel2[level], mapping.units[level]
+    if second is None or units is None:
+        return {first: count}
+    return {first: units, second: None if count is None else count // units}
+
+
 def _loops(
-    level: int, dim: str, extent: int, tile: int, parallel: str, units: int | None
+    level: int, dim: str, extent: int, tile: int, spread: dict[str, int | None]
 ) -> list[tuple[str, str]]:
     pieces = math.ceil(extent / tile)
     unit = ("cluster", "PE")[level]
     temporal, spatial = _MEMORY[level]
     rows = []
-    if dim != parallel:
+    if dim not in spread:
         if pieces > 1:
             rows.append((temporal, f"for {dim}{1 - level} in 0..{pieces}:  # tile {tile}"))
         return rows
+    units = spread[dim]
     used = pieces if units is None else min(pieces, units)
     steps = math.ceil(pieces / max(used, 1))
     if steps > 1:

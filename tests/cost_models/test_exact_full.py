@@ -235,3 +235,15 @@ def test_no_mapping_goes_below_the_floors() -> None:
             floors = model.lower_bounds(case.layer, chip, bypass=any(case.mapping.bypass))
             for name, floor in floors.items():
                 assert getattr(cost, name) >= floor * (1 - 1e-12) >= 0, (number, name, case)
+
+
+def test_the_loop_nest_shows_all_parallel_dimensions_and_what_is_not_kept() -> None:
+    mapping = replace(
+        WHOLE, parallel2=("Y", None), units=(2, None), bypass=(frozenset({"filter"}), frozenset()),
+        tiles=({"K": 4, "Y": 2}, {"K": 1, "C": 1}),
+    )  # fmt: skip
+    text = cost_models.loop_nest(mapping, LAYER, 8)
+    assert "parallel K1 on 2 clusters" in text
+    assert "parallel Y1 on 2 clusters" in text
+    assert "L2             | " in text
+    assert "not kept: filter" in text
