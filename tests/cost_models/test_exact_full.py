@@ -239,9 +239,13 @@ def test_no_mapping_goes_below_the_floors() -> None:
 
 def test_the_loop_nest_shows_all_parallel_dimensions_and_what_is_not_kept() -> None:
     mapping = replace(
-        WHOLE, parallel2=("Y", None), units=(2, None), bypass=(frozenset({"filter"}), frozenset()),
+        WHOLE,
+        num_pes=8,
+        parallel2=("Y", None),
+        units=(2, None),
+        bypass=(frozenset({"filter"}), frozenset()),
         tiles=({"K": 4, "Y": 2}, {"K": 1, "C": 1}),
-    )  # fmt: skip
+    )
     text = cost_models.loop_nest(mapping, LAYER, 8)
     assert "parallel K1 on 2 clusters" in text
     assert "parallel Y1 on 2 clusters" in text
