@@ -16,7 +16,7 @@ import layers
 from cost_models import PRESETS, Accelerator, Cost
 from cost_models.prices import chip_prices, open_levels
 from layers import Layer, LayerKind
-from maestro_env import Problem
+from maestro_env import MapSpace, Problem
 
 AREAS = {
     "eyeriss": (12.25, "3.5 x 3.5 mm core: Chen et al., JSSC 2017, table IV"),
@@ -62,20 +62,22 @@ def best(
 
 
 def unit_tiles(layer: Layer, chip: Accelerator, samples: int) -> Cost | None:
-    """The least EDP of random mappings whose PEs hold one output and as many channels as lanes.
+    """As `best`, where a PE holds one output and as many channels as it has lanes.
 
     Where a PE is no more than a multiplier and its registers, no other mapping fits.
     """
-    problem = Problem(layer, chip, "edp", space={"filters": "free"})
-    actions = problem.space.sample(samples, 0)
-    for column, parameter in enumerate(problem.space.parameters):
+    only = {}
+    for parameter in MapSpace(layer, chip, filters="free").parameters:
         if parameter.name.startswith("inner_tile_"):
             most = chip.simd_lanes if parameter.name == "inner_tile_C" else 1
-            fits = [i for i, tile in enumerate(parameter.choices) if tile <= most]
-            actions[:, column] = fits[-1]
-    found = problem.look(actions)
-    row = int(found.values.argmin())
-    return found.costs[row] if found.costs.feasible[row] else None
+            only[parameter.name] = [tile for tile in map(int, parameter.choices) if tile <= most]
+            only[parameter.name] = only[parameter.name][-1:]
+    problem = Problem(layer, chip, "edp", space={"filters": "free", "only": only}, budget=samples)
+    baselines.load("annealing").search(problem, samples, 0)
+    if problem.best_action is None:
+        return None
+    mapping = problem.space.decode(problem.best_action[None])[0]
+    return problem.cost_model.evaluate(layer, chip, mapping)
 
 
 def area() -> None:
@@ -125,8 +127,8 @@ def _row(name: str, glb: float, theirs: float, dram: float, published: float) ->
 
 def resnet18(samples: int, chips: Iterable[str]) -> None:
     print(
-        f"least EDP of {samples:,} samples a shape of annealing, seed 0; where a PE has registers "
-        f"alone, of {10 * samples:,} random mappings"
+        f"least EDP of {samples:,} samples a shape of annealing, seed 0; filters are tiled where "
+        "PEs have capacities a tensor; PEs that have registers alone hold one output"
     )
     print(
         f"{'chip':12} {'layers':>6} {'ms':>9} {'mJ':>8} {'W':>7} {'MACs/cycle':>10} {'of peak':>7}"
@@ -137,13 +139,12 @@ def resnet18(samples: int, chips: Iterable[str]) -> None:
         shapes[shape] = shapes.get(shape, 0) + 1
     for name in chips:
         chip = PRESETS[name]
-        tiny = (
-            any(chip.levels[2].tensor_bytes) and (chip.in_elements().l1_bytes or 0) < UNIT_ELEMENTS
-        )
+        own = any(chip.levels[2].tensor_bytes)
+        tiny = own and (chip.in_elements().l1_bytes or 0) < UNIT_ELEMENTS
         found = {
-            shape: unit_tiles(shape, chip, 10 * samples)
+            shape: unit_tiles(shape, chip, samples)
             if tiny
-            else best(shape, chip, "edp", samples)
+            else best(shape, chip, "edp", samples, "free" if own else "whole")
             for shape in shapes
         }
         done = {shape: cost for shape, cost in found.items() if cost is not None}
