@@ -50,10 +50,17 @@ UNIT_ELEMENTS = 100
 
 
 def best(
-    layer: Layer, chip: Accelerator, objective: str, samples: int, filters: str = "whole"
+    layer: Layer,
+    chip: Accelerator,
+    objective: str,
+    samples: int,
+    filters: str = "whole",
+    full: bool = False,
 ) -> Cost | None:
     """The cost of the best mapping that a search finds; None where it finds none."""
-    problem = Problem(layer, chip, objective, space={"filters": filters}, budget=samples)
+    problem = Problem(
+        layer, chip, objective, space={"filters": filters, "full": full}, budget=samples
+    )
     baselines.load("annealing").search(problem, samples, 0)
     if problem.best_action is None:
         return None
@@ -102,13 +109,13 @@ def megabytes(cost: Cost, level: str, bits: int) -> float:
     return sum(of[kind] for of in cost.accesses.values() for kind in kinds) * bits / 8e6
 
 
-def eyeriss(samples: int) -> None:
+def eyeriss(samples: int, full: bool) -> None:
     chip = PRESETS["eyeriss"]
     print(f"least energy of {samples:,} samples of annealing, seed 0; MB of 4 images")
     print(f"{'layer':6} {'GLB':>8} {'JSSC':>9} {'ratio':>6} {'DRAM':>8} {'JSSC':>9} {'ratio':>6}")
     totals = Counter[str]()
     for layer, glb, dram in ALEXNET:
-        cost = best(layer, chip, "energy", samples, "free")
+        cost = best(layer, chip, "energy", samples, "free", full)
         if cost is None:
             print(f"{layer.name:6} no feasible mapping found")
             continue
@@ -167,11 +174,12 @@ def main() -> None:
     parser.add_argument("what", choices=("area", "eyeriss", "resnet18"))
     parser.add_argument("--samples", type=int, default=2000)
     parser.add_argument("--chips", nargs="+", default=list(PRESETS))
+    parser.add_argument("--full", action="store_true", help="eyeriss: the full map space")
     args = parser.parse_args()
     if args.what == "area":
         area()
     elif args.what == "eyeriss":
-        eyeriss(args.samples)
+        eyeriss(args.samples, args.full)
     else:
         resnet18(args.samples, args.chips)
 
