@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import product
+from collections.abc import Iterator
+from itertools import permutations, product
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from cost_models import INNER_FIRST, OUTER_FIRST
 from layers import DIMS
 from maestro_env import MapSpace
 
-MOST_CHOICES = 2_000_000
+AT_ONCE = 1 << 15
+"""Mappings listed at a time, about."""
 
 
 class LoopOrders:
@@ -44,23 +46,28 @@ class LoopOrders:
             axis=1,
         )
 
-    def actions(self, which: IntArray, boxes: Boxes) -> IntArray:
-        """``(n, P)`` actions of structures, each with all its different orders."""
+    def actions(self, which: IntArray, boxes: Boxes) -> Iterator[IntArray]:
+        """Actions ``(n, P)`` of structures with all their different orders, some at a time."""
         plain = self._structures.actions(which, boxes)
         masks = self.iterating(which, boxes)
-        found = []
         pairs, group = np.unique(masks, axis=0, return_inverse=True)
         for number, (outer, inner) in enumerate(pairs.tolist()):
             rows = plain[group.ravel() == number]
             first, second = self._levels[0].different(outer), self._levels[1].different(inner)
-            each = len(first) * len(second)
-            actions = np.repeat(rows, each, axis=0)
-            outer_part = np.repeat(first, len(second), axis=0)
-            inner_part = np.tile(second, (len(first), 1))
-            actions[:, self._levels[0].columns] = np.tile(outer_part, (len(rows), 1))
-            actions[:, self._levels[1].columns] = np.tile(inner_part, (len(rows), 1))
-            found.append(actions)
-        return np.concatenate(found)
+            many = max(1, AT_ONCE // (len(first) * len(second)))
+            outers = max(1, AT_ONCE // len(second))
+            for low in range(0, len(rows), many):
+                for start in range(0, len(first), outers):
+                    part = first[start : start + outers]
+                    yield self._ordered(rows[low : low + many], part, second)
+
+    def _ordered(self, rows: IntArray, first: IntArray, second: IntArray) -> IntArray:
+        """Every row with every pair of an outer and an inner order."""
+        actions = np.repeat(rows, len(first) * len(second), axis=0)
+        outer, inner = np.repeat(first, len(second), axis=0), np.tile(second, (len(first), 1))
+        actions[:, self._levels[0].columns] = np.tile(outer, (len(rows), 1))
+        actions[:, self._levels[1].columns] = np.tile(inner, (len(rows), 1))
+        return actions
 
 
 class LevelOrders:
@@ -79,10 +86,7 @@ class LevelOrders:
         self.columns = [
             i for i, p in enumerate(space.parameters) if p.level == level and p.kind in kinds
         ]
-        parts = np.array(
-            list(product(*(range(int(space.nvec[column])) for column in self.columns))),
-            dtype=np.int64,
-        )
+        parts = _choices(space.nvec[self.columns])
         actions = np.zeros((len(parts), len(space.nvec)), dtype=np.int64)
         actions[:, self.columns] = parts
         self._parts = parts
@@ -100,3 +104,15 @@ class LevelOrders:
             _, first = np.unique(keys, return_index=True)
             self._known[mask] = self._parts[np.sort(first)]
         return self._known[mask]
+
+
+def _choices(counts: IntArray) -> IntArray:
+    """``(n, columns)`` choices of all parameters of an order that may give different orders."""
+    wide = np.flatnonzero(counts > 1)
+    if len(wide) > 1 and (counts[wide] == len(wide)).all():
+        # priorities of as many ranks as there are loops: a rank each gives every order
+        ranks = np.array(list(permutations(range(len(wide)))), dtype=np.int64)
+        parts = np.zeros((len(ranks), len(counts)), dtype=np.int64)
+        parts[:, wide] = ranks
+        return parts
+    return np.array(list(product(*(range(count) for count in counts.tolist()))), dtype=np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 
 from baselines.optimal.proof import Proof, ProofProgress, ProveError, Status
 from baselines.optimal.solver import Solver, Stop
-from baselines.optimal.structure_space import MOST_TILES, StructureSpace
+from baselines.optimal.structure_space import KINDS, MOST_TILES, StructureSpace
 from baselines.optimal.tree import Tree
 from baselines.registry import load
 from cost_models import LowerBounds, Mapping, MappingBatch, lower_bounds_of
@@ -28,6 +28,9 @@ def can_prove(problem: Problem) -> str | None:
     """Why the optimum of a problem cannot be proven by bounds; None where it can."""
     name, objective = problem.cost_model.name, problem.objective.name
     instead = "use the method 'exhaustive' on a space that it can list"
+    unknown = [p.name for p in problem.space.parameters if p.kind not in KINDS]
+    if unknown:
+        return f"the bounds know nothing of {', '.join(unknown)} of the space; {instead}"
     largest = max(len(p) for p in problem.space.parameters)
     if largest > MOST_TILES:
         return f"a parameter of the space has {largest} choices, more than {MOST_TILES}; {instead}"

@@ -236,12 +236,13 @@ class Solver:
         sets = sets.take(np.argsort(sets.bounds, kind="stable"))
         size = 4
         while len(sets):
-            if time.perf_counter() >= self.deadline:
-                self._push(sets)
-                return
             part, sets = sets.take(slice(0, size)), sets.take(slice(size, None))
             size = min(2 * size, STRUCTURES)
-            self.look(self._orders.actions(part.which, part.boxes))
+            for actions in self._orders.actions(part.which, part.boxes):
+                if time.perf_counter() >= self.deadline:
+                    self._push(Sets.joined([part, sets]))
+                    return
+                self.look(actions)
             with self._lock:
                 self.counts.structures += len(part)
                 if self.tree is not None:

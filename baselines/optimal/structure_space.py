@@ -16,6 +16,8 @@ from maestro_env import MapSpace, Parameter
 
 Boxes = NDArray[np.int16]
 """``(B, 4, D)`` positions of tiles; see :mod:`cost_models.lower_bounds`."""
+KINDS = ("priority", "order", "parallel", "tile", "cluster_size", "num_pes")
+"""Kinds of parameters that structures and loop orders are made of."""
 MOST_TILES = np.iinfo(np.int16).max
 
 
