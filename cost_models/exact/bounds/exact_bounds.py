@@ -50,7 +50,7 @@ class ExactBounds:
         self._areas, per_element = np.zeros(len(structures)), (0.0, 0.0)
         if "area_um2" in figures:
             self._areas, per_element = _areas(setting, structures.num_pes)
-        self._problem = bound_problem(
+        self.problem = bound_problem(
             model, layer, accelerator, figures, limits, structures, per_element
         )
         self.threads = default_threads() if threads is None else threads
@@ -63,7 +63,7 @@ class ExactBounds:
         allocations = self._units, self._spread, self._pes, self._areas
 
         def work(low: int, high: int) -> None:
-            bound_boxes(self._problem, *allocations, which, boxes, out, low, high)
+            bound_boxes(self.problem, *allocations, which, boxes, out, low, high)
 
         run_rows(work, len(which), self.threads)
         return out
