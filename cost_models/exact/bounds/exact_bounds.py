@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
 from cost_models.exact.bounds.bound_problem import BOUNDED, D, bound_problem
+from cost_models.exact.bounds.price_tables import PriceTables
 from cost_models.exact.figures import area as area_of
 from cost_models.exact.layout import COUNT_NAMES
 from cost_models.lower_bounds import FloatArray, IntArray, Structures
@@ -50,9 +51,10 @@ class ExactBounds:
         self._areas, per_element = np.zeros(len(structures)), (0.0, 0.0)
         if "area_um2" in figures:
             self._areas, per_element = _areas(setting, structures.num_pes)
-        self.problem = bound_problem(
-            model, layer, accelerator, figures, limits, structures, per_element
-        )
+        problem = bound_problem(model, layer, accelerator, figures, limits, structures, per_element)
+        # arrays of one layout, so that one compiled version serves all problems
+        prices = PriceTables(*(np.ascontiguousarray(table) for table in problem.prices))
+        self.problem = problem._replace(prices=prices)
         self.threads = default_threads() if threads is None else threads
 
     def bounds(self, which: IntArray, boxes: NDArray[np.signedinteger[Any]]) -> FloatArray:
