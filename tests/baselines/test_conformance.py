@@ -33,8 +33,9 @@ SETTINGS = {
         "seeds": 1,
     },
     "ppo-matched": {"compared": 3000, "seeds": 1},
-    "optimal": {"budget": 60, "compared": 300, "seeds": 1},
-    "auto": {"budget": 60, "compared": 300, "seeds": 1},
+    # real problems: tests/mapper/test_proofs.py
+    "optimal": {"budget": 60, "compared": 30, "problems": lambda self: [tiny_problem()]},
+    "auto": {"budget": 60, "compared": 30, "problems": lambda self: [tiny_problem()]},
     "random": {"tiny_budget": 3_000},
     "random-walk": {"tiny_budget": 3_000},
 }
