@@ -8,7 +8,8 @@ import pytest
 import baselines
 from baselines import ProveError, StructureSpace, Tree, can_prove, prove
 from baselines.optimal import proving, solver
-from cost_models import MappingBatch
+from cost_models import Accelerator, MappingBatch
+from layers import Layer
 from maestro_env import Problem
 from tests.baselines.proofs import brute_force, narrowed, random_problem, worst_bound
 
@@ -38,6 +39,16 @@ def test_no_mapping_is_below_a_bound():
         assert worst <= 1 + 1e-9, seed
         tried += count
     assert tried > 2000
+
+
+def test_bounds_hold_where_writes_decide():
+    """Outputs are six times as many as filters: what loads lose by rounding is no loss of writes."""
+    layer = Layer("writes", "CONV", K=6, C=1, Y=4, X=1, R=1, S=1, stride=(3, 1), N=2)
+    chip = Accelerator(6, None, 1664, None, 2, 4)
+    problem = Problem(layer, chip, "latency", "exact", {"tiles": "any", "parallel": "CYX"})
+    worst, count = worst_bound(problem, np.random.default_rng(0), 2000)
+    assert worst <= 1 + 1e-9
+    assert count > 1000
 
 
 def test_equal_to_exhaustive():

@@ -91,18 +91,19 @@ def fill_clock(
 
 
 @inner_function
-def dram_cycles(facts: Floats, dram: Floats, stays: int, clock: Floats) -> float:
+def dram_cycles(facts: Floats, dram: Floats, stays: int, rounded: float, clock: Floats) -> float:
     """Cycles after the first fills, as far as DRAM's boundary decides.
 
     Args:
         facts: Numbers of the problem.
         dram: Least traffic of DRAM.
         stays: The tensor that stays in L2.
+        rounded: Cycles that loads lose because each step rounds its own up.
         clock: The clock of the box.
     """
     loads = dram[stays, IN] + dram[stays, FILTER] + dram[stays, OUT] - facts[SIZE + OUT]
     return max(
-        clock[FIRST_STEP] + (loads - clock[LOADED]) / facts[BANDWIDTH + DRAM_IN],
+        clock[FIRST_STEP] + (loads - clock[LOADED]) / facts[BANDWIDTH + DRAM_IN] + rounded,
         dram[stays, OUT] / facts[BANDWIDTH + DRAM_OUT],
     )
 

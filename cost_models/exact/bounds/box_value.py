@@ -162,8 +162,8 @@ def fill_outer(
             stays == NOTHING and not any_loop
         ):
             any_loop = True
-            outer[stays, 0] = dram_cycles(facts, dram, stays, clock)
-            outer[stays, 0] += rounding(facts, flags, stays, work)
+            rounded = rounding(facts, flags, stays, work)
+            outer[stays, 0] = dram_cycles(facts, dram, stays, rounded, clock)
             if stays != NOTHING:
                 phases = outer_phases(facts, flags, stays, dram, clock, work, rows, traffic)
                 outer[stays, 0] = max(outer[stays, 0], phases)
