@@ -42,7 +42,7 @@ def test_no_mapping_is_below_a_bound():
 
 
 def test_bounds_hold_where_writes_decide():
-    """Outputs are six times as many as filters: what loads lose by rounding is no loss of writes."""
+    """What loads lose by rounding is no loss of writes."""
     layer = Layer("writes", "CONV", K=6, C=1, Y=4, X=1, R=1, S=1, stride=(3, 1), N=2)
     chip = Accelerator(6, None, 1664, None, 2, 4)
     problem = Problem(layer, chip, "latency", "exact", {"tiles": "any", "parallel": "CYX"})
