@@ -57,6 +57,8 @@ def _beyond_a_bound(problem: Problem) -> str | None:
 
 
 def _no_room(problem: Problem) -> str | None:
+    if problem.space.full:  # what a mapping lets pass a level needs no room there
+        return None
     if problem.space.full:  # a tensor that passes a level needs no room there
         return None
     looked = problem.look(smallest_tiles(problem.space))

@@ -64,3 +64,10 @@ def test_the_advice_holds() -> None:
     assert free.why_empty() is None
     assert Problem("alexnet.0", replace(EDGE, l1_bytes=486)).why_empty() is None
     assert Problem("alexnet.0", replace(EDGE, l1_bytes=485)).why_empty() is not None
+
+
+def test_a_tensor_that_may_pass_a_level_needs_no_room_there() -> None:
+    """Filters of 121 B may pass L1: inputs and outputs alone need 244 B."""
+    chip = replace(EDGE, l1_bytes=256)
+    assert Problem("alexnet.0", chip, space={"full": True}).why_empty() is None
+    assert Problem("alexnet.0", chip).why_empty() is not None
