@@ -29,9 +29,7 @@ COMMANDS = {
 """Every command, in the order of ``mapper --help``."""
 
 SUMMARIES = {
-    "search": (
-        "Search a mapping of a layer and print its loop nest, costs and distance to the bound."
-    ),
+    "search": ("Find the best mapping of a layer, and prove that none is better."),
     "cluster": "Explore, correlate the best samples' parameters, and cluster them into agents.",
     "evaluate": "Print the cost of a mapping, or why it has none (exit code 1).",
     "layers": "List the networks of the zoo, or the layers of one.",
@@ -45,10 +43,11 @@ SUMMARIES = {
     "report": (
         "Write one HTML page that needs no other file: tables, plots, best mappings, commands."
     ),
-    "validate": "Evaluate every stored best mapping again; exit code 1 if one does not hold.",
+    "validate": (
+        "Evaluate every stored best mapping again, or check a proof; exit code 1: it does not hold."
+    ),
     "explain": (
-        "Show what each parameter of the best mapping was after so many samples, and "
-        "when it settled."
+        "Show how the parameters of a run's best mapping settled, or why agents propose a mapping."
     ),
     "pretrain": "Train mapping policies over random layers, chips and objectives.",
     "runs": "List, show and remove the runs of a store.",
