@@ -13,17 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import compiled, inner_function
+from mapper.pretrained.state import State
 from mapper.pretrained.tables import PROBLEM_FEATURES, D, ProblemTables
+from mapper.pretrained.tile_sizes import clusters_of, log, steps_of
 from mapper.pretrained.turns import INNER, OUTER
-from mapper.pretrained.view import (
-    STATE_FEATURES,
-    State,
-    l2_box,
-    log,
-    see_state,
-    tensor_elements,
-    up,
-)
+from mapper.pretrained.view import STATE_FEATURES, see_state
 
 PER_LEVEL: Final = D + 7
 JUDGE_FEATURES: Final = PROBLEM_FEATURES + STATE_FEATURES + 2 * PER_LEVEL + 1
@@ -51,32 +45,24 @@ def _see_whole(tables: ProblemTables, which: Any, state: State, out: Any) -> Non
     sizes = np.empty((2, 3))
     for row in range(len(which)):
         problem = which[row]
-        cluster = state.cluster[row]
-        clusters = max(tables.pes[problem] // cluster, 1)
-        outer, inner = state.spread[row]
+        clusters = clusters_of(row, problem, tables, state)
         cycles = 0.0
         for d in range(D):
-            n, wide, narrow = (
-                tables.extents[problem, d],
-                state.tiles[row, OUTER, d],
-                state.tiles[row, INNER, d],
-            )
-            steps[OUTER, d] = up(n, wide * (clusters if d == outer else 1))
-            steps[INNER, d] = up(wide, narrow * (cluster if d == inner else 1))
-            cycles += log(steps[OUTER, d] * steps[INNER, d] * narrow)
-        l2_box(box, state.tiles[row, OUTER], outer, clusters, tables.extents[problem])
-        coupling, window = tables.coupling[problem], tables.window[problem]
-        for tensor in range(3):
-            sizes[OUTER, tensor] = tensor_elements(tensor, box, coupling, window)
-            narrow_box = state.tiles[row, INNER]
-            sizes[INNER, tensor] = tensor_elements(tensor, narrow_box, coupling, window)
+            steps[OUTER, d], steps[INNER, d] = steps_of(d, row, problem, tables, state, clusters)
+            cycles += log(steps[OUTER, d] * steps[INNER, d] * state.tiles[row, INNER, d])
         seen = out[row]
         seen[:PROBLEM_FEATURES] = tables.features[problem]
         place = PROBLEM_FEATURES
-        see_state(seen[place:], row, problem, tables, state, box)
+        see_state(seen[place:], row, problem, tables, state, box, sizes)
         place += STATE_FEATURES
         for level in range(2):
-            _see_level(seen[place:], state.orders[row, level], steps[level], sizes[level], coupling)
+            _see_level(
+                seen[place:],
+                state.orders[row, level],
+                steps[level],
+                sizes[level],
+                tables.coupling[problem],
+            )
             place += PER_LEVEL
         seen[place] = cycles
 

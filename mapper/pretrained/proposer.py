@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from cost_models import MappingBatch
 from mapper.pretrained.judge_view import look_at_whole
 from mapper.pretrained.network import Weights, judged, scores
+from mapper.pretrained.state import State, arrange, begin, take
 from mapper.pretrained.tables import D, ProblemTables
 from mapper.pretrained.turns import Turn, all_turns
-from mapper.pretrained.view import STATE_FEATURES, State, View, arrange, begin, look, take
+from mapper.pretrained.view import STATE_FEATURES, View, look
 
 Int64Array = NDArray[np.int64]
 TINY = np.float32(1e-30)

@@ -13,16 +13,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import compiled, inner_function
+from mapper.pretrained.state import State
 from mapper.pretrained.tables import PROBLEM_FEATURES, D, ProblemTables, R, S, X, Y
+from mapper.pretrained.tile_sizes import (
+    clusters_of,
+    fill_of,
+    held_elements,
+    l2_box,
+    log,
+    steps_of,
+    up,
+    utilisation,
+)
 from mapper.pretrained.turns import (
     CLUSTER_SIZE,
     INNER,
-    INNER_ORDER,
     INNER_PARALLEL,
     INNER_TILE,
     OUTER,
     OUTER_ORDER,
-    OUTER_PARALLEL,
     OUTER_TILE,
 )
 
@@ -35,23 +44,6 @@ CONTEXT_FEATURES: Final = PROBLEM_FEATURES + STATE_FEATURES + TURN_FEATURES
 CHOICE_FEATURES: Final = 18
 L2: Final = 0
 L1: Final = 1
-INPUT: Final = 0
-
-
-class State(NamedTuple):
-    """The choices made so far by `B` rows; what is not chosen yet stands at its least.
-
-    Args:
-        spread: ``(B, 2)`` parallel dimensions of the outer and the inner level, -1 before.
-        cluster: ``(B,)`` PEs of a cluster, 0 before.
-        tiles: ``(B, 2, D)`` tiles of the outer and the inner level.
-        orders: ``(B, 2, D)`` loop orders, outermost first.
-    """
-
-    spread: NDArray[np.int64]
-    cluster: NDArray[np.int64]
-    tiles: NDArray[np.int64]
-    orders: NDArray[np.int64]
 
 
 class View(NamedTuple):
@@ -69,82 +61,17 @@ class View(NamedTuple):
 
 
 @inner_function
-def log(value: float) -> float:
-    """The scale of all sizes."""
-    return np.log2(max(value, 1e-9)) / 8
-
-
-@inner_function
-def up(number: int, size: int) -> int:
-    """How many parts of `size` cover `number`."""
-    return -(-number // size)
-
-
-@inner_function
-def covered(outputs: int, taps: int, stride: int, dilation: int) -> int:
-    """Input rows that `outputs` positions of a filter with `taps` rows touch.
-
-    Exact without dilation; with it, rows between the taps are counted as well.
-    """
-    if dilation == 1:
-        return outputs * min(stride, taps) + max(taps - stride, 0)
-    return min(outputs * taps, (outputs - 1) * stride + (taps - 1) * dilation + 1)
-
-
-@inner_function
-def tensor_elements(tensor: int, box: Any, coupling: Any, window: Any) -> float:
-    """Elements of a tensor that a box of the loop nest touches."""
-    size = 1.0
-    for d in range(D):
-        if coupling[tensor, d] and not (tensor == INPUT and d in (Y, X, R, S)):
-            size *= box[d]
-    if tensor == INPUT:
-        size *= covered(box[Y], box[R], window[0], window[2])
-        size *= covered(box[X], box[S], window[1], window[3])
-    return size
-
-
-@inner_function
-def fill_of(level: int, box: Any, problem: int, tables: ProblemTables) -> float:
-    """Share of a buffer that a box takes; above 1 it does not fit, 0 where nothing limits it."""
-    used = 0.0
-    worst = 0.0
-    for tensor in range(3):
-        need = tensor_elements(tensor, box, tables.coupling[problem], tables.window[problem])
-        need *= tables.bits[problem, level, tensor]
-        used += need * tables.shares[problem, level, tensor]
-        worst = max(worst, need / tables.own[problem, level, tensor])
-    return max(worst, used / tables.capacity[problem, level])
-
-
-@inner_function
-def l2_box(box: Any, tiles: Any, outer: int, clusters: int, extents: Any) -> None:
-    """The part of the nest that all clusters hold together, into `box`."""
-    for d in range(D):
-        box[d] = min(extents[d], tiles[d] * (clusters if d == outer else 1))
-
-
-@inner_function
-def utilisation(tiles: int, units: int) -> float:
-    """Share of the units at work when so many tiles are spread over them."""
-    return tiles / (up(tiles, units) * units)
-
-
-@inner_function
 def see_state(
-    out: Any, row: int, problem: int, tables: ProblemTables, state: State, box: Any
+    out: Any, row: int, problem: int, tables: ProblemTables, state: State, box: Any, sizes: Any
 ) -> None:
-    """State features of one row, into ``out (STATE_FEATURES,)``."""
-    extents = tables.extents[problem]
-    cluster = max(state.cluster[row], 1)
-    clusters = max(tables.pes[problem] // cluster, 1) if state.cluster[row] else 1
+    """State features of one row, into ``out (STATE_FEATURES,)``; `sizes` as `held_elements`."""
+    clusters = clusters_of(row, problem, tables, state)
     outer, inner = state.spread[row]
     all_outer = 0.0
     all_inner = 0.0
     for d in range(D):
-        n, wide, narrow = extents[d], state.tiles[row, OUTER, d], state.tiles[row, INNER, d]
-        outer_steps = up(n, wide * (clusters if d == outer else 1))
-        inner_steps = up(wide, narrow * (cluster if d == inner else 1))
+        wide, narrow = state.tiles[row, OUTER, d], state.tiles[row, INNER, d]
+        outer_steps, inner_steps = steps_of(d, row, problem, tables, state, clusters)
         place = d * PER_DIM
         out[place] = log(narrow)
         out[place + 1] = log(wide / narrow)
@@ -154,25 +81,17 @@ def see_state(
         out[place + 5] = d == inner
         all_outer += log(outer_steps)
         all_inner += log(inner_steps)
+    held_elements(sizes, row, problem, tables, state, box)
     place = D * PER_DIM
-    out[place] = log(cluster)
+    out[place] = log(max(state.cluster[row], 1))
     out[place + 1] = log(clusters)
     out[place + 2] = all_outer
     out[place + 3] = all_inner
-    fill = fill_of(L1, state.tiles[row, INNER], problem, tables)
-    out[place + 4] = min(fill, 2.0)
-    for tensor in range(3):
-        out[place + 6 + tensor] = log(
-            tensor_elements(
-                tensor, state.tiles[row, INNER], tables.coupling[problem], tables.window[problem]
-            )
-        )
-    l2_box(box, state.tiles[row, OUTER], outer, clusters, extents)
+    out[place + 4] = min(fill_of(L1, state.tiles[row, INNER], problem, tables), 2.0)
     out[place + 5] = min(fill_of(L2, box, problem, tables), 2.0)
     for tensor in range(3):
-        out[place + 9 + tensor] = log(
-            tensor_elements(tensor, box, tables.coupling[problem], tables.window[problem])
-        )
+        out[place + 6 + tensor] = log(sizes[INNER, tensor])
+        out[place + 9 + tensor] = log(sizes[OUTER, tensor])
 
 
 @inner_function
@@ -242,7 +161,7 @@ def see_tile(
     n = extents[d]
     outer, inner = state.spread[row]
     cluster = state.cluster[row]
-    clusters = max(tables.pes[problem] // cluster, 1)
+    clusters = clusters_of(row, problem, tables, state)
     narrow = tile if level == INNER else state.tiles[row, INNER, d]
     across = clusters if d == outer else 1
     within = cluster if d == inner else 1
@@ -285,6 +204,37 @@ def see_tile(
 
 
 @inner_function
+def see_tiles(
+    turn: int,
+    level: int,
+    d: int,
+    row: int,
+    problem: int,
+    tables: ProblemTables,
+    state: State,
+    box: Any,
+    trial: Any,
+    choices: Any,
+    legal: Any,
+) -> None:
+    """The tiles of a dimension; where nothing fits, the least that is left is legal."""
+    least = -1
+    for c in range(tables.counts[problem, turn]):
+        tile = tables.values[problem, turn, c]
+        if tile < state.tiles[row, INNER, d]:
+            continue
+        if least < 0:
+            least = c
+        legal[row, c] = see_tile(
+            choices[row, c], level, d, row, problem, tile, tables, state, box, trial
+        )
+        if not legal[row, c]:  # neither will any larger one
+            break
+    if least >= 0:
+        legal[row, least] = True
+
+
+@inner_function
 def see_loop(
     out: Any,
     level: int,
@@ -299,12 +249,8 @@ def see_loop(
 
     `sizes` has the elements of the tensors that L2 and L1 hold, ``(2, 3)``.
     """
-    cluster = state.cluster[row]
-    clusters = max(tables.pes[problem] // cluster, 1)
-    outer, inner = state.spread[row]
-    wide, narrow = state.tiles[row, OUTER, d], state.tiles[row, INNER, d]
-    outer_steps = up(tables.extents[problem, d], wide * (clusters if d == outer else 1))
-    inner_steps = up(wide, narrow * (cluster if d == inner else 1))
+    clusters = clusters_of(row, problem, tables, state)
+    outer_steps, inner_steps = steps_of(d, row, problem, tables, state, clusters)
     steps = outer_steps if level == OUTER else inner_steps
     held = sizes[level]
     total = held[0] + held[1] + held[2]
@@ -318,18 +264,17 @@ def see_loop(
     out[7] = log(moved + 1)
     out[8] = log(total - moved + 1)
     out[9] = log(steps)
-    out[10] = d == (outer if level == OUTER else inner)
+    out[10] = d == state.spread[row, level]
     out[11] = log(outer_steps)
     out[12] = log(inner_steps)
     out[13] = d in (Y, X)
-    out[14] = log(wide if level == OUTER else narrow)
+    out[14] = log(state.tiles[row, level, d])
     if level == INNER:
         # which outer loop is innermost among those that iterate decides what stays in between
         last = -1
         for place in range(D):
             e = state.orders[row, OUTER, place]
-            across = clusters if e == outer else 1
-            if up(tables.extents[problem, e], state.tiles[row, OUTER, e] * across) > 1:
+            if steps_of(e, row, problem, tables, state, clusters)[OUTER] > 1:
                 last = e
         out[15] = last == d
         for tensor in range(2):
@@ -368,13 +313,18 @@ def see(
     for row in range(len(which)):
         problem = which[row]
         context[row, :PROBLEM_FEATURES] = tables.features[problem]
-        see_state(seen, row, problem, tables, state, box)
+        see_state(seen, row, problem, tables, state, box, sizes)
         context[row, PROBLEM_FEATURES : PROBLEM_FEATURES + STATE_FEATURES] = seen * sees
         own = context[row, PROBLEM_FEATURES + STATE_FEATURES :]
         own[:] = 0.0
         count = tables.counts[problem, turn]
         if turn >= OUTER_ORDER:
-            _see_order(turn, row, problem, count, tables, state, sizes, box, choices, legal)
+            level = OUTER if turn == OUTER_ORDER else INNER
+            for c in range(count):
+                d = tables.values[problem, turn, c]
+                legal[row, c] = see_loop(
+                    choices[row, c], level, d, row, problem, tables, state, sizes
+                )
             continue
         if turn >= INNER_TILE:
             level = OUTER if turn >= OUTER_TILE else INNER
@@ -382,22 +332,7 @@ def see(
             own[d] = 1.0
             own[D] = d == state.spread[row, OUTER]
             own[D + 1] = d == state.spread[row, INNER]
-            fits = False
-            for c in range(count):
-                tile = tables.values[problem, turn, c]
-                if tile < state.tiles[row, INNER, d]:
-                    continue
-                legal[row, c] = see_tile(
-                    choices[row, c], level, d, row, problem, tile, tables, state, box, trial
-                )
-                if not legal[row, c]:  # neither will any larger one
-                    break
-                fits = True
-            if not fits:  # nothing fits: the least that is left
-                for c in range(count):
-                    if tables.values[problem, turn, c] >= state.tiles[row, INNER, d]:
-                        legal[row, c] = True
-                        break
+            see_tiles(turn, level, d, row, problem, tables, state, box, trial, choices, legal)
             continue
         for c in range(count):
             value = tables.values[problem, turn, c]
@@ -406,108 +341,6 @@ def see(
                 see_cluster(choices[row, c], row, problem, value, tables, state)
             else:
                 see_parallel(choices[row, c], turn, row, problem, value, tables, state)
-
-
-@inner_function
-def _see_order(
-    turn: int,
-    row: int,
-    problem: int,
-    count: int,
-    tables: ProblemTables,
-    state: State,
-    sizes: Any,
-    box: Any,
-    choices: Any,
-    legal: Any,
-) -> None:
-    level = OUTER if turn == OUTER_ORDER else INNER
-    clusters = max(tables.pes[problem] // state.cluster[row], 1)
-    extents = tables.extents[problem]
-    l2_box(box, state.tiles[row, OUTER], state.spread[row, OUTER], clusters, extents)
-    coupling, window = tables.coupling[problem], tables.window[problem]
-    for tensor in range(3):
-        sizes[OUTER, tensor] = tensor_elements(tensor, box, coupling, window)
-        narrow = state.tiles[row, INNER]
-        sizes[INNER, tensor] = tensor_elements(tensor, narrow, coupling, window)
-    for c in range(count):
-        d = tables.values[problem, turn, c]
-        legal[row, c] = see_loop(choices[row, c], level, d, row, problem, tables, state, sizes)
-
-
-@compiled
-def begin(tables: ProblemTables, which: Any) -> State:
-    """No choice made yet: every tile at its least, every order as it comes."""
-    size = len(which)
-    spread = np.full((size, 2), -1, np.int64)
-    cluster = np.zeros(size, np.int64)
-    tiles = np.ones((size, 2, D), np.int64)
-    orders = np.empty((size, 2, D), np.int64)
-    for row in range(size):
-        for d in range(D):
-            orders[row, :, d] = d
-            least = tables.values[which[row], INNER_TILE + d, 0]
-            tiles[row, INNER, d] = least
-            tiles[row, OUTER, d] = max(least, tables.values[which[row], OUTER_TILE + d, 0])
-    return State(spread, cluster, tiles, orders)
-
-
-@compiled
-def take(turn: int, tables: ProblemTables, which: Any, picks: Any, state: State) -> None:
-    """Carry out a decision that is no order.
-
-    Args:
-        turn: The decision.
-        tables: The problems.
-        which: ``(B,)`` problem of each row.
-        picks: ``(B,)`` the choice of each row.
-        state: Changed in place.
-    """
-    for row in range(len(which)):
-        value = tables.values[which[row], turn, picks[row]]
-        if turn == OUTER_PARALLEL:
-            state.spread[row, OUTER] = value
-        elif turn == INNER_PARALLEL:
-            state.spread[row, INNER] = value
-        elif turn == CLUSTER_SIZE:
-            state.cluster[row] = value
-        elif turn < OUTER_TILE:
-            d = turn - INNER_TILE
-            state.tiles[row, INNER, d] = value
-            state.tiles[row, OUTER, d] = max(state.tiles[row, OUTER, d], value)
-        else:
-            state.tiles[row, OUTER, turn - OUTER_TILE] = value
-
-
-@compiled
-def arrange(
-    turn: int, tables: ProblemTables, which: Any, ranks: Any, legal: Any, state: State
-) -> None:
-    """Carry out an order: loops that iterate by rank, the others innermost as they come.
-
-    Args:
-        turn: `OUTER_ORDER` or `INNER_ORDER`.
-        tables: The problems.
-        which: ``(B,)`` problem of each row.
-        ranks: ``(B, C)`` choices in their order, the outermost first; those that iterate lead.
-        legal: ``(B, C)`` loops that iterate.
-        state: Changed in place.
-    """
-    level = OUTER if turn == OUTER_ORDER else INNER
-    for row in range(len(which)):
-        problem = which[row]
-        placed = 0
-        for c in ranks[row]:
-            if legal[row, c]:
-                state.orders[row, level, placed] = tables.values[problem, turn, c]
-                placed += 1
-        for d in range(D):
-            known = False
-            for place in range(placed):
-                known |= state.orders[row, level, place] == d
-            if not known:
-                state.orders[row, level, placed] = d
-                placed += 1
 
 
 def look(
@@ -524,17 +357,3 @@ def look(
     legal = np.zeros((len(which), width), np.bool_)
     see(turn, tables, which, state, sees, context, choices, legal)
     return View(context, choices, legal)
-
-
-__all__ = [
-    "CHOICE_FEATURES",
-    "CONTEXT_FEATURES",
-    "INNER_ORDER",
-    "STATE_FEATURES",
-    "State",
-    "View",
-    "arrange",
-    "begin",
-    "look",
-    "take",
-]

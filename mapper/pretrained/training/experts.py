@@ -11,9 +11,9 @@ import baselines
 from cost_models import CostModel, MappingBatch
 from maestro_env import Problem
 from mapper.pretrained.proposer import Proposer
+from mapper.pretrained.state import State
 from mapper.pretrained.tables import ProblemTables
 from mapper.pretrained.training.sampling import Batch
-from mapper.pretrained.view import State
 
 EXPERT_BLOCK = 50
 """Problems searched at a time."""
