@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,11 +104,7 @@ class Proposer:
         rows = np.asarray(which, np.int64)
         state = begin(tables, rows)
         decisions = []
-        for turn in self.turns:
-            if not turn.is_order and tables.counts[rows, turn.index].max() == 1:
-                take(turn.index, tables, rows, np.zeros(len(rows), np.int64), state)
-                continue
-            view = look(turn.index, tables, rows, state, self.sees[turn.index])
+        for turn, view in self._open_turns(tables, rows, state):
             found = scores(self.weights, turn.kind, view.context, view.choices, view.legal)
             # Gumbel's noise makes the ranking a draw: of one choice by softmax, of an order by
             # Plackett and Luce's model (Yellott, 1977)
@@ -151,6 +147,19 @@ class Proposer:
         order = np.argsort(expected.reshape(problems, drawn), axis=1, kind="stable")
         return proposals, order + drawn * np.arange(problems)[:, None]
 
+    def _open_turns(
+        self, tables: ProblemTables, rows: Int64Array, state: State
+    ) -> Iterator[tuple[Turn, View]]:
+        """The turns in which there is something to choose, and what is seen then.
+
+        Whoever asks for the next turn has carried out this one.
+        """
+        for turn in self.turns:
+            if not turn.is_order and tables.counts[rows, turn.index].max() == 1:
+                take(turn.index, tables, rows, np.zeros(len(rows), np.int64), state)
+                continue
+            yield turn, look(turn.index, tables, rows, state, self.sees[turn.index])
+
     @staticmethod
     def _carry_out(
         turn: Turn,
@@ -179,11 +188,7 @@ class Proposer:
         """
         state = begin(tables, which)
         decisions = []
-        for turn in self.turns:
-            if not turn.is_order and tables.counts[which, turn.index].max() == 1:
-                take(turn.index, tables, which, np.zeros(len(which), np.int64), state)
-                continue
-            view = look(turn.index, tables, which, state, self.sees[turn.index])
+        for turn, view in self._open_turns(tables, which, state):
             picks = _ranks(turn, tables, which, given, view)
             self._carry_out(turn, tables, which, view, picks, state)
             known = np.take_along_axis(view.legal, picks[:, :1], axis=1)
