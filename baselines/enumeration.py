@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from baselines.level_orders import LevelOrders
 from common import BoolArray, Int8Array, Int32Array, IntArray, compiled
 from cost_models import MappingBatch
 from layers import DIMS
@@ -33,7 +34,7 @@ class Enumeration:
         self._axes = self._build_axes()
         self.structures = math.prod(len(choices) for _, choices in self._axes)
         self._extents = np.array(space.layer.extents, dtype=np.int64)
-        self._orders = [_OrderClasses(space, level) for level in (0, 1)]
+        self._orders = [LevelOrders(space, level, ties=True) for level in (0, 1)]
 
     def _build_axes(self) -> list[tuple[list[int], IntArray]]:
         """Columns that are chosen together, and their ``(n, columns)`` choices."""
@@ -132,32 +133,6 @@ class Enumeration:
                     ordered[:, self._orders[1].columns] = b
                     found.append(ordered)
         return np.concatenate(found) if found else actions[:0]
-
-
-class _OrderClasses:
-    """The loop orders that a level offers."""
-
-    def __init__(self, space: MapSpace, level: int) -> None:
-        kinds = ("priority", "order")
-        self.columns = [
-            i for i, p in enumerate(space.parameters) if p.level == level and p.kind in kinds
-        ]
-        choices = [range(int(space.nvec[column])) for column in self.columns]
-        parts = np.array(list(product(*choices)), dtype=np.int64)
-        actions = np.zeros((len(parts), len(space.nvec)), dtype=np.int64)
-        actions[:, self.columns] = parts
-        self._parts = parts
-        self._orders = space.decode(actions).orders[:, level]
-        self._cache: dict[int, IntArray] = {}
-
-    def different(self, mask: int) -> IntArray:
-        """``(n, columns)`` choices that differ in the order of the loops in a bit mask."""
-        if mask not in self._cache:
-            seen: dict[tuple[int, ...], int] = {}
-            for row, order in enumerate(self._orders.tolist()):
-                seen.setdefault(tuple(d for d in order if mask >> d & 1), row)
-            self._cache[mask] = self._parts[list(seen.values())]
-        return self._cache[mask]
 
 
 def _not_clamped(outer: int, inner: tuple[int, ...]) -> list[int]:
