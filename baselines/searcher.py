@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from baselines.checks import check_types
-from common import IntArray, suggest
+from common import IntArray, html_table, suggest
 from cost_models import Cost, Mapping
 from maestro_env import BudgetExhausted, Problem
 
@@ -89,6 +89,19 @@ class SearchResult:
         if self.bound is None or not self.bound > 0 or not math.isfinite(self.best_value):
             return None
         return self.best_value / self.bound - 1.0
+
+    def _repr_html_(self) -> str:
+        known = "not known" if self.gap is None else f"{self.gap:.2%}"
+        rows = [
+            ("best value", f"{self.best_value:.6g}"),
+            ("bound", "not known" if self.bound is None else f"{self.bound:.6g}"),
+            ("gap to the optimum", "0 (proven optimal)" if self.gap == 0 else known),
+            ("samples", f"{self.samples:,}"),
+        ]
+        parts = [html_table((), rows)]
+        for part in (self.cost, self.mapping):
+            parts += [] if part is None else [part._repr_html_()]
+        return "".join(parts)
 
     @classmethod
     def of(

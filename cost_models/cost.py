@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import FloatArray
+from common import FloatArray, engineering, html_table
 from cost_models.buffers import TENSORS
 from cost_models.infeasible import Infeasible, ReasonCode
 
@@ -32,6 +32,18 @@ FIGURES = (
     "arithmetic_intensity",
 )
 """Scalar figures that every cost model gives, as `Cost` and `CostBatch` name them."""
+_IN_HTML = (
+    ("latency_cycles", "latency", "cycles"),
+    ("energy_nj", "energy", "nJ"),
+    ("power_mw", "power", "mW"),
+    ("area_um2", "area", "um^2"),
+    ("macs", "MACs", ""),
+    ("utilized_pes", "PEs at work", ""),
+    ("l1_bytes", "L1 of a PE", "B"),
+    ("l2_bytes", "L2", "B"),
+    ("arithmetic_intensity", "MACs an element moved", ""),
+)
+"""Figures of a cost in a notebook: field, title, unit."""
 _SHOWN = ("latency_cycles", "energy_nj", "power_mw", "area_um2", "macs", "utilized_pes")
 
 
@@ -91,6 +103,12 @@ class Cost:
         if self.infeasible is not None:
             return f"Cost(infeasible: {self.infeasible.message})"
         return f"Cost({', '.join(f'{name}={getattr(self, name):.10g}' for name in _SHOWN)})"
+
+    def _repr_html_(self) -> str:
+        if self.infeasible is not None:
+            return html_table((), [("infeasible", self.infeasible.message)])
+        rows = [(title, engineering(getattr(self, name), unit)) for name, title, unit in _IN_HTML]
+        return html_table((), rows)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from common import engineering, html_table
 from cost_models.accelerator import Accelerator
 from cost_models.causes import Cause, causes_of
 from cost_models.cost import Cost
@@ -76,6 +77,25 @@ class Comparison:
             for place, cause in enumerate(self.causes, 1)
         ]
         return lines or ["MAESTRO agrees on this mapping."]
+
+    def _repr_html_(self) -> str:
+        return html_table(
+            ("", *self.costs),
+            [
+                ("latency", *_each(self.costs, "latency_cycles", "cycles")),
+                ("energy", *_each(self.costs, "energy_nj", "nJ")),
+                ("MACs", *_each(self.costs, "macs", "")),
+                ("L1 of a PE", *_each(self.costs, "l1_bytes", "B")),
+                ("L2", *_each(self.costs, "l2_bytes", "B")),
+            ],
+            "\n".join(self.lines()),
+        )
+
+
+def _each(costs: Mapping[str, Cost], figure: str, unit: str) -> Iterator[str]:
+    """A figure of every cost as text."""
+    for cost in costs.values():
+        yield engineering(getattr(cost, figure), unit) if cost.feasible else "infeasible"
 
 
 def compare(

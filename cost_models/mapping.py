@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from common import html_table
 from cost_models.dataflow import Dataflow
 from cost_models.infeasible import MappingError
 from cost_models.level_names import BUFFERS
@@ -188,6 +189,19 @@ class Mapping:
                     f"mapping.{field}: got {value!r}, but MAESTRO's directives have no word for it"
                 )
         return lowered(self.orders, self.parallel, self.tiles, self.cluster_size, layer)
+
+    def _repr_html_(self) -> str:
+        said = self.to_dict()
+        pes = "all" if self.num_pes is None else str(self.num_pes)
+        rows = []
+        for level, name in enumerate(("clusters (from L2)", "PEs of a cluster (L1)")):
+            spread = [self.parallel[level], self.parallel2[level]]
+            tiles = " ".join(f"{dim}={tile}" for dim, tile in said["tiles"][level].items())
+            skipped = ", ".join(sorted(self.bypass[level])) or "none"
+            parallel = " and ".join(dim for dim in spread if dim)
+            rows.append((name, said["orders"][level], parallel, tiles, skipped))
+        header = ("level", "loop order", "parallel", "tiles", "not kept")
+        return html_table(header, rows, f"{self.cluster_size} PEs a cluster, PEs used: {pes}")
 
     def to_dict(self) -> dict[str, Any]:
         """The mapping as plain lists, dicts and integers; what repeats the nest is left out."""

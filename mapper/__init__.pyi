@@ -11,6 +11,8 @@ from .evolution import Evolution as Evolution
 from .evolution import explain as explain
 from .found import Found as Found
 from .marl.config import MarlConfig as MarlConfig
+from .methods import chosen_method as chosen_method
+from .methods import default_budget as default_budget
 from .network_runs import Shape as Shape
 from .network_runs import plan_network as plan_network
 from .problem_spec import ProblemSpec as ProblemSpec

@@ -1,13 +1,25 @@
-"""Which searcher a search runs."""
+"""Which searcher a search runs, and for how many samples, where nothing is said."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import baselines
+
+if TYPE_CHECKING:
+    from baselines import Searcher
+    from maestro_env import Problem
 
 DEFAULT, FALLBACK = "auto", "ga"
 """The default method, and what runs where this package's searchers are not registered."""
 WITH_AGENTS = "marl"
 """The method that is meant where its own options are given and no method."""
+BUDGET = 20_000
+"""Samples of a search where nothing is said."""
+FIRST_VALUE = 3_001
+"""The same of one that proves: its first value, and the proven mapping."""
+TIMED = 1_000_000
+"""The same of one that ends by time."""
 
 
 def chosen_method(method: str | None, has_agents: bool = False) -> str:
@@ -22,3 +34,15 @@ def chosen_method(method: str | None, has_agents: bool = False) -> str:
     if has_agents:
         return WITH_AGENTS
     return DEFAULT if DEFAULT in baselines.names() else FALLBACK
+
+
+def default_budget(searcher: Searcher, problem: Problem) -> int:
+    """Samples that a search may spend where nothing is said.
+
+    Args:
+        searcher: What searches.
+        problem: What is searched.
+    """
+    if not isinstance(searcher, baselines.Optimal):
+        return BUDGET
+    return FIRST_VALUE if baselines.can_prove(problem) is None else TIMED

@@ -21,6 +21,7 @@ PACKAGES = (
     "maestro_env",
     "baselines",
     "mapper",
+    "marl_mapper",
     "mpe_marl",
 )
 PARALLEL = {

@@ -11,13 +11,6 @@ from mapper.commands.options import OptionError
 if TYPE_CHECKING:
     from mapper.problem_spec import ProblemSpec
 
-BUDGET = 20_000
-"""Samples of a search where nothing is said."""
-FIRST_VALUE = 3_001
-"""The same of one that proves: its first value, and the proven mapping."""
-TIMED = 1_000_000
-"""The same of one that ends by time."""
-
 
 @dataclass(frozen=True)
 class After:
@@ -89,6 +82,7 @@ def budget_and_options(
             and the model has no bounds.
     """
     import baselines
+    from mapper.methods import BUDGET, FIRST_VALUE, TIMED
 
     searcher = baselines.load(method)
     if not isinstance(searcher, baselines.Optimal):

@@ -1,0 +1,147 @@
+"""One call for a mapping: of a layer, of a model, or of many layers on many chips."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, overload
+
+import baselines
+import layers
+from cost_models import Accelerator, CostModel
+from layers import Imported, Layer
+from maestro_env import Problem
+from mapper import chosen_method, default_budget
+from marl_mapper.mapped import Mapped, MappedModel
+
+Model = str | Imported | Iterable[Layer]
+"""A network of the zoo, a file of layers, an imported model, or layers."""
+Chip = Accelerator | str
+"""An accelerator, one of the library by name, or a YAML file."""
+
+
+class LibraryError(ValueError):
+    """What is to be mapped is neither a layer nor a model."""
+
+
+@overload
+def map(layer_or_model: Layer, chip: Chip = ..., objective: str = ..., **how: Any) -> Mapped: ...
+@overload
+def map(
+    layer_or_model: str, chip: Chip = ..., objective: str = ..., **how: Any
+) -> Mapped | MappedModel: ...
+@overload
+def map(
+    layer_or_model: Imported | Iterable[Layer], chip: Chip = ..., objective: str = ..., **how: Any
+) -> MappedModel: ...
+def map(
+    layer_or_model: Layer | Model, chip: Chip = "edge", objective: str = "edp", **how: Any
+) -> Mapped | MappedModel:
+    """Find the best mapping of a layer, or of every layer of a model, and prove how good it is.
+
+    Args:
+        layer_or_model: A layer, or the name of one (``"mobilenetv2.2"``,
+            ``"gemm:M=128,N=768,K=768"``); a network of the zoo (``"resnet50"``), a file of layers,
+            an imported model, or layers.
+        chip: An accelerator, one of the library (``mapper accelerators``) or a YAML file.
+        objective: Such as ``"latency"``, ``"energy"``, ``"edp"``.
+        how: ``method`` (default ``"auto"``: a proof, where the cost model has bounds),
+            ``budget`` (samples), ``seed``, ``cost_model``, ``space``, ``limits``: see
+            :class:`maestro_env.Problem`; ``searcher``: options of the method as a dict.
+
+    Returns:
+        :class:`Mapped` with ``mapping``, ``cost``, ``bound`` and ``gap``; of a model
+        :class:`MappedModel`, which maps each distinct shape once.
+
+    Raises:
+        ValueError: An error of the layer, chip, objective, cost model, space, method or option.
+    """
+    if isinstance(layer_or_model, Layer) or _names_a_layer(layer_or_model):
+        return _mapped(_layer(layer_or_model), chip, objective, **how)
+    name, found = _layers_of(layer_or_model)
+    pairs = layers.distinct(found)
+    shapes = tuple(_mapped(layer, chip, objective, **how) for layer, _ in pairs)
+    return MappedModel(name, shapes, tuple(count for _, count in pairs))
+
+
+def map_many(
+    layers: Iterable[Layer | str],
+    chips: Iterable[Chip] = ("edge",),
+    objective: str = "edp",
+    **how: Any,
+) -> list[Mapped]:
+    """Map every layer on every chip.
+
+    Args:
+        layers: Layers, or names as :func:`map` takes them.
+        chips: Accelerators, likewise.
+        objective: What is minimised.
+        how: Options of :func:`map`.
+
+    Returns:
+        One :class:`Mapped` a pair, the chips of the first layer first.
+
+    Raises:
+        LibraryError: A text is given where several are expected.
+        ValueError: As :func:`map`.
+    """
+    for name, given in (("layers", layers), ("chips", chips)):
+        if isinstance(given, str):
+            raise LibraryError(f"{name}: got the text {given!r}, expected a list: [{given!r}]")
+    listed, on = [_layer(layer) for layer in layers], list(chips)
+    return [_mapped(layer, chip, objective, **how) for layer in listed for chip in on]
+
+
+def _mapped(
+    layer: Layer,
+    chip: Chip,
+    objective: str,
+    *,
+    method: str | None = None,
+    budget: int | None = None,
+    seed: int = 0,
+    cost_model: CostModel | str = "exact",
+    space: Mapping[str, Any] | None = None,
+    limits: Mapping[str, float] | None = None,
+    searcher: Mapping[str, Any] | None = None,
+) -> Mapped:
+    problem = Problem(layer, chip, objective, cost_model, space, limits)
+    chosen = baselines.load(chosen_method(method), **(searcher or {}))
+    samples = default_budget(chosen, problem) if budget is None else budget
+    result = chosen.search(problem, samples, seed)
+    return Mapped(layer, problem.accelerator, _chip_name(chip), problem.objective, result)
+
+
+def _names_a_layer(given: Any) -> bool:
+    if not isinstance(given, str):
+        return False
+    return not (layers.is_file(given) or given in layers.networks())
+
+
+def _layer(given: Any) -> Layer:
+    if isinstance(given, Layer):
+        return given
+    if isinstance(given, str):
+        return layers.parse(given)
+    raise LibraryError(f"layer: got {given!r}, expected a Layer or a name such as 'mobilenetv2.2'")
+
+
+def _layers_of(model: Any) -> tuple[str, Sequence[Layer]]:
+    """Name and layers of a model."""
+    if isinstance(model, str):
+        return model, layers.layers_of(model)
+    given = model.layers if isinstance(model, Imported) else model
+    if not isinstance(given, Iterable):
+        raise LibraryError(
+            f"got {model!r}, expected a layer, a network's name, a file, an imported model or "
+            "layers; layers.from_torch and layers.from_onnx import a model"
+        )
+    found = [_layer(layer) for layer in given]
+    if not found:
+        raise LibraryError("the model has no layers; expected at least one")
+    return f"{len(found)} layers", found
+
+
+def _chip_name(chip: Chip) -> str:
+    if isinstance(chip, str):
+        return chip
+    return chip.name or f"{chip.num_pes} PEs"
