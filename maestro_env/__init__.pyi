@@ -29,4 +29,6 @@ from .problem import ProblemError as ProblemError
 from .registration import ENVIRONMENTS as ENVIRONMENTS
 from .registration import register as register
 from .rewards import EnvError as EnvError
+from .svg_picture import LevelPicture as LevelPicture
+from .svg_picture import level_pictures as level_pictures
 from .symmetry import nest_keys as nest_keys

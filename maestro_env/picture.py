@@ -95,7 +95,7 @@ def _summary(cost: Cost) -> str:
 def _draw_view(axes: Axes, view: BufferView) -> None:
     from matplotlib.patches import Rectangle
 
-    down, across = _plane(view)
+    down, across = drawn_axes(view)
     (y0, y1), (x0, x1) = view.frame[down], view.frame[across]
     axes.add_patch(Rectangle((x0, y0), x1 - x0, y1 - y0, facecolor="#eeeeee", edgecolor="#999999"))
     for i, part in enumerate(view.parts):
@@ -121,10 +121,10 @@ def _draw_view(axes: Axes, view: BufferView) -> None:
     axes.spines[:].set_visible(False)
     axes.set_xlabel(across, size=8, labelpad=-6)
     axes.set_ylabel(down, size=8, labelpad=-8)
-    axes.set_title(_caption(view, (down, across)), size=8, loc="left")
+    axes.set_title(caption(view, (down, across)), size=8, loc="left")
 
 
-def _plane(view: BufferView) -> tuple[str, str]:
+def drawn_axes(view: BufferView) -> tuple[str, str]:
     """The two axes to draw: first those in which parts differ, then the largest."""
     axes = list(view.frame)
 
@@ -137,7 +137,8 @@ def _plane(view: BufferView) -> tuple[str, str]:
     return first, second
 
 
-def _caption(view: BufferView, plane: tuple[str, str]) -> str:
+def caption(view: BufferView, plane: tuple[str, str]) -> str:
+    """A tensor's name, its tile along the axes that are not drawn, and how many share a part."""
     first = view.parts[0]
     rest = [
         f"{axis} {first[axis][1] - first[axis][0]}/{high - low}"

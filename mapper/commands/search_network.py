@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from mapper.found import Found
     from mapper.network_runs import ShapeResult, ShapeRun
     from mapper.problem_spec import ProblemSpec
+    from mapper.search_run import SearchRun
     from runs import Experiment
 
-DEFAULT_STORE = "runs.sqlite"
+DEFAULT_STORE, PAGE = "runs.sqlite", "report.html"
 
 
 def search_network(
@@ -56,6 +57,8 @@ def search_network(
         files.write_kept()
         found = list(results(planned, opened, outcome.kept))
     _print(network, found, objective, as_json)
+    if out is not None:
+        _write_page(network, found, runs, location, out)
     if outcome.stopped:
         tell(go_on_with())
     if files.fault is not None:
@@ -106,6 +109,28 @@ class _Files:
             if (left / source).exists():
                 with atomic_write(target) as draft:
                     shutil.copyfile(left / source, draft)
+
+
+def _write_page(
+    network: str,
+    found: Sequence[ShapeResult],
+    runs: Sequence[SearchRun],
+    store: str,
+    out: Path,
+) -> None:
+    """Write the network's page, and what `mapper report` needs to write it again."""
+    from mapper.report import NETWORK, ReportError, from_store, render, write, write_network
+
+    counts = [(result.shape.layer.name, result.shape.count) for result in found]
+    write_network(out / NETWORK, network, counts)
+    keys = {run.identity().key for run in runs}
+    try:
+        page = render(from_store(store).of_network((network, dict(counts)), keys))
+        write(out / PAGE, page)
+    except ReportError as error:  # without the extra viz there is no page
+        tell(f"no page: {error}")
+        return
+    tell(f"wrote {out / PAGE}")
 
 
 def _carried(carry: str | None, search: Mapping[str, Any]) -> str:

@@ -144,7 +144,10 @@ def place_of(problem: dict[str, Any], budget: int) -> tuple[Board, ComparedCase]
     expected = _default_space()
     if "area" in problem["objective"].split("*"):
         expected["co_search"] = ["num_pes"]
-    space = {k: v for k, v in plain(problem["space"]).items() if v != expected.get(k)}
+    given = plain(problem["space"])
+    if _same_dims(given.get("parallel"), expected["parallel"]):
+        del given["parallel"]
+    space = {k: v for k, v in given.items() if v != expected.get(k)}
     options = "".join(f" {key}={_short(value)}" for key, value in sorted(space.items()))
     return board, ComparedCase(problem["objective"], problem["layer_name"] + options)
 
@@ -156,6 +159,11 @@ def _default_space() -> dict[str, Any]:
     parameters = inspect.signature(MapSpace).parameters.values()
     given = {p.name: plain(p.default) for p in parameters if p.default is not p.empty}
     return {name: {} if value is None else value for name, value in given.items()}
+
+
+def _same_dims(given: str | None, default: str) -> bool:
+    """Whether dimensions are the default ones but for those that a layer does not have."""
+    return given is not None and set(given) - set("NG") == set(default) - set("NG")
 
 
 def _short(value: Any) -> str:

@@ -1,6 +1,17 @@
 """Stored searches as one self-contained HTML page."""
 
+from mapper.report.errors import ReportError
+from mapper.report.networks import NETWORK, write_network
 from mapper.report.page import render, write
-from mapper.report.sources import ReportError, Source, from_folder, from_store
+from mapper.report.sources import Source, from_folder, from_store
 
-__all__ = ["ReportError", "Source", "from_folder", "from_store", "render", "write"]
+__all__ = [
+    "NETWORK",
+    "ReportError",
+    "Source",
+    "from_folder",
+    "from_store",
+    "render",
+    "write",
+    "write_network",
+]

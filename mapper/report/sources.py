@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from common import brief, read_json, read_yaml
 from mapper.problem_spec import ProblemSpec, layer_of
+from mapper.report.errors import ReportError as ReportError
+from mapper.report.networks import NETWORK, Counted, read_network
 from mapper.search_run import KIND
 from runs import RunStatus, Store, StoredRun
 
 MANIFEST, MAPPING = "manifest.json", "mapping.yaml"
 STORE_ENDINGS = (".sqlite", ".sqlite3", ".db")
-
-
-class ReportError(ValueError):
-    """A report that cannot be made: nothing to show, or a file that is none of ours."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +26,17 @@ class Source:
     Args:
         runs: Searches.
         stores: The stores that they came from, as ``--store`` takes them.
+        network: What the layers are together, and how many layers have the shape of the one of
+            that name; None where that is not known.
     """
 
     runs: tuple[StoredRun, ...]
     stores: tuple[str, ...] = ()
+    network: Counted | None = None
+
+    def of_network(self, network: Counted, keys: Collection[str]) -> Source:
+        """The searches with these keys only, which are those of a network."""
+        return Source(tuple(run for run in self.runs if run.key in keys), self.stores, network)
 
 
 def from_store(location: str) -> Source:
@@ -72,7 +77,7 @@ def from_folder(folder: Path) -> Source:
         raise ReportError(
             f"{folder}: holds neither a store (*.sqlite) nor a {MANIFEST} of `mapper search --out`"
         )
-    return Source(tuple(runs), tuple(stores))
+    return Source(tuple(runs), tuple(stores), read_network(folder / NETWORK))
 
 
 def _mark(run: StoredRun) -> str:

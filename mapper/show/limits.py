@@ -19,6 +19,17 @@ PARTS = {
 """Parts of the exact model's latency that run side by side, by name of its counts."""
 
 
+def latency_parts(cost: Cost) -> dict[str, int]:
+    """Cycles of the parts of a latency that run side by side; empty where a model has none."""
+    return {PARTS[name]: cycles for name, cycles in cost.counts.items() if name in PARTS}
+
+
+def slowest_part(cost: Cost) -> str | None:
+    """What limits a mapping's latency, one of `PARTS`; None where the model does not say."""
+    parts = latency_parts(cost)
+    return max(parts, key=lambda part: parts[part]) if parts else None
+
+
 def what_limits(
     cost: Cost, layer: Layer, accelerator: Accelerator, mapping: Mapping | None
 ) -> Iterator[str]:
@@ -36,9 +47,9 @@ def what_limits(
     """
     chosen = None if mapping is None else mapping.num_pes
     pes = chosen or accelerator.num_pes
-    parts = {PARTS[name]: cycles for name, cycles in cost.counts.items() if name in PARTS}
-    if parts:
-        slowest = max(parts, key=lambda part: parts[part])
+    parts = latency_parts(cost)
+    slowest = slowest_part(cost)
+    if slowest is not None:
         share = parts[slowest] / cost.latency_cycles
         others = ", ".join(f"{k} {shown(v)}" for k, v in parts.items() if k != slowest)
         yield (

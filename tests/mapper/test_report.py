@@ -4,10 +4,16 @@ import re
 import pytest
 from typer.testing import CliRunner
 
+import layers
+from common import engineering
 from mapper.cli import app
 from mapper.compare import make_plan
+from mapper.compare.entry import boards, of_stored
 from mapper.compare.run import run_plan
-from mapper.report import ReportError, from_folder, from_store, render
+from mapper.compare.summary import Summary
+from mapper.report import NETWORK, ReportError, from_folder, from_store, render, write_network
+from mapper.report.networks import read_network
+from mapper.report.page import make_section
 from runs import SilentReporter, Store
 
 pytest.importorskip("jinja2", reason="needs the extra viz")
@@ -27,8 +33,10 @@ def folder(tmp_path_factory):
 def test_the_page_stands_alone_and_has_everything(folder):
     page = render(from_store(str(folder / "runs.sqlite")))
     sources = re.findall(r'(?:src|href)="([^"]*)"', page)
-    assert all(source.startswith(("data:image/png;base64,", "#")) for source in sources)
-    assert sum(source.startswith("data:") for source in sources) == 3
+    assert all(
+        source.startswith(("data:image/svg+xml;base64,", "data:,", "#")) for source in sources
+    )
+    assert sum(source.startswith("data:image") for source in sources) == 3
     assert "<td>random</td>" in page
     assert "cost model exact, accelerator edge, 200 samples" in page
     assert "MACs of one PE" in page
@@ -61,6 +69,7 @@ def test_a_folder_of_search_results(folder, tmp_path):
     assert done.exit_code == 0, done.output
     page = render(from_folder(tmp_path))
     assert "mapper validate" not in page
+    assert "<img" not in page, "a single method is compared with none"
     assert "50 samples" in page
     assert "MACs of one PE" in page
     assert len(from_folder(folder).runs) == 4
@@ -73,8 +82,50 @@ def test_a_network_in_its_folder_counts_once(tmp_path):
     assert done.exit_code == 0, done.output
     manifests = list(tmp_path.rglob("manifest.json"))
     assert len(from_folder(tmp_path).runs) == len(manifests)
+    assert "wrote" in done.output
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<title>mlp: mappings</title>" in page
+    overviews = [view for section in sections_of(tmp_path) for view in section.overviews]
+    assert [view.count for view in overviews] == [len(layers.network("mlp"))]
     (tmp_path / "runs.sqlite").unlink()
     assert len(from_folder(tmp_path).runs) == len(manifests)
+
+
+def sections_of(folder):
+    source = from_folder(folder)
+    entries = boards([of_stored(run) for run in source.runs])
+    return [make_section(Summary(board, found), source) for board, found in entries.items()]
+
+
+def test_charts_show_what_the_costs_say(folder):
+    (section,) = sections_of(folder)
+    (view,) = section.overviews
+    (best,) = view.layers
+    assert sum(best.latency_parts.values()) == pytest.approx(best.cost.latency_cycles)
+    assert sum(best.energy_parts.values()) == pytest.approx(best.cost.energy_nj)
+    for chart in view.charts[:2]:
+        (bar,) = chart.bars
+        assert sum(width for _, width in bar.parts) == pytest.approx(100)
+    assert f"{best.utilisation:.0%}" in view.charts[2].bars[0].text
+    assert dict(view.totals)["latency"].startswith(engineering(best.cost.latency_cycles))
+    assert view.roofline.count("<circle") == 1
+
+
+def test_a_model_without_parts_has_whole_bars(tmp_path):
+    plan = make_plan([TINY], ["edp"], ["random"], budget=200, cost_model="maestro")
+    with Store.open(tmp_path / "runs.sqlite") as store:
+        run_plan(plan, store, reporter=SilentReporter())
+    (section,) = sections_of(tmp_path)
+    assert [part for part, _ in section.overviews[0].charts[0].bars[0].parts] == ["all"]
+    assert "part-all" in render(from_store(str(tmp_path / "runs.sqlite")))
+
+
+def test_a_network_file_that_is_damaged_is_named(tmp_path):
+    write_network(tmp_path / NETWORK, "net", [("a", 2)])
+    assert read_network(tmp_path / NETWORK) == ("net", {"a": 2})
+    (tmp_path / NETWORK).write_text("{}")
+    with pytest.raises(ReportError, match=r"network\.json: is no"):
+        read_network(tmp_path / NETWORK)
 
 
 def test_mistakes_are_named(tmp_path):

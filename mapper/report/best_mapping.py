@@ -1,0 +1,216 @@
+"""The best mapping of a layer, looked at again: all that the page shows of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from common import engineering
+from cost_models import Accelerator, Cost, loop_nest
+from layers import Layer
+from maestro_env import LevelPicture, level_pictures
+from mapper.compare.entry import ComparedCase, of_stored
+from mapper.compare.summary import Summary
+from mapper.problem_spec import ProblemSpec
+from mapper.show.limits import slowest_part, what_limits
+from runs import StoredRun
+
+LATENCY = {
+    "MAC": ("share_compute",),
+    "NoC": ("share_noc_in", "share_noc_out"),
+    "DRAM": ("share_dram",),
+}
+"""Parts of a latency, each a sum of shares among a cost's details."""
+ENERGY = {
+    "MAC": ("energy_mac_nj",),
+    "L1": ("energy_l1_nj",),
+    "NoC": ("energy_noc_nj",),
+    "L2": ("energy_l2_nj",),
+    "DRAM": ("energy_dram_nj",),
+    "leakage": ("energy_leakage_nj",),
+}
+"""Parts of an energy, likewise [nJ]."""
+WHOLE = "all"
+"""The only part of a figure that a model does not take apart."""
+LIMITS = {
+    "compute": "MAC",
+    "the NoC to the PEs": "NoC",
+    "the NoC from the PEs": "NoC",
+    "DRAM reads": "DRAM",
+    "DRAM writes": "DRAM",
+}
+"""Part of the machine that a slowest part of the latency belongs to."""
+FIGURES = {
+    "latency_cycles": ("latency", "cycles"),
+    "energy_nj": ("energy", "nJ"),
+    "power_mw": ("power", "mW"),
+    "area_um2": ("area", "um^2"),
+    "utilized_pes": ("PEs at work", ""),
+    "l1_bytes": ("L1 of a PE", "B"),
+    "l2_bytes": ("L2", "B"),
+}
+
+
+@dataclass(frozen=True)
+class BestMapping:
+    """The best mapping of a case.
+
+    Args:
+        name: The layer's.
+        count: How many layers of the network have this shape.
+        layer: The layer.
+        accelerator: The accelerator.
+        method: Who found it.
+        seed: With which seed.
+        value: The objective.
+        unit: Its unit.
+        gap: How far `value` may be above the optimum, as a share; None where nothing is proven.
+        bound_ratio: `value` over the physical bound; None where there is none.
+        cost: The cost, by the model of the search.
+        nest: The loop nest.
+        limits: What stands between it and a better one, sentence by sentence.
+        pictures: What the buffers hold at its first step.
+    """
+
+    name: str
+    count: int
+    layer: Layer
+    accelerator: Accelerator
+    method: str
+    seed: int
+    value: float
+    unit: str
+    gap: float | None
+    bound_ratio: float | None
+    cost: Cost
+    nest: str
+    limits: tuple[str, ...]
+    pictures: tuple[LevelPicture, ...]
+
+    @property
+    def limited_by(self) -> str:
+        """MAC, NoC or DRAM; `WHOLE` where the model does not say."""
+        slowest = slowest_part(self.cost)
+        return WHOLE if slowest is None else LIMITS[slowest]
+
+    @property
+    def latency_parts(self) -> dict[str, float]:
+        """Cycles of one layer in which MACs, the NoC or DRAM are what is waited for."""
+        shares = _parts(LATENCY, self.cost.detail)
+        cycles = self.cost.latency_cycles
+        return {part: share * cycles for part, share in shares.items()} or {WHOLE: cycles}
+
+    @property
+    def energy_parts(self) -> dict[str, float]:
+        """Energy of one layer by part of the machine [nJ]."""
+        return _parts(ENERGY, self.cost.detail) or {WHOLE: self.cost.energy_nj}
+
+    @property
+    def utilisation(self) -> float:
+        """Share of the MACs that all PEs could have done meanwhile."""
+        return self.layer.macs / (self.cost.latency_cycles * self.accelerator.peak_macs_per_cycle)
+
+    @property
+    def value_text(self) -> str:
+        """The objective with its unit."""
+        return engineering(self.value, self.unit, digits=4)
+
+    @property
+    def gap_text(self) -> str:
+        """What is proven of it."""
+        if self.gap is None:
+            return "not proven"
+        return "optimal" if self.gap == 0 else f"within {self.gap:.2%}"
+
+    @property
+    def cells(self) -> list[str]:
+        """A row of the table of all layers, from its MACs on."""
+        return [
+            engineering(self.layer.macs),
+            engineering(self.cost.latency_cycles, "cycles"),
+            engineering(self.cost.energy_nj, "nJ"),
+            self.value_text,
+            "" if self.bound_ratio is None else f"{self.bound_ratio:.3f}",
+            self.gap_text,
+            "" if self.limited_by == WHOLE else self.limited_by,
+            f"{self.utilisation:.0%}",
+        ]
+
+    @property
+    def figures(self) -> list[tuple[str, str]]:
+        """Names and values with units."""
+        return [
+            (label, engineering(getattr(self.cost, name), unit))
+            for name, (label, unit) in FIGURES.items()
+        ]
+
+
+def best_mappings(
+    summary: Summary, runs: Sequence[StoredRun], counts: dict[str, int]
+) -> dict[str, list[BestMapping]]:
+    """The best mapping of every case of a board, by objective.
+
+    Args:
+        summary: The board's searches.
+        runs: All searches.
+        counts: How many layers of a network have the shape of the layer of that name.
+    """
+    best: dict[ComparedCase, StoredRun] = {}
+    for run in runs:
+        entry = of_stored(run)
+        if entry.board != summary.board or not entry.finished or entry.best is None:
+            continue
+        leader = best.get(entry.case)
+        if leader is None or entry.best < (leader.best_value or math.inf):
+            best[entry.case] = run
+    found: dict[str, list[BestMapping]] = {}
+    for case, run in best.items():
+        one = _looked_at(case, run, summary, counts.get(case.layer, 1))
+        found.setdefault(case.objective, []).append(one)
+    return found
+
+
+def _looked_at(case: ComparedCase, run: StoredRun, summary: Summary, count: int) -> BestMapping:
+    """Evaluated again, so that the page shows what the mapping costs now."""
+    problem = ProblemSpec.from_dict(run.spec["problem"]).build()
+    looked = problem.look(np.array([(run.result or {})["best_action"]]))
+    mapping, cost, value = looked.mappings[0], looked.costs[0], float(looked.values[0])
+    return BestMapping(
+        name=case.layer,
+        count=count,
+        layer=problem.layer,
+        accelerator=problem.accelerator,
+        method=run.spec["label"],
+        seed=run.seed,
+        value=value,
+        unit=problem.objective.unit,
+        gap=_gap(case, run, summary, value),
+        bound_ratio=value / problem.bound if problem.bound else None,
+        cost=cost,
+        nest=loop_nest(mapping, problem.layer, problem.accelerator.num_pes),
+        limits=tuple(what_limits(cost, problem.layer, problem.accelerator, mapping)),
+        pictures=level_pictures(problem.layer, problem.accelerator, mapping),
+    )
+
+
+def _gap(case: ComparedCase, run: StoredRun, summary: Summary, value: float) -> float | None:
+    """From the search's own proof, or from an optimum that is known."""
+    proof: dict[str, Any] | None = (run.result or {}).get("proof")
+    floor = summary.floor(case)
+    if floor is not None and floor[1] == "optimum":
+        return _rounded(value / floor[0] - 1)
+    return None if proof is None or not proof["bound"] > 0 else _rounded(value / proof["bound"] - 1)
+
+
+def _rounded(gap: float) -> float:
+    """Values that differ by less than a billionth are equal to a proof."""
+    return 0.0 if gap < 1e-9 else gap
+
+
+def _parts(parts: dict[str, tuple[str, ...]], detail: dict[str, float]) -> dict[str, float]:
+    known = {part: [detail[n] for n in names if n in detail] for part, names in parts.items()}
+    return {part: sum(values) for part, values in known.items() if values}

@@ -1,0 +1,163 @@
+"""All layers of a network, or of a comparison, at a glance: totals, bars and the roofline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from common import engineering
+from mapper.report.best_mapping import WHOLE, BestMapping
+from mapper.report.roofline import roofline
+
+PARTS = ("MAC", "L1", "NoC", "L2", "DRAM", "leakage", WHOLE)
+"""Parts of the machine in the order in which bars stack them."""
+
+
+@dataclass(frozen=True)
+class ChartRow:
+    """One row of a chart.
+
+    Args:
+        name: The layer.
+        count: How many layers of this shape.
+        limited_by: See :class:`BestMapping`.
+        parts: Part of the machine and its width, in percent of the chart.
+        text: The value that the whole bar stands for.
+    """
+
+    name: str
+    count: int
+    limited_by: str
+    parts: tuple[tuple[str, float], ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Bars below a title; `legend` names the parts that occur."""
+
+    title: str
+    note: str
+    bars: tuple[ChartRow, ...]
+
+    @property
+    def legend(self) -> list[str]:
+        """Parts that occur, in the order of the bars."""
+        seen = {part for bar in self.bars for part, _ in bar.parts}
+        return [part for part in PARTS if part in seen and part != WHOLE]
+
+
+class Overview:
+    """The best mappings of one objective.
+
+    Args:
+        network: What the layers are together; empty where they are no network.
+        objective: What was minimised.
+        layers: The best mappings.
+        missing: Names of layers without one.
+    """
+
+    def __init__(
+        self, network: str, objective: str, layers: Sequence[BestMapping], missing: Sequence[str]
+    ) -> None:
+        self.network, self.objective = network, objective
+        self.layers, self.missing = list(layers), list(missing)
+
+    def short(self, name: str) -> str:
+        """A layer's name without that of the network."""
+        return name.removeprefix(f"{self.network}.") if self.network else name
+
+    @property
+    def count(self) -> int:
+        """Layers, each shape as often as it occurs."""
+        return sum(one.count for one in self.layers)
+
+    def _sum(self, figure: Callable[[BestMapping], float]) -> float:
+        return sum(one.count * figure(one) for one in self.layers)
+
+    @cached_property
+    def totals(self) -> list[tuple[str, str]]:
+        """Sums over all layers, one after another: names and values with units."""
+        cycles = self._sum(lambda one: one.cost.latency_cycles)
+        energy = self._sum(lambda one: one.cost.energy_nj)
+        macs = self._sum(lambda one: one.layer.macs)
+        chip = self.layers[0].accelerator
+        time = None if chip.clock_mhz is None else engineering(cycles / chip.clock_mhz, "us")
+        gaps = [one.gap for one in self.layers]
+        optimal = sum(gap == 0 for gap in gaps)
+        shapes = len(self.layers)
+        found = [
+            ("layers" if self.count == shapes else f"layers, {shapes} shapes", f"{self.count}"),
+            ("MACs", engineering(macs)),
+            ("latency", engineering(cycles, "cycles") + (f" ({time})" if time else "")),
+            ("energy", engineering(energy, "nJ")),
+            ("energy-delay product", engineering(cycles * energy, "nJ * cycles")),
+            ("of the PEs' peak", f"{macs / (cycles * chip.peak_macs_per_cycle):.0%}"),
+        ]
+        if optimal:
+            found.append(("proven optimal", f"{optimal} of {shapes}"))
+        return found
+
+    @cached_property
+    def charts(self) -> list[Chart]:
+        """Latency, energy and utilisation of every layer."""
+        times = " (all layers of a shape together)" if self.count > len(self.layers) else ""
+        latency = _stacked(self.layers, lambda one: one.latency_parts, "cycles")
+        energy = _stacked(self.layers, lambda one: one.energy_parts, "nJ")
+        return [
+            Chart("Latency" + times, "cycles in which this part is waited for", latency),
+            Chart("Energy" + times, "", energy),
+            Chart(
+                "Utilisation and gap to the optimum",
+                "MACs done, of those that all PEs could have done meanwhile",
+                tuple(
+                    ChartRow(
+                        one.name,
+                        one.count,
+                        one.limited_by,
+                        ((one.limited_by, 100 * min(1.0, one.utilisation)),),
+                        f"{one.utilisation:.0%}, {one.gap_text}",
+                    )
+                    for one in self.layers
+                ),
+            ),
+        ]
+
+    @property
+    def limits(self) -> list[tuple[str, str]]:
+        """What limits how many layers, and their share of the latency."""
+        whole = self._sum(lambda one: one.cost.latency_cycles)
+        found = []
+        for part in PARTS:
+            mine = [one for one in self.layers if one.limited_by == part]
+            if mine and part != WHOLE:
+                share = sum(one.count * one.cost.latency_cycles for one in mine) / whole
+                shapes = f"{len(mine)} {'shape' if len(mine) == 1 else 'shapes'}"
+                found.append((part, f"limits {shapes}, {share:.0%} of the cycles"))
+        return found
+
+    @cached_property
+    def roofline(self) -> str:
+        """The roofline as SVG, marked as markup; empty where DRAM's bandwidth is not limited."""
+        from markupsafe import Markup
+
+        return Markup(roofline(self.layers))
+
+
+def _stacked(
+    layers: Sequence[BestMapping], parts_of: Callable[[BestMapping], dict[str, float]], unit: str
+) -> tuple[ChartRow, ...]:
+    """Bars whose longest fills the chart."""
+    rows = [(one, parts_of(one)) for one in layers]
+    longest = max(one.count * sum(parts.values()) for one, parts in rows)
+    bars = []
+    for one, parts in rows:
+        widths = [
+            (part, 100 * one.count * parts[part] / longest)
+            for part in PARTS
+            if parts.get(part, 0) > 0
+        ]
+        total = engineering(one.count * sum(parts.values()), unit)
+        bars.append(ChartRow(one.name, one.count, one.limited_by, tuple(widths), total))
+    return tuple(bars)
