@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -211,6 +211,6 @@ def _rounded(gap: float) -> float:
     return 0.0 if gap < 1e-9 else gap
 
 
-def _parts(parts: dict[str, tuple[str, ...]], detail: dict[str, float]) -> dict[str, float]:
+def _parts(parts: Mapping[str, tuple[str, ...]], detail: Mapping[str, float]) -> dict[str, float]:
     known = {part: [detail[n] for n in names if n in detail] for part, names in parts.items()}
     return {part: sum(values) for part, values in known.items() if values}
