@@ -9,10 +9,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
+import pytest
+
+import common
 import cost_models.exact
+from cost_models.exact import kernel
 
 FOLDER = Path(cost_models.exact.__file__).parent
 MODULES = (
@@ -60,25 +64,18 @@ def changed_kernel(changes: Mapping[str, list[Change]]) -> Callable[..., int]:
             module.__file__ = str(FOLDER / f"{name}.py")
             sys.modules[module.__name__] = module
             exec(compile(text, module.__name__, "exec"), module.__dict__)
-        kernel: Any = sys.modules[PREFIX + "kernel"]
-        evaluate: Callable[..., int] = kernel.evaluate_rows
+        changed: Any = sys.modules[PREFIX + "kernel"]
+        evaluate: Callable[..., int] = changed.evaluate_rows
         return evaluate
 
 
 @contextmanager
 def kernel_in_place(changes: Mapping[str, list[Change]]) -> Iterator[None]:
     """Let the exact model run the changed kernel."""
-    from common import jit
-    from cost_models.exact import kernel
-
-    decorators = ("inner_function", "allocating_function", "entry_point")
-    true_kernel, true_decorators = kernel.evaluate_rows, [getattr(jit, d) for d in decorators]
-    for name in decorators:
-        setattr(jit, name, _plain)
-    try:
-        kernel.evaluate_rows = changed_kernel(changes)
+    with pytest.MonkeyPatch.context() as patch:
+        for decorator in ("inner_function", "allocating_function", "entry_point"):
+            patch.setattr(common, decorator, _plain)
+        evaluate = changed_kernel(changes)
+        assert isinstance(evaluate, FunctionType), "the changed kernel would be compiled"
+        patch.setattr(kernel, "evaluate_rows", evaluate)
         yield
-    finally:
-        kernel.evaluate_rows = true_kernel
-        for name, decorator in zip(decorators, true_decorators, strict=True):
-            setattr(jit, name, decorator)
