@@ -9,7 +9,7 @@ SEARCH_ARGS ?=
 CHANGED = $$(git diff --name-only --diff-filter=d $$(git merge-base HEAD main 2>/dev/null || echo HEAD) -- "*.py"; git ls-files --others --exclude-standard -- "*.py")
 QUICK := tests/common/test_units.py tests/common/test_reading.py tests/layers tests/terminal tests/hostile tests/runs/test_tables.py tests/runs/test_statistics.py tests/mapper/test_cli.py tests/cost_models/test_dataflow.py tests/cost_models/test_accelerator.py tests/maestro_env/test_tiling.py
 
-.PHONY: help search test quick lint types format bench clean
+.PHONY: help search test quick lint kernels format bench clean
 
 help:
 	@echo "make search   set up and search a mapping (LAYER=$(LAYER) OBJECTIVE=$(OBJECTIVE))"
@@ -44,7 +44,11 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test: lint
+kernels: $(VENV)/.dev
+	$(BIN)/python -m tests.compile_kernels
+
+test: $(VENV)/.dev
+	$(MAKE) --no-print-directory --jobs=2 lint kernels
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 quick: $(VENV)/.dev

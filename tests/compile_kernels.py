@@ -1,0 +1,32 @@
+"""Compile what most tests run, once: ``python -m tests.compile_kernels``, beside the lint of ``make test``.
+
+Each process of pytest would otherwise compile the same functions for itself, at the same time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import baselines
+from common import IntArray
+from cost_models import load
+from maestro_env import Problem
+
+
+def main() -> None:
+    """Evaluate, search and prove a little with each cost model."""
+    for accelerator in ("edge", "eyeriss"):  # buffers for all tensors, and for each of them
+        problem = Problem("mlp.2", accelerator, "edp")
+        problem.evaluate(_first(problem))
+    baselines.prove(Problem("mlp.2", "edge", "edp"))
+    for name in ("maestro", "simulator"):
+        problem = Problem("mlp.2", "edge", "edp", cost_model=load(name))
+        problem.evaluate(_first(problem))
+
+
+def _first(problem: Problem) -> IntArray:
+    return np.zeros((2, len(problem.space.nvec)), dtype=np.int64)
+
+
+if __name__ == "__main__":
+    main()
