@@ -1,4 +1,4 @@
-"""Compile what most tests run, once: ``python -m tests.compile_kernels``, beside the lint of ``make test``.
+"""Compile what most tests run, once; `make test` runs this beside the lint.
 
 Each process of pytest would otherwise compile the same functions for itself, at the same time.
 """
