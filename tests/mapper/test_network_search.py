@@ -156,7 +156,7 @@ def test_a_killed_network_search_goes_on_to_the_same_table(tmp_path, carry):
     pytest.importorskip("torch", reason="needs the extra rl")
 
     def words(folder):
-        search = ["--network", "mlp", "--budget", "1500", "--carry", carry]
+        search = ["--network", "mlp", "--budget", "500", "--carry", carry]
         return [sys.executable, "-m", "mapper", "search", *search, "--json", "--out", str(folder)]
 
     def table(folder):
