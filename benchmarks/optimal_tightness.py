@@ -19,11 +19,18 @@ import numpy as np
 from baselines import Proof, StructureSpace, prove
 from baselines.optimal.solver import Solver
 from cost_models.exact.bounds import ExactBounds
-from cost_models.exact.bounds.bound_problem import BANDWIDTH, CAPACITY, DRAM_IN, FILLS, NOC_IN
+from cost_models.exact.bounds.bound_problem import (
+    BANDWIDTH,
+    DRAM_IN,
+    FILLS,
+    NOC_IN,
+    PHASES,
+    SLOTS,
+)
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.optimal_speed import MODELS, NETWORKS, shapes
-from cost_models import Mapping, lower_bounds_of
+from cost_models import Mapping, MappingBatch
 from layers import DIMS
 from maestro_env import Problem
 
@@ -36,14 +43,7 @@ SECONDS = 30.0
 
 def bounds_of(problem: Problem, space: StructureSpace) -> ExactBounds:
     """The bounds of a problem."""
-    bounds = lower_bounds_of(
-        problem.cost_model,
-        problem.layer,
-        problem.accelerator,
-        problem.objective.figures,
-        problem.limits,
-        space.structures,
-    )
+    bounds = problem.lower_bounds_of(space.structures)
     assert isinstance(bounds, ExactBounds)
     return bounds
 
@@ -54,13 +54,13 @@ def boxes_without(rule: str, problem: Problem, proof: Proof) -> str:
     bounds = bounds_of(problem, space)
     facts, flags = bounds.problem.facts, bounds.problem.flags
     if rule == "no capacities":
-        facts[CAPACITY : CAPACITY + 2] = np.inf
+        flags[:, SLOTS : SLOTS + 2] = 0
     elif rule == "no DRAM bandwidth":
-        facts[BANDWIDTH + DRAM_IN : BANDWIDTH + DRAM_IN + 2] = np.inf
+        facts[:, BANDWIDTH + DRAM_IN : BANDWIDTH + DRAM_IN + 2] = np.inf
     elif rule == "no NoC bandwidth":
-        facts[BANDWIDTH + NOC_IN : BANDWIDTH + NOC_IN + 2] = np.inf
+        facts[:, BANDWIDTH + NOC_IN : BANDWIDTH + NOC_IN + 2] = np.inf
     elif rule == "no steps in order":
-        flags[FILLS] = 0
+        flags[:, [FILLS, PHASES]] = 0
     solver = Solver(problem, bounds, space, deadline=time.perf_counter() + SECONDS)
     solver.value, solver.mapping = proof.value, proof.mapping
     stop = solver.run()
@@ -74,9 +74,8 @@ def ratios(problem: Problem, mapping: Mapping, value: float) -> list[float]:
     bounds = bounds_of(problem, space)
     which, boxes = space.roots()
     roots = bounds.bounds(which, boxes)
-    spread = [DIMS.index(d) for d in mapping.parallel]
-    mine = (found.parallel == spread).all(axis=1) & (found.cluster_size == mapping.cluster_size)
-    row = int(np.flatnonzero(mine)[0])
+    one = MappingBatch.from_mappings([mapping], problem.layer.extents)
+    row = int(space.allocation_of(one)[0])
     box = np.repeat(boxes[row][None], 3, axis=0)
     for d, dim in enumerate(DIMS):
         outer = int(np.searchsorted(found.outer_tiles[d], mapping.tiles[0][dim]))

@@ -1,8 +1,8 @@
 """What a cost model may offer so that a solver can prove an optimum: bounds over sets of mappings.
 
-A set holds all mappings of one allocation (the dimensions in parallel, cluster size, PEs) whose
-tiles lie in given ranges, with every loop order. A range of one tile everywhere is one structure; a
-set whose inner tiles are all open is what an outer structure leaves.
+A set holds all mappings of one allocation (units along dimensions, PEs, tensors that pass a buffer)
+whose tiles lie in given ranges, with every loop order. A range of one tile everywhere is one
+structure; a set whose inner tiles are all open is what an outer structure leaves.
 """
 
 from __future__ import annotations
@@ -33,23 +33,30 @@ INNER_LAST: Final = 3
 class Structures:
     """The structures of a map space: all that a mapping chooses but its loop orders.
 
+    An allocation, a row of the arrays, says which units work along which dimension, and which
+    tensors pass which buffer.
+
     Args:
-        parallel: ``(A, 2)`` dimensions in parallel at the outer and the inner level, an allocation
-            per row.
-        cluster_size: ``(A,)`` PEs of a cluster, at most `num_pes`.
+        units: ``(A, 2, D)`` clusters, and PEs of a cluster, along each dimension; at least 1.
+        spread: ``(A,)`` dimensions in parallel at either level, as bits.
         num_pes: ``(A,)`` PEs in use.
+        bypass: ``(A,)`` row of `bypasses`.
+        bypasses: ``(V, 2, 3)`` whether input, filter and output pass L2 and L1 (besides those that
+            the accelerator does not hold there).
         outer_tiles: Per dimension, the outer tiles that are offered, ascending.
         inner_tiles: Per dimension, the inner tiles; one above the outer tile counts as that.
     """
 
-    parallel: IntArray
-    cluster_size: IntArray
+    units: NDArray[np.int32]
+    spread: IntArray
     num_pes: IntArray
+    bypass: IntArray
+    bypasses: NDArray[np.bool_]
     outer_tiles: tuple[IntArray, ...]
     inner_tiles: tuple[IntArray, ...]
 
     def __len__(self) -> int:
-        return len(self.cluster_size)
+        return len(self.num_pes)
 
 
 class LowerBounds(Protocol):

@@ -12,7 +12,15 @@ import numpy as np
 import cost_models
 import layers
 from common import FloatArray, IntArray
-from cost_models import Accelerator, CostModel, capabilities_of, check_objective
+from cost_models import (
+    Accelerator,
+    CostModel,
+    LowerBounds,
+    Structures,
+    capabilities_of,
+    check_objective,
+    lower_bounds_of,
+)
 from layers import Layer
 from maestro_env.bounds import figure_bounds
 from maestro_env.emptiness import why_empty
@@ -201,6 +209,21 @@ class Problem:
     def bound(self) -> float | None:
         """Physical lower bound of the objective; None where there is none."""
         return self.objective.bound(self.figure_bounds)
+
+    def lower_bounds_of(self, structures: Structures) -> LowerBounds | None:
+        """The objective's bounds over sets of mappings of the space; None where there are none.
+
+        Args:
+            structures: The space's allocations and tiles.
+        """
+        return lower_bounds_of(
+            self.cost_model,
+            self.layer,
+            self.accelerator,
+            self.objective.figures,
+            self.limits,
+            structures,
+        )
 
     def evaluate(self, actions: Any) -> Evaluation:
         """Evaluate and count samples.

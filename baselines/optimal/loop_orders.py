@@ -31,11 +31,8 @@ class LoopOrders:
         dims = np.arange(len(DIMS))
         outer = self._structures.tiles[0, dims, boxes[:, OUTER_FIRST]]
         inner = np.minimum(self._structures.tiles[1, dims, boxes[:, INNER_FIRST]], outer)
-        rows = np.arange(len(which))
-        reach = [outer.copy(), inner.copy()]
-        clusters = table.num_pes[which] // table.cluster_size[which]
-        reach[0][rows, table.parallel[which, 0]] *= clusters
-        reach[1][rows, table.parallel[which, 1]] *= table.cluster_size[which]
+        units = table.units[which]
+        reach = [outer * units[:, 0], inner * units[:, 1]]
         bits = 1 << dims
         return np.stack(
             [

@@ -13,7 +13,7 @@ from baselines.optimal.solver import Solver, Stop
 from baselines.optimal.structure_space import KINDS, MOST_TILES, StructureSpace
 from baselines.optimal.tree import Tree
 from baselines.registry import load
-from cost_models import LowerBounds, Mapping, MappingBatch, lower_bounds_of
+from cost_models import Mapping, MappingBatch
 
 if TYPE_CHECKING:
     from maestro_env import Problem
@@ -34,25 +34,12 @@ def can_prove(problem: Problem) -> str | None:
     largest = max(len(p) for p in problem.space.parameters)
     if largest > MOST_TILES:
         return f"a parameter of the space has {largest} choices, more than {MOST_TILES}; {instead}"
-    if problem.space.full:
-        return f"the space is full, and bounds know one parallel dimension a level; {instead}"
-    if _bounds(problem, StructureSpace(problem.space)) is None:
+    if problem.lower_bounds_of(StructureSpace(problem.space).structures) is None:
         return (
             f"cost model {name!r} offers no lower bounds for objective {objective!r} "
             f"on this layer and accelerator; {instead}"
         )
     return None
-
-
-def _bounds(problem: Problem, space: StructureSpace) -> LowerBounds | None:
-    return lower_bounds_of(
-        problem.cost_model,
-        problem.layer,
-        problem.accelerator,
-        problem.objective.figures,
-        problem.limits,
-        space.structures,
-    )
 
 
 def prove(
@@ -89,7 +76,7 @@ def prove(
     _check(gap, timeout, threads, max_memory)
     space = StructureSpace(problem.space)
     reason = can_prove(problem)
-    bounds = None if reason else _bounds(problem, space)
+    bounds = None if reason else problem.lower_bounds_of(space.structures)
     if bounds is None:
         raise ProveError(f"problem: {reason}")
     bounds.threads = 1
@@ -135,6 +122,8 @@ def _first_value(problem: Problem, solver: Solver, start: Mapping | None) -> Non
         solver.look(found.best_action[None])
     if problem.space.filters == "free" and problem.layer.R * problem.layer.S > 1:
         solver.take_part(*solver.space.whole_filters())
+    if problem.space.full:
+        solver.take_part(*solver.space.plain_allocations())
 
 
 def _status(solver: Solver, stop: Stop) -> Status:

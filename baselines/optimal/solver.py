@@ -84,6 +84,8 @@ class Solver:
 
     def take_part(self, which: IntArray, boxes: Boxes) -> None:
         """Search a part of the space for a good value; nothing is recorded."""
+        if len(which) == 0:
+            return
         whole, tree = self.roots, self.tree
         self.roots, self.tree = self._sets(which, boxes), None
         self.run()

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from baselines.optimal.allocations import Allocations
 from baselines.optimal.boxes import TAPS
 from common import IntArray
-from cost_models import INNER_FIRST, OUTER_FIRST, Structures
+from cost_models import INNER_FIRST, OUTER_FIRST, MappingBatch, Structures
 from layers import DIMS
-from maestro_env import MapSpace, Parameter
+from maestro_env import MapSpace
 
 Boxes = NDArray[np.int16]
 """``(B, 4, D)`` positions of tiles; see :mod:`cost_models.lower_bounds`."""
-KINDS = ("priority", "order", "parallel", "tile", "cluster_size", "num_pes")
+KINDS = (
+    *("priority", "order", "parallel", "tile", "cluster_size", "num_pes"),
+    *("parallel2", "units", "bypass"),
+)
 """Kinds of parameters that structures and loop orders are made of."""
 MOST_TILES = np.iinfo(np.int16).max
 
@@ -46,9 +49,11 @@ class StructureSpace:
             tuple(self._offered(level, d, int(plain[level, d])) for d in range(len(DIMS)))
             for level in (0, 1)
         ]
-        self._allocations = self._list_allocations(columns)
-        _, parallel, cluster, pes = self._allocations
-        self.structures = Structures(parallel, cluster, pes, offered[0], offered[1])
+        found = Allocations(space)
+        self._found, self._actions, self.copies = found, found.actions, found.copies
+        self.structures = Structures(
+            found.units, found.spread, found.num_pes, found.bypass, found.bypasses, *offered
+        )
         most = max(len(tiles) for level in offered for tiles in level)
         self.tiles = np.ones((2, len(DIMS), most))
         for level in (0, 1):
@@ -63,30 +68,6 @@ class StructureSpace:
         if column < 0:
             return np.array([fixed])
         return np.array(self.space.parameters[column].choices, dtype=np.int64)
-
-    def _list_allocations(
-        self, columns: Mapping[tuple[str, int | None, str], int]
-    ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Actions, dimensions in parallel, cluster sizes and PEs of every allocation."""
-        space = self.space
-        wanted = [("parallel", 0, ""), ("parallel", 1, ""), ("cluster_size", None, "")]
-        if ("num_pes", None, "") in columns:
-            wanted.append(("num_pes", None, ""))
-        where = [columns[key] for key in wanted]
-        grids = np.meshgrid(*(np.arange(space.nvec[i]) for i in where), indexing="ij")
-        chosen = np.stack([grid.ravel() for grid in grids], axis=1)
-        actions = np.zeros((len(chosen), len(space.nvec)), dtype=np.int64)
-        actions[:, where] = chosen
-        values = [_numbers(space.parameters[i])[chosen[:, k]] for k, i in enumerate(where)]
-        pes = values[3] if len(values) > 3 else np.full(len(chosen), space.accelerator.num_pes)
-        # a cluster of more PEs than there are is one of all: the first such choice stands for it
-        cluster = np.minimum(values[2], pes)
-        keys = np.column_stack([values[0], values[1], cluster, pes])
-        _, first, copies = np.unique(keys, axis=0, return_index=True, return_counts=True)
-        order = np.argsort(first)
-        first = first[order]
-        self.copies = copies[order]
-        return actions[first], keys[first, :2], keys[first, 2], keys[first, 3]
 
     def roots(self) -> tuple[IntArray, Boxes]:
         """The sets that hold the whole space: one box of all tiles per allocation."""
@@ -106,6 +87,10 @@ class StructureSpace:
             boxes[:, 3, d] = min(int(np.searchsorted(inner, largest)), len(inner) - 1)
         return np.arange(count), boxes
 
+    def allocation_of(self, mappings: MappingBatch) -> IntArray:
+        """``(B,)`` the allocation of each mapping of the space."""
+        return self._found.of(mappings)
+
     def whole_filters(self) -> tuple[IntArray, Boxes]:
         """The roots with filters in one tile: a small part that often holds a good mapping."""
         which, boxes = self.roots()
@@ -114,9 +99,18 @@ class StructureSpace:
             boxes[:, 2, d] = boxes[:, 3, d]
         return which, boxes
 
+    def plain_allocations(self) -> tuple[IntArray, Boxes]:
+        """The roots where no tensor passes a buffer, and a level has one parallel dimension."""
+        which, boxes = self.roots()
+        found = self.structures
+        plain = ((found.units > 1).sum(axis=2) <= 1).all(axis=1)
+        passing = found.bypasses.reshape(-1, 6).max(axis=1)
+        plain &= ~passing[found.bypass]
+        return which[plain], boxes[plain]
+
     def actions(self, which: IntArray, boxes: Boxes) -> IntArray:
         """``(B, P)`` actions of structures, sets of one tile everywhere; loop orders are 0."""
-        actions = self._allocations[0][which]
+        actions = self._actions[which]
         for level, row in ((0, OUTER_FIRST), (1, INNER_FIRST)):
             for d in np.flatnonzero(self._tile_columns[level] >= 0):
                 actions[:, self._tile_columns[level, d]] = boxes[:, row, d]
@@ -134,9 +128,3 @@ class StructureSpace:
             int(self.copies[a]) * self.orders * math.prod(o) * math.prod(i)
             for a, o, i in zip(which, outer.tolist(), inner.tolist(), strict=True)
         ]
-
-
-def _numbers(parameter: Parameter) -> IntArray:
-    """What a parameter's choices stand for; a dimension by its number."""
-    choices: Sequence[int | str] = parameter.choices
-    return np.array([DIMS.index(c) if isinstance(c, str) else c for c in choices])

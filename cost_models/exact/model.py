@@ -112,12 +112,11 @@ class ExactModel(ExactOptions):
         limits: MappingABC[str, float],
         structures: Structures,
     ) -> LowerBounds | None:
-        """Bounds for proofs, of plain chips; see :func:`cost_models.lower_bounds_of`."""
+        """Bounds for proofs; see :func:`cost_models.lower_bounds_of`."""
         from cost_models.exact.bounds import ExactBounds, bounded
 
-        if too_large(layer) is not None or not bounded(figures):
-            return None
-        if not self.is_plain(layer, accelerator):
+        plain = self.is_plain(layer, accelerator) and not structures.bypasses.any()
+        if too_large(layer, plain) is not None or not bounded(figures):
             return None
         return ExactBounds(self, layer, accelerator, figures, limits, structures, self.threads)
 

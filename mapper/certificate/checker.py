@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from common import FloatArray, IntArray
-from cost_models import LowerBounds, MappingBatch, lower_bounds_of
+from cost_models import LowerBounds, MappingBatch
 from maestro_env import MapSpaceError, Problem
 from mapper.certificate.certificate_file import Certificate, CertificateError
 from mapper.certificate.replay import RULED_OUT, SETTLED, CheckedLevel, Grid, Ranges, walk
@@ -136,14 +136,7 @@ def _check_value(certificate: Certificate, problem: Problem) -> None:
 
 
 def _bounds_of(problem: Problem, grid: Grid) -> LowerBounds:
-    found = lower_bounds_of(
-        problem.cost_model,
-        problem.layer,
-        problem.accelerator,
-        problem.objective.figures,
-        problem.limits,
-        grid.structures(),
-    )
+    found = problem.lower_bounds_of(grid.structures())
     if found is None:
         raise CertificateError(
             f"problem: cost model {problem.cost_model.name!r} offers no bounds for it"
@@ -208,15 +201,12 @@ class _Orders:
         plain = self._grid.actions(which, ranges)
         for action, allocation in zip(plain, which.tolist(), strict=True):
             mapping = self._grid.space.decode(action[None])
-            spread = self._grid.allocations[allocation]
-            units = spread[3] // spread[2], spread[2]
+            units = self._grid.allocations.units[allocation]
             whole = np.array(self._grid.space.layer.extents)
             rows = action[None]
             for level in (0, 1):
                 tiles = mapping.tiles[0, level].astype(np.int64)
-                step = tiles.copy()
-                step[spread[level]] *= units[level]
-                loops = frozenset(np.flatnonzero(step < whole).tolist())
+                loops = frozenset(np.flatnonzero(tiles * units[level] < whole).tolist())
                 choices = self._choices(level, loops)
                 rows = np.repeat(rows, len(choices), axis=0)
                 rows[:, self._columns[level]] = np.tile(choices, (len(rows) // len(choices), 1))

@@ -1,8 +1,8 @@
 """The boxes of a certificate: its tree is walked, and what is left of the space is counted.
 
-A box is an allocation (parallel dimensions, cluster size, PEs) with a range of outer and a range of
-inner tiles in each dimension. The walk begins with one box of all tiles an allocation, in the order
-of the space's parameters. A byte says what becomes of a box:
+A box is an allocation (units along dimensions, PEs, what passes a buffer) with a range of outer and
+a range of inner tiles in each dimension. The walk begins with one box of all tiles an allocation,
+in the order of :mod:`mapper.certificate.unit_spread`. A byte says what becomes of a box:
 
 - 0 to 7: the outer tiles of this dimension (KCYXRSNG) are halved, positions ``first`` to
   ``(first + last) // 2`` and the rest; 8 to 15 the inner tiles of dimension byte - 8. Both halves
@@ -28,6 +28,7 @@ from cost_models import Structures
 from layers import DIMS
 from maestro_env import MapSpace
 from mapper.certificate.certificate_file import CertificateError
+from mapper.certificate.unit_spread import allocations_of
 
 D = len(DIMS)
 SETTLED, RULED_OUT = 254, 255
@@ -67,7 +68,7 @@ class Grid:
             [self._tiles(level, dim, int(plain[level, d])) for d, dim in enumerate(DIMS)]
             for level in (0, 1)
         ]
-        self.allocations, self.copies, self.choices = self._allocate()
+        self.allocations = allocations_of(space)
         self.orders = math.prod(len(p) for p in space.parameters if p.kind in ("priority", "order"))
         longest = max(len(tiles) for level in self.tiles for tiles in level)
         self.table = np.zeros((2, D, longest), np.int64)
@@ -78,17 +79,19 @@ class Grid:
 
     def structures(self) -> Structures:
         """The space as cost models take it for bounds."""
-        columns = np.array(self.allocations, np.int64)
         outer, inner = (tuple(np.array(t, np.int64) for t in level) for level in self.tiles)
-        return Structures(columns[:, :2], columns[:, 2], columns[:, 3], outer, inner)
+        found = self.allocations
+        return Structures(
+            found.units, found.spread, found.num_pes, found.bypass, found.bypasses, outer, inner
+        )
 
     def roots(self) -> tuple[IntArray, Ranges]:
         """One box of all tiles for every allocation."""
-        ranges = np.zeros((len(self.allocations), 4, D), np.int16)
+        ranges = np.zeros((len(self.allocations.copies), 4, D), np.int16)
         ranges[:, 1] = self.counts[0] - 1
         ranges[:, 3] = self.counts[1] - 1
         self._end_at_the_outer_tile(ranges)
-        return np.arange(len(self.allocations)), ranges
+        return np.arange(len(self.allocations.copies)), ranges
 
     def halves(self, which: IntArray, ranges: Ranges, kinds: NDArray[np.uint8]) -> Ranges:
         """``(2 B, 4, D)`` both halves of boxes.
@@ -125,7 +128,7 @@ class Grid:
         inner = np.where(reaches, self.counts[1] - 1, last) - ranges[:, 2] + 1
         outer = ranges[:, 1].astype(np.int64) - ranges[:, 0] + 1
         small = self.space.size < 1 << 62
-        each = np.array(self.copies)[which].astype(np.int64 if small else object)
+        each = self.allocations.copies[which].astype(np.int64 if small else object)
         for counts in (outer, inner):
             for d in range(D):
                 each = each * counts[:, d]
@@ -133,7 +136,7 @@ class Grid:
 
     def actions(self, which: IntArray, ranges: Ranges) -> IntArray:
         """``(B, P)`` actions of structures, their loop orders left at 0."""
-        actions = np.array(self.choices, np.int64)[which]
+        actions = self.allocations.actions[which]
         for (kind, level, dim), column in self.columns.items():
             if kind == "tile" and level is not None:
                 actions[:, column] = ranges[:, 2 * level, DIMS.index(dim)]
@@ -144,28 +147,6 @@ class Grid:
         return (
             [fixed] if column is None else [int(c) for c in self.space.parameters[column].choices]
         )
-
-    def _allocate(self) -> tuple[list[tuple[int, int, int, int]], list[int], list[list[int]]]:
-        """Distinct allocations in the order of the parameters, and actions that stand for each."""
-        where = [self.columns["parallel", 0, ""], self.columns["parallel", 1, ""]]
-        where.append(self.columns["cluster_size", None, ""])
-        if ("num_pes", None, "") in self.columns:
-            where.append(self.columns["num_pes", None, ""])
-        found: dict[tuple[int, int, int, int], list[int]] = {}
-        copies: dict[tuple[int, int, int, int], int] = {}
-        for picks in np.ndindex(*(len(self.space.parameters[c]) for c in where)):
-            chosen = [
-                self.space.parameters[c].choices[p] for c, p in zip(where, picks, strict=True)
-            ]
-            pes = int(chosen[3]) if len(chosen) > 3 else self.space.accelerator.num_pes
-            cluster = min(int(chosen[2]), pes)
-            key = (DIMS.index(str(chosen[0])), DIMS.index(str(chosen[1])), cluster, pes)
-            action = [0] * len(self.space.nvec)
-            for column, pick in zip(where, picks, strict=True):
-                action[column] = int(pick)
-            found.setdefault(key, action)
-            copies[key] = copies.get(key, 0) + 1
-        return list(found), list(copies.values()), list(found.values())
 
 
 def walk(grid: Grid, tree: NDArray[np.uint8]) -> Iterator[CheckedLevel]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 
 import cost_models
 from baselines.optimal import StructureSpace
-from cost_models import Accelerator, CostModel, LowerBounds, MappingBatch, lower_bounds_of
+from cost_models import Accelerator, CostModel, LowerBounds, MappingBatch
 from layers import DIMS, Layer
 from maestro_env import Problem
+from tests.cost_models.tiny import random_chip
 
 KINDS = ("CONV", "CONV", "CONV", "DSCONV", "NGCONV", "GEMM")
 WITHIN = {"CONV": "KCYXRSN", "DSCONV": "CYXRSN", "NGCONV": "KCYXRSNG", "GEMM": "KCYN"}
@@ -111,6 +113,26 @@ def random_problem(rng: np.random.Generator, most: int = 8, moving: int = 8) -> 
     return problem
 
 
+def random_wide_problem(rng: np.random.Generator, most: int = 8, moving: int = 8) -> Problem:
+    """As `random_problem`, on chips whose tensors differ, with padding, boxes, and full spaces."""
+    layer = random_layer(rng, most, moving)
+    if rng.random() < 0.4 and layer.kind != "GEMM":
+        low, high = (int(n) for n in rng.integers(0, 2, 2))
+        layer = replace(layer, padding=(min(low, layer.Y), 0, 0, min(high, layer.X)))
+    model = random_model(rng)
+    options = dict(model.options)  # type: ignore[attr-defined]
+    options |= {
+        "padding": _pick(rng, "counted", "free", "free"),
+        "window": _pick(rng, "touched", "touched", "box"),
+    }
+    chip = random_chip(rng) if rng.random() < 0.7 else random_accelerator(rng, closed=False)
+    space = random_space(rng, layer)
+    if rng.random() < 0.7:
+        space["full"] = True
+    model = cost_models.load("exact", **options)
+    return Problem(layer, chip, _pick(rng, *OBJECTIVES), model, space)
+
+
 def narrowed(problem: Problem, rng: np.random.Generator, most: int) -> Problem:
     """The problem with parameters narrowed until it has at most so many different mappings."""
     while True:
@@ -177,25 +199,17 @@ def brute_force(problem: Problem) -> tuple[float, int]:
 
 def bounds_of(problem: Problem, space: StructureSpace) -> LowerBounds:
     """The bounds of a problem."""
-    bounds = lower_bounds_of(
-        problem.cost_model, problem.layer, problem.accelerator, problem.objective.figures,
-        problem.limits, space.structures,
-    )  # fmt: skip
+    bounds = problem.lower_bounds_of(space.structures)
     assert bounds is not None
     return bounds
 
 
 def boxes_around(
-    space: StructureSpace, mappings: MappingBatch, num_pes: int, rng: np.random.Generator
+    space: StructureSpace, mappings: MappingBatch, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
     """A box that holds each mapping: its structure alone, some tiles more, or the outer tiles."""
     found = space.structures
-    pes = np.full(len(mappings), num_pes) if mappings.num_pes is None else mappings.num_pes
-    cluster = np.minimum(mappings.cluster_size, pes)
-    keys = np.column_stack([found.parallel, found.cluster_size, found.num_pes]).tolist()
-    rows = {tuple(key): i for i, key in enumerate(keys)}
-    mine = np.column_stack([mappings.parallel, cluster, pes]).tolist()
-    which = np.array([rows[tuple(key)] for key in mine])
+    which = space.allocation_of(mappings)
     boxes = np.empty((len(mappings), 4, len(DIMS)), np.int16)
     kinds = rng.integers(0, 4, len(mappings))
     for level, tiles in enumerate((found.outer_tiles, found.inner_tiles)):
@@ -221,6 +235,6 @@ def worst_bound(problem: Problem, rng: np.random.Generator, count: int) -> tuple
     if len(feasible) == 0:
         return 0.0, 0
     mappings = found.mappings.take(feasible)
-    which, boxes = boxes_around(space, mappings, problem.accelerator.num_pes, rng)
+    which, boxes = boxes_around(space, mappings, rng)
     bounds = bounds_of(problem, space).bounds(which, boxes)
     return float((bounds / found.values[feasible]).max()), len(feasible)

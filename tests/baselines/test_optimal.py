@@ -11,7 +11,13 @@ from baselines.optimal import proving, solver
 from cost_models import Accelerator, MappingBatch
 from layers import Layer
 from maestro_env import Problem
-from tests.baselines.proofs import brute_force, narrowed, random_problem, worst_bound
+from tests.baselines.proofs import (
+    brute_force,
+    narrowed,
+    random_problem,
+    random_wide_problem,
+    worst_bound,
+)
 
 
 @pytest.fixture
@@ -152,3 +158,36 @@ def test_filters_cut_or_whole():
     whole = prove(Problem("mobilenetv2.1", "edge"))
     assert free.status == "optimal"
     assert free.value <= whole.value
+
+
+@pytest.mark.usefixtures("_few_first_samples")
+@pytest.mark.parametrize("seed", range(8))
+def test_full_spaces_and_chips_with_tensors_apart_equal_brute_force(seed):
+    rng = np.random.default_rng([17, seed])
+    problem = narrowed(random_wide_problem(rng, moving=3), rng, 4_000)
+    best, _ = brute_force(problem)
+    proof = prove(problem)
+    assert proof.proven
+    assert proof.value == pytest.approx(best, rel=1e-9)
+
+
+def test_no_mapping_of_a_full_space_is_below_a_bound():
+    tried = 0
+    for seed in range(20):
+        rng = np.random.default_rng([18, seed])
+        worst, count = worst_bound(random_wide_problem(rng, most=24, moving=4), rng, 200)
+        assert worst <= 1 + 1e-9, seed
+        tried += count
+    assert tried > 500
+
+
+def test_a_full_space_is_never_worse():
+    layer, chip = Layer("small", "CONV", 4, 4, 6, 6, 3, 3), Accelerator(4, 64, 400, 2, 1)
+    plain, full = (prove(Problem(layer, chip, space={"full": full})) for full in (False, True))
+    assert plain.status == full.status == "optimal"
+    assert full.value <= plain.value
+
+
+def test_a_chip_with_tensors_apart():
+    proof = prove(Problem("mlp.2", "eyeriss"))
+    assert proof.status == "optimal"

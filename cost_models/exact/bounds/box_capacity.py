@@ -8,15 +8,19 @@ import math
 from common import inner_function
 from cost_models.exact.bounds.bound_problem import (
     ACTIVE,
-    CAPACITY,
     COUPLED,
     DILATION,
     EXTENT,
     FILTER,
+    HELD,
     IN,
     L1,
     L2,
+    LIMITS,
     OUT,
+    SLOT,
+    SLOT_FIELDS,
+    SLOTS,
     STRIDE,
     Floats,
     Ints,
@@ -86,13 +90,36 @@ def input_elements(facts: Floats, flags: Ints, spread: int, work: Floats, tile: 
 
 
 @inner_function
-def need(facts: Floats, flags: Ints, work: Floats, tile: int) -> float:
-    """Elements that a buffer needs for a tile."""
+def three_sizes(facts: Floats, flags: Ints, work: Floats, tile: int) -> tuple[float, float, float]:
+    """Elements of input, filter and output that a tile touches at least."""
     return (
-        tensor_elements(facts, flags, IN, work, tile)
-        + tensor_elements(facts, flags, FILTER, work, tile)
-        + tensor_elements(facts, flags, OUT, work, tile)
+        tensor_elements(facts, flags, IN, work, tile),
+        tensor_elements(facts, flags, FILTER, work, tile),
+        tensor_elements(facts, flags, OUT, work, tile),
     )
+
+
+@inner_function
+def weighed(facts: Floats, at: int, sizes: tuple[float, float, float]) -> float:
+    """Sizes times the three numbers from `at` on."""
+    return facts[at] * sizes[0] + facts[at + 1] * sizes[1] + facts[at + 2] * sizes[2]
+
+
+@inner_function
+def need(facts: Floats, flags: Ints, level: int, work: Floats) -> float:
+    """Bits that a buffer needs at least: L2 (level 0) or an L1."""
+    sizes = three_sizes(facts, flags, work, SPAN if level == L2 else INNER_LOW)
+    return weighed(facts, HELD + 3 * level, sizes)
+
+
+@inner_function
+def fits(facts: Floats, flags: Ints, level: int, sizes: tuple[float, float, float]) -> bool:
+    """Whether tiles fit a level's capacities."""
+    for slot in range(flags[SLOTS + level]):
+        at = SLOT + SLOT_FIELDS * (LIMITS * level + slot)
+        if weighed(facts, at + 1, sizes) > facts[at]:
+            return False
+    return True
 
 
 @inner_function
@@ -103,7 +130,7 @@ def largest_tile(
     work: Floats,
     tile: int,
     d: int,
-    used: float,
+    sizes: tuple[float, float, float],
     most: float,
 ) -> float:
     """Largest tile of `d`, at most `most`, that fits beside the others of a tile that fits.
@@ -115,26 +142,30 @@ def largest_tile(
         return most
     mine = work[tile, d]
     work[tile, d] = mine + 1
-    slope = need(facts, flags, work, tile) - used
+    more = three_sizes(facts, flags, work, tile)
     work[tile, d] = mine
-    if slope <= 0:
-        return most
-    return min(most, mine + math.floor((facts[CAPACITY + level] - used) / slope))
+    for slot in range(flags[SLOTS + level]):
+        at = SLOT + SLOT_FIELDS * (LIMITS * level + slot)
+        used = weighed(facts, at + 1, sizes)
+        slope = weighed(facts, at + 1, more) - used
+        if slope > 0:
+            most = min(most, mine + math.floor((facts[at] - used) / slope))
+    return most
 
 
 @inner_function
 def shrink_outer(facts: Floats, flags: Ints, offers: Offers, work: Floats) -> bool:
     """Cut the outer ranges to what fits L2; returns whether anything does."""
-    if facts[CAPACITY + L2] == math.inf:
+    if flags[SLOTS + L2] == 0:
         return True
-    used = need(facts, flags, work, SPAN)
-    if used > facts[CAPACITY + L2]:
+    sizes = three_sizes(facts, flags, work, SPAN)
+    if not fits(facts, flags, L2, sizes):
         return False
     for i in range(flags[ACTIVE]):
         d = flags[ACTIVE + 1 + i]
         if work[OUTER_HIGH, d] > work[OUTER_LOW, d]:
             n = facts[EXTENT + d]
-            most = largest_tile(facts, flags, L2, work, SPAN, d, used, n)
+            most = largest_tile(facts, flags, L2, work, SPAN, d, sizes, n)
             tile = math.floor(most / work[UNITS, d])
             if most < n and tile < work[OUTER_HIGH, d]:
                 at = offers.below[0, offers.offset[d] + int(tile)]
@@ -146,16 +177,16 @@ def shrink_outer(facts: Floats, flags: Ints, offers: Offers, work: Floats) -> bo
 @inner_function
 def shrink_inner(facts: Floats, flags: Ints, offers: Offers, work: Floats) -> bool:
     """Cut the inner ranges to what fits L1; returns whether anything does."""
-    if facts[CAPACITY + L1] == math.inf:
+    if flags[SLOTS + L1] == 0:
         return True
-    used = need(facts, flags, work, INNER_LOW)
-    if used > facts[CAPACITY + L1]:
+    sizes = three_sizes(facts, flags, work, INNER_LOW)
+    if not fits(facts, flags, L1, sizes):
         return False
     for i in range(flags[ACTIVE]):
         d = flags[ACTIVE + 1 + i]
         high = work[INNER_HIGH, d]
         if high > work[INNER_LOW, d]:
-            most = largest_tile(facts, flags, L1, work, INNER_LOW, d, used, high)
+            most = largest_tile(facts, flags, L1, work, INNER_LOW, d, sizes, high)
             if most < high:
                 at = offers.below[1, offers.offset[d] + int(most)]
                 work[INNER_HIGH, d] = min(high, max(work[INNER_LOW, d], offers.tiles[1, d, at]))
@@ -173,7 +204,7 @@ def may_hold(facts: Floats, flags: Ints, mask: int, parts: bool, work: Floats) -
         parts: Whether ragged dimensions need to hold their last part alone.
         work: Work table.
     """
-    if facts[CAPACITY + L1] == math.inf:
+    if flags[SLOTS + L1] == 0:
         return True
     for i in range(flags[ACTIVE]):
         d = flags[ACTIVE + 1 + i]
@@ -181,4 +212,4 @@ def may_hold(facts: Floats, flags: Ints, mask: int, parts: bool, work: Floats) -
         if (mask >> d) & 1:
             whole = work[PART, d] if parts and work[RAGGED, d] > 0 else work[OUTER_LOW, d]
             work[TILE, d] = max(work[TILE, d], math.ceil(whole / work[MEMBERS, d]))
-    return need(facts, flags, work, TILE) <= facts[CAPACITY + L1]
+    return fits(facts, flags, L1, three_sizes(facts, flags, work, TILE))

@@ -9,16 +9,20 @@ from typing import Final
 from common import inner_function
 from cost_models.exact.bounds.bound_problem import (
     BANDWIDTH,
+    BITS,
     DRAM_IN,
     DRAM_OUT,
     FILLS,
     FILTER,
     IN,
     LANES,
+    LEAVE,
     NOC_IN,
     NOC_OUT,
     OUT,
+    PAST,
     SIZE,
+    STREAMED,
     Floats,
     Ints,
 )
@@ -28,21 +32,21 @@ from cost_models.exact.bounds.box_fields import FIRST_SPAN, SPAN
 FILL: Final = 0  # cycles of the first fills of L2 and of the PEs, outside all else
 COMPUTE: Final = 1  # cycles of the busiest PE
 FIRST_STEP: Final = 2  # cycles of the first outer step, which hide no load from DRAM
-LOADED: Final = 3  # elements that cross DRAM's boundary in the first fill's whole cycles
-FED: Final = 4  # elements that cross the NoC in the first feed's
+LOADED: Final = 3  # bits that may cross DRAM's boundary in the first fill's whole cycles
+FED: Final = 4  # bits that may cross the NoC in the first feed's
 MACS: Final = 5  # the busiest PE's MACs over its lanes, without rounding
 CLOCK: Final = 6
 
 
 @inner_function
-def whole_cycles(elements: float, bandwidth: float) -> tuple[float, float]:
+def whole_cycles(bits: float, bandwidth: float) -> tuple[float, float]:
     """Cycles that a transfer takes, and what it could carry in them.
 
     The rest of a traffic is counted less the latter: a later, larger first tile takes as long.
     """
     if bandwidth == math.inf:
-        return 0.0, elements
-    cycles = math.ceil(elements / bandwidth)
+        return 0.0, bits
+    cycles = math.ceil(bits / bandwidth)
     return cycles, cycles * bandwidth
 
 
@@ -74,43 +78,79 @@ def fill_clock(
     clock[MACS] = macs / facts[LANES]
     if not flags[FILLS]:
         return
-    load = tensor_elements(facts, flags, IN, work, SPAN)
-    load += tensor_elements(facts, flags, FILTER, work, SPAN)
-    feed = input_elements(facts, flags, spread, work, FIRST_SPAN)
-    feed += tensor_elements(facts, flags, FILTER, work, FIRST_SPAN)
+    load = 0.0
+    feed = 0.0
+    every = 0.0
+    for tensor in range(2):
+        held = facts[BITS + tensor] * tensor_elements(facts, flags, tensor, work, SPAN)
+        if tensor == IN:
+            first = input_elements(facts, flags, spread, work, FIRST_SPAN)
+        else:
+            first = tensor_elements(facts, flags, FILTER, work, FIRST_SPAN)
+        first *= facts[BITS + tensor]
+        every += held
+        load += first if (flags[PAST] >> tensor) & 1 else held
+        feed += 0.0 if (flags[STREAMED] >> tensor) & 1 else first
     loading, clock[LOADED] = whole_cycles(load, facts[BANDWIDTH + DRAM_IN])
     feeding, clock[FED] = whole_cycles(feed, facts[BANDWIDTH + NOC_IN])
     clock[FILL] = loading + feeding
     stored = tensor_elements(facts, flags, OUT, work, SPAN)
     clock[FIRST_STEP] = max(
         first_compute,
-        (load - clock[FED]) / facts[BANDWIDTH + NOC_IN],
-        stored / facts[BANDWIDTH + NOC_OUT],
-        stored / facts[BANDWIDTH + DRAM_OUT],
+        (every - clock[FED]) / facts[BANDWIDTH + NOC_IN],
+        stored * facts[BITS + OUT] / facts[BANDWIDTH + NOC_OUT],
+        stored * facts[LEAVE] / facts[BANDWIDTH + DRAM_OUT],
     )
 
 
 @inner_function
-def dram_cycles(facts: Floats, dram: Floats, stays: int, rounded: float, clock: Floats) -> float:
+def leaving_bits(facts: Floats, outputs: float) -> float:
+    """Bits that outputs are over DRAM's boundary; partial sums if any is written twice."""
+    return outputs * (facts[BITS + OUT] if outputs > facts[SIZE + OUT] else facts[LEAVE])
+
+
+@inner_function
+def arriving_bits(facts: Floats, tensor: int, elements: float) -> float:
+    """Bits of a tensor that come in; the first write of an output is not read back."""
+    if tensor == OUT:
+        elements -= facts[SIZE + OUT]
+    return facts[BITS + tensor] * elements
+
+
+@inner_function
+def dram_loads(facts: Floats, flags: Ints, dram: Floats, stays: int) -> float:
+    """Bits from DRAM to L2; `stays` is the tensor that stays there."""
+    loads = 0.0
+    for tensor in range(3):
+        if not (flags[PAST] >> tensor) & 1:
+            loads += arriving_bits(facts, tensor, dram[stays, tensor])
+    return loads
+
+
+@inner_function
+def dram_cycles(
+    facts: Floats, flags: Ints, dram: Floats, stays: int, rounded: float, clock: Floats
+) -> float:
     """Cycles after the first fills, as far as DRAM's boundary decides.
 
     Args:
         facts: Numbers of the problem.
+        flags: Its whole numbers.
         dram: Least traffic of DRAM.
         stays: The tensor that stays in L2.
         rounded: Cycles that loads lose because each step rounds its own up.
         clock: The clock of the box.
     """
-    loads = dram[stays, IN] + dram[stays, FILTER] + dram[stays, OUT] - facts[SIZE + OUT]
+    loads = dram_loads(facts, flags, dram, stays) - clock[LOADED]
     return max(
-        clock[FIRST_STEP] + (loads - clock[LOADED]) / facts[BANDWIDTH + DRAM_IN] + rounded,
-        dram[stays, OUT] / facts[BANDWIDTH + DRAM_OUT],
+        clock[FIRST_STEP] + loads / facts[BANDWIDTH + DRAM_IN] + rounded,
+        leaving_bits(facts, dram[stays, OUT]) / facts[BANDWIDTH + DRAM_OUT],
     )
 
 
 @inner_function
 def noc_cycles(facts: Floats, arriving: float, leaving: float, clock: Floats) -> float:
-    """Cycles after the first fills, as far as the NoC decides; what arrives and leaves over it."""
+    """Cycles after the first fills, as far as the NoC decides; bits to and from the PEs."""
     return max(
         (arriving - clock[FED]) / facts[BANDWIDTH + NOC_IN],
         leaving / facts[BANDWIDTH + NOC_OUT],

@@ -83,6 +83,7 @@ def bound_one(
     spread: int,
     pes: float,
     area: float,
+    bypass: int,
     box: Ints,
     work: Floats,
     rows: Floats,
@@ -104,6 +105,7 @@ def bound_one(
         spread: Dimensions that are in parallel, as bits.
         pes: PEs in use.
         area: Area but for what the buffers must hold [um^2].
+        bypass: Row of the tables of prices.
         box: ``(4, D)`` positions of tiles.
         work: Work table, ``(BOX_FIELDS, D)``; ones where a dimension's extent is 1.
         rows: ``(2, ROW_FIELDS)``.
@@ -111,7 +113,7 @@ def bound_one(
         flows: ``(FLOWS, 4)``.
         clock: ``(CLOCK,)``.
         traffic: ``(3,)``.
-        outer: ``(4, 2)``.
+        outer: ``(4, 3)``.
         prices: ``(BOX_PRICES,)``.
     """
     if units[0, 0] == 0:
@@ -143,7 +145,7 @@ def bound_one(
     fill_dram(facts, flags, taps_move, work, rows, dram)
     fill_flows(facts, flags, moves, taps_move, work, rows, flows)
     fill_clock(facts, flags, spread, macs, compute, first_compute, work, clock)
-    fill_prices(facts, flags, tables, pes, area, work, prices)
+    fill_prices(facts, flags, tables, pes, area, bypass, work, prices)
     fill_outer(facts, flags, dram, clock, work, rows, traffic, outer, prices)
     return bound_value(
         facts, flags, still, moves, dram, flows, clock, work, rows, traffic, outer, prices
@@ -160,6 +162,7 @@ def _entry(stamp: int) -> Callable[..., int]:
         spread: Any,
         pes: Any,
         areas: Any,
+        bypass: Any,
         which: Any,
         boxes: Any,
         out: Any,
@@ -173,13 +176,15 @@ def _entry(stamp: int) -> Callable[..., int]:
         flows = np.empty((FLOWS, 4), np.float64)
         clock = np.empty(CLOCK, np.float64)
         traffic = np.empty(3, np.float64)
-        outer = np.empty((4, 2), np.float64)
+        outer = np.empty((4, 3), np.float64)
         prices = np.empty(BOX_PRICES, np.float64)
         facts, flags, offers, tables = problem
         for i in range(low, high):
             a = which[i]
+            v = bypass[a]
             out[i] = bound_one(
-                facts, flags, offers, units[a], tables, spread[a], pes[a], areas[a], boxes[i],
+                facts[v], flags[v], offers, units[a], tables, spread[a], pes[a], areas[a], v,
+                boxes[i],
                 work, rows, dram, flows, clock, traffic, outer, prices,
             )  # fmt: skip
         return stamp

@@ -13,19 +13,26 @@ from common import inner_function
 from cost_models.exact.bounds.bound_problem import (
     ACTIVE,
     BANDWIDTH,
+    BITS,
     COUPLED,
     DRAM_IN,
     EXTENT,
-    FILLS,
     FILTER,
     IN,
     NOC_IN,
     OUT,
-    SIZE,
+    PHASES,
     Floats,
     Ints,
 )
-from cost_models.exact.bounds.box_clock import FED, FIRST_STEP, LOADED, MACS
+from cost_models.exact.bounds.box_clock import (
+    FED,
+    FIRST_STEP,
+    LOADED,
+    MACS,
+    arriving_bits,
+    leaving_bits,
+)
 from cost_models.exact.bounds.box_fields import (
     FIRST_INNER_LEAD,
     FIRST_INNER_SPAN,
@@ -119,18 +126,20 @@ def two_phases(
         traffic: Elements of each tensor over the boundary.
     """
     bandwidth = facts[BANDWIDTH + boundary]
-    arriving = traffic[OUT] - facts[SIZE + OUT]  # outputs that are read back
-    if stays == OUT:
-        early, arriving = arriving, 0.0
-    else:
-        early = traffic[stays]
-    for tensor in range(2):
-        if tensor != stays:
-            arriving += traffic[tensor]
+    early = 0.0
+    arriving = 0.0
+    for tensor in range(3):
+        bits = arriving_bits(facts, tensor, traffic[tensor])
+        if tensor == stays:
+            early = bits
+        else:
+            arriving += bits
     early += share * arriving
     late = (1 - share) * arriving
     leaving = 1.0 if stays == OUT else share
-    out = traffic[OUT] / facts[BANDWIDTH + boundary + 1]
+    outputs = traffic[OUT]
+    out = facts[BITS + OUT] * outputs if boundary == NOC_IN else leaving_bits(facts, outputs)
+    out /= facts[BANDWIDTH + boundary + 1]
     return max(first, early / bandwidth - hidden, leaving * out) + max(
         compute - first, late / bandwidth, (1 - leaving) * out
     )
@@ -159,7 +168,7 @@ def outer_phases(
         rows: Input rows and columns.
         traffic: Work array, ``(3,)``.
     """
-    if not flags[FILLS] or not known_tiles(flags, OUTER_LOW, OUTER_HIGH, work):
+    if not flags[PHASES] or not known_tiles(flags, OUTER_LOW, OUTER_HIGH, work):
         return 0.0
     if max(work[OUTER_STEPS, R], work[OUTER_STEPS, R + 1]) > 1:
         return 0.0
@@ -186,7 +195,7 @@ def inner_phases(
     traffic: Floats,
 ) -> float:
     """As `outer_phases`, of the inner steps, where no last outer step differs."""
-    if not flags[FILLS] or not known_tiles(flags, INNER_LOW, INNER_HIGH, work):
+    if not flags[PHASES] or not known_tiles(flags, INNER_LOW, INNER_HIGH, work):
         return 0.0
     if (
         not known_tiles(flags, OUTER_LOW, OUTER_HIGH, work)

@@ -9,7 +9,6 @@ from typing import Final
 from common import inner_function
 from cost_models.exact.bounds.bound_problem import AREA, L1, L2, POWER, Floats, Ints
 from cost_models.exact.bounds.box_capacity import need
-from cost_models.exact.bounds.box_fields import INNER_LOW, SPAN
 from cost_models.exact.bounds.price_tables import LEAKAGE, PE_LEAKAGE, PRICES, PriceTables
 
 SCALE: Final = PRICES  # the area, as often as it is a factor of the objective
@@ -23,6 +22,7 @@ def fill_prices(
     tables: PriceTables,
     pes: float,
     area: float,
+    bypass: int,
     work: Floats,
     prices: Floats,
 ) -> None:
@@ -34,21 +34,23 @@ def fill_prices(
         tables: Prices by what the buffers must hold.
         pes: PEs in use.
         area: Area but for what the buffers must hold [um^2].
+        bypass: Row of the tables.
         work: Work table.
         prices: ``(BOX_PRICES,)``.
     """
     for i in range(PRICES):
-        prices[i] = tables.fixed[i]
+        prices[i] = tables.fixed[bypass, i]
     prices[SCALE] = 1.0
     for level in range(2):
-        if tables.scale[level] > 0:
-            size = need(facts, flags, work, SPAN if level == L2 else INNER_LOW)
-            row = min(int(math.log2(size) * tables.scale[level]), tables.more.shape[1] - 1)
+        if tables.scale[bypass, level] > 0:
+            size = max(need(facts, flags, level, work), 1.0)
+            place = int(math.log2(size) * tables.scale[bypass, level])
+            row = min(place, tables.more.shape[2] - 1)
             for i in range(PRICES):
-                prices[i] += tables.more[level, row, i]
+                prices[i] += tables.more[bypass, level, row, i]
     prices[LEAKAGE] += pes * prices[PE_LEAKAGE]
     if flags[POWER + 2] > 0:
-        total = area + facts[AREA + L2] * need(facts, flags, work, SPAN)
-        total += facts[AREA + L1] * pes * need(facts, flags, work, INNER_LOW)
+        total = area + facts[AREA + L2] * need(facts, flags, L2, work)
+        total += facts[AREA + L1] * pes * need(facts, flags, L1, work)
         for _ in range(flags[POWER + 2]):
             prices[SCALE] *= total

@@ -13,13 +13,14 @@ from common import inner_function
 from cost_models.exact.bounds.bound_problem import (
     ACTIVE,
     BANDWIDTH,
+    BITS,
     COUPLED,
     DRAM_IN,
     EXTENT,
-    FILLS,
     FILTER,
     IN,
     OUT,
+    PHASES,
     Floats,
     Ints,
 )
@@ -30,9 +31,9 @@ from cost_models.exact.layout import R
 
 
 @inner_function
-def lost(elements: float, bandwidth: float) -> float:
+def lost(bits: float, bandwidth: float) -> float:
     """Part of a cycle that rounding a transfer up loses."""
-    cycles = elements / bandwidth
+    cycles = bits / bandwidth
     return math.ceil(cycles) - cycles
 
 
@@ -68,7 +69,7 @@ def rounding(facts: Floats, flags: Ints, stays: int, work: Floats) -> float:
         work: Work table.
     """
     bandwidth = facts[BANDWIDTH + DRAM_IN]
-    if not flags[FILLS] or stays == FILTER or bandwidth == math.inf:
+    if not flags[PHASES] or stays == FILTER or bandwidth == math.inf:
         return 0.0
     for i in range(flags[ACTIVE]):
         d = flags[ACTIVE + 1 + i]
@@ -77,16 +78,16 @@ def rounding(facts: Floats, flags: Ints, stays: int, work: Floats) -> float:
     if max(work[OUTER_STEPS, R], work[OUTER_STEPS, R + 1]) > 1:
         return 0.0
     every = full_steps(facts, flags, -1, work)
-    load = tensor_elements(facts, flags, FILTER, work, SPAN)
+    load = facts[BITS + FILTER] * tensor_elements(facts, flags, FILTER, work, SPAN)
     if stays == IN:
         # partial sums may be read back too
         each = lost(load, bandwidth)
         if reduces(flags, work):
-            output = tensor_elements(facts, flags, OUT, work, SPAN)
+            output = facts[BITS + OUT] * tensor_elements(facts, flags, OUT, work, SPAN)
             each = min(each, lost(load + output, bandwidth))
         return each * (every - full_steps(facts, flags, flags[COUPLED + IN], work))
     if stays == NOTHING and reduces(flags, work):
         return 0.0
     # with the loop over C innermost no partial sum ever leaves L2; the first step is a fill
-    load += tensor_elements(facts, flags, IN, work, SPAN)
+    load += facts[BITS + IN] * tensor_elements(facts, flags, IN, work, SPAN)
     return lost(load, bandwidth) * (every - 1)

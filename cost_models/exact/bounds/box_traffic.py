@@ -18,14 +18,17 @@ from cost_models.exact.bounds.bound_problem import (
     FILTER,
     HALO,
     IN,
+    LOOSE,
     OUT,
     SIZE,
+    STREAMED,
     Floats,
     Ints,
 )
 from cost_models.exact.bounds.box_fields import (
     FIRST_PLACES,
     HOLDERS,
+    LEAD,
     OUTER_LOW,
     OUTER_STEPS,
     PLACES,
@@ -51,9 +54,11 @@ STREAM_PE: Final = 1  # what PEs receive (or give) then
 KEPT: Final = 2  # distinct elements once per outer step
 KEPT_PE: Final = 3
 ONCE_PE: Final = 4  # every element once to each PE that ever works with it
-FLOWS: Final = 5
+SERVED: Final = 5  # what MACs touch, moment by moment, of a tensor that passes L1; else 0
+FLOWS: Final = 6
 SLIDING: Final = 3
 NOTHING: Final = 3  # in place of the tensor that stays: the innermost loop is coupled to all
+EVERYTHING: Final = 4  # no loop iterates
 
 
 @inner_function
@@ -111,6 +116,7 @@ def fill_flows(
                 flows[KEPT_PE, tensor] *= work[FIRST_PLACES, d]
                 flows[ONCE_PE, tensor] *= work[HOLDERS, d]
     flows[ONCE_PE, IN] *= unique_rows(facts, 0) * unique_rows(facts, 1)
+    fill_served(facts, flags, work, flows)
     if taps_move:
         for row in range(ONCE_PE):
             flows[row, IN] = 0.0
@@ -130,6 +136,27 @@ def fill_flows(
 
 
 @inner_function
+def fill_served(facts: Floats, flags: Ints, work: Floats, flows: Floats) -> None:
+    """What L2 serves to MACs of tensors that pass L1: at a moment, each element once."""
+    for tensor in range(3):
+        flows[SERVED, tensor] = 0.0
+        if not (flags[STREAMED] >> tensor) & 1:
+            continue
+        served = facts[SIZE + tensor]
+        for i in range(flags[ACTIVE]):
+            d = flags[ACTIVE + 1 + i]
+            if not (flags[COUPLED + tensor] >> d) & 1:
+                served *= work[LEAD, d]
+        if tensor == IN:
+            for pair in range(2):
+                axis, taps = Y + pair, R + pair
+                # PEs at different outputs, or at different taps, touch different rows
+                of_outputs = facts[EXTENT + axis] * work[LEAD, taps]
+                served *= max(of_outputs, work[LEAD, axis] * facts[EXTENT + taps])
+        flows[SERVED, tensor] = served
+
+
+@inner_function
 def input_stays_through(flags: Ints, facts: Floats, moves: int, work: Floats) -> bool:
     """Whether a loop that leaves the input alone may iterate: an outer one, or one of `moves`."""
     for i in range(flags[ACTIVE]):
@@ -143,7 +170,12 @@ def input_stays_through(flags: Ints, facts: Floats, moves: int, work: Floats) ->
 
 @inner_function
 def taps_may_move(flags: Ints, moves: int, work: Floats) -> bool:
-    """Whether loops over R or S may iterate while buffers keep what they hold."""
+    """Whether input tiles may differ little from those before, whatever moves.
+
+    That is so where loops over R or S may iterate while buffers keep what they hold.
+    """
+    if flags[LOOSE]:
+        return True
     if flags[HALO] != HALO_RETAIN:
         return False
     outer = max(work[OUTER_STEPS, R], work[OUTER_STEPS, R + 1])

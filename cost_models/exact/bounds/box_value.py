@@ -8,27 +8,42 @@ import math
 from common import inner_function
 from cost_models.exact.bounds.bound_problem import (
     ACTIVE,
+    BANDWIDTH,
+    BITS,
     COUPLED,
+    DRAM_IN,
+    DRAM_OUT,
     FILTER,
     IN,
     LIMIT,
     OUT,
+    PAST,
     POWER,
-    SIZE,
     Floats,
     Ints,
 )
 from cost_models.exact.bounds.box_capacity import may_hold
-from cost_models.exact.bounds.box_clock import COMPUTE, FILL, dram_cycles, noc_cycles
+from cost_models.exact.bounds.box_clock import (
+    COMPUTE,
+    FILL,
+    LOADED,
+    arriving_bits,
+    dram_cycles,
+    dram_loads,
+    leaving_bits,
+    noc_cycles,
+)
 from cost_models.exact.bounds.box_fields import RAGGED
 from cost_models.exact.bounds.box_phases import inner_phases, may_iterate, outer_phases
 from cost_models.exact.bounds.box_prices import SCALE
 from cost_models.exact.bounds.box_rounding import rounding
 from cost_models.exact.bounds.box_traffic import (
+    EVERYTHING,
     KEPT,
     KEPT_PE,
     NOTHING,
     ONCE_PE,
+    SERVED,
     SLIDING,
     STREAM,
     STREAM_PE,
@@ -104,12 +119,15 @@ def noc_flow(
         flows: Flows of the box.
     """
     once = max(least, flows[ONCE_PE, tensor])
+    served = max(least, flows[SERVED, tensor])
+    if stays == EVERYTHING:
+        return served, once
     if tensor == stays:
         noc = (1 - held) * flows[KEPT, tensor] + held * least
         pe = (1 - held) * flows[KEPT_PE, tensor] + held * once
-        return max(noc, least), max(pe, once)
+        return max(noc, served), max(pe, once)
     column = SLIDING if tensor == IN and stays == FILTER else tensor
-    noc = max((1 - ragged) * flows[STREAM, column] + ragged * least, least)
+    noc = max((1 - ragged) * flows[STREAM, column] + ragged * least, served)
     return noc, max((1 - ragged) * flows[STREAM_PE, column] + ragged * once, noc, once)
 
 
@@ -142,7 +160,7 @@ def fill_outer(
     outer: Floats,
     prices: Floats,
 ) -> None:
-    """``outer[stays]``: cycles and energy by what stays in L2; cycles are inf where nothing can.
+    """``outer[stays]``: cycles, energy and loads by what stays in L2; cycles inf where nothing can.
 
     Args:
         facts: Numbers of the problem.
@@ -152,7 +170,7 @@ def fill_outer(
         work: Work table.
         rows: Input rows and columns.
         traffic: Work array, ``(3,)``.
-        outer: Gets the figures, ``(4, 2)``.
+        outer: Gets the figures, ``(4, 3)``.
         prices: Prices of the box.
     """
     any_loop = False
@@ -163,37 +181,14 @@ def fill_outer(
         ):
             any_loop = True
             rounded = rounding(facts, flags, stays, work)
-            outer[stays, 0] = dram_cycles(facts, dram, stays, rounded, clock)
+            outer[stays, 0] = dram_cycles(facts, flags, dram, stays, rounded, clock)
             if stays != NOTHING:
                 phases = outer_phases(facts, flags, stays, dram, clock, work, rows, traffic)
                 outer[stays, 0] = max(outer[stays, 0], phases)
+            outer[stays, 2] = dram_loads(facts, flags, dram, stays)
             outer[stays, 1] = prices[BASE]
             for tensor in range(3):
                 outer[stays, 1] += prices[DRAM + tensor] * dram[stays, tensor]
-
-
-@inner_function
-def bound_held(
-    facts: Floats,
-    flags: Ints,
-    dram: Floats,
-    flows: Floats,
-    clock: Floats,
-    outer: Floats,
-    prices: Floats,
-) -> float:
-    """Bound where no inner loop iterates: the NoC carries at least what DRAM's boundary does."""
-    best = math.inf
-    for stays in range(4):
-        if outer[stays, 0] == math.inf:
-            continue
-        energy = outer[stays, 1]
-        for tensor in range(3):
-            energy += prices[NOC + tensor] * dram[stays, tensor]
-            energy += prices[PE + tensor] * max(dram[stays, tensor], flows[ONCE_PE, tensor])
-        cycles = max(clock[COMPUTE], outer[stays, 0])
-        best = min(best, objective(facts, flags, clock[FILL] + cycles, energy, prices))
-    return best
 
 
 @inner_function
@@ -215,14 +210,14 @@ def bound_staying(
     Args:
         facts: Numbers of the problem.
         flags: Its whole numbers.
-        stays: The tensor.
+        stays: The tensor, `NOTHING`, or `EVERYTHING`.
         ragged: Share of steps in which another loop may be innermost.
         held: Share of the tensor that PEs may hold over outer steps.
         least_cycles: Cycles that compute and NoC take at least.
         dram: Least traffic of DRAM.
         flows: Least traffic of the NoC.
         clock: Least cycles.
-        outer: Cycles and energy by what stays in L2.
+        outer: Cycles and energy by what stays in L2, and bits that it loads.
         prices: Prices of the box.
     """
     best = math.inf
@@ -230,14 +225,25 @@ def bound_staying(
         if outer[kept, 0] == math.inf:
             continue
         energy = outer[kept, 1]
-        arriving = -facts[SIZE + OUT]  # the first write of an output is not read back
+        arriving = 0.0
         leaving = 0.0
+        past = 0.0
         for tensor in range(3):
             noc, pe = noc_flow(tensor, stays, ragged, held, dram[kept, tensor], flows)
             energy += prices[NOC + tensor] * noc + prices[PE + tensor] * pe
-            arriving += noc
+            bits = arriving_bits(facts, tensor, noc)
+            arriving += bits
+            if (flags[PAST] >> tensor) & 1:
+                past += bits
             leaving = noc  # the output comes last
-        cycles = max(least_cycles, outer[kept, 0], noc_cycles(facts, arriving, leaving, clock))
+        noc_out = leaving * facts[BITS + OUT]
+        cycles = max(least_cycles, outer[kept, 0], noc_cycles(facts, arriving, noc_out, clock))
+        if flags[PAST]:
+            past += outer[kept, 2] - clock[LOADED]
+            cycles = max(cycles, past / facts[BANDWIDTH + DRAM_IN])
+            if (flags[PAST] >> OUT) & 1:
+                written = leaving_bits(facts, leaving)
+                cycles = max(cycles, written / facts[BANDWIDTH + DRAM_OUT])
         best = min(best, objective(facts, flags, clock[FILL] + cycles, energy, prices))
     return best
 
@@ -275,7 +281,9 @@ def bound_value(
     """
     best = math.inf
     if all_held(facts, flags, still, work):
-        best = bound_held(facts, flags, dram, flows, clock, outer, prices)
+        best = bound_staying(
+            facts, flags, EVERYTHING, 0.0, 0.0, clock[COMPUTE], dram, flows, clock, outer, prices
+        )  # fmt: skip
     for stays in range(4):
         loops = moves & loops_beside(flags, stays)
         if loops == 0:

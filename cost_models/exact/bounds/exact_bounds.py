@@ -9,8 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
-from cost_models.exact.bounds.bound_problem import BOUNDED, D, bound_problem
-from cost_models.exact.bounds.price_tables import PriceTables
+from cost_models.exact.bounds.bound_problem import BOUNDED, HELD, BoundProblem
+from cost_models.exact.bounds.offers import offers_of
+from cost_models.exact.bounds.price_tables import Priced, PriceTables, price_tables, stacked
+from cost_models.exact.bounds.problem_facts import (
+    Passing,
+    problem_facts,
+    problem_flags,
+    real_inputs,
+)
 from cost_models.exact.figures import area as area_of
 from cost_models.exact.layout import COUNT_NAMES
 from cost_models.lower_bounds import FloatArray, IntArray, Structures
@@ -45,16 +52,39 @@ class ExactBounds:
         structures: Structures,
         threads: int | None = None,
     ) -> None:
-        setting = model.setting(accelerator)
-        self._units, self._spread = _units(layer, structures)
+        setting, machine = model.setting(accelerator), model.machine(accelerator)
+        passings = [Passing.of(machine, bypass) for bypass in structures.bypasses]
+        extents = np.array(layer.extents, dtype=np.int32)
+        self._units = np.minimum(structures.units, extents)
+        refused = np.array([passing.refused for passing in passings])
+        self._units[refused[structures.bypass]] = 0
+        self._spread, self._bypass = structures.spread, structures.bypass
         self._pes = structures.num_pes.astype(np.float64)
         self._areas, per_element = np.zeros(len(structures)), (0.0, 0.0)
         if "area_um2" in figures:
             self._areas, per_element = _areas(setting, structures.num_pes)
-        problem = bound_problem(model, layer, accelerator, figures, limits, structures, per_element)
+        facts = [
+            problem_facts(model, layer, accelerator, limits, passing, per_element)
+            for passing in passings
+        ]
+        flags = [
+            problem_flags(model, layer, accelerator, figures, structures, passing)
+            for passing in passings
+        ]
+        bits = max(float(numbers[HELD : HELD + 6].max()) for numbers in facts)
+        free = model.padding == "free" and any(layer.padding)
+        real = real_inputs(layer) if free else None
+        most = bits * (layer.input_size + layer.filter_size + layer.output_size)
+        prices = stacked(
+            [
+                price_tables(Priced(layer, setting, passing, most, layer.output_size, real))
+                for passing in passings
+            ]
+        )
         # arrays of one layout, so that one compiled version serves all problems
-        prices = PriceTables(*(np.ascontiguousarray(table) for table in problem.prices))
-        self.problem = problem._replace(prices=prices)
+        prices = PriceTables(*(np.ascontiguousarray(table) for table in prices))
+        offers = offers_of(layer.extents, structures)
+        self.problem = BoundProblem(np.stack(facts), np.stack(flags), offers, prices)
         self.threads = default_threads() if threads is None else threads
 
     def bounds(self, which: IntArray, boxes: NDArray[np.signedinteger[Any]]) -> FloatArray:
@@ -62,7 +92,7 @@ class ExactBounds:
         from cost_models.exact.bounds.box_kernel import bound_boxes
 
         out = np.empty(len(which))
-        allocations = self._units, self._spread, self._pes, self._areas
+        allocations = self._units, self._spread, self._pes, self._areas, self._bypass
 
         def work(low: int, high: int) -> None:
             bound_boxes(self.problem, *allocations, which, boxes, out, low, high)
@@ -74,22 +104,6 @@ class ExactBounds:
 def bounded(figures: Sequence[str]) -> bool:
     """Whether the bounds know all factors of an objective."""
     return all(name in BOUNDED for name in figures)
-
-
-def _units(layer: Layer, structures: Structures) -> tuple[IntArray, IntArray]:
-    """``(A, 2, D)`` units along each dimension, and ``(A,)`` the parallel dimensions as bits."""
-    extents = np.array(layer.extents, dtype=np.int64)
-    count = len(structures)
-    units = np.ones((count, 2, D), dtype=np.int64)
-    rows = np.arange(count)
-    spread = np.zeros(count, dtype=np.int64)
-    numbers = (structures.num_pes // structures.cluster_size, structures.cluster_size)
-    for level, number in enumerate(numbers):
-        dims = structures.parallel[:, level]
-        units[rows, level, dims] = np.minimum(number, extents[dims])
-        spread |= 1 << dims
-    units[structures.cluster_size > structures.num_pes] = 0
-    return units, spread
 
 
 def _areas(setting: Setting, num_pes: IntArray) -> tuple[FloatArray, tuple[float, float]]:

@@ -7,15 +7,18 @@ cost more an access: a table by its size then gives the prices of the size below
 from __future__ import annotations
 
 import math
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cost_models.exact.figures import Setting, energy_nj
-from cost_models.exact.layout import COUNT_NAMES
+from cost_models.exact.layout import COUNT_NAMES, FILTER, INPUT, OUTPUT, WIDE_NAMES
 from cost_models.prices import open_levels
 from layers import Layer
+
+if TYPE_CHECKING:
+    from cost_models.exact.bounds.problem_facts import Passing
 
 # columns of a price table
 DRAM: Final = 0  # +tensor: energy of an element over DRAM's boundary [nJ]
@@ -33,8 +36,8 @@ class PriceTables(NamedTuple):
     """Prices by what the buffers must hold.
 
     Args:
-        fixed: ``(PRICES,)`` prices where both buffers hold one element.
-        more: ``(2, n, PRICES)`` what prices are above those, by the size of L2 and of L1; one row
+        fixed: ``(PRICES,)`` prices where both buffers hold one bit.
+        more: ``(2, n, PRICES)`` what prices are above those, by the bits in L2 and in L1; one row
             where both have a capacity.
         scale: ``(2,)`` rows per doubling of the size; 0 where the size changes no price.
     """
@@ -44,54 +47,121 @@ class PriceTables(NamedTuple):
     scale: NDArray[np.float64]
 
 
-def price_tables(layer: Layer, setting: Setting, outputs: float) -> PriceTables:
-    """The prices of a layer's energy.
+class Priced(NamedTuple):
+    """What is priced.
 
     Args:
         layer: The layer.
         setting: The accelerator, prices and options.
+        passing: The tensors that pass a buffer.
+        most: Bits that all tensors take in the larger of both buffers.
         outputs: Elements of the output.
+        real: Input elements, each of which moves at least once; None where all that move count.
     """
+
+    layer: Layer
+    setting: Setting
+    passing: Passing
+    most: float
+    outputs: int
+    real: int | None
+
+
+def price_tables(priced: Priced) -> PriceTables:
+    """The prices of a layer's energy."""
+    setting = priced.setting
     names = open_levels(setting.accelerator) if setting.table is None else ()
-    fixed = _prices(layer, setting, outputs, 1.0, 1.0)
+    fixed = _prices(priced, 1.0, 1.0)
     scale = np.zeros(2)
     if not names:
         return PriceTables(fixed, np.zeros((2, 1, PRICES)), scale)
-    doublings = math.log2(layer.input_size + layer.filter_size + layer.output_size) + 1
+    doublings = math.log2(priced.most) + 1
     sizes = 2 ** (np.arange(SIZES) * doublings / (SIZES - 1))
     more = np.zeros((2, SIZES, PRICES))
     if "L2" in names:
         scale[0] = (SIZES - 1) / doublings
-        more[0] = _prices(layer, setting, outputs, sizes, 1.0) - fixed
+        more[0] = _prices(priced, sizes, 1.0) - fixed
     if "L1" in names:
         scale[1] = (SIZES - 1) / doublings
-        more[1] = _prices(layer, setting, outputs, 1.0, sizes) - fixed
+        more[1] = _prices(priced, 1.0, sizes) - fixed
     # of a size and all larger ones the least
     return PriceTables(fixed, np.minimum.accumulate(more[:, ::-1], axis=1)[:, ::-1], scale)
 
 
-def _prices(layer: Layer, setting: Setting, outputs: float, l2: Any, l1: Any) -> Any:
-    """``(PRICES,)`` prices at the sizes that the buffers must hold; a row each for arrays."""
-    nothing: dict[str, Any] = dict.fromkeys(COUNT_NAMES, 0)
-    nothing |= {"num_pes": 0, "l2_peak": l2, "l1_peak": l1}
+def stacked(tables: list[PriceTables]) -> PriceTables:
+    """Some tables as one, with an axis more."""
+    return PriceTables(*(np.stack(parts) for parts in zip(*tables, strict=True)))
+
+
+class _Moves(NamedTuple):
+    """The counts that an element of a tensor adds one to.
+
+    Args:
+        dram: On its way over DRAM's boundary, between DRAM and L2.
+        noc: On its way between L2 (or DRAM, where it passes L2) and the PEs.
+        pe: Where a PE receives or gives it.
+        macs: Those that are one for every MAC.
+    """
+
+    dram: tuple[str, ...]
+    noc: tuple[str, ...]
+    pe: tuple[str, ...]
+    macs: tuple[str, ...] = ()
+
+
+def _moves(priced: Priced) -> list[_Moves]:
+    """The counts of input, filter and output."""
+    tile = "_tile" if priced.setting.tile else ""
+    past, streamed = priced.passing.l2, priced.passing.l1
+    moves = []
+    for tensor, short in ((INPUT, "in"), (FILTER, "fil")):
+        if streamed & tensor:
+            moves.append(
+                _Moves((f"dram_{short}",), (f"l2r_{short}{tile}",), (), (f"l1_skipped_{short}",))
+            )
+        elif past & tensor:
+            moves.append(_Moves((), (f"dram_{short}", f"dram_{short}_direct"), (f"l1w_{short}",)))
+        else:
+            moves.append(_Moves((f"dram_{short}",), (f"l2r_{short}{tile}",), (f"l1w_{short}",)))
+    written = ("dram_out_w", "dram_out_r")
+    noc = (f"l2w_out{tile}", "l2r_psum")
+    if streamed & OUTPUT:
+        moves.append(
+            _Moves(written, (*noc, "l1_skipped_out"), (), ("l1_skipped_out", "l1drain_out"))
+        )
+    elif past & OUTPUT:
+        direct = tuple(f"{name}_direct" for name in written)
+        moves.append(_Moves((), (*written, *direct), ("l1drain_out",)))
+    else:
+        moves.append(_Moves(written, noc, ("l1drain_out",)))
+    return moves
+
+
+READ_BACK = ("dram_out_r", "dram_out_r_direct", "l2r_psum", "l1_skipped_out")
+"""Counts of partial sums that are read back; the first write of an output is not."""
+
+
+def _prices(priced: Priced, l2: Any, l1: Any) -> Any:
+    """``(PRICES,)`` prices at the bits that the buffers must hold; a row each for arrays."""
+    nothing: dict[str, Any] = dict.fromkeys((*COUNT_NAMES, *WIDE_NAMES), 0)
+    nothing |= {"num_pes": 0, "l2_bits": l2, "l1_bits": l1}
 
     def energy(**counts: float) -> Any:
-        return energy_nj(nothing | counts, setting)
+        return energy_nj(nothing | counts, priced.setting)
 
-    def price(*names: str) -> Any:
+    def price(names: tuple[str, ...]) -> Any:
         return energy(**dict.fromkeys(names, 1))
 
-    suffix = "_tile" if setting.tile else ""
-    inputs, filters, written = f"l2r_in{suffix}", f"l2r_fil{suffix}", f"l2w_out{suffix}"
-    leakage = price("latency")
-    # the first write of each output is not read back
-    first = outputs * (price("dram_out_r") + price("l2r_psum"))
-    columns = [
-        *(price("dram_in"), price("dram_fil"), price("dram_out_w", "dram_out_r")),
-        *(price(inputs), price(filters), price(written, "l2r_psum")),
-        *(price("l1w_in"), price("l1w_fil"), price("l1drain_out")),
-        energy(macs=layer.macs) - first,
-        leakage,
-        energy(latency=1, num_pes=1) - leakage,
-    ]
+    moves = _moves(priced)
+    leakage = price(("latency",))
+    fixed = ("macs", *(name for move in moves for name in move.macs))
+    base = energy(**dict.fromkeys(fixed, priced.layer.macs))
+    for names in (moves[2].dram, moves[2].noc):
+        base = base - priced.outputs * price(tuple(n for n in names if n in READ_BACK))
+    columns = [price(getattr(move, way)) for way in ("dram", "noc", "pe") for move in moves]
+    if priced.real is not None:
+        for way in (DRAM, NOC, PE):
+            base = base + priced.real * columns[way]
+            columns[way] = 0.0 * columns[way]
+    columns += [base, leakage, energy(latency=1, num_pes=1) - leakage]
     return np.stack(np.broadcast_arrays(*columns), axis=-1).astype(np.float64)
