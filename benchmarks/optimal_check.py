@@ -1,18 +1,23 @@
 """Compare proofs with brute force and with exhaustive search, and bounds with random mappings.
 
-    python benchmarks/optimal_check.py
+    python benchmarks/optimal_check.py --out docs/data/optimal-check.csv
 
-Three parts, each of which fails the script where it finds a difference: proofs of random small
-problems (all kinds of layers, tight and open buffers, all objectives, limits and options) against
-brute force over every mapping; proofs of six zoo layers in narrowed spaces against `exhaustive`;
-and bounds of random boxes against random mappings in them.
+A row of the file is a problem: random small ones (all kinds of layers, tight and open buffers, all
+objectives, limits and options; "wide": chips whose tensors differ, full spaces, free padding, box
+windows) proven and searched by brute force over every mapping; six zoo layers in narrowed spaces
+proven and searched by `exhaustive`; and random mappings of random problems beside the bounds of
+boxes that hold them. Problems that are in the file already are left out, so that an interrupted run
+goes on where it stopped. It fails where anything differs.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +28,22 @@ from maestro_env import Problem
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.optimum_gap import CASES
-from tests.baselines.proofs import brute_force, narrowed, random_problem, size_of, worst_bound
+from tests.baselines.proofs import (
+    brute_force,
+    narrowed,
+    random_problem,
+    random_wide_problem,
+    size_of,
+    worst_bound,
+)
 
-PARTS = ("brute", "exhaustive", "bounds")
+PARTS = ("brute", "wide brute", "exhaustive", "bounds", "wide bounds")
+FIELDS = ("part", "problem", "mappings", "expected", "found", "holds", "cpu_s")
 SAME = 1e-9
+EACH = 1000
+"""Random mappings drawn for a problem's bounds."""
+Row = tuple[int, float, float, bool]
+"""Mappings, what was expected, what was found, and whether that is right."""
 
 
 def same(a: float, b: float) -> bool:
@@ -34,88 +51,118 @@ def same(a: float, b: float) -> bool:
     return a == b or abs(a / b - 1) <= SAME
 
 
-def against_brute_force(problems: int, most: int) -> bool:
-    """Proofs of random problems; returns whether all agree."""
-    wrong = mappings = empty = done = 0
-    seed = 0
-    while done < problems:
-        rng = np.random.default_rng([150, seed])
-        seed += 1
-        problem = narrowed(random_problem(rng, moving=int(rng.integers(2, 5))), rng, most)
-        if size_of(problem) > 8 * most:
-            continue
-        done += 1
-        best, count = brute_force(problem)
-        proof = prove(problem)
-        mappings += count
-        empty += not np.isfinite(best)
-        if not proof.proven or not same(proof.value, best):
-            wrong += 1
-            print(f"seed {seed - 1}: brute force {best!r}, proof {proof.value!r} {proof.status}")
-            print(problem.describe())
-    print(
-        f"brute force: {problems} problems of {mappings} mappings in all, {empty} without a "
-        f"feasible one: {wrong} proofs differ"
-    )
-    return wrong == 0
+def against_brute_force(seed: int, most: int, wide: bool) -> Row | None:
+    """A proof of a random problem beside every mapping; None where there are too many."""
+    rng = np.random.default_rng([150, seed])
+    draw = random_wide_problem if wide else random_problem
+    problem = narrowed(draw(rng, moving=int(rng.integers(2, 5))), rng, most)
+    if size_of(problem) > 8 * most:
+        return None
+    best, count = brute_force(problem)
+    proof = prove(problem)
+    return count, best, proof.value, proof.proven and same(proof.value, best)
 
 
-def against_exhaustive() -> bool:
-    """Proofs of zoo layers in narrowed spaces; returns whether all agree."""
-    good = True
-    for layer, space in CASES.items():
-        problem = Problem(layer, "edge", "edp", "exact", space)
-        start = time.process_time()
-        found = baselines.load("exhaustive").search(problem.fork(), 10**9, 0)
-        middle = time.process_time()
-        proof = prove(problem)
-        good &= proof.proven and same(proof.value, found.best_value)
-        print(
-            f"{layer}: exhaustive {found.best_value!r} in {middle - start:.2f} s, "
-            f"proof {proof.value!r} in {proof.seconds:.2f} s of processor time",
-            flush=True,
-        )
-    return good
+def against_exhaustive(number: int) -> Row:
+    """A proof of a zoo layer in a narrowed space beside `exhaustive`."""
+    layer, space = list(CASES.items())[number]
+    problem = Problem(layer, "edge", "edp", "exact", space)
+    found = baselines.load("exhaustive").search(problem.fork(), 10**9, 0)
+    proof = prove(problem)
+    right = proof.proven and same(proof.value, found.best_value)
+    return problem.space.size, found.best_value, proof.value, right
 
 
-def bounds_hold(mappings: int) -> bool:
-    """Bounds of random boxes; returns whether none exceeds the value of a mapping in it."""
-    tried = problems = wrong = 0
-    worst = 0.0
-    while tried < mappings:
-        rng = np.random.default_rng([151, problems])
-        problem = random_problem(
-            rng, most=int(rng.choice([8, 24, 60])), moving=int(rng.choice([3, 4, 8]))
-        )
-        ratio, count = worst_bound(problem, rng, 1000)
-        worst = max(worst, ratio)
-        if ratio > 1 + SAME:
-            wrong += 1
-            print(f"seed {problems}: bound / value {ratio!r}", problem.describe())
-        problems += 1
-        tried += count
-    print(
-        f"bounds: {tried} mappings of {problems} problems: {wrong} problems with a bound above a "
-        f"value; largest bound / value {worst:.12f}"
-    )
-    return wrong == 0
+def beside_bounds(seed: int, wide: bool) -> Row:
+    """Random mappings beside bounds of boxes that hold them: the largest ratio of both."""
+    rng = np.random.default_rng([151, seed])
+    draw = random_wide_problem if wide else random_problem
+    most, moving = int(rng.choice([8, 24, 60])), int(rng.choice([3, 4, 8]))
+    if wide:
+        moving = min(moving, 4)  # a full space of eight dimensions has millions of allocations
+    ratio, count = worst_bound(draw(rng, most=most, moving=moving), rng, EACH)
+    return count, 1.0, ratio, ratio <= 1 + SAME
+
+
+class CheckedProblems:
+    """The file of problems that were looked at.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.rows: list[dict[str, str]] = []
+        if path.exists():
+            with path.open(newline="") as file:
+                self.rows = list(csv.DictReader(file))
+
+    def of(self, part: str) -> list[dict[str, str]]:
+        """The rows of a part."""
+        return [row for row in self.rows if row["part"] == part]
+
+    def add(self, part: str, problem: int, row: Row | None, seconds: float) -> None:
+        """Write a row; one of no mappings where a problem was left out."""
+        mappings, expected, found, holds = row or (0, np.nan, np.nan, True)
+        values = (part, problem, mappings, expected, found, holds, f"{seconds:.2f}")
+        new = not self._path.exists()
+        with self._path.open("a", newline="") as file:
+            writer = csv.writer(file)
+            if new:
+                writer.writerow(FIELDS)
+            writer.writerow(values)
+        self.rows.append(dict(zip(FIELDS, map(str, values), strict=True)))
+
+    def summary(self) -> str:
+        """A line for each part."""
+        lines = []
+        for part in PARTS:
+            mine = [row for row in self.of(part) if row["mappings"] != "0"]
+            total = sum(int(row["mappings"]) for row in mine)
+            wrong = sum(row["holds"] != "True" for row in mine)
+            lines.append(f"{part}: {len(mine)} problems, {total:,} mappings, {wrong} wrong")
+        return "\n".join(lines)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("docs/data/optimal-check.csv"))
     parser.add_argument("--part", choices=PARTS, nargs="*", default=PARTS)
-    parser.add_argument("--problems", type=int, default=500)
+    parser.add_argument("--problems", type=int, default=500, help="for brute force")
     parser.add_argument("--most", type=int, default=30_000, help="mappings of a problem, about")
     parser.add_argument("--mappings", type=int, default=1_000_000, help="for the bounds")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after these")
     args = parser.parse_args()
-    good = True
-    if "brute" in args.part:
-        good &= against_brute_force(args.problems, args.most)
-    if "exhaustive" in args.part:
-        good &= against_exhaustive()
-    if "bounds" in args.part:
-        good &= bounds_hold(args.mappings)
-    return 0 if good else 1
+    table = CheckedProblems(args.out)
+    end = time.perf_counter() + args.seconds
+
+    def checked(part: str) -> int:
+        return sum(row["mappings"] != "0" for row in table.of(part))
+
+    def mappings(part: str) -> int:
+        return sum(int(row["mappings"]) for row in table.of(part))
+
+    def run(
+        part: str, look: Callable[[int], Row | None], done: Callable[[str], int], n: int
+    ) -> None:
+        problem = len(table.of(part))
+        while part in args.part and done(part) < n and time.perf_counter() < end:
+            began = time.process_time()
+            row = look(problem)
+            table.add(part, problem, row, time.process_time() - began)
+            problem += 1
+
+    for wide in (False, True):
+        part = "wide bounds" if wide else "bounds"
+        run(part, partial(beside_bounds, wide=wide), mappings, args.mappings)
+    for wide in (False, True):
+        part = "wide brute" if wide else "brute"
+        look = partial(against_brute_force, most=args.most, wide=wide)
+        run(part, look, checked, args.problems)
+    run("exhaustive", against_exhaustive, checked, len(CASES))
+    print(table.summary())
+    return 0 if all(row["holds"] == "True" for row in table.rows) else 1
 
 
 if __name__ == "__main__":

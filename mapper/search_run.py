@@ -17,7 +17,7 @@ from mapper.problem_spec import ProblemSpec
 from runs import Context, Experiment
 
 if TYPE_CHECKING:
-    from baselines import Proof, SearchResult
+    from baselines import Proof, ProofProgress, SearchResult
     from maestro_env import Problem
 
 KIND = "search"
@@ -156,8 +156,14 @@ class SearchRun(Experiment):
             )
         else:
             problem.on_evaluate = lambda actions, looked: context.record(actions, looked.values)
+        reached: list[ProofProgress] = []
         if isinstance(searcher, baselines.Optimal):
-            searcher.on_progress = lambda step: context.progress(problem.samples, step.value)
+
+            def look(step: ProofProgress) -> None:
+                reached[:] = [step]
+                context.progress(problem.samples, step.value)
+
+            searcher.on_progress = look
 
         def so_far(found: SearchResult | None = None) -> dict[str, Any]:
             result = _describe(problem)
@@ -165,6 +171,8 @@ class SearchRun(Experiment):
             result["proves_optimum"] = found is not None and found.proven
             if found is not None and found.proof is not None:
                 result["proof"] = proof_values(found.proof)
+            elif found is None and reached:
+                result["proof"] = reached_values(reached[0])
             if self.carry is not None:
                 result["config"] = asdict(searcher.config)
             return result
@@ -215,6 +223,20 @@ def proof_values(proof: Proof) -> dict[str, Any]:
         "evaluated": proof.counts.evaluated,
         "seconds": proof.seconds,
         "mapping": None if proof.mapping is None else proof.mapping.to_dict(),
+    }
+
+
+def reached_values(step: ProofProgress) -> dict[str, Any]:
+    """The same of a proof that was stopped on its way."""
+    return {
+        "status": "interrupted",
+        "value": step.value,
+        "bound": step.bound,
+        "gap": step.gap,
+        "boxes": step.boxes,
+        "evaluated": None,
+        "seconds": step.seconds,
+        "mapping": None if step.mapping is None else step.mapping.to_dict(),
     }
 
 

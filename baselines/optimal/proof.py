@@ -42,6 +42,7 @@ class ProofProgress:
         boxes: Boxes whose bound was worked out.
         left: Boxes that are still to be split.
         seconds: Processor time so far [s].
+        mapping: A mapping of that value; None if there is none.
     """
 
     value: float
@@ -49,6 +50,7 @@ class ProofProgress:
     boxes: int
     left: int
     seconds: float
+    mapping: Mapping | None = None
 
     @property
     def gap(self) -> float:

@@ -105,7 +105,10 @@ class Solver:
 
     def progress(self, seconds: float) -> ProofProgress:
         """How far the proof is after some processor time."""
-        return ProofProgress(self.value, self.bound, self.counts.boxes, self._front.size, seconds)
+        with self._lock:
+            value, mapping = self.value, self.mapping
+        boxes, left = self.counts.boxes, self._front.size
+        return ProofProgress(value, self.bound, boxes, left, seconds, mapping)
 
     def look(self, actions: IntArray) -> None:
         """Evaluate mappings and remember the best."""

@@ -74,10 +74,12 @@ def _effort(run: SearchRun) -> str:
 
 
 def _standing(found: Found, after: After) -> Standing | None:
-    """What is proven of the answer; nothing where that is stopped or was stopped before."""
-    from mapper.standing import standing
+    """What is proven of the answer; of a search that was stopped, what its proof had reached."""
+    from mapper.standing import standing, standing_kept
 
-    if found.interrupted or found.empty is not None:
+    if found.interrupted:
+        return standing_kept(found)
+    if found.empty is not None:
         return None
     return standing(found, after.gap, after.timeout)
 

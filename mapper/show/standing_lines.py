@@ -18,6 +18,7 @@ WHY = {
     "timeout": "the proof ran out of time",
     "memory": "the proof ran out of memory",
     "within_gap": "the proof stopped there",
+    "interrupted": "the proof was interrupted",
 }
 
 
