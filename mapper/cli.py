@@ -20,6 +20,7 @@ COMMANDS = {
     "schema": "mapper.commands.schema:schema",
     "space": "mapper.commands.space:space",
     "compare": "mapper.commands.compare:compare",
+    "explore": "mapper.commands.explore:explore",
     "report": "mapper.commands.report:report",
     "validate": "mapper.commands.validate:validate",
     "explain": "mapper.commands.explain:explain",
@@ -40,6 +41,7 @@ SUMMARIES = {
     "schema": "Print the JSON Schema of a kind of file: accelerator, energy, layer or assignment.",
     "space": "Print the size of the mapping space, exact and by the paper's equation 1.",
     "compare": "Compare searchers on the same problems, with the same samples and seeds.",
+    "explore": "Map a network on many chips, and find those that no other one beats.",
     "report": (
         "Write one HTML page that needs no other file: tables, plots, best mappings, commands."
     ),

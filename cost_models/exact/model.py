@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
-from cost_models.cost import Cost, CostBatch
+from cost_models.cost import Cost, CostBatch, FloatArray
 from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
 from cost_models.exact.costs import ROW_NAMES, RowCounts, cost_batch, cost_of, refused
@@ -29,6 +29,7 @@ from cost_models.exact.layout import (
 from cost_models.exact.limits import too_large
 from cost_models.exact.numbers import layer_numbers, wide_numbers
 from cost_models.exact.options import ExactOptions
+from cost_models.exact.repricing import repriced_energy
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
 from cost_models.lower_bounds import LowerBounds, Structures
 from cost_models.mapping import Mapping
@@ -149,6 +150,26 @@ class ExactModel(ExactOptions):
 
         counts = RowCounts(rows, mappings.num_pes, accelerator.num_pes, wide)
         return cost_batch(counts, reasons, self._prepared(layer, accelerator)[2], why)
+
+    def reprice(
+        self, layer: Layer, accelerator: Accelerator, costs: CostBatch
+    ) -> FloatArray | None:
+        """Energies of mappings that were counted on a chip which differs in capacities alone.
+
+        Args:
+            layer: The layer.
+            accelerator: The chip.
+            costs: Costs of mappings without `num_pes` of their own on the other chip, such as
+                :meth:`Accelerator.unlimited_buffers` gives; latency and accesses hold here too.
+
+        Returns:
+            ``(B,)`` [nJ], inf where a mapping does not fit; None where more than counts of elements
+            is needed (tensors of unequal widths, padding that is free).
+        """
+        if not self.is_plain(layer, accelerator):
+            return None
+        machine = self.machine(accelerator)
+        return repriced_energy(costs, accelerator, machine.buffers, self.setting(accelerator))
 
     def _fill(
         self,

@@ -16,11 +16,13 @@ from mapper.commands.options import (
     AcceleratorOption,
     CostModelOption,
     DataflowOption,
+    ModelOptions,
     OptionError,
     SpaceOption,
     StoreOption,
     TargetOption,
     checked_target,
+    cost_model_with,
     space_of,
 )
 from mapper.output import check_writable
@@ -61,6 +63,7 @@ def compare(
     ] = "all",
     accelerator: AcceleratorOption = "edge",
     cost_model: CostModelOption = "exact",
+    cost_model_option: ModelOptions = None,
     budget: Annotated[
         int, typer.Option(min=1, max=MOST_SAMPLES, help="Samples of each search.")
     ] = 20_000,
@@ -124,7 +127,7 @@ def compare(
         _listed(objectives),
         _listed(methods),
         accelerator=accelerator,
-        cost_model=cost_model,
+        cost_model=cost_model_with(cost_model, cost_model_option),
         budget=budget,
         seeds=seeds,
         space=space_of(space, dataflow),

@@ -14,12 +14,14 @@ from mapper.commands.options import (
     JsonFlag,
     L1Bytes,
     L2Bytes,
+    ModelOptions,
     NocBw,
     NumPes,
     OffchipBw,
     OptionError,
     SimdLanes,
     accelerator_of,
+    cost_model_with,
 )
 from runs import print_json, say, tell
 
@@ -53,6 +55,7 @@ def evaluate(
             autocompletion=completion.cost_models,
         ),
     ] = "exact",
+    cost_model_option: ModelOptions = None,
     no_guard: Annotated[
         bool, typer.Option("--no-guard", help="The maestro model's raw figures, impossible or not.")
     ] = False,
@@ -75,7 +78,9 @@ def evaluate(
         simd_lanes=simd_lanes,
     )
     pairs = _pairs(layer, mapping, dataflow)
-    models = _models(cost_model, no_guard)
+    if cost_model == "all" and cost_model_option:
+        raise OptionError("--cost-model-option: models differ in options; give one --cost-model")
+    models = _models(cost_model_with(cost_model, cost_model_option), no_guard)
     results = [(pair, _evaluated(pair, chip, models)) for pair in pairs]
     from mapper.show.cost import print_costs_of_layers
 

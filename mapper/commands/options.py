@@ -55,6 +55,14 @@ CostModelOption = Annotated[
         autocompletion=completion.cost_models,
     ),
 ]
+ModelOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cost-model-option",
+        metavar="NAME=VALUE",
+        help="Option of the cost model: double_buffer=false, energy=maestro; repeatable.",
+    ),
+]
 ObjectiveOption = Annotated[
     str,
     typer.Option(
@@ -211,6 +219,28 @@ def space_of(space: list[str] | None, dataflow: str | None) -> dict[str, Any]:
     from maestro_env import dataflow_named
 
     return options | {"dataflow": dataflow_named(dataflow).name}
+
+
+def cost_model_with(cost_model: str, given: list[str] | None) -> str:
+    """A cost model's name with further options, as ``NAME:OPTION=VALUE:...``.
+
+    Raises:
+        OptionError: A text is no ``NAME=VALUE``.
+        CostModelError: The model does not take one, or it comes twice.
+    """
+    for text in given or []:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name or not value:
+            raise OptionError(
+                f"--cost-model-option: got {text!r}, expected NAME=VALUE such as "
+                "double_buffer=false"
+            )
+        cost_model += f":{name.replace('-', '_')}={value}"
+    if given:
+        import cost_models
+
+        cost_models.load(cost_model)
+    return cost_model
 
 
 def pairs_of(

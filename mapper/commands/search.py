@@ -20,6 +20,7 @@ from mapper.commands.options import (
     L1Bytes,
     L2Bytes,
     MaxMemoryOption,
+    ModelOptions,
     NocBw,
     NumPes,
     ObjectiveOption,
@@ -31,6 +32,7 @@ from mapper.commands.options import (
     SpaceOption,
     TimeoutOption,
     accelerator_of,
+    cost_model_with,
     pairs_of,
     space_of,
 )
@@ -128,6 +130,7 @@ def search(
     seed: SeedOption = 0,
     accelerator: AcceleratorOption = "edge",
     cost_model: CostModelOption = "exact",
+    cost_model_option: ModelOptions = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -194,7 +197,7 @@ def search(
         "simd_lanes": simd_lanes,
     }
     hardware = accelerator_of(accelerator, **overrides)
-    model = cost_models.load(cost_model)
+    model = cost_models.load(cost_model_with(cost_model, cost_model_option))
     model_options = dict(getattr(model, "options", {}))
     space_options = space_of(space, dataflow)
     limits = pairs_of("--limit", limit)

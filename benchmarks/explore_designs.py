@@ -1,0 +1,95 @@
+"""A thousand designs of a network: time, gaps of the front, and what kill -9 costs.
+
+    python benchmarks/explore_designs.py [--designs 1000] [--csv docs/data/explore.csv]
+
+Runs `mapper explore` once from an empty store, then once more on another store with SIGKILL in the
+middle and the same command after it; both must write the same rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SWEEP = {
+    "--network": "resnet18",
+    "--pes": "64..1024:64",
+    "--l1": "256..2048",
+    "--l2": "16k..1M",
+    "--noc": "16,64",
+    "--offchip": "8,16",
+    "-o": "edp,area",
+    "--workers": "2",
+}
+
+
+def command(folder: Path, designs: int, name: str) -> list[str]:
+    """The exploration, with a store and rows of its own."""
+    words = [word for pair in SWEEP.items() for word in pair]
+    files = ["--store", str(folder / f"{name}.sqlite"), "--csv", str(folder / f"{name}.csv")]
+    many = ["--designs", str(designs)]
+    return [sys.executable, "-m", "mapper", "explore", *words, *many, *files]
+
+
+def timed(words: list[str]) -> tuple[float, float]:
+    """Wall and processor time [s] of a command and its workers."""
+    began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return time.perf_counter() - began, cpu
+
+
+def killed(words: list[str], after_s: float) -> None:
+    """Begin a command, and kill it with all its workers."""
+    process = subprocess.Popen(
+        words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    time.sleep(after_s)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--designs", type=int, default=1000)
+    parser.add_argument("--csv", type=Path)
+    parser.add_argument("--no-kill", action="store_true")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        wall, cpu = timed(command(folder, options.designs, "whole"))
+        with (folder / "whole.csv").open(encoding="utf-8") as text:
+            rows = list(csv.DictReader(text))
+        gaps = [float(row["gap"]) for row in rows if row["front"] == "1"]
+        figures = {
+            "designs": options.designs,
+            "front": len(gaps),
+            "largest_gap": max(gaps),
+            "wall_s": round(wall, 1),
+            "cpu_s": round(cpu, 1),
+        }
+        if not options.no_kill:
+            words = command(folder, options.designs, "killed")
+            killed(words, wall / 2)
+            rest, _ = timed(words)
+            same = (folder / "killed.csv").read_text() == (folder / "whole.csv").read_text()
+            figures |= {"after_kill_s": round(rest, 1), "same_rows": same}
+    print(figures)
+    if options.csv is not None:
+        with options.csv.open("w", encoding="utf-8", newline="") as text:
+            writer = csv.DictWriter(text, list(figures))
+            writer.writeheader()
+            writer.writerow(figures)
+
+
+if __name__ == "__main__":
+    main()

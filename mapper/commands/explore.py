@@ -1,0 +1,303 @@
+"""``mapper explore``: many chips for one network."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from common import MOST_THREADS
+from mapper.commands import completion
+from mapper.commands.options import (
+    DEFAULT_STORE,
+    AcceleratorOption,
+    CostModelOption,
+    JsonFlag,
+    ModelOptions,
+    OptionError,
+    SeedOption,
+    StoreOption,
+    accelerator_of,
+    cost_model_with,
+    picture_file,
+)
+from mapper.output import check_writable
+from runs import go_on_with, tell
+
+if TYPE_CHECKING:
+    from cost_models import Accelerator
+    from mapper.explore.design_space import DesignSpace
+    from mapper.explore.exploration import Exploration, ExplorePlan, RunAll
+    from runs import Store
+
+GRID = 5_000
+"""Designs up to which all of them are tried where nothing is said."""
+DRAWN = 1_000
+"""Designs that NSGA-II tries of more, where nothing is said."""
+DRAWS = ("all", "uniform", "nsga2")
+_PANEL = "Ranges: 64..1024 (powers of two), 64..1024:64 (steps), 64,96 (lists); 16k, 1M"
+_Range = partial(typer.Option, rich_help_panel=_PANEL, metavar="RANGE", show_default="the chip's")
+
+
+def explore(
+    network: Annotated[
+        str,
+        typer.Option(
+            help="A network of the zoo, or a file: .onnx, .yaml, .csv.",
+            autocompletion=completion.networks,
+        ),
+    ],
+    pes: Annotated[str | None, _Range(help="PEs.")] = None,
+    l1: Annotated[str | None, _Range(help="L1 of one PE [B].")] = None,
+    l2: Annotated[str | None, _Range(help="Shared L2 [B].")] = None,
+    noc: Annotated[str | None, _Range(help="L2 to the PEs [B/cycle].")] = None,
+    offchip: Annotated[str | None, _Range(help="DRAM to L2 [B/cycle].")] = None,
+    lanes: Annotated[str | None, _Range(help="MACs of one PE in a cycle.")] = None,
+    objectives: Annotated[
+        str,
+        typer.Option(
+            "--objectives", "-o", help="Two or three of latency, energy, edp, area, power."
+        ),
+    ] = "edp,area",
+    max_area: Annotated[
+        str | None, typer.Option(metavar="AREA", help="Largest area, such as 5mm2.")
+    ] = None,
+    max_power: Annotated[
+        str | None, typer.Option(metavar="POWER", help="Largest power, such as 500mW.")
+    ] = None,
+    designs: Annotated[
+        int | None, typer.Option(min=1, max=10**6, help="Try so many designs, drawn by the seed.")
+    ] = None,
+    draw: Annotated[
+        str | None,
+        typer.Option(
+            help="all, uniform, or nsga2: each generation from the best of those before.",
+            show_default="all; uniform with --designs; nsga2 above 5,000 designs",
+        ),
+    ] = None,
+    seed: SeedOption = 0,
+    accelerator: AcceleratorOption = "edge",
+    cost_model: CostModelOption = "exact",
+    cost_model_option: ModelOptions = None,
+    pretrained: Annotated[
+        str, typer.Option(metavar="auto|FILE", help="Agents that propose mappings.")
+    ] = "auto",
+    gap: Annotated[
+        float,
+        typer.Option(min=0, help="Prove until a design's mappings are at most this share off."),
+    ] = 0.01,
+    timeout: Annotated[
+        float, typer.Option(min=0, help="Seconds for the proof of one layer; 0 proves nothing.")
+    ] = 20.0,
+    store: StoreOption = DEFAULT_STORE,
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=0, max=MOST_THREADS, help="Processes, one thread each; 0 takes one a core."
+        ),
+    ] = 0,
+    ray_address: Annotated[
+        str | None, typer.Option(help="Work on a Ray cluster instead: auto, HOST:PORT or local.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the designs (.png, .svg or .pdf).")
+    ] = None,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Write every design as a row.")] = None,
+    page: Annotated[Path | None, typer.Option(help="Write an HTML page of the front.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Map a network on many chips, and find those that no other one beats.
+
+    The same command goes on where it stopped. Exit code 1: no design meets the limits.
+    """
+    from mapper.explore.design_space import DesignSpace
+    from mapper.explore.exploration import NoDesignError
+    from runs import SilentReporter, Store, run_all
+
+    ranges = {
+        "num_pes": pes,
+        "l1_bytes": l1,
+        "l2_bytes": l2,
+        "noc_bw": noc,
+        "offchip_bw": offchip,
+        "simd_lanes": lanes,
+    }
+    plan = _plan(
+        network,
+        objectives,
+        cost_model_with(cost_model, cost_model_option),
+        max_area=max_area,
+        max_power=max_power,
+        pretrained=pretrained,
+        seed=seed,
+        gap=gap,
+        timeout=timeout,
+    )
+    space = DesignSpace(accelerator_of(accelerator), _values(ranges))
+    how = _how_drawn(space, designs, draw)
+    _check_files(plot, csv, page)
+    quiet = SilentReporter() if as_json and not sys.stderr.isatty() else None
+    with Store.open(store) as opened:
+        run = partial(
+            run_all,
+            store=opened,
+            workers=workers or _cores(),
+            ray_address=ray_address,
+            reporter=quiet,
+        )
+        try:
+            done = _explored(plan, space, how, designs, opened, run)
+            if done is None:
+                tell(go_on_with())
+                raise typer.Exit(1)
+            _show(done, plot, csv, page, as_json)
+        except NoDesignError as error:
+            tell(str(error))
+            raise typer.Exit(1) from None
+
+
+def _plan(network: str, objectives: str, cost_model: str, **limits: Any) -> ExplorePlan:
+    """What is explored; every mistake is found here.
+
+    Raises:
+        ValueError: An option's, layer's or cost model's error.
+    """
+    import cost_models
+    from mapper.explore.design_figures import objectives_of
+    from mapper.explore.design_ranges import AREA_UM2, POWER_MW, quantity_of
+    from mapper.explore.design_run import Workload
+    from mapper.explore.exploration import ExplorePlan, check_area
+    from mapper.network_runs import shapes
+    from mapper.pretrained.weights import agents_of
+
+    names = objectives_of(objectives)
+    model = cost_models.load(cost_model)
+    for name, units in (("max_area", AREA_UM2), ("max_power", POWER_MW)):
+        text = limits[name]
+        flag = "--" + name.replace("_", "-")
+        limits[name] = None if text is None else quantity_of(flag, text, units)
+    agents_of(limits["pretrained"], model.name)
+    found = shapes(network)
+    workload = Workload(
+        tuple(shape.layer for shape in found),
+        tuple(shape.count for shape in found),
+        model.name,
+        dict(getattr(model, "options", {})),
+    )
+    plan = ExplorePlan(network, workload, names, **limits)
+    check_area(plan)
+    return plan
+
+
+def _values(ranges: dict[str, str | None]) -> dict[str, tuple[int, ...]]:
+    from mapper.explore.design_ranges import values_of
+    from mapper.explore.design_space import FIELDS
+
+    return {
+        name: values_of(FIELDS[name], text) for name, text in ranges.items() if text is not None
+    }
+
+
+def _how_drawn(space: DesignSpace, designs: int | None, draw: str | None) -> str:
+    """How designs are chosen, of `DRAWS`.
+
+    Raises:
+        OptionError: There is no such way, or it does not go with ``--designs``.
+    """
+    from common import suggest
+
+    if draw is None:
+        if designs is None:
+            return "all" if space.size <= GRID else "nsga2"
+        return "uniform" if designs < space.size else "all"
+    if draw not in DRAWS:
+        raise OptionError(
+            f"--draw: got {draw!r}, expected one of {', '.join(DRAWS)}.{suggest(draw, DRAWS)}"
+        )
+    if draw == "uniform" and designs is None:
+        raise OptionError("--draw uniform: how many? Give --designs N")
+    if draw == "all" and designs is not None and designs < space.size:
+        raise OptionError(f"--draw all: {space.size:,} designs, but --designs {designs}; drop one")
+    return draw
+
+
+def _explored(
+    plan: ExplorePlan,
+    space: DesignSpace,
+    how: str,
+    designs: int | None,
+    store: Store,
+    run: RunAll,
+) -> Exploration | None:
+    """The finished exploration; None where the person asked to stop."""
+    from mapper.explore.exploration import Exploration, explore
+    from mapper.explore.generations import draw_generations
+
+    chips: Sequence[Accelerator]
+    if how == "nsga2":
+        drawn = draw_generations(plan, space, designs or DRAWN, store, run)
+        if drawn is None:
+            return None
+        chips = drawn
+    else:
+        chips = space.draw(designs or 0, plan.seed) if how == "uniform" else list(space.all())
+    exploration = Exploration.of(plan, chips)
+    return None if explore(exploration, store, run).stopped else exploration
+
+
+def _check_files(plot: Path | None, csv: Path | None, page: Path | None) -> None:
+    """Find out before anything is computed whether the files can be written.
+
+    Raises:
+        OptionError: A name has another ending than it should.
+        OutputError: Its folder cannot be written to.
+        ValueError: A library that draws is missing.
+    """
+    from mapper.explore.explore_page import check_page
+    from runs import new_figure
+
+    if plot is not None:
+        picture_file("--plot", plot)
+    for flag, path, ending in (("--csv", csv, ".csv"), ("--page", page, ".html")):
+        if path is not None:
+            if path.suffix.lower() != ending:
+                raise OptionError(f"{flag} {path}: expected a name that ends in {ending}")
+            check_writable(path.parent, flag)
+    if plot is not None or page is not None:
+        new_figure(1, 1)
+    if page is not None:
+        check_page()
+
+
+def _show(
+    done: Exploration, plot: Path | None, csv: Path | None, page: Path | None, as_json: bool
+) -> None:
+    from mapper.explore.design_rows import front_table, write_csv
+    from mapper.explore.explore_page import write_page
+    from mapper.explore.front_plot import write_plot
+    from mapper.show.front_table import notes_of, print_exploration
+    from runs import print_json
+
+    if as_json:
+        print_json({"network": done.plan.network, "front": front_table(done), **done.counted()})
+    else:
+        print_exploration(done)
+    if csv is not None:
+        write_csv(csv, done)
+    if plot is not None:
+        write_plot(plot, done)
+    if page is not None:
+        write_page(page, done, notes_of(done))
+    for path in (csv, plot, page):
+        if path is not None:
+            tell(f"wrote {path}")
+
+
+def _cores() -> int:
+    from mapper.commands.compare import _cores as cores
+
+    return cores()

@@ -1,0 +1,94 @@
+"""What a sweep's options mean: ranges of sizes, and quantities with a unit."""
+
+from __future__ import annotations
+
+import re
+
+MOST_VALUES = 100_000
+"""Values that one range may have."""
+_BINARY = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?)i?b?", re.IGNORECASE)
+_QUANTITY = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*([a-zµ]+(?:\^?2|²)?)", re.IGNORECASE)
+AREA_UM2 = {"um2": 1.0, "mm2": 1e6, "cm2": 1e8}
+"""Units of an area [um^2]."""
+POWER_MW = {"uw": 1e-3, "mw": 1.0, "w": 1e3}
+"""Units of a power [mW]."""
+
+
+class ExploreError(ValueError):
+    """An exploration that cannot be made as it was asked for."""
+
+
+def values_of(flag: str, text: str) -> tuple[int, ...]:
+    """The values of a range, ascending, each once.
+
+    Args:
+        flag: The option, for messages.
+        text: Parts between commas: ``64..1024`` (the powers of two in between), ``64..1024:64``
+            (in steps), or a number. ``16k`` and ``1M`` are 16,384 and 1,048,576.
+
+    Raises:
+        ExploreError: A part is none of these, or holds no value.
+    """
+    found: set[int] = set()
+    for part in text.split(","):
+        found.update(_values(flag, text, part.strip()))
+        if len(found) > MOST_VALUES:
+            raise ExploreError(
+                f"{flag}: {text!r} has more than {MOST_VALUES:,} values; give a larger step"
+            )
+    return tuple(sorted(found))
+
+
+def _values(flag: str, text: str, part: str) -> range | list[int]:
+    ends, colon, step_text = part.partition(":")
+    first, dots, last = ends.partition("..")
+    if not dots:
+        if colon:
+            raise _wrong(flag, text, part)
+        return [_size(flag, text, part)]
+    low, high = _size(flag, text, first), _size(flag, text, last)
+    if low > high:
+        raise ExploreError(f"{flag}: {part!r} runs from {low} down to {high}; give {last}..{first}")
+    if colon:
+        return range(low, high + 1, _size(flag, text, step_text))
+    found = [1 << bits for bits in range(low.bit_length() - 1, high.bit_length())]
+    powers = [power for power in found if low <= power <= high]
+    if not powers:
+        raise ExploreError(
+            f"{flag}: {part!r} holds no power of two; give a step, as in {part}:{max(1, low // 8)}"
+        )
+    return powers
+
+
+def _size(flag: str, text: str, part: str) -> int:
+    match = _SIZE.fullmatch(part.strip())
+    value = float(match[1]) * _BINARY[match[2].lower()] if match else 0.0
+    if not 1 <= value < 1 << 31 or value != int(value):
+        raise _wrong(flag, text, part)
+    return int(value)
+
+
+def _wrong(flag: str, text: str, part: str) -> ExploreError:
+    what = f"{part!r} in {text!r}" if part != text else repr(text)
+    return ExploreError(
+        f"{flag}: got {what}, expected 64..1024 (powers of two), 64..1024:64 (steps) or numbers "
+        "with commas, each a whole number of at least 1 such as 512, 16k or 1M"
+    )
+
+
+def quantity_of(flag: str, text: str, units: dict[str, float]) -> float:
+    """A number with its unit, in the base unit of `units`.
+
+    Raises:
+        ExploreError: It is none, or not above 0.
+    """
+    match = _QUANTITY.fullmatch(text.strip())
+    unit = match[2].lower().replace("²", "2").replace("^", "").replace("µ", "u") if match else ""
+    if match is None or unit not in units or float(match[1]) <= 0:
+        example = "5mm2" if "mm2" in units else "500mW"
+        raise ExploreError(
+            f"{flag}: got {text!r}, expected a number above 0 with its unit, such as {example} "
+            f"(units: {', '.join(units)})"
+        )
+    return float(match[1]) * units[unit]

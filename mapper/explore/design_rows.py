@@ -1,0 +1,95 @@
+"""An exploration as rows: of its front, and of every design, for tables, CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from common import atomic_write
+from mapper.explore.design_figures import OBJECTIVES, OF_MAPPINGS, Design
+from mapper.explore.design_space import FIELDS
+from mapper.explore.exploration import Exploration, FrontPoint
+
+COLUMN_OF = {
+    "latency": "latency_cycles",
+    "energy": "energy_nj",
+    "edp": "edp_cycles_nj",
+    "area": "area_um2",
+    "power": "power_mw",
+}
+"""What files call an objective, with its unit."""
+
+
+def front_table(exploration: Exploration) -> list[dict[str, Any]]:
+    """A row for each point of the front, by the first objective."""
+    return [row_of(exploration, point) for point in exploration.front]
+
+
+def row_of(exploration: Exploration, point: FrontPoint) -> dict[str, Any]:
+    """Fields of the chip, figures, what no mapping goes below, and the gap."""
+    bounds = point.design.bounds(exploration.plan.workload.counts)
+    return {
+        **_fields(point.design),
+        **{COLUMN_OF[name]: point.figures[name] for name in OBJECTIVES},
+        **{f"least_{COLUMN_OF[name]}": bounds[name] for name in OF_MAPPINGS},
+        "gap": point.gap,
+        "proven": " ".join(sorted(point.design.proven)),
+    }
+
+
+def all_rows(exploration: Exploration) -> list[dict[str, Any]]:
+    """The rows of the front, and one of every other design: its best for the first aim."""
+    rows = [{**row, "front": 1, "why": ""} for row in front_table(exploration)]
+    on = {id(point.design) for point in exploration.front}
+    return rows + [_other(exploration, d) for d in exploration.designs if id(d) not in on]
+
+
+def best_point(exploration: Exploration, design: Design) -> FrontPoint | None:
+    """A design's best choice of mappings for the first aim; None where it has none."""
+    plan = exploration.plan
+    aim = plan.aims[0]
+    points = [(exploration.figures(design, point), point) for point in design.points]
+    if not points:
+        return None
+    figures, point = min(points, key=lambda pair: pair[0][aim])
+    gap = design.gap(figures, plan.objectives, plan.workload.counts)
+    return FrontPoint(design, point, figures, gap)
+
+
+def _other(exploration: Exploration, design: Design) -> dict[str, Any]:
+    point = best_point(exploration, design)
+    row: dict[str, Any] = {"front": 0, "why": design.why}
+    if point is None:
+        return _fields(design) | {COLUMN_OF["area"]: design.area} | row
+    return row_of(exploration, point) | row
+
+
+def _fields(design: Design) -> dict[str, Any]:
+    totals = design.chip.totals()
+    return {name: totals[name] for name in FIELDS}
+
+
+def write_csv(path: Path, exploration: Exploration) -> None:
+    """Write all rows, whole or not at all."""
+    rows = all_rows(exploration)
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    with atomic_write(path) as draft, draft.open("w", encoding="utf-8", newline="") as text:
+        writer = csv.DictWriter(text, names, restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def loop_nests(exploration: Exploration, point: FrontPoint) -> list[tuple[str, str]]:
+    """Of a point, each shape's name and loop nest."""
+    from cost_models import loop_nest
+    from mapper.explore.mapping_rows import batch_of
+
+    design = point.design
+    found = []
+    for layer, offer, row in zip(
+        exploration.plan.workload.layers, design.offers, point.point.choice, strict=True
+    ):
+        mapping = batch_of(offer.rows[row : row + 1])[0]
+        found.append((layer.name, loop_nest(mapping, layer, design.chip.num_pes)))
+    return found

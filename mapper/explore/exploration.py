@@ -1,0 +1,330 @@
+"""An exploration: every design mapped, the best ones proven, and what no other design beats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from common import engineering
+from cost_models import Accelerator
+from maestro_env import figure_bounds
+from mapper.explore.design_figures import OBJECTIVES, Design, figures_of, front_rows
+from mapper.explore.design_ranges import ExploreError
+from mapper.explore.design_run import AIMS, DesignRun, Workload
+from mapper.explore.design_space import label_of
+from mapper.explore.mapping_pool import MappingPool, NetworkPoint
+from mapper.explore.network_hull import LayerFloor
+from mapper.explore.shape_proof import ShapeProof
+from runs import Experiment, RunSummary, Store
+
+RunAll = Callable[[Sequence[Experiment]], RunSummary]
+
+
+class NoDesignError(Exception):
+    """No design meets a limit: there is no result."""
+
+
+@dataclass(frozen=True)
+class ExplorePlan:
+    """What is explored.
+
+    Args:
+        network: What the network is called.
+        workload: Its shapes.
+        objectives: Two or three of `OBJECTIVES`, in the order of the table.
+        max_area: Largest area [um^2], or None.
+        max_power: Largest power of the network [mW], or None.
+        pretrained: The agents.
+        seed: The seed of their draws.
+        gap: Proofs end where a point is at most this share above its bound.
+        timeout: Time of one proof [s]; 0 proves nothing.
+    """
+
+    network: str
+    workload: Workload
+    objectives: tuple[str, ...]
+    max_area: float | None = None
+    max_power: float | None = None
+    pretrained: str = "auto"
+    seed: int = 0
+    gap: float = 0.01
+    timeout: float = 20.0
+
+    @property
+    def aims(self) -> tuple[str, ...]:
+        """What mappings are proposed for."""
+        named = set(self.objectives)
+        return tuple(
+            aim for aim in AIMS if aim in named or (aim == "edp" and {"latency", "energy"} <= named)
+        )
+
+    @property
+    def proof_order(self) -> tuple[str, ...]:
+        """What is proven of a design, one after the other, until its gap is small enough."""
+        if "edp" in self.aims:
+            return AIMS
+        return self.aims
+
+    def run_of(self, chip: Accelerator) -> DesignRun:
+        """The experiment of a design."""
+        return DesignRun(self.workload, chip, self.aims, self.pretrained, self.seed)
+
+
+@dataclass(frozen=True)
+class FrontPoint:
+    """A design with a choice of mappings, and its figures.
+
+    Args:
+        design: The design.
+        point: The choice.
+        figures: By name of `OBJECTIVES`.
+        gap: See :meth:`Design.gap`.
+    """
+
+    design: Design
+    point: NetworkPoint
+    figures: Mapping[str, float]
+    gap: float
+
+
+@dataclass
+class Exploration:
+    """The designs of a plan, and what is known of them.
+
+    Args:
+        plan: The plan.
+        designs: Those that meet the limit on area.
+        too_large: How many others there were.
+    """
+
+    plan: ExplorePlan
+    designs: list[Design]
+    too_large: int = 0
+    _front: list[FrontPoint] | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, plan: ExplorePlan, chips: Iterable[Accelerator]) -> Exploration:
+        """The designs that meet the limit on area, with their physical bounds.
+
+        Raises:
+            NoDesignError: There is none.
+            ExploreError: The cost model does not know the area of a chip.
+        """
+        model = plan.workload.model()
+        designs = [_design(plan, model, chip) for chip in chips]
+        most = plan.max_area
+        fitting = [d for d in designs if most is None or d.area <= most]
+        if designs and not fitting:
+            raise NoDesignError(
+                no_design_text(designs, "area", min(d.area for d in designs), most or 0)
+            )
+        return cls(plan, fitting, len(designs) - len(fitting))
+
+    def take_results(self, store: Store) -> MappingPool:
+        """What the store holds of the designs and proofs, and from it points and floors of all."""
+        pool = MappingPool(self.plan.workload)
+        stored = {run.key: run.result or {} for run in store.runs(kind=DesignRun.kind)}
+        found: list[tuple[Accelerator, Any]] = []
+        for design in self.designs:
+            result = stored.get(self.plan.run_of(design.chip).identity().key)
+            if result is None or "rows" not in result:
+                design.why = "not done" if result is None else result.get("empty", "not done")
+                continue
+            design.why = ""
+            found.append((design.chip, result["rows"]))
+        pool.add_all(found)
+        self.settle(pool)
+        return pool
+
+    def settle(self, pool: MappingPool) -> None:
+        """Work out the points of every design from a pool of mappings."""
+        self._front = None
+        for design in self.designs:
+            offers = None if design.why else pool.offers(design.chip)
+            design.offers = offers or ()
+            design.points = pool.points(offers) if offers else ()
+
+    def figures(self, design: Design, point: NetworkPoint) -> dict[str, float]:
+        """All figures of a choice of mappings."""
+        return figures_of(design.chip, design.area, point)
+
+    @property
+    def front(self) -> list[FrontPoint]:
+        """Designs with choices of mappings that no other one beats, by the first objective.
+
+        Raises:
+            NoDesignError: No design is within the limit on power, or none can run the network.
+        """
+        if self._front is None:
+            self._front = self._make_front()
+        return self._front
+
+    def _make_front(self) -> list[FrontPoint]:
+        names = self.plan.objectives
+        pairs = [(design, point) for design in self.designs for point in design.points]
+        figures = [self.figures(design, point) for design, point in pairs]
+        if not pairs:
+            raise NoDesignError(self._why_none())
+        most = self.plan.max_power
+        within = [i for i, f in enumerate(figures) if most is None or f["power"] <= most]
+        if not within:
+            least = min(f["power"] for f in figures)
+            raise NoDesignError(no_design_text(self.designs, "power", least, most or 0))
+        values = np.array([[figures[i][name] for name in names] for i in within])
+        counts = self.plan.workload.counts
+        found = []
+        for row in front_rows(values):
+            design, point = pairs[within[row]]
+            mine = figures[within[row]]
+            found.append(FrontPoint(design, point, mine, design.gap(mine, names, counts)))
+        return found
+
+    def _why_none(self) -> str:
+        """Why no design has a point."""
+        first = next((d for d in self.designs if d.why), None)
+        why = "" if first is None else f"; {label_of(first.chip)}: {first.why}"
+        return f"No design of {len(self.designs):,} can run {self.plan.network}{why}"
+
+    def open_proofs(self) -> list[tuple[Design, str]]:
+        """Designs of the front whose gap is too large, each with what to prove of it next."""
+        found: dict[int, tuple[Design, str]] = {}
+        for point in self.front:
+            if point.gap <= self.plan.gap:
+                continue
+            left = [a for a in self.plan.proof_order if a not in point.design.proven]
+            if left:
+                found.setdefault(id(point.design), (point.design, left[0]))
+        return list(found.values())
+
+    def counted(self) -> dict[str, int]:
+        """How many designs there are, and what became of them."""
+        return {
+            "designs": len(self.designs) + self.too_large,
+            "too_large": self.too_large,
+            "without_mapping": sum(not design.points for design in self.designs),
+            "proven_off_the_front": self.beaten,
+        }
+
+    @property
+    def beaten(self) -> int:
+        """Designs off the front that no mapping whatever brings onto it, by their bounds."""
+        names = [name for name in self.plan.objectives if name != "power"]
+        if len(names) != len(self.plan.objectives):
+            return 0
+        front = np.array([[point.figures[name] for name in names] for point in self.front])
+        on = {id(point.design) for point in self.front}
+        counts = self.plan.workload.counts
+        beaten = 0
+        for design in self.designs:
+            if design.points and id(design) not in on:
+                bounds = design.bounds(counts)
+                low = np.array([bounds[name] for name in names])
+                beaten += bool((front <= low).all(axis=1).any())
+        return beaten
+
+
+def explore(exploration: Exploration, store: Store, run_all: RunAll) -> RunSummary:
+    """Map every design, then prove what the front claims, until every point is settled.
+
+    Args:
+        exploration: The designs; it is filled in.
+        store: Where experiments are kept.
+        run_all: Does experiments, as :func:`runs.run_all` with its options given.
+
+    Returns:
+        How the last experiments ended.
+    """
+    plan = exploration.plan
+    summary = run_all([plan.run_of(design.chip) for design in exploration.designs])
+    pool = exploration.take_results(store)
+    while plan.timeout > 0 and not summary.stopped:
+        asked = exploration.open_proofs()
+        if not asked:
+            break
+        proofs = [(d, aim, s, p) for d, aim in asked for s, p in _proofs(plan, d, aim)]
+        summary = run_all([proof for *_, proof in proofs])
+        _take_proofs(proofs, pool, store)
+        for design, aim in asked:
+            design.proven.add(aim)
+        exploration.settle(pool)
+    return summary
+
+
+def _proofs(plan: ExplorePlan, design: Design, aim: str) -> list[tuple[int, ShapeProof]]:
+    """A proof for every shape that can be proven."""
+    import baselines
+
+    model = plan.workload.model()
+    found = []
+    for shape, offer in enumerate(design.offers):
+        problem = plan.workload.problem(shape, design.chip, aim, model)
+        if baselines.can_prove(problem) is not None:
+            continue
+        value = {"latency": offer.latency, "energy": offer.energy}.get(
+            aim, offer.latency * offer.energy
+        )
+        start = tuple(int(n) for n in offer.rows[int(np.argmin(value))])
+        alone = replace(
+            plan.workload,
+            layers=(plan.workload.layers[shape],),
+            counts=(1,),
+        )
+        found.append((shape, ShapeProof(alone, design.chip, aim, plan.timeout, start)))
+    return found
+
+
+def _take_proofs(
+    proofs: Sequence[tuple[Design, str, int, ShapeProof]], pool: MappingPool, store: Store
+) -> None:
+    """Bounds into the designs' floors, mappings into the pool."""
+    stored = {run.key: run.result or {} for run in store.runs(kind=ShapeProof.kind)}
+    names = {"latency": "latency", "energy": "energy", "edp": "product"}
+    for design, aim, shape, proof in proofs:
+        result = stored.get(proof.identity().key, {})
+        if "bound" not in result:
+            continue
+        floor = design.floors[shape]
+        known = getattr(floor, names[aim])
+        raised = {names[aim]: max(known, result["bound"])}
+        design.floors[shape] = replace(floor, **raised)
+        pool.add(design.chip, shape, result["rows"])
+
+
+def _design(plan: ExplorePlan, model: Any, chip: Accelerator) -> Design:
+    floors = []
+    area = 0.0
+    for layer in plan.workload.layers:
+        bounds = figure_bounds(model, layer, chip)
+        latency, energy = bounds["latency_cycles"], bounds.get("energy_nj", 0.0)
+        floors.append(LayerFloor(latency, energy, latency * energy))
+        area = max(area, bounds.get("area_um2", 0.0))
+    return Design(chip, area, floors)
+
+
+def check_area(plan: ExplorePlan) -> None:
+    """Refuse an area that would be each mapping's own.
+
+    Raises:
+        ExploreError: The cost model's area is not the chip's.
+    """
+    from cost_models import capabilities_of
+
+    asked = "area" in plan.objectives or plan.max_area is not None
+    if asked and "area_um2" not in capabilities_of(plan.workload.model()).needs:
+        raise ExploreError(
+            f"area: cost model {plan.workload.cost_model!r} gives each mapping an area of its own; "
+            "expected one that knows the chip's, such as exact (with area=provisioned)"
+        )
+
+
+def no_design_text(designs: Sequence[Design], name: str, least: float, most: float) -> str:
+    """Such as ``No design of 512 meets 0.1 mm²; the smallest has 0.34 mm²``."""
+    unit = OBJECTIVES[name]
+    word = "smallest" if name == "area" else "least"
+    return (
+        f"No design of {len(designs):,} meets {engineering(most, unit)} ({name}); "
+        f"the {word} has {engineering(least, unit)}"
+    )

@@ -1,0 +1,63 @@
+"""The picture of an exploration: all designs, and those that no other one beats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from common import atomic_write
+from mapper.explore.design_figures import OBJECTIVES
+from mapper.explore.design_rows import best_point
+from mapper.explore.exploration import Exploration
+from runs import colour, new_figure
+
+PANEL_IN = (5.6, 4.4)
+SCALES = {"area": (1e-6, "mm²"), "energy": (1e-6, "mJ"), "edp": (1e-9, "J·cycles")}
+"""What pictures show an objective in: a factor, and the unit."""
+
+
+def front_figure(exploration: Exploration) -> Any:
+    """A panel for the first objective against each of the others.
+
+    Raises:
+        FigureError: matplotlib is not installed.
+    """
+    first, *others = exploration.plan.objectives
+    figure = new_figure(PANEL_IN[0] * len(others), PANEL_IN[1])
+    axes = figure.subplots(1, len(others), squeeze=False)[0]
+    on = {id(point.design) for point in exploration.front}
+    off = [best_point(exploration, d) for d in exploration.designs if id(d) not in on]
+    rest = [point.figures for point in off if point is not None]
+    best = [point.figures for point in exploration.front]
+    for axis, other in zip(axes, others, strict=True):
+        for figures, look in (
+            (rest, {"s": 10, "color": "0.75", "label": "other designs"}),
+            (best, {"s": 26, "color": colour(0), "label": "front", "zorder": 3}),
+        ):
+            x, y = ([_scaled(f[name], name) for f in figures] for name in (other, first))
+            axis.scatter(x, y, **look)
+        axis.set(xscale="log", yscale="log", xlabel=_axis(other), ylabel=_axis(first))
+        axis.grid(alpha=0.25, which="both", linewidth=0.5)
+        axis.legend(fontsize=9)
+    figure.suptitle(
+        f"{exploration.plan.network}: {len(exploration.designs):,} designs, "
+        f"{len(best)} that no other beats",
+        fontsize=11,
+    )
+    return figure
+
+
+def write_plot(path: Path, exploration: Exploration) -> None:
+    """Draw it as PNG, SVG or PDF, by the path's ending; whole or not at all."""
+    figure = front_figure(exploration)
+    with atomic_write(path) as draft:
+        figure.savefig(draft, format=path.suffix[1:].lower(), dpi=130)
+
+
+def _scaled(value: float, name: str) -> float:
+    return value * SCALES.get(name, (1.0, ""))[0]
+
+
+def _axis(name: str) -> str:
+    unit = SCALES[name][1] if name in SCALES else OBJECTIVES[name]
+    return f"{name} [{unit}]"

@@ -1,0 +1,92 @@
+"""The table of an exploration's front."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from runs import Column, print_rows
+
+if TYPE_CHECKING:
+    from mapper.explore.exploration import Exploration
+
+FIGURE_COLUMNS = {
+    "latency": ("latency_cycles", "cycles"),
+    "energy": ("energy_nj", "nJ"),
+    "edp": ("edp_cycles_nj", "cycles * nJ"),
+    "area": ("area_um2", "um^2"),
+    "power": ("power_mw", "mW"),
+}
+
+
+def print_front(
+    title: str, rows: Sequence[Mapping[str, Any]], objectives: Sequence[str], note: str
+) -> None:
+    """Print the table.
+
+    Args:
+        title: What stands above it.
+        rows: Of :func:`mapper.explore.design_rows.front_table`, with ``l1``, ``l2`` and
+            ``mappings`` as texts.
+        objectives: What was explored; the other figures leave first.
+        note: What stands below it.
+    """
+    columns = [
+        Column("num_pes", "PEs", keep=10),
+        Column("l1", "L1", keep=9, right=True),
+        Column("l2", "L2", keep=9, right=True),
+        Column("noc_bw", "NoC", keep=7),
+        Column("offchip_bw", "DRAM", keep=7),
+    ]
+    order = [*objectives, *(name for name in FIGURE_COLUMNS if name not in objectives)]
+    for name in order:
+        key, unit = FIGURE_COLUMNS[name]
+        columns.append(Column(key, name, unit, keep=9 if name in objectives else 3))
+    columns.append(Column("mappings", keep=8, right=True))
+    print_rows(title, rows, note, columns)
+
+
+def print_exploration(done: Exploration) -> None:
+    """Print the front of an exploration, and what became of the other designs."""
+    from mapper.explore.design_rows import front_table
+    from mapper.explore.design_space import bytes_text
+    from mapper.explore.explore_page import gap_text
+
+    rows = [
+        {
+            **row,
+            "l1": bytes_text(row["l1_bytes"]),
+            "l2": bytes_text(row["l2_bytes"]),
+            "mappings": gap_text(row["gap"]),
+        }
+        for row in front_table(done)
+    ]
+    title = f"{done.plan.network}: {len(rows)} of {done.counted()['designs']:,} designs"
+    print_front(
+        f"{title} that no other one beats in {' and '.join(done.plan.objectives)}",
+        rows,
+        done.plan.objectives,
+        "\n".join(notes_of(done)),
+    )
+
+
+def notes_of(done: Exploration) -> list[str]:
+    """Sentences about designs off the front, and about what the gaps say."""
+    counted = done.counted()
+    found = []
+    if done.front:
+        worst = max(point.gap for point in done.front)
+        share = f"{100 * worst:.2g} %" if worst < 10 else "an unknown share"
+        found.append(
+            f"no choice of mappings makes a design of the front better by more than {share}"
+        )
+    off = counted["designs"] - len({id(point.design) for point in done.front})
+    parts = [
+        (counted["proven_off_the_front"], "proven to be off the front whatever their mappings"),
+        (counted["without_mapping"], "without a mapping of some layer"),
+        (counted["too_large"], "above the limit on area"),
+    ]
+    told = [f"{count:,} {what}" for count, what in parts if count]
+    if off:
+        found.append(f"of the {off:,} others: {', '.join(told) or 'none proven off the front'}")
+    return found
