@@ -21,6 +21,7 @@ COMMANDS = {
     "space": "mapper.commands.space:space",
     "compare": "mapper.commands.compare:compare",
     "explore": "mapper.commands.explore:explore",
+    "export": "mapper.commands.export:export",
     "report": "mapper.commands.report:report",
     "validate": "mapper.commands.validate:validate",
     "explain": "mapper.commands.explain:explain",
@@ -42,6 +43,7 @@ SUMMARIES = {
     "space": "Print the size of the mapping space, exact and by the paper's equation 1.",
     "compare": "Compare searchers on the same problems, with the same samples and seeds.",
     "explore": "Map a network on many chips, and find those that no other one beats.",
+    "export": "Write an accelerator, a layer and its mapping as the files of another tool.",
     "report": (
         "Write one HTML page that needs no other file: tables, plots, best mappings, commands."
     ),

@@ -92,4 +92,12 @@ def cost_models(incomplete: str) -> Iterable[str]:
     return sorted(point.name for point in entry_points(group="mapper.cost_models"))
 
 
+@_quietly
+def export_tools(incomplete: str) -> Iterable[str]:
+    """Tools that mappings are exported to."""
+    from mapper.export.export_files import TOOLS
+
+    return TOOLS
+
+
 layer_lists, objective_lists, method_lists = _listed(layers), _listed(objectives), _listed(methods)

@@ -1,0 +1,89 @@
+"""``mapper export``: a mapping as another tool's files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mapper.commands import completion
+from mapper.commands.options import (
+    DEFAULT_STORE,
+    AcceleratorOption,
+    OptionalLayer,
+    OptionError,
+    StoreOption,
+    accelerator_of,
+)
+from mapper.output import check_writable
+
+if TYPE_CHECKING:
+    from mapper.export.export_source import ExportSource
+
+
+def export(
+    source: Annotated[
+        Path | None, typer.Argument(help="Folder of `mapper search --out`.", show_default="none")
+    ] = None,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            help="zigzag, timeloop, accelforge or maestro.",
+            autocompletion=completion.export_tools,
+        ),
+    ] = "",
+    out: Annotated[Path, typer.Option("--out", help="Folder for the files.")] = Path("export"),
+    run: Annotated[str | None, typer.Option(help="A stored search instead: its number.")] = None,
+    store: StoreOption = DEFAULT_STORE,
+    layer: OptionalLayer = None,
+    mapping: Annotated[Path | None, typer.Option(help="With --layer: a mapping as YAML.")] = None,
+    accelerator: AcceleratorOption = "edge",
+    pad: Annotated[
+        bool, typer.Option("--pad", help="Where a tile does not divide, export a larger layer.")
+    ] = False,
+) -> None:
+    """Write an accelerator, a layer and its mapping as the files of another tool."""
+    from mapper.export.export_files import check_tool, files_for, write_files
+    from runs import tell
+
+    check_tool(to)
+    found = _source(source, run, store, layer, mapping, accelerator)
+    texts = files_for(to, found, pad=pad)
+    check_writable(out)
+    for path in write_files(out, texts):
+        tell(f"wrote {path}")
+
+
+def _source(
+    folder: Path | None,
+    run: str | None,
+    store: str,
+    layer: str | None,
+    mapping: Path | None,
+    accelerator: str,
+) -> ExportSource:
+    """What is exported.
+
+    Raises:
+        OptionError: It is said in no way, or in two.
+        ValueError: It cannot be read.
+    """
+    import layers
+    from mapper.export.export_source import ExportSource, of_folder, of_run
+    from mapper.result_files import read_mapping
+
+    if [folder, run, mapping].count(None) != 2:
+        raise OptionError(
+            "expected one of: a folder of `mapper search --out`, --run ID, or --layer with "
+            "--mapping FILE"
+        )
+    if folder is not None:
+        return of_folder(folder)
+    if run is not None:
+        return of_run(store, run)
+    if layer is None:
+        raise OptionError(f"--mapping {mapping} needs --layer, such as --layer mobilenetv2.2")
+    assert mapping is not None
+    return ExportSource(layers.parse(layer), accelerator_of(accelerator), read_mapping(mapping))

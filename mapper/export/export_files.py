@@ -1,0 +1,64 @@
+"""The files of every tool, written together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from common import atomic_write, suggest
+from mapper.export.export_source import ExportSource
+from mapper.export.loop_factors import ExportError, LoopFactors, factors_of
+
+TOOLS = ("zigzag", "timeloop", "accelforge", "maestro")
+"""The tools that mappings are exported to."""
+
+
+def check_tool(tool: str) -> None:
+    """Refuse a tool that is not known.
+
+    Raises:
+        ExportError: It is none of `TOOLS`.
+    """
+    if tool not in TOOLS:
+        raise ExportError(
+            f"--to: got {tool!r}, expected one of {', '.join(TOOLS)}.{suggest(tool, TOOLS)}"
+        )
+
+
+def files_for(tool: str, source: ExportSource, *, pad: bool = False) -> dict[str, str]:
+    """The texts of a tool's files by name; each is checked against the tool's schema.
+
+    Args:
+        tool: One of `TOOLS`.
+        source: What is exported.
+        pad: See :func:`factors_of`; MAESTRO takes tiles that do not divide.
+
+    Raises:
+        ExportError: The tool has no words for the mapping.
+        MappingError: Likewise, of MAESTRO.
+    """
+    check_tool(tool)
+    if tool == "maestro":
+        from mapper.export.maestro_files import maestro_files
+
+        return maestro_files(source.layer, source.chip, source.mapping)
+    return _of_factors(tool, factors_of(source.layer, source.chip, source.mapping, pad=pad))
+
+
+def _of_factors(tool: str, nest: LoopFactors) -> dict[str, str]:
+    if tool == "zigzag":
+        from mapper.export.zigzag_files import zigzag_files as files
+    elif tool == "timeloop":
+        from mapper.export.timeloop_files import timeloop_files as files
+    else:
+        from mapper.export.accelforge_files import accelforge_files as files
+    return files(nest)
+
+
+def write_files(folder: Path, texts: dict[str, str]) -> list[Path]:
+    """Write files into a folder, each whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / name for name in texts]
+    for path in paths:
+        with atomic_write(path) as draft:
+            draft.write_text(texts[path.name], encoding="utf-8")
+    return paths

@@ -1,0 +1,78 @@
+"""Where an exported mapping comes from: a stored run, a search's folder, or a mapping file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from common import read_json
+from mapper.export.loop_factors import ExportError
+
+if TYPE_CHECKING:
+    from cost_models import Accelerator, Mapping
+    from layers import Layer
+
+
+@dataclass(frozen=True)
+class ExportSource:
+    """What is exported.
+
+    Args:
+        layer: The layer.
+        chip: The chip.
+        mapping: The mapping.
+    """
+
+    layer: Layer
+    chip: Accelerator
+    mapping: Mapping
+
+
+def of_folder(folder: Path) -> ExportSource:
+    """The result of ``mapper search --out``.
+
+    Raises:
+        ExportError: The folder holds none.
+        MappingError: Its mapping cannot be read.
+    """
+    from cost_models import Accelerator
+    from mapper.problem_spec import layer_of
+    from mapper.result_files import MANIFEST, MAPPING, read_mapping
+
+    manifest = folder / MANIFEST
+    if not manifest.is_file():
+        raise ExportError(
+            f"{folder}: holds no {MANIFEST}; expected a folder of `mapper search --out`, or give "
+            "--run ID, or --layer with --mapping FILE"
+        )
+    data = read_json(manifest, ExportError)
+    try:
+        problem: dict[str, Any] = data["problem"]
+        layer = layer_of(problem["layer_fields"])
+        chip = Accelerator.from_dict(problem["accelerator"])
+    except (KeyError, TypeError) as error:
+        raise ExportError(f"{manifest}: {error}; it is damaged") from None
+    return ExportSource(layer, chip, read_mapping(folder / MAPPING))
+
+
+def of_run(location: str, run: str) -> ExportSource:
+    """The best mapping of a stored search.
+
+    Raises:
+        StoreError: There is no such store or run.
+        ExportError: The run is no search, or found no mapping.
+    """
+    from cost_models import Mapping
+    from mapper.problem_spec import ProblemSpec
+    from runs import Store
+
+    with Store.open(location, create=False) as store:
+        stored = store.run(run)
+    result = stored.result or {}
+    if "problem" not in stored.spec or "best_mapping" not in result:
+        raise ExportError(
+            f"run {run!r}: {stored.name} holds no mapping; `mapper runs list` shows the searches"
+        )
+    spec = ProblemSpec.from_dict(stored.spec["problem"])
+    return ExportSource(spec.layer, spec.accelerator, Mapping.from_dict(result["best_mapping"]))

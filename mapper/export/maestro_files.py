@@ -1,0 +1,46 @@
+"""A mapping as inputs of the MAESTRO program: a network with its dataflow, and the hardware."""
+
+from __future__ import annotations
+
+import re
+
+from pydantic import Field
+
+from cost_models import Accelerator, Mapping, print_network
+from layers import Layer
+from mapper.export.tagged_yaml import ToolNode
+
+OPEN = (1 << 31) - 1
+"""What stands for a field that the chip does not limit."""
+
+
+class MaestroHardware(ToolNode):
+    """MAESTRO's hardware file, one field a line; sizes and bandwidths in elements."""
+
+    num_pes: int = Field(ge=1, le=OPEN)
+    l1_size_cstr: int = Field(ge=1, le=OPEN)
+    l2_size_cstr: int = Field(ge=1, le=OPEN)
+    noc_bw_cstr: int = Field(ge=1, le=OPEN)
+    offchip_bw_cstr: int = Field(ge=1, le=OPEN)
+
+
+def maestro_files(layer: Layer, chip: Accelerator, mapping: Mapping) -> dict[str, str]:
+    """``hw.m`` and ``mapping.m``.
+
+    Raises:
+        MappingError: MAESTRO's directives have no words for the mapping.
+    """
+    named = layer.renamed(re.sub(r"\W+", "_", layer.name).strip("_") or "layer")
+    plain = chip.in_elements()
+    hardware = MaestroHardware(
+        num_pes=mapping.num_pes or plain.num_pes,
+        l1_size_cstr=plain.l1_bytes or OPEN,
+        l2_size_cstr=plain.l2_bytes or OPEN,
+        noc_bw_cstr=plain.noc_bw or OPEN,
+        offchip_bw_cstr=plain.offchip_bw or OPEN,
+    )
+    lines = [f"{name}: {value}" for name, value in hardware.model_dump().items()]
+    return {
+        "hw.m": "\n".join(lines) + "\n",
+        "mapping.m": print_network([(named, mapping.dataflow(layer))], name=named.name),
+    }
