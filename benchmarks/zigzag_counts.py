@@ -138,9 +138,7 @@ def compare_one(text: str, mapping: Mapping, folder: Path) -> list[dict[str, Any
         {
             "layer": text,
             "orders": "/".join(mapping.orders),
-            "spatial": " ".join(
-                f"{k}{v}" for part in spatial_loops(nest).values() for k, v in part
-            ),
+            "spatial": " ".join(spread),
             "count": name,
             "exact": cost.counts[name],
             "zigzag": value,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from common import suggest
@@ -161,14 +162,12 @@ class ExactOptions:
         Raises:
             CostModelError: The prices do not reach the chip's node.
         """
-        setting = Setting(
-            accelerator, self.buffers, self.halo_space == "tile", self.energy_table, self.area
-        )
         try:
-            setting.check()
+            return _setting(
+                accelerator, self.buffers, self.halo_space == "tile", self.energy_table, self.area
+            )
         except TechnologyError as error:
             raise CostModelError(f"cost model {self.name!r}: {error}") from None
-        return setting
 
     def why(
         self, layer: Layer, accelerator: Accelerator, mapping: Mapping, code: ReasonCode
@@ -199,3 +198,13 @@ def _chosen(option: str, value: Any, choices: tuple[str, ...]) -> str:
             f"{option}: got {value!r}, expected one of {', '.join(choices)}.{hint}"
         )
     return str(value)
+
+
+@lru_cache(maxsize=4096)
+def _setting(
+    accelerator: Accelerator, buffers: int, tile: bool, table: EnergyTable | None, area: str
+) -> Setting:
+    """A setting, which works out a chip's prices once; sweeps ask for it layer by layer."""
+    setting = Setting(accelerator, buffers, tile, table, area)
+    setting.check()
+    return setting

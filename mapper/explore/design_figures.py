@@ -10,7 +10,7 @@ import numpy as np
 from common import FloatArray, suggest
 from cost_models import Accelerator, clock_of
 from mapper.explore.design_ranges import ExploreError
-from mapper.explore.mapping_pool import NetworkPoint, Offer
+from mapper.explore.mapping_pool import NetworkPoint, ShapeOffer
 from mapper.explore.network_hull import LayerFloor, least_product, least_sums, share_above
 
 OBJECTIVES = {
@@ -80,7 +80,7 @@ class Design:
     area: float
     floors: list[LayerFloor]
     why: str = ""
-    offers: Sequence[Offer] = ()
+    offers: Sequence[ShapeOffer] = ()
     points: Sequence[NetworkPoint] = ()
     proven: set[str] = field(default_factory=set)
 

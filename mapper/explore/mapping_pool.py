@@ -16,7 +16,7 @@ from mapper.explore.network_hull import corners, pareto_rows
 
 
 @dataclass(frozen=True)
-class Offer:
+class ShapeOffer:
     """The mappings of one shape on one design that no other is below in latency and energy.
 
     Args:
@@ -82,7 +82,7 @@ class MappingPool:
     def __len__(self) -> int:
         return sum(map(len, self._rows.values()))
 
-    def offers(self, chip: Accelerator) -> list[Offer] | None:
+    def offers(self, chip: Accelerator) -> list[ShapeOffer] | None:
         """The offers of all shapes on a design; None where one has no mapping."""
         found = []
         for shape in range(len(self.workload.layers)):
@@ -92,13 +92,13 @@ class MappingPool:
             found.append(offer)
         return found
 
-    def _offer(self, shape: int, chip: Accelerator) -> Offer | None:
+    def _offer(self, shape: int, chip: Accelerator) -> ShapeOffer | None:
         rows = self._rows.get((shape, chip.num_pes))
         if rows is None:
             return None
         latency, energy = self._figures(shape, chip, rows)
         kept = pareto_rows(np.where(np.isfinite(energy), latency, np.inf), energy)
-        return Offer(rows[kept], latency[kept], energy[kept]) if len(kept) else None
+        return ShapeOffer(rows[kept], latency[kept], energy[kept]) if len(kept) else None
 
     def _figures(
         self, shape: int, chip: Accelerator, rows: IntArray
@@ -122,7 +122,7 @@ class MappingPool:
             )
         return self._counted[key]
 
-    def points(self, offers: Sequence[Offer]) -> list[NetworkPoint]:
+    def points(self, offers: Sequence[ShapeOffer]) -> list[NetworkPoint]:
         """The choices of mappings on a design whose sums no other choice is below."""
         found = corners(
             [offer.latency for offer in offers],

@@ -44,9 +44,7 @@ def draw_by_nsga2(
         ) from None
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     size = min(POPULATION, designs)
-    sampler = optuna.samplers.NSGAIISampler(
-        population_size=size, seed=seed, constraints_func=lambda trial: [trial.user_attrs["over"]]
-    )
+    sampler = optuna.samplers.NSGAIISampler(population_size=size, seed=seed)
     study = optuna.create_study(directions=["minimize"] * objectives, sampler=sampler)
     places = {
         name: optuna.distributions.IntDistribution(0, len(values) - 1)
@@ -62,7 +60,7 @@ def draw_by_nsga2(
         idle = 0 if fresh else idle + 1
         found.update(dict.fromkeys(fresh))
         for trial, (values, over) in zip(trials, evaluate(chips), strict=True):
-            trial.set_user_attr("over", over)
+            trial.set_constraint("limits", over)
             study.tell(trial, list(values))
     return list(found)
 

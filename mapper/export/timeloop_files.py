@@ -104,7 +104,7 @@ class TimeloopProblem(ToolNode):
     instance: dict[str, int]
 
 
-class Directive(ToolNode):
+class TimeloopDirective(ToolNode):
     """One line of the mapping: the innermost dimension of a permutation comes first."""
 
     target: str
@@ -250,7 +250,7 @@ def _axes(depends: list[str], window: bool) -> list[list[_Term]]:
     return axes
 
 
-def mapping(nest: LoopFactors) -> list[Directive]:
+def mapping(nest: LoopFactors) -> list[TimeloopDirective]:
     """Loops of every level, outermost level first; every factor is written."""
     everything = list(SPACES.values())
     found = [
@@ -258,14 +258,14 @@ def mapping(nest: LoopFactors) -> list[Directive]:
         _loops(nest, _first("L2", nest), "temporal", "", nest.order(0)),
         _loops(nest, "cluster", "spatial", "clusters", nest.order(0), split=len(DIMS)),
         _loops(nest, "cluster", "temporal", "inner", nest.order(1)),
-        Directive(target="cluster", type="dataspace", keep=[], bypass=everything),
+        TimeloopDirective(target="cluster", type="dataspace", keep=[], bypass=everything),
         _loops(nest, "PE", "spatial", "pes", nest.order(1), split=len(DIMS)),
         _loops(nest, _first("L1", nest), "temporal", "tile", nest.order(1)),
     ]
     for store in stores_of(nest.chip):
         kept = [SPACES[tensor] for tensor in store.tensors]
         found.append(
-            Directive(
+            TimeloopDirective(
                 target=store.name,
                 type="dataspace",
                 keep=kept,
@@ -286,9 +286,9 @@ def _loops(
     part: str,
     order: list[str],
     split: int | None = None,
-) -> Directive:
+) -> TimeloopDirective:
     bounds = {dim: getattr(nest.bounds[dim], part) if part else 1 for dim in order}
-    return Directive(
+    return TimeloopDirective(
         target=target,
         type=kind,
         factors=[f"{NAME[dim]}={bounds[dim]}" for dim in order],

@@ -1,0 +1,216 @@
+"""Exploration of designs: what options mean, fronts and bounds of networks, and the command."""
+
+import csv
+import itertools
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import cost_models
+import layers
+from cost_models import Accelerator
+from maestro_env import MapSpace
+from mapper.cli import main
+from mapper.explore.design_figures import front_rows, objectives_of
+from mapper.explore.design_ranges import AREA_UM2, POWER_MW, ExploreError, quantity_of, values_of
+from mapper.explore.design_space import DesignSpace
+from mapper.explore.mapping_rows import batch_of, rows_of
+from mapper.explore.network_hull import (
+    LayerFloor,
+    corners,
+    least_product,
+    pareto_rows,
+    share_above,
+)
+from mapper.explore.nsga2_draw import draw_by_nsga2
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("64..1024", (64, 128, 256, 512, 1024)),
+        ("100..600", (128, 256, 512)),
+        ("64..256:64", (64, 128, 192, 256)),
+        ("16k,1M", (16384, 1 << 20)),
+        ("8..16,10", (8, 10, 16)),
+    ],
+)
+def test_ranges(text, values):
+    assert values_of("--pes", text) == values
+
+
+@pytest.mark.parametrize("text", ["", "0", "8..4", "9..15", "1.5", "4:2", "x", "1..2..3", "1..4:0"])
+def test_what_is_no_range(text):
+    with pytest.raises(ExploreError, match="--pes"):
+        values_of("--pes", text)
+
+
+def test_quantities():
+    assert quantity_of("--max-area", "5mm²", AREA_UM2) == 5e6
+    assert quantity_of("--max-power", "0.5 W", POWER_MW) == 500
+    for text in ("5", "-1mm2", "5mW", "0mm2"):
+        with pytest.raises(ExploreError, match=r"--max-area.*5mm2"):
+            quantity_of("--max-area", text, AREA_UM2)
+
+
+def test_objectives():
+    assert objectives_of("edp, area") == ("edp", "area")
+    for text in ("edp", "edp,edp", "area,power", "edp,ara", "latency,energy,area,power"):
+        with pytest.raises(ExploreError, match="--objectives"):
+            objectives_of(text)
+
+
+def test_designs_are_all_combinations_and_draws_are_some_of_them():
+    base = Accelerator.load("edge")
+    space = DesignSpace(base, {"num_pes": (8, 16), "l1_bytes": (64, 128, 256)})
+    chips = list(space.all())
+    assert len(set(chips)) == space.size == 6
+    assert chips[1] == replace(base, num_pes=8, l1_bytes=128)
+    drawn = space.draw(4, seed=3)
+    assert drawn == space.draw(4, seed=3)
+    assert [chip for chip in chips if chip in drawn] == drawn
+
+
+def test_front_keeps_what_no_other_row_beats():
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 6, (60, 3)).astype(float)
+    values[5] = np.inf
+    kept = front_rows(values)
+    for row in range(60):
+        beaten = any(
+            (values[k] <= values[row]).all() and (values[k] < values[row]).any() for k in kept
+        )
+        same = any((values[k] == values[row]).all() for k in kept)
+        assert (row in kept) or beaten or same
+        assert not (row in kept and beaten)
+
+
+def brute(latencies, energies, counts):
+    """All sums over choices of one mapping a layer."""
+    picks = itertools.product(*(range(len(x)) for x in latencies))
+    return np.array(
+        [
+            [sum(c * v[i] for c, v, i in zip(counts, values, pick, strict=True))
+             for values in (latencies, energies)]
+            for pick in picks
+        ]
+    )  # fmt: skip
+
+
+def test_a_networks_best_product_and_its_bound_against_all_choices():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        latencies = [rng.uniform(1, 9, 5) for _ in range(4)]
+        energies = [rng.uniform(1, 9, 5) for _ in range(4)]
+        counts = [int(n) for n in rng.integers(1, 4, 4)]
+        sums = brute(latencies, energies, counts)
+        best = (sums[:, 0] * sums[:, 1]).min()
+        found = corners(latencies, energies, counts)
+        assert min(a * b for a, b, _ in found) == pytest.approx(best)
+        for a, b, choice in found:
+            picked = [v[i] for v, i in zip(latencies, choice, strict=True)]
+            assert a == pytest.approx(np.dot(counts, picked))
+            assert not ((sums < [a * (1 - 1e-9), b * (1 - 1e-9)]).all(axis=1)).any()
+        floors = [
+            LayerFloor(x.min(), e.min(), (x * e).min())
+            for x, e in zip(latencies, energies, strict=True)
+        ]
+        assert least_product(floors, counts) <= best * (1 + 1e-12)
+        assert least_product(floors, counts) > 0.5 * best
+        # no sum is below a point of the front by more than its share in both
+        a, b, _ = found[len(found) // 2]
+        share = share_above(a, b, floors, counts)
+        assert not ((sums < [a / (1 + share) * 0.999999, b / (1 + share)]).all(axis=1)).any()
+
+
+def test_a_bound_is_tight_where_one_mapping_is_best_in_all():
+    floors = [LayerFloor(2.0, 3.0, 6.0), LayerFloor(5.0, 1.0, 5.0)]
+    assert least_product(floors, [1, 2]) == pytest.approx((2 + 10) * (3 + 2))
+
+
+def test_pareto_rows_of_two():
+    first, second = np.array([3.0, 1, 2, 1, np.inf]), np.array([1.0, 4, 2, 5, 0])
+    assert pareto_rows(first, second).tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize("options", [{}, {"double_buffer": False, "energy": "maestro"}])
+def test_counts_carry_over_to_chips_of_other_capacities(options):
+    model = cost_models.load("exact", threads=1, **options)
+    layer = layers.parse("conv:K=16,C=8,Y=18,X=18,R=3,S=3")
+    chip = Accelerator(32, 1 << 20, 1 << 20, 8, 4)
+    batch = MapSpace(layer, chip).decode(MapSpace(layer, chip).sample(300, 0))
+    batch = batch_of(rows_of(batch))
+    counted = model.evaluate_batch(layer, chip.unlimited_buffers(), batch)
+    for l1, l2 in ((64, 2048), (300, 9000), (2000, 60_000)):
+        one = replace(chip, l1_bytes=l1, l2_bytes=l2)
+        own = model.evaluate_batch(layer, one, batch)
+        energy = model.reprice(layer, one, counted)
+        assert (energy == own.energy_nj).all()
+        fits = np.isfinite(energy)
+        assert 0 < fits.sum() < 300 or (l1, l2) != (300, 9000)
+        assert (counted.latency_cycles[fits] == own.latency_cycles[fits]).all()
+    wide = Accelerator.load("eyeriss")
+    assert model.reprice(layer, wide, counted) is None
+
+
+def test_nsga2_finds_the_better_half_and_repeats_itself():
+    pytest.importorskip("optuna", reason="needs the extra bo")
+    base = Accelerator.load("edge")
+    space = DesignSpace(base, {"num_pes": tuple(range(1, 65)), "l1_bytes": tuple(range(64, 128))})
+
+    def evaluate(chips):
+        return [((c.num_pes, abs(c.l1_bytes - 100)), float(c.num_pes > 50)) for c in chips]
+
+    drawn = draw_by_nsga2(space, 200, 0, 2, evaluate)
+    assert len(set(drawn)) == 200
+    assert drawn == draw_by_nsga2(space, 200, 0, 2, evaluate)
+    late = [chip.num_pes for chip in drawn[-50:]]
+    assert np.mean(late) < np.mean([chip.num_pes for chip in drawn[:50]])
+
+
+def run(*words, code=0):
+    with pytest.raises(SystemExit) as ended:
+        main(["explore", *words])
+    assert ended.value.code in ((0, None) if code == 0 else (code,))
+
+
+SWEEP = ("--network", "mlp", "--pes", "16,64", "--l1", "64,256", "--l2", "4k,64k", "--workers", "1")
+
+
+def test_the_command_proves_its_front_and_goes_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    files = ("--csv", "all.csv", "--plot", "front.svg", "--page", "front.html")
+    run(*SWEEP, "--json", *files)
+    first = json.loads(capsys.readouterr().out)
+    assert first["designs"] == 8
+    assert all(row["gap"] <= 0.01 for row in first["front"])
+    assert all(row["least_edp_cycles_nj"] <= row["edp_cycles_nj"] for row in first["front"])
+    with open("all.csv", encoding="utf-8") as text:
+        rows = list(csv.DictReader(text))
+    assert len(rows) == 8
+    edp = [(float(r["edp_cycles_nj"]), float(r["area_um2"])) for r in rows if r["front"] == "1"]
+    for row in rows:
+        values = float(row["edp_cycles_nj"]), float(row["area_um2"])
+        assert any(a <= values[0] and b <= values[1] for a, b in edp)
+    page = (tmp_path / "front.html").read_text(encoding="utf-8")
+    assert "mlp" in page
+    assert "data:image/png" in page
+    assert (tmp_path / "front.svg").read_text(encoding="utf-8").lstrip().startswith("<?xml")
+    run(*SWEEP, "--json")
+    assert json.loads(capsys.readouterr().out) == first
+    run(*SWEEP, "--max-area", "0.001mm2", code=1)
+    assert "No design of 8 meets" in capsys.readouterr().err
+    run(*SWEEP, "--max-power", "1uW", code=1)
+    assert "the least has" in capsys.readouterr().err
+    run(*SWEEP)
+    assert "designs that no other one beats in edp and area" in capsys.readouterr().out
+
+
+def test_three_objectives_of_which_mappings_trade_two(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    run(*SWEEP, "--json", "-o", "latency,energy,area", "--designs", "3", "--timeout", "5")
+    found = json.loads(capsys.readouterr().out)
+    assert found["front"]
+    assert all(row["gap"] >= 0 for row in found["front"])
