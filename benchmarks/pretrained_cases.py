@@ -5,8 +5,9 @@
 Sets: ``in-range`` (every distinct shape of the zoo's eight networks, three objectives, the three
 presets and a chip of 100 PEs), ``out-of-range`` (20,000 PEs, 6 PEs, 64 kB of L1, a prime number of
 PEs), ``cases41`` (the cases of the table in docs/pretrained.md). The reference of a case is its
-proven optimum where ``optimal`` finds it in ``--proof-s`` seconds, else the best of the genetic
-algorithm's and the agents' samples; references are kept in ``--reference`` and made once.
+proven optimum where the library of optima has it or ``optimal`` finds it in ``--proof-s`` seconds,
+else the best of the genetic algorithm's and the agents' samples (``--known`` leaves cases out whose
+reference would have to be made); references are kept in ``--reference`` and made once.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ import numpy as np
 
 import baselines
 import layers
+from baselines import known_optimum
 from cost_models import Accelerator
 from maestro_env import Problem
 from mapper.pretrained.mapping import propose_actions
-from mapper.pretrained.weights import agents_of
+from mapper.pretrained.weights import Agents, agents_of
 
 OBJECTIVES = ("latency", "energy", "edp")
 IN_RANGE = {
@@ -104,6 +106,13 @@ class References:
                 for row in csv.DictReader(file):
                     self.known[row["case"]] = (float(row["value"]), row["source"])
 
+    def knows(self, case: Case) -> bool:
+        """Whether the reference of a case needs no search and no proof."""
+        if case.name in self.known:
+            return True
+        found = known_optimum(case.problem("exact")) if self.cost_model == "exact" else None
+        return found is not None and found.proven
+
     def of(self, case: Case) -> tuple[float, str]:
         """Value and its source: ``optimal`` or ``search``."""
         if case.name not in self.known:
@@ -112,6 +121,10 @@ class References:
 
     def _found(self, case: Case) -> tuple[float, str]:
         values = []
+        if self.cost_model == "exact" and (known := known_optimum(case.problem("exact"))):
+            if known.proven:
+                return known.value, "optimal"
+            values.append(known.value)
         if self.proof_s > 0:
             problem = case.problem(self.cost_model)
             if baselines.can_prove(problem) is None:
@@ -137,6 +150,17 @@ class References:
             rows.writerows([name, repr(v), s] for name, (v, s) in sorted(self.known.items()))
 
 
+def best_of(agents: Agents, problem: Problem, seed: int) -> list[float]:
+    """Best value of the first `COUNTS` samples of ``zero-shot`` with so large a budget."""
+    found: list[float] = []
+    for asked in (16, 100, 256):
+        actions = propose_actions(agents, [problem], asked, np.random.default_rng(seed))[0]
+        best = np.minimum.accumulate(problem.evaluate(actions).values)
+        counts = [count for count in COUNTS[len(found) :] if count <= asked]
+        found += [float(best[min(count, len(best)) - 1]) for count in counts]
+    return found
+
+
 def main() -> None:
     """Measure, write one row per case, print the summary."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -150,6 +174,7 @@ def main() -> None:
         "--reference", type=Path, default=Path("docs/data/pretrained-reference.csv")
     )
     parser.add_argument("--proof-s", type=float, default=0.0)
+    parser.add_argument("--known", action="store_true", help="cases with a reference only")
     parser.add_argument("--every", type=int, default=1, help="take every n-th case only")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
@@ -159,17 +184,17 @@ def main() -> None:
     rows, curves = [], []
     spent = 0.0
     for number, case in enumerate(list(cases(given.set, given.cases))[:: given.every]):
+        if given.known and not references.knows(case):
+            continue
         reference, source = references.of(case)
         if not np.isfinite(reference):
             continue  # no mapping of the default space fits
         problem = case.problem(given.cost_model)
         begin = time.process_time()
-        actions = propose_actions(agents, [problem], max(COUNTS), np.random.default_rng(number))[0]
+        best = best_of(agents, problem, number)
         spent += time.process_time() - begin
-        values = problem.evaluate(actions).values
-        best = np.minimum.accumulate(values)
-        references.better(case, float(best[-1]))
-        ratio = [best[min(count, len(best)) - 1] / min(reference, best[-1]) for count in COUNTS]
+        references.better(case, min(best))
+        ratio = [value / min(reference, *best) for value in best]
         curves.append(ratio)
         if number % 50 == 0:
             print(f"{number} cases", flush=True)

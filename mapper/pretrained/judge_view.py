@@ -13,14 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import compiled, inner_function
+from mapper.pretrained.flows import FLOW_FEATURES, FLOWS, see_flows
 from mapper.pretrained.state import State
+from mapper.pretrained.step_clock import no_transfers
 from mapper.pretrained.tables import PROBLEM_FEATURES, D, ProblemTables
 from mapper.pretrained.tile_sizes import clusters_of, log, steps_of
 from mapper.pretrained.turns import INNER, OUTER
 from mapper.pretrained.view import STATE_FEATURES, see_state
 
 PER_LEVEL: Final = D + 7
-JUDGE_FEATURES: Final = PROBLEM_FEATURES + STATE_FEATURES + 2 * PER_LEVEL + 1
+JUDGE_FEATURES: Final = PROBLEM_FEATURES + STATE_FEATURES + 2 * PER_LEVEL + FLOW_FEATURES
+"""The last of them, `flows.TERMS`, are what the judge adds up."""
 
 
 def look_at_whole(
@@ -43,13 +46,13 @@ def _see_whole(tables: ProblemTables, which: Any, state: State, out: Any) -> Non
     box = np.empty(D, np.int64)
     steps = np.empty((2, D), np.int64)
     sizes = np.empty((2, 3))
+    flows = np.empty((FLOWS, 3))
+    transfers = no_transfers()
     for row in range(len(which)):
         problem = which[row]
         clusters = clusters_of(row, problem, tables, state)
-        cycles = 0.0
         for d in range(D):
             steps[OUTER, d], steps[INNER, d] = steps_of(d, row, problem, tables, state, clusters)
-            cycles += log(steps[OUTER, d] * steps[INNER, d] * state.tiles[row, INNER, d])
         seen = out[row]
         seen[:PROBLEM_FEATURES] = tables.features[problem]
         place = PROBLEM_FEATURES
@@ -64,7 +67,7 @@ def _see_whole(tables: ProblemTables, which: Any, state: State, out: Any) -> Non
                 tables.coupling[problem],
             )
             place += PER_LEVEL
-        seen[place] = cycles
+        see_flows(seen[place:], row, problem, tables, state, steps, sizes, flows, transfers)
 
 
 @inner_function

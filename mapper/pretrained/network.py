@@ -5,7 +5,9 @@ layers to a query and a direct weight per feature; a choice's score is ``v . rel
 f . direct`` (a pointer network's additive attention, Vinyals et al., 2015).
 
 The judge predicts the logarithms of latency and energy of finished mappings, up to a constant of
-the problem. It tells which proposal to offer first; no cost model is asked.
+the problem. It adds up terms that follow from the mapping (:mod:`mapper.pretrained.flows`), each
+times a factor that its network learnt: prices, and what the terms leave out. It tells which
+proposal to offer first; no cost model is asked.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import compiled
+from mapper.pretrained.flows import TERMS
 from mapper.pretrained.judge_view import JUDGE_FEATURES
 from mapper.pretrained.turns import KINDS
 from mapper.pretrained.view import CHOICE_FEATURES, CONTEXT_FEATURES
@@ -28,6 +31,10 @@ Weights = dict[str, Float32Array]
 HIDDEN: Final = 96
 POINTER: Final = 32
 ROWS: Final = 32
+FACTORS: Final = TERMS + 1
+"""What the judge's network gives: a factor for each term, and one for leakage, as logarithms."""
+NATS: Final = float(8 * np.log(2))
+"""Of the features' logarithms, eighths of a power of two."""
 
 
 def shapes(hidden: int = HIDDEN) -> dict[str, tuple[int, ...]]:
@@ -50,8 +57,8 @@ def shapes(hidden: int = HIDDEN) -> dict[str, tuple[int, ...]]:
         "judge.hidden1.bias": (hidden,),
         "judge.hidden2.weight": (hidden, hidden),
         "judge.hidden2.bias": (hidden,),
-        "judge.out.weight": (hidden, 2),
-        "judge.out.bias": (2,),
+        "judge.out.weight": (hidden, FACTORS),
+        "judge.out.bias": (FACTORS,),
     }
 
 
@@ -60,7 +67,7 @@ def fresh(rng: np.random.Generator, hidden: int = HIDDEN) -> Weights:
     weights = {}
     for name, shape in shapes(hidden).items():
         scale = 1.0 / np.sqrt(shape[0])
-        if name.endswith((".bias", "pointer")) or ".direct." in name:
+        if name.endswith((".bias", "pointer")) or ".direct." in name or "judge.out" in name:
             scale *= 0.1
         weights[name] = rng.normal(0.0, scale, shape).astype(np.float32)
     return weights
@@ -113,7 +120,12 @@ def judged(weights: Weights, seen: Float32Array) -> Float32Array:
     """
     hidden = np.maximum(_affine(weights, "judge.hidden1", seen), 0)
     hidden = np.maximum(_affine(weights, "judge.hidden2", hidden), 0)
-    return _affine(weights, "judge.out", hidden)
+    factors = _affine(weights, "judge.out", hidden)
+    parts = NATS * seen[:, -TERMS:] + factors[:, :TERMS]
+    latency = np.logaddexp(parts[:, 0], parts[:, 1])
+    leaks = (latency + factors[:, TERMS])[:, None]
+    energy = np.logaddexp.reduce(np.concatenate([parts[:, 2:], leaks], axis=1), axis=1)
+    return np.stack([latency, energy], axis=1)
 
 
 def _affine(weights: Weights, name: str, x: Float32Array) -> Float32Array:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from common import compiled
 from cost_models import MappingBatch
 from mapper.pretrained.judge_view import look_at_whole
 from mapper.pretrained.network import Weights, judged, scores
@@ -104,8 +106,14 @@ class Proposer:
         rows = np.asarray(which, np.int64)
         state = begin(tables, rows)
         decisions = []
-        for turn, view in self._open_turns(tables, rows, state):
-            found = scores(self.weights, turn.kind, view.context, view.choices, view.legal)
+        past = rows  # alike where the choices so far are: such rows see the same
+        for turn in self.turns:
+            if self._settled(turn, tables, rows, state):
+                continue
+            first, member = alike(past)
+            distinct = State(*(part[first] for part in state))
+            seen = look(turn.index, tables, rows[first], distinct, self.sees[turn.index])
+            found = scores(self.weights, turn.kind, seen.context, seen.choices, seen.legal)[member]
             # Gumbel's noise makes the ranking a draw: of one choice by softmax, of an order by
             # Plackett and Luce's model (Yellott, 1977)
             waits = rng.standard_exponential(found.shape, np.float32)
@@ -117,8 +125,12 @@ class Proposer:
                 picks = np.argsort(-noisy, axis=1, kind="stable")
             else:
                 picks = np.argmax(noisy, axis=1)[:, None]
-            self._carry_out(turn, tables, rows, view, picks, state)
+            legal = seen.legal[member]
+            self._carry_out(turn, tables, rows, legal, picks, state)
+            width = found.shape[1]
+            past = member * width ** picks.shape[1] + picks @ width ** np.arange(picks.shape[1])
             if keep:
+                view = View(seen.context[member], seen.choices[member], legal)
                 decisions.append(Decision(turn, view, found, picks))
         return ProposedMappings(rows, state, tuple(decisions))
 
@@ -147,30 +159,25 @@ class Proposer:
         order = np.argsort(expected.reshape(problems, drawn), axis=1, kind="stable")
         return proposals, order + drawn * np.arange(problems)[:, None]
 
-    def _open_turns(
-        self, tables: ProblemTables, rows: Int64Array, state: State
-    ) -> Iterator[tuple[Turn, View]]:
-        """The turns in which there is something to choose, and what is seen then.
-
-        Whoever asks for the next turn has carried out this one.
-        """
-        for turn in self.turns:
-            if not turn.is_order and tables.counts[rows, turn.index].max() == 1:
-                take(turn.index, tables, rows, np.zeros(len(rows), np.int64), state)
-                continue
-            yield turn, look(turn.index, tables, rows, state, self.sees[turn.index])
+    @staticmethod
+    def _settled(turn: Turn, tables: ProblemTables, rows: Int64Array, state: State) -> bool:
+        """Whether there is nothing to choose at a turn; then it is carried out."""
+        settled = not turn.is_order and tables.counts[rows, turn.index].max() == 1
+        if settled:
+            take(turn.index, tables, rows, np.zeros(len(rows), np.int64), state)
+        return bool(settled)
 
     @staticmethod
     def _carry_out(
         turn: Turn,
         tables: ProblemTables,
         rows: Int64Array,
-        view: View,
+        legal: NDArray[np.bool_],
         picks: Int64Array,
         state: State,
     ) -> None:
         if turn.is_order:
-            arrange(turn.index, tables, rows, picks, view.legal, state)
+            arrange(turn.index, tables, rows, picks, legal, state)
         else:
             take(turn.index, tables, rows, picks[:, 0], state)
 
@@ -188,15 +195,34 @@ class Proposer:
         """
         state = begin(tables, which)
         decisions = []
-        for turn, view in self._open_turns(tables, which, state):
+        for turn in self.turns:
+            if self._settled(turn, tables, which, state):
+                continue
+            view = look(turn.index, tables, which, state, self.sees[turn.index])
             picks = _ranks(turn, tables, which, given, view)
-            self._carry_out(turn, tables, which, view, picks, state)
+            self._carry_out(turn, tables, which, view.legal, picks, state)
             known = np.take_along_axis(view.legal, picks[:, :1], axis=1)
             legal = view.legal & known
             decisions.append(
                 Decision(turn, view._replace(legal=legal), np.zeros(legal.shape, np.float32), picks)
             )
         return tuple(decisions)
+
+
+@compiled
+def alike(numbers: Any) -> tuple[Any, Any]:
+    """``(N,)`` the first place of each number that there is, and ``(B,)`` whose each place is."""
+    order = np.argsort(numbers, kind="mergesort")
+    first = np.empty(len(numbers), np.int64)
+    member = np.empty(len(numbers), np.int64)
+    found = 0
+    for place in range(len(order)):
+        here = order[place]
+        if place == 0 or numbers[here] != numbers[order[place - 1]]:
+            first[found] = here
+            found += 1
+        member[here] = found - 1
+    return first[:found], member
 
 
 def _ranks(

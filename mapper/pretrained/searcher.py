@@ -11,7 +11,7 @@ from baselines import BaseSearcher, Capabilities, SearcherError
 from maestro_env import Problem
 from mapper.pretrained.cases import doubts_of
 
-BATCH = 64
+BATCH = 128
 IDLE_ROUNDS = 4
 """Rounds without a new mapping after which the agents have nothing more to say."""
 

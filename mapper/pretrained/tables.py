@@ -22,6 +22,8 @@ Y, X, R, S = (DIMS.index(d) for d in "YXRS")
 OBJECTIVE_WEIGHTS = {"latency": (1.0, 0.0), "energy": (0.0, 1.0), "edp": (1.0, 1.0)}
 """Exponents of latency and energy in the objectives that were trained."""
 PROBLEM_FEATURES = 2 * D + 30
+UNLIMITED = 1e9
+"""Elements a cycle where nothing limits a boundary."""
 
 
 class ProblemTables(NamedTuple):
@@ -39,6 +41,9 @@ class ProblemTables(NamedTuple):
         shares: ``(M, 2, 3)`` 1 where a tensor lies in the capacity that tensors share.
         counts: ``(M, TURNS)`` choices of each decision; of an order, the loops that can iterate.
         values: ``(M, TURNS, C)`` dimensions, PEs, tiles or loops that the choices stand for.
+        bandwidth: ``(M, 2, 2)`` elements a cycle over the off-chip boundary into L2 and out of it,
+            and over the NoC into the PEs and out of them.
+        lanes: ``(M,)`` MACs that a PE does in a cycle.
         features: ``(M, PROBLEM_FEATURES)`` float32, the problem as the agents see it.
         weights: ``(M, 2)`` exponents of latency and energy in the objective.
     """
@@ -53,6 +58,8 @@ class ProblemTables(NamedTuple):
     shares: FloatArray
     counts: Int64Array
     values: Int64Array
+    bandwidth: FloatArray
+    lanes: Int64Array
     features: Float32Array
     weights: Float32Array
 
@@ -102,6 +109,8 @@ def tabulate(cases: Sequence[Case]) -> ProblemTables:
     for row, case in enumerate(cases):
         for level, buffer in enumerate(_buffers(case)):
             capacity[row, level], own[row, level], bits[row, level], shares[row, level] = buffer
+    bandwidth = np.array([_bandwidth(case.accelerator) for case in cases])
+    lanes = np.array([case.accelerator.simd_lanes for case in cases], np.int64)
     features = np.array([_features(case) for case in cases], np.float32)
     weights = np.array([case.weights for case in cases], np.float32)
     return ProblemTables(
@@ -115,6 +124,8 @@ def tabulate(cases: Sequence[Case]) -> ProblemTables:
         shares,
         count,
         values,
+        bandwidth,
+        lanes,
         features,
         weights,
     )
@@ -148,6 +159,16 @@ def _buffers(case: Case) -> list[_Room]:
         ]
         shares = [float(flag) for flag in buffer.sharing]
         found.append(_Room(shared, own, widths, shares))
+    return found
+
+
+def _bandwidth(chip: Accelerator) -> list[list[float]]:
+    """Elements a cycle over the boundary outside of each level, into it and out of it."""
+    inputs, _, outputs, psums = chip.widths
+    found = []
+    for buffer, leaving in zip(chip.buffers(), (outputs, psums), strict=True):
+        ways = ((buffer.read_bw, inputs), (buffer.write_bw, leaving))
+        found.append([UNLIMITED if bits is None else bits / width for bits, width in ways])
     return found
 
 

@@ -70,6 +70,11 @@ def see_state(
     all_outer = 0.0
     all_inner = 0.0
     for d in range(D):
+        if tables.extents[problem, d] == 1:
+            out[d * PER_DIM : d * PER_DIM + 4] = 0.0
+            out[d * PER_DIM + 4] = d == outer
+            out[d * PER_DIM + 5] = d == inner
+            continue
         wide, narrow = state.tiles[row, OUTER, d], state.tiles[row, INNER, d]
         outer_steps, inner_steps = steps_of(d, row, problem, tables, state, clusters)
         place = d * PER_DIM

@@ -19,7 +19,7 @@ from mapper.pretrained.network import Weights, hidden_width, shapes
 from mapper.pretrained.turns import TURNS
 from mapper.pretrained.view import CHOICE_FEATURES, CONTEXT_FEATURES, STATE_FEATURES
 
-VERSION = 2
+VERSION = 3
 """Raised whenever features, turns or networks change their meaning."""
 AUTO, NONE = "auto", "none"
 

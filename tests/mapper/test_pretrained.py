@@ -11,10 +11,11 @@ from layers import DIMS, Layer
 from maestro_env import MapSpace, Objective, Problem
 from mapper.pretrained.cases import case_of, outside_training
 from mapper.pretrained.decisions import first_decisions
+from mapper.pretrained.flows import FLOW_FEATURES, FLOWS, PARTS
 from mapper.pretrained.judge_view import look_at_whole
 from mapper.pretrained.mapping import propose_actions
 from mapper.pretrained.network import fresh, scores
-from mapper.pretrained.proposer import Proposer
+from mapper.pretrained.proposer import Proposer, alike
 from mapper.pretrained.tables import tabulate
 from mapper.pretrained.training.random_problems import draw, zoo_shapes
 from mapper.pretrained.turns import KINDS
@@ -267,3 +268,34 @@ def test_proposals_fit_chips_whose_tensors_have_buffers_of_their_own(untrained, 
     problem = Problem("mobilenetv2.2", chip, "edp")
     actions = propose_actions(untrained, [problem], 16, np.random.default_rng(0))[0]
     assert np.isfinite(problem.evaluate(actions).values).mean() > 0.9
+
+
+def test_flows_and_cycles_are_near_the_exact_ones(untrained):
+    problems, cases = random_cases(30, seed=12)
+    tables = tabulate(cases)
+    which = np.repeat(np.arange(len(cases)), 8)
+    made = Proposer(untrained.weights).propose(tables, which, np.random.default_rng(1))
+    seen = look_at_whole(tables, which, made.state).astype(float)
+    found = np.exp2(8 * seen[:, -FLOW_FEATURES:])  # undoes the features' logarithm
+    cycles = found[:, FLOWS * 3 + PARTS] + found[:, FLOWS * 3 + PARTS + 1]
+    for number, problem in enumerate(problems):
+        rows = np.flatnonzero(which == number)
+        costs = MODEL.evaluate_batch(problem.layer, problem.accelerator, made.mappings(rows))
+        fits = costs.feasible
+        for column, name in ((1, "dram_fil"), (2, "dram_out_w")):
+            counts = np.asarray(costs.counts[name], float)[fits]
+            np.testing.assert_allclose(found[rows, column][fits], counts, rtol=1e-4)
+        compute = np.asarray(costs.counts["compute_cycles"], float)[fits]
+        np.testing.assert_allclose(found[rows, FLOWS * 3][fits], compute, rtol=1e-4)
+        cycles[rows] /= np.where(fits, costs.latency_cycles, np.nan)
+    off = np.abs(np.log(cycles[np.isfinite(cycles)]))
+    assert len(off) > 150
+    assert np.median(off) < 0.01
+    assert np.quantile(off, 0.9) < 0.15
+
+
+def test_rows_alike_are_found():
+    numbers = np.array([7, 3, 7, 9, 3])
+    first, member = alike(numbers)
+    np.testing.assert_array_equal(numbers[first][member], numbers)
+    assert len(first) == 3

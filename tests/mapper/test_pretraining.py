@@ -11,6 +11,7 @@ from mapper.pretrained.judge_view import JUDGE_FEATURES
 from mapper.pretrained.training import experiment
 from mapper.pretrained.training.experiment import Pretraining, agents_file, schedule_of
 from mapper.pretrained.training.experts import ExpertMemory, improve
+from mapper.pretrained.training.judge_fit import JudgeFit
 from mapper.pretrained.training.sampling import WORST, Batch, group_advantage
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.trainer import PolicyTrainer
@@ -29,6 +30,8 @@ TINY = Schedule(
     refresh_every=2,
     refresh_problems=2,
     imitation_batch=8,
+    judge_problems=6,
+    judge_steps=4,
     hidden=8,
 )
 
@@ -138,11 +141,18 @@ def test_the_command_refuses_wrong_input(capsys, tmp_path):
     assert "expected" in capsys.readouterr().err
 
 
-def test_the_judge_learns_to_tell_proposals_apart():
-    plan = Schedule(explore_steps=60, problems=12, samples=8, hidden=24, learning_rate=4e-3)
-    trainer = PolicyTrainer(MODEL, plan, seed=0)
-    losses = [trainer.step()["judge"] for _ in range(plan.explore_steps)]
-    assert np.mean(losses[-15:]) < 0.6 * np.mean(losses[:5])
+def test_the_judge_learns_to_tell_proposals_apart_while_policies_stay():
+    trainer = PolicyTrainer(MODEL, TINY, seed=0)
+    before = trainer.weights
+    fits = [JudgeFit(problems=48, samples=8, steps=steps, batch=12) for steps in (20, 160)]
+    (short, first), (weights, last) = (fit.fit(before, MODEL, seed=3) for fit in fits)
+    assert last["loss"] < 0.6 * first["loss"]
+    assert last["cost_model_calls"] == 48 * 8
+    for name, array in weights.items():
+        if name.startswith("judge"):
+            assert not np.array_equal(array, short[name])
+        else:
+            np.testing.assert_array_equal(array, before[name])
 
 
 def test_the_judge_compares_within_a_problem_and_skips_the_infeasible():

@@ -138,19 +138,24 @@ class _Course:
         self.context.progress(done, None if self.score == float("inf") else self.score)
 
     def finish(self) -> tuple[Weights, dict[str, Any]]:
-        """The best agents and their card."""
+        """The best agents with a judge fitted to them, and their card."""
         from mapper.pretrained.proposer import Proposer
+        from mapper.pretrained.training.judge_fit import JudgeFit
 
-        trainer = self.trainer
-        weights = self.best or trainer.weights
+        trainer, plan = self.trainer, self.plan.schedule
+        begin = time.process_time()
+        fit = JudgeFit(problems=plan.judge_problems, steps=plan.judge_steps)
+        weights, judge = fit.fit(self.best or trainer.weights, trainer.model, self.plan.seed)
+        spent = trainer.cpu_s + time.process_time() - begin
         measured = self.validation.measure(Proposer(weights, trainer.proposer.sees), seed=1)
         return weights, {
             "cost_model": self.plan.cost_model,
             "seed": self.plan.seed,
             "schedule": asdict(self.plan.schedule),
             "parameters": int(sum(array.size for array in weights.values())),
-            "cost_model_calls": trainer.calls,
-            "cpu_minutes": round(trainer.cpu_s / 60, 2),
+            "cost_model_calls": trainer.calls + judge["cost_model_calls"],
+            "cpu_minutes": round(spent / 60, 2),
+            "judge": judge,
             "validation": measured,
             "trained_on": "random layers, chips and objectives; no shape of the zoo",
         }

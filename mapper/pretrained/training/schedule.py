@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 
 from mapper.pretrained.network import HIDDEN
@@ -17,7 +18,7 @@ class Schedule:
         explore_steps: Policy gradient from untrained agents; none by default, as imitation teaches
             the same in less time.
         imitate_steps: Imitation of the best mappings found, while new ones are being found.
-        refine_steps: Policy gradient, with a little imitation beside it; the judge learns here.
+        refine_steps: Policy gradient, with a little imitation beside it; the judge learns here too.
         problems: Random problems a policy-gradient step.
         samples: ProposedMappings per problem.
         blocks: Blocks of `problems` kept at hand; a policy-gradient step takes one of them.
@@ -28,6 +29,9 @@ class Schedule:
         refresh_every: Imitation steps between two rounds of expert iteration.
         refresh_problems: Problems a round.
         imitation_batch: Mappings an imitation step.
+        judge_problems: Random problems; the judge of the finished agents is fitted to what they
+            propose there.
+        judge_steps: Steps of that fit.
         learning_rate: Adam's step in the first stage; imitation takes `imitation_rate`.
         imitation_rate: Adam's step there; both fall by a cosine to a twentieth.
         refine_rate: Adam's step in the last stage.
@@ -49,6 +53,8 @@ class Schedule:
     refresh_every: int = 80
     refresh_problems: int = 60
     imitation_batch: int = 256
+    judge_problems: int = 3840
+    judge_steps: int = 4000
     learning_rate: float = 1.5e-3
     imitation_rate: float = 1.5e-3
     refine_rate: float = 1e-3
@@ -60,7 +66,8 @@ class Schedule:
     def scaled(self, share: float) -> Schedule:
         """The same stages, each `share` times as long."""
         values = asdict(self)
-        for name in ("explore_steps", "imitate_steps", "refine_steps", "expert_problems"):
+        lasting = ("explore_steps", "imitate_steps", "refine_steps")
+        for name in (*lasting, "expert_problems", "judge_problems", "judge_steps"):
             least = min(1, values[name])
             values[name] = max(least, round(values[name] * share))
         return Schedule(**values)
@@ -69,3 +76,8 @@ class Schedule:
     def steps(self) -> int:
         """All steps."""
         return self.explore_steps + self.imitate_steps + self.refine_steps
+
+
+def falling(rate: float, share: float) -> float:
+    """A rate that falls by a cosine from `rate` to a twentieth of it, as `share` goes to 1."""
+    return rate * (0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * min(share, 1.0))))

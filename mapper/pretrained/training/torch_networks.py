@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mapper.pretrained.network import Weights
+from mapper.pretrained.flows import TERMS
+from mapper.pretrained.network import NATS, Weights
 from mapper.pretrained.proposer import Decision
 from mapper.pretrained.turns import KINDS
 
@@ -156,6 +157,17 @@ class Networks(nn.Module):
             total = total.index_add(0, part.row, chosen)
         return Likelihood(total, entropies / max(decisions, 1))
 
+    def judged(self, seen: Tensor) -> Tensor:
+        """As :func:`mapper.pretrained.network.judged`, with gradients."""
+        hidden = torch.relu(self._layer("judge.hidden1", seen))
+        hidden = torch.relu(self._layer("judge.hidden2", hidden))
+        factors = self._layer("judge.out", hidden)
+        parts = NATS * seen[:, -TERMS:] + factors[:, :TERMS]
+        latency = torch.logaddexp(parts[:, 0], parts[:, 1])
+        leaks = (latency + factors[:, TERMS])[:, None]
+        energy = torch.logsumexp(torch.cat([parts[:, 2:], leaks], dim=1), dim=1)
+        return torch.stack([latency, energy], dim=1)
+
     def judge_loss(self, seen: Tensor, figures: Tensor, samples: int) -> Tensor:
         """How far the judge is from the figures, within each problem.
 
@@ -167,9 +179,7 @@ class Networks(nn.Module):
         Returns:
             Mean squared error of the logarithms, each problem's mean taken off both.
         """
-        hidden = torch.relu(self._layer("judge.hidden1", seen))
-        hidden = torch.relu(self._layer("judge.hidden2", hidden))
-        expected = self._layer("judge.out", hidden).view(-1, samples, 2)
+        expected = self.judged(seen).view(-1, samples, 2)
         given = figures.view(-1, samples, 2)
         feasible = torch.isfinite(given).all(-1, keepdim=True)
         error = torch.where(feasible, expected - torch.log(torch.where(feasible, given, 1.0)), 0.0)

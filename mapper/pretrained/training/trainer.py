@@ -15,7 +15,7 @@ from mapper.pretrained.proposer import Proposer
 from mapper.pretrained.training.experts import EXPERT_BLOCK, ExpertMemory, improve, search_experts
 from mapper.pretrained.training.pool import Pool
 from mapper.pretrained.training.sampling import group_advantage
-from mapper.pretrained.training.schedule import Schedule
+from mapper.pretrained.training.schedule import Schedule, falling
 from mapper.pretrained.training.torch_networks import Networks, pack
 from runs import pack_generator, unpack_generator
 
@@ -59,13 +59,13 @@ class PolicyTrainer:
         self.done += 1
         if place < plan.explore_steps:
             share = place / plan.explore_steps
-            return self._gradient_step(_cosine(plan.learning_rate, share), share, 0.0)
+            return self._gradient_step(falling(plan.learning_rate, share), share, 0.0)
         place -= plan.explore_steps
         if place < plan.imitate_steps:
             return self._imitation_step(place)
         place -= plan.imitate_steps
         share = place / plan.refine_steps
-        return self._gradient_step(_cosine(plan.refine_rate, share), share, plan.beside)
+        return self._gradient_step(falling(plan.refine_rate, share), share, plan.beside)
 
     def _gradient_step(self, rate: float, share: float, beside: float) -> dict[str, float]:
         plan = self.schedule
@@ -110,7 +110,7 @@ class PolicyTrainer:
                 self.memory, plan.refresh_problems, self.proposer, self.model, self.rng
             )
         loss = self._imitation_loss(plan.imitation_batch)
-        self._descend(loss, _cosine(plan.imitation_rate, place / plan.imitate_steps))
+        self._descend(loss, falling(plan.imitation_rate, place / plan.imitate_steps))
         return {"stage": 2.0, "loss": float(loss.detach()), "experts": float(len(self.memory))}
 
     def _imitation_loss(self, size: int) -> torch.Tensor:
@@ -152,8 +152,3 @@ class PolicyTrainer:
         self.memory.load_state_dict(state["memory"], self.model)
         self.pool.load_state_dict(state["pool"], self.model)
         self.done, self.calls, self.cpu_s = state["done"], state["calls"], state["cpu_s"]
-
-
-def _cosine(rate: float, share: float) -> float:
-    """A rate that falls from `rate` to a twentieth of it."""
-    return rate * (0.05 + 0.95 * 0.5 * (1 + float(np.cos(np.pi * min(share, 1.0)))))
