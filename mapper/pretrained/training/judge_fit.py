@@ -82,7 +82,6 @@ class JudgeFit:
             proposals = batch.propose(proposer, self.samples, rng)
             seen.append(look_at_whole(batch.tables, proposals.which, proposals.state))
             figures.append(batch.price(proposals).figures.astype(np.float32))
-        return (
-            torch.from_numpy(np.concatenate(seen)).unflatten(0, (-1, self.samples)),
-            torch.from_numpy(np.concatenate(figures)).unflatten(0, (-1, self.samples)),
-        )
+        parts = (np.concatenate(part) for part in (seen, figures))
+        views, prices = (x.reshape(-1, self.samples, x.shape[-1]) for x in parts)
+        return torch.from_numpy(views), torch.from_numpy(prices)
