@@ -15,7 +15,7 @@ BASELINE = "baseline"
 VARIANTS = {
     BASELINE: ("mpe2", "lists", "uniform", "loop"),
     "neighbor": ("mpe2", "lists", "neighbor", "loop"),
-    "neighbor-skip": ("mpe2", "lists", "neighbor-skip", "loop"),
+    "neighbor-drop": ("mpe2", "lists", "neighbor-drop", "loop"),
     "arrays": ("mpe2", "arrays", "uniform", "loop"),
     "joint": ("compiled", "joint", "uniform", "batched"),
     "shared": ("compiled", "joint", "shared", "shared"),

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mpe_marl.errors import MpeError, at_least, unknown_name
-from mpe_marl.learners.config import LearnerConfig
-from mpe_marl.replay import LAWS, LAYOUTS
+from mpe_marl.learners.config import LATER_OF_LEARNER, LearnerConfig
+from mpe_marl.replay import LAYOUTS, NEIGHBORS, check_law
 from mpe_marl.worlds import SCENARIOS, make_spec
 from mpe_marl.worlds.imported import check_place
+
+LATER = {"neighbors": NEIGHBORS}
+"""Settings that came after the first runs were stored, and what these had."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class TrainConfig:
         n_worlds: Worlds played side by side.
         layout: Replay layout.
         law: Sampling law.
+        neighbors: Neighbours on each side, of laws that draw neighborhoods.
         capacity: Transitions kept.
         batch: Transitions in a mini-batch.
         update_every: Samples added between two updates of all trainers.
@@ -43,6 +47,7 @@ class TrainConfig:
     n_worlds: int = 1
     layout: str = "joint"
     law: str = "uniform"
+    neighbors: int = NEIGHBORS
     capacity: int = 1_000_000
     batch: int = 1024
     update_every: int = 100
@@ -56,11 +61,11 @@ class TrainConfig:
             make_spec(self.world, self.n_agents, velocity_order=self.velocity_order)
         for what, name, known in (
             ("replay layout", self.layout, LAYOUTS),
-            ("sampling law", self.law, LAWS),
             ("engine", self.engine, ("compiled", "mpe2")),
         ):
             if name not in known:
                 raise unknown_name(what, name, known)
+        check_law(self.law, self.neighbors)
         for name in ("n_worlds", "capacity", "batch", "update_every"):
             at_least(name, getattr(self, name), 1)
         mode, shared = self.learner.mode, self.law.startswith("shared")
@@ -80,8 +85,16 @@ class TrainConfig:
         return 25 * self.batch if self.warmup is None else self.warmup
 
     def plain(self) -> dict[str, Any]:
-        """The settings as JSON values."""
-        return dataclasses.asdict(self)
+        """The settings as JSON values.
+
+        What came later and is not used is left out, so that stored runs are the same ones still.
+        """
+        settings = dataclasses.asdict(self)
+        for table, later in ((settings, LATER), (settings["learner"], LATER_OF_LEARNER)):
+            for name, value in later.items():
+                if table[name] == value:
+                    del table[name]
+        return settings
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> TrainConfig:

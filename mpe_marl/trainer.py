@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mpe_marl.clock import Clock
 from mpe_marl.learners import make_learner
-from mpe_marl.replay import Replay, Schema, Transition
+from mpe_marl.replay import Replay, Schema, Transition, make_law
 from mpe_marl.train_config import TrainConfig
 from mpe_marl.worlds import BatchEnv, BatchWorlds, make_spec
 
@@ -73,8 +73,9 @@ class Trainer:
         self.config, self.seed = config, seed
         self.env = make_env(config)
         schema = Schema.of(self.env)
+        law = make_law(config.law, config.neighbors)
         self.replay = Replay(
-            schema, config.capacity, config.layout, config.law, config.batch, seed, directory
+            schema, config.capacity, config.layout, law, config.batch, seed, directory
         )
         self.learner = make_learner(schema, config.learner, seed)
         self.history = History()

@@ -31,7 +31,7 @@ from runs import print_rows
 
 # layout -> laws; the first of all is what the others are compared with
 CASES = {
-    "lists": ("uniform", "neighbor", "neighbor-skip"),
+    "lists": ("uniform", "neighbor", "neighbor-drop", "neighbor-clip"),
     "arrays": ("uniform",),
     "joint": ("uniform", "neighbor", "runs", "shared"),
     "state": ("uniform", "shared"),

@@ -9,6 +9,8 @@ from mpe_marl.errors import MpeError, at_least, unknown_name
 
 ALGORITHMS = ("maddpg", "masac")
 MODES = ("loop", "batched", "shared", "folded")
+LATER_OF_LEARNER: dict[str, object] = {}
+"""Settings that came after the first runs were stored, and what these had."""
 
 
 @dataclass(frozen=True)

@@ -36,48 +36,72 @@ class Uniform(SamplingLaw):
         return p
 
 
+EDGES = ("short", "drop", "clip")
+
+
 class Neighbor(SamplingLaw):
     """Neighborhoods of random transitions, in the order they were written.
 
-    For each random ``i`` the transitions ``i-n .. i+n`` without ``i`` itself, until the batch is
-    full ("Towards Efficient Multi-Agent Learning Systems", Algorithm 1). Where a
-    neighborhood leaves the buffer, the paper leaves those transitions out; so does ``skip``.
-    ``clip``, the default and no version of the paper's, takes the end's transition instead.
+    For each random ``i`` of ``d`` transitions the neighborhood, the ``j`` with ``max(0, i - n) <= j
+    < min(d, i + n + 1)`` and ``j != i``, until the batch is full. So it is in both versions of the
+    paper ("Towards Efficient Multi-Agent Learning Systems", Algorithm 1): at the ends of the store
+    it is short in the first (``short``), and the second (``drop``) drops one that leaves the store.
+    ``clip`` is no version of the paper's: it takes the end's transition instead.
 
     Args:
         n: Neighbours on each side.
-        edges: ``"clip"`` or ``"skip"``.
+        edges: ``"short"``, ``"drop"`` or ``"clip"``.
     """
 
-    def __init__(self, n: int = 3, edges: str = "clip") -> None:
-        if edges not in ("clip", "skip"):
-            raise unknown_name("edges", edges, ("clip", "skip"))
-        self.n = at_least("n", n, 1)
+    def __init__(self, n: int = 3, edges: str = "short") -> None:
+        if edges not in EDGES:
+            raise unknown_name("edges", edges, EDGES)
+        self.n = at_least("neighbors", n, 1)
         self.edges = edges
-        self.name = "neighbor" if edges == "clip" else "neighbor-skip"
+        self.name = "neighbor" if edges == "short" else f"neighbor-{edges}"
         self._offsets = np.concatenate([np.arange(-n, 0), np.arange(1, n + 1)]).astype(np.int64)
+
+    def _margin(self, ring: Ring) -> int:
+        """Transitions at each end that are no centre.
+
+        Raises:
+            MpeError: Too few transitions for one neighborhood.
+        """
+        margin = self.n if self.edges == "drop" else 0
+        needed = {"short": 2, "drop": 2 * self.n + 1, "clip": 1}[self.edges]
+        if ring.size < needed:
+            raise MpeError(
+                f"sampling law {self.name!r} needs {needed} stored transitions or more; has "
+                f"{ring.size}. Store more before the first update."
+            )
+        return margin
+
+    def _near(self, centres: Rows, size: int) -> Rows:
+        """The neighborhoods of centres, one after the other."""
+        near = (centres[:, None] + self._offsets).ravel()
+        if self.edges == "clip":
+            return near.clip(0, size - 1)
+        return near[(near >= 0) & (near < size)]
 
     def draw(self, ring: Ring, batch: int, rng: np.random.Generator) -> Rows:
         """Draw whole neighborhoods; the last one is cut where the batch is full."""
-        if self.edges == "skip" and ring.size < 2:
-            raise MpeError("neighbor sampling needs 2 stored transitions or more; has 1.")
+        margin = self._margin(ring)
         found = np.empty(0, dtype=np.int64)
         while len(found) < batch:
-            centres = rng.integers(0, ring.size, -((len(found) - batch) // (2 * self.n)))
-            near = (centres[:, None] + self._offsets).ravel()
-            if self.edges == "clip":
-                near = near.clip(0, ring.size - 1)
-            else:
-                near = near[(near >= 0) & (near < ring.size)]
+            count = -((len(found) - batch) // (2 * self.n))
+            near = self._near(rng.integers(margin, ring.size - margin, count), ring.size)
             found = np.concatenate([found, near]) if len(found) else near
         return ring.physical(found[:batch])
 
     def draw_list(self, ring: Ring, batch: int, rng: random.Random) -> list[int]:
         """The paper's loop."""
         start, rows, newest, n = ring.start, ring.rows, ring.size - 1, self.n
+        margin = self._margin(ring)
         indices: list[int] = []
         while len(indices) < batch:
             centre = rng.randint(0, newest)
+            if not margin <= centre <= newest - margin:
+                continue
             for i in range(centre - n, centre + n + 1):
                 if i == centre:
                     continue
@@ -89,16 +113,11 @@ class Neighbor(SamplingLaw):
 
     def inclusion(self, ring: Ring) -> Float:
         """Counts of (centre, offset) pairs that give each row."""
-        counts, logical = np.zeros(ring.size), np.arange(ring.size)
-        for offset in self._offsets:
-            near = logical + offset
-            if self.edges == "clip":
-                near = near.clip(0, ring.size - 1)
-            else:
-                near = near[(near >= 0) & (near < ring.size)]
-            counts += np.bincount(near, minlength=ring.size)
+        margin = self._margin(ring)
+        near = self._near(np.arange(margin, ring.size - margin), ring.size)
+        counts = np.bincount(near, minlength=ring.size)
         p = np.zeros(ring.rows)
-        p[ring.physical(logical)] = counts / counts.sum()
+        p[ring.physical(np.arange(ring.size))] = counts / counts.sum()
         return p
 
 
@@ -150,23 +169,54 @@ def share(law: SamplingLaw, name: str) -> SamplingLaw:
     return law
 
 
-LAWS: dict[str, Callable[[], SamplingLaw]] = {
+def _neighbor(edges: str) -> Callable[[int], SamplingLaw]:
+    return lambda n: Neighbor(n, edges)
+
+
+def _shared_neighbor(edges: str) -> Callable[[int], SamplingLaw]:
+    return lambda n: share(law := Neighbor(n, edges), f"shared-{law.name}")
+
+
+_NEIGHBORS: dict[str, Callable[[int], SamplingLaw]] = {
+    make(1).name: make for edges in EDGES for make in (_neighbor(edges), _shared_neighbor(edges))
+}
+_OTHERS: dict[str, Callable[[], SamplingLaw]] = {
     "uniform": Uniform,
-    "neighbor": Neighbor,
-    "neighbor-skip": lambda: Neighbor(edges="skip"),
     "runs": Runs,
     "shared": lambda: share(Uniform(), "shared"),
-    "shared-neighbor": lambda: share(Neighbor(), "shared-neighbor"),
     "prioritised": Prioritised,
 }
+LAWS = (*_OTHERS, *_NEIGHBORS)
+"""Names of all laws."""
+NEIGHBORS = 3
+"""Neighbours on each side in the papers."""
 
 
-def make_law(name: str) -> SamplingLaw:
-    """Make a law by name, with the defaults of the papers.
+def check_law(name: str, neighbors: int = NEIGHBORS) -> None:
+    """Make sure that :func:`make_law` can make a law.
 
     Raises:
-        MpeError: No such law.
+        MpeError: No such law, or it has no neighborhoods.
     """
     if name not in LAWS:
         raise unknown_name("sampling law", name, LAWS)
-    return LAWS[name]()
+    at_least("neighbors", neighbors, 1)
+    if neighbors != NEIGHBORS and name not in _NEIGHBORS:
+        raise MpeError(
+            f"neighbors={neighbors} has no meaning for sampling law {name!r}; expected one of "
+            f"{', '.join(_NEIGHBORS)}, or leave it out."
+        )
+
+
+def make_law(name: str, neighbors: int = NEIGHBORS) -> SamplingLaw:
+    """Make a law by name.
+
+    Args:
+        name: One of :data:`LAWS`.
+        neighbors: Neighbours on each side, for the laws that draw neighborhoods.
+
+    Raises:
+        MpeError: No such law, or it has no neighborhoods.
+    """
+    check_law(name, neighbors)
+    return _NEIGHBORS[name](neighbors) if name in _NEIGHBORS else _OTHERS[name]()

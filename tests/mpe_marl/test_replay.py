@@ -1,5 +1,6 @@
 """Layouts hold what was stored; laws draw with the probabilities they state."""
 
+import random
 import subprocess
 import sys
 
@@ -115,8 +116,6 @@ def ring_after(writes, capacity=101, spare=0):
 def test_inclusion_probabilities(law, listed, writes, spare):
     law, ring = make_law(law), ring_after(writes, spare=spare)
     assert law.inclusion(ring).sum() == pytest.approx(1.0)
-    import random
-
     rng, python_rng = np.random.default_rng(1), random.Random(1)
     # one slot of each of many short batches: slots of one batch are not independent
     draws = [
@@ -162,19 +161,34 @@ def test_prioritised_never_draws_vacant_rows():
 
 def test_neighborhoods_do_not_cross_the_write_cursor():
     ring = ring_after(150)  # rows 0..48 are new, 49..100 old
-    for law in (Neighbor(), Neighbor(edges="skip")):
-        age = (law.draw(ring, 6 * 400, np.random.default_rng(0)) - ring.start) % ring.rows
-        if law.edges == "clip":
-            for near in age.reshape(-1, 6):
-                assert near.max() - near.min() <= 6
+    for edges in ("drop", "clip"):
+        rows = Neighbor(edges=edges).draw(ring, 6 * 400, np.random.default_rng(0))
+        age = (rows - ring.start) % ring.rows
+        for near in age.reshape(-1, 6):
+            assert near.max() - near.min() <= 6
 
 
-def test_the_two_versions_of_the_paper_differ_at_the_ends_only():
-    ring = ring_after(100)
-    clip, skip = Neighbor().inclusion(ring), Neighbor(edges="skip").inclusion(ring)
-    assert clip[0] == pytest.approx((3 + 3 + 2 + 1) / 3 / 2 / 100 * 1.0)
-    assert skip[0] < skip[50]
-    assert clip[1:3] == pytest.approx([(5 - 1) / 6 / 100, (6 - 1) / 6 / 100])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_neighborhoods_are_those_that_the_paper_prints(n):
+    """Every row's probability: how many of the listed neighborhoods hold it."""
+    d, ring = 9, ring_after(9, capacity=20)
+    printed = [[j for j in range(max(0, i - n), min(d, i + n + 1)) if j != i] for i in range(d)]
+    whole = [near for near in printed if len(near) == 2 * n]
+    clipped = [[min(max(j, 0), d - 1) for j in range(i - n, i + n + 1) if j != i] for i in range(d)]
+    laws = {"neighbor": printed, "neighbor-drop": whole, "neighbor-clip": clipped}
+    for name, neighborhoods in laws.items():
+        rows = [j for near in neighborhoods for j in near]
+        for law in (make_law(name, n), make_law(f"shared-{name}", n)):
+            assert law.shared == law.name.startswith("shared")
+            expected = np.bincount(rows, minlength=20) / len(rows)
+            np.testing.assert_allclose(law.inclusion(ring), expected)
+            check_counts(law.draw(ring, 30_000, np.random.default_rng(3)), expected)
+            check_counts(law.draw_list(ring, 30_000, random.Random(3)), expected)
+
+
+def test_neighborhoods_need_transitions():
+    with pytest.raises(MpeError, match="needs 7 stored transitions or more; has 6"):
+        make_law("neighbor-drop").draw(ring_after(6), 8, np.random.default_rng(0))
 
 
 def test_runs_are_whole_aligned_blocks():
@@ -282,7 +296,9 @@ def test_a_million_transitions_of_48_agents_fit_in_2_gb():
         (lambda s: Replay(s, 100).sample(), "empty replay store"),
         (lambda s: Replay(Schema(2, 3, 5), 100, "state"), "use layout 'joint'"),
         (lambda s: Replay(Schema(2, 3, 5, streams=64), 10), "capacity=10"),
-        (lambda s: Neighbor(edges="wrap"), "clip, skip"),
+        (lambda s: Neighbor(edges="wrap"), "clip, drop, short"),
+        (lambda s: make_law("uniform", 5), "neighbors=5 has no meaning for sampling law 'uniform'"),
+        (lambda s: make_law("neighbor", 0), "neighbors=0"),
     ],
 )
 def test_wrong_use_is_explained(make, message):

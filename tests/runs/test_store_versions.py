@@ -10,6 +10,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
+from mpe_marl import TrainConfig, Training
 from runs import RunStatus, Store, StoreError
 from runs.store.schema import SCHEMA_VERSION, Base
 
@@ -67,6 +68,28 @@ def test_an_upgraded_store_is_written_like_a_new_one(old, tmp_path):
 def _count(path):
     with Store.open(path) as store:
         return len(store.runs())
+
+
+def test_training_runs_are_called_after_the_law_they_used(old):
+    """What was stored as ``neighbor`` took the end's transition: it is ``neighbor-clip`` now."""
+    names = {5: ("neighbor", "neighbor-clip"), 6: ("neighbor-skip", "neighbor")}
+    folders = old.with_name(old.name + ".files")
+    with sqlite3.connect(old) as raw:
+        for run, (was, _) in names.items():
+            (spec,) = raw.execute("select spec from mapper_runs where id = ?", (run,)).fetchone()
+            change = "update mapper_runs set spec = ?, name = ?, key = ?, seed = 0 where id = ?"
+            values = (spec.replace("prioritised", was), f"tag {was}-joint-16 seed 0", f"{run}" * 64)
+            raw.execute(change, (*values, run))
+            (folders / (str(run) * 16)).mkdir(parents=True)
+    raw.close()
+    with Store.open(old) as store:
+        for run, (_, law) in names.items():
+            found = store.run(run)
+            assert found.spec["config"]["law"] == law
+            assert found.name == f"tag {law}-joint-16 seed 0"
+            assert store.folder(found.key).is_dir()
+        trained = Training(TrainConfig.of(store.run(6).spec["config"]), 0, 6, 2)
+        assert trained.identity().key == store.run(6).key
 
 
 def test_two_processes_may_upgrade_at_once(old):

@@ -1,0 +1,117 @@
+"""What sharing a batch and drawing neighbors cost in learning, on a schedule long enough to tell.
+
+    python benchmarks/mpe/learning.py --csv docs/data/mpe-learning.csv
+    python benchmarks/mpe/learning.py --csv docs/data/mpe-learning.csv --report-only
+
+simple_spread, three agents, MADDPG with the papers' values, 15,000 episodes, ten seeds fixed
+beforehand. Every finished run is a row of the file, so the same command goes on where it stopped;
+two processes may share the file, one with ``--backwards``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from mpe_marl.learners import LearnerConfig
+from mpe_marl.train_config import TrainConfig
+from mpe_marl.trainer import Trainer
+from runs import mean_interval, print_rows
+
+# name -> law, layout, update mode
+CASES = {
+    "uniform": ("uniform", "joint", "batched"),
+    "shared-batched": ("shared", "joint", "batched"),
+    "shared-folded": ("shared", "state", "folded"),
+    "neighbor": ("neighbor", "joint", "batched"),
+}
+COLUMNS = ("case", "seed", "episodes", "mean_over", "return_per_agent", "processor_s")
+
+
+def config_of(case: str, episodes: int) -> TrainConfig:
+    """The papers' settings with the case's law, layout and mode."""
+    law, layout, mode = CASES[case]
+    return TrainConfig(
+        world="simple_spread", law=law, layout=layout, capacity=min(10**6, 25 * episodes),
+        learner=LearnerConfig(mode=mode),
+    )  # fmt: skip
+
+
+def train(case: str, seed: int, episodes: int, last: int) -> dict[str, Any]:
+    """Train once; the mean return of an agent over the last episodes."""
+    start = time.process_time()
+    trainer = Trainer(config_of(case, episodes), seed)
+    history = trainer.run(episodes)
+    values = (case, seed, episodes, last, history.mean(last), time.process_time() - start)
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The rows so far."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def done(path: Path, case: str, seed: int) -> bool:
+    """Whether the run is in the file."""
+    return any((row["case"], row["seed"]) == (case, str(seed)) for row in read(path))
+
+
+def write(path: Path, row: dict[str, Any]) -> None:
+    """Add a row."""
+    new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerow(row)
+
+
+def report(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each case's mean with its interval, and its difference to uniform, seed by seed."""
+    by_case: dict[str, dict[str, float]] = {}
+    for row in rows:
+        by_case.setdefault(row["case"], {})[row["seed"]] = float(row["return_per_agent"])
+    table = []
+    for case, values in by_case.items():
+        mean, half = map(float, mean_interval(np.array(list(values.values()))))
+        line = {"case": case, "seeds": len(values), "mean": mean, "+-95%": half}
+        both = sorted(set(values) & set(by_case.get("uniform", {})))
+        if case != "uniform" and len(both) > 1:
+            differences = np.array([values[s] - by_case["uniform"][s] for s in both])
+            line["minus uniform"], line["its +-95%"] = map(float, mean_interval(differences))
+            line["seeds below"] = f"{int((differences < 0).sum())} of {len(both)}"
+        table.append(line)
+    return table
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--csv", type=Path, required=True)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--episodes", type=int, default=15_000)
+    parser.add_argument("--last", type=int, default=1_000, help="episodes the mean is over")
+    parser.add_argument("--backwards", action="store_true", help="take the seeds from the last")
+    parser.add_argument("--report-only", action="store_true")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    todo = list(product(range(args.seeds), CASES))
+    for seed, case in [] if args.report_only else todo[:: -1 if args.backwards else 1]:
+        if not done(args.csv, case, seed):
+            row = train(case, seed, args.episodes, args.last)
+            if not done(args.csv, case, seed):
+                write(args.csv, row)
+    print_rows("Return of an agent, last episodes of training", report(read(args.csv)))
+
+
+if __name__ == "__main__":
+    main()
