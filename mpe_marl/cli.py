@@ -218,15 +218,16 @@ def compare(
     world: World = "simple_tag",
     algorithm: Algorithm = "maddpg",
     batch: ReplayBatch = 1024,
-    rows: Rows = 20_000,
+    rows: Rows = 100_000,
     repeats: Repeats = 5,
+    rounds: Annotated[
+        int, typer.Option(min=1, max=1000, help="Fresh processes of each variant, in turn.")
+    ] = 3,
     threads: Threads = 1,
     figures: Figures = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure the papers' baseline, neighbor sampling and ours in one run (Figure 5)."""
-    import torch
-
     from mpe_marl import comparing
     from mpe_marl.figures import draw_comparison, writable
     from mpe_marl.learners import LearnerConfig
@@ -234,15 +235,16 @@ def compare(
 
     if figures is not None:
         writable(figures)
-    torch.set_num_threads(threads)
     names = variant or list(comparing.VARIANTS)
-    found: list[dict[str, Any]] = []
+    how = comparing.Effort(rows, repeats, rounds, threads)
+    profiles: list[dict[str, Any]] = []
     for n in _sizes(agents):
         config = TrainConfig(
             world=world, n_agents=n, capacity=rows, batch=batch,
             learner=LearnerConfig(algorithm=algorithm),
         )  # fmt: skip
-        found += comparing.compare(config, names, rows=rows, repeats=repeats)
+        profiles += comparing.take_turns(config, names, how)
+    found = comparing.against_first(profiles)
     if figures is not None:
         _report(draw_comparison(found, figures))
     _show(print_comparison, found, as_json)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from mpe_marl.clock import UPDATE_PHASES
 from mpe_marl.errors import unknown_name
-from mpe_marl.profiling.profile import Profile, profile
+from mpe_marl.fresh import in_fresh_process
+from mpe_marl.profiling.profile import profile
 from mpe_marl.train_config import TrainConfig
 
 BASELINE = "baseline"
@@ -23,6 +25,23 @@ VARIANTS = {
 }
 
 
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured.
+
+    Attributes:
+        rows: Transitions in the store.
+        repeats: Cycles of a round, of which each phase keeps its fastest.
+        rounds: Times every variant has a process of its own.
+        threads: Threads of the tensor library; on one, processor time is measured.
+    """
+
+    rows: int = 100_000
+    repeats: int = 5
+    rounds: int = 3
+    threads: int = 1
+
+
 def variant(config: TrainConfig, name: str) -> TrainConfig:
     """The configuration with a variant's engine, layout, law and update mode.
 
@@ -36,38 +55,64 @@ def variant(config: TrainConfig, name: str) -> TrainConfig:
     return replace(config, engine=engine, layout=layout, law=law, learner=learner)
 
 
-def compare(
-    config: TrainConfig, names: Sequence[str], *, rows: int, repeats: int, seed: int = 0
-) -> list[dict[str, Any]]:
-    """Measure variants one after the other.
+def measure(config: TrainConfig, how: Effort) -> dict[str, Any]:
+    """Profile one configuration in a new interpreter, as JSON values."""
+    return in_fresh_process(_measured, config, how)
+
+
+def _measured(config: TrainConfig, how: Effort) -> dict[str, Any]:
+    import torch
+
+    torch.set_num_threads(how.threads)
+    return profile(config, rows=how.rows, repeats=how.repeats).plain()
+
+
+def take_turns(config: TrainConfig, names: Sequence[str], how: Effort) -> list[dict[str, Any]]:
+    """Profile variants in turn, each time in a process of its own.
+
+    What an earlier store leaves of the heap scatters the objects of the next one, which neighbor
+    sampling wants side by side; and a shared machine is faster in some minutes than in others.
 
     Args:
         config: World, size, algorithm and batch.
-        names: Variants; the first is what the others are compared with.
-        rows: Transitions in the store.
-        repeats: Cycles of which each phase keeps its fastest.
-        seed: Seeds the play.
+        names: Variants.
+        how: Rows, repeats, rounds and threads.
 
     Returns:
-        One row a variant: milliseconds of sampling and of a cycle, and how far below the first
-        variant's they are [%], and how many times faster.
+        One profile a variant: each phase, and a whole cycle, at its fastest of all rounds.
     """
     configs = [variant(config, name) for name in names]
-    profiles = [profile(c, rows=rows, repeats=repeats, seed=seed) for c in configs]
-    return [_row(name, p, profiles[0]) for name, p in zip(names, profiles, strict=True)]
+    rounds = [[measure(c, how) for c in configs] for _ in range(how.rounds)]
+    pairs = zip(names, zip(*rounds, strict=True), strict=True)
+    return [{"variant": name, **_fastest(found)} for name, found in pairs]
 
 
-def _row(name: str, p: Profile, base: Profile) -> dict[str, Any]:
-    sample, total = p.phase_ms["sample"], sum(p.phase_ms.values())
-    base_sample, base_total = base.phase_ms["sample"], sum(base.phase_ms.values())
-    return {
-        "variant": name,
-        "n_agents": p.config.n_agents,
-        "algorithm": p.config.learner.algorithm,
-        "sample_ms": sample,
-        "cycle_ms": total,
-        "sample_cut_percent": 100 * (1 - sample / base_sample),
-        "cycle_cut_percent": 100 * (1 - total / base_total),
-        "sample_times": base_sample / sample,
-        "cycle_times": base_total / total,
-    }
+def _fastest(rounds: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    phases = {p: min(found["phase_ms"][p] for found in rounds) for p in rounds[0]["phase_ms"]}
+    cycle = min(found["cycle_ms"] for found in rounds)
+    return {**rounds[0], "phase_ms": phases, "cycle_ms": cycle}
+
+
+def against_first(profiles: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Each variant beside the first one of its size.
+
+    Returns:
+        One row a profile: milliseconds of sampling, of update-all-trainers and of a cycle, and how
+        far below the first variant's they are [%], and how many times faster.
+    """
+    rows = []
+    for p in profiles:
+        base = next(b for b in profiles if b["n_agents"] == p["n_agents"])
+        total, base_total = (sum(q["phase_ms"].values()) for q in (p, base))
+        sample, base_sample = p["phase_ms"]["sample"], base["phase_ms"]["sample"]
+        rows.append(
+            {
+                "variant": p["variant"], "n_agents": p["n_agents"], "algorithm": p["algorithm"],
+                "sample_ms": sample, "update_ms": sum(p["phase_ms"][k] for k in UPDATE_PHASES),
+                "cycle_ms": total,
+                "sample_cut_percent": 100 * (1 - sample / base_sample),
+                "cycle_cut_percent": 100 * (1 - total / base_total),
+                "sample_times": base_sample / sample, "cycle_times": base_total / total,
+            }
+        )  # fmt: skip
+    return rows

@@ -33,7 +33,7 @@ def print_training(rows: Rows) -> None:
 
 
 def print_comparison(rows: Rows) -> None:
-    """Print one row per variant and size, as :func:`mpe_marl.comparing.compare` gives them."""
+    """Print one row per variant and size, of :func:`mpe_marl.comparing.against_first`."""
     columns = [
         Column.name("variant"),
         Column.lasting("n_agents", "agents"),

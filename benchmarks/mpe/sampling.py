@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fresh import in_fresh_process
 
+from mpe_marl.fresh import in_fresh_process
 from mpe_marl.profiling.peaks import copy_seconds
 from mpe_marl.replay import Replay, Schema, Transition, make_law
 from mpe_marl.replay.law import SamplingLaw

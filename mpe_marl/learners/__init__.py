@@ -25,6 +25,7 @@ def make_learner(schema: Schema, config: LearnerConfig, seed: int = 0) -> Learne
         MpeError: The mode does not fit the world, or the device cannot be used.
     """
     from mpe_marl.learners.loop import LoopLearner
+    from mpe_marl.learners.one_network import FoldedOneNetwork, OneNetwork
     from mpe_marl.learners.shared import FoldedLearner, SharedLearner
     from mpe_marl.learners.stacked import StackedLearner
 
@@ -34,4 +35,6 @@ def make_learner(schema: Schema, config: LearnerConfig, seed: int = 0) -> Learne
         "shared": SharedLearner,
         "folded": FoldedLearner,
     }
+    if config.share_parameters:
+        modes = {"shared": OneNetwork, "folded": FoldedOneNetwork}
     return modes[config.mode](schema, config, seed)

@@ -133,7 +133,7 @@ class Part:
         gradients = torch.autograd.grad(loss, self.leaves)
         for leaf, gradient, dims in zip(self.leaves, gradients, self._dims, strict=True):
             norm = _norm(gradient, dims)
-            if bool((norm > self._clip).any()):
+            if gradient.is_cuda or bool((norm > self._clip).any()):  # asking would wait for a GPU
                 gradient = gradient.mul_(self._clip / norm.clamp_min(self._clip))
             leaf.grad = gradient
         self._adam.step()

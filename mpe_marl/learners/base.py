@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -44,15 +45,22 @@ class Learner:
         self.device = usable_device(config.device)
         self.dtype = {"float32": torch.float32, "float64": torch.float64}[config.dtype]
         start = torch.Generator().manual_seed(seed)
-        n, obs, act = schema.n_agents, schema.obs_dim, schema.act_dim
-        place = (start, self.dtype, self.device)
-        self.actors = Bank(n, (obs, config.hidden, self.head.out_dim), *place)
-        widths = (n * (obs + act), config.hidden, 1)
-        self.critics = Bank(n * config.twins, widths, *place, wide=self.wide)
+        self.actors, self.critics = self._make_banks(start, self.dtype, self.device)
         self._target_noise = torch.Generator(self.device).manual_seed(seed + 1)
         self._policy_noise = torch.Generator(self.device).manual_seed(seed + 2)
         self._explore = make_generator(seed, 3)
-        self._arrays = [p.numpy() for p in self.actors.online] if self.device.type == "cpu" else []
+
+    def _make_banks(self, *place: Any) -> tuple[Bank, Bank]:
+        """The policies and the critics, given a generator, a type and a device."""
+        n, obs, act = self.schema.n_agents, self.schema.obs_dim, self.schema.act_dim
+        config = self.config
+        actors = Bank(n, (obs, config.hidden, self.head.out_dim), *place)
+        widths = (n * (obs + act), config.hidden, 1)
+        return actors, Bank(n * config.twins, widths, *place, wide=self.wide)
+
+    def _acting_layers(self) -> Sequence[Tensor]:
+        """Each agent's policy, ``(N, ...)`` layers."""
+        return self.actors.online
 
     @property
     def noisy(self) -> bool:
@@ -98,13 +106,14 @@ class Learner:
 
     def _outputs(self, obs: NDArray[np.float32]) -> NDArray[Any]:
         """``(W, N, out)`` outputs of the policies."""
-        if self._arrays and len(obs) <= _FEW:
-            out = np.empty((*obs.shape[:2], self.head.out_dim), dtype=self._arrays[0].dtype)
-            acting.outputs(obs, *self._arrays, out)
+        if self.device.type == "cpu" and len(obs) <= _FEW:
+            arrays = [np.ascontiguousarray(p.numpy()) for p in self._acting_layers()]
+            out = np.empty((*obs.shape[:2], self.head.out_dim), dtype=arrays[0].dtype)
+            acting.outputs(obs, *arrays, out)
             return out
         with torch.inference_mode():
             x = torch.from_numpy(obs).to(self.device, self.dtype).transpose(0, 1)
-            result: NDArray[Any] = nets.own(self.actors.online, x).transpose(0, 1).cpu().numpy()
+            result: NDArray[Any] = nets.own(self._acting_layers(), x).transpose(0, 1).cpu().numpy()
         return result
 
     def tensor(self, array: NDArray[Any]) -> Tensor:

@@ -9,7 +9,7 @@ from mpe_marl.errors import MpeError, at_least, unknown_name
 
 ALGORITHMS = ("maddpg", "masac")
 MODES = ("loop", "batched", "shared", "folded")
-LATER_OF_LEARNER: dict[str, object] = {}
+LATER_OF_LEARNER = {"share_parameters": False}
 """Settings that came after the first runs were stored, and what these had."""
 
 
@@ -33,6 +33,8 @@ class LearnerConfig:
         noise: Standard deviation of exploration (MADDPG, continuous actions).
         dtype: ``"float32"`` or ``"float64"``.
         device: A torch device; ``"auto"`` takes a GPU when there is one.
+        share_parameters: One actor and one critic for all agents, told apart by an id; modes
+            ``shared`` and ``folded``.
     """
 
     algorithm: str = "maddpg"
@@ -47,12 +49,18 @@ class LearnerConfig:
     noise: float = 0.1
     dtype: str = "float32"
     device: str = "cpu"
+    share_parameters: bool = False
 
     def __post_init__(self) -> None:
         if self.algorithm not in ALGORITHMS:
             raise unknown_name("algorithm", self.algorithm, ALGORITHMS)
         if self.mode not in MODES:
             raise unknown_name("update mode", self.mode, MODES)
+        if self.share_parameters and self.mode not in ("shared", "folded"):
+            raise MpeError(
+                f"share_parameters with update mode {self.mode!r}: one network needs one batch for "
+                "all agents; expected mode 'shared' or 'folded'."
+            )
         at_least("hidden", self.hidden, 1)
         for name in ("lr", "clip"):
             if not 0 < getattr(self, name) < math.inf:

@@ -20,12 +20,14 @@ class SharedLearner(StackedLearner):
     """Target actions once, and the critics' first layers as one matrix on the shared batch."""
 
     wide = True
+    _scale = 1.0
+    """Factor of the summed losses, of which gradients are taken."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         n, config = self.schema.n_agents, self.config
         self._groups = [slice(0, n)]
-        self.actors.split([slice(0, n)], config.lr, config.clip)
+        self.actors.split([slice(0, self.actors.count)], config.lr, config.clip)
         self.critics.split([slice(0, self.critics.count)], config.lr, config.clip)
 
     def update(self, replay: Replay, clock: Clock) -> dict[str, float]:
@@ -46,9 +48,9 @@ class SharedLearner(StackedLearner):
             target = self._shared_target(data)
         with clock("q_loss"):
             part, twins = self.critics.parts[0], self.config.twins
-            q = nets.rest(part.leaves, self._critic_first(part.leaves, data))
+            q = self._critic_rest(part.leaves, self._critic_first(part.leaves, data))
             loss, errors = critic_loss(q.view(len(target), twins, -1), target, data.get("weights"))
-            part.step(loss)
+            part.step(loss * self._scale)
             report_errors(replay, batch, errors.mean(0))
         with clock("p_loss"):
             p_loss = self._train_all_policies(data)
@@ -78,43 +80,61 @@ class SharedLearner(StackedLearner):
         actions = self.head.act(output, noise)
         flat = actions.transpose(0, 1).flatten(1)
         h = self._first_of(self.critics.target, data, "next_", flat)
-        value = nets.rest(self.critics.target, h).view(n, twins, size).amin(1)
+        value = self._critic_rest(self.critics.target, h).view(n, twins, size).amin(1)
         value = value + self.head.bonus(output, noise)
         return data["rewards"].t() + self.config.gamma * (1 - data["done"]) * value
 
     def _policy(self, layers: nets.Layers, data: dict[str, Tensor], when: str) -> Tensor:
         """``(N, B, out)`` outputs of all policies on their observations."""
-        return nets.own(layers, data[f"{when}obs"].transpose(0, 1))
+        return nets.rest(layers, self._own_first(layers[0], layers[1], data, when))
+
+    def _own_first(
+        self, weight: Tensor, bias: Tensor, data: dict[str, Tensor], when: str
+    ) -> Tensor:
+        """``(N, B, hidden)`` first layer, ``(N, D, hidden)``, of each agent's observations."""
+        return nets.first((weight, bias), data[f"{when}obs"].transpose(0, 1))
 
     def _first_of(
         self, layers: nets.Layers, data: dict[str, Tensor], when: str, actions: Tensor
     ) -> Tensor:
         """``(M, B, hidden)`` critics' first layer on observations and ``(B, N * A)`` actions."""
+        return self._joint_first(layers[0], layers[1], data, when, actions)
+
+    def _joint_first(
+        self, weight: Tensor, bias: Tensor, data: dict[str, Tensor], when: str, actions: Tensor
+    ) -> Tensor:
+        """``(M, B, hidden)`` first layer ``(in, M, hidden)`` of all observations and actions."""
         obs = data[f"{when}obs"].flatten(1)
         if not when and "obs_actions" in data:
-            return nets.first_wide(layers[0], layers[1], data["obs_actions"])
+            return nets.first_wide(weight, bias, data["obs_actions"])
         width = obs.shape[1]
-        h = nets.first_wide(layers[0][:width], layers[1], obs)
-        more = actions @ layers[0][width:].flatten(1)
-        return h + more.view(len(actions), *layers[1].shape).transpose(0, 1)
+        h = nets.first_wide(weight[:width], bias, obs)
+        more = actions @ weight[width:].flatten(1)
+        return h + more.view(len(actions), *bias.shape).transpose(0, 1)
+
+    def _action_rows(self, critics: nets.Layers) -> Tensor:
+        """``(N, twins, A, hidden)`` rows of the critics' first layers for one's own action."""
+        n, a = self.schema.n_agents, self.schema.act_dim
+        rows = critics[0][n * self.schema.obs_dim :]
+        return (
+            rows.view(n, a, n, self.config.twins, -1).diagonal(dim1=0, dim2=2).permute(3, 1, 0, 2)
+        )
 
     def _critic_first(self, layers: nets.Layers, data: dict[str, Tensor]) -> Tensor:
         """The same on what was stored."""
         return self._first_of(layers, data, "", data["actions"].flatten(1))
 
     def _train_all_policies(self, data: dict[str, Tensor]) -> Tensor:
-        part, n, twins = self.actors.parts[0], self.schema.n_agents, self.config.twins
+        part, n = self.actors.parts[0], self.schema.n_agents
         critics = [leaf.detach() for leaf in self.critics.parts[0].leaves]
         with torch.no_grad():
             h = self._critic_first(critics, data)
         output = self._policy(part.leaves, data, "")
         noise = torch.stack([self.policy_noise(output.shape[1]) for _ in range(n)])
-        rows = critics[0][n * self.schema.obs_dim :]
-        act = rows.view(n, self.schema.act_dim, n, twins, -1)
-        columns = act.diagonal(dim1=0, dim2=2).permute(3, 1, 0, 2)  # (N, twins, A, hidden)
+        columns = self._action_rows(critics)
         change = self.head.act(output, noise) - data["actions"].transpose(0, 1)
         loss = self._policy_loss(output, noise, change, h, columns, critics, data.get("weights"))
-        part.step(loss)
+        part.step(loss * self._scale)
         return loss.detach()
 
 
@@ -135,12 +155,13 @@ class FoldedLearner(SharedLearner):
             raise MpeError("update mode 'folded' needs states; use replay layout 'state'.")
         return super()._columns(batch)
 
-    def _policy(self, layers: nets.Layers, data: dict[str, Tensor], when: str) -> Tensor:
-        folded = self._fold.each(layers[0])
-        return nets.rest(layers, nets.first_wide(folded, layers[1], data[f"{when}states"]))
+    def _own_first(
+        self, weight: Tensor, bias: Tensor, data: dict[str, Tensor], when: str
+    ) -> Tensor:
+        return nets.first_wide(self._fold.each(weight), bias, data[f"{when}states"])
 
-    def _first_of(
-        self, layers: nets.Layers, data: dict[str, Tensor], when: str, actions: Tensor
+    def _joint_first(
+        self, weight: Tensor, bias: Tensor, data: dict[str, Tensor], when: str, actions: Tensor
     ) -> Tensor:
         x = torch.cat([data[f"{when}states"], actions], dim=1)
-        return nets.first_wide(self._fold.all(layers[0]), layers[1], x)
+        return nets.first_wide(self._fold.all(weight), bias, x)

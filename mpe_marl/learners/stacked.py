@@ -39,31 +39,24 @@ class StackedLearner(Learner):
         if not self._groups:
             self._split(replay.batch)
         totals = torch.zeros(3, dtype=torch.float64)
-        shared: ReplayBatch | None = None
-        noise = None
+        one = replay.law.shared  # batch for all trainers
+        batch = targets = None
         for k, group in enumerate(self._groups):
             count = group.stop - group.start
             with clock("sample"):
-                if replay.law.shared:
-                    shared = shared or replay.sample()
-                    batch = shared
-                else:
-                    batch = replay.sample(draws=count)
+                if batch is None or not one:
+                    batch = replay.sample(draws=1 if one else count)
             with clock("target_q"), torch.no_grad():
                 data = self._data(batch, count, replay.batch)
-                if replay.law.shared:
-                    noise = self.target_noise(replay.batch) if noise is None else noise
-                    noises = noise.unsqueeze(1).expand(-1, count, -1, -1)
-                else:
-                    draws = [self.target_noise(replay.batch) for _ in range(count)]
-                    noises = torch.stack(draws, dim=1)
-                target = self._target(group, data, noises)
+                if targets is None or not one:
+                    batches = data["next_obs"][: 1 if one else count]
+                    targets = [self._next_actions(after) for after in batches]
+                target = self._target(group, data, targets)
             with clock("q_loss"):
                 q_loss, errors = self._train_critics(k, data, target)
-                if not replay.law.shared:
-                    replay.law.update(batch.rows, errors.reshape(-1).cpu().numpy())
-                else:
-                    replay.law.update(batch.rows, errors.mean(0).cpu().numpy())
+                replay.law.update(
+                    batch.rows, (errors.mean(0) if one else errors.reshape(-1)).cpu().numpy()
+                )
             with clock("p_loss"):
                 p_loss = self._train_policies(k, group, data)
             totals += torch.stack([q_loss, p_loss, target.mean(-1).sum()]).double().cpu()
@@ -87,29 +80,47 @@ class StackedLearner(Learner):
             data["obs_actions"] = torch.cat(parts, dim=2)
         return data
 
-    def _target(self, group: slice, data: dict[str, Tensor], noise: Tensor) -> Tensor:
-        """``(G, B)`` targets; ``noise`` is ``(N, G, B, A)``."""
-        twins, n = self.config.twins, self.schema.n_agents
-        after = data["next_obs"]
-        count, size = after.shape[:2]
-        by_agent = after.permute(2, 0, 1, 3).reshape(n, count * size, -1)
-        output = nets.own(self.actors.target, by_agent).view(n, count, size, -1)
+    def _next_actions(self, after: Tensor) -> tuple[Tensor, Tensor]:
+        """Target actions of all agents on one batch.
+
+        Args:
+            after: ``(B, N, D)`` observations.
+
+        Returns:
+            ``(B, N * A)`` actions, and ``(N, B)`` what each agent's value gains beside them.
+        """
+        noise = self.target_noise(len(after))
+        output = nets.own_of(self.actors.target, after.transpose(0, 1))
         actions = self.head.act(output, noise)
-        mine = torch.arange(count)
-        bonus = self.head.bonus(output[group][mine, mine], noise[group][mine, mine])
-        x = torch.cat([after.flatten(2), actions.permute(1, 2, 0, 3).flatten(2)], dim=2)
-        critics = [p[group.start * twins : group.stop * twins] for p in self.critics.target]
-        value = nets.own(critics, x.repeat_interleave(twins, 0)).view(count, twins, size).amin(1)
+        return actions.transpose(0, 1).flatten(1), self.head.bonus(output, noise)
+
+    def _target(
+        self, group: slice, data: dict[str, Tensor], targets: list[tuple[Tensor, Tensor]]
+    ) -> Tensor:
+        """``(G, B)`` targets, from what :meth:`_next_actions` gave for each batch."""
+        twins, count = self.config.twins, group.stop - group.start
+        after = data["next_obs"].flatten(2)
+        width, size = after.shape[2], after.shape[1]
+        actions = torch.stack([moves for moves, _ in targets]).expand(count, -1, -1)
+        own = range(group.start, group.stop)
+        bonus = torch.stack([targets[k % len(targets)][1][i] for k, i in enumerate(own)])
+        weight, *others = (p[group.start * twins : group.stop * twins] for p in self.critics.target)
+        layers = [weight[:, :width], *others]
+        h = nets.first(layers, self._twice(after)).baddbmm_(self._twice(actions), weight[:, width:])
+        value = nets.rest_of(layers, h).view(count, twins, size).amin(1)
         rewards = _own_column(data["rewards"], group)
         return rewards + self.config.gamma * (1 - data["done"]) * (value + bonus)
+
+    def _twice(self, x: Tensor) -> Tensor:
+        """``(G, ...)`` rows for each of an agent's critics, ``(G * twins, ...)``."""
+        return x if self.config.twins == 1 else x.repeat_interleave(self.config.twins, 0)
 
     def _train_critics(
         self, k: int, data: dict[str, Tensor], target: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Returns the summed loss and the ``(G, B)`` absolute errors."""
         part, twins = self.critics.parts[k], self.config.twins
-        x = data["obs_actions"].repeat_interleave(twins, 0)
-        q = nets.own(part.leaves, x).view(len(target), twins, -1)
+        q = nets.own(part.leaves, self._twice(data["obs_actions"])).view(len(target), twins, -1)
         loss, errors = critic_loss(q, target, data.get("weights"))
         part.step(loss)
         return loss.detach(), errors
@@ -121,7 +132,7 @@ class StackedLearner(Learner):
         output = nets.own(part.leaves, data["obs"][mine, :, mine + group.start])
         noise = torch.stack([self.policy_noise(output.shape[1]) for _ in range(count)])
         critics = [leaf.detach() for leaf in self.critics.parts[k].leaves]
-        h = nets.first(critics, data["obs_actions"].repeat_interleave(twins, 0))
+        h = nets.first(critics, self._twice(data["obs_actions"]))
         weight = critics[0].view(count, twins, -1, self.config.hidden)
         act = weight[:, :, n * self.schema.obs_dim :]
         act = act.reshape(count, twins, n, self.schema.act_dim, -1)
@@ -130,6 +141,10 @@ class StackedLearner(Learner):
         loss = self._policy_loss(output, noise, change, h, columns, critics, data.get("weights"))
         part.step(loss)
         return loss.detach()
+
+    def _critic_rest(self, layers: nets.Layers, h: Tensor) -> Tensor:
+        """``(G * twins, B, 1)`` values from the critics' first layers."""
+        return nets.rest(layers, h)
 
     def _policy_loss(
         self,
@@ -148,7 +163,7 @@ class StackedLearner(Learner):
         """
         count, twins = columns.shape[:2]
         moved = torch.matmul(change.unsqueeze(1), columns).flatten(0, 1)
-        value = nets.rest(critics, h + moved).view(count, twins, -1).amin(1)
+        value = self._critic_rest(critics, h + moved).view(count, twins, -1).amin(1)
         gain = value + self.head.bonus(output, noise) - self.head.penalty(output)
         return -(gain if weights is None else gain * weights).mean(-1).sum()
 

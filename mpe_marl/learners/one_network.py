@@ -1,0 +1,62 @@
+"""One actor and one critic for equal agents, told apart by an id (parameter sharing).
+
+The id is one number an agent, 1 for the agent itself: an input that only moves the first layer's
+bias. So the layer runs once for all agents, and each adds the row of the weights that is its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from mpe_marl.learners import nets
+from mpe_marl.learners.bank import Bank
+from mpe_marl.learners.shared import FoldedLearner, SharedLearner
+
+
+class OneNetwork(SharedLearner):
+    """Mode `shared` with one network; its loss is the mean of the agents' losses."""
+
+    def _make_banks(self, *place: Any) -> tuple[Bank, Bank]:
+        schema, hidden = self.schema, self.config.hidden
+        n, obs, act = schema.n_agents, schema.obs_dim, schema.act_dim
+        self._scale = 1 / n
+        actors = Bank(1, (obs + n, hidden, self.head.out_dim), *place)
+        widths = (n * (obs + act) + n, hidden, 1)
+        return actors, Bank(self.config.twins, widths, *place, wide=True)
+
+    def _of_all(self, layers: nets.Layers) -> list[Tensor]:
+        """The actor's layers as each agent has them, ``(N, ...)``, the id in the first bias."""
+        n, width = self.schema.n_agents, self.schema.obs_dim
+        weight, bias, *rest = layers
+        shown = [weight[:, :width], *rest]
+        first, *others = (p.expand(n, *p.shape[1:]) for p in shown)
+        return [first, bias + weight[0, width:], *others]
+
+    def _policy(self, layers: nets.Layers, data: dict[str, Tensor], when: str) -> Tensor:
+        return super()._policy(self._of_all(layers), data, when)
+
+    def _first_of(
+        self, layers: nets.Layers, data: dict[str, Tensor], when: str, actions: Tensor
+    ) -> Tensor:
+        weight, n = layers[0], self.schema.n_agents
+        h = self._joint_first(weight[:-n], layers[1], data, when, actions)
+        return (h + weight[-n:].unsqueeze(2)).flatten(0, 1)
+
+    def _critic_rest(self, layers: nets.Layers, h: Tensor) -> Tensor:
+        n = self.schema.n_agents
+        every = [p.expand(n, *p.shape).flatten(0, 1) for p in layers[2:]]
+        return nets.rest([*layers[:2], *every], h)
+
+    def _action_rows(self, critics: nets.Layers) -> Tensor:
+        n, a = self.schema.n_agents, self.schema.act_dim
+        rows = critics[0][n * self.schema.obs_dim : -n]
+        return rows.unflatten(0, (n, a)).transpose(1, 2)
+
+    def _acting_layers(self) -> list[Tensor]:
+        return self._of_all(self.actors.online)
+
+
+class FoldedOneNetwork(OneNetwork, FoldedLearner):
+    """Mode `folded` with one network."""
