@@ -45,8 +45,18 @@ def first_wide(weight: Tensor, bias: Tensor, x: Tensor) -> Tensor:
 def rest(layers: Layers, h: Tensor) -> Tensor:
     """Remaining layers on the first one's ``(M, B, hidden)`` output; ``(M, B, out)``."""
     _, _, w2, b2, w3, b3 = layers
-    h = torch.baddbmm(b2.unsqueeze(1), h.relu(), w2).relu()
-    return torch.baddbmm(b3.unsqueeze(1), h, w3)
+    return last(w3, b3, torch.baddbmm(b2.unsqueeze(1), h.relu(), w2).relu())
+
+
+def last(weight: Tensor, bias: Tensor, h: Tensor) -> Tensor:
+    """Last layer of ``M`` networks.
+
+    A column of weights is multiplied and summed, which forwards and backwards takes a fraction of
+    the time of PyTorch's products with a matrix of one column.
+    """
+    if weight.shape[2] == 1:
+        return (h * weight.transpose(1, 2)).sum(2, keepdim=True) + bias.unsqueeze(1)
+    return torch.baddbmm(bias.unsqueeze(1), h, weight)
 
 
 def own(layers: Layers, x: Tensor) -> Tensor:
@@ -57,8 +67,7 @@ def own(layers: Layers, x: Tensor) -> Tensor:
 def rest_of(layers: Layers, h: Tensor) -> Tensor:
     """As :func:`rest`, of an ``h`` that nobody needs afterwards and without gradients."""
     _, _, w2, b2, w3, b3 = layers
-    h = torch.baddbmm(b2.unsqueeze(1), h.relu_(), w2).relu_()
-    return torch.baddbmm(b3.unsqueeze(1), h, w3)
+    return last(w3, b3, torch.baddbmm(b2.unsqueeze(1), h.relu_(), w2).relu_())
 
 
 def own_of(layers: Layers, x: Tensor) -> Tensor:

@@ -44,10 +44,9 @@ class OneNetwork(SharedLearner):
         h = self._joint_first(weight[:-n], layers[1], data, when, actions)
         return (h + weight[-n:].unsqueeze(2)).flatten(0, 1)
 
-    def _critic_rest(self, layers: nets.Layers, h: Tensor) -> Tensor:
+    def _heads(self, critics: nets.Layers) -> nets.Layers:
         n = self.schema.n_agents
-        every = [p.expand(n, *p.shape).flatten(0, 1) for p in layers[2:]]
-        return nets.rest([*layers[:2], *every], h)
+        return [*critics[:2], *(p.expand(n, *p.shape).flatten(0, 1) for p in critics[2:])]
 
     def _action_rows(self, critics: nets.Layers) -> Tensor:
         n, a = self.schema.n_agents, self.schema.act_dim

@@ -10,6 +10,7 @@ from torch import Tensor
 from mpe_marl.clock import Clock
 from mpe_marl.learners import nets
 from mpe_marl.learners.base import Learner, losses_of
+from mpe_marl.learners.values import value_of
 from mpe_marl.replay import Replay, ReplayBatch
 
 _GROUP_BYTES = 256 * 2**20  # of mini-batches held at once
@@ -142,9 +143,9 @@ class StackedLearner(Learner):
         part.step(loss)
         return loss.detach()
 
-    def _critic_rest(self, layers: nets.Layers, h: Tensor) -> Tensor:
-        """``(G * twins, B, 1)`` values from the critics' first layers."""
-        return nets.rest(layers, h)
+    def _heads(self, critics: nets.Layers) -> nets.Layers:
+        """The critics' layers after the first, ``(G * twins, ...)``."""
+        return critics
 
     def _policy_loss(
         self,
@@ -156,14 +157,8 @@ class StackedLearner(Learner):
         critics: list[Tensor],
         weights: Tensor | None,
     ) -> Tensor:
-        """The summed loss of ``G`` policies.
-
-        Replacing an agent's action moves the critics' first layer by (new - stored) times that
-        action's rows of the weights, so the rest of the layer is computed once, without gradient.
-        """
-        count, twins = columns.shape[:2]
-        moved = torch.matmul(change.unsqueeze(1), columns).flatten(0, 1)
-        value = self._critic_rest(critics, h + moved).view(count, twins, -1).amin(1)
+        """The summed loss of ``G`` policies; see :func:`mpe_marl.learners.values.value_of`."""
+        value = value_of(change, h, columns, self._heads(critics)).amin(1)
         gain = value + self.head.bonus(output, noise) - self.head.penalty(output)
         return -(gain if weights is None else gain * weights).mean(-1).sum()
 

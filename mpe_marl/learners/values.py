@@ -1,0 +1,62 @@
+"""What critics say of an agent's own action, and how steeply it rises: no gradient of the critics.
+
+A policy's loss needs the value of its action and the slope along it, nothing of the critics
+themselves. Both are worked out forwards, one critic after the other, so that what lies between two
+layers stays in the cache and is written in place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mpe_marl.learners import nets
+
+
+class _Value(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, change: Tensor, h: Tensor, columns: Tensor, layers: nets.Layers
+    ) -> Tensor:
+        (agents, twins), size = columns.shape[:2], change.shape[1]
+        value = change.new_empty((agents * twins, size))
+        slope = change.new_empty((agents * twins, size, change.shape[2]))
+        _, _, w2, b2, w3, b3 = layers
+        for m in range(agents * twins):
+            own, move = columns[m // twins, m % twins], change[m // twins]
+            one = torch.addmm(h[m], move, own).relu_()
+            two = torch.addmm(b2[m], one, w2[m]).relu_()
+            torch.addmv(b3[m].expand(size), two, w3[m, :, 0], out=value[m])
+            two.sign_().mul_(w3[m, :, 0])  # the slope where the layer is not zero
+            back = torch.mm(two, w2[m].t()).mul_(one.sign_())
+            torch.mm(back, own.t(), out=slope[m])
+        ctx.save_for_backward(slope)
+        ctx.agents = agents
+        return value
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None]:
+        (slope,) = ctx.saved_tensors
+        weighted = gradients[0].unsqueeze(2) * slope
+        return weighted.view(ctx.agents, -1, *slope.shape[1:]).sum(1), None, None, None
+
+
+def value_of(change: Tensor, h: Tensor, columns: Tensor, layers: nets.Layers) -> Tensor:
+    """Values of replaced actions, differentiable in the change alone.
+
+    Replacing an agent's action moves its critics' first layer by the change times that action's
+    rows of the weights, so the rest of the layer is computed once.
+
+    Args:
+        change: ``(G, B, A)`` new minus stored actions.
+        h: ``(G * twins, B, hidden)`` first layers on what was stored.
+        columns: ``(G, twins, A, hidden)`` rows of the first layers for the own action.
+        layers: The critics, ``(G * twins, ...)``.
+
+    Returns:
+        ``(G, twins, B)``.
+    """
+    value: Tensor = _Value.apply(change, h, columns, layers)  # type: ignore[no-untyped-call]
+    return value.view(*columns.shape[:2], -1)
