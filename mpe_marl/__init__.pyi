@@ -1,9 +1,12 @@
 from .errors import MpeError as MpeError
+from .evaluating import Evaluation as Evaluation
+from .evaluating import evaluate as evaluate
 from .experiment import Training as Training
 from .learners import ALGORITHMS as ALGORITHMS
 from .learners import MODES as MODES
 from .learners import LearnerConfig as LearnerConfig
 from .learners import make_learner as make_learner
+from .policy import Policy as Policy
 from .replay import LAWS as LAWS
 from .replay import LAYOUTS as LAYOUTS
 from .replay import Replay as Replay

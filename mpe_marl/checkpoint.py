@@ -16,4 +16,6 @@ def _from_flat(tensors: dict[str, Any]) -> dict[str, Any]:
     return state
 
 
+LEARNT = CheckpointFormat("a trained particle-world learner", 1)
+"""What ``final.pt`` holds: ``config``, ``seed`` and the ``learner``'s tensors."""
 FORMAT = CheckpointFormat("particle-world training", 1, {0: _from_flat})

@@ -1,18 +1,26 @@
-"""The command line: ``mpe-marl train|profile|compare|plot``."""
+"""The command line: ``mpe-marl train|evaluate|watch|export|profile|compare|plot``."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from common import LARGEST_SEED, MOST_THREADS, CommandGroup, version_option
 from mpe_marl.errors import MpeError
-from mpe_marl.show import print_comparison, print_profiles, print_training
+from mpe_marl.show import (
+    print_comparison,
+    print_evaluation,
+    print_profiles,
+    print_training,
+)
 from runs import print_json, tell
+
+if TYPE_CHECKING:
+    from mpe_marl.policy import Policy
 
 
 class MpeGroup(CommandGroup):
@@ -56,7 +64,8 @@ LayoutOption = Annotated[str, typer.Option(help="Replay: lists, arrays, joint or
 LawOption = Annotated[
     str,
     typer.Option(
-        help="uniform, neighbor, neighbor-skip, runs, shared, shared-neighbor, prioritised."
+        help="uniform, neighbor, neighbor-drop, neighbor-clip, runs, prioritised; shared, "
+        "shared-neighbor, ... for one batch of all trainers."
     ),
 ]
 ReplayBatch = Annotated[
@@ -104,9 +113,19 @@ def train(
     replay_dir: Annotated[
         Path | None, typer.Option(help="Folder for replay that does not fit in memory.")
     ] = None,
+    neighbors: Annotated[
+        int, typer.Option(min=1, max=10_000, help="Neighbours on each side, of such laws.")
+    ] = 3,
+    share_parameters: Annotated[
+        bool, typer.Option("--share-parameters", help="One actor and critic for all agents.")
+    ] = False,
+    log: Annotated[
+        str | None, typer.Option(help="tensorboard:FOLDER, for metrics while it runs.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Train and keep the run in the store; the same command continues where it was stopped."""
+    from mpe_marl.boards import check_place as check_log
     from mpe_marl.experiment import Training
     from mpe_marl.learners import LearnerConfig
     from mpe_marl.learners.device import usable_device
@@ -117,14 +136,19 @@ def train(
     config = TrainConfig(
         world=world, n_agents=agents, continuous=continuous, engine=engine, n_worlds=worlds,
         layout=layout, law=law, capacity=capacity, batch=batch, update_every=update_every,
-        warmup=warmup, learner=LearnerConfig(algorithm=algorithm, mode=mode, lr=lr, device=device),
+        warmup=warmup, neighbors=neighbors,
+        learner=LearnerConfig(
+            algorithm=algorithm, mode=mode, lr=lr, device=device, share_parameters=share_parameters,
+        ),
     )  # fmt: skip
+    if log is not None:
+        check_log(log)
     if ":" in world:
         imported(world)
     usable_device(device)
     directory = None if replay_dir is None else str(replay_dir)
     runs = [
-        Training(config, s, episodes, min(100, max(1, episodes // 20)), directory, threads)
+        Training(config, s, episodes, min(100, max(1, episodes // 20)), directory, threads, log)
         for s in seed or [0]
     ]
     with Store.open(store) as opened:
@@ -143,6 +167,81 @@ def _run_row(run: Any) -> dict[str, Any]:
         "mean reward": result.get("mean_reward"), "episodes/s": result.get("episodes_per_s"),
         **{f"{k} %": 100 * v for k, v in shares.items()},
     }  # fmt: skip
+
+
+RunName = Annotated[str, typer.Argument(help="Number of a finished run, or how its key begins.")]
+StorePath = Annotated[str, typer.Option("--store", help="Where the run is kept.")]
+Episodes = Annotated[int, typer.Option(min=1, max=10**6, help="Episodes to play.")]
+StartSeed = Annotated[
+    int, typer.Option("--seed", min=0, max=LARGEST_SEED, help="The same seed, the same starts.")
+]
+
+
+def _policy(run: str, store: str) -> Policy:
+    """The policy that a finished run kept."""
+    from mpe_marl.policy import POLICY, Policy
+    from runs import RunStatus, Store
+
+    with Store.open(store, create=False) as opened:
+        found = opened.run(run)
+        if found.kind != "mpe" or found.status is not RunStatus.FINISHED:
+            raise MpeError(
+                f"run {run!r} is a {found.kind} run, {found.standing}; expected a finished run of "
+                "`mpe-marl train`. The same command continues it."
+            )
+        return Policy.load(opened.folder(found.key) / POLICY)
+
+
+@app.command()
+def evaluate(
+    run: RunName,
+    episodes: Episodes = 1000,
+    seed: StartSeed = 0,
+    greedy: Annotated[
+        bool, typer.Option("--greedy", help="Likeliest moves instead of sampled ones.")
+    ] = False,
+    store: StorePath = "mpe-runs.db",
+    as_json: AsJson = False,
+) -> None:
+    """Play a finished run's policy: mean return of each team, and its 95 % interval."""
+    from mpe_marl.evaluating import evaluate as play
+
+    rows = play(_policy(run, store), episodes, seed, explore=not greedy).rows()
+    _show(print_evaluation, rows, as_json)
+
+
+@app.command()
+def watch(
+    run: RunName,
+    gif: Annotated[Path, typer.Option(help="File to write.")],
+    episodes: Annotated[int, typer.Option(min=1, max=100, help="Episodes to play.")] = 3,
+    seed: StartSeed = 0,
+    store: StorePath = "mpe-runs.db",
+) -> None:
+    """Play a finished run's policy and draw agents, landmarks and trails into a GIF."""
+    from mpe_marl.evaluating import watch as play
+    from mpe_marl.figures import writable
+    from mpe_marl.worlds.drawing import write_gif
+
+    writable(gif.absolute().parent)
+    write_gif(play(_policy(run, store), episodes, seed), gif)
+    _report([gif])
+
+
+@app.command()
+def export(
+    run: RunName,
+    out: Annotated[Path, typer.Option("--out", "-o", help="File to write.")] = Path(
+        "policy.safetensors"
+    ),
+    store: StorePath = "mpe-runs.db",
+) -> None:
+    """Write a finished run's policy as a safetensors file, which needs no PyTorch."""
+    from mpe_marl.figures import writable
+
+    writable(out.absolute().parent)
+    _policy(run, store).save(out)
+    _report([out])
 
 
 def _sizes(agents: list[int] | None) -> list[int]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from common import engineering
+from mpe_marl.boards import Board
+from mpe_marl.replay import NEIGHBORS
 from mpe_marl.train_config import TrainConfig
 from runs import Autosave, Context, Experiment
 
@@ -26,6 +28,7 @@ class Training(Experiment):
         report_every: Episodes between two reports.
         replay_dir: Folder for a memory-mapped replay store when memory is short.
         threads: Processor threads of the tensor library.
+        log: ``"tensorboard:FOLDER"`` for metrics that a board draws while it runs.
     """
 
     kind: ClassVar[str] = "mpe"
@@ -38,13 +41,16 @@ class Training(Experiment):
     report_every: int = 100
     replay_dir: str | None = None
     threads: int = 1
+    log: str | None = None
 
     @property
     def name(self) -> str:
         """World, size, algorithm, law, layout and mode."""
         c = self.config
         size = f"/{c.n_agents}" if ":" not in c.world else ""
-        how = f"{c.law}-{c.layout}-{c.learner.mode}-{c.batch}"
+        law = c.law if c.neighbors == NEIGHBORS else f"{c.law}{c.neighbors}"
+        mode = c.learner.mode + "-one" * c.learner.share_parameters
+        how = f"{law}-{c.layout}-{mode}-{c.batch}"
         return f"{c.world}{size} {c.learner.algorithm} {how} seed {self.seed}"
 
     def spec(self) -> Mapping[str, Any]:
@@ -67,14 +73,22 @@ class Training(Experiment):
         autosave = Autosave(context, trainer, FORMAT)
         if autosave.resume():
             context.rewind(len(trainer.history.rewards))
-        report = _Report(context, self.report_every, len(trainer.history.rewards))
+        with Board(self.log, self.name) as board:
+            done = len(trainer.history.rewards)
+            self._train(trainer, autosave, _Report(context, board, self.report_every, done))
+        trainer.keep(context.folder)
+        autosave.finish()
+        return self._result(trainer)
 
+    def _train(self, trainer: Trainer, autosave: Autosave, report: _Report) -> None:
         def on_step(trainer: Trainer) -> None:
             report(trainer)
             autosave.tick()
 
-        history = trainer.run(self.budget, on_step)
-        autosave.finish()
+        trainer.run(self.budget, on_step)
+
+    def _result(self, trainer: Trainer) -> Mapping[str, Any]:
+        history = trainer.history
         last = max(1, self.budget // 10)
         return {
             "samples": len(history.rewards),
@@ -91,8 +105,8 @@ class Training(Experiment):
 class _Report:
     """Sends mean reward, speed and phase shares at every multiple of so many episodes."""
 
-    def __init__(self, context: Context, every: int, done: int) -> None:
-        self._context, self._every = context, every
+    def __init__(self, context: Context, board: Board, every: int, done: int) -> None:
+        self._context, self._board, self._every = context, board, every
         self._reported = done - done % every  # a run that goes on reports where it would have
         self._start, self._first = time.monotonic(), done
 
@@ -107,4 +121,5 @@ class _Report:
         metrics |= {f"share.{k}": v for k, v in trainer.clock.shares().items()}
         for name, value in metrics.items():
             self._context.metric(name, value, done)
+            self._board.add(name, value, done)
         self._context.progress(done, -mean)

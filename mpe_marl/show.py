@@ -32,6 +32,18 @@ def print_training(rows: Rows) -> None:
         print_rows("\nShare of the time [%]", rows, "", [run, *shares], below=True)
 
 
+def print_evaluation(rows: Rows) -> None:
+    """Print one row a team, as :meth:`mpe_marl.evaluating.Evaluation.rows` gives them."""
+    columns = [
+        Column.name("team"),
+        Column("agents"),
+        Column("episodes"),
+        Column.lasting("mean_return", "mean return"),
+        Column.lasting("interval", "+- (95 %)"),
+    ]
+    print_rows("Return of an agent an episode", rows, "", columns)
+
+
 def print_comparison(rows: Rows) -> None:
     """Print one row per variant and size, of :func:`mpe_marl.comparing.against_first`."""
     columns = [

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mpe_marl.checkpoint import LEARNT
 from mpe_marl.clock import Clock
 from mpe_marl.learners import make_learner
+from mpe_marl.policy import FINAL, POLICY, Policy
 from mpe_marl.replay import Replay, Schema, Transition, make_law
 from mpe_marl.train_config import TrainConfig
 from mpe_marl.worlds import BatchEnv, BatchWorlds, make_spec
 
 
-def make_env(config: TrainConfig) -> BatchEnv:
+def make_env(config: TrainConfig, n_worlds: int | None = None) -> BatchEnv:
     """Make the config's worlds.
+
+    Args:
+        config: The config.
+        n_worlds: Another number of worlds than the config's.
 
     Raises:
         MpeError: The world cannot be found.
     """
+    count = config.n_worlds if n_worlds is None else n_worlds
     if ":" not in config.world:
         spec = make_spec(
             config.world, config.n_agents, continuous=config.continuous,
@@ -30,12 +38,12 @@ def make_env(config: TrainConfig) -> BatchEnv:
         if config.engine == "mpe2":
             from mpe_marl.worlds.reference import Mpe2Worlds
 
-            return Mpe2Worlds(spec, config.n_worlds)
-        return BatchWorlds(spec, config.n_worlds)
+            return Mpe2Worlds(spec, count)
+        return BatchWorlds(spec, count)
     from mpe_marl.worlds.imported import imported
     from mpe_marl.worlds.parallel import AnyWorlds
 
-    return AnyWorlds(imported(config.world), config.n_worlds)
+    return AnyWorlds(imported(config.world), count)
 
 
 @dataclass
@@ -130,6 +138,42 @@ class Trainer:
             if on_step is not None:
                 on_step(self)
         return self.history
+
+    def act(self, obs: NDArray[np.float32], explore: bool = False) -> NDArray[Any]:
+        """Choose actions as trained so far.
+
+        Args:
+            obs: ``(W, N, D)`` observations.
+            explore: Sample as in training; otherwise the likeliest move, or the mean.
+
+        Returns:
+            ``(W, N)`` moves, or ``(W, N, A)`` float32 in [0, 1].
+        """
+        return self.learner.act(obs, explore)
+
+    @property
+    def policy(self) -> Policy:
+        """A copy of the policies as trained so far, which plays without this trainer."""
+        return Policy.of(self.learner, self.config)
+
+    def keep(self, folder: Path) -> None:
+        """Write what was learnt: ``final.pt``, all of it, and ``policy.safetensors``."""
+        state = {"learner": self.learner.state_dict(), "config": self.config.plain()}
+        LEARNT.save(folder / FINAL, {**state, "seed": self.seed})
+        self.policy.save(folder / POLICY)
+
+    def start_from(self, path: str | Path) -> None:
+        """Take over what another run of the same networks learnt, kept in its ``final.pt``.
+
+        Args:
+            path: The file; a tensor goes to this trainer's device, wherever it was trained.
+
+        Raises:
+            CheckpointError: It cannot be read.
+            MpeError: It is of other networks.
+        """
+        learner = self.learner
+        LEARNT.restore(path, lambda state: learner.load_state_dict(state["learner"]))
 
     def state_dict(self) -> dict[str, Any]:
         """The whole run: ``learner`` as tensors, the rest (``run``) as arrays."""

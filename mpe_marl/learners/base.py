@@ -10,9 +10,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mpe_marl import acting
 from mpe_marl.clock import Clock
 from mpe_marl.errors import MpeError
-from mpe_marl.learners import acting, nets
+from mpe_marl.learners import nets
 from mpe_marl.learners.bank import Bank
 from mpe_marl.learners.config import LearnerConfig
 from mpe_marl.learners.device import usable_device
@@ -58,7 +59,7 @@ class Learner:
         widths = (n * (obs + act), config.hidden, 1)
         return actors, Bank(n * config.twins, widths, *place, wide=self.wide)
 
-    def _acting_layers(self) -> Sequence[Tensor]:
+    def acting_layers(self) -> Sequence[Tensor]:
         """Each agent's policy, ``(N, ...)`` layers."""
         return self.actors.online
 
@@ -89,31 +90,21 @@ class Learner:
         Returns:
             ``(W, N)`` moves, or ``(W, N, A)`` float32 in [0, 1].
         """
-        output = self._outputs(obs)
-        if self.schema.discrete:
-            if not explore:
-                return np.asarray(output.argmax(-1))
-            moves = np.empty(output.shape[:2], dtype=np.int64)
-            acting.pick(output, self._explore.random(output.shape[:2]), moves)
-            return moves
-        mean = output[..., : self.schema.act_dim]
-        noise = self._explore.standard_normal(mean.shape)
-        if self.head.soft:
-            std = np.exp(np.clip(output[..., self.schema.act_dim :], -5.0, 2.0))
-            return _sigmoid(mean + std * noise * explore)
-        action = _sigmoid(mean) + self.config.noise * noise * explore
-        return np.asarray(np.clip(action, 0.0, 1.0), dtype=np.float32)
+        return acting.choose(
+            self._outputs(obs), self.schema.discrete, self.head.soft, self.config.noise,
+            self._explore, explore,
+        )  # fmt: skip
 
     def _outputs(self, obs: NDArray[np.float32]) -> NDArray[Any]:
         """``(W, N, out)`` outputs of the policies."""
         if self.device.type == "cpu" and len(obs) <= _FEW:
-            arrays = [np.ascontiguousarray(p.numpy()) for p in self._acting_layers()]
+            arrays = [np.ascontiguousarray(p.numpy()) for p in self.acting_layers()]
             out = np.empty((*obs.shape[:2], self.head.out_dim), dtype=arrays[0].dtype)
             acting.outputs(obs, *arrays, out)
             return out
         with torch.inference_mode():
             x = torch.from_numpy(obs).to(self.device, self.dtype).transpose(0, 1)
-            result: NDArray[Any] = nets.own(self._acting_layers(), x).transpose(0, 1).cpu().numpy()
+            result: NDArray[Any] = nets.own(self.acting_layers(), x).transpose(0, 1).cpu().numpy()
         return result
 
     def tensor(self, array: NDArray[Any]) -> Tensor:
@@ -172,7 +163,3 @@ def losses_of(q: Tensor, p: Tensor, target: Tensor) -> dict[str, float]:
 def report_errors(replay: Replay, batch: ReplayBatch, errors: Tensor) -> None:
     """Give the law the absolute errors of the rows it drew."""
     replay.law.update(batch.rows, errors.detach().abs().cpu().numpy())
-
-
-def _sigmoid(x: NDArray[Any]) -> NDArray[np.float32]:
-    return np.asarray(1.0 / (1.0 + np.exp(-x)), dtype=np.float32)

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from mpe_marl.acting import LOG_STD
 from mpe_marl.learners.config import LearnerConfig
 
 _TINY = 1e-12  # keeps a uniform draw of zero finite
-_LOG_STD = (-5.0, 2.0)
 
 
 class Head:
@@ -81,7 +81,7 @@ class Head:
 
     def _gaussian(self, output: Tensor) -> tuple[Tensor, Tensor]:
         mean, log_std = output.chunk(2, dim=-1)
-        return mean, log_std.clamp(*_LOG_STD)
+        return mean, log_std.clamp(*LOG_STD)
 
 
 def _likeliest(scores: Tensor) -> Tensor:

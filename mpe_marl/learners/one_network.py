@@ -53,7 +53,8 @@ class OneNetwork(SharedLearner):
         rows = critics[0][n * self.schema.obs_dim : -n]
         return rows.unflatten(0, (n, a)).transpose(1, 2)
 
-    def _acting_layers(self) -> list[Tensor]:
+    def acting_layers(self) -> list[Tensor]:
+        """See :meth:`Learner.acting_layers`."""
         return self._of_all(self.actors.online)
 
 

@@ -19,12 +19,15 @@ __all__ = [
 ]
 
 
-def parallel_env(scenario: str, n_agents: int = 3, **options: Any) -> Any:
+def parallel_env(
+    scenario: str, n_agents: int = 3, render_mode: str | None = None, **options: Any
+) -> Any:
     """Make one world with PettingZoo's ParallelEnv face.
 
     Args:
         scenario: ``"simple_tag"`` or ``"simple_spread"``.
         n_agents: Agents that learn.
+        render_mode: ``"rgb_array"`` for pictures from ``render()``.
         options: See :func:`make_spec`.
 
     Raises:
@@ -32,4 +35,4 @@ def parallel_env(scenario: str, n_agents: int = 3, **options: Any) -> Any:
     """
     from mpe_marl.worlds.parallel import ParticleWorld
 
-    return ParticleWorld(make_spec(scenario, n_agents, **options))
+    return ParticleWorld(make_spec(scenario, n_agents, **options), render_mode)

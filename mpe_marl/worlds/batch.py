@@ -40,6 +40,7 @@ class BatchEnv(Protocol):
 
     n_worlds: int
     n_agents: int
+    names: list[str]
     obs_dim: int
     act_dim: int
     continuous: bool
@@ -85,7 +86,7 @@ class BatchWorlds:
         self.spec: WorldSpec | None = spec
         self.n_worlds = at_least("n_worlds", n_worlds, 1)
         self.n_agents, self.obs_dim, self.act_dim = spec.n_agents, spec.obs_dim, ACT_DIM
-        self.continuous = spec.continuous
+        self.continuous, self.names = spec.continuous, spec.names
         self.t = np.zeros(n_worlds, dtype=np.int64)
         self._spec = spec
         self._rng = np.random.default_rng()

@@ -10,8 +10,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
-from mpe_marl.errors import MpeError, at_least
+from mpe_marl.errors import MpeError, at_least, unknown_name
 from mpe_marl.worlds.batch import BatchWorlds, Step
+from mpe_marl.worlds.drawing import draw
 from mpe_marl.worlds.spec import ACT_DIM, WorldSpec
 
 
@@ -36,16 +37,21 @@ class ParticleWorld(ParallelEnv):
     Truncated after ``spec.episode_length`` steps.
 
     ## Arguments
-    ``spec``: the world, from :func:`mpe_marl.worlds.make_spec`.
+    ``spec``: the world, from :func:`mpe_marl.worlds.make_spec`. ``render_mode``: ``"rgb_array"``
+    for pictures with trails, which need Pillow, or None.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "name": "particle_world_v0"}
+    metadata: ClassVar[dict[str, Any]] = {
+        "render_modes": ["rgb_array"], "name": "particle_world_v0", "render_fps": 10,
+    }  # fmt: skip
 
-    def __init__(self, spec: WorldSpec) -> None:
+    def __init__(self, spec: WorldSpec, render_mode: str | None = None) -> None:
+        if render_mode not in (None, "rgb_array"):
+            raise unknown_name("render mode", render_mode, ["rgb_array"])
         self.worlds = BatchWorlds(spec, 1)
-        self.render_mode = None
-        kind = "adversary" if spec.scenario == "simple_tag" else "agent"
-        self.possible_agents = [f"{kind}_{i}" for i in range(spec.n_agents)]
+        self.render_mode = render_mode
+        self._spec, self._trail = spec, list[NDArray[np.float32]]()
+        self.possible_agents = spec.names
         self.agents: list[str] = []
         inf = np.float32(np.inf)
         self._obs_spaces = {
@@ -71,6 +77,8 @@ class ParticleWorld(ParallelEnv):
         """Start a new episode."""
         self.agents = self.possible_agents[:]
         obs = self.worlds.reset(seed)[0].copy()
+        self._trail = []
+        self._leave_trail()
         return dict(zip(self.agents, obs, strict=True)), {a: {} for a in self.agents}
 
     def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
@@ -92,6 +100,7 @@ class ParticleWorld(ParallelEnv):
             if batch.min() < 0 or batch.max() >= ACT_DIM:
                 raise MpeError(f"moves {batch[0].tolist()}; expected integers in 0..{ACT_DIM - 1}.")
         step = self.worlds.step(batch)
+        self._leave_trail()
         agents, cut = self.agents, bool(step.ended[0])
         if cut:
             self.agents = []
@@ -102,6 +111,25 @@ class ParticleWorld(ParallelEnv):
             dict.fromkeys(agents, cut),
             {a: {} for a in agents},
         )
+
+    def _leave_trail(self) -> None:
+        if self.render_mode is not None:
+            self._trail.append(self.state())
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """The world as it is, with trails since the episode began.
+
+        Returns:
+            ``(400, 400, 3)`` red, green and blue; None without a render mode.
+
+        Raises:
+            MpeError: Nothing was reset yet, or Pillow is not installed.
+        """
+        if self.render_mode is None:
+            return None
+        if not self._trail:
+            raise MpeError("render() before the first reset; expected a reset. Call reset().")
+        return draw(self._spec, np.array(self._trail))
 
     def state(self) -> NDArray[np.float32]:
         """``(state_dim,)`` positions and velocities of all movers, positions of the landmarks."""

@@ -64,7 +64,7 @@ class Mpe2Worlds:
         self.n_worlds, self.n_agents = n_worlds, spec.n_agents
         self.obs_dim, self.act_dim, self.continuous = spec.obs_dim, ACT_DIM, spec.continuous
         self._spec = spec
-        self._names: list[str] = self.envs[0].possible_agents[: spec.n_agents]
+        self.names: list[str] = self.envs[0].possible_agents[: spec.n_agents]
         self._obs = np.zeros((n_worlds, spec.n_agents, spec.obs_dim), dtype=np.float32)
 
     def reset(self, seed: int | None = None) -> NDArray[np.float32]:
@@ -80,7 +80,7 @@ class Mpe2Worlds:
         return self._obs
 
     def _write(self, w: int, obs: dict[str, Any]) -> None:
-        for i, name in enumerate(self._names):
+        for i, name in enumerate(self.names):
             self._obs[w, i] = obs[name]
 
     def step(self, actions: NDArray[Any]) -> Step:
@@ -92,8 +92,8 @@ class Mpe2Worlds:
             moves = dict(zip(env.possible_agents, mine + self._prey(env), strict=True))
             obs, reward, _, cut, _ = env.step(moves)
             self._write(w, obs)
-            rewards[w] = [reward[name] for name in self._names]
-            ended[w] = cut[self._names[0]]
+            rewards[w] = [reward[name] for name in self.names]
+            ended[w] = cut[self.names[0]]
         return Step(self._obs, rewards, np.zeros_like(ended), ended)
 
     def _prey(self, env: Any) -> list[Any]:

@@ -55,6 +55,12 @@ class WorldSpec:
         return self.n_agents + self.n_prey
 
     @property
+    def names(self) -> list[str]:
+        """Agents that learn, as mpe2 calls them."""
+        team = "adversary" if self.scenario == "simple_tag" else "agent"
+        return [f"{team}_{i}" for i in range(self.n_agents)]
+
+    @property
     def state_dim(self) -> int:
         """Numbers in one world's state."""
         return 4 * self.n_movers + 2 * self.n_landmarks

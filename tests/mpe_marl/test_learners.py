@@ -1,5 +1,7 @@
 """Update modes compute the same; checkpoints go on where they stopped."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -91,6 +93,42 @@ def test_modes_that_compute_the_same_end_with_the_same_parameters(case, algorith
         torch.testing.assert_close(two[name], value, rtol=1e-7, atol=1e-8, msg=name)
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("layout", ["joint", "state"])
+def test_one_network_for_all_is_their_mean(layout, algorithm):
+    """Networks that see an id step along the mean of the gradients of what each agent plays."""
+    mode = "folded" if layout == "state" else "shared"
+    replay = filled(layout, "shared")
+    options = {"algorithm": algorithm, "hidden": 16, "dtype": "float64", "lr": 1e-3, "clip": 1e9}
+    one = make_learner(replay.schema, LearnerConfig(mode=mode, share_parameters=True, **options), 7)
+    many = make_learner(replay.schema, LearnerConfig(mode=mode, **options), 7)
+    own = [one.actors.online, one.actors.target], [many.actors.online, many.actors.target]
+    for shared, each in zip(*own, strict=True):
+        for place, layer in enumerate(one._of_all(shared)):
+            each[place].copy_(layer)
+    twins, n = one.config.twins, 3
+    for kind in ("online", "target"):
+        shared, each = getattr(one.critics, kind), getattr(many.critics, kind)
+        each[0].copy_(shared[0][:-n].repeat(1, n, 1))
+        ids = shared[0][-n:].reshape(n * twins, -1)
+        each[1].copy_(shared[1].repeat(n, 1) + ids)
+        for p, q in zip(each[2:], shared[2:], strict=True):
+            p.copy_(q.repeat(n, *[1] * (q.dim() - 1)))
+    obs = np.random.default_rng(0).normal(size=(2, n, replay.schema.obs_dim)).astype(np.float32)
+    np.testing.assert_allclose(one._outputs(obs), many._outputs(obs))
+    state = {k: np.array(v) for k, v in replay.state_dict().items()}
+    first = one.update(replay, Clock())
+    replay.load_state_dict(state)
+    second = many.update(replay, Clock())
+    assert first["q_loss"] == pytest.approx(second["q_loss"])
+    assert first["target_q"] == pytest.approx(second["target_q"])
+    # Adam's first moment is a tenth of the first gradient
+    gradient = one.critics.mean[2]
+    torch.testing.assert_close(gradient, many.critics.mean[2].view(n, twins, 16, 16).mean(0))
+    names = [k for k in one.state_dict() if k.startswith("actor.mean")]
+    assert all(one.state_dict()[k].abs().sum() > 0 for k in names)
+
+
 def test_grouped_trainers_compute_the_same(monkeypatch):
     from mpe_marl.learners import stacked
 
@@ -165,6 +203,23 @@ def test_compiled_and_tensor_acting_agree():
     np.testing.assert_allclose(learner._outputs(obs), few, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.parametrize("mode", MODES)
+def test_a_gpu_computes_the_same(mode):
+    layout, law = ("state", "shared") if mode in ("shared", "folded") else ("joint", "uniform")
+    config = LearnerConfig(mode=mode, hidden=16, dtype="float64", device="cuda")
+    replay = filled(layout, law)
+    there = make_learner(replay.schema, config, seed=7)
+    losses = there.update(replay, Clock())
+    assert np.isfinite(list(losses.values())).all()
+    here = make_learner(replay.schema, replace(config, device="cpu"), seed=8)
+    for bank, other in ((here.actors, there.actors), (here.critics, there.critics)):
+        for mine, theirs in zip(bank.online, other.online, strict=True):
+            mine.copy_(theirs)
+    obs = np.random.default_rng(0).normal(size=(9, 3, replay.schema.obs_dim)).astype(np.float32)
+    np.testing.assert_allclose(here._outputs(obs), there._outputs(obs), rtol=1e-9)
+
+
 def test_exploration_follows_the_policy():
     replay = filled("joint", "uniform")
     learner = make_learner(replay.schema, LearnerConfig(), seed=3)
@@ -189,6 +244,7 @@ def test_every_update_phase_is_timed():
         (lambda: LearnerConfig(algorithm="madpg"), "Did you mean 'maddpg'"),
         (lambda: LearnerConfig(mode="fold"), "Did you mean 'folded'"),
         (lambda: LearnerConfig(lr=0), "lr=0"),
+        (lambda: LearnerConfig(share_parameters=True), "expected mode 'shared' or 'folded'"),
         (lambda: make_learner(Schema(2, 3, 5), LearnerConfig(mode="folded")), "mode 'shared'"),
         (lambda: make_learner(Schema(2, 3, 5), LearnerConfig(device="cudaa")), "try 'cpu'"),
         (lambda: after("shared", "joint", "uniform", "maddpg"), "use law 'shared'"),

@@ -113,6 +113,22 @@ def test_pettingzoo_face(scenario, continuous):
     parallel_seed_test(lambda: parallel_env(scenario, 2, continuous=continuous))
 
 
+def test_a_world_is_drawn_with_trails():
+    pytest.importorskip("PIL", reason="extra `viz` is not installed")
+    env = parallel_env("simple_tag", 2, render_mode="rgb_array")
+    with pytest.raises(MpeError, match="Call reset"):
+        env.render()
+    env.reset(seed=1)
+    first = env.render()
+    assert first.shape == (400, 400, 3)
+    for _ in range(8):
+        env.step(dict.fromkeys(env.agents, 2))
+    assert (env.render() != first).any()
+    assert parallel_env("simple_tag", 2).render() is None
+    with pytest.raises(MpeError, match="expected one of rgb_array"):
+        parallel_env("simple_tag", 2, render_mode="human")
+
+
 def test_any_parallel_env_is_trained_through_the_same_interface():
     pytest.importorskip("mpe2", reason="extra `mpe` is not installed")
     from mpe2 import simple_speaker_listener_v4

@@ -1,4 +1,4 @@
-"""Choosing actions for a few worlds: one compiled pass over the agents' policies.
+"""Choosing actions: for a few worlds one compiled pass over the agents' policies.
 
 A step of one world asks for ``N`` tiny products, for which a tensor library's calls cost more than
 the arithmetic; many worlds at once go through PyTorch instead (see ``Learner.act``).
@@ -76,3 +76,41 @@ def pick(logits: Array, uniform: NDArray[np.float64], moves: NDArray[np.int64]) 
                 move += 1
                 rest -= np.exp(logits[w, i, move] - top)
             moves[w, i] = move
+
+
+LOG_STD = (-5.0, 2.0)
+"""Bounds of the logarithm of a Gaussian policy's standard deviation."""
+
+
+def choose(
+    output: Array, discrete: bool, soft: bool, noise: float, rng: np.random.Generator, explore: bool
+) -> Array:
+    """Choose actions from the policies' outputs.
+
+    Args:
+        output: ``(W, N, O)`` logits of moves; means; or means, then log standard deviations.
+        discrete: They are logits.
+        soft: The policy says how much it varies (MASAC).
+        noise: Standard deviation of exploration of one that does not.
+        rng: Draws what is explored.
+        explore: Sample; otherwise take the likeliest move or the mean.
+
+    Returns:
+        ``(W, N)`` moves, or ``(W, N, A)`` float32 in [0, 1].
+    """
+    if discrete:
+        if not explore:
+            return np.asarray(output.argmax(-1))
+        moves = np.empty(output.shape[:2], dtype=np.int64)
+        pick(output, rng.random(output.shape[:2]), moves)
+        return moves
+    if soft:
+        mean, log_std = np.split(output, 2, axis=-1)
+        step = np.exp(np.clip(log_std, *LOG_STD)) * rng.standard_normal(mean.shape)
+        return _sigmoid(mean + step * explore)
+    action = _sigmoid(output) + noise * rng.standard_normal(output.shape) * explore
+    return np.asarray(np.clip(action, 0.0, 1.0), dtype=np.float32)
+
+
+def _sigmoid(x: Array) -> NDArray[np.float32]:
+    return np.asarray(1.0 / (1.0 + np.exp(-x)), dtype=np.float32)
