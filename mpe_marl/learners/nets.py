@@ -76,5 +76,5 @@ def own_of(layers: Layers, x: Tensor) -> Tensor:
     What lies between two layers then stays in the cache, and no new memory is asked of the system.
     """
     rows = max(64, _CACHED // (x.element_size() * layers[1].numel()))
-    parts = [rest_of(layers, first(layers, part)) for part in x.split(rows, 1)]
+    parts = [rest_of(layers, first(layers, x[:, k : k + rows])) for k in range(0, x.shape[1], rows)]
     return parts[0] if len(parts) == 1 else torch.cat(parts, 1)

@@ -51,7 +51,7 @@ class OneNetwork(SharedLearner):
     def _action_rows(self, critics: nets.Layers) -> Tensor:
         n, a = self.schema.n_agents, self.schema.act_dim
         rows = critics[0][n * self.schema.obs_dim : -n]
-        return rows.unflatten(0, (n, a)).transpose(1, 2)
+        return rows.view(n, a, self.config.twins, -1).transpose(1, 2)
 
     def acting_layers(self) -> list[Tensor]:
         """See :meth:`Learner.acting_layers`."""
