@@ -1,5 +1,5 @@
 from .errors import MpeError as MpeError
-from .evaluating import Evaluation as Evaluation
+from .evaluating import PlayedEpisodes as PlayedEpisodes
 from .evaluating import evaluate as evaluate
 from .experiment import Training as Training
 from .learners import ALGORITHMS as ALGORITHMS

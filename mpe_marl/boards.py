@@ -29,7 +29,7 @@ def check_place(text: str) -> Path:
     return Path(folder)
 
 
-class Board:
+class MetricBoard:
     """Writes figures to a folder that TensorBoard reads; without a place it writes nothing.
 
     Args:

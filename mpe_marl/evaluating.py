@@ -37,7 +37,7 @@ def episodes(env: BatchEnv, act: Act, count: int, seed: int) -> Iterator[NDArray
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class PlayedEpisodes:
     """What episodes of a policy earned.
 
     Attributes:
@@ -66,7 +66,7 @@ class Evaluation:
         return rows
 
 
-def evaluate(policy: Policy, count: int, seed: int = 0, explore: bool = True) -> Evaluation:
+def evaluate(policy: Policy, count: int, seed: int = 0, explore: bool = True) -> PlayedEpisodes:
     """Play a policy in the world it was trained in.
 
     Args:
@@ -78,7 +78,7 @@ def evaluate(policy: Policy, count: int, seed: int = 0, explore: bool = True) ->
     env = make_env(policy.config, n_worlds=1)
     policy.seed(seed)
     played = episodes(env, lambda obs: policy.act(obs, explore), count, seed)
-    return Evaluation(list(env.names), np.array([rewards.sum(0) for rewards in played]))
+    return PlayedEpisodes(list(env.names), np.array([rewards.sum(0) for rewards in played]))
 
 
 def watch(policy: Policy, count: int, seed: int = 0) -> list[NDArray[np.uint8]]:

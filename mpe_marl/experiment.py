@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from common import engineering
-from mpe_marl.boards import Board
+from mpe_marl.boards import MetricBoard
 from mpe_marl.replay import NEIGHBORS
 from mpe_marl.train_config import TrainConfig
 from runs import Autosave, Context, Experiment
@@ -73,7 +73,7 @@ class Training(Experiment):
         autosave = Autosave(context, trainer, FORMAT)
         if autosave.resume():
             context.rewind(len(trainer.history.rewards))
-        with Board(self.log, self.name) as board:
+        with MetricBoard(self.log, self.name) as board:
             done = len(trainer.history.rewards)
             self._train(trainer, autosave, _Report(context, board, self.report_every, done))
         trainer.keep(context.folder)
@@ -105,7 +105,7 @@ class Training(Experiment):
 class _Report:
     """Sends mean reward, speed and phase shares at every multiple of so many episodes."""
 
-    def __init__(self, context: Context, board: Board, every: int, done: int) -> None:
+    def __init__(self, context: Context, board: MetricBoard, every: int, done: int) -> None:
         self._context, self._board, self._every = context, board, every
         self._reported = done - done % every  # a run that goes on reports where it would have
         self._start, self._first = time.monotonic(), done

@@ -33,7 +33,7 @@ def print_training(rows: Rows) -> None:
 
 
 def print_evaluation(rows: Rows) -> None:
-    """Print one row a team, as :meth:`mpe_marl.evaluating.Evaluation.rows` gives them."""
+    """Print one row a team, as :meth:`mpe_marl.evaluating.PlayedEpisodes.rows` gives them."""
     columns = [
         Column.name("team"),
         Column("agents"),

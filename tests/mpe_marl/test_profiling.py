@@ -1,6 +1,7 @@
 """Profiles, the simulator against a plain one, figures' numbers, the command line."""
 
 import json
+import os
 from collections import OrderedDict
 
 import numpy as np
@@ -12,6 +13,7 @@ torch = pytest.importorskip("torch", reason="extra `mpe` is not installed")
 
 from mpe_marl import cli, comparing, figures
 from mpe_marl.clock import PHASES, Clock
+from mpe_marl.fresh import in_fresh_process
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.profiling import counters, profile
 from mpe_marl.profiling.addresses import lines_of
@@ -168,7 +170,30 @@ def run(capsys, *words):
     return stop.value.code, out.out, out.err
 
 
-def test_command_line(tmp_path, capsys):
+def test_a_fresh_process_is_another_one():
+    assert in_fresh_process(os.getpid) != os.getpid()
+
+
+def test_variants_take_turns_and_keep_their_fastest(monkeypatch):
+    calls = []
+
+    def measure(made, how):
+        calls.append(made.layout)
+        ms = 10.0 + len(calls) if made.layout == "joint" else 5.0 - len(calls)
+        return {**made_up(made.n_agents, ms), "cycle_ms": ms}
+
+    monkeypatch.setattr(comparing, "measure", measure)
+    how = comparing.Effort(rounds=2)
+    first, second = comparing.take_turns(TrainConfig(), ["joint", "folded"], how)
+    assert calls == ["joint", "state", "joint", "state"]
+    assert (first["phase_ms"]["sample"], second["phase_ms"]["sample"]) == (11.0, 1.0)
+    row = comparing.against_first([first, second])[1]
+    assert row["sample_times"] == 11.0
+    assert row["cycle_cut_percent"] == pytest.approx(100 * (1 - 8 / 18))
+
+
+def test_command_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(comparing, "in_fresh_process", lambda function, *words: function(*words))
     store = str(tmp_path / "runs.db")
     few = ["--batch", "16", "--capacity", "500", "--warmup", "50"]
     code, out, _ = run(
@@ -183,7 +208,16 @@ def test_command_line(tmp_path, capsys):
     profiles = tmp_path / "profiles.json"
     profiles.write_text(out)
     code, out, _ = run(
-        capsys, "compare", *sizes, "--variant", "joint", "--variant", "folded", "--json"
+        capsys,
+        "compare",
+        *sizes,
+        "--rounds",
+        "1",
+        "--variant",
+        "joint",
+        "--variant",
+        "folded",
+        "--json",
     )
     assert code == 0
     comparison = tmp_path / "comparison.json"
