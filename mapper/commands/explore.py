@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,7 +28,6 @@ from mapper.output import check_writable
 from runs import go_on_with, tell
 
 if TYPE_CHECKING:
-    from cost_models import Accelerator
     from mapper.explore.design_space import DesignSpace
     from mapper.explore.exploration import Exploration, ExplorePlan, RunAll
     from runs import Store
@@ -141,23 +139,24 @@ def explore(
     how = _how_drawn(space, designs, draw)
     _check_files(plot, csv, page)
     quiet = SilentReporter() if as_json and not sys.stderr.isatty() else None
-    with Store.open(store) as opened:
-        run = partial(
-            run_all,
-            store=opened,
-            workers=workers or _cores(),
-            ray_address=ray_address,
-            reporter=quiet,
-        )
-        try:
-            done = _explored(plan, space, how, designs, opened, run)
-            if done is None:
-                tell(go_on_with())
-                raise typer.Exit(1)
-            _show(done, plot, csv, page, as_json)
-        except NoDesignError as error:
-            tell(str(error))
-            raise typer.Exit(1) from None
+    try:
+        begun = _begun(plan, space, how, designs)
+        with Store.open(store) as opened:
+            run = partial(
+                run_all,
+                store=opened,
+                workers=workers or _cores(),
+                ray_address=ray_address,
+                reporter=quiet,
+            )
+            done = _explored(plan, space, begun, designs, opened, run)
+        if done is None:
+            tell(go_on_with())
+            raise typer.Exit(1)
+        _show(done, plot, csv, page, as_json)
+    except NoDesignError as error:
+        tell(str(error))
+        raise typer.Exit(1) from None
 
 
 def _plan(network: str, objectives: str, cost_model: str, **limits: Any) -> ExplorePlan:
@@ -225,10 +224,29 @@ def _how_drawn(space: DesignSpace, designs: int | None, draw: str | None) -> str
     return draw
 
 
+def _begun(
+    plan: ExplorePlan, space: DesignSpace, how: str, designs: int | None
+) -> Exploration | None:
+    """The designs, before anything is stored; None where NSGA-II draws them.
+
+    Raises:
+        AcceleratorError: There is no such chip.
+        NoDesignError: None meets the limit on area.
+    """
+    from mapper.explore.exploration import Exploration
+
+    if how == "nsga2":
+        space.design(0)
+        return None
+    return Exploration.of(
+        plan, space.draw(designs or 0, plan.seed) if how == "uniform" else space.all()
+    )
+
+
 def _explored(
     plan: ExplorePlan,
     space: DesignSpace,
-    how: str,
+    begun: Exploration | None,
     designs: int | None,
     store: Store,
     run: RunAll,
@@ -237,16 +255,12 @@ def _explored(
     from mapper.explore.exploration import Exploration, explore
     from mapper.explore.generations import draw_generations
 
-    chips: Sequence[Accelerator]
-    if how == "nsga2":
+    if begun is None:
         drawn = draw_generations(plan, space, designs or DRAWN, store, run)
         if drawn is None:
             return None
-        chips = drawn
-    else:
-        chips = space.draw(designs or 0, plan.seed) if how == "uniform" else list(space.all())
-    exploration = Exploration.of(plan, chips)
-    return None if explore(exploration, store, run).stopped else exploration
+        begun = Exploration.of(plan, drawn)
+    return None if explore(begun, store, run).stopped else begun
 
 
 def _check_files(plot: Path | None, csv: Path | None, page: Path | None) -> None:
