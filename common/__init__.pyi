@@ -9,6 +9,7 @@ from .command_line import LARGEST_SEED as LARGEST_SEED
 from .command_line import MOST_THREADS as MOST_THREADS
 from .command_line import CommandGroup as CommandGroup
 from .command_line import version_option as version_option
+from .computed import Computed as Computed
 from .fields import HIDDEN as HIDDEN
 from .fields import NotNegative as NotNegative
 from .fields import Positive as Positive
@@ -20,7 +21,6 @@ from .jit import allocating_function as allocating_function
 from .jit import compiled as compiled
 from .jit import entry_point as entry_point
 from .jit import inner_function as inner_function
-from .jit import shared_function as shared_function
 from .jit import source_stamp as source_stamp
 from .plain_text import brief as brief
 from .plain_text import printable as printable

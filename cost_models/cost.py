@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import FloatArray, engineering, html_table
+from common import Computed, FloatArray, engineering, html_table
 from cost_models.buffers import TENSORS
 from cost_models.infeasible import Infeasible, ReasonCode
 
@@ -48,7 +48,7 @@ _SHOWN = ("latency_cycles", "energy_nj", "power_mw", "area_um2", "macs", "utiliz
 
 
 @dataclass(frozen=True)
-class Cost:
+class Cost(Computed):
     """Cost of one mapping; every figure is inf where the mapping is infeasible.
 
     Args:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
-from typing import Any
+
+from common import Computed
 
 
 class ReasonCode(IntEnum):
@@ -50,7 +51,7 @@ class ReasonCode(IntEnum):
 
 
 @dataclass(frozen=True)
-class Infeasible:
+class Infeasible(Computed):
     """A typed reason, as a report a person can act on.
 
     Args:
@@ -64,26 +65,21 @@ class Infeasible:
 
     code: ReasonCode
     message: str
-    demand: float | None = None
-    bound: float | None = None
-    unit: str = ""
+    demand: float | None = field(default_factory=type(None))
+    bound: float | None = field(default_factory=type(None))
+    unit: str = field(default_factory=str)
     levers: tuple[str, ...] = field(default_factory=tuple)
+
+    @classmethod
+    def when_asked(cls, code: ReasonCode, explain: Callable[[], Infeasible]) -> Infeasible:
+        """A report whose code is known, and whose rest is `explain()`, called when it is read."""
+        return cls.later(lambda _: vars(explain()), code=code)
 
     def with_levers(self, find: Callable[[], tuple[str, ...]]) -> Infeasible:
         """The same report, with levers that are looked for when somebody asks for them."""
-        report = replace(self)
-        object.__setattr__(report, "_find", find)
-        object.__delattr__(report, "levers")
-        return report
-
-    def __getattr__(self, name: str) -> Any:
-        if name != "levers" or "_find" not in self.__dict__:
-            raise AttributeError(f"Infeasible has no field {name!r}")
-        object.__setattr__(self, "levers", self.__dict__.pop("_find")())
-        return self.__dict__["levers"]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Infeasible, tuple(getattr(self, item.name) for item in fields(self))
+        known = {item.name: getattr(self, item.name) for item in fields(self)}
+        del known["levers"]
+        return type(self).later(lambda _: {"levers": find()}, **known)
 
     @property
     def gap(self) -> float | None:

@@ -31,6 +31,8 @@ _FIELDS: tuple[tuple[str, np.dtype[Any], tuple[int, ...]], ...] = (
     ("bypass", np.dtype(np.bool_), (2, len(TENSORS))),
 )
 """Each array's type, and its shape behind the number of mappings."""
+_TYPES = {name: dtype for name, dtype, _ in _FIELDS}
+_PLACE: dict[str | None, int] = {dim: i for i, dim in enumerate(DIMS)}
 
 
 @dataclass(frozen=True)
@@ -91,29 +93,23 @@ class MappingBatch:
         chosen = [m.num_pes for m in mappings]
         if any(n is None for n in chosen) and any(n is not None for n in chosen):
             raise MappingError("mappings: num_pes is set in some and missing in others")
-        spread = any(m.parallel2 != (None, None) for m in mappings)
-        passing = any(any(m.bypass) for m in mappings)
-        seconds = [[NO_DIM if d is None else DIMS.index(d) for d in m.parallel2] for m in mappings]
-        return cls(
-            orders=np.array([[[DIMS.index(d) for d in o] for o in m.orders] for m in mappings]),
-            parallel=np.array([[DIMS.index(d) for d in m.parallel] for m in mappings]),
-            tiles=np.array(
-                [
-                    [
-                        [min(t.get(d, n), MOST) for d, n in zip(DIMS, extents, strict=True)]
-                        for t in m.tiles
-                    ]
-                    for m in mappings
-                ]
-            ),
-            cluster_size=np.array([min(m.cluster_size, MOST) for m in mappings]),
-            num_pes=None if chosen[0] is None else np.array([min(n or 0, MOST) for n in chosen]),
-            parallel2=np.array(seconds) if spread else None,
-            units=np.array([[n or 0 for n in m.units] for m in mappings]) if spread else None,
-            bypass=np.array([[[t in part for t in TENSORS] for part in m.bypass] for m in mappings])
-            if passing
-            else None,
-        )
+        known = [(d, n) for d, n in zip(DIMS, extents, strict=True)]
+        parts: dict[str, list[Any]] = {
+            "orders": [[[_PLACE[d] for d in order] for order in m.orders] for m in mappings],
+            "parallel": [[_PLACE[d] for d in m.parallel] for m in mappings],
+            "tiles": [
+                [[min(t.get(d, n), MOST) for d, n in known] for t in m.tiles] for m in mappings
+            ],
+            "cluster_size": [min(m.cluster_size, MOST) for m in mappings],
+        }
+        if chosen[0] is not None:
+            parts["num_pes"] = [min(n or 0, MOST) for n in chosen]
+        if any(m.parallel2 != (None, None) for m in mappings):
+            parts["parallel2"] = [[_PLACE.get(d, NO_DIM) for d in m.parallel2] for m in mappings]
+            parts["units"] = [[n or 0 for n in m.units] for m in mappings]
+        if any(m.bypass[0] or m.bypass[1] for m in mappings):
+            parts["bypass"] = [[[t in p for t in TENSORS] for p in m.bypass] for m in mappings]
+        return cls(**{name: np.array(part, _TYPES[name]) for name, part in parts.items()})
 
     def __len__(self) -> int:
         return len(self.cluster_size)

@@ -94,57 +94,71 @@ def decode_rows(
     tiles = np.empty((size, 2, WIDTH), np.int32)
     cluster = np.empty(size, np.int32)
     pes = np.zeros(size, np.int32)
+    for level in range(2):
+        column = layout.parallel[level]
+        for row in range(size):
+            parallel[row, level] = layout.values[column, actions[row, column]]
+        _decode_orders(actions, layout, level, orders[:, level])
+        _decode_tiles(actions, layout, level, tiles)
     for row in range(size):
-        action = actions[row]
-        for level in range(2):
-            _decode_order(action, layout, level, orders[row, level])
-            column = layout.parallel[level]
-            parallel[row, level] = layout.values[column, action[column]]
-            for dim in range(WIDTH):
-                column = layout.tile[level, dim]
-                tile = layout.fixed[dim]
-                if column >= 0:
-                    tile = layout.values[column, action[column]]
-                if level == 1:
-                    tile = min(tile, tiles[row, 0, dim])
-                tiles[row, level, dim] = tile
-        cluster[row] = layout.values[layout.cluster, action[layout.cluster]]
+        cluster[row] = layout.values[layout.cluster, actions[row, layout.cluster]]
         if layout.pes >= 0:
-            pes[row] = layout.values[layout.pes, action[layout.pes]]
+            pes[row] = layout.values[layout.pes, actions[row, layout.pes]]
             cluster[row] = min(cluster[row], pes[row])
     return orders, parallel, tiles, cluster, pes
 
 
 @compiled
-def _decode_order(action: IntArray, layout: SpaceLayout, level: int, out: Int8Array) -> None:
-    column = layout.order[level]
-    if column >= 0:
-        out[:] = layout.table[layout.values[column, action[column]]]
+def _decode_tiles(actions: IntArray, layout: SpaceLayout, level: int, out: Int32Array) -> None:
+    """Tiles of a level, ``out[:, level]``; those of the inner one are clipped to the outer ones."""
+    for row in range(actions.shape[0]):
+        for dim in range(WIDTH):
+            column = layout.tile[level, dim]
+            tile = layout.fixed[dim]
+            if column >= 0:
+                tile = layout.values[column, actions[row, column]]
+            if level == 1:
+                tile = min(tile, out[row, 0, dim])
+            out[row, level, dim] = tile
+
+
+@compiled
+def _decode_orders(actions: IntArray, layout: SpaceLayout, level: int, out: Int8Array) -> None:
+    """Loop orders of a level: what leads, what has priorities, what cannot iterate."""
+    number = layout.order[level]
+    if number >= 0:
+        for row in range(actions.shape[0]):
+            out[row] = layout.table[layout.values[number, actions[row, number]]]
         return
-    count = 0
+    columns = layout.priority[level]
+    unsorted = np.empty(WIDTH, np.int8)
+    first = _put(unsorted, 0, layout.lead)
+    last = _put(unsorted, first, columns >= 0)
+    _put(unsorted, last, (columns < 0) & ~layout.lead)
+    ranks = np.empty(WIDTH, np.int32)
+    for row in range(actions.shape[0]):
+        order = out[row]
+        order[:] = unsorted
+        for start in range(first, last):  # insertion keeps ties in the order KCYXRSNG
+            dim = unsorted[start]
+            rank = layout.values[columns[dim], actions[row, columns[dim]]]
+            place = start
+            while place > first and ranks[place - 1] > rank:
+                ranks[place] = ranks[place - 1]
+                order[place] = order[place - 1]
+                place -= 1
+            ranks[place] = rank
+            order[place] = dim
+
+
+@compiled
+def _put(order: Int8Array, place: int, chosen: BoolArray) -> int:
+    """Write the chosen dimensions into an order from a place on; the place behind them."""
     for dim in range(WIDTH):
-        if layout.lead[dim]:
-            out[count] = dim
-            count += 1
-    first = count
-    for dim in range(WIDTH):  # insertion keeps ties in the order KCYXRSNG
-        column = layout.priority[level, dim]
-        if column < 0:
-            continue
-        priority = layout.values[column, action[column]]
-        place = count
-        while place > first:
-            before = layout.priority[level, out[place - 1]]
-            if layout.values[before, action[before]] <= priority:
-                break
-            out[place] = out[place - 1]
-            place -= 1
-        out[place] = dim
-        count += 1
-    for dim in range(WIDTH):
-        if layout.priority[level, dim] < 0 and not layout.lead[dim]:
-            out[count] = dim
-            count += 1
+        if chosen[dim]:
+            order[place] = dim
+            place += 1
+    return place
 
 
 @compiled

@@ -28,31 +28,49 @@ _INF = float("inf")
 
 
 def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
-    """The cost of one mapping.
+    """The cost of one mapping; what nobody looks at is not worked out.
 
     Args:
         counts: The counts of `ROW_NAMES`, ``num_pes``, and those of `WIDE_NAMES` where the mapping
             or the chip needs them.
         setting: What the figures need besides.
     """
+
+    def find(name: str) -> dict[str, Any]:
+        if name in FIGURE_OF:
+            return {name: FIGURE_OF[name](counts, setting)}
+        return {name: _TABLES[name](counts, setting)}
+
+    return Cost.later(find, infeasible=None, priced=setting.priced)
+
+
+def _accesses(counts: dict[str, int], setting: Setting) -> dict[str, dict[str, float]]:
     accesses: dict[str, dict[str, float]] = {tensor: {} for tensor in TENSORS}
     for (tensor, kind), count in ACCESSES[setting.tile].items():
         accesses[tensor][kind] = float(count(counts))
-    figures = {name: figure(counts, setting) for name, figure in FIGURE_OF.items()}
-    return Cost(
-        infeasible=None,
-        **figures,
-        accesses=accesses,
-        detail={name: detail(name, counts, setting) for name in details(setting)},
-        priced=setting.priced,
-        counts={name: counts[name] for name in (*COUNT_NAMES, *WIDE_NAMES) if name in counts},
-    )
+    return accesses
+
+
+def _detail(counts: dict[str, int], setting: Setting) -> dict[str, float]:
+    return {name: detail(name, counts, setting) for name in details(setting)}
+
+
+def _shown_counts(counts: dict[str, int], _: Setting) -> dict[str, int]:
+    return {name: counts[name] for name in (*COUNT_NAMES, *WIDE_NAMES) if name in counts}
+
+
+_TABLES: dict[str, Callable[[dict[str, int], Setting], dict[str, Any]]] = {
+    "accesses": _accesses,
+    "detail": _detail,
+    "counts": _shown_counts,
+}
+"""The fields of a cost that hold values by name."""
+_NO_FIGURES: dict[str, Any] = dict.fromkeys(FIGURES, _INF)
 
 
 def refused(infeasible: Infeasible) -> Cost:
     """The cost of a mapping that has none."""
-    figures: dict[str, Any] = dict.fromkeys(FIGURES, _INF)
-    return Cost(infeasible, **figures)
+    return Cost(infeasible, **_NO_FIGURES)
 
 
 class RowCounts(Mapping[str, NDArray[np.int64]]):

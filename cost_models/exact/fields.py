@@ -10,14 +10,19 @@ from numpy.typing import NDArray
 from cost_models.mapping_batch import MappingBatch
 
 
-def optional_rows(mappings: MappingBatch) -> NDArray[np.bool_]:
-    """``(B,)``: mappings with a second parallel dimension, or with a tensor that passes a level."""
+def optional_rows(mappings: MappingBatch) -> NDArray[np.bool_] | None:
+    """``(B,)``: mappings with a second parallel dimension, or with a tensor that passes a level.
+
+    None where there are none.
+    """
+    if mappings.parallel2 is None and mappings.bypass is None:
+        return None
     found: NDArray[np.bool_] = np.zeros(len(mappings), np.bool_)
     if mappings.parallel2 is not None:
         found |= (mappings.parallel2 >= 0).any(axis=1)
     if mappings.bypass is not None:
         found |= mappings.bypass.any(axis=(1, 2))
-    return found
+    return found if found.any() else None
 
 
 def optional_arrays(mappings: MappingBatch) -> tuple[NDArray[Any], ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from cost_models.accelerator import UNLIMITED_BW
 from cost_models.buffers import TENSORS, Buffer
@@ -13,8 +14,9 @@ from cost_models.exact.smaller_tiles import Tiles, clipped, tile_levers, with_ti
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.level_names import BUFFERS, LEVELS
 from cost_models.mapping import Mapping
-from layers import COUPLED, DIMS, Layer, footprint
+from layers import COUPLED, DIMS, Layer, LayerKind, footprint
 
+_Y, _X, _R, _S = (DIMS.index(dim) for dim in "YXRS")
 MAX_MACS = 1 << 59
 """Layers from this many MACs on are refused: every count is at most a few times the MACs, so that
 below it no 64-bit sum can wrap."""
@@ -46,15 +48,22 @@ def too_large(layer: Layer, plain: bool = True) -> Infeasible | None:
 
 def tile_elements(layer: Layer, tiles: Tiles, box: bool = False) -> tuple[int, int, int]:
     """Elements of input, filter and output that a tile of the layer's nest touches."""
-    held = dict(zip(DIMS, tiles, strict=True))
     plain, filters, outputs = (
-        math.prod(held[d] for d in dims if d not in window)
-        for dims, window in zip(COUPLED[layer.kind], ("YXRS", "", ""), strict=True)
+        math.prod([tiles[d] for d in dims]) for dims in _outside_windows(layer.kind)
     )
     count = _hull if box else footprint
-    rows = count(held["Y"], held["R"], layer.stride_y, layer.dilation_y)
-    columns = count(held["X"], held["S"], layer.stride_x, layer.dilation_x)
+    rows = count(tiles[_Y], tiles[_R], layer.stride_y, layer.dilation_y)
+    columns = count(tiles[_X], tiles[_S], layer.stride_x, layer.dilation_x)
     return plain * rows * columns, filters, outputs
+
+
+@cache
+def _outside_windows(kind: LayerKind) -> tuple[tuple[int, ...], ...]:
+    """Dimensions of input (but for its rows and columns), filter and output."""
+    return tuple(
+        tuple(DIMS.index(d) for d in dims if d not in window)
+        for dims, window in zip(COUPLED[kind], ("YXRS", "", ""), strict=True)
+    )
 
 
 def _hull(outputs: int, taps: int, stride: int, dilation: int) -> int:

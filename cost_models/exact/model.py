@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping as MappingABC
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +37,30 @@ from cost_models.mapping_batch import MappingBatch
 from cost_models.threads import default_threads, run_rows
 from layers import Layer
 
-Prepared = tuple[IntTable, IntTable, Setting]
 _NO_PES = np.empty(0, np.int32)
 _KEPT = 1024
+
+
+class Prepared(NamedTuple):
+    """What all mappings of a layer on an accelerator share.
+
+    Args:
+        layer: The layer.
+        accelerator: The accelerator.
+        plain: Whether elements of one size are all there is to count.
+        too_large: Why nothing is counted, where mappings are plain and where they are not.
+        hw: The kernel's integers.
+        numbers: The wide kernel's integers.
+        setting: What the figures need besides the counts.
+    """
+
+    layer: Layer
+    accelerator: Accelerator
+    plain: bool
+    too_large: tuple[Infeasible | None, Infeasible | None]
+    hw: IntTable
+    numbers: IntTable
+    setting: Setting
 
 
 class ExactModel(ExactOptions):
@@ -62,6 +83,7 @@ class ExactModel(ExactOptions):
             raise CostModelError(f"threads: got {threads!r}, expected a whole number of at least 1")
         self.threads = threads
         self._known: dict[tuple[Layer, Accelerator], Prepared] = {}
+        self._last: Prepared | None = None
 
     def evaluate(self, layer: Layer, accelerator: Accelerator, mapping: Mapping | Dataflow) -> Cost:
         """Cost of one mapping.
@@ -72,38 +94,28 @@ class ExactModel(ExactOptions):
             mapping: A mapping, or a dataflow that :meth:`Mapping.from_dataflow` can read; one that
                 it cannot is infeasible with its reason.
         """
-        infeasible = too_large(layer)
-        if infeasible is not None:
-            return refused(infeasible)
+        known = self._prepared(layer, accelerator)
+        if known.too_large[0] is not None:
+            return refused(known.too_large[0])
         if isinstance(mapping, Dataflow):
             try:
                 mapping = Mapping.from_dataflow(mapping, layer)
             except InfeasibleError as error:
                 return refused(error.infeasible)
-        plain = self.is_plain(layer, accelerator)
-        infeasible = too_large(layer, plain)
+        one = MappingBatch.from_mappings([mapping], layer.extents)
+        wide = not known.plain or optional_rows(one) is not None
+        infeasible = known.too_large[wide]
         if infeasible is not None:
             return refused(infeasible)
-        one = MappingBatch.from_mappings([mapping], layer.extents)
-        hw, numbers, setting = self._prepared(layer, accelerator)
-        wide = not plain or bool(optional_rows(one)[0])
         row = np.empty((1, WIDE_ROW_FIELDS if wide else ROW_FIELDS), np.int64)
         reason = np.empty(1, np.int8)
-        tiles = np.minimum(one.tiles, np.array(layer.extents, np.int32))
-        arrays = (one.orders, one.parallel, tiles, one.cluster_size, _pes_of(one))
-        if wide:
-            _run_wide(arrays, optional_arrays(one), hw, numbers, row, reason, 0, 1)
-        else:
-            # compiled code is loaded where it is needed, so that importing the package stays quick
-            from cost_models.exact.kernel import evaluate_rows
-
-            evaluate_rows(*arrays, hw, row, reason, 0, 1)
+        self._run(known, one, row, reason, wide)
         if reason[0] != 0:
             return refused(self.why(layer, accelerator, mapping, ReasonCode(int(reason[0]))))
         names = (*ROW_NAMES, *WIDE_NAMES) if wide else ROW_NAMES
         counts = dict(zip(names, row[0].tolist(), strict=True))
         counts["num_pes"] = accelerator.num_pes if mapping.num_pes is None else mapping.num_pes
-        return cost_of(counts, setting)
+        return cost_of(counts, known.setting)
 
     def lower_bounds_of(
         self,
@@ -131,17 +143,16 @@ class ExactModel(ExactOptions):
             accelerator: Limits that are None are not checked.
             mappings: `B` mappings; `num_pes`, where set, replaces the accelerator's.
         """
+        known = self._prepared(layer, accelerator)
         size = len(mappings)
-        plain = self.is_plain(layer, accelerator)
-        wide = optional_rows(mappings) if plain else np.ones(size, np.bool_)
-        some_wide = bool(wide.any())
-        rows = np.zeros((size, WIDE_ROW_FIELDS if some_wide else ROW_FIELDS), np.int64)
+        wide = optional_rows(mappings) if known.plain else np.ones(size, np.bool_)
+        infeasible = known.too_large[wide is not None]
+        rows = np.zeros((size, ROW_FIELDS if wide is None else WIDE_ROW_FIELDS), np.int64)
         reasons = np.zeros(size, np.int8)
-        infeasible = too_large(layer, not some_wide)
         if infeasible is not None:
             reasons[:] = infeasible.code
         elif size:
-            self._fill(layer, accelerator, mappings, wide, rows, reasons)
+            self._fill(known, mappings, wide, rows, reasons)
 
         def why(row: int) -> Infeasible:
             if infeasible is not None:
@@ -149,7 +160,7 @@ class ExactModel(ExactOptions):
             return self.why_row(layer, accelerator, mappings, row, ReasonCode(int(reasons[row])))
 
         counts = RowCounts(rows, mappings.num_pes, accelerator.num_pes, wide)
-        return cost_batch(counts, reasons, self._prepared(layer, accelerator)[2], why)
+        return cost_batch(counts, reasons, known.setting, why)
 
     def reprice(
         self, layer: Layer, accelerator: Accelerator, costs: CostBatch
@@ -173,25 +184,22 @@ class ExactModel(ExactOptions):
 
     def _fill(
         self,
-        layer: Layer,
-        accelerator: Accelerator,
+        known: Prepared,
         mappings: MappingBatch,
-        wide: NDArray[np.bool_],
+        wide: NDArray[np.bool_] | None,
         rows: IntTable,
         reasons: NDArray[np.int8],
     ) -> None:
         """Evaluate plain mappings by one kernel, and the others by the other."""
-        if not wide.any():
-            self._run(layer, accelerator, mappings, rows, reasons, False)
-        elif wide.all():
-            self._run(layer, accelerator, mappings, rows, reasons, True)
+        if wide is None or wide.all():
+            self._run(known, mappings, rows, reasons, wide is not None)
         else:
-            bits = self.machine(accelerator).widths[0] * self.buffers
+            bits = self.machine(known.accelerator).widths[0] * self.buffers
             for part in (False, True):
                 chosen = np.flatnonzero(wide == part)
                 some = np.zeros((len(chosen), WIDE_ROW_FIELDS if part else ROW_FIELDS), np.int64)
                 codes = np.zeros(len(chosen), np.int8)
-                self._run(layer, accelerator, mappings.take(chosen), some, codes, part)
+                self._run(known, mappings.take(chosen), some, codes, part)
                 rows[chosen, : some.shape[1]] = some
                 reasons[chosen] = codes
             few = np.flatnonzero(~wide)
@@ -202,22 +210,24 @@ class ExactModel(ExactOptions):
 
     def _run(
         self,
-        layer: Layer,
-        accelerator: Accelerator,
+        known: Prepared,
         mappings: MappingBatch,
         rows: IntTable,
         reasons: NDArray[np.int8],
         wide: bool,
     ) -> None:
-        hw, numbers, _ = self._prepared(layer, accelerator)
+        hw, numbers = known.hw, known.numbers
         fields = (mappings.orders, mappings.parallel, mappings.tiles, mappings.cluster_size)
-        arrays = tuple(_owned(array) for array in (*fields, _pes_of(mappings)))
+        arrays = [_owned(array) for array in (*fields, _pes_of(mappings))]
         if wide:
-            optional = tuple(_owned(array) for array in optional_arrays(mappings))
+            from cost_models.exact.wide_kernel import evaluate_wide_rows
+
+            optional = [_owned(array) for array in optional_arrays(mappings)]
 
             def work(low: int, high: int) -> None:
-                _run_wide(arrays, optional, hw, numbers, rows, reasons, low, high)
+                evaluate_wide_rows(*arrays, *optional, hw, numbers, rows, reasons, low, high)
         else:
+            # compiled code is loaded where it is needed, so that importing the package stays quick
             from cost_models.exact.kernel import evaluate_rows
 
             def work(low: int, high: int) -> None:
@@ -226,38 +236,31 @@ class ExactModel(ExactOptions):
         run_rows(work, len(mappings), default_threads() if self.threads is None else self.threads)
 
     def _prepared(self, layer: Layer, accelerator: Accelerator) -> Prepared:
-        """The kernel's integers of a layer on an accelerator; the last ones are kept."""
+        """What the mappings of a layer on an accelerator share; the last ones are kept."""
+        last = self._last
+        if last is not None and last.layer is layer and last.accelerator is accelerator:
+            return last
         found = self._known.get((layer, accelerator))
         if found is None:
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            options = (
-                self.halo_time, self.halo_space == "tile", self.latency == "bound", self.buffers,
-            )  # fmt: skip
-            box = self.window == "box"
-            free = self.padding == "free" and any(layer.padding)
-            found = (
-                layer_numbers(layer, self.hardware(accelerator), options, box),
-                wide_numbers(layer, self.machine(accelerator), box, free),
-                self.setting(accelerator),
-            )
-            self._known[layer, accelerator] = found
+            found = self._known[layer, accelerator] = self._prepare(layer, accelerator)
+        self._last = found
         return found
 
-
-def _run_wide(
-    arrays: tuple[NDArray[Any], ...],
-    optional: tuple[NDArray[Any], ...],
-    hw: IntTable,
-    numbers: IntTable,
-    rows: IntTable,
-    reasons: NDArray[np.int8],
-    low: int,
-    high: int,
-) -> None:
-    from cost_models.exact.wide_kernel import evaluate_wide_rows
-
-    evaluate_wide_rows(*arrays, *optional, hw, numbers, rows, reasons, low, high)
+    def _prepare(self, layer: Layer, accelerator: Accelerator) -> Prepared:
+        options = (self.halo_time, self.halo_space == "tile", self.latency == "bound", self.buffers)
+        box = self.window == "box"
+        free = self.padding == "free" and any(layer.padding)
+        return Prepared(
+            layer,
+            accelerator,
+            self.is_plain(layer, accelerator),
+            (too_large(layer), too_large(layer, False)),
+            layer_numbers(layer, self.hardware(accelerator), options, box),
+            wide_numbers(layer, self.machine(accelerator), box, free),
+            self.setting(accelerator),
+        )
 
 
 def _pes_of(mappings: MappingBatch) -> NDArray[np.int32]:

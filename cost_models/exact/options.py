@@ -172,8 +172,9 @@ class ExactOptions:
     def why(
         self, layer: Layer, accelerator: Accelerator, mapping: Mapping, code: ReasonCode
     ) -> Infeasible:
-        """The report of a limit that a mapping breaks."""
-        return explain(code, layer, self.machine(accelerator), mapping, self.window == "box")
+        """The report of a limit that a mapping breaks; it is written when somebody reads it."""
+        machine, box = self.machine(accelerator), self.window == "box"
+        return Infeasible.when_asked(code, lambda: explain(code, layer, machine, mapping, box))
 
     def why_row(
         self,

@@ -187,8 +187,14 @@ class MaestroModel:
     def _explain(
         self, layer: Layer, accelerator: Accelerator, batch: MappingBatch, code: int, row: int
     ) -> Infeasible:
-        reason = ReasonCode(code)
+        """The report of a row of a batch; it is written when somebody reads it."""
         one = batch.take(slice(row, row + 1))
+        reason = ReasonCode(code)
+        return Infeasible.when_asked(reason, lambda: self._report(layer, accelerator, one, reason))
+
+    def _report(
+        self, layer: Layer, accelerator: Accelerator, one: MappingBatch, reason: ReasonCode
+    ) -> Infeasible:
         pes = accelerator.num_pes if one.num_pes is None else int(one.num_pes[0])
         wide, dead = self._run(layer, accelerator, one, WIDE)
         if dead[0]:
