@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 WORKER = """
-import sys, time
+import dataclasses, sys, time
 import gymnasium
 import numpy as np
 import cost_models, layers, maestro_env
@@ -41,13 +41,16 @@ def batch(name, rows, layer=LAYER):
     mappings = space.decode(space.sample(rows, 0))
     return lambda: model.evaluate_batch(layer, CHIP, mappings)
 
-def calls(name, rows=40):
+def calls(name, read=False, rows=40):
     model, space = of(name), MapSpace(LAYER, CHIP)
     decoded = space.decode(space.sample(rows, 0))
     mappings = [decoded[row] for row in range(rows)]
     def work():
         for mapping in mappings:
-            model.evaluate(LAYER, CHIP, mapping)
+            cost = model.evaluate(LAYER, CHIP, mapping)
+            if read:
+                str(cost.infeasible)
+                [getattr(cost, field.name) for field in dataclasses.fields(cost)]
     return work
 
 def steps(name, count=1500):
@@ -97,6 +100,8 @@ MAKE = {
     "batch-maestro": lambda: batch("maestro", 10_000),
     "call": lambda: calls("exact"),
     "call-maestro": lambda: calls("maestro"),
+    "call-read": lambda: calls("exact", True),
+    "call-read-maestro": lambda: calls("maestro", True),
 }
 made = {}
 for line in sys.stdin:
@@ -119,6 +124,8 @@ WORK = (
     "batch-maestro",
     "call",
     "call-maestro",
+    "call-read",
+    "call-read-maestro",
 )
 MAIN = "from mapper.cli import main; main()"
 STARTS = {
