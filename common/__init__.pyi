@@ -21,6 +21,7 @@ from .jit import allocating_function as allocating_function
 from .jit import compiled as compiled
 from .jit import entry_point as entry_point
 from .jit import inner_function as inner_function
+from .jit import shared_function as shared_function
 from .jit import source_stamp as source_stamp
 from .plain_text import brief as brief
 from .plain_text import printable as printable

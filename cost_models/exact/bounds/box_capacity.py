@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from common import inner_function
+from common import shared_function
 from cost_models.exact.bounds.bound_problem import (
     ACTIVE,
     COUPLED,
@@ -41,13 +41,13 @@ from cost_models.exact.bounds.offers import Offers
 from cost_models.exact.layout import R, Y
 
 
-@inner_function
+@shared_function
 def row_count(outputs: float, taps: float, stride: float, dilation: float) -> float:
     """Input rows that a range of outputs and one of taps touch."""
     return outputs * min(stride, taps) + min(outputs, dilation) * max(taps - stride, 0.0)
 
 
-@inner_function
+@shared_function
 def tensor_elements(facts: Floats, flags: Ints, tensor: int, work: Floats, tile: int) -> float:
     """Elements of a tensor that a tile of the layer's box, a row of the work table, touches."""
     if tensor == IN:
@@ -61,7 +61,7 @@ def tensor_elements(facts: Floats, flags: Ints, tensor: int, work: Floats, tile:
     return elements
 
 
-@inner_function
+@shared_function
 def input_elements(facts: Floats, flags: Ints, spread: int, work: Floats, tile: int) -> float:
     """Input elements that a tile touches at least.
 
@@ -89,7 +89,7 @@ def input_elements(facts: Floats, flags: Ints, spread: int, work: Floats, tile: 
     return elements
 
 
-@inner_function
+@shared_function
 def three_sizes(facts: Floats, flags: Ints, work: Floats, tile: int) -> tuple[float, float, float]:
     """Elements of input, filter and output that a tile touches at least."""
     return (
@@ -99,20 +99,20 @@ def three_sizes(facts: Floats, flags: Ints, work: Floats, tile: int) -> tuple[fl
     )
 
 
-@inner_function
+@shared_function
 def weighed(facts: Floats, at: int, sizes: tuple[float, float, float]) -> float:
     """Sizes times the three numbers from `at` on."""
     return facts[at] * sizes[0] + facts[at + 1] * sizes[1] + facts[at + 2] * sizes[2]
 
 
-@inner_function
+@shared_function
 def need(facts: Floats, flags: Ints, level: int, work: Floats) -> float:
     """Bits that a buffer needs at least: L2 (level 0) or an L1."""
     sizes = three_sizes(facts, flags, work, SPAN if level == L2 else INNER_LOW)
     return weighed(facts, HELD + 3 * level, sizes)
 
 
-@inner_function
+@shared_function
 def fits(facts: Floats, flags: Ints, level: int, sizes: tuple[float, float, float]) -> bool:
     """Whether tiles fit a level's capacities."""
     for slot in range(flags[SLOTS + level]):
@@ -122,7 +122,7 @@ def fits(facts: Floats, flags: Ints, level: int, sizes: tuple[float, float, floa
     return True
 
 
-@inner_function
+@shared_function
 def largest_tile(
     facts: Floats,
     flags: Ints,
@@ -153,7 +153,7 @@ def largest_tile(
     return most
 
 
-@inner_function
+@shared_function
 def shrink_outer(facts: Floats, flags: Ints, offers: Offers, work: Floats) -> bool:
     """Cut the outer ranges to what fits L2; returns whether anything does."""
     if flags[SLOTS + L2] == 0:
@@ -174,7 +174,7 @@ def shrink_outer(facts: Floats, flags: Ints, offers: Offers, work: Floats) -> bo
     return True
 
 
-@inner_function
+@shared_function
 def shrink_inner(facts: Floats, flags: Ints, offers: Offers, work: Floats) -> bool:
     """Cut the inner ranges to what fits L1; returns whether anything does."""
     if flags[SLOTS + L1] == 0:
@@ -193,7 +193,7 @@ def shrink_inner(facts: Floats, flags: Ints, offers: Offers, work: Floats) -> bo
     return True
 
 
-@inner_function
+@shared_function
 def may_hold(facts: Floats, flags: Ints, mask: int, parts: bool, work: Floats) -> bool:
     """Whether PEs may hold a cluster's whole tile along the dimensions of `mask`.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from common import inner_function
+from common import shared_function
 from cost_models.exact.bounds.bound_problem import (
     BANDWIDTH,
     BITS,
@@ -38,7 +38,7 @@ MACS: Final = 5  # the busiest PE's MACs over its lanes, without rounding
 CLOCK: Final = 6
 
 
-@inner_function
+@shared_function
 def whole_cycles(bits: float, bandwidth: float) -> tuple[float, float]:
     """Cycles that a transfer takes, and what it could carry in them.
 
@@ -50,7 +50,7 @@ def whole_cycles(bits: float, bandwidth: float) -> tuple[float, float]:
     return cycles, cycles * bandwidth
 
 
-@inner_function
+@shared_function
 def fill_clock(
     facts: Floats,
     flags: Ints,
@@ -103,13 +103,14 @@ def fill_clock(
     )
 
 
-@inner_function
+@shared_function
 def leaving_bits(facts: Floats, outputs: float) -> float:
     """Bits that outputs are over DRAM's boundary; partial sums if any is written twice."""
-    return outputs * (facts[BITS + OUT] if outputs > facts[SIZE + OUT] else facts[LEAVE])
+    some_twice = outputs > facts[SIZE + OUT] + 0.5  # rounding apart, a whole element more
+    return outputs * (facts[BITS + OUT] if some_twice else facts[LEAVE])
 
 
-@inner_function
+@shared_function
 def arriving_bits(facts: Floats, tensor: int, elements: float) -> float:
     """Bits of a tensor that come in; the first write of an output is not read back."""
     if tensor == OUT:
@@ -117,7 +118,7 @@ def arriving_bits(facts: Floats, tensor: int, elements: float) -> float:
     return facts[BITS + tensor] * elements
 
 
-@inner_function
+@shared_function
 def dram_loads(facts: Floats, flags: Ints, dram: Floats, stays: int) -> float:
     """Bits from DRAM to L2; `stays` is the tensor that stays there."""
     loads = 0.0
@@ -127,7 +128,7 @@ def dram_loads(facts: Floats, flags: Ints, dram: Floats, stays: int) -> float:
     return loads
 
 
-@inner_function
+@shared_function
 def dram_cycles(
     facts: Floats, flags: Ints, dram: Floats, stays: int, rounded: float, clock: Floats
 ) -> float:
@@ -148,7 +149,7 @@ def dram_cycles(
     )
 
 
-@inner_function
+@shared_function
 def noc_cycles(facts: Floats, arriving: float, leaving: float, clock: Floats) -> float:
     """Cycles after the first fills, as far as the NoC decides; bits to and from the PEs."""
     return max(

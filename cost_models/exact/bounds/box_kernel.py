@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from common import entry_point, inner_function, source_stamp
+from common import entry_point, shared_function, source_stamp
 from cost_models.exact.bounds.bound_problem import (
     ACTIVE,
     EXTENT,
@@ -55,7 +55,7 @@ from cost_models.exact.bounds.offers import Offers
 from cost_models.exact.bounds.price_tables import PriceTables
 
 
-@inner_function
+@shared_function
 def read_box(
     facts: Floats, flags: Ints, offers: Offers, units: Ints, box: Ints, work: Floats
 ) -> None:
@@ -73,7 +73,7 @@ def read_box(
         work[SPAN, d] = min(low * units[0, d], n)
 
 
-@inner_function
+@shared_function
 def bound_one(
     facts: Floats,
     flags: Ints,

@@ -9,7 +9,7 @@ takes at least the sum of both phases' longest. All of it holds where tiles are 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from common import inner_function
+from common import shared_function
 from cost_models.exact.bounds.bound_problem import (
     ACTIVE,
     BANDWIDTH,
@@ -52,7 +52,7 @@ from cost_models.exact.bounds.box_traffic import KEPT, STREAM
 from cost_models.exact.layout import R
 
 
-@inner_function
+@shared_function
 def known_tiles(flags: Ints, low: int, high: int, work: Floats) -> bool:
     """Whether two rows of the work table are equal: a level's smallest and largest tiles."""
     for i in range(flags[ACTIVE]):
@@ -62,7 +62,7 @@ def known_tiles(flags: Ints, low: int, high: int, work: Floats) -> bool:
     return True
 
 
-@inner_function
+@shared_function
 def may_iterate(facts: Floats, flags: Ints, loops: int, work: Floats) -> bool:
     """Whether one of some outer loops may have more than one iteration."""
     for i in range(flags[ACTIVE]):
@@ -72,7 +72,7 @@ def may_iterate(facts: Floats, flags: Ints, loops: int, work: Floats) -> bool:
     return False
 
 
-@inner_function
+@shared_function
 def first_share(facts: Floats, flags: Ints, stays: int, part: int, work: Floats) -> float:
     """Share of the steps' elements that fall into the first phase.
 
@@ -91,7 +91,7 @@ def first_share(facts: Floats, flags: Ints, stays: int, part: int, work: Floats)
     return share
 
 
-@inner_function
+@shared_function
 def first_compute(flags: Ints, stays: int, part: int, work: Floats) -> float:
     """Share of the busiest PE's elements that fall into the first phase; `part` as there."""
     share = 1.0
@@ -102,7 +102,7 @@ def first_compute(flags: Ints, stays: int, part: int, work: Floats) -> float:
     return share
 
 
-@inner_function
+@shared_function
 def two_phases(
     facts: Floats,
     stays: int,
@@ -145,7 +145,7 @@ def two_phases(
     )
 
 
-@inner_function
+@shared_function
 def outer_phases(
     facts: Floats,
     flags: Ints,
@@ -183,7 +183,7 @@ def outer_phases(
     return two_phases(facts, stays, DRAM_IN, share, first, clock[MACS], hidden, traffic)
 
 
-@inner_function
+@shared_function
 def inner_phases(
     facts: Floats,
     flags: Ints,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from common import inner_function
+from common import shared_function
 from cost_models.exact.bounds.bound_problem import AREA, L1, L2, POWER, Floats, Ints
 from cost_models.exact.bounds.box_capacity import need
 from cost_models.exact.bounds.price_tables import LEAKAGE, PE_LEAKAGE, PRICES, PriceTables
@@ -15,7 +15,7 @@ SCALE: Final = PRICES  # the area, as often as it is a factor of the objective
 BOX_PRICES: Final = PRICES + 1
 
 
-@inner_function
+@shared_function
 def fill_prices(
     facts: Floats,
     flags: Ints,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from common import inner_function
+from common import shared_function
 from cost_models.exact.bounds.bound_problem import EXTENT, Floats
 from cost_models.exact.bounds.box_fields import (
     BLOCKS,
@@ -37,14 +37,14 @@ SCANNED = 24
 """Most outer tiles of a range that are looked at one by one for ragged last steps."""
 
 
-@inner_function
+@shared_function
 def last_part(n: float, tile: float, units: float) -> float:
     """Cluster 0's tile in the last outer step."""
     wide = tile * units
     return min(n - (math.ceil(n / wide) - 1) * wide, tile)
 
 
-@inner_function
+@shared_function
 def ragged_share(
     offers: Offers,
     d: int,
@@ -70,7 +70,7 @@ def ragged_share(
     return 0.0
 
 
-@inner_function
+@shared_function
 def ragged_most(offers: Offers, d: int, n: float, first: int, last: int, work: Floats) -> float:
     """Largest ragged share over a range of outer tiles."""
     units, members = work[UNITS, d], work[MEMBERS, d]
@@ -92,7 +92,7 @@ def ragged_most(offers: Offers, d: int, n: float, first: int, last: int, work: F
     return most
 
 
-@inner_function
+@shared_function
 def busiest(extent: float, low: float, high: float, members: float) -> float:
     """Least that the first PE gets of a cluster's extent with inner tiles from `low` to `high`."""
     if low == high:
@@ -101,7 +101,7 @@ def busiest(extent: float, low: float, high: float, members: float) -> float:
     return max(math.ceil(extent / members), min(low, extent))
 
 
-@inner_function
+@shared_function
 def first_span(span: float, tile: float, wide: float) -> float:
     """What all PEs cover in the first inner step of an outer step.
 
@@ -115,7 +115,7 @@ def first_span(span: float, tile: float, wide: float) -> float:
     return full * block + min(block, span - full * tile)
 
 
-@inner_function
+@shared_function
 def fill_decided(d: int, n: float, work: Floats) -> None:
     """Fields of a dimension whose outer tile is known; inner ones at the largest inner tile."""
     tile, units, members = work[OUTER_LOW, d], work[UNITS, d], work[MEMBERS, d]
@@ -143,7 +143,7 @@ def fill_decided(d: int, n: float, work: Floats) -> None:
     work[FIRST_INNER_SPAN, d] += first_span(last, tile, low * members)
 
 
-@inner_function
+@shared_function
 def fill_open(d: int, n: float, work: Floats) -> None:
     """Fields of a dimension whose outer tile is not known yet."""
     low, high = work[OUTER_LOW, d], work[OUTER_HIGH, d]
@@ -163,7 +163,7 @@ def fill_open(d: int, n: float, work: Floats) -> None:
     work[FIRST_SPAN, d] = min(inner_low * members, low) * clusters
 
 
-@inner_function
+@shared_function
 def fill_ranges(
     facts: Floats, offers: Offers, d: int, first: int, last: int, work: Floats
 ) -> tuple[bool, bool]:

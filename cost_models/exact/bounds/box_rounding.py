@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from common import inner_function
+from common import shared_function
 from cost_models.exact.bounds.bound_problem import (
     ACTIVE,
     BANDWIDTH,
@@ -30,14 +30,14 @@ from cost_models.exact.bounds.box_traffic import NOTHING
 from cost_models.exact.layout import R
 
 
-@inner_function
+@shared_function
 def lost(bits: float, bandwidth: float) -> float:
     """Part of a cycle that rounding a transfer up loses."""
     cycles = bits / bandwidth
     return math.ceil(cycles) - cycles
 
 
-@inner_function
+@shared_function
 def full_steps(facts: Floats, flags: Ints, mask: int, work: Floats) -> float:
     """Outer steps in which the dimensions of `mask` have full tiles, the others being left out."""
     steps = 1.0
@@ -48,7 +48,7 @@ def full_steps(facts: Floats, flags: Ints, mask: int, work: Floats) -> float:
     return steps
 
 
-@inner_function
+@shared_function
 def reduces(flags: Ints, work: Floats) -> bool:
     """Whether an outer loop that the output does not depend on iterates."""
     for i in range(flags[ACTIVE]):
@@ -58,7 +58,7 @@ def reduces(flags: Ints, work: Floats) -> bool:
     return False
 
 
-@inner_function
+@shared_function
 def rounding(facts: Floats, flags: Ints, stays: int, work: Floats) -> float:
     """Least cycles that rounding loses where a tensor stays in L2; 0 where that is not known.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from common import inner_function
+from common import shared_function
 from cost_models.exact.bounds.bound_problem import (
     DILATION,
     EXTENT,
@@ -55,7 +55,7 @@ CORNER: Final = 4  # after a loop of the other axis
 PASSES: Final = 5  # steps
 
 
-@inner_function
+@shared_function
 def tap_sums(taps: float, high: float, pieces: float, stride: float) -> tuple[float, float]:
     """Least sums over a filter's pieces of min(stride, piece) and of max(piece - stride, 0).
 
@@ -70,14 +70,14 @@ def tap_sums(taps: float, high: float, pieces: float, stride: float) -> tuple[fl
     return holes, max(taps - stride * pieces, 0.0)
 
 
-@inner_function
+@shared_function
 def unique_rows(facts: Floats, pair: int) -> float:
     """Rows (pair 0) or columns (1) of the whole input."""
     n, r = facts[EXTENT + Y + pair], facts[EXTENT + R + pair]
     return row_count(n, r, facts[STRIDE + pair], facts[DILATION + pair])
 
 
-@inner_function
+@shared_function
 def tail_count(n: float, widest: float, steps: float, dilation: float) -> float:
     """How often steps need the rows beyond a tile's stride: once each, or once per output.
 
@@ -93,7 +93,7 @@ def tail_count(n: float, widest: float, steps: float, dilation: float) -> float:
     return whole * min(widest, dilation) + min(n - whole * widest, dilation)
 
 
-@inner_function
+@shared_function
 def set_group(
     rows: Floats, pair: int, group: int, flat: float, tails: float, steps: float, extra: float
 ) -> None:
@@ -106,7 +106,7 @@ def set_group(
     rows[pair, group + PASSES] = steps
 
 
-@inner_function
+@shared_function
 def keep_rows(rows: Floats, pair: int, group: int, once: float, wrap: float, corner: float) -> None:
     """Let the windows of a group keep rows."""
     rows[pair, group + ONCE] = once
@@ -114,7 +114,7 @@ def keep_rows(rows: Floats, pair: int, group: int, once: float, wrap: float, cor
     rows[pair, group + CORNER] = corner
 
 
-@inner_function
+@shared_function
 def wrapped(n: float, wide: float, tails: float, stride: float, dilation: float) -> float:
     """Rows that the last of at least two tiles shares with the first, at most.
 
@@ -130,7 +130,7 @@ def wrapped(n: float, wide: float, tails: float, stride: float, dilation: float)
     return min(max(tails - stride * (n - 2 * wide), 0.0), tails)
 
 
-@inner_function
+@shared_function
 def fill_outer_rows(facts: Floats, flags: Ints, pair: int, work: Floats, rows: Floats) -> None:
     """Rows that L2 takes: clusters' tiles lie side by side, so that the window always moves on."""
     axis, taps = Y + pair, R + pair
@@ -149,7 +149,7 @@ def fill_outer_rows(facts: Floats, flags: Ints, pair: int, work: Floats, rows: F
         keep_rows(rows, pair, OUTER_ROWS, once, wrap, wrap)
 
 
-@inner_function
+@shared_function
 def pe_keeps(
     facts: Floats, flags: Ints, pair: int, spread: int, tails: float, work: Floats
 ) -> bool:
@@ -173,7 +173,7 @@ def pe_keeps(
     return skipped < tails
 
 
-@inner_function
+@shared_function
 def noc_tap_sums(facts: Floats, pair: int, spread: int, work: Floats) -> tuple[float, float, float]:
     """`tap_sums` of what crosses the NoC in a step, and the stride that they hold for."""
     taps = R + pair
@@ -186,7 +186,7 @@ def noc_tap_sums(facts: Floats, pair: int, spread: int, work: Floats) -> tuple[f
     return holes, tails, stride
 
 
-@inner_function
+@shared_function
 def fill_noc_rows(
     facts: Floats, flags: Ints, pair: int, spread: int, work: Floats, rows: Floats
 ) -> None:
@@ -224,7 +224,7 @@ def fill_noc_rows(
         keep_between_outer_steps(flat, axis, pair, tails, work, rows)
 
 
-@inner_function
+@shared_function
 def pass_savings(
     facts: Floats, flags: Ints, pair: int, tails: float, stride: float, work: Floats
 ) -> tuple[float, float]:
@@ -241,7 +241,7 @@ def pass_savings(
     return wrap, tails * min(n, dilation)
 
 
-@inner_function
+@shared_function
 def keep_between_outer_steps(
     flat: float, axis: int, pair: int, tails: float, work: Floats, rows: Floats
 ) -> None:
@@ -254,7 +254,7 @@ def keep_between_outer_steps(
     keep_rows(rows, pair, HELD_ROWS, flat + tails, tails, tails)
 
 
-@inner_function
+@shared_function
 def fill_pe_rows(
     facts: Floats, flags: Ints, pair: int, spread: int, work: Floats, rows: Floats
 ) -> None:
@@ -279,7 +279,7 @@ def fill_pe_rows(
         keep_rows(rows, pair, PE_ROWS, once, tails, tails)
 
 
-@inner_function
+@shared_function
 def widen_ragged(pair: int, work: Floats, rows: Floats) -> None:
     """Make the ragged share of an axis one of the input too, whose tiles reach beyond it."""
     axis = Y + pair
@@ -294,7 +294,7 @@ def widen_ragged(pair: int, work: Floats, rows: Floats) -> None:
         work[RAGGED, axis] = min(max(work[RAGGED, axis], part), 1.0)
 
 
-@inner_function
+@shared_function
 def moving_along(rows: Floats, group: int, pair: int, again: bool) -> float:
     """Rows times columns of a group where the window moves along one axis.
 
@@ -314,25 +314,25 @@ def moving_along(rows: Floats, group: int, pair: int, again: bool) -> float:
     return max(area, rows[pair, group + FLAT] * rows[other, group + FLAT])
 
 
-@inner_function
+@shared_function
 def kept_area(rows: Floats, group: int, again: bool) -> float:
     """Rows times columns of a group where the window moves along the better axis."""
     return min(moving_along(rows, group, 0, again), moving_along(rows, group, 1, again))
 
 
-@inner_function
+@shared_function
 def full_area(rows: Floats, group: int) -> float:
     """Rows times columns of a group where nothing is kept."""
     return rows[0, group + EACH] * rows[1, group + EACH]
 
 
-@inner_function
+@shared_function
 def flat_area(rows: Floats, group: int) -> float:
     """Rows times columns of a group without what tiles need beyond their stride."""
     return rows[0, group + FLAT] * rows[1, group + FLAT]
 
 
-@inner_function
+@shared_function
 def least_area(flags: Ints, rows: Floats, group: int) -> float:
     """Rows times columns of a group where either axis may keep rows, in different steps."""
     if flags[HALO] == HALO_RETAIN:

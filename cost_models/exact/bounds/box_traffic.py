@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from common import inner_function
+from common import shared_function
 from cost_models.exact.bounds.bound_problem import (
     ACTIVE,
     COUPLED,
@@ -61,7 +61,7 @@ NOTHING: Final = 3  # in place of the tensor that stays: the innermost loop is c
 EVERYTHING: Final = 4  # no loop iterates
 
 
-@inner_function
+@shared_function
 def fill_dram(
     facts: Floats, flags: Ints, taps_move: bool, work: Floats, rows: Floats, dram: Floats
 ) -> None:
@@ -94,7 +94,7 @@ def fill_dram(
     dram[NOTHING, IN] *= full_area(rows, OUTER_ROWS)
 
 
-@inner_function
+@shared_function
 def fill_flows(
     facts: Floats,
     flags: Ints,
@@ -135,7 +135,7 @@ def fill_flows(
     flows[KEPT_PE, IN] *= held
 
 
-@inner_function
+@shared_function
 def fill_served(facts: Floats, flags: Ints, work: Floats, flows: Floats) -> None:
     """What L2 serves to MACs of tensors that pass L1: at a moment, each element once."""
     for tensor in range(3):
@@ -156,7 +156,7 @@ def fill_served(facts: Floats, flags: Ints, work: Floats, flows: Floats) -> None
         flows[SERVED, tensor] = served
 
 
-@inner_function
+@shared_function
 def input_stays_through(flags: Ints, facts: Floats, moves: int, work: Floats) -> bool:
     """Whether a loop that leaves the input alone may iterate: an outer one, or one of `moves`."""
     for i in range(flags[ACTIVE]):
@@ -168,7 +168,7 @@ def input_stays_through(flags: Ints, facts: Floats, moves: int, work: Floats) ->
     return False
 
 
-@inner_function
+@shared_function
 def taps_may_move(flags: Ints, moves: int, work: Floats) -> bool:
     """Whether input tiles may differ little from those before, whatever moves.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from common import inner_function
+from common import shared_function
 from cost_models.exact.bounds.bound_problem import (
     ACTIVE,
     BANDWIDTH,
@@ -51,7 +51,7 @@ from cost_models.exact.bounds.box_traffic import (
 from cost_models.exact.bounds.price_tables import BASE, DRAM, LEAKAGE, NOC, PE
 
 
-@inner_function
+@shared_function
 def objective(facts: Floats, flags: Ints, latency: float, energy: float, prices: Floats) -> float:
     """The objective of a latency and of an energy but leakage; inf where they break a limit."""
     cycles = math.ceil(latency - 1e-6)
@@ -66,7 +66,7 @@ def objective(facts: Floats, flags: Ints, latency: float, energy: float, prices:
     return value
 
 
-@inner_function
+@shared_function
 def ragged_of(flags: Ints, loops: int, work: Floats) -> float:
     """Largest share of ragged last steps among some loops."""
     most = 0.0
@@ -77,7 +77,7 @@ def ragged_of(flags: Ints, loops: int, work: Floats) -> float:
     return most
 
 
-@inner_function
+@shared_function
 def held_share(facts: Floats, flags: Ints, mask: int, still: int, work: Floats) -> float:
     """Largest share of a tensor that PEs may hold over outer steps, because no loop moves it."""
     least = 1.0
@@ -99,7 +99,7 @@ def held_share(facts: Floats, flags: Ints, mask: int, still: int, work: Floats) 
     return 0.0
 
 
-@inner_function
+@shared_function
 def noc_flow(
     tensor: int,
     stays: int,
@@ -131,7 +131,7 @@ def noc_flow(
     return noc, max((1 - ragged) * flows[STREAM_PE, column] + ragged * once, noc, once)
 
 
-@inner_function
+@shared_function
 def all_held(facts: Floats, flags: Ints, still: int, work: Floats) -> bool:
     """Whether PEs may hold all of a cluster's tile, so that no inner loop iterates."""
     everything = 0
@@ -140,7 +140,7 @@ def all_held(facts: Floats, flags: Ints, still: int, work: Floats) -> bool:
     return still & everything == everything and may_hold(facts, flags, everything, False, work)
 
 
-@inner_function
+@shared_function
 def loops_beside(flags: Ints, stays: int) -> int:
     """The loops that leave a tensor alone, as bits; those coupled to all tensors for `NOTHING`."""
     if stays == NOTHING:
@@ -148,7 +148,7 @@ def loops_beside(flags: Ints, stays: int) -> int:
     return ~flags[COUPLED + stays]
 
 
-@inner_function
+@shared_function
 def fill_outer(
     facts: Floats,
     flags: Ints,
@@ -191,7 +191,7 @@ def fill_outer(
                 outer[stays, 1] += prices[DRAM + tensor] * dram[stays, tensor]
 
 
-@inner_function
+@shared_function
 def bound_staying(
     facts: Floats,
     flags: Ints,
@@ -248,7 +248,7 @@ def bound_staying(
     return best
 
 
-@inner_function
+@shared_function
 def bound_value(
     facts: Floats,
     flags: Ints,
