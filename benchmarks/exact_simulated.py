@@ -1,24 +1,45 @@
-"""The closed form against the simulator on random tiny cases: every field of every cost.
+"""The closed form against the simulator on random tiny cases: every count of every mapping.
 
 Layers have any stride, dilation, batch, groups and padding; mappings have ragged tiles, second
 parallel dimensions, and tensors that pass a level; chips have capacities, widths, copies and
-bandwidths tensor by tensor; the model's options are drawn too.
+bandwidths tensor by tensor; the model's options are drawn too. Of every layer, chip and choice of
+options some mappings are drawn; all their counts and reasons are compared, and of one of them
+every field of its cost, prices included (they follow from the counts).
 
-    python benchmarks/exact_simulated.py --cases 1000000 --seed 1
+Work is done seed by seed, 1,000 mappings each. With ``--out`` a line is written for each seed, and
+seeds that have one are left out, so that a run can be stopped and gone on with, or shared among
+several processes with ``--share``:
+
+    python -m benchmarks.exact_simulated --seeds 1000 --out simulated.csv --share 0/2
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-import cost_models
+from cost_models import Accelerator, CostBatch, MappingBatch
+from cost_models.exact import ExactModel
 from cost_models.exact.options import HALO_TIMES
-from tests.cost_models.tiny import random_case, random_full_case, random_whole_case
+from cost_models.exact.simulator_model import SimulatorModel
+from layers import Layer
+from tests.cost_models.tiny import (
+    Case,
+    random_case,
+    random_full_case,
+    random_full_mapping,
+    random_mapping,
+    random_whole_case,
+    random_whole_mapping,
+)
 
-CHOICES = {
+CHOICES: dict[str, tuple[Any, ...]] = {
     "halo_time": HALO_TIMES,
     "halo_space": ("union", "tile"),
     "latency": ("stepwise", "stepwise", "stepwise", "bound"),
@@ -29,61 +50,106 @@ CHOICES = {
     "energy": ("eyeriss", *["maestro"] * 9, "cacti"),
     "area": ("maestro", *["maestro"] * 9, "provisioned"),
 }
+Draw = tuple[Callable[..., Case], Callable[..., Any]]
+DRAWS: tuple[Draw, ...] = (
+    (random_full_case, random_full_mapping),
+    (random_full_case, random_full_mapping),
+    (random_whole_case, random_whole_mapping),
+    (random_case, random_mapping),
+)
+PER_SEED, PER_CASE = 1000, 25
+FIELDS = ("seed", "mappings", "feasible", "differ", "cpu_s")
 
 
-def run(cases: int, seed: int, max_macs: int, every: int) -> int:
-    """Compare so many cases; returns how many differ, and prints each."""
+def differing(left: CostBatch, right: CostBatch) -> set[int]:
+    """Rows whose reasons, or whose counts where there are any, are not the same."""
+    wrong = left.reason != right.reason
+    fits = left.feasible & right.feasible
+    for name in set(left.counts) & set(right.counts):
+        wrong |= fits & (left.counts[name] != right.counts[name])
+    found = {int(row) for row in np.flatnonzero(wrong)}
+    for row in np.flatnonzero(fits)[:1]:
+        if left[int(row)] != right[int(row)]:
+            found.add(int(row))
+    return found
+
+
+def report(
+    options: dict[str, Any], layer: Layer, chip: Accelerator, rows: tuple[Any, Any, Any]
+) -> None:
+    """Print a mapping on which the two differ, with the counts that do."""
+    mapping, left, right = rows
+    print(f"{options} {layer} {chip} {mapping}")
+    found = {
+        name: (value, right.counts.get(name))
+        for name, value in left.counts.items()
+        if value != right.counts.get(name)
+    }
+    print(found or (left.infeasible, right.infeasible), flush=True)
+
+
+def run(seed: int, mappings: int, max_macs: int) -> tuple[int, int]:
+    """Compare so many mappings drawn from a seed; returns how many are feasible, and differ."""
     rng = np.random.default_rng(seed)
-    differ = feasible = 0
-    start = time.process_time()
-    models: dict[tuple[object, ...], tuple[cost_models.CostModel, cost_models.CostModel]] = {}
-    for number in range(cases):
-        chosen = {
+    feasible = differ = 0
+    for number, done in enumerate(range(0, mappings, PER_CASE)):
+        options = {
             name: values[int(rng.integers(len(values)))] if rng.random() < 0.5 else values[0]
             for name, values in CHOICES.items()
         }
-        key = tuple(chosen.values())
-        if key not in models:
-            models[key] = (
-                cost_models.load("exact", **chosen),
-                cost_models.load("simulator", **chosen),
-            )
-        draw = (random_full_case, random_full_case, random_whole_case, random_case)[number % 4]
-        case = draw(rng, max_macs)
+        draw_case, draw_mapping = DRAWS[number % len(DRAWS)]
+        case = draw_case(rng, max_macs)
+        layer, chip = case.layer, case.accelerator
+        drawn = [draw_mapping(rng, layer) for _ in range(min(PER_CASE, mappings - done))]
+        batch = MappingBatch.from_mappings(drawn, layer.extents)
         left, right = (
-            model.evaluate(case.layer, case.accelerator, case.mapping) for model in models[key]
+            model.evaluate_batch(layer, chip, batch)
+            for model in (ExactModel(threads=1, **options), SimulatorModel(**options))
         )
-        feasible += left.feasible
-        if left != right:
+        feasible += int(left.feasible.sum())
+        for row in sorted(differing(left, right)):
             differ += 1
-            print(f"case {number}: {chosen} {case}")
-            print(
-                {
-                    k: (v, right.counts.get(k))
-                    for k, v in left.counts.items()
-                    if v != right.counts.get(k)
-                }
-                or (left.infeasible, right.infeasible)
-            )
-        if every and (number + 1) % every == 0:
-            spent = time.process_time() - start
-            print(
-                f"{number + 1} cases, {feasible} feasible, {differ} differ, {spent:.0f} s",
-                flush=True,
-            )
-    return differ
+            report(options, layer, chip, (batch[row], left[row], right[row]))
+    return feasible, differ
+
+
+def done_before(out: Path | None) -> list[dict[str, float]]:
+    """The lines of seeds that are done."""
+    if out is None or not out.exists():
+        return []
+    with out.open() as file:
+        return [{name: float(row[name]) for name in FIELDS} for row in csv.DictReader(file)]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--max-macs", type=int, default=120)
-    parser.add_argument("--every", type=int, default=10_000, help="cases between two lines; 0 none")
+    parser.add_argument("--seeds", type=int, default=2, help="1,000 mappings are drawn from each")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--max-macs", type=int, default=60)
+    parser.add_argument("--out", type=Path, help="a file with a line a seed, gone on with")
+    parser.add_argument("--share", default="0/1", help="I/N: every N-th seed from the I-th on")
     args = parser.parse_args()
-    differ = run(args.cases, args.seed, args.max_macs, args.every)
-    print(f"{args.cases} cases (seed {args.seed}): {differ} differ")
-    raise SystemExit(differ > 0)
+    part, parts = (int(n) for n in args.share.split("/"))
+    rows = done_before(args.out)
+    done = {int(row["seed"]) for row in rows}
+    for seed in range(args.first + part, args.first + args.seeds, parts):
+        if seed in done:
+            continue
+        start = time.process_time()
+        feasible, differ = run(seed, PER_SEED, args.max_macs)
+        row = (seed, PER_SEED, feasible, differ, round(time.process_time() - start, 2))
+        rows.append(dict(zip(FIELDS, row, strict=True)))
+        if args.out is not None:
+            with args.out.open("a") as file:
+                if file.tell() == 0:
+                    file.write(",".join(FIELDS) + "\n")
+                file.write(",".join(str(value) for value in row) + "\n")
+    total = {name: sum(row[name] for row in rows) for name in FIELDS[1:]}
+    print(
+        f"{total['mappings']:,.0f} mappings ({total['feasible']:,.0f} feasible): "
+        f"{total['differ']:.0f} differ, {total['cpu_s']:.0f} s of processor time"
+    )
+    raise SystemExit(total["differ"] > 0)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 
 Range = tuple[int, int]
 Tile = tuple[Range, ...]
-Element = tuple[int, ...]
+Counters = tuple[int, ...]
+"""A step's counter of each dimension."""
+Pe = tuple[int, int]
+"""A PE: its cluster, and its place in it."""
+Elements = int
+"""A set of a tensor's elements, a bit each: ``|`` joins sets, ``& ~`` takes one from another."""
 K, C, P, Q, R, S, N, G = range(8)
 
 
@@ -51,6 +57,7 @@ class Nest:
     box: bool = False
     padding: tuple[int, int, int, int] = (0, 0, 0, 0)
     input_size: tuple[int, int] = (0, 0)
+    _known: dict[tuple[int, int, int], list[Range]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def spread(self) -> tuple[dict[int, int], dict[int, int]]:
@@ -74,78 +81,130 @@ class Nest:
             found.append([dict(zip(level, place, strict=True)) for place in product(*counts)])
         return found[0], found[1]
 
-    def elements(self, tensor: str, tile: Tile) -> frozenset[Element]:
-        """The elements of a tensor that the MACs of a tile touch."""
-        ranges = [range(low, high) for low, high in tile]
-        if tensor != "input":
-            return frozenset(product(*(ranges[d] for d in self.coupled[tensor])))
-        plain = [ranges[d] for d in self.coupled[tensor] if d not in (P, Q, R, S)]
-        return frozenset(product(*plain, *(self._touched(ranges, axis) for axis in range(2))))
+    @cached_property
+    def pes(self) -> list[Pe]:
+        """Every PE; the first is PE (0, 0)."""
+        return list(product(*(range(len(units)) for units in self.places)))
 
-    def _touched(self, ranges: list[range], axis: int) -> set[int]:
+    def is_first(self, pe: Pe, tensor: str) -> bool:
+        """Whether a PE has index 0 along all that a tensor is not coupled to."""
+        dims = self.coupled[tensor]
+        return all(
+            index == 0 or d in dims
+            for level, unit in enumerate(pe)
+            for d, index in self.places[level][unit].items()
+        )
+
+    # ------------------------------------------------------------------ elements
+
+    def elements(self, tensor: str, ranges: tuple[Range, ...]) -> Elements:
+        """The elements of a tensor that MACs touch, from their ranges of its coupled dimensions."""
+        whole = dict(zip(self.coupled[tensor], (range(*each) for each in ranges), strict=True))
+        if tensor != "input":
+            return _joined((steps, self.extents[d]) for d, steps in whole.items())
+        window = [self._touched(whole[P + axis], whole[R + axis], axis) for axis in range(2)]
+        return self._input_elements(whole, window[0], window[1])
+
+    def _input_elements(
+        self, plain: dict[int, range], rows: Iterable[int], columns: Iterable[int]
+    ) -> Elements:
+        """The input elements at the given rows and columns."""
+        parts: list[tuple[Iterable[int], int]] = [
+            (steps, self.extents[d]) for d, steps in plain.items() if d not in (P, Q, R, S)
+        ]
+        return _joined([*parts, (rows, self.input_size[0]), (columns, self.input_size[1])])
+
+    def _touched(self, outputs: range, taps: range, axis: int) -> Iterable[int]:
         """Input rows (axis 0) or columns (1) that ranges of outputs and of taps touch."""
         stride, dilation = self.strides[axis], self.dilations[axis]
-        rows = {stride * p + dilation * r for p in ranges[P + axis] for r in ranges[R + axis]}
-        return set(range(min(rows), max(rows) + 1)) if self.box and rows else rows
+        rows = {stride * p + dilation * r for p in outputs for r in taps}
+        return range(min(rows), max(rows) + 1) if self.box and rows else rows
 
-    def is_padding(self, element: Element) -> bool:
-        """Whether an input element lies in the padding."""
-        row, column = element[-2:]
-        top, bottom, left, right = self.padding
+    @cached_property
+    def padding_elements(self) -> Elements:
+        """The input elements that lie in the padding."""
+        (top, bottom, left, right), (rows, columns) = self.padding, self.input_size
+        plain = {d: range(self.extents[d]) for d in self.coupled["input"]}
+        inside = self._input_elements(
+            plain, range(top, rows - bottom), range(left, columns - right)
+        )
+        return self._input_elements(plain, range(rows), range(columns)) & ~inside
+
+    def boxed(self, elements: Elements) -> Elements:
+        """Input elements with those between their first and last rows, and columns."""
         rows, columns = self.input_size
-        return not (top <= row < rows - bottom and left <= column < columns - right)
+        indices = [i for i, bit in enumerate(reversed(bin(elements))) if bit == "1"]
+        ys = {i // columns % rows for i in indices}
+        xs = {i % columns for i in indices}
+        window = range(min(ys), max(ys) + 1), range(min(xs), max(xs) + 1)
+        rest = {i // (rows * columns) for i in indices}
+        return _joined([(rest, 1), (window[0], rows), (window[1], columns)])
+
+    # ------------------------------------------------------------------ steps and tiles
 
     def width(self, level: int, dim: int) -> int:
         """What all units of a level cover of a dimension in one step."""
         tile = (self.outer_tiles, self.inner_tiles)[level][dim]
         return tile * self.spread[level].get(dim, 1)
 
-    def outer_counters(self) -> Iterator[dict[int, int]]:
-        """The outer steps, as a counter for each dimension."""
-        order = self.orders[0]
-        spans = [range(ceil_div(self.extents[d], self.width(0, d))) for d in order]
-        for values in product(*spans):
-            yield dict(zip(order, values, strict=True))
+    def outer_counters(self) -> Iterator[Counters]:
+        """The outer steps."""
+        return self._counters(0, self.extents)
 
-    def inner_counters(self, tile: Tile) -> Iterator[dict[int, int]]:
+    def inner_counters(self, tile: Tile) -> Iterator[Counters]:
         """The inner steps of an outer step in which cluster 0 holds `tile`."""
-        order = self.orders[1]
-        spans = [range(ceil_div(tile[d][1] - tile[d][0], self.width(1, d))) for d in order]
-        for values in product(*spans):
-            yield dict(zip(order, values, strict=True))
+        return self._counters(1, [high - low for low, high in tile])
 
-    def cluster_tile(self, outer: dict[int, int], cluster: int) -> Tile:
-        """The tile of a cluster in an outer step; empty where nothing is left for it."""
-        ranges, place = [], self.places[0][cluster]
-        for d in range(len(self.extents)):
-            low = outer[d] * self.width(0, d) + place.get(d, 0) * self.outer_tiles[d]
-            ranges.append((low, max(low, min(low + self.outer_tiles[d], self.extents[d]))))
-        return tuple(ranges)
+    def _counters(self, level: int, spans: Iterable[int]) -> Iterator[Counters]:
+        counts = [ceil_div(span, self.width(level, d)) for d, span in enumerate(spans)]
+        order = self.orders[level]
+        places = [order.index(d) for d in range(len(order))]
+        for values in product(*(range(counts[d]) for d in order)):
+            yield tuple(values[place] for place in places)
 
-    def pe_tile(self, whole: Tile, inner: dict[int, int], pe: int) -> Tile:
-        """The tile of a PE whose cluster holds `whole`; a range with nothing left is empty."""
-        ranges, place = [], self.places[1][pe]
-        for d in range(len(self.extents)):
-            low = whole[d][0] + inner[d] * self.width(1, d)
-            low += place.get(d, 0) * self.inner_tiles[d]
-            ranges.append((low, max(low, min(low + self.inner_tiles[d], whole[d][1]))))
-        return tuple(ranges)
+    def cluster_tiles(self, outer: Counters) -> list[Tile]:
+        """The tile of every cluster in an outer step; empty where nothing is left for it."""
+        return list(zip(*(self._cluster_ranges(d, i) for d, i in enumerate(outer)), strict=True))
 
-    def pe_tiles(self, clusters: list[Tile], inner: dict[int, int]) -> dict[tuple[int, int], Tile]:
-        """The tile of every PE by cluster and place in it, empty for one that idles."""
-        return {
-            (c, p): self.pe_tile(whole, inner, p)
-            for c, whole in enumerate(clusters)
-            for p in range(len(self.places[1]))
-        }
+    def pe_tiles(self, outer: Counters, inner: Counters) -> dict[Pe, Tile]:
+        """The tile of every PE in a step; a range with nothing left is empty."""
+        ranges = (self._pe_ranges(d, *at) for d, at in enumerate(zip(outer, inner, strict=True)))
+        return dict(zip(self.pes, zip(*ranges, strict=True), strict=True))
+
+    def _cluster_ranges(self, dim: int, outer: int) -> list[Range]:
+        """What each cluster has of a dimension at an outer counter."""
+        tile, start = self.outer_tiles[dim], outer * self.width(0, dim)
+        lows = [start + place.get(dim, 0) * tile for place in self.places[0]]
+        return [(low, max(low, min(low + tile, self.extents[dim]))) for low in lows]
+
+    def _pe_ranges(self, dim: int, outer: int, inner: int) -> list[Range]:
+        """What each PE has of a dimension at an outer and an inner counter."""
+        key = dim, outer, inner
+        found = self._known.get(key)
+        if found is None:
+            tile, start = self.inner_tiles[dim], inner * self.width(1, dim)
+            steps = [start + place.get(dim, 0) * tile for place in self.places[1]]
+            found = self._known[key] = [
+                (low + step, max(low + step, min(low + step + tile, high)))
+                for low, high in self._cluster_ranges(dim, outer)
+                for step in steps
+            ]
+        return found
 
 
-def boxed(elements: frozenset[Element]) -> frozenset[Element]:
-    """Input elements with those between their first and last rows, and columns."""
-    rows, columns = ([element[axis] for element in elements] for axis in (-2, -1))
-    whole = range(min(rows), max(rows) + 1), range(min(columns), max(columns) + 1)
-    plain = {element[:-2] for element in elements}
-    return frozenset((*rest, row, column) for rest in plain for row, column in product(*whole))
+def _joined(parts: Iterable[tuple[Iterable[int], int]]) -> Elements:
+    """The elements whose indices are all combinations of the given ones, the last running fastest.
+
+    Args:
+        parts: Indices along each axis, and how many there are along it in all.
+    """
+    found, span = 1, 1
+    for indices, size in reversed(list(parts)):
+        block, found = found, 0
+        for index in indices:
+            found |= block << index * span
+        span *= size
+    return found
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -155,7 +214,4 @@ def ceil_div(a: int, b: int) -> int:
 
 def tile_size(tile: Tile) -> int:
     """MACs of a tile."""
-    count = 1
-    for low, high in tile:
-        count *= max(high - low, 0)
-    return count
+    return math.prod([high - low for low, high in tile])

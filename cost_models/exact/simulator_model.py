@@ -53,10 +53,10 @@ class SimulatorModel(ExactOptions):
             except InfeasibleError as error:
                 return refused(error.infeasible)
         num_pes = accelerator.num_pes if mapping.num_pes is None else mapping.num_pes
-        counts, code = self._execute(layer, accelerator, mapping, num_pes)
+        counts, code = self._execute(layer, self.machine(accelerator), mapping, num_pes)
         if code is not ReasonCode.FEASIBLE:
             return refused(self.why(layer, accelerator, mapping, code))
-        if not self._is_wide(layer, accelerator, mapping):
+        if self.is_plain(layer, accelerator) and not _is_beyond(mapping):
             counts = {name: counts[name] for name in ROW_NAMES}
         return cost_of(counts | {"num_pes": num_pes}, self.setting(accelerator))
 
@@ -73,17 +73,18 @@ class SimulatorModel(ExactOptions):
         wide = np.zeros(len(mappings), np.bool_)
         reasons = np.zeros(len(mappings), np.int8)
         infeasible = too_large(layer)
-        pes = mappings.num_pes
+        pes, machine = mappings.num_pes, self.machine(accelerator)
+        plain = self.is_plain(layer, accelerator)
         for i, mapping in enumerate(mappings):
             if infeasible is not None:
                 reasons[i] = infeasible.code
                 continue
             count = accelerator.num_pes if pes is None else int(pes[i])
-            counts, code = self._execute(layer, accelerator, mapping, count)
+            counts, code = self._execute(layer, machine, mapping, count)
             reasons[i] = code
             if counts:
                 rows[i] = [counts.get(name, 0) for name in names]
-                wide[i] = self._is_wide(layer, accelerator, mapping)
+                wide[i] = not plain or _is_beyond(mapping)
 
         def why(row: int) -> Infeasible:
             if infeasible is not None:
@@ -96,9 +97,8 @@ class SimulatorModel(ExactOptions):
         return cost_batch(counts_of, reasons, self.setting(accelerator), why)
 
     def _execute(
-        self, layer: Layer, accelerator: Accelerator, mapping: Mapping, num_pes: int
+        self, layer: Layer, machine: Machine, mapping: Mapping, num_pes: int
     ) -> tuple[dict[str, int], ReasonCode]:
-        machine = self.machine(accelerator)
         if not _fans_out(mapping, num_pes):
             return {}, ReasonCode.PE_COUNT
         passes = machine.passes(mapping.bypass)
@@ -118,11 +118,6 @@ class SimulatorModel(ExactOptions):
                     return {}, code
         return counts, ReasonCode.FEASIBLE
 
-    def _is_wide(self, layer: Layer, accelerator: Accelerator, mapping: Mapping) -> bool:
-        """Whether a cost names what only chips and mappings beyond the plain ones have."""
-        optional = mapping.parallel2 != (None, None) or any(mapping.bypass)
-        return optional or not self.is_plain(layer, accelerator)
-
     def _rules(self, machine: Machine, passes: tuple[frozenset[str], frozenset[str]]) -> Rules:
         noc_in, noc_out, dram_in, dram_out = machine.bandwidths
         return Rules(
@@ -139,6 +134,11 @@ class SimulatorModel(ExactOptions):
             passes=passes,
             padding_free=self.padding == "free",
         )
+
+
+def _is_beyond(mapping: Mapping) -> bool:
+    """Whether a mapping has fields whose counts have names of their own."""
+    return mapping.parallel2 != (None, None) or any(mapping.bypass)
 
 
 def _fans_out(mapping: Mapping, num_pes: int) -> bool:
