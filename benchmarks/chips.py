@@ -3,13 +3,15 @@
 python benchmarks/chips.py area                    # ours and the published areas
 python benchmarks/chips.py eyeriss [--samples N]   # AlexNet's CONV layers: accesses, as published
 python benchmarks/chips.py resnet18 [--samples N]  # ResNet-18 whole on every chip
+python benchmarks/chips.py nvdla [--samples N]     # ResNet-50: images a second, as published
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import baselines
 import layers
@@ -45,6 +47,9 @@ ALEXNET = (
 al., JSSC 2017, table V)."""
 
 
+IMAGES_PER_SECOND = {"nvdla-small": 7.3, "nvdla-full": 269.0}
+"""ResNet-50 at 1 GHz (NVDLA primer, table of configurations; its weights and images at INT8)."""
+
 UNIT_ELEMENTS = 100
 """Chips of the library whose L1 holds fewer elements have no more than registers in a PE."""
 
@@ -68,18 +73,29 @@ def best(
     return problem.cost_model.evaluate(layer, chip, mapping)
 
 
-def unit_tiles(layer: Layer, chip: Accelerator, samples: int) -> Cost | None:
+def unit_tiles(
+    layer: Layer,
+    chip: Accelerator,
+    samples: int,
+    objective: str = "edp",
+    fixed: Mapping[str, list[str | int]] | None = None,
+) -> Cost | None:
     """As `best`, where a PE holds one output and as many channels as it has lanes.
 
     Where a PE is no more than a multiplier and its registers, no other mapping fits.
+    `fixed` are choices of other parameters that are left, by name.
     """
-    only = {}
+    only: dict[str, list[Any]] = dict(fixed or {})
     for parameter in MapSpace(layer, chip, filters="free").parameters:
         if parameter.name.startswith("inner_tile_"):
             most = chip.simd_lanes if parameter.name == "inner_tile_C" else 1
             only[parameter.name] = [tile for tile in map(int, parameter.choices) if tile <= most]
             only[parameter.name] = only[parameter.name][-1:]
-    problem = Problem(layer, chip, "edp", space={"filters": "free", "only": only}, budget=samples)
+        elif parameter.name == "outer_tile_K" and fixed:  # whole groups of filters
+            groups = [tile for tile in map(int, parameter.choices) if tile % chip.num_pes == 0]
+            only[parameter.name] = groups or list(parameter.choices)
+    space = {"filters": "free", "only": only}
+    problem = Problem(layer, chip, objective, space=space, budget=samples)
     baselines.load("annealing").search(problem, samples, 0)
     if problem.best_action is None:
         return None
@@ -169,9 +185,38 @@ def resnet18(samples: int, chips: Iterable[str]) -> None:
         )
 
 
+def nvdla(samples: int) -> None:
+    """Images a second of ResNet-50, filters over the cells as the chip has them."""
+    print(f"least latency of {samples:,} samples a shape of annealing, seed 0; K over the cells")
+    print(
+        f"{'chip':12} {'images/s':>8} {'primer':>7} {'ratio':>6} {'MACs/cycle':>10} {'of peak':>7}"
+    )
+    network = layers.network("resnet50")
+    shapes = Counter(layer.renamed("") for layer in network)
+    for name, published in IMAGES_PER_SECOND.items():
+        chip = PRESETS[name]
+        cells: dict[str, list[str | int]] = {
+            "inner_parallel": ["K"],
+            "cluster_size": [chip.num_pes],
+        }
+        cycles = 0.0
+        for shape, times in shapes.items():
+            cost = unit_tiles(shape, chip, samples, "latency", cells)
+            if cost is None:
+                raise SystemExit(f"{name}: no feasible mapping of {shape} found")
+            cycles += times * cost.latency_cycles
+        images = (chip.clock_mhz or 0.0) * 1e6 / cycles
+        rate = sum(layer.macs for layer in network) / cycles
+        print(
+            f"{name:12} {images:8.1f} {published:7.1f} {images / published:6.2f} {rate:10.1f} "
+            f"{rate / chip.peak_macs_per_cycle:7.1%}",
+            flush=True,
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("what", choices=("area", "eyeriss", "resnet18"))
+    parser.add_argument("what", choices=("area", "eyeriss", "resnet18", "nvdla"))
     parser.add_argument("--samples", type=int, default=2000)
     parser.add_argument("--chips", nargs="+", default=list(PRESETS))
     parser.add_argument("--full", action="store_true", help="eyeriss: the full map space")
@@ -180,6 +225,8 @@ def main() -> None:
         area()
     elif args.what == "eyeriss":
         eyeriss(args.samples, args.full)
+    elif args.what == "nvdla":
+        nvdla(args.samples)
     else:
         resnet18(args.samples, args.chips)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from dataclasses import dataclass
+from itertools import product
 
 from cost_models import Accelerator, Mapping
 from layers import DIMS, NEST_DIMS, TENSORS, Layer
@@ -54,8 +56,8 @@ def tiling(layer: Layer, accelerator: Accelerator, mapping: Mapping) -> Tiling:
     pes = mapping.num_pes if mapping.num_pes is not None else accelerator.num_pes
     size = min(mapping.cluster_size, pes)
     clusters = pes // size
-    outer = _split(whole, mapping.tiles[0], mapping.parallel[0], clusters)
-    inner = _split(outer[0], mapping.tiles[1], mapping.parallel[1], size)
+    outer = _split(whole, mapping.tiles[0], _spread(mapping, 0, clusters))
+    inner = _split(outer[0], mapping.tiles[1], _spread(mapping, 1, size))
     return Tiling(
         l2=tuple(_view(layer, tensor, whole, outer) for tensor in TENSORS),
         l1=tuple(_view(layer, tensor, outer[0], inner) for tensor in TENSORS),
@@ -64,19 +66,32 @@ def tiling(layer: Layer, accelerator: Accelerator, mapping: Mapping) -> Tiling:
     )
 
 
-def _split(frame: Ranges, tiles: dict[str, int], spatial: str, holders: int) -> list[Ranges]:
+def _spread(mapping: Mapping, level: int, holders: int) -> dict[str, int]:
+    """The dimensions that a level has in parallel, with the holders that each takes."""
+    second, units = mapping.parallel2[level], mapping.units[level]
+    if second is None or units is None:
+        return {mapping.parallel[level]: holders}
+    return {mapping.parallel[level]: units, second: holders // units}
+
+
+def _split(frame: Ranges, tiles: dict[str, int], spread: dict[str, int]) -> list[Ranges]:
     """The first step's range of every holder that has work."""
     base = {
         dim: (low, min(high, low + tiles.get(dim, high - low)))
         for dim, (low, high) in frame.items()
     }
-    low, high = frame[spatial]
-    tile = base[spatial][1] - low
-    return [
-        base | {spatial: (low + i * tile, min(high, low + (i + 1) * tile))}
-        for i in range(holders)
-        if low + i * tile < high
-    ]
+    places: list[list[Ranges]] = []
+    for dim, holders in spread.items():
+        low, high = frame[dim]
+        tile = base[dim][1] - low
+        places.append(
+            [
+                {dim: (low + i * tile, min(high, low + (i + 1) * tile))}
+                for i in range(holders)
+                if low + i * tile < high
+            ]
+        )
+    return [base | dict(ChainMap(*found)) for found in product(*places)]
 
 
 def _view(layer: Layer, tensor: str, frame: Ranges, holders: list[Ranges]) -> BufferView:

@@ -1,0 +1,118 @@
+"""Everything that stands on the cost model works on every chip of the library."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import baselines
+import maestro_env
+from cost_models import PRESETS
+from layers import Layer
+from maestro_env import MapSpace, Problem
+from mapper.compare import make_plan
+from mapper.compare.run import run_plan, summarise
+from mapper.report import from_store, render
+from runs import SilentReporter, Store
+
+LAYER = Layer.gemm("tiny", M=4, N=2, K=2)
+TEXT = "gemm:M=4,N=2,K=2"
+BUDGET = 24
+SLOW = {"bo", "marl", "ppo", "marl-rllib"}
+"""Searchers that take more than a second for all chips: tried by the slow test."""
+QUICK = sorted(set(baselines.names()) - SLOW)
+
+
+def searched(chip: str, method: str) -> baselines.SearchResult:
+    """A search of the tiny layer on a chip, by all of its map space that a searcher takes."""
+    free = baselines.load(method).capabilities.fixed
+    space = {} if free else {"only": {"cluster_size": [1, 2]}}
+    problem = Problem(LAYER, PRESETS[chip], "edp", "exact", space=space)
+    result = baselines.load(method).search(problem, BUDGET, 0)
+    assert problem.samples <= BUDGET
+    if result.bound is not None:
+        assert result.bound <= result.best_value * (1 + 1e-12)
+    return result
+
+
+@pytest.mark.parametrize("chip", PRESETS)
+def test_every_searcher_finds_a_mapping(chip: str) -> None:
+    proven, found = [], []
+    for method in QUICK:
+        try:
+            result = searched(chip, method)
+        except baselines.SearcherError as error:
+            # proofs say for which chips they have no bounds, and what to use instead
+            assert method == "optimal", error
+            assert "exhaustive" in str(error)
+            continue
+        assert math.isfinite(result.best_value), method
+        found.append(result.best_value)
+        if result.proven:
+            proven.append(result.best_value)
+    assert all(value >= max(proven, default=0.0) * (1 - 1e-9) for value in found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chip", PRESETS)
+@pytest.mark.parametrize("method", sorted(SLOW - {"marl-rllib"}))
+def test_learners_find_a_mapping(method: str, chip: str) -> None:
+    pytest.importorskip("torch", reason="needs the extra rl")
+    if method == "bo":
+        pytest.importorskip("botorch", reason="needs the extra bo")
+    assert math.isfinite(searched(chip, method).best_value)
+
+
+@pytest.mark.parametrize("chip", PRESETS)
+def test_spaces_of_both_kinds_come_back(chip: str) -> None:
+    for full in (False, True):
+        space = MapSpace(LAYER, PRESETS[chip], full=full)
+        actions = space.sample(20, 1)
+        mappings = space.decode(actions)
+        again = space.decode(space.encode(mappings))
+        assert list(again) == list(mappings)
+
+
+@pytest.mark.parametrize("chip", PRESETS)
+def test_environments_pass_their_checkers(chip: str) -> None:
+    for name in ("MaestroEnv-v0", "MaestroEnvSequential-v0"):
+        env = gymnasium.make(name, layer=TEXT, accelerator=chip)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            check_env(env.unwrapped, skip_render_check=True)
+    envs = gymnasium.make_vec("MaestroEnv-v0", num_envs=3, layer=TEXT, accelerator=chip)
+    envs.reset(seed=0)
+    observations, rewards, *_ = envs.step(envs.action_space.sample())
+    assert envs.observation_space.contains(observations)
+    assert np.isfinite(rewards).all()
+
+
+@pytest.mark.parametrize("chip", PRESETS)
+def test_agents_pass_pettingzoos_checker(chip: str) -> None:
+    pytest.importorskip("pettingzoo", reason="needs the extra rl")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the checkers' own imports warn
+        from pettingzoo.test import parallel_api_test
+    parallel_api_test(maestro_env.parallel_env(layer=TEXT, accelerator=chip), num_cycles=5)
+
+
+def test_comparisons_and_reports_hold_every_chip(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2", reason="needs the extra viz")
+    pytest.importorskip("matplotlib", reason="needs the extra viz")
+    path = tmp_path / "runs.sqlite"
+    with Store.open(path) as store:
+        for chip in PRESETS:
+            plan = make_plan(
+                [TEXT], ["edp"], ["random", "ga"], accelerator=chip, budget=60, seeds=1
+            )
+            run_plan(plan, store, reporter=SilentReporter())
+            (summary,) = summarise(plan, store)
+            assert all(summary.cell(case, "ga").median for case in summary.cases)
+    page = render(from_store(str(path)))
+    assert all(f"accelerator {chip}," in page for chip in PRESETS)
