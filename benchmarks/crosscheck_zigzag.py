@@ -46,7 +46,7 @@ CLUSTERS_INSIDE = "ZigZag lays clusters inside the inner loops, where neighbours
 """Why input counts differ where clusters and inner loops both cut an axis of a sliding window."""
 
 
-class Compared(NamedTuple):
+class ComparedMoves(NamedTuple):
     """A line of :func:`lines`, our count, ZigZag's, and why they may differ."""
 
     row: dict[str, str]
@@ -55,7 +55,7 @@ class Compared(NamedTuple):
     cause: str
 
 
-class Case:
+class DividingMapping:
     """A dividing mapping of a layer.
 
     Args:
@@ -126,7 +126,7 @@ class _AnyMemory:
         return 1
 
 
-def layer_node(case: Case) -> Any:
+def layer_node(case: DividingMapping) -> Any:
     """The layer as ZigZag has it."""
     from zigzag.datatypes import MemoryOperand
     from zigzag.parser.workload_factory import LayerNodeFactory
@@ -151,11 +151,11 @@ def layer_node(case: Case) -> Any:
         "pr_loop_sizes": None,
     }
     attributes = LayerNodeFactory(data, None).create_node_attr()
-    links: Any = _Links(MemoryOperand("I1"))
+    links: Any = _OneMemoryOperand(MemoryOperand("I1"))
     return LayerNode(0, "case", attributes, MappingAttributes(nothing, nothing, links, nothing))
 
 
-class _Links:
+class _OneMemoryOperand:
     """Any operand's memory."""
 
     def __init__(self, operand: Any) -> None:
@@ -165,7 +165,7 @@ class _Links:
         return self.operand
 
 
-def zigzag_counts(case: Case, node: Any, bypass: Bypass) -> dict[str, int]:
+def zigzag_counts(case: DividingMapping, node: Any, bypass: Bypass) -> dict[str, int]:
     """ZigZag's moves by our names of the counts, and its compute cycles."""
     from zigzag.datatypes import LayerDim, LayerOperand
     from zigzag.mapping.data_movement import DataDirection, DataMoveAttr
@@ -215,13 +215,13 @@ def zigzag_counts(case: Case, node: Any, bypass: Bypass) -> dict[str, int]:
     return found
 
 
-def cases(path: Path) -> list[Case]:
+def cases(path: Path) -> list[DividingMapping]:
     """The mappings of a table, each once."""
     rows = {tuple(row[name] for name in KEY): row for row in read(path)}
-    return [Case(row) for row in rows.values()]
+    return [DividingMapping(row) for row in rows.values()]
 
 
-def ours(case: Case, bypass: Bypass) -> dict[str, int]:
+def ours(case: DividingMapping, bypass: Bypass) -> dict[str, int]:
     """The exact model's counts."""
     cost = MODEL.evaluate(case.layer(), Accelerator(prod(case.units)), case.mapping(bypass))
     assert cost.feasible, cost.infeasible
@@ -240,16 +240,16 @@ def lines(path: Path) -> Iterator[dict[str, str]]:
                 yield case.row | passing | {"metric": metric, "zigzag": str(value)}
 
 
-def compare(found: Iterable[dict[str, str]]) -> Iterator[Compared]:
+def compare(found: Iterable[dict[str, str]]) -> Iterator[ComparedMoves]:
     """Our counts beside those of :func:`lines`."""
     counts: dict[tuple[str, ...], dict[str, int]] = {}
     for line in found:
         key = tuple(line[name] for name in (*KEY, *PASSES))
-        case = Case(line)
+        case = DividingMapping(line)
         if key not in counts:
             l2, l1 = (frozenset(line[name].split()) for name in PASSES)
             counts[key] = ours(case, (l2, l1))
-        yield Compared(line, counts[key][line["metric"]], int(line["zigzag"]), case.cause)
+        yield ComparedMoves(line, counts[key][line["metric"]], int(line["zigzag"]), case.cause)
 
 
 def main() -> None:

@@ -84,7 +84,8 @@ class Nest:
     @cached_property
     def pes(self) -> list[Pe]:
         """Every PE; the first is PE (0, 0)."""
-        return list(product(*(range(len(units)) for units in self.places)))
+        clusters, each = (range(len(units)) for units in self.places)
+        return [(cluster, place) for cluster in clusters for place in each]
 
     def is_first(self, pe: Pe, tensor: str) -> bool:
         """Whether a PE has index 0 along all that a tensor is not coupled to."""
