@@ -94,7 +94,7 @@ def crash(folder: Path, args: argparse.Namespace) -> list[str]:
     rng, kills, finished, wrong = random.Random(args.seed), 0, Outcome(), []
     while kills < args.kills:
         # the runs that were cut off are begun again first, one a worker
-        more = args.workers + rng.randint(1, 3)
+        more = args.workers + rng.randint(0, 2)
         if not one_kill(words, stormy, more, rng.uniform(0.0, args.longest)):
             break
         kills += 1
@@ -123,8 +123,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--budget", type=int, default=1000, help="samples of a search")
-    parser.add_argument("--longest", type=float, default=0.5, help="seconds at work at most")
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--longest", type=float, default=0.3, help="seconds at work at most")
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     with TemporaryDirectory() as folder:

@@ -58,7 +58,7 @@ MOST_AGENTS = 1000
 Agents = Annotated[
     int, typer.Option("--agents", "-n", min=1, max=MOST_AGENTS, help="Agents that learn.")
 ]
-Algorithm = Annotated[str, typer.Option("--algorithm", "-a", help="maddpg or masac.")]
+Algorithm = Annotated[str, typer.Option("--algorithm", "-a", help="maddpg, masac, matd3 or iddpg.")]
 Mode = Annotated[str, typer.Option(help="Update mode: loop, batched, shared or folded.")]
 LayoutOption = Annotated[str, typer.Option(help="Replay: lists, arrays, joint or state.")]
 LawOption = Annotated[

@@ -59,7 +59,22 @@ class Bank:
         self.mean = [torch.zeros_like(p) for p in self.online]
         self.square = [torch.zeros_like(p) for p in self.online]
         self.parts: list[Part] = []
+        self._mask: Tensor | None = None
         self._steps = torch.zeros((), dtype=torch.float32)
+
+    def restrict(self, inputs: Tensor) -> None:
+        """Make each network see a part of its inputs only, drawn as one that has no others.
+
+        Args:
+            inputs: ``(M, in)`` ones and zeros; before :meth:`split`.
+        """
+        weight = self._turned("w1", self.online[0])
+        mask = inputs.to(weight).unsqueeze(2)
+        rows, seen, columns = inputs.shape[1], inputs.sum(1), weight.shape[2]
+        scale = torch.sqrt((rows + columns) / (seen + columns)).to(weight)
+        weight.mul_(mask * scale.view(-1, 1, 1))
+        self._turned("w1", self.target[0]).copy_(weight)
+        self._mask = mask.transpose(0, 1) if self.wide else mask
 
     def split(self, slices: Sequence[slice | int], lr: float, clip: float) -> None:
         """Make the parts that are trained together; an index gives one plain network.
@@ -73,7 +88,8 @@ class Bank:
                 _norm_dims(p, isinstance(s, int), self.wide and not i)
                 for i, p in enumerate(views[0])
             ]
-            self.parts.append(Part(views, dims, lr, clip, self._steps))
+            mask = self._mask if self.wide or self._mask is None else self._mask[s]
+            self.parts.append(Part(views, dims, lr, clip, self._steps, mask))
 
     def follow(self, tau: float) -> None:
         """Move every target towards its network: target += tau * (online - target)."""
@@ -118,7 +134,9 @@ class Part:
         lr: float,
         clip: float,
         steps: Tensor,
+        mask: Tensor | None = None,
     ) -> None:
+        self._mask = mask
         online, self.targets, means, squares = views
         self.leaves = [p.detach().requires_grad_() for p in online]
         self._dims, self._clip = dims, clip
@@ -131,6 +149,8 @@ class Part:
     def step(self, loss: Tensor) -> None:
         """One Adam step on the gradients of ``loss``, each network's variable clipped by norm."""
         gradients = torch.autograd.grad(loss, self.leaves)
+        if self._mask is not None:
+            gradients = (gradients[0] * self._mask, *gradients[1:])
         for leaf, gradient, dims in zip(self.leaves, gradients, self._dims, strict=True):
             norm = _norm(gradient, dims)
             if gradient.is_cuda or bool((norm > self._clip).any()):  # asking would wait for a GPU

@@ -47,6 +47,9 @@ class Learner:
         self.dtype = {"float32": torch.float32, "float64": torch.float64}[config.dtype]
         start = torch.Generator().manual_seed(seed)
         self.actors, self.critics = self._make_banks(start, self.dtype, self.device)
+        if config.algorithm == "iddpg":
+            self.critics.restrict(_own_inputs(schema))
+        self._updates = 0
         self._target_noise = torch.Generator(self.device).manual_seed(seed + 1)
         self._policy_noise = torch.Generator(self.device).manual_seed(seed + 2)
         self._explore = make_generator(seed, 3)
@@ -79,6 +82,20 @@ class Learner:
             Mean losses and mean target: ``q_loss``, ``p_loss``, ``target_q``.
         """
         raise NotImplementedError  # every mode of update has its own
+
+    def _policies_turn(self) -> bool:
+        """Count an update; whether it moves policies and targets too."""
+        self._updates += 1
+        return self._updates % self.config.policy_delay == 0
+
+    def follow(self) -> None:
+        """Move all targets towards their networks."""
+        self.actors.follow(self.config.tau)
+        self.critics.follow(self.config.tau)
+
+    def worth(self, values: Tensor, dim: int) -> Tensor:
+        """What a policy climbs: the lesser of its critics' values, with MATD3 the first one's."""
+        return values.select(dim, 0) if self.config.policy_delay > 1 else values.amin(dim)
 
     def act(self, obs: NDArray[np.float32], explore: bool = True) -> NDArray[Any]:
         """Choose actions.
@@ -130,10 +147,14 @@ class Learner:
         return {
             **self.actors.state_dict("actor"),
             **self.critics.state_dict("critic"),
+            **self._counted(),
             "noise.target": self._target_noise.get_state(),
             "noise.policy": self._policy_noise.get_state(),
             "noise.explore": torch.from_numpy(pack_generator(self._explore)),
         }
+
+    def _counted(self) -> dict[str, Tensor]:
+        return {"updates": torch.tensor(self._updates)} if self.config.policy_delay > 1 else {}
 
     def load_state_dict(self, tensors: dict[str, Tensor]) -> None:
         """Take back what :meth:`state_dict` gave, also that of another update mode.
@@ -152,7 +173,16 @@ class Learner:
         self.critics.load_state_dict("critic", tensors)
         self._target_noise.set_state(tensors["noise.target"])
         self._policy_noise.set_state(tensors["noise.policy"])
+        if "updates" in tensors:
+            self._updates = int(tensors["updates"])
         unpack_generator(self._explore, tensors["noise.explore"].numpy())
+
+
+def _own_inputs(schema: Schema) -> Tensor:
+    """``(N, N * (D + A))`` ones where a critic's input is its own agent's."""
+    eye = torch.eye(schema.n_agents)
+    obs, act = (eye.repeat_interleave(k, 1) for k in (schema.obs_dim, schema.act_dim))
+    return torch.cat([obs, act], dim=1)
 
 
 def losses_of(q: Tensor, p: Tensor, target: Tensor) -> dict[str, float]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from mpe_marl.errors import MpeError, at_least, unknown_name
 
-ALGORITHMS = ("maddpg", "masac")
+ALGORITHMS = ("maddpg", "masac", "matd3", "iddpg")
+POLICY_DELAY = 2  # TD3 (Fujimoto et al., 2018): critics' updates to one of the policy
 MODES = ("loop", "batched", "shared", "folded")
 LATER_OF_LEARNER = {"share_parameters": False}
 """Settings that came after the first runs were stored, and what these had."""
@@ -15,11 +16,13 @@ LATER_OF_LEARNER = {"share_parameters": False}
 
 @dataclass(frozen=True)
 class LearnerConfig:
-    """Settings of MADDPG and MASAC.
+    """Settings of MADDPG and what is built of the same parts.
 
     Attributes:
-        algorithm: ``"maddpg"`` (Lowe et al., 2017) or ``"masac"`` (soft actor-critic with
-            centralised twin critics).
+        algorithm: ``"maddpg"`` (Lowe et al., 2017); ``"masac"`` (soft actor-critic with
+            centralised twin critics); ``"matd3"`` (Ackermann et al., 2019: twin critics, smoothed
+            targets, policies and targets that move every second update); ``"iddpg"`` (critics
+            that see what their own agent sees and does).
         mode: How an update is computed: ``loop`` one network after the other, ``batched`` all
             networks in stacked products, ``shared`` the same for one batch that all trainers
             share, ``folded`` the same from the world state (see ``docs/mpe.md``).
@@ -61,6 +64,11 @@ class LearnerConfig:
                 f"share_parameters with update mode {self.mode!r}: one network needs one batch for "
                 "all agents; expected mode 'shared' or 'folded'."
             )
+        if self.share_parameters and self.algorithm == "iddpg":
+            raise MpeError(
+                "share_parameters with algorithm 'iddpg': its critics each see something else; "
+                "expected 'maddpg', 'masac' or 'matd3'."
+            )
         at_least("hidden", self.hidden, 1)
         for name in ("lr", "clip"):
             if not 0 < getattr(self, name) < math.inf:
@@ -72,4 +80,9 @@ class LearnerConfig:
     @property
     def twins(self) -> int:
         """Critics an agent has."""
-        return 2 if self.algorithm == "masac" else 1
+        return 2 if self.algorithm in ("masac", "matd3") else 1
+
+    @property
+    def policy_delay(self) -> int:
+        """Updates of the critics to one of policies and targets."""
+        return POLICY_DELAY if self.algorithm == "matd3" else 1

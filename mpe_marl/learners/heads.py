@@ -11,6 +11,8 @@ from torch.nn import functional
 from mpe_marl.acting import LOG_STD
 from mpe_marl.learners.config import LearnerConfig
 
+# TD3's 0.2 and 0.5 are of actions in [-1, 1]
+_SMOOTHING, _SMOOTH_CLIP = 0.1, 0.25
 _TINY = 1e-12  # keeps a uniform draw of zero finite
 
 
@@ -28,6 +30,7 @@ class Head:
 
     def __init__(self, config: LearnerConfig, act_dim: int, discrete: bool) -> None:
         self.soft = config.algorithm == "masac"
+        self._smooth = config.algorithm == "matd3" and not discrete
         self.act_dim, self.discrete = act_dim, discrete
         self.out_dim = 2 * act_dim if self.soft and not discrete else act_dim
         self._penalty, self._entropy = config.logit_penalty, config.entropy
@@ -35,13 +38,13 @@ class Head:
     @property
     def noisy(self) -> bool:
         """Whether targets and losses draw noise (a continuous MADDPG policy does not)."""
-        return self.discrete or self.soft
+        return self.discrete or self.soft or self._smooth
 
     def draw(self, out: Tensor, generator: torch.Generator) -> None:
         """Fill ``out`` with the noise this head takes: Gumbel or normal."""
         if self.discrete:
             out.uniform_(generator=generator).clamp_min_(_TINY).log_().neg_().log_().neg_()
-        elif self.soft:
+        elif self.noisy:
             out.normal_(generator=generator)
 
     def act(self, output: Tensor, noise: Tensor) -> Tensor:
@@ -55,6 +58,9 @@ class Head:
         if self.soft:
             mean, log_std = self._gaussian(output)
             return torch.sigmoid(mean + log_std.exp() * noise)
+        if self._smooth and not output.requires_grad:  # a target's action
+            near = (_SMOOTHING * noise).clamp(-_SMOOTH_CLIP, _SMOOTH_CLIP)
+            return (torch.sigmoid(output) + near).clamp(0.0, 1.0)
         return torch.sigmoid(output)
 
     def bonus(self, output: Tensor, noise: Tensor) -> Tensor:

@@ -41,6 +41,7 @@ class LoopLearner(Learner):
         """See :meth:`Learner.update`."""
         totals = torch.zeros(3, dtype=torch.float64)
         batch = noise = None
+        turn = self._policies_turn()
         for i in range(self.schema.n_agents):
             if batch is None or not replay.law.shared:
                 with clock("sample"):
@@ -61,11 +62,11 @@ class LoopLearner(Learner):
                 q_loss, errors = self._train_critics(i, data, target, weights)
                 report_errors(replay, batch, errors)
             with clock("p_loss"):
-                p_loss = self._train_policy(i, data, weights)
+                p_loss = self._train_policy(i, data, weights) if turn else q_loss.new_zeros(())
             totals += torch.stack([q_loss, p_loss, target.mean()]).double().cpu()
-        with clock("target_update"), torch.no_grad():
-            self.actors.follow(self.config.tau)
-            self.critics.follow(self.config.tau)
+        if turn:
+            with clock("target_update"), torch.no_grad():
+                self.follow()
         return losses_of(*(totals / self.schema.n_agents))
 
     def _critics_of(self, i: int) -> list[Part]:
@@ -106,7 +107,7 @@ class LoopLearner(Learner):
         actions[i] = self.head.act(output, noise)
         x = torch.cat([data["obs"].flatten(1), *actions], dim=1)
         frozen = [[leaf.detach() for leaf in critic.leaves] for critic in self._critics_of(i)]
-        value = torch.stack([nets.plain(f, x).squeeze(-1) for f in frozen]).amin(0)
+        value = self.worth(torch.stack([nets.plain(f, x).squeeze(-1) for f in frozen]), 0)
         gain = value + self.head.bonus(output, noise) - self.head.penalty(output)
         loss = -(gain if weights is None else gain * weights).mean()
         part.step(loss)

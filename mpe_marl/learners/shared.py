@@ -53,10 +53,11 @@ class SharedLearner(StackedLearner):
             part.step(loss * self._scale)
             report_errors(replay, batch, errors.mean(0))
         with clock("p_loss"):
-            p_loss = self._train_all_policies(data)
-        with clock("target_update"), torch.no_grad():
-            self.actors.follow(self.config.tau)
-            self.critics.follow(self.config.tau)
+            turn = self._policies_turn()
+            p_loss = self._train_all_policies(data) if turn else loss.new_zeros(())
+        if turn:
+            with clock("target_update"), torch.no_grad():
+                self.follow()
         n = self.schema.n_agents
         return losses_of(loss.detach() / n, p_loss / n, target.mean())
 

@@ -42,6 +42,7 @@ class StackedLearner(Learner):
         totals = torch.zeros(3, dtype=torch.float64)
         one = replay.law.shared  # batch for all trainers
         batch = targets = None
+        turn = self._policies_turn()
         for k, group in enumerate(self._groups):
             count = group.stop - group.start
             with clock("sample"):
@@ -59,11 +60,11 @@ class StackedLearner(Learner):
                     batch.rows, (errors.mean(0) if one else errors.reshape(-1)).cpu().numpy()
                 )
             with clock("p_loss"):
-                p_loss = self._train_policies(k, group, data)
+                p_loss = self._train_policies(k, group, data) if turn else q_loss.new_zeros(())
             totals += torch.stack([q_loss, p_loss, target.mean(-1).sum()]).double().cpu()
-        with clock("target_update"), torch.no_grad():
-            self.actors.follow(self.config.tau)
-            self.critics.follow(self.config.tau)
+        if turn:
+            with clock("target_update"), torch.no_grad():
+                self.follow()
         return losses_of(*(totals / self.schema.n_agents))
 
     def _data(self, batch: ReplayBatch, count: int, size: int) -> dict[str, Tensor]:
@@ -158,7 +159,8 @@ class StackedLearner(Learner):
         weights: Tensor | None,
     ) -> Tensor:
         """The summed loss of ``G`` policies; see :func:`mpe_marl.learners.values.value_of`."""
-        value = value_of(change, h, columns, self._heads(critics)).amin(1)
+        value = value_of(change, h, columns, self._heads(critics))
+        value = self.worth(value, 1)
         gain = value + self.head.bonus(output, noise) - self.head.penalty(output)
         return -(gain if weights is None else gain * weights).mean(-1).sum()
 

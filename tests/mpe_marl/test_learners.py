@@ -93,7 +93,7 @@ def test_modes_that_compute_the_same_end_with_the_same_parameters(case, algorith
         torch.testing.assert_close(two[name], value, rtol=1e-7, atol=1e-8, msg=name)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS[:2])
 @pytest.mark.parametrize("layout", ["joint", "state"])
 def test_one_network_for_all_is_their_mean(layout, algorithm):
     """Networks that see an id step along the mean of the gradients of what each agent plays."""
@@ -129,6 +129,27 @@ def test_one_network_for_all_is_their_mean(layout, algorithm):
     assert all(one.state_dict()[k].abs().sum() > 0 for k in names)
 
 
+def test_critics_of_iddpg_see_their_own_agent():
+    learner = after("batched", "joint", "uniform", "iddpg", updates=3)
+    for table in (learner.critics.online[0], learner.critics.target[0]):
+        obs, actions = table[:, : 3 * 16].view(3, 3, 16, -1), table[:, 3 * 16 :].view(3, 3, 5, -1)
+        for i in range(3):
+            for j in range(3):
+                assert (obs[i, j] != 0).all() == (actions[i, j] != 0).all() == (i == j)
+                assert (obs[i, j] == 0).all() == (i != j)
+
+
+def test_policies_of_matd3_move_every_second_update():
+    start, one, two = (after("batched", "joint", "uniform", "matd3", updates=k) for k in (0, 1, 2))
+    for bank in ("actors", "critics"):
+        banks = [getattr(learner, bank) for learner in (start, one, two)]
+        assert torch.equal(banks[0].target[0], banks[1].target[0])
+        assert not torch.equal(banks[1].target[0], banks[2].target[0])
+    assert torch.equal(start.actors.online[0], one.actors.online[0])
+    assert not torch.equal(one.actors.online[0], two.actors.online[0])
+    assert not torch.equal(start.critics.online[0], one.critics.online[0])
+
+
 def test_grouped_trainers_compute_the_same(monkeypatch):
     from mpe_marl.learners import stacked
 
@@ -158,7 +179,7 @@ def test_a_restored_learner_goes_on_as_if_nothing_happened(mode, algorithm):
         torch.testing.assert_close(second.state_dict()[name], value, msg=name)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS[:2])
 @pytest.mark.parametrize("mode", MODES)
 def test_critics_learn_a_constant_reward(mode, algorithm):
     # with reward 1 and gamma 0 every critic's value is 1 everywhere
@@ -175,7 +196,7 @@ def test_critics_learn_a_constant_reward(mode, algorithm):
     assert last["target_q"] == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS[:2])
 @pytest.mark.parametrize("continuous", [False, True])
 def test_policies_learn_the_action_that_is_paid(algorithm, continuous):
     # reward for agent i: its action's second entry (a move to the left)
@@ -244,6 +265,10 @@ def test_every_update_phase_is_timed():
         (lambda: LearnerConfig(algorithm="madpg"), "Did you mean 'maddpg'"),
         (lambda: LearnerConfig(mode="fold"), "Did you mean 'folded'"),
         (lambda: LearnerConfig(lr=0), "lr=0"),
+        (
+            lambda: LearnerConfig(algorithm="iddpg", mode="shared", share_parameters=True),
+            "expected 'maddpg'",
+        ),
         (lambda: LearnerConfig(share_parameters=True), "expected mode 'shared' or 'folded'"),
         (lambda: make_learner(Schema(2, 3, 5), LearnerConfig(mode="folded")), "mode 'shared'"),
         (lambda: make_learner(Schema(2, 3, 5), LearnerConfig(device="cudaa")), "try 'cpu'"),
