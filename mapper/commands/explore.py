@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -114,7 +115,7 @@ def explore(
     """
     from mapper.explore.design_space import DesignSpace
     from mapper.explore.exploration import NoDesignError
-    from runs import SilentReporter, Store, run_all
+    from runs import SilentReporter, Store, check_ray_address, ray_session, run_all
 
     ranges = {
         "num_pes": pes,
@@ -138,10 +139,15 @@ def explore(
     space = DesignSpace(accelerator_of(accelerator), _values(ranges))
     how = _how_drawn(space, designs, draw)
     _check_files(plot, csv, page)
+    if ray_address is not None:
+        check_ray_address(ray_address)
     quiet = SilentReporter() if as_json and not sys.stderr.isatty() else None
     try:
         begun = _begun(plan, space, how, designs)
-        with Store.open(store) as opened:
+        _tell_doubts(plan, space)
+        with Store.open(store) as opened, ExitStack() as ends:
+            if ray_address is not None:  # one connection for all rounds
+                ends.enter_context(ray_session(ray_address, workers or _cores()))
             run = partial(
                 run_all,
                 store=opened,
@@ -241,6 +247,21 @@ def _begun(
     return Exploration.of(
         plan, space.draw(designs or 0, plan.seed) if how == "uniform" else space.all()
     )
+
+
+def _tell_doubts(plan: ExplorePlan, space: DesignSpace) -> None:
+    """On standard error: what of the smallest and of the largest design the agents never met."""
+    from mapper.pretrained.cases import doubts_of
+
+    model = plan.workload.model()
+    ends = (space.design(0), space.design(space.size - 1))
+    found = [
+        doubt
+        for chip in dict.fromkeys(ends)
+        for doubt in doubts_of(plan.pretrained, plan.workload.problem(0, chip, plan.aims[0], model))
+    ]
+    for doubt in dict.fromkeys(found):
+        tell(doubt)
 
 
 def _explored(

@@ -214,3 +214,15 @@ def test_three_objectives_of_which_mappings_trade_two(tmp_path, monkeypatch, cap
     found = json.loads(capsys.readouterr().out)
     assert found["front"]
     assert all(row["gap"] >= 0 for row in found["front"])
+
+
+def test_nsga2_draws_designs_that_keep_the_limit_on_area(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("optuna", reason="needs the extra bo")
+    monkeypatch.chdir(tmp_path)
+    words = (*SWEEP, "--draw", "nsga2", "--designs", "3", "--timeout", "0", "--json")
+    run(*words, "--max-area", "0.2mm2")
+    found = json.loads(capsys.readouterr().out)
+    assert found["designs"] == 3
+    assert all(row["area_um2"] <= 0.2e6 for row in found["front"])
+    run(*words, "--max-area", "0.2mm2")
+    assert json.loads(capsys.readouterr().out) == found
