@@ -19,7 +19,7 @@ import baselines
 from baselines import known_optimum, prove
 from common import atomic_write
 from maestro_env import DATAFLOWS, Problem
-from runs import geometric_mean, new_figure
+from runs import colour, geometric_mean, new_figure, save_figure
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "docs" / "data" / "dataflows.csv"
@@ -94,9 +94,9 @@ def draw(found: list[dict[str, Any]]) -> None:
         for place, name in enumerate(DATAFLOWS):
             values = sorted(row[name] for row in here)
             spread = [place + 0.5 * (i / max(len(values) - 1, 1) - 0.5) for i in range(len(values))]
-            axis.plot(spread, values, "o", color="0.45", markersize=3, alpha=0.7)
+            axis.plot(spread, values, "o", color=colour(0), markersize=3, alpha=0.6)
             mean = geometric_mean(values)
-            axis.plot([place - 0.35, place + 0.35], [mean, mean], color="C3", linewidth=2)
+            axis.plot([place - 0.35, place + 0.35], [mean, mean], color=colour(1), linewidth=2)
         axis.axhline(1.0, color="0.2", linewidth=1)
         axis.set(yscale="log", title=chip)
         axis.set_xticks(range(len(DATAFLOWS)), list(DATAFLOWS), rotation=60, fontsize=8)
@@ -105,8 +105,7 @@ def draw(found: list[dict[str, Any]]) -> None:
     figure.suptitle(
         "Hand mappings of named dataflows, 30 layers (bar: geometric mean)", fontsize=10
     )
-    with atomic_write(PICTURE) as draft:
-        figure.savefig(draft, format="png", dpi=110)
+    save_figure(figure, PICTURE)
 
 
 def main() -> None:

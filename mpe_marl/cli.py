@@ -360,8 +360,8 @@ def plot(
     from mpe_marl import figures, saved
 
     if source.is_file() and source.open("rb").read(15) == b"SQLite format 3":
-        figures.draw_rewards(figures.learning_curves(_curves(source)), out / "figure6.png")
-        _report([out / "figure6.png"])
+        curves = figures.learning_curves(_curves(source))
+        _report(figures.draw_rewards(curves, out / "figure6.png"))
         return
     kind, rows = saved.read(source)
     draw = figures.draw_profiles if kind == "profiles" else figures.draw_comparison

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mpe_marl.clock import UPDATE_PHASES
 from mpe_marl.errors import MpeError
-from runs import colour, line_style, mean_interval, new_figure
+from runs import colour, line_style, mean_interval, new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -137,7 +137,7 @@ def writable(folder: Path) -> Path:
 
 
 def draw_profiles(profiles: Sequence[ProfileRow], folder: Path) -> list[Path]:
-    """Write Figures 2, 3 (with two sizes or more) and 4 as PNG files; returns their paths."""
+    """Write Figures 2, 3 (with two sizes or more) and 4 as PNG, SVG, PDF; returns their paths."""
     figures = {
         "figure2.png": ("Share of training time", "%", training_shares(profiles), True),
         "figure3.png": ("Growth from size to size", "times", growth(profiles), False),
@@ -147,7 +147,7 @@ def draw_profiles(profiles: Sequence[ProfileRow], folder: Path) -> list[Path]:
 
 
 def draw_comparison(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
-    """Write Figure 5 as a PNG file; returns its path."""
+    """Write Figure 5 as PNG, SVG and PDF; returns their paths."""
     title = "Reduction below the baseline"
     return _write({"figure5.png": (title, "%", reductions(rows), False)}, folder)
 
@@ -157,8 +157,7 @@ def _write(figures: Mapping[str, tuple[str, str, Shares, bool]], folder: Path) -
     written = []
     for name, (title, unit, groups, stacked) in figures.items():
         if groups:
-            bars(title, unit, groups, stacked=stacked).savefig(folder / name, dpi=150)
-            written.append(folder / name)
+            written += save_figure(bars(title, unit, groups, stacked=stacked), folder / name)
     return written
 
 
@@ -187,12 +186,15 @@ def learning_curves(runs: Mapping[str, tuple[NDArray[Any], NDArray[Any]]]) -> Cu
     return curves
 
 
-def draw_rewards(curves: Curves, path: Path) -> None:
+def draw_rewards(curves: Curves, path: Path) -> list[Path]:
     """Draw Figure 6: mean reward against episodes, a panel a world and algorithm.
 
     Args:
         curves: See :func:`learning_curves`.
-        path: PNG file to write.
+        path: PNG file to write, with SVG and PDF beside it.
+
+    Returns:
+        The files.
 
     Raises:
         MpeError: There is no curve, or nothing can be written there.
@@ -204,13 +206,18 @@ def draw_rewards(curves: Curves, path: Path) -> None:
     rows = -(-len(curves) // columns)
     figure = new_figure(6 * columns, 3.6 * rows)
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    labels = list(dict.fromkeys(label for lines in curves.values() for label in lines))
+    handles: dict[str, Any] = {}
     for axes, (title, lines) in zip(panels, curves.items(), strict=False):
-        for place, (label, (episodes, mean, half)) in enumerate(lines.items()):
+        for label, (episodes, mean, half) in lines.items():
+            place = labels.index(label)
             look = {"color": colour(place), "linestyle": line_style(place)}
-            axes.plot(episodes, mean, label=label, linewidth=1, **look)
+            (handles[label],) = axes.plot(episodes, mean, linewidth=1.2, **look)
             axes.fill_between(episodes, mean - half, mean + half, alpha=0.15, color=colour(place))
         axes.set(title=title, xlabel="episodes", ylabel="mean reward an episode")
-        axes.legend(fontsize="x-small")
     for axes in panels[len(curves) :]:
         axes.set_axis_off()
-    figure.savefig(path, dpi=150)
+    figure.legend(
+        handles.values(), handles.keys(), loc="outside lower center", ncols=2, fontsize="small"
+    )
+    return save_figure(figure, path)

@@ -11,10 +11,12 @@ from .generators import unpack_generator as unpack_generator
 from .json_values import json_text as json_text
 from .json_values import plain as plain
 from .json_values import print_json as print_json
+from .palette import BACKDROP as BACKDROP
 from .palette import FigureError as FigureError
 from .palette import colour as colour
 from .palette import line_style as line_style
 from .palette import new_figure as new_figure
+from .palette import save_figure as save_figure
 from .provenance import Provenance as Provenance
 from .provenance import go_on_with as go_on_with
 from .provenance import made_with as made_with

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from common import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COLOURS = (
-    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"),
-    *("#7f3c8d", "#8c8c00", "#a0522d", "#666666", "#ff69b4", "#2f4f4f", "#b22222"),
-)
-"""Okabe and Ito's palette, and a few more."""
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Okabe and Ito's palette (without yellow, which white paper hides); no grey, which is for what
+stands behind."""
+BACKDROP = "#9aa0a6"
+"""Grey of bounds, uncut links and what else is no thing of its own."""
 LINE_STYLES = ("-", "--", "-.", ":")
-STYLE_CHANGES = 7
-"""So many colours in a row share a line style."""
+STYLE_CHANGES = len(COLOURS)
+"""So many things in a row share a line style."""
+FORMATS = (".png", ".svg", ".pdf")
+PNG_DPI = 150
 
 
 class FigureError(ValueError):
@@ -49,3 +54,32 @@ def new_figure(width_in: float, height_in: float) -> Figure:
             "install it with: pip install 'marl-mapper[viz]'"
         ) from None
     return Figure(figsize=(width_in, height_in), layout="constrained")
+
+
+def save_figure(figure: Figure, path: Path) -> list[Path]:
+    """Write a figure, each file whole or not at all; the same figure gives the same files.
+
+    Args:
+        figure: The figure.
+        path: Ends in ``.png`` for PNG with SVG and PDF beside it, or in ``.svg`` or ``.pdf`` for
+            that alone. Its folder is made.
+
+    Returns:
+        The files.
+
+    Raises:
+        OSError: A file cannot be written.
+    """
+    from matplotlib import rc_context
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    suffixes = FORMATS if path.suffix == FORMATS[0] else (path.suffix,)
+    paths = [path.with_suffix(suffix) for suffix in suffixes]
+    dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+    with rc_context({"svg.hashsalt": path.stem}):
+        for one in paths:
+            with atomic_write(one) as draft:
+                figure.savefig(
+                    draft, format=one.suffix[1:], dpi=PNG_DPI, metadata=dates.get(one.suffix)
+                )
+    return paths

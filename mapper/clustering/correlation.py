@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,11 @@ class Correlation:
     constant: tuple[str, ...]
     samples: int
 
+    def ordered(self, names: Sequence[str]) -> Correlation:
+        """The same matrix with its parameters in the order of `names`."""
+        rows = [self.names.index(name) for name in names]
+        return replace(self, names=tuple(names), matrix=self.matrix[np.ix_(rows, rows)])
+
 
 def correlate(
     actions: IntArray,
@@ -55,8 +61,8 @@ def correlate(
         actions: ``(n, P)`` choice indices.
         names: The `P` parameters' names.
         categorical: ``(P,)``, True where the choices have no order.
-        method: One of `METHODS`. ``mutual-information`` is ``sqrt(1 - exp(-2 I))``, the |r| that a
-            Gaussian pair of the same mutual information I would have, on at most 8 bins a
+        method: One of `METHODS`. ``mutual-information`` is ``sqrt(1 - exp(-2 I))``, the ``|r|``
+            that a Gaussian pair of the same mutual information I would have, on at most 8 bins a
             parameter, less the bias of a finite sample (Miller and Madow).
 
     Raises:

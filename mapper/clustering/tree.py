@@ -61,6 +61,19 @@ class ClusterTree:
         groups = sorted(sorted(leaves) for leaves in members.values())
         return tuple(tuple(self.names[leaf] for leaf in leaves) for leaves in groups)
 
+    def groups(self, agents: int | None = None) -> tuple[tuple[str, ...], ...]:
+        """The clusters of a cut, those that are near each other in the tree side by side.
+
+        Args:
+            agents: How many; None for `suggested()`.
+        """
+        from scipy.cluster.hierarchy import leaves_list
+
+        place = {self.names[leaf]: i for i, leaf in enumerate(leaves_list(self.links))}
+        found = self._cut(self.suggested() if agents is None else agents)
+        inside = [tuple(sorted(group, key=place.__getitem__)) for group in found]
+        return tuple(sorted(inside, key=lambda group: place[group[0]]))
+
     def suggested(self) -> int:
         """The agent budget: only what is nearer than two unrelated parameters is joined.
 

@@ -18,7 +18,7 @@ from mapper.commands.options import (
     SeedOption,
 )
 from mapper.output import check_writable
-from runs import Column, print_rows, say, tell
+from runs import Column, print_rows, save_figure, say, tell
 
 if TYPE_CHECKING:
     from mapper.clustering import Assignment, ClusterTree, Correlation, Dataset
@@ -61,7 +61,8 @@ def cluster(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for agents.yaml, dataset.npz, correlation.png and dendrogram.png."
+            help="Folder for agents.yaml, dataset.npz, and pictures of correlation and tree "
+            "(PNG, SVG, PDF)."
         ),
     ] = None,
 ) -> None:
@@ -180,7 +181,11 @@ def _write(
         from mapper.clustering import plots
 
         title = f"{data.source.get('layer', '')}, {data.source.get('objective', '')}"
-        plots.save(plots.heat_map(correlation, title), out / "correlation.png")
-        plots.save(plots.dendrogram(tree, len(assignment), title), out / "dendrogram.png")
-        written += ["correlation.png", "dendrogram.png"]
+        agents = len(assignment)
+        figures = {
+            "correlation.png": plots.heat_map(correlation, title, tree, agents),
+            "dendrogram.png": plots.dendrogram(tree, agents, title),
+        }
+        for name, figure in figures.items():
+            written += [path.name for path in save_figure(figure, out / name)]
     tell(f"wrote {', '.join(written)} to {out}")

@@ -20,7 +20,7 @@ from mapper.commands.options import (
     accelerator_of,
     picture_file,
 )
-from runs import print_json, tell
+from runs import print_json, save_figure, tell
 
 if TYPE_CHECKING:
     from runs import StoredRun
@@ -74,11 +74,10 @@ def explain(
             print_evolution(stored.name, evolution)
     if plot is None:
         return
-    from mapper.clustering.plots import save
     from mapper.evolution import plot as draw
 
-    save(draw({f"{stored.id} {stored.name}": evolution for stored, evolution in found}), plot)
-    tell(f"wrote {plot}")
+    figure = draw({f"{stored.id} {stored.name}": evolution for stored, evolution in found})
+    tell(f"wrote {', '.join(str(path) for path in save_figure(figure, plot))}")
 
 
 def _explain_proposal(

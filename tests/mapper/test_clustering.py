@@ -19,6 +19,7 @@ from mapper.clustering import (
     correlate,
 )
 from mapper.clustering.plots import cut_height
+from runs import BACKDROP, save_figure
 
 
 def planted(n=600, seed=0):
@@ -247,16 +248,37 @@ def test_datasets_round_trip_and_refuse_other_files(tmp_path):
 
 def test_pictures_show_what_was_computed(tmp_path):
     pytest.importorskip("matplotlib", reason="needs the extra viz")
-    from mapper.clustering.plots import dendrogram, heat_map, save
+    from mapper.clustering.plots import dendrogram, heat_map
 
     correlation = correlate(planted(), NAMES, ORDERED)
     figure = heat_map(correlation)
     np.testing.assert_array_equal(figure.axes[0].images[0].get_array(), correlation.matrix)
     tree = cluster(correlation)
+    grouped = heat_map(correlation, "", tree, 4).axes[0]
+    shown = [text.get_text() for text in grouped.get_yticklabels()]
+    assert sorted(shown) == sorted(NAMES)
+    groups = tree.groups(4)
+    assert shown == [name for group in groups for name in group]
+    assert set(map(frozenset, groups)) == set(map(frozenset, tree.assign(4).agents))
+    row, column = NAMES.index(shown[0]), NAMES.index(shown[1])
+    assert grouped.images[0].get_array()[0, 1] == correlation.matrix[row, column]
     labels = [t.get_text() for t in dendrogram(tree, 4).axes[0].get_xticklabels()]
     assert sorted(labels) == list(NAMES)
-    save(figure, tmp_path / "deep" / "map.png")
-    assert (tmp_path / "deep" / "map.png").stat().st_size > 1000
+    colours = colours_of_links(tree, 4)
+    assert sum(colour == BACKDROP for colour in colours) == 3, "four clusters are joined by three"
+    files = save_figure(figure, tmp_path / "deep" / "map.png")
+    assert [path.name for path in files] == ["map.png", "map.svg", "map.pdf"]
+    first = [path.read_bytes() for path in files]
+    save_figure(heat_map(correlation), files[0])
+    assert [path.read_bytes() for path in files] == first
+    assert save_figure(figure, tmp_path / "one.svg") == [tmp_path / "one.svg"]
+
+
+def colours_of_links(tree, agents):
+    from mapper.clustering.plots import colour_of_link
+
+    of_link = colour_of_link(tree, agents)
+    return [of_link(len(NAMES) + step) for step in range(len(NAMES) - 1)]
 
 
 def test_the_command_writes_an_assignment_that_search_takes(tmp_path):

@@ -148,9 +148,15 @@ def test_figures_are_drawn_without_warnings(summary, tmp_path):
     from mapper.compare.figures import write_figures
 
     names = [path.name for path in write_figures(summary, tmp_path)]
-    assert names == [f"{n}-latency-exact-edge-100.png" for n in ("curves", "ratios", "targets")]
-    assert all((tmp_path / name).read_bytes().startswith(b"\x89PNG") for name in names)
-    assert len(list(tmp_path.iterdir())) == 3
+    assert names == [
+        f"{name}-latency-exact-edge-100.{suffix}"
+        for name in ("curves", "ratios", "targets")
+        for suffix in ("png", "svg", "pdf")
+    ]
+    begin = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+    for name in names:
+        assert (tmp_path / name).read_bytes().startswith(begin[name.rpartition(".")[2]])
+    assert len(list(tmp_path.iterdir())) == len(names)
 
 
 @pytest.fixture(scope="module")
