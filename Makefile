@@ -9,7 +9,7 @@ SEARCH_ARGS ?=
 CHANGED = $$(git diff --name-only --diff-filter=d $$(git merge-base HEAD main 2>/dev/null || echo HEAD) -- "*.py"; git ls-files --others --exclude-standard -- "*.py")
 QUICK := tests/common/test_units.py tests/common/test_reading.py tests/layers tests/terminal tests/hostile tests/runs/test_tables.py tests/runs/test_statistics.py tests/mapper/test_cli.py tests/cost_models/test_dataflow.py tests/cost_models/test_accelerator.py tests/maestro_env/test_tiling.py
 
-.PHONY: help search test quick lint kernels format bench clean
+.PHONY: help search test quick lint kernels format bench docs wheel clean
 
 help:
 	@echo "make search   set up and search a mapping (LAYER=$(LAYER) OBJECTIVE=$(OBJECTIVE))"
@@ -17,6 +17,8 @@ help:
 	@echo "make quick    lint of the files that changed since main, and the quick tests"
 	@echo "make lint     lint, format check, types and import rules only"
 	@echo "make bench    speed and memory of the cost models, environments and runner"
+	@echo "make docs     the site, in docs/_build/html; its notebooks are executed"
+	@echo "make wheel    build the wheel, and try it in a fresh environment outside of the checkout"
 	@echo "make clean    remove .venv and caches"
 
 $(BIN)/python:
@@ -33,6 +35,10 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 
 search: $(VENV)/.run
 	$(BIN)/mapper search --layer $(LAYER) --objective $(OBJECTIVE) $(SEARCH_ARGS)
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[rl,rllib,mpe,viz,docs]"
+	@touch $@
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -57,6 +63,12 @@ quick: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@for script in benchmarks/*_speed.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
+
+wheel: $(VENV)/.dev
+	$(BIN)/python benchmarks/try_wheel.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build *.egg-info

@@ -34,7 +34,7 @@ The mapping problem as standard environments. `import maestro_env` registers the
 | RLlib | `maestro_env.rllib.RLlibMaestroEnv` | extra `rllib` |
 | your own learner | `maestro_env.BatchedProblem`, `maestro_env.AgentWorlds` | |
 
-Each has a script of some twenty lines in [`examples/`](../examples).
+Each has a script of some twenty lines in the folder `examples`.
 """
 
 FORMS = """\
