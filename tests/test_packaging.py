@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+CODE = (".py", ".nbi", ".nbc")
 
 
 def test_every_package_is_in_the_wheel() -> None:
@@ -19,3 +20,27 @@ def test_every_package_is_in_the_wheel() -> None:
     }
     assert set(listed) == found
     assert len(listed) == len(set(listed))
+
+
+def test_every_data_file_is_in_the_wheel() -> None:
+    """What is no Python file but lies in a package is named under package-data."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    setuptools = settings["tool"]["setuptools"]
+    everywhere = setuptools["package-data"]["*"]
+    for package in setuptools["packages"]:
+        folder = ROOT.joinpath(*package.split("."))
+        patterns = [*everywhere, *setuptools["package-data"].get(package, [])]
+        known = {path for pattern in patterns for path in folder.glob(pattern)}
+        there = {path for path in folder.iterdir() if path.is_file() and path.suffix not in CODE}
+        assert there <= known, package
+
+
+def test_extras_bring_no_package_for_graphics_cards() -> None:
+    """Only torch's own version decides that: it is pinned, and extras name nothing of the kind."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = settings["project"]["optional-dependencies"]
+    names = " ".join(need for needs in extras.values() for need in needs)
+    pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    for word in ("nvidia", "cuda", "triton", "torchvision"):
+        assert word not in names + pinned
+    assert "\ntorch==" in pinned
