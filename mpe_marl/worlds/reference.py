@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from mpe_marl.errors import MpeError
 from mpe_marl.worlds.batch import Step, prey_moves
 from mpe_marl.worlds.spec import ACT_DIM, WorldSpec
+from runs import pack_generator, unpack_generator
 
 _MOVES = np.eye(ACT_DIM, dtype=np.float32)
 
@@ -105,9 +107,31 @@ class Mpe2Worlds:
         return np.array([state_of(env) for env in self.envs], dtype=np.float32)
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
-        """mpe2's worlds cannot be saved: a continued run starts new episodes."""
-        return {}
+        """Where every world stands, for a checkpoint."""
+        raw = [env.unwrapped for env in self.envs]
+        return {
+            "state": np.array([state_of(env) for env in self.envs]),
+            "t": np.array([world.steps for world in raw], dtype=np.int64),
+            "rng": np.array([pack_generator(world.np_random) for world in raw]),
+        }
 
     def load_state_dict(self, tables: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
-        """Start every world anew."""
-        return self.reset()
+        """Take back what :meth:`state_dict` gave; returns the observations to act on."""
+        for w, env in enumerate(self.envs):
+            env.reset()
+            raw = env.unwrapped
+            movers = 2 * self._spec.n_movers
+            places, speeds, marks = np.split(tables["state"][w], [movers, 2 * movers])
+            for body, place, speed in _by_two(raw.world.agents, places, speeds):
+                body.state.p_pos, body.state.p_vel = place, speed
+            for body, place, _ in _by_two(raw.world.landmarks, marks, marks):
+                body.state.p_pos = place
+            raw.steps = int(tables["t"][w])
+            unpack_generator(raw.np_random, tables["rng"][w])
+            self._write(w, {name: raw.observe(name) for name in self.names})
+        return self._obs
+
+
+def _by_two(bodies: list[Any], *numbers: NDArray[np.float64]) -> Iterable[tuple[Any, ...]]:
+    """Each body with its own two of each row of numbers."""
+    return zip(bodies, *(row.reshape(-1, 2).copy() for row in numbers), strict=True)

@@ -49,6 +49,19 @@ def test_a_run_saved_and_continued_is_the_run(mode, layout, law, worlds, tmp_pat
         torch.testing.assert_close(tensors[name], value, rtol=0, atol=0, msg=name)
 
 
+def test_a_run_on_mpe2_continues_in_the_middle_of_an_episode():
+    pytest.importorskip("mpe2", reason="extra `mpe` is not installed")
+    made = config(engine="mpe2", n_agents=2)
+    straight, first, second = (Trainer(made, seed=4) for _ in range(3))
+    for _ in range(110):  # four episodes and ten steps
+        first.step()
+    second.load_state_dict(first.state_dict())
+    for trainer in (straight, second):
+        trainer.run(6)
+    assert second.history.samples == straight.history.samples == 150
+    assert second.history.rewards == straight.history.rewards
+
+
 def test_a_checkpoint_that_is_no_checkpoint_is_refused(tmp_path):
     trainer, other = Trainer(config()), Trainer(config(n_agents=2))
     trainer.run(1)
