@@ -19,3 +19,6 @@ from .problem_spec import ProblemSpec as ProblemSpec
 from .search_run import SearchRun as SearchRun
 from .verdicts import Verdict as Verdict
 from .verdicts import validate as validate
+from .watching import Ends as Ends
+from .watching import WatchError as WatchError
+from .watching import watched as watched

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +12,8 @@ import numpy as np
 import baselines
 from baselines import Optimal, OptimalConfig, SearchResult, can_prove
 from common import IntArray
-from maestro_env import BudgetExhausted, Evaluation, Problem
+from maestro_env import Problem
+from mapper.watching import Ends, watched
 
 PROPOSALS = 16
 """Proposals of the trained agents for a first value."""
@@ -64,7 +63,7 @@ class Auto(Optimal):
             return super().search(problem, budget, seed, recorded)
         if _slow(problem) and importlib.util.find_spec("torch") is not None:
             return baselines.load("marl").search(problem, budget, seed, recorded)
-        with _ending_after(problem, self.config.seconds):
+        with watched(problem, Ends(timeout=self.config.seconds or None)):
             return baselines.load("ga").search(problem, budget, seed, recorded)
 
     def _first_value(
@@ -103,24 +102,3 @@ def _slow(problem: Problem) -> bool:
     began = time.perf_counter()
     problem.look(actions)
     return (time.perf_counter() - began) / TIMED > SLOW
-
-
-@contextmanager
-def _ending_after(problem: Problem, seconds: float) -> Iterator[None]:
-    """End the search of a problem as its budget would, when the time is over."""
-    if not seconds:
-        yield
-        return
-    hook, end = problem.on_evaluate, time.perf_counter() + seconds
-
-    def look_at_the_clock(actions: IntArray, evaluation: Evaluation) -> None:
-        if hook is not None:
-            hook(actions, evaluation)
-        if time.perf_counter() >= end:
-            raise BudgetExhausted(f"{seconds} s are over")
-
-    problem.on_evaluate = look_at_the_clock
-    try:
-        yield
-    finally:
-        problem.on_evaluate = hook

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from common import engineering
 from mapper.carry import Carry
 from mapper.problem_spec import ProblemSpec
-from runs import Context, Experiment
+from mapper.watching import Ends, OnBatch, watched
+from runs import Context, Experiment, MetricBoard
 
 if TYPE_CHECKING:
     from baselines import Proof, ProofProgress, SearchResult
@@ -41,6 +42,9 @@ class SearchRun(Experiment):
         seed: Its seed.
         options: Options of the searcher that are not its defaults.
         carry: What it takes over from earlier searches of its network.
+        idle: Samples in a row without a lower value that end it; None for no such end.
+        log: ``"tensorboard:FOLDER"`` or ``"mlflow:FOLDER"``, where its best value is drawn while it
+            runs; None for nowhere.
     """
 
     kind: ClassVar[str] = KIND
@@ -51,6 +55,8 @@ class SearchRun(Experiment):
     seed: int
     options: Mapping[str, Any] = field(default_factory=dict)
     carry: Carry | None = None
+    idle: int | None = None
+    log: str | None = None
 
     @property
     def label(self) -> str:
@@ -97,6 +103,7 @@ class SearchRun(Experiment):
         }
         files = _digests(self.options)
         spec |= {"files": files} if files else {}
+        spec |= {} if self.idle is None else {"idle": self.idle}
         return spec if self.carry is None else spec | {"carry": self.carry.spec()}
 
     def prepare(self) -> None:
@@ -178,7 +185,22 @@ class SearchRun(Experiment):
             return result
 
         context.so_far = so_far
-        return so_far(searcher.search(problem, self.budget, self.seed))
+        ends = Ends(self.idle)
+        with MetricBoard(self.log, self.name) as board, watched(problem, ends, _drawn(board)):
+            return so_far(searcher.search(problem, self.budget, self.seed))
+
+
+def _drawn(board: MetricBoard) -> OnBatch:
+    """Draws every lower value at the sample that found it."""
+    drawn = 0
+
+    def draw(problem: Problem) -> None:
+        nonlocal drawn
+        for n, value in problem.improvements[drawn:]:
+            board.add("best", value, n)
+        drawn = len(problem.improvements)
+
+    return draw
 
 
 @lru_cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, overload
 
 import baselines
@@ -10,7 +10,7 @@ import layers
 from cost_models import Accelerator, CostModel
 from layers import Imported, Layer
 from maestro_env import Problem
-from mapper import chosen_method, default_budget
+from mapper import Ends, chosen_method, default_budget, watched
 from marl_mapper.mapped import Mapped, MappedModel
 
 Model = str | Imported | Iterable[Layer]
@@ -46,7 +46,9 @@ def map(
         objective: Such as ``"latency"``, ``"energy"``, ``"edp"``.
         how: ``method`` (default ``"auto"``: a proof, where the cost model has bounds),
             ``budget`` (samples), ``seed``, ``cost_model``, ``space``, ``limits``: see
-            :class:`maestro_env.Problem`; ``searcher``: options of the method as a dict.
+            :class:`maestro_env.Problem`; ``searcher``: options of the method as a dict;
+            ``on_batch``: called with the problem after every batch of samples; ``patience``:
+            samples without a lower value, and ``timeout``: seconds, that end the search.
 
     Returns:
         :class:`Mapped` with ``mapping``, ``cost``, ``bound`` and ``gap``; of a model
@@ -103,11 +105,18 @@ def _mapped(
     space: Mapping[str, Any] | None = None,
     limits: Mapping[str, float] | None = None,
     searcher: Mapping[str, Any] | None = None,
+    on_batch: Callable[[Problem], object] | None = None,
+    patience: int | None = None,
+    timeout: float | None = None,
 ) -> Mapped:
     problem = Problem(layer, chip, objective, cost_model, space, limits)
-    chosen = baselines.load(chosen_method(method), **(searcher or {}))
+    ends, options = Ends(patience, timeout), dict(searcher or {})
+    chosen = baselines.load(chosen_method(method), **options)
+    if timeout is not None and isinstance(chosen, baselines.Optimal):
+        chosen = baselines.load(chosen_method(method), **{"timeout": timeout, **options})
     samples = default_budget(chosen, problem) if budget is None else budget
-    result = chosen.search(problem, samples, seed)
+    with watched(problem, ends, on_batch):
+        result = chosen.search(problem, samples, seed)
     return Mapped(layer, problem.accelerator, _chip_name(chip), problem.objective, result)
 
 

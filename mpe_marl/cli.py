@@ -120,18 +120,17 @@ def train(
         bool, typer.Option("--share-parameters", help="One actor and critic for all agents.")
     ] = False,
     log: Annotated[
-        str | None, typer.Option(help="tensorboard:FOLDER, for metrics while it runs.")
+        str | None, typer.Option(help="tensorboard:FOLDER or mlflow:FOLDER: metrics while it runs.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Train and keep the run in the store; the same command continues where it was stopped."""
-    from mpe_marl.boards import check_place as check_log
     from mpe_marl.experiment import Training
     from mpe_marl.learners import LearnerConfig
     from mpe_marl.learners.device import usable_device
     from mpe_marl.train_config import TrainConfig
     from mpe_marl.worlds.imported import imported
-    from runs import Store, run_all
+    from runs import Store, check_board, run_all
 
     config = TrainConfig(
         world=world, n_agents=agents, continuous=continuous, engine=engine, n_worlds=worlds,
@@ -142,7 +141,7 @@ def train(
         ),
     )  # fmt: skip
     if log is not None:
-        check_log(log)
+        check_board(log)
     if ":" in world:
         imported(world)
     usable_device(device)

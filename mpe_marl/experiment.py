@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from common import engineering
-from mpe_marl.boards import MetricBoard
 from mpe_marl.replay import NEIGHBORS
 from mpe_marl.train_config import TrainConfig
-from runs import Autosave, Context, Experiment
+from runs import Autosave, Context, Experiment, MetricBoard
 
 if TYPE_CHECKING:
     from mpe_marl.trainer import Trainer
@@ -28,7 +27,7 @@ class Training(Experiment):
         report_every: Episodes between two reports.
         replay_dir: Folder for a memory-mapped replay store when memory is short.
         threads: Processor threads of the tensor library.
-        log: ``"tensorboard:FOLDER"`` for metrics that a board draws while it runs.
+        log: ``"tensorboard:FOLDER"`` or ``"mlflow:FOLDER"``: a board draws metrics while it runs.
     """
 
     kind: ClassVar[str] = "mpe"

@@ -11,6 +11,9 @@ from .generators import unpack_generator as unpack_generator
 from .json_values import json_text as json_text
 from .json_values import plain as plain
 from .json_values import print_json as print_json
+from .metric_boards import BoardError as BoardError
+from .metric_boards import MetricBoard as MetricBoard
+from .metric_boards import check_board as check_board
 from .palette import BACKDROP as BACKDROP
 from .palette import FigureError as FigureError
 from .palette import colour as colour

@@ -119,6 +119,17 @@ def search(
             show_default="20,000; of auto: none, where it proves or ends by time",
         ),
     ] = None,
+    patience: Annotated[
+        int | None,
+        typer.Option(min=1, help="Stop after so many samples without a lower value."),
+    ] = None,
+    log: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND:FOLDER",
+            help="Draw the best value while it runs: tensorboard:FOLDER or mlflow:FOLDER.",
+        ),
+    ] = None,
     gap: GapOption = 0.0,
     timeout: TimeoutOption = None,
     max_memory: MaxMemoryOption = None,
@@ -187,6 +198,7 @@ def search(
     from mapper.output import check_writable
     from mapper.problem_spec import ProblemSpec, accelerator_name
     from mapper.search_run import SearchRun
+    from runs import check_board
 
     overrides = {
         "num_pes": num_pes,
@@ -220,6 +232,8 @@ def search(
     check_proof(gap, timeout, max_memory)
     if out is not None:
         check_writable(out)
+    if log is not None:
+        check_board(log)
     if (layer is None) == (network is None):
         raise OptionError("expected --layer L or --network N, one of them")
     first = layers.parse(layer) if layer is not None else layers.layers_of(network or "")[0]
@@ -231,6 +245,8 @@ def search(
         "budget": samples,
         "seed": seed,
         "options": options,
+        "idle": patience,
+        "log": log,
     }
     if certificate is not None:
         check_certificate_file(certificate, network, spec_of(first, first.name))
