@@ -94,7 +94,7 @@ class SearchRun(Experiment):
 
     def spec(self) -> dict[str, Any]:
         """See :class:`Experiment`; a default that changes makes another run."""
-        spec = {
+        spec: dict[str, Any] = {
             "problem": self.problem.to_dict(),
             "method": self.method,
             "options": dict(self.options),
@@ -103,7 +103,8 @@ class SearchRun(Experiment):
         }
         files = _digests(self.options)
         spec |= {"files": files} if files else {}
-        spec |= {} if self.idle is None else {"idle": self.idle}
+        if self.idle is not None:
+            spec["idle"] = self.idle
         return spec if self.carry is None else spec | {"carry": self.carry.spec()}
 
     def prepare(self) -> None:
