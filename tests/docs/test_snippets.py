@@ -42,6 +42,7 @@ FEWER = {
     ("mapper", "search"): ["--budget", "60"],
     ("mapper", "compare"): ["--budget", "60", "--seeds", "1", "--workers", "1"],
     ("mapper", "cluster"): ["--samples", "200"],
+    ("mapper", "explore"): ["--network", "mlp", "--designs", "3", "--workers", "1"],
     ("mpe-marl", "train"): ["--episodes", "20", "--warmup", "200"],
     ("mpe-marl", "profile"): ["--rows", "1500", "--batch", "64", "--repeats", "1"],
     ("mpe-marl", "compare"): ["--rows", "1500", "--batch", "64", "--repeats", "1"],
