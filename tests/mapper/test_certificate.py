@@ -6,7 +6,7 @@ import ast
 import json
 import math
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import baselines
 import cost_models
 import layers
 from baselines.conformance import TINY_ACCELERATOR, TINY_LAYER
+from baselines.optimal import proving
 from cost_models import Accelerator
 from layers import Layer
 from mapper import certificate as package
@@ -35,6 +36,8 @@ from mapper.problem_spec import ProblemSpec
 
 EDGE = Accelerator.load("edge")
 CONV = Layer("conv", "CONV", 6, 4, 9, 7, 3, 3, stride=2)
+TAPS = Layer("taps", "CONV", 2, 2, 5, 4, 3, 2)
+SMALL = Accelerator(4, 64, 400, 2, 1)
 
 
 def spec_of(layer: Layer, chip: Accelerator = EDGE, **more: Any) -> ProblemSpec:
@@ -47,6 +50,13 @@ def certified(spec: ProblemSpec, **options: Any) -> Certificate:
     return make_certificate(spec, baselines.prove(spec.build(), record=True, **options))
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _few_first_samples() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(proving, "FIRST_SAMPLES", 100)
+        yield
+
+
 @pytest.fixture(scope="module")
 def good() -> Certificate:
     return certified(spec_of(layers.parse("mobilenetv2.2")))
@@ -56,7 +66,9 @@ SPECS = {
     "tiny": spec_of(TINY_LAYER, TINY_ACCELERATOR),
     "latency": spec_of(CONV, objective="latency"),
     "any tiles": spec_of(CONV, space={"tiles": "any"}),
-    "free filters": spec_of(CONV, space={"filters": "free", "tiles": "divisors"}),
+    "free filters": spec_of(TAPS, space={"filters": "free", "tiles": "divisors"}),
+    "full": spec_of(TAPS, SMALL, space={"full": True, "tiles": "divisors"}),
+    "tensors apart": spec_of(CONV, Accelerator.load("eyeriss")),
     "numbered orders": spec_of(CONV, space={"orders": "permutation"}),
     "fewer PEs": spec_of(TINY_LAYER, TINY_ACCELERATOR, space={"co_search": ["num_pes"]}),
     "a dataflow": spec_of(CONV, space={"dataflow": "nvdla"}),
