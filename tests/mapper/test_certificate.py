@@ -37,7 +37,8 @@ from mapper.problem_spec import ProblemSpec
 EDGE = Accelerator.load("edge")
 CONV = Layer("conv", "CONV", 6, 4, 9, 7, 3, 3, stride=2)
 TAPS = Layer("taps", "CONV", 2, 2, 5, 4, 3, 2)
-SMALL = Accelerator(4, 64, 400, 2, 1)
+FEW = Layer("few", "CONV", 2, 2, 3, 3, 2, 2)
+SMALL = Accelerator(2, 64, 400, 2, 1)
 
 
 def spec_of(layer: Layer, chip: Accelerator = EDGE, **more: Any) -> ProblemSpec:
@@ -67,7 +68,7 @@ SPECS = {
     "latency": spec_of(CONV, objective="latency"),
     "any tiles": spec_of(CONV, space={"tiles": "any"}),
     "free filters": spec_of(TAPS, space={"filters": "free", "tiles": "divisors"}),
-    "full": spec_of(TAPS, SMALL, space={"full": True, "tiles": "divisors"}),
+    "full": spec_of(FEW, SMALL, space={"full": True, "tiles": "divisors"}),
     "tensors apart": spec_of(CONV, Accelerator.load("eyeriss")),
     "numbered orders": spec_of(CONV, space={"orders": "permutation"}),
     "fewer PEs": spec_of(TINY_LAYER, TINY_ACCELERATOR, space={"co_search": ["num_pes"]}),
