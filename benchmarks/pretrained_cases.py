@@ -226,7 +226,7 @@ def _summary(rows: list[list[str]], curves: np.ndarray) -> None:
             ratio = curves[[row[field] == value for row in rows]]
             print(
                 f"{name} {value}: 90th percentile at 1 / 16 "
-                f"{np.quantile(ratio[:, 0], 0.9):.3f} / {np.quantile(ratio[:, 2], 0.9):.3f}"
+                f"{np.quantile(ratio[:, 0], 0.9, method='higher'):.3f} / {np.quantile(ratio[:, 2], 0.9, method='higher'):.3f}"
             )
 
 

@@ -15,12 +15,15 @@ from mapper.pretrained.judge_view import look_at_whole
 from mapper.pretrained.network import Weights, judged, scores
 from mapper.pretrained.state import State, arrange, begin, take
 from mapper.pretrained.tables import D, ProblemTables
-from mapper.pretrained.turns import Turn, all_turns
+from mapper.pretrained.turns import INNER_TILE, TURNS, Turn, all_turns
 from mapper.pretrained.view import STATE_FEATURES, View, look
 
 Int64Array = NDArray[np.int64]
 TINY = np.float32(1e-30)
 """No noise is infinite."""
+HOT, COOL = 3.0, 0.6
+"""Temperatures of what is judged: of parallel dimensions and cluster size in every second draw, and
+of tiles and orders; chosen on random problems."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,7 @@ class Proposer:
         rng: np.random.Generator,
         *,
         greedy: NDArray[np.bool_] | None = None,
+        heat: NDArray[np.float32] | None = None,
         keep: bool = False,
     ) -> ProposedMappings:
         """Let the agents choose.
@@ -101,6 +105,7 @@ class Proposer:
             which: ``(B,)`` the problem of each proposal.
             rng: Randomness.
             greedy: ``(B,)`` rows in which every agent takes its likeliest choice.
+            heat: ``(B, TURNS)`` temperature of each row's draw at each turn; 1 by default.
             keep: Keep every decision, for training and for explanations.
         """
         rows = np.asarray(which, np.int64)
@@ -118,6 +123,8 @@ class Proposer:
             # Plackett and Luce's model (Yellott, 1977)
             waits = rng.standard_exponential(found.shape, np.float32)
             noise = -np.log(np.maximum(waits, TINY))
+            if heat is not None:
+                noise *= heat[:, turn.index, None]
             if greedy is not None:
                 noise[greedy] = 0.0
             noisy = found + noise
@@ -139,7 +146,9 @@ class Proposer:
     ) -> tuple[ProposedMappings, Int64Array]:
         """Proposals for every problem, those first that the judge expects most of.
 
-        Each problem's first draw is made of every agent's likeliest choices.
+        Each problem's first draw is made of every agent's likeliest choices. As the judge finds the
+        good ones, every second draw tries more parallel dimensions and cluster sizes; tiles and
+        orders stay nearer to what is likely.
 
         Args:
             tables: `M` problems.
@@ -151,9 +160,11 @@ class Proposer:
             ``M * drawn`` proposals, and ``(M, drawn)`` rows of them, each problem's in its order.
         """
         problems = len(tables.pes)
-        greedy = np.tile(np.arange(drawn) == 0, problems)
+        draw = np.tile(np.arange(drawn), problems)
+        heat = np.full((problems * drawn, TURNS), COOL, np.float32)
+        heat[:, :INNER_TILE] = np.where(draw % 2, HOT, 1.0)[:, None]
         which = np.repeat(np.arange(problems), drawn)
-        proposals = self.propose(tables, which, rng, greedy=greedy, keep=keep)
+        proposals = self.propose(tables, which, rng, greedy=draw == 0, heat=heat, keep=keep)
         seen = look_at_whole(tables, which, proposals.state)
         expected = (judged(self.weights, seen) * tables.weights[which]).sum(axis=1)
         order = np.argsort(expected.reshape(problems, drawn), axis=1, kind="stable")
