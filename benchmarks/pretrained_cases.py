@@ -224,10 +224,8 @@ def _summary(rows: list[list[str]], curves: np.ndarray) -> None:
     for field, name in ((1, "chip"), (2, "objective")):
         for value in dict.fromkeys(row[field] for row in rows):
             ratio = curves[[row[field] == value for row in rows]]
-            print(
-                f"{name} {value}: 90th percentile at 1 / 16 "
-                f"{np.quantile(ratio[:, 0], 0.9, method='higher'):.3f} / {np.quantile(ratio[:, 2], 0.9, method='higher'):.3f}"
-            )
+            first, later = (np.quantile(ratio[:, c], 0.9, method="higher") for c in (0, 2))
+            print(f"{name} {value}: 90th percentile at 1 / 16 {first:.3f} / {later:.3f}")
 
 
 if __name__ == "__main__":
