@@ -83,7 +83,10 @@ def joint_draws(
     mean: FloatArray, covariance: FloatArray, count: int, rng: np.random.Generator
 ) -> FloatArray:
     """``(B, count)`` functions drawn from a process at `B` points."""
-    jitter = 1e-6 * float(np.mean(np.diag(covariance)))
-    spread = np.linalg.cholesky(covariance + jitter * np.eye(len(mean)))
-    drawn: FloatArray = mean[:, None] + spread @ rng.standard_normal((len(mean), count))
+    # by torch, which keeps to one thread here: those of numpy spin for far longer than this takes
+    known = torch.from_numpy(covariance)
+    jitter = 1e-6 * known.diagonal().mean()
+    spread = torch.linalg.cholesky(known + jitter * torch.eye(len(mean), dtype=known.dtype))
+    noise = torch.from_numpy(rng.standard_normal((len(mean), count)))
+    drawn: FloatArray = (torch.from_numpy(mean)[:, None] + spread @ noise).numpy()
     return drawn

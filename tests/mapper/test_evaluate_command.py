@@ -40,8 +40,8 @@ def test_all_cost_models_side_by_side() -> None:
     assert "maestro" in out
     assert {cause["number"] for cause in found["causes"]} >= {5}
     assert found["differences"]
-    for cause in found["causes"]:
-        assert f". {cause['title']}: {cause['why']}" in out
+    for number, cause in enumerate(found["causes"], 1):
+        assert f"{number}. {cause['title']}: {cause['why']}" in out
 
 
 @pytest.mark.parametrize("model", ["exact", "maestro"])

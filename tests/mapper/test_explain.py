@@ -54,8 +54,8 @@ def test_rows_stand_agent_by_agent(problem):
 
 def test_the_command_explains_stored_runs(tmp_path):
     store = str(tmp_path / "runs.sqlite")
-    words = ["compare", "-l", "mobilenetv2.7", "-o", "edp", "-m", "ga,random", "--budget", "150"]
-    words += ["--seeds", "1", "--workers", "1", "--store", store]
+    words = ["compare", "-l", "mobilenetv2.7,mlp.2", "-o", "edp", "-m", "ga,random"]
+    words += ["--budget", "150", "--seeds", "1", "--workers", "1", "--store", store]
     assert CliRunner().invoke(app, words).exit_code == 0
     picture = tmp_path / "evolution.png"
     both = ["explain", "1", "--beside", "2", "--store", store]
@@ -66,5 +66,8 @@ def test_the_command_explains_stored_runs(tmp_path):
     result = CliRunner().invoke(app, [*both, "--plot", str(picture)])
     assert "all settled after" in result.output
     assert picture.stat().st_size > 1000
+    other = CliRunner().invoke(app, ["explain", "1", "--beside", "3", "--store", store])
+    assert other.exit_code == 2
+    assert "searches mlp.2, run 1 searches mobilenetv2.7" in other.output
     missing = CliRunner().invoke(app, ["explain", "9", "--store", store])
     assert missing.exit_code == 2

@@ -111,6 +111,7 @@ def test_a_run_goes_to_the_store_and_is_not_done_twice(tmp_path):
         history = trainer.run(8)
         np.testing.assert_allclose(rewards, np.reshape(history.rewards, (4, 2)).mean(1))
         assert stored[0].result["mean_reward"] == pytest.approx(history.mean(1))
+    assert runs[0].standing(20.7488) == "mean reward -20.7"  # the store minimises its negative
 
 
 def test_an_interrupted_run_continues_to_the_same_end(tmp_path, monkeypatch):
