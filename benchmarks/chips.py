@@ -48,7 +48,7 @@ al., JSSC 2017, table V)."""
 
 
 IMAGES_PER_SECOND = {"nvdla-small": 7.3, "nvdla-full": 269.0}
-"""ResNet-50 at 1 GHz (NVDLA primer, table of configurations; its weights and images at INT8)."""
+"""ResNet-50 at INT8: estimates of the NVDLA primer, table of configurations."""
 
 UNIT_ELEMENTS = 100
 """Chips of the library whose L1 holds fewer elements have no more than registers in a PE."""
