@@ -11,7 +11,7 @@ from cost_models import Accelerator, CostModel
 from layers import Layer
 from maestro_env.batched_problem import BatchedProblem
 from maestro_env.problem import Problem
-from maestro_env.rewards import EnvError, Reward, check_choice
+from maestro_env.rewards import ArgumentError, EnvError, Reward, check_choice
 
 DEFAULT_LAYER = "mobilenetv2.2"
 DEFAULT_NETWORK = "mobilenetv2"
@@ -109,7 +109,10 @@ def _sorted(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What defines a problem, and what its worlds take besides."""
     for name in arguments:
-        check_choice("argument", name, (*others, *Arguments.__annotations__))
+        try:
+            check_choice("argument", name, (*others, *Arguments.__annotations__))
+        except EnvError as error:
+            raise ArgumentError(f"unexpected keyword argument {name!r}; {error}") from None
     space = dict(arguments.get("space") or {})
     space |= {name: arguments[name] for name in OF_SPACE if name in arguments}
     definition = {name: arguments[name] for name in OF_PROBLEM if name in arguments}

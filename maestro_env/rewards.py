@@ -32,6 +32,13 @@ class EnvError(ValueError):
     """An argument of an environment that is not known or cannot work."""
 
 
+class ArgumentError(EnvError, TypeError):
+    """An argument that no environment has: a TypeError too, as of any function.
+
+    TorchRL passes ``frameskip`` and tries without it where the TypeError says so.
+    """
+
+
 def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
     """Refuse a value that is none of the allowed ones, with the nearest as a suggestion.
 
