@@ -11,6 +11,8 @@ from .dataflows import DATAFLOWS as DATAFLOWS
 from .dataflows import NamedDataflow as NamedDataflow
 from .dataflows import dataflow_named as dataflow_named
 from .evaluation import Evaluation as Evaluation
+from .features import FEATURES as FEATURES
+from .features import layer_features as layer_features
 from .loop_orders import order_swaps as order_swaps
 from .map_space import ActionError as ActionError
 from .map_space import MapSpace as MapSpace
@@ -29,6 +31,7 @@ from .problem import ProblemError as ProblemError
 from .registration import ENVIRONMENTS as ENVIRONMENTS
 from .registration import register as register
 from .rewards import EnvError as EnvError
+from .rewards import Rewards as Rewards
 from .svg_picture import LevelPicture as LevelPicture
 from .svg_picture import level_pictures as level_pictures
 from .symmetry import nest_keys as nest_keys

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from baselines import Dedup, Moves, Screening
@@ -21,11 +19,13 @@ from mapper.clustering import Assignment
 from mapper.marl.checkpoint import SEARCH, check_identity, identity_of
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites, Plateau
-from mapper.marl.observation_and_reward import Observer
-from mapper.marl.policies import OBSERVATION, Mixture, Policies, Space
+from mapper.marl.learner_setup import policy_space, reproducible
+from mapper.marl.observation_and_reward import Observer, problem_facts
+from mapper.marl.policies import OBSERVATION, Mixture, Policies
 from mapper.marl.policy_transfer import NamedPolicies, adopt, hand_on, warm
 from mapper.marl.ppo import PPO, Transitions
 from mapper.marl.proposals import Choices, Proposals
+from mapper.marl.repeats import Repeats
 from mapper.pretrained.mapping import propose_actions
 from mapper.pretrained.weights import NONE, agents_of
 
@@ -63,39 +63,40 @@ class BatchedLearner:
         self.seed_text = hashlib.sha256(state.encode()).hexdigest()
         space = problem.space
         self.columns: IntArray = np.flatnonzero(space.nvec > 1)
-        self.space = _policy_space(problem, assignment, self.columns)
+        self.space = policy_space(problem, assignment, self.columns)
         seed = int(rng.integers(2**31))
+        facts = problem_facts(problem)
         self.policies = Policies(
-            self.space, config.hidden, seed, config.own_choice, config.autoregressive
+            self.space, config.hidden, seed, config.own_choice, config.autoregressive, facts
         )
         names = tuple(space.names[column] for column in self.columns)
         self.named = NamedPolicies(names, self.space, self.policies)
-        mixture = Mixture(self.space, config.local, config.uniform, config.policy)
+        mixture = Mixture(self.space, config.share if config.learns else 0.0, config.local)
         self.worlds = Proposals(self.space, Moves(space), self.columns, mixture, config)
         self.ppo = PPO(self.policies, mixture, config)
         self.elites = self.archive = Elites.empty(len(self.columns), OBSERVATION)
         self.plateau = Plateau(config.elites, config.patience, config.growth)
         self.restarts = 0
         self.dedup = Dedup(problem)
+        self.repeats = Repeats(self.dedup)
         self.pending: list[Transitions] = []
         self.feedback = Observer(problem)
         self.before = self.kept = 0
         self.begun = False
         self.start = np.empty((0, len(self.columns)), np.int64)
         screened = config.surrogate // 2 if config.warm_start else config.surrogate
-        screened = screened if config.elites else 0  # without elites nothing is screened
         self.screening = Screening(problem, self.dedup, screened, not config.avoid_repeats)
 
     def run(self) -> None:
         """Search until the problem's budget is used up (it raises BudgetExhausted)."""
         config = self.config
-        with _reproducible():
+        with reproducible():
             if config.checkpoint and Path(config.checkpoint).exists():
                 SEARCH.restore(config.checkpoint, self._go_on)
             else:
                 if config.warm_start:
                     self.start = warm(self.named, config.warm_start, self.rng)
-                elif config.pretrained != NONE and config.elites:
+                elif config.pretrained != NONE:
                     self.start = self._proposed(config.pretrained, config.proposed)
                 if config.shared_policy:
                     adopt(self.named, config.shared_policy)
@@ -114,7 +115,12 @@ class BatchedLearner:
         names, space, _ = self.named
         return {
             "identity": self._identity(),
-            "space": {"names": list(names), "nvec": space.nvec, "owner": space.agent},
+            "space": {
+                "names": list(names),
+                "nvec": space.nvec,
+                "owner": space.agent,
+                "common": self.policies.common,
+            },
             "bests": self.bests().actions,
             "policies": self.policies.state_dict(),
             "optimizer": self.ppo.optimizer.state_dict(),
@@ -122,6 +128,7 @@ class BatchedLearner:
             "archive": self.archive._asdict(),
             "pending": [part._asdict() for part in self.pending],
             "known": np.array(sorted(self.dedup.known), dtype=np.uint64),
+            "repeats": self.repeats.state_dict(),
             "surrogate": self.screening.surrogate.state_dict(),
             "observer": self.feedback.state_dict(),
             "plateau": self.plateau.state_dict(),
@@ -137,6 +144,7 @@ class BatchedLearner:
         self.elites, self.archive = Elites(**state["elites"]), Elites(**state["archive"])
         self.pending = [Transitions(**part) for part in state["pending"]]
         self.dedup.known = set(state["known"].tolist())
+        self.repeats.load_state_dict(state["repeats"])
         self.screening.surrogate.load_state_dict(state["surrogate"])
         self.feedback.load_state_dict(state["observer"])
         self.plateau.load_state_dict(state["plateau"])
@@ -154,14 +162,14 @@ class BatchedLearner:
 
     def _epoch(self) -> None:
         """Search from one population until it makes no progress."""
-        if not self.begun and self.config.elites:
+        if not self.begun:
             self._populate()
             self.begun = True
         while not self._plateaued():
-            if self.config.elites == 0:
-                self._play(self._free(self.config.worlds))
+            if self.screening.ready:
+                self._play_screened()
             else:
-                self._play(self._from_elites())
+                self._play(self._fresh(self._from_elites, self.config.worlds))
             self._keep_checkpoint()
         self.archive = self.bests()
         self.restarts += 1
@@ -197,7 +205,7 @@ class BatchedLearner:
             return
         self.elites = Elites.empty(len(self.columns), OBSERVATION)
         count = config.start if self.restarts == 0 else max(config.worlds, 2 * self.plateau.size)
-        chosen = round(config.restart_policy * count) if self.restarts and config.policy else 0
+        chosen = round(config.restart_policy * count) if self.restarts and config.learns else 0
         if chosen:
             self._play(self._free(chosen))
         if len(self.start):
@@ -212,24 +220,17 @@ class BatchedLearner:
     def _plateaued(self) -> bool:
         spent = self.problem.samples - self.before
         self.before = self.problem.samples
-        if self.config.elites == 0:
-            return False
         return self.plateau.reached(float(self.elites.values[0]), spent)
 
     def _play(self, choices: Choices) -> None:
-        """Evaluate the agents' choices, keep the best, and learn when a batch is full."""
-        actions, evaluation = self._evaluate(choices.moved)
-        rewards = self._rewards(choices.parent, evaluation.values)
+        """Evaluate the agents' draws, keep the best, and learn when a batch is full."""
+        actions, evaluation = self._evaluate(choices.chosen)
         self._remember(actions, evaluation)
-        if not self.config.policy:
+        if not self.config.learns:
             return
-        whole = (choices.moved == choices.chosen).all(axis=1)
-        kept = choices.rows(whole)
-        self.pending.append(
-            Transitions(
-                kept.observation, kept.current, kept.chosen, kept.acting, kept.free, rewards[whole]
-            )
-        )
+        self._keep(choices, evaluation.values)
+        for repeated, values in self.repeats.take():
+            self._keep(repeated, values)
         if sum(len(part.reward) for part in self.pending) < self.config.batch:
             return
         batch = Transitions.join(self.pending)
@@ -237,6 +238,24 @@ class BatchedLearner:
         if self.config.reward == "rank":
             batch = batch._replace(reward=_ranked(batch.reward))
         self.ppo.update(batch, self._entropy(), self.elites)
+
+    def _play_screened(self) -> None:
+        """Draw many worlds and evaluate what the surrogate picks.
+
+        The agents do not learn from its picks, whose law is not that of their draws.
+        """
+        drawn = self._from_elites(self.config.proposals * Screening.PICKED)
+        rows = self.screening.pick(self._mappings(drawn.chosen), self.rng)
+        if len(rows):
+            self._remember(*self._evaluate(drawn.chosen[rows]))
+        else:
+            self._play(self._fresh(self._from_elites, Screening.PICKED))
+
+    def _keep(self, choices: Choices, values: FloatArray) -> None:
+        """Draws with their values, until a batch is full."""
+        rewards = self._rewards(choices.parent, values)
+        seen, current, chosen, acting, free, _ = choices
+        self.pending.append(Transitions(seen, current, chosen, acting, free, rewards))
 
     def _entropy(self) -> float:
         budget = self.problem.budget
@@ -247,20 +266,22 @@ class BatchedLearner:
         """``(B,)`` shared rewards, higher is better."""
         if self.config.reward == "relative":
             return self.feedback.relative(values)
-        return self.feedback.log_gain(parents, values)
+        return self.feedback.gain(parents, values)
 
     def _evaluate(self, choices: IntArray) -> tuple[IntArray, Evaluation]:
         return choices, self.problem.evaluate(self._actions(choices))
 
     def _remember(self, choices: IntArray, evaluation: Evaluation) -> None:
         self.screening.learn(evaluation.mappings, evaluation.values)
+        if self.config.learns:
+            self.repeats.learn(evaluation.mappings, evaluation.values)
         figures = self.feedback.observed(evaluation)
         size = max(1, self.plateau.size)
         alike = self.config.alike
         self.elites = self.elites.join(choices, evaluation.values, figures, size, alike)
 
     def _random(self, count: int) -> IntArray:
-        return self._fresh(self._scattered, count).moved
+        return self._fresh(self._scattered, count).chosen
 
     def _scattered(self, count: int) -> Choices:
         return self.worlds.scattered(self.policies, count, self.rng)
@@ -273,23 +294,17 @@ class BatchedLearner:
         return propose_actions(agents, [self.problem], count, self.rng)[0][:, self.columns]
 
     def _free(self, count: int) -> Choices:
-        figures = self.elites.figures[0] if len(self.elites.values) else np.zeros(OBSERVATION)
-        seen = figures.astype(np.float32)
-        return self._fresh(lambda n: self.worlds.free(self.policies, seen, n, self.rng), count)
+        best = self.elites.figures[:1]
+        figures = best if len(best) else np.zeros((1, OBSERVATION), np.float32)
 
-    def _from_elites(self) -> Choices:
-        def draw(count: int) -> Choices:
-            return self.worlds.from_elites(self.policies, self.elites, count, self.rng)
+        def draw(worlds: int) -> Choices:
+            seen = np.repeat(figures, worlds, axis=0)
+            return self.worlds.free(self.policies, seen, worlds, self.rng)
 
-        if self.screening.ready:
-            return self._screened(draw)
-        return self._fresh(draw, self.config.worlds)
+        return self._fresh(draw, count)
 
-    def _screened(self, draw: Callable[[int], Choices]) -> Choices:
-        """Draw many worlds and keep those that the surrogate picks."""
-        drawn = draw(self.config.proposals * Screening.PICKED)
-        rows = self.screening.pick(self._mappings(drawn.moved), self.rng)
-        return drawn.rows(rows) if len(rows) else self._fresh(draw, Screening.PICKED)
+    def _from_elites(self, count: int) -> Choices:
+        return self.worlds.from_elites(self.policies, self.elites, count, self.rng)
 
     def _fresh(self, draw: Callable[[int], Choices], count: int) -> Choices:
         """Draw `count` worlds whose loop nests were not sampled before, as far as they exist."""
@@ -299,14 +314,26 @@ class BatchedLearner:
         missing = count
         for _ in range(ATTEMPTS):
             drawn = draw(SPARE * missing)
-            kept.append(drawn.rows(self._unseen(drawn.moved, missing)))
-            missing -= len(kept[-1].moved)
+            taken = self._unseen(drawn.chosen, missing)
+            kept.append(drawn.rows(taken))
+            missing -= len(taken)
+            if self.config.learns:
+                self._add_repeats(drawn, taken, missing == 0)
             if missing == 0:
                 break
         if missing:
             kept.append(self._scattered(missing))
-            self._unseen(kept[-1].moved, missing)
+            self._unseen(kept[-1].chosen, missing)
         return Choices.join(kept)
+
+    def _add_repeats(self, drawn: Choices, taken: IntArray, enough: bool) -> None:
+        """Keep what was refused on the way; draws beyond the last taken one are dropped."""
+        last = int(taken[-1]) if enough else len(drawn.chosen)
+        refused = np.ones(last, dtype=np.bool_)
+        refused[taken[taken < last]] = False
+        repeated = drawn.rows(np.flatnonzero(refused))
+        if repeated.acting.any():
+            self.repeats.add(repeated, self._mappings(repeated.chosen))
 
     def _unseen(self, choices: IntArray, most: int) -> IntArray:
         """The first rows, at most so many, whose loop nest was not seen before; now they were."""
@@ -322,35 +349,9 @@ class BatchedLearner:
         return actions
 
 
-def _policy_space(problem: Problem, assignment: Assignment, columns: IntArray) -> Space:
-    """Parameters with a choice, and their agents; in the order of the columns."""
-    space = problem.space
-    owner = np.empty(len(columns), np.int64)
-    names = [space.names[column] for column in columns]
-    for agent, members in enumerate(assignment.columns(names)):
-        owner[members] = agent
-    ordinal = np.array([space.parameters[c].ordinal for c in columns], dtype=np.bool_)
-    return Space(space.nvec[columns], ordinal, owner)
-
-
 def _ranked(rewards: NDArray[np.float64]) -> NDArray[np.float64]:
     """Ranks in the batch, from -1/2 to 1/2, ties alike."""
     _, place, counts = np.unique(rewards, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - (counts + 1) / 2.0
     ranks: NDArray[np.float64] = middle[place] / max(1, len(rewards) - 1) - 0.5
     return ranks
-
-
-@contextmanager
-def _reproducible() -> Iterator[None]:
-    """One thread and deterministic kernels: the order of float sums is fixed."""
-    threads = torch.get_num_threads()
-    # Not use_deterministic_algorithms: it imports torch's compiler, a second of every search.
-    strict = torch.get_deterministic_debug_mode()
-    torch.set_num_threads(1)
-    torch.set_deterministic_debug_mode("error")
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
-        torch.set_deterministic_debug_mode(strict)

@@ -13,6 +13,7 @@ import numpy as np
 
 import cost_models
 from mapper.marl.config import MarlConfig
+from mapper.marl.observation_and_reward import FACTS, FIGURES
 from runs import CheckpointError as CheckpointError
 from runs import CheckpointFormat
 
@@ -105,6 +106,44 @@ def _same(state: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in state.items() if name != "version"}
 
 
-SEARCH = CheckpointFormat("a search of marl", 6, {5: _search_of_5})
+def _widened(weights: Any, axis: int) -> Any:
+    """Zeros for what agents see of layer and chip, behind what they see of a mapping."""
+    wide = np.insert(np.asarray(weights), [len(FIGURES)] * FACTS, 0, axis=axis)
+    return wide if isinstance(weights, np.ndarray) else type(weights)(wide)
+
+
+def _moments(moments: list[Any]) -> list[Any]:
+    """Of the optimizer; the trunk is the first of the weights."""
+    return [_widened(moments[0], 1), *moments[1:]]
+
+
+def _search_of_6(state: dict[str, Any]) -> dict[str, Any]:
+    """Version 6: agents saw neither layer nor chip, and the shares of what they draw from differ.
+
+    Such a search goes on with the share of local and any choices that it had; what its agents
+    learned stays, and the new inputs have no weight yet.
+    """
+    options = dict(state["identity"]["config"])
+    local, uniform = options.pop("local", 0.5), options.pop("uniform", 0.3)
+    options |= {"share": 1.0 - local - uniform, "local": local / max(local + uniform, 1e-9)}
+    policies = {**state["policies"], "trunk": _widened(state["policies"]["trunk"], 1)}
+    return {
+        **state,
+        "identity": {**state["identity"], "config": options},
+        "space": {**state["space"], "common": len(FIGURES)},
+        "policies": policies,
+        "optimizer": {
+            **state["optimizer"],
+            **{name: _moments(state["optimizer"][name]) for name in ("means", "squares")},
+        },
+        "pending": [
+            {**part, "observation": _widened(part["observation"], 1)} for part in state["pending"]
+        ],
+        "repeats": {"nests": np.empty(0, np.uint64), "values": np.empty(0)},
+        "observer": {**state["observer"], "spread": float("nan")},
+    }
+
+
+SEARCH = CheckpointFormat("a search of marl", 7, {5: _search_of_5, 6: _search_of_6})
 POLICIES = CheckpointFormat("shared policies of marl", 6, {5: _same})
 WEIGHTS = CheckpointFormat("policies of RLlib", 6, {5: _same})

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from baselines import check_positive, check_shares
 from mapper.clustering import Assignment
 
 LEARNERS = ("batched", "rllib")
+MODES = ("search", "paper")
+OF_THE_PAPER = (
+    *("mode", "agents", "learner", "ray_address", "dataset", "count_dataset", "worlds", "hidden"),
+    *("learning_rate", "batch", "epochs", "clip", "entropy", "autoregressive"),
+)
+"""Options that mean something in the mode ``"paper"``; with the learner rllib also its others."""
 REWARDS = ("improvement", "rank", "relative")
 
 
@@ -18,6 +24,8 @@ class MarlConfig:
     Args:
         agents: ``"auto"`` (the stored assignment of the nearest zoo layer), a number of agents
             (that assignment's tree cut elsewhere; 1 is a single agent), a file, or an assignment.
+        mode: ``"search"``, or ``"paper"`` for the paper's method as printed (docs/marl.md): every
+            agent chooses anew in each sample, repeats count, the reward is 1 / X.
         learner: ``"batched"`` (in this process) or ``"rllib"`` (one policy an agent, on Ray).
         ray_address: Ray cluster of the learner rllib: ``auto`` or ``HOST:PORT``; none starts one
             here.
@@ -33,16 +41,16 @@ class MarlConfig:
         epochs: Passes over a batch.
         clip: PPO's clipping range of the probability ratio.
         entropy: Weight of the entropy bonus at the start; it falls linearly to 0 with the budget.
-        reward: ``"improvement"`` (log of parent over child, clipped), ``"rank"`` (rank of that in
-            the batch) or ``"relative"`` (best value so far over the sample's).
-        policy: False replaces every agent's choice by a uniform one (for the ablation).
-        elites: Best mappings that worlds start from; 0 lets every agent choose anew in each sample.
+        reward: ``"improvement"`` (log of parent over child, between -1 and 1), ``"rank"`` (rank of
+            that in the batch) or ``"relative"`` (best value so far over the sample's).
+        policy: Agents learn by PPO during the search; False draws neighbouring and any choices.
+        share: Share of an acting agent's draws that its policy makes, if agents learn.
+        elites: Best mappings that worlds start from.
         acting: Parameters chosen anew in a world that starts from an elite, on average.
         crossover: Share of worlds that start from a mix of two elites, agent by agent or
             parameter by parameter.
-        local: Share of a policy's probability that lies on neighbouring choices.
-        uniform: Share of a policy's probability that is spread evenly over all choices.
-        exchange: Share of worlds with a move of two parameters at once beside the agents' choices.
+        local: Share of the other draws on neighbouring choices; the rest is any choice.
+        exchange: Share of worlds whose start has two parameters moved at once.
         greed: Width of the choice of parents by rank, as a share of the elites.
         self_imitation: Weight of the log-likelihood of the elites' choices.
         patience: Samples an elite without improvement before a restart; 0 never restarts.
@@ -69,6 +77,7 @@ class MarlConfig:
     """
 
     agents: str | int | Assignment = "auto"
+    mode: str = "search"
     learner: str = "batched"
     ray_address: str = ""
     dataset: int = 0
@@ -78,17 +87,17 @@ class MarlConfig:
     unit_tiles: float = 0.5
     hidden: int = 16
     learning_rate: float = 1e-2
-    batch: int = 64
+    batch: int = 128
     epochs: int = 4
     clip: float = 0.2
     entropy: float = 0.01
     reward: str = "improvement"
     policy: bool = True
+    share: float = 0.5
     elites: int = 8
     acting: float = 1.5
     crossover: float = 0.5
     local: float = 0.5
-    uniform: float = 0.3
     exchange: float = 0.3
     greed: float = 0.3
     self_imitation: float = 0.0
@@ -100,7 +109,7 @@ class MarlConfig:
     proposals: int = 16
     restart_policy: float = 0.5
     avoid_repeats: bool = True
-    own_choice: bool = False
+    own_choice: bool = True
     autoregressive: bool = False
     pretrained: str = "auto"
     proposed: int = 32
@@ -110,7 +119,9 @@ class MarlConfig:
     checkpoint_every: int = 5000
 
     def __post_init__(self) -> None:
+        self._check_mode()
         check_positive(
+            elites=self.elites,
             worlds=self.worlds,
             start=self.start,
             hidden=self.hidden,
@@ -127,17 +138,15 @@ class MarlConfig:
         check_shares(
             crossover=self.crossover,
             local=self.local,
-            uniform=self.uniform,
+            share=self.share,
             exchange=self.exchange,
             restart_policy=self.restart_policy,
             unit_tiles=self.unit_tiles,
         )
-        check_shares(**{"local + uniform": self.local + self.uniform})
         for name in (
             "surrogate",
             "alike",
             "reunion",
-            "elites",
             "patience",
             "dataset",
             "entropy",
@@ -160,3 +169,20 @@ class MarlConfig:
             )
         if self.reward not in REWARDS:
             raise ValueError(f"reward: got {self.reward!r}, expected one of {', '.join(REWARDS)}")
+
+    @property
+    def learns(self) -> bool:
+        """Whether the agents learn: by themselves, or policies that many searches share."""
+        return self.policy or bool(self.shared_policy)
+
+    def _check_mode(self) -> None:
+        if self.mode not in MODES:
+            raise ValueError(f"mode: got {self.mode!r}, expected {' or '.join(MODES)}")
+        if self.mode != "paper" or self.learner == "rllib":
+            return
+        others = [f for f in fields(self) if f.name not in OF_THE_PAPER]
+        unused = [f.name for f in others if getattr(self, f.name) != f.default]
+        if unused:
+            raise ValueError(
+                f"mode: 'paper' has no {', '.join(unused)}; leave that out, or take the mode search"
+            )

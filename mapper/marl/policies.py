@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from common import Float32Array
 from mapper.marl import policy_sampling
 from mapper.marl.policy_sampling import Weights
 
@@ -48,15 +49,24 @@ class Policies(nn.Module):
         own_choice: Agents observe the current choices of their own parameters too.
         autoregressive: An agent chooses its parameters one after the other: each head also sees
             the choices of those before it, as learned rows added to the hidden layer's input.
+        facts: ``(F,)`` what every agent observes of the layer and the chip; none by default.
     """
 
     def __init__(
-        self, space: Space, hidden: int, seed: int, own_choice: bool, autoregressive: bool = False
+        self,
+        space: Space,
+        hidden: int,
+        seed: int,
+        own_choice: bool,
+        autoregressive: bool = False,
+        facts: Float32Array | None = None,
     ) -> None:
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
         count, width, agents = len(space.nvec), int(space.nvec.max()), space.agents
-        self.inputs = OBSERVATION + (count if own_choice else 0)
+        self.facts = np.zeros(0, np.float32) if facts is None else facts
+        self.common = OBSERVATION + len(self.facts)
+        self.inputs = self.common + (count if own_choice else 0)
         self.space = space
 
         def weights(*shape: int, scale: float) -> nn.Parameter:
@@ -78,7 +88,7 @@ class Policies(nn.Module):
         self.register_buffer("padding", padding[:, None], persistent=False)
         seen = torch.ones(agents, self.inputs, 1)
         if own_choice:
-            seen[:, OBSERVATION:, 0] = self.owner == torch.arange(agents)[:, None]
+            seen[:, self.common :, 0] = self.owner == torch.arange(agents)[:, None]
         self.register_buffer("seen", seen, persistent=False)
         with torch.no_grad():
             self.trunk.mul_(seen)
@@ -86,7 +96,7 @@ class Policies(nn.Module):
     def observe(
         self, figures: NDArray[np.float32], current: NDArray[np.int64] | None
     ) -> NDArray[np.float32]:
-        """``(B, I)`` inputs: figures, and the current choices in [-1, 1] if agents see theirs.
+        """``(B, I)`` inputs: figures, facts, and the current choices in [-1, 1] if seen.
 
         Args:
             figures: ``(B, OBSERVATION)``.
@@ -94,10 +104,12 @@ class Policies(nn.Module):
         """
         if self.inputs == OBSERVATION:
             return figures
-        choices = np.zeros((len(figures), len(self.space.nvec)), np.float32)
-        if current is not None:
-            choices += 2.0 * current / np.maximum(self.space.nvec - 1, 1) - 1.0
-        return np.concatenate([figures, choices], axis=1)
+        seen = np.zeros((len(figures), self.inputs), np.float32)
+        seen[:, :OBSERVATION] = figures
+        seen[:, OBSERVATION : self.common] = self.facts
+        if current is not None and self.inputs > self.common:
+            seen[:, self.common :] = 2.0 * current / np.maximum(self.space.nvec - 1, 1) - 1.0
+        return seen
 
     def forward(
         self, observation: Tensor, rows: Tensor, chosen: NDArray[np.int64]
@@ -148,22 +160,24 @@ class Policies(nn.Module):
 class Mixture:
     """What an acting agent draws from: its policy, neighbouring choices and any choice.
 
-    The current choice is masked, so an acting parameter always moves. PPO clips the ratio of the
-    mixture's densities; that repeats are refused and a surrogate picks is not corrected for.
+    In a world that starts from an elite the current choice is masked, in each of the three, so an
+    acting parameter always moves. The agents learn from all draws, weighted by how much likelier
+    their policies make each than the mixture does (importance sampling).
 
     Args:
         space: Parameters, choices and owners.
-        local: Share on neighbouring choices (steps of 1 and 2, the farther one half as likely).
-        uniform: Share spread evenly.
-        policy: Whether agents learn; otherwise their share is spread evenly too.
+        share: Share of the policies.
+        local: Share of the rest on neighbouring choices (steps of 1 and 2, the farther one half
+            as likely); any other choice gets what is left.
     """
 
-    def __init__(self, space: Space, local: float, uniform: float, policy: bool) -> None:
-        self.own = 1.0 - local - uniform if policy else 0.0
+    def __init__(self, space: Space, share: float, local: float) -> None:
+        self.own = share
         width = int(space.nvec.max())
-        legal = np.arange(width) < space.nvec[:, None]
-        even = legal / space.nvec[:, None]
-        self.fixed = local * _neighbours(space, width) + (1.0 - local - self.own) * even[:, None]
+        legal = (np.arange(width) < space.nvec[:, None])[:, None]
+        moves = np.broadcast_to(legal & ~np.eye(width, dtype=np.bool_), (len(legal), width, width))
+        even = moves / np.maximum(space.nvec - 1, 1)[:, None, None]
+        self.fixed = (1.0 - share) * (local * _neighbours(space, width) + (1.0 - local) * even)
 
     def draw(
         self,
@@ -193,33 +207,46 @@ class Mixture:
         )
         return drawn
 
-    def shares(self, rows: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Fixed shares ``(P, M)`` of `chosen` where `rows` are the current choices."""
-        columns = np.arange(len(rows))[:, None]
-        return self.fixed[columns, rows, chosen].astype(np.float32)
-
-    def log_density(
+    def log_policy(
         self,
         log_probabilities: Tensor,
         chosen: NDArray[np.int64],
         current: NDArray[np.int64],
         free: NDArray[np.bool_],
     ) -> Tensor:
-        """``(P, M)`` log-probability of each choice.
+        """``(P, M)`` log-probability of each choice under the policies.
 
         Args:
-            log_probabilities: ``(P, M, C)`` of the policies.
+            log_probabilities: ``(P, M, C)``.
             chosen: ``(P, M)``.
-            current: ``(P, M)``.
+            current: ``(P, M)``, masked where the draw was not free.
             free: ``(P, M)`` bool, where the choice was drawn from the policies alone.
         """
-        pair = torch.from_numpy(np.stack([chosen, current], axis=2))
-        both = log_probabilities.gather(2, pair)
-        own, stay = both[..., 0], both[..., 1].exp()
-        mixed = self.own * own.exp() + torch.from_numpy(self.shares(current, chosen))
-        left = 1.0 - self.own * stay - torch.from_numpy(self.shares(current, current))
-        moved = torch.log(mixed.clamp_min(1e-9)) - torch.log(left.clamp_min(1e-6))
-        return torch.where(torch.from_numpy(free), own, moved)
+        masked = np.zeros(log_probabilities.shape, dtype=np.bool_)
+        np.put_along_axis(masked, current[..., None], ~free[..., None], axis=2)
+        rest = log_probabilities.masked_fill(torch.from_numpy(masked), -1e9)
+        likely = torch.log_softmax(rest, dim=-1).gather(2, torch.from_numpy(chosen)[..., None])
+        return likely[..., 0]
+
+    def log_weight(
+        self,
+        log_policy: Tensor,
+        chosen: NDArray[np.int64],
+        current: NDArray[np.int64],
+        free: NDArray[np.bool_],
+    ) -> Tensor:
+        """``(P, M)`` log of how much likelier a draw is by policy alone; 0 where it was free.
+
+        Args:
+            log_policy: ``(P, M)``, see :meth:`log_policy`.
+            chosen: ``(P, M)``.
+            current: ``(P, M)``.
+            free: ``(P, M)``.
+        """
+        columns = np.arange(len(chosen))[:, None]
+        shares = torch.from_numpy(self.fixed[columns, current, chosen].astype(np.float32))
+        mixed = torch.log((self.own * log_policy.exp() + shares).clamp_min(1e-9))
+        return torch.where(torch.from_numpy(free), 0.0, log_policy - mixed)
 
 
 def _neighbours(space: Space, width: int) -> NDArray[np.float64]:

@@ -52,7 +52,7 @@ def draw(
         acting: ``(B, P)``.
         marks: ``(B, P)`` uniform numbers in [0, 1).
         own: Share of the policies.
-        fixed: ``(P, C, C)`` other shares, a row a current choice.
+        fixed: ``(P, C, C)`` other shares, a row a current choice, which has none.
         free: Draw from the policies alone, the current choices too.
 
     Returns:
@@ -75,12 +75,11 @@ def draw(
                 before = weights.owner[column]
                 _hidden(weights, before, observation[world], context, hidden)
             choices = weights.nvec[column]
-            _probabilities(weights, column, hidden, running[:choices])
+            stay = -1 if free else current[world, column]
+            _probabilities(weights, column, hidden, stay, running[:choices])
             if not free:
-                stay = current[world, column]
                 for choice in range(choices):
-                    mixed = own * running[choice] + fixed[column, stay, choice]
-                    running[choice] = 0.0 if choice == stay else mixed
+                    running[choice] = own * running[choice] + fixed[column, stay, choice]
             chosen[world, column] = _pick(running[:choices], marks[world, column])
     return chosen
 
@@ -111,13 +110,17 @@ def _hidden(
 
 
 @compiled
-def _probabilities(weights: Weights, column: int, hidden: FloatArray, out: FloatArray) -> None:
-    """Softmax of a parameter's head."""
+def _probabilities(
+    weights: Weights, column: int, hidden: FloatArray, stay: int, out: FloatArray
+) -> None:
+    """Softmax of a parameter's head, without the choice `stay`; -1 leaves none out."""
     for choice in range(len(out)):
         out[choice] = weights.head_bias[column, 0, choice]
     for unit in range(len(hidden)):
         for choice in range(len(out)):
             out[choice] += hidden[unit] * weights.head[column, unit, choice]
+    if stay >= 0:
+        out[stay] = -np.inf
     largest = out.max()
     total = 0.0
     for choice in range(len(out)):

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from mapper.clustering import Assignment
 from mapper.marl.checkpoint import POLICIES, SEARCH, CheckpointError
-from mapper.marl.policies import OBSERVATION, Policies, Space
+from mapper.marl.policies import Policies, Space
 
 GRID = 64
 """Places of a head; no parameter of the zoo's layers has more choices."""
@@ -80,7 +80,8 @@ def warm(mine: NamedPolicies, path: str | Path, rng: np.random.Generator) -> NDA
             if "earlier" in new and "earlier" in old:
                 new["earlier"][row, :count] = old["earlier"][source][places]
             agent, owner = int(mine.space.agent[row]), int(owners[source])
-            new["trunk"][agent, :OBSERVATION] = old["trunk"][owner, :OBSERVATION]
+            common = min(mine.policies.common, kept["common"])
+            new["trunk"][agent, :common] = old["trunk"][owner, :common]
             for key in ("trunk_bias", "value", "value_bias"):
                 new[key][agent] = old[key][owner]
             start[:, row] = np.rint(elites[:, source] * (count - 1) / max(1, before - 1))
@@ -128,7 +129,7 @@ def hand_on(mine: NamedPolicies, path: str | Path) -> None:
     for agent in range(mine.space.agents):
         members = [names[row] for row in np.flatnonzero(mine.space.agent == agent)]
         number = _agent_of(state, members)
-        networks = {key: _shared(key, trained[key][agent]).clone() for key in NETWORKS}
+        networks = {key: _shared(mine, key, trained[key][agent]).clone() for key in NETWORKS}
         if number is None:
             state["agents"].append(members)
             state["networks"].append(networks)
@@ -156,7 +157,8 @@ def _sample(mine: NamedPolicies, state: dict[str, Any], weights: dict[str, Tenso
                 weights[key][row].narrow(HEADS[key], 0, count).copy_(part)
         networks = state["networks"][_agent_of(state, [name])]
         for key in NETWORKS:
-            _shared(key, weights[key][mine.space.agent[row]]).copy_(networks[key])
+            shared = _shared(mine, key, weights[key][mine.space.agent[row]])
+            shared[: len(networks[key])].copy_(networks[key])  # earlier ones saw less
 
 
 def _places(count: int, of: int) -> Tensor:
@@ -164,9 +166,9 @@ def _places(count: int, of: int) -> Tensor:
     return torch.from_numpy(np.rint(np.linspace(0, of - 1, count)).astype(np.int64))
 
 
-def _shared(key: str, weights: Tensor) -> Tensor:
+def _shared(mine: NamedPolicies, key: str, weights: Tensor) -> Tensor:
     """The part of an agent's weights that every layer has: not the inputs for its own choices."""
-    return weights[:OBSERVATION] if key == "trunk" else weights
+    return weights[: mine.policies.common] if key == "trunk" else weights
 
 
 def _agent_of(state: dict[str, Any], members: list[str]) -> int | None:

@@ -15,6 +15,9 @@ from mapper.marl.elites import Elites
 from mapper.marl.policies import Mixture, Policies
 
 MAX_GRADIENT = 5.0
+LARGEST_WEIGHT = 4.0
+"""Importance weights above it are cut, as in Espeholt et al. 2018 (IMPALA): less variance for a
+small bias. One choice weighs at most 1 / the policies' share."""
 
 
 class Transitions(NamedTuple):
@@ -47,7 +50,7 @@ class PPO:
 
     Args:
         policies: The agents' networks.
-        mixture: What acting agents draw from.
+        mixture: What acting agents draw from; what they learn is weighted for it.
         config: Learning rate, epochs, clip and so on.
     """
 
@@ -76,18 +79,25 @@ class PPO:
         free = batch.free[rows]
         acts = ((self._of_agent @ torch.from_numpy(batch.acting.T.astype(np.float32))) > 0).float()
 
+        def of_agents(logs: Tensor) -> Tensor:
+            """``(A, B)`` sums over each agent's parameters of ``(P, M)`` logs."""
+            every = torch.zeros(len(rows), len(reward)).scatter_add(1, worlds, logs * valid)
+            return self._of_agent @ every
+
         def forward() -> tuple[Tensor, Tensor, Tensor]:
             log_probabilities, values = self.policies(observation, worlds, batch.chosen)
-            density = self.mixture.log_density(log_probabilities, chosen, current, free) * valid
-            every = torch.zeros(len(rows), len(reward)).scatter_add(1, worlds, density)
-            return self._of_agent @ every, values, log_probabilities
+            likely = self.mixture.log_policy(log_probabilities, chosen, current, free)
+            return likely, values, log_probabilities
 
-        after, values, log_probabilities = forward()
-        before = after.detach()
+        likely, values, log_probabilities = forward()
+        before = of_agents(likely.detach())
+        weight = of_agents(self.mixture.log_weight(likely.detach(), chosen, current, free)).exp()
+        acts = acts * weight.clamp(max=LARGEST_WEIGHT)
         advantage = _normalised(reward - values.detach(), acts)
         for epoch in range(config.epochs):
             if epoch:
-                after, values, log_probabilities = forward()
+                likely, values, log_probabilities = forward()
+            after = of_agents(likely)
             ratio = (after - before).clamp(-5.0, 5.0).exp()
             clipped = ratio.clamp(1.0 - config.clip, 1.0 + config.clip)
             gain = torch.minimum(ratio * advantage, clipped * advantage) * acts
@@ -131,7 +141,7 @@ def _asked(acting: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Tensor]:
 
 
 def _normalised(advantage: Tensor, acts: Tensor) -> Tensor:
-    """``(A, B)``: each agent's advantages over the worlds it acted in, mean 0, deviation 1."""
+    """``(A, B)``: each agent's advantages over its worlds, as they weigh: mean 0, deviation 1."""
     count = acts.sum(dim=1, keepdim=True).clamp_min(1.0)
     centred = advantage - (advantage * acts).sum(dim=1, keepdim=True) / count
     deviation = ((centred**2 * acts).sum(dim=1, keepdim=True) / count).sqrt()

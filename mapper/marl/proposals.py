@@ -24,7 +24,6 @@ class Choices(NamedTuple):
         acting: ``(B, P)`` bool, parameters that an agent chose anew.
         free: ``(B,)`` bool, worlds without an elite, where every agent chose by policy alone.
         parent: ``(B,)`` value of the elite a world started from; nan in free worlds.
-        moved: ``(B, P)`` choices to evaluate: `chosen`, and an exchange on top in some worlds.
     """
 
     observation: NDArray[np.float32]
@@ -33,7 +32,6 @@ class Choices(NamedTuple):
     acting: NDArray[np.bool_]
     free: NDArray[np.bool_]
     parent: NDArray[np.float64]
-    moved: IntArray
 
     def rows(self, keep: NDArray[np.bool_] | IntArray) -> Choices:
         """Only some worlds: ``(B,)`` bool, or their indices."""
@@ -67,11 +65,15 @@ class Proposals:
     def from_elites(
         self, policies: Policies, elites: Elites, count: int, rng: np.random.Generator
     ) -> Choices:
-        """Worlds that start from an elite or a mix of two; a few parameters are chosen anew."""
+        """Worlds that start from an elite or a mix of two; a few parameters are chosen anew.
+
+        In some worlds the start has two choices exchanged, before the agents see it.
+        """
         config, width = self.config, len(self.space.nvec)
         parents = elites.parents(count, config.greed, rng)
-        current = self._mixed(elites, parents, rng)
-        alone = (current == elites.actions[parents]).all(axis=1)
+        mixed = self._mixed(elites, parents, rng)
+        alone = (mixed == elites.actions[parents]).all(axis=1)
+        current = self._exchanged(mixed, rng)
         observation = policies.observe(elites.figures[parents], current)
         wanted = rng.poisson(config.acting, count)
         wanted = np.where(alone, np.maximum(wanted, 1), wanted)
@@ -84,7 +86,6 @@ class Proposals:
             acting,
             np.zeros(count, dtype=np.bool_),
             elites.values[parents],
-            self._exchanged(chosen, rng),
         )
 
     def free(
@@ -94,10 +95,17 @@ class Proposals:
         count: int,
         rng: np.random.Generator,
     ) -> Choices:
-        """Worlds in which every agent chooses all its parameters by its policy."""
+        """Worlds in which every agent chooses all its parameters by its policy.
+
+        Args:
+            policies: The agents' networks.
+            figures: ``(count, OBSERVATION)`` what they observe.
+            count: Worlds.
+            rng: Randomness.
+        """
         current = np.zeros((count, len(self.space.nvec)), np.int64)
         acting = np.ones(current.shape, dtype=np.bool_)
-        seen = policies.observe(np.tile(figures, (count, 1)), None)
+        seen = policies.observe(figures, None)
         drawn = self.mixture.draw(policies, seen, current, acting, rng, free=True)
         return Choices(
             seen,
@@ -106,7 +114,6 @@ class Proposals:
             acting,
             np.ones(count, dtype=np.bool_),
             np.full(count, np.nan),
-            drawn,
         )
 
     def scattered(self, policies: Policies, count: int, rng: np.random.Generator) -> Choices:
@@ -123,7 +130,6 @@ class Proposals:
             np.zeros(chosen.shape, dtype=np.bool_),
             np.zeros(count, dtype=np.bool_),
             np.full(count, np.nan),
-            chosen,
         )
 
     def _mixed(self, elites: Elites, parents: IntArray, rng: np.random.Generator) -> IntArray:

@@ -24,7 +24,7 @@ from baselines import one_thread
 from maestro_env import Problem
 from mapper.clustering import Assignment
 from mapper.marl.agents import choosing
-from mapper.marl.observation_and_reward import Observer
+from mapper.marl.observation_and_reward import Observer, PrintedFeedback
 from mapper.marl.policies import OBSERVATION
 from mapper.marl.rllib_config import RllibConfig
 from runs import ray_session
@@ -40,12 +40,18 @@ class ChoosingEnv(MultiAgentEnv):
         problem: It counts the samples, and raises BudgetExhausted out of `step` at the end.
         assignment: Which agent owns which parameter.
         reward: See :class:`~mapper.marl.rllib_config.RllibConfig`.
+        mode: Likewise.
     """
 
     def __init__(
-        self, problem: Problem, assignment: Assignment, reward: str = "improvement"
+        self,
+        problem: Problem,
+        assignment: Assignment,
+        reward: str = "improvement",
+        mode: str = "search",
     ) -> None:
         self.problem, self.feedback, self.reward = problem, Observer(problem), reward
+        self.printed = PrintedFeedback(problem) if mode == "paper" else None
         names = list(problem.space.names)
         self.columns = [[names.index(name) for name in agent] for agent in assignment.agents]
         # Numbers, as RLlib goes through sets of agents: those of texts are in another order in
@@ -91,11 +97,15 @@ class ChoosingEnv(MultiAgentEnv):
         except BaseException as end:
             self.end = end  # RLlib raises another one in its place
             raise
+        if self.printed is not None:
+            observed, rewards = self.printed(evaluation)
+            self.seen = observed[0]
+            return float(rewards[0])
         self.seen = self.feedback.observed(evaluation)[0]
         if self.reward == "relative":
             return float(self.feedback.relative(evaluation.values)[0])
         free = np.full(1, np.nan)
-        return float(self.feedback.log_gain(free, evaluation.values)[0])
+        return float(self.feedback.gain(free, evaluation.values)[0])
 
 
 _WORLDS: dict[str, ChoosingEnv] = {}
@@ -118,7 +128,7 @@ def search(
     missing = set(choosing(problem)) - set(assignment.names)
     if missing:
         raise ValueError(f"assignment: {', '.join(sorted(missing))} belong to no agent")
-    world = ChoosingEnv(problem, assignment, config.reward)
+    world = ChoosingEnv(problem, assignment, config.reward, config.mode)
     key = f"{os.getpid()}-{id(world)}"
     _WORLDS[key] = world
     try:
@@ -181,7 +191,17 @@ def _algorithm_config(world: ChoosingEnv, key: str, config: RllibConfig, seed: i
             policies=[policy_of(agent) for agent in world.possible_agents],
             policy_mapping_fn=policy_of,
         )
-        .rl_module(model_config=DefaultModelConfig(fcnet_hiddens=[config.hidden]))
+        .rl_module(
+            model_config=DefaultModelConfig(
+                fcnet_hiddens=[config.hidden],
+                # As in the batched learner: one hidden layer for both, and heads that begin near 0,
+                # as a first value of random size would hide what small rewards say.
+                vf_share_layers=True,
+                head_fcnet_kernel_initializer="normal_",
+                head_fcnet_kernel_initializer_kwargs={"std": 0.01},
+                head_fcnet_bias_initializer="zeros_",
+            )
+        )
         .training(
             lr=config.learning_rate,
             gamma=0.0,
@@ -193,6 +213,7 @@ def _algorithm_config(world: ChoosingEnv, key: str, config: RllibConfig, seed: i
             entropy_coeff=_entropy(config.entropy, world.problem.budget),
             use_kl_loss=False,
             vf_clip_param=10.0,
+            vf_loss_coeff=0.5,
             grad_clip=5.0,
         )
         .reporting(min_time_s_per_iteration=0, metrics_num_episodes_for_smoothing=1)

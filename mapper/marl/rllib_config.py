@@ -6,7 +6,7 @@ from dataclasses import MISSING, dataclass, fields
 
 from baselines import SearcherError, check_positive
 from mapper.clustering import Assignment
-from mapper.marl.config import MarlConfig
+from mapper.marl.config import MODES, MarlConfig
 
 REWARDS = ("improvement", "relative")
 
@@ -16,6 +16,7 @@ class RllibConfig:
     """Options of :class:`~mapper.marl.searcher.MarlRllib`; each means what it means for marl.
 
     Args:
+        mode: ``"search"``, or ``"paper"``: observation and reward are the paper's, as printed.
         agents: ``"auto"``, a number of agents, a file, or an assignment.
         ray_address: Ray cluster to train on: ``auto`` or ``HOST:PORT``; none starts one here.
         dataset: Random samples of this problem to cluster the agents from; 0 takes none.
@@ -27,19 +28,20 @@ class RllibConfig:
         clip: PPO's clipping range of the probability ratio.
         entropy: Weight of the entropy bonus at the start; it falls linearly to 0 with the budget.
         reward: ``"improvement"`` (log of a typical sample's value over this one's, clipped) or
-            ``"relative"`` (best value so far over the sample's).
+            ``"relative"`` (best value so far over the sample's); not in the mode paper.
         checkpoint: Where to write the policies every `checkpoint_every` samples and at the end;
             if the file exists, they are the first ones.
         checkpoint_every: Samples between two checkpoints.
     """
 
+    mode: str = "search"
     agents: str | int | Assignment = "auto"
     ray_address: str = ""
     dataset: int = 0
     count_dataset: bool = False
     hidden: int = 16
     learning_rate: float = 1e-2
-    batch: int = 64
+    batch: int = 128
     epochs: int = 4
     clip: float = 0.2
     entropy: float = 0.01
@@ -59,6 +61,12 @@ class RllibConfig:
         for name in ("dataset", "entropy"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name}: got {getattr(self, name)!r}, expected at least 0")
+        if self.mode not in MODES:
+            raise ValueError(f"mode: got {self.mode!r}, expected {' or '.join(MODES)}")
+        if self.mode == "paper" and self.reward != REWARDS[0]:
+            raise ValueError(
+                f"reward: got {self.reward!r}, but the mode paper has its own; leave it out"
+            )
         if self.reward not in REWARDS:
             raise ValueError(
                 f"reward: got {self.reward!r}, expected {' or '.join(REWARDS)} on RLlib"

@@ -34,7 +34,7 @@ class Marl(BaseSearcher):
         from mapper.pretrained.cases import doubts_of
 
         config = self.config
-        begins = config.elites and not config.warm_start and config.learner == "batched"
+        begins = config.mode == "search" and not config.warm_start and config.learner == "batched"
         return doubts_of(config.pretrained, problem) if begins else ()
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
@@ -43,6 +43,11 @@ class Marl(BaseSearcher):
             _on_rllib(problem, RllibConfig.of(self.config), rng)
             return
         assignment = self.assignment(problem, int(rng.integers(2**31)))
+        if self.config.mode == "paper":
+            from mapper.marl.paper import PaperLearner
+
+            PaperLearner(problem, assignment, self.config, rng).run()
+            return
         from mapper.marl.batched import BatchedLearner
 
         BatchedLearner(problem, assignment, self.config, rng).run()

@@ -35,36 +35,37 @@ def test_adam_steps_as_torchs_optimizer_does():
     assert all(torch.equal(a, b) for a, b in zip(ours, theirs, strict=True))
 
 
-def test_mixture_draws_what_its_density_says():
-    mixture = Mixture(SPACE, local=0.4, uniform=0.1, policy=True)
-    agents = policies()
+def test_draws_weigh_what_the_policies_alone_would_draw():
+    """Importance weights turn shares of the mixture's draws into the policies' probabilities."""
+    mixture, agents = Mixture(SPACE, share=0.5, local=0.8), policies()
     with torch.no_grad():
         agents.head_bias.normal_(generator=torch.Generator().manual_seed(3))
+    current, count = np.array([[4, 1, 3, 0]]), 60_000
     observation = torch.zeros(1, OBSERVATION)
-    current = np.array([[4, 1, 3, 0]])
-    count = 60_000
-    rng = np.random.default_rng(0)
     starts = np.tile(current, (count, 1))
     acting = np.ones(starts.shape, dtype=bool)
     acting[0] = False
-    drawn = mixture.draw(agents, observation.repeat(count, 1).numpy(), starts, acting, rng)
+    seen = observation.repeat(count, 1).numpy()
+    drawn = mixture.draw(agents, seen, starts, acting, np.random.default_rng(0))
     np.testing.assert_array_equal(drawn[0], current[0])
+    held = np.zeros((4, 1), dtype=bool)
     with torch.no_grad():
-        log_probabilities, _ = agents(observation, torch.zeros(4, 1, dtype=torch.int64), current)
+        logs, _ = agents(observation, torch.zeros(4, 1, dtype=torch.int64), current)
     for column, choices in enumerate(SPACE.nvec):
         share = np.bincount(drawn[1:, column], minlength=choices) / (count - 1)
-        assert share[current[0, column]] == 0.0
-        total = 0.0
-        for choice in set(range(choices)) - {current[0, column]}:
+        stay = current[0, column]
+        assert share[stay] == 0.0
+        own = logs[column, 0, :choices].exp().numpy().copy()
+        own[stay] = 0.0
+        own /= own.sum()
+        for choice in set(range(choices)) - {stay}:
             chosen = current.T.copy()
             chosen[column] = choice
-            density = mixture.log_density(
-                log_probabilities, chosen, current.T, np.zeros((4, 1), dtype=bool)
-            )
-            expected = density[column, 0].exp().item()
-            total += expected
-            assert share[choice] == pytest.approx(expected, abs=0.01)
-        assert total == pytest.approx(1.0, abs=1e-4)
+            likely = mixture.log_policy(logs, chosen, current.T, held)
+            weight = mixture.log_weight(likely, chosen, current.T, held).exp()[column, 0].item()
+            assert likely.exp()[column, 0].item() == pytest.approx(own[choice], abs=1e-5)
+            assert weight <= 2.0 + 1e-6
+            assert weight * share[choice] == pytest.approx(own[choice], abs=0.015)
 
 
 @pytest.mark.parametrize("free", [True, False])
@@ -72,7 +73,7 @@ def test_mixture_draws_what_its_density_says():
 def test_autoregressive_draws_what_their_joint_density_says(free, still):
     """Exactly, over all joint choices; the second parameter may hold still."""
     space = SPACE._replace(agent=np.array([0, 0, 1, 0]))
-    agents, mixture = policies(space, earlier=True), Mixture(space, 0.4, 0.1, True)
+    agents, mixture = policies(space, earlier=True), Mixture(space, 1.0, 0.0)
     with torch.no_grad():
         agents.earlier.normal_(generator=torch.Generator().manual_seed(1))
         agents.head.normal_(generator=torch.Generator().manual_seed(2))
@@ -86,7 +87,7 @@ def test_autoregressive_draws_what_their_joint_density_says(free, still):
         log_probabilities, _ = agents(torch.zeros(len(every), OBSERVATION), rows, every)
         current = np.tile(start, (len(every), 1))
         frees = np.full(every.T.shape, free)
-        density = mixture.log_density(log_probabilities, every.T, current.T, frees)
+        density = mixture.log_policy(log_probabilities, every.T, current.T, frees)
     likely = (density.numpy() * acts[:, None]).sum(axis=0)
     moved = ((every != start) | ~acts).all(axis=1) | free
     expected = np.where(moved, np.exp(likely), 0.0)
@@ -106,7 +107,7 @@ def test_autoregressive_heads_learn_what_independent_ones_cannot():
     space = Space(np.array([4, 4]), np.array([False, False]), np.array([0, 0]))
 
     def alike(earlier):
-        agents, mixture = policies(space, earlier=earlier), Mixture(space, 0.0, 0.0, True)
+        agents, mixture = policies(space, earlier=earlier), Mixture(space, 1.0, 0.0)
         ppo, rng = PPO(agents, mixture, MarlConfig()), np.random.default_rng(0)
         for _ in range(40):
             batch = played(agents, mixture, rng, 64, np.zeros(2))
@@ -136,7 +137,7 @@ def played(agents, mixture, rng, count, target):
 def test_ppo_learns_a_target_from_one_shared_reward(owners):
     space = SPACE._replace(agent=np.array(owners))
     agents = policies(space)
-    mixture = Mixture(space, 0.4, 0.1, True)
+    mixture = Mixture(space, 0.5, 0.8)
     ppo = PPO(agents, mixture, MarlConfig())
     rng = np.random.default_rng(0)
     target = np.array([3, 2, 6, 1])
@@ -147,7 +148,7 @@ def test_ppo_learns_a_target_from_one_shared_reward(owners):
 
 def test_an_agent_that_did_not_act_does_not_learn():
     agents = policies()
-    mixture = Mixture(SPACE, 0.4, 0.1, True)
+    mixture = Mixture(SPACE, 0.5, 0.8)
     before = {name: value.detach().clone() for name, value in agents.named_parameters()}
     batch = played(agents, mixture, np.random.default_rng(0), 64, np.array([3, 2, 6, 1]))
     batch.acting[:, 2:] = False
