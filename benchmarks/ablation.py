@@ -15,9 +15,11 @@ import marl_cases
 
 VARIANTS = {
     "as shipped": "marl",
-    "policies replaced by uniform choices": "marl:policy=false",
-    "PPO alone": "marl:elites=0:local=0:uniform=0:exchange=0",
-    "PPO alone, one agent": "marl:elites=0:local=0:uniform=0:exchange=0:agents=1",
+    "agents learn": "marl:policy=true",
+    "no agent learns": "marl:policy=false",
+    "agents learn, policies alone draw": "marl:policy=true:share=1",
+    "the paper's method": "marl:mode=paper",
+    "the paper's method, one agent": "marl:mode=paper:agents=1",
     "one agent": "marl:agents=1",
     "no neighbouring choices": "marl:local=0",
     "no crossover": "marl:crossover=0",
@@ -28,15 +30,13 @@ VARIANTS = {
     "no limit of elites alike": "marl:alike=0",
     "no policies at restarts": "marl:restart_policy=0",
     "repeats allowed": "marl:avoid_repeats=false",
-    "rank reward": "marl:reward=rank",
-    "relative reward": "marl:reward=relative",
-    "self-imitation": "marl:self_imitation=0.02",
-    "agents see their own choice": "marl:own_choice=true",
-    "autoregressive heads": "marl:autoregressive=true",
-    "PPO alone, autoregressive heads": (
-        "marl:elites=0:local=0:uniform=0:exchange=0:autoregressive=true"
-    ),
-    "no entropy bonus": "marl:entropy=0",
+    "rank reward": "marl:policy=true:reward=rank",
+    "relative reward": "marl:policy=true:reward=relative",
+    "self-imitation": "marl:policy=true:self_imitation=0.02",
+    "agents do not see their own choice": "marl:policy=true:own_choice=false",
+    "autoregressive heads": "marl:policy=true:autoregressive=true",
+    "the paper's method, autoregressive heads": "marl:mode=paper:autoregressive=true",
+    "no entropy bonus": "marl:policy=true:entropy=0",
     "warm start from a neighbour layer": "marl:warm_start=neighbour",
 }
 

@@ -153,7 +153,9 @@ class AgentWorld:
 
     def state_space(self) -> Box:
         """The space of :meth:`state`."""
-        return Box(0.0, 1.0, (len(self._observation) + len(self._last),), np.float32)
+        observed = self.group.worlds.observation_space().high
+        high = np.concatenate([observed, np.ones(len(self._last), np.float32)])
+        return Box(np.zeros_like(high), high, dtype=np.float32)
 
     def state(self) -> NDArray[np.float32]:
         """The shared observation, then the last joint action scaled to [0, 1]."""

@@ -32,6 +32,7 @@ class BatchedProblem:
         reward: See :class:`Rewards`.
         infeasible_reward: Reward of an infeasible mapping.
         features: Whether an observation ends with the features of the layer to map next.
+        raw: Whether it begins with the figures in their units, not on a log scale.
         layer_names: Names of the layers, where equal shapes share a problem.
 
     Attributes:
@@ -53,6 +54,7 @@ class BatchedProblem:
         reward: Reward = "relative",
         infeasible_reward: float = 0.0,
         features: bool = False,
+        raw: bool = False,
         layer_names: Sequence[str] | None = None,
     ) -> None:
         if isinstance(problems, Problem):
@@ -68,7 +70,8 @@ class BatchedProblem:
         distinct = list(dict.fromkeys(self.problems))
         self._distinct = distinct
         self._which = np.array([distinct.index(p) for p in self.problems], dtype=np.int64)
-        self._feedback = [Rewards(problem, reward, infeasible_reward) for problem in distinct]
+        self.raw = raw
+        self._feedback = [Rewards(problem, reward, infeasible_reward, raw) for problem in distinct]
         self._shared = SharedSpace([p.space for p in distinct]) if len(distinct) > 1 else None
         space = self._shared or distinct[0].space
         self.nvec, self.names = space.nvec, space.names
@@ -80,12 +83,13 @@ class BatchedProblem:
 
     @property
     def observation_size(self) -> int:
-        """Numbers in an observation, all in [0, 1]."""
+        """Numbers in an observation, in [0, 1] but for raw figures."""
         return len(OBSERVED) + (len(FEATURES) if self.features else 0)
 
     def observation_space(self) -> Box:
         """The space of one world's observation."""
-        return Box(0.0, 1.0, (self.observation_size,), np.float32)
+        high = np.inf if self.raw else 1.0
+        return Box(0.0, high, (self.observation_size,), np.float32)
 
     def action_space(self) -> Any:
         """The space of one world's action, a ``MultiDiscrete``."""

@@ -16,7 +16,7 @@ from maestro_env.rewards import ArgumentError, EnvError, Reward, check_choice
 DEFAULT_LAYER = "mobilenetv2.2"
 DEFAULT_NETWORK = "mobilenetv2"
 EPISODE_LENGTH = 16
-OBSERVATIONS = ("paper", "layer")
+OBSERVATIONS = ("paper", "layer", "figures")
 
 
 class Arguments(TypedDict, total=False):
@@ -59,7 +59,8 @@ def layer_worlds(
     Args:
         num_worlds: How many.
         layer: A layer, or its name as :func:`layers.parse` takes it.
-        observation: ``"paper"``, or ``"layer"`` to add the layer's features.
+        observation: ``"paper"``, ``"layer"`` to add the layer's features, or ``"figures"`` for
+            those of the papers in their units, as printed.
         problem: A problem to map instead; the arguments that define one are then not read.
         arguments: See ``MaestroEnv``.
 
@@ -70,7 +71,13 @@ def layer_worlds(
     definition, worlds = _sorted(arguments, ("layer", "observation", "problem"))
     if problem is None:
         problem = Problem(_one_layer(layer), **definition)
-    return BatchedProblem(problem, num_worlds, features=observation == "layer", **worlds)
+    return BatchedProblem(
+        problem,
+        num_worlds,
+        features=observation == "layer",
+        raw=observation == "figures",
+        **worlds,
+    )
 
 
 def network_worlds(

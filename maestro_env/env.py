@@ -129,7 +129,8 @@ class MaestroEnv(WorldEnv):
 
     ## Observation Space
     `Box(0, 1, (4,), float32)`: the figures of the last mapping on a log scale, 0 at the physical
-    lower bound and 1 at 10^6 times that. All ones when it was infeasible.
+    lower bound and 1 at 10^6 times that. All ones when it was infeasible. With
+    `observation="figures"`: `Box(0, inf, (4,), float32)`, the raw values, zeros when infeasible.
 
     | Index | Figure | Unit (raw value in `info`) | Lower bound |
     |---|---|---|---|
@@ -177,13 +178,14 @@ class MaestroEnv(WorldEnv):
     | `limits` | `None` | such as `{"max_latency_cycles": 1e6}`; over a limit is infeasible |
     | `reward` | `"relative"` | see Rewards |
     | `infeasible_reward` | `0.0` | reward of an infeasible mapping |
-    | `observation` | `"paper"` | `"layer"` adds 14 features of the layer |
+    | `observation` | `"paper"` | `"layer"` adds 14 features; `"figures"`: in their units |
     | `episode_length` | `16` | steps of an episode |
     | `render_mode` | `None` | `"ansi"`: loop nest, costs; `"rgb_array"`: buffers' contents |
 
     `MaestroEnvPaper-v0` is this environment in the papers' setting: `cost_model="maestro"` behind
     its guard, `accelerator="archgym"` (1,024 PEs, nothing limited), `objective="latency"`,
-    `reward="inverse"`, and loop orders as permutations.
+    `reward="inverse"`, `observation="figures"`, and every parameter of the paper's Fig. 2: loop
+    orders as permutations, parallel dimensions, tiles of R and S too, and the PEs in use.
 
     `gymnasium.make_vec("MaestroEnv-v0", num_envs=N)` steps N of them at once on the batched model.
 

@@ -10,10 +10,13 @@ PAPER: dict[str, Any] = {
     "objective": "latency",
     "accelerator": "archgym",
     "cost_model": "maestro",
-    "space": {"orders": "permutation"},
+    "space": {"orders": "permutation", "filters": "free", "co_search": ["num_pes"]},
+    "observation": "figures",
     "reward": "inverse",
 }
-"""The papers' setting: MAESTRO (guarded), 1,024 PEs without limits, reward 1/X, loop orders."""
+"""The papers' setting: MAESTRO (guarded), 1,024 PEs without limits; every parameter of Fig. 2 (loop
+orders, parallel dimensions, tiles of K, C, Y, X, R and S, PEs); the observation <latency, power,
+energy, area> and the reward 1 / X as printed."""
 
 ENVIRONMENTS: dict[str, dict[str, Any]] = {
     "MaestroEnv-v0": {

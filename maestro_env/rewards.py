@@ -71,6 +71,7 @@ class Rewards:
         reward: ``"relative"``: reference / X; ``"inverse"``: 1 / X; ``"log"``: 1 at the
             reference, down by 1/6 for every factor of ten above it, and 0 from 10^6 on.
         infeasible_reward: Reward of an infeasible mapping.
+        raw: Observe the figures themselves in their units, zeros where infeasible.
 
     Attributes:
         reference: The objective's physical bound, or the geometric median of 1,000 random
@@ -82,14 +83,18 @@ class Rewards:
     """
 
     def __init__(
-        self, problem: Problem, reward: Reward = "relative", infeasible_reward: float = 0.0
+        self,
+        problem: Problem,
+        reward: Reward = "relative",
+        infeasible_reward: float = 0.0,
+        raw: bool = False,
     ) -> None:
         check_choice("reward", reward, REWARDS)
         if not math.isfinite(infeasible_reward):
             raise EnvError(
                 f"infeasible_reward: got {infeasible_reward!r}, expected a finite number"
             )
-        self.reward = reward
+        self.reward, self.raw = reward, raw
         self.infeasible_reward = float(infeasible_reward)
         bounds = figure_bounds(
             problem.cost_model, problem.layer, problem.accelerator, _pes(problem)
@@ -107,13 +112,17 @@ class Rewards:
             values: ``(B,)`` objective values; inf = infeasible.
 
         Returns:
-            Observations ``(B, 4)`` in [0, 1] (all ones where infeasible) and rewards ``(B,)``.
+            Observations ``(B, 4)`` in [0, 1] (all ones where infeasible), or the raw figures, and
+            rewards ``(B,)``.
         """
         latency, power, energy, area = (costs.figures[figure] for figure in OBSERVED)
         observations, rewards = _feedback_rows(
             latency, power, energy, area, values, self._low,
             REWARDS.index(self.reward), self.reference, self.infeasible_reward,
         )  # fmt: skip
+        if self.raw:
+            figures = np.stack([latency, power, energy, area], axis=1)
+            observations = np.where(np.isfinite(values)[:, None], figures, 0.0).astype(np.float32)
         return observations, rewards
 
 

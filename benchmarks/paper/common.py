@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import hashlib
 import json
 import time
@@ -12,12 +13,13 @@ from typing import Any
 
 import numpy as np
 import yaml
+from scipy import stats
 
 import baselines
 from maestro_env import Problem
 
-PLAIN = "marl:elites=0:local=0:uniform=0:exchange=0"
-"""Decentralised PPO alone: every agent chooses anew in each sample, as in the paper."""
+PAPER = "marl:mode=paper"
+"""The paper's method as printed: every agent chooses anew in each sample."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,14 @@ def mean_return(run: Recorded, reference: float, ends: np.ndarray) -> np.ndarray
     return np.array([part.mean() if len(part) else np.nan for part in parts])
 
 
+def spread(values: list[float]) -> tuple[float, float]:
+    """Mean over seeds, and half of its 95 % interval (Student's t); inf for fewer than two."""
+    if len(values) < 2:
+        return float(np.mean(values)), np.inf
+    half = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
+    return float(np.mean(values)), float(half)
+
+
 def arrival(returns: np.ndarray, ends: np.ndarray, level: float) -> float:
     """Samples at the end of the first window whose mean return reaches a level; inf if none."""
     there = np.flatnonzero(returns >= level)
@@ -106,11 +116,18 @@ def parser(text: str | None, budget: int = 20_000) -> argparse.ArgumentParser:
     result.add_argument("--accelerator", default="archgym")
     result.add_argument("--out", type=Path, default=Path("figures"))
     result.add_argument("--json", action="store_true", help="print the rows as JSON")
+    result.add_argument("--csv", type=Path, help="write the rows there too")
+    result.add_argument("--runs", type=Path, help="keep finished searches there, and go on")
     return result
 
 
-def show(rows: list[dict[str, Any]], as_json: bool) -> None:
-    """Print rows as JSON or as a Markdown table."""
+def show(rows: list[dict[str, Any]], as_json: bool, path: Path | None = None) -> None:
+    """Print rows as JSON or as a Markdown table, and write them to a CSV file."""
+    if path is not None:
+        with path.open("w", newline="") as stream:
+            writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
     if as_json:
         print(json.dumps(rows, indent=2))
         return

@@ -51,7 +51,7 @@ def main() -> None:
         plots.save(plots.heat_map(matrix, title), arguments.out / f"fig4-{method}.png")
         figure = plots.dendrogram(tree, tree.suggested(), title)
         plots.save(figure, arguments.out / f"fig4-{method}-dendrogram.png")
-    common.show(rows, arguments.json)
+    common.show(rows, arguments.json, arguments.csv)
 
 
 if __name__ == "__main__":

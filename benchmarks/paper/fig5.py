@@ -4,15 +4,15 @@
 
 The return of a sample is the best value of any method here over its own, 0 where it is infeasible;
 curves are means over seeds. Arrival is the first window whose mean return is 90 % of the highest
-mean return of any method. `marl` searches from
-elites, so its samples stay near the best; `marl, PPO alone` is the paper's method without them.
+mean return of any method. `marl` searches from elites, so its samples stay near the best; `paper`
+is the paper's method as printed, `paper, RLlib` the same by the other learner (minutes a run; only
+if `--methods` names it).
 Area is searched together with the PE count, under a latency limit of 4 times the bound.
 """
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,14 @@ from maestro_env import Problem
 
 METHODS = {
     "marl": "marl",
-    "marl, PPO alone": common.PLAIN,
-    "one agent, PPO alone": common.PLAIN + ":agents=1",
+    "paper": common.PAPER,
+    "paper, one agent": common.PAPER + ":agents=1",
     "ppo-matched": "ppo-matched",
     "ppo": "ppo",
+    "paper, RLlib": "marl-rllib:mode=paper",
 }
+LAST = 1000
+"""Samples at the end of a run over which its last mean return is taken."""
 AREA_LIMIT = 4.0
 
 
@@ -51,13 +54,20 @@ def rows_of(
     level = 0.9 * max(float(np.nanmax(line)) for line in returns.values())
     rows = []
     for label, seeds in runs.items():
+        ended = [
+            common.mean_return(run, reference, [len(run.values) - LAST, len(run.values)])
+            for run in seeds
+        ]
+        last = common.spread([float(ends[-1]) for ends in ended])
         within = [common.arrival_of_best(run, 1.05 * reference) for run in seeds]
         rows.append(
             {
                 "layer": case[0],
                 "objective": case[1],
                 "method": label,
-                "last mean return": float(returns[label][-1]),
+                "seeds": len(seeds),
+                "last mean return": last[0],
+                "+-": last[1],
                 "return arrives at": common.arrival(returns[label], ends, level),
                 "median best / best of all": float(np.median([r.best for r in seeds]) / reference),
                 "median samples to 5 %": float(np.median(within)),
@@ -71,9 +81,10 @@ def main() -> None:
     parser = common.parser(__doc__)
     parser.add_argument("--layers", default="mobilenetv2.2,vgg16.1")
     parser.add_argument("--objectives", default="latency,energy,edp,area")
-    parser.add_argument("--methods", default=";".join(METHODS), help="labels, with semicolons")
+    parser.add_argument(
+        "--methods", default=";".join(list(METHODS)[:-1]), help="labels, with semicolons"
+    )
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--runs", type=Path, help="keep finished searches there, and go on")
     arguments = parser.parse_args()
     seeds = range(arguments.seed, arguments.seed + arguments.seeds)
     ends = common.windows(arguments.budget)
@@ -95,7 +106,7 @@ def main() -> None:
             rows += more
             print(f"{layer}, {objective}: done", file=sys.stderr)
     common.draw(curves, arguments.out / "fig5.png", "mean return", columns=len(objectives))
-    common.show(rows, arguments.json)
+    common.show(rows, arguments.json, arguments.csv)
 
 
 if __name__ == "__main__":

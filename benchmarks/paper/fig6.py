@@ -17,7 +17,7 @@ def main() -> None:
     parser.add_argument("--layer", default="mobilenetv2.2")
     parser.add_argument("--objective", default="latency")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--methods", default=f"marl;{common.PLAIN}", help="with semicolons")
+    parser.add_argument("--methods", default=f"marl;{common.PAPER}", help="with semicolons")
     arguments = parser.parse_args()
     problem = Problem(
         arguments.layer, arguments.accelerator, arguments.objective, arguments.cost_model
@@ -29,14 +29,21 @@ def main() -> None:
         for agents in counts:
             text = f"{method}:agents={agents}"
             every[method, agents] = [
-                common.record(str(agents), problem, text, arguments.budget, arguments.seed + seed)
+                common.record(
+                    str(agents),
+                    problem,
+                    text,
+                    arguments.budget,
+                    arguments.seed + seed,
+                    arguments.runs,
+                )
                 for seed in range(arguments.seeds)
             ]
     reference = min(run.best for runs in every.values() for run in runs)
     rows, curves = [], {}
     for (method, agents), runs in every.items():
         returns = np.mean([common.mean_return(run, reference, ends) for run in runs], axis=0)
-        label = "PPO alone" if method == common.PLAIN else method
+        label = "paper" if method == common.PAPER else method
         curves.setdefault(label, {})[f"{agents} agents"] = (ends, returns)
         rows.append(
             {
@@ -50,7 +57,7 @@ def main() -> None:
             }
         )
     common.draw(curves, arguments.out / "fig6.png", "mean return")
-    common.show(rows, arguments.json)
+    common.show(rows, arguments.json, arguments.csv)
 
 
 if __name__ == "__main__":

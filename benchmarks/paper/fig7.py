@@ -12,8 +12,8 @@ from mapper.evolution import explain, plot
 from mapper.marl.agents import resolve
 
 METHODS = {
-    "many agents": common.PLAIN,
-    "one agent": common.PLAIN + ":agents=1",
+    "many agents": common.PAPER,
+    "one agent": common.PAPER + ":agents=1",
     "marl": "marl",
 }
 
@@ -28,7 +28,9 @@ def main() -> None:
     )
     evolutions = {}
     for label, method in METHODS.items():
-        run = common.record(label, problem, method, arguments.budget, arguments.seed)
+        run = common.record(
+            label, problem, method, arguments.budget, arguments.seed, arguments.runs
+        )
         assignment = resolve(1 if label == "one agent" else "auto", problem)
         evolutions[label] = explain(problem, run.actions, run.values, assignment)
     rows = []
@@ -40,7 +42,7 @@ def main() -> None:
             row[f"{label}: settled"] = int(evolution.settled[column])
         rows.append(row)
     plots.save(plot(evolutions), arguments.out / "fig7.png")
-    common.show(rows, arguments.json)
+    common.show(rows, arguments.json, arguments.csv)
 
 
 if __name__ == "__main__":

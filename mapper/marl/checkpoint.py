@@ -125,7 +125,8 @@ def _search_of_6(state: dict[str, Any]) -> dict[str, Any]:
     """
     options = dict(state["identity"]["config"])
     local, uniform = options.pop("local", 0.5), options.pop("uniform", 0.3)
-    options |= {"share": 1.0 - local - uniform, "local": local / max(local + uniform, 1e-9)}
+    options["share"] = round(1.0 - local - uniform, 9)
+    options["local"] = round(local / max(local + uniform, 1e-9), 9)
     policies = {**state["policies"], "trunk": _widened(state["policies"]["trunk"], 1)}
     return {
         **state,

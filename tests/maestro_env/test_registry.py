@@ -170,10 +170,26 @@ def test_first_and_last_layers_on_every_preset(
         assert env.observation_space.contains(once[0])
         if not once[4]["feasible"]:
             assert once[1] == 0.0
-            assert (once[0] == 1).all()
+            assert (once[0] == (0 if "Paper" in name else 1)).all()
             assert once[4]["infeasible"].levers
         else:
             assert once[1] > 0
+
+
+def test_the_papers_environment_says_what_the_paper_prints() -> None:
+    """Observation <latency, power, energy, area>, reward 1 / X, every parameter of Fig. 2."""
+    env = make("MaestroEnvPaper-v0", layer="resnet18.1").unwrapped
+    levels = {name.split("_", 1)[1] for name in env.problem.space.names if name != "num_pes"}
+    assert levels >= {"order", "parallel", *(f"tile_{dim}" for dim in "KCYXRS")}
+    assert env.problem.space.names[-1] == "num_pes"
+    env.reset(seed=0)
+    actions = env.problem.space.sample(400, 0)
+    row = int(np.flatnonzero(np.isfinite(env.problem.look(actions).values))[0])
+    observed, reward, *_, info = env.step(actions[row])
+    cost = info["cost"]
+    printed = [cost[name] for name in ("latency_cycles", "power_mw", "energy_nj", "area_um2")]
+    np.testing.assert_allclose(observed, printed, rtol=1e-6)
+    assert reward == 1 / cost["latency_cycles"]
 
 
 @pytest.mark.parametrize("preset", PRESETS)

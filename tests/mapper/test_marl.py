@@ -80,6 +80,78 @@ def test_no_loop_nest_costs_a_second_sample():
     assert len(np.unique(nests)) == len(nests)
 
 
+def test_in_the_papers_mode_repeats_cost_samples_and_agents_see_the_last_mapping():
+    from mapper.marl.paper import PaperLearner
+
+    torch = pytest.importorskip("torch")
+    counted, seen = problem(), []
+    counted.start(300)
+    config = MarlConfig(mode="paper")
+    learner = PaperLearner(counted, resolve("auto", counted), config, np.random.default_rng(0))
+    with torch.no_grad():
+        learner.policies.head_bias[..., 0] += 9.0  # agents with favourites
+    free, look = learner.worlds.free, []
+
+    def spied(policies, figures, count, rng):
+        seen.append(figures)
+        return free(policies, figures, count, rng)
+
+    def keep(batch, evaluation):
+        look.append((batch, learner.feedback(evaluation)))
+
+    learner.worlds.free, counted.on_evaluate = spied, keep
+    with pytest.raises(BudgetExhausted):
+        learner.run()
+    assert not seen[0].any()
+    for shown, (_, (observed, _)) in zip(seen[1:], look, strict=False):
+        np.testing.assert_array_equal(shown, observed)
+    actions = np.concatenate([batch for batch, _ in look])
+    assert len(actions) == counted.samples == 300
+    assert len(np.unique(actions, axis=0)) < 100
+    values = counted.look(actions).values
+    rewards = np.concatenate([reward for _, (_, reward) in look])
+    np.testing.assert_allclose(rewards, counted.bound / values)
+
+
+def test_agents_learn_from_refused_draws_with_the_values_that_are_known():
+    """Every draw until enough are new enters PPO: what was refused for repeating included."""
+    from mapper.marl.batched import BatchedLearner
+
+    counted = problem()
+    counted.start(900)
+    config = MarlConfig(surrogate=0, pretrained="none", share=1.0, policy=True)
+    learner = BatchedLearner(counted, resolve("auto", counted), config, np.random.default_rng(0))
+    kept, keep = [], learner._keep
+
+    def spied(choices, values):
+        keep(choices, values)
+        kept.append((choices.chosen, values))
+
+    learner._keep = spied
+    with pytest.raises(BudgetExhausted):
+        learner.run()
+    chosen = np.concatenate([choices for choices, _ in kept])
+    values = np.concatenate([given for _, given in kept])
+    assert len(chosen) > 900
+    np.testing.assert_array_equal(counted.look(learner._actions(chosen)).values, values)
+
+
+def test_rewards_do_not_saturate():
+    from mapper.marl.observation_and_reward import Observer
+
+    rng, observer = np.random.default_rng(0), Observer(problem())
+    for scale in (0.01, 1.0, 5.0):
+        parents, values = np.ones(400), np.exp(scale * np.abs(rng.normal(size=400)))
+        values[:40] = np.inf
+        for _ in range(30):
+            rewards = observer.gain(parents, values)
+        assert (rewards[:40] == -1).all()
+        assert (np.abs(rewards[40:]) < 0.99).all()
+        assert np.median(rewards[40:]) == pytest.approx(-0.5, abs=0.05)
+        order = np.argsort(values[40:])
+        assert (np.diff(rewards[40:][order]) < 0).all()
+
+
 def test_beats_random_search():
     def best(name):
         return [baselines.load(name).search(problem(), 1000, seed).best_value for seed in range(3)]
@@ -90,12 +162,13 @@ def test_beats_random_search():
 @pytest.mark.parametrize(
     "options",
     [
-        {"elites": 0, "local": 0.0, "uniform": 0.0},
+        {"mode": "paper"},
+        {"policy": True, "share": 1.0},
         {"policy": False},
         {"reward": "rank"},
         {"reward": "relative"},
         {"self_imitation": 0.1},
-        {"own_choice": True},
+        {"own_choice": False},
         {"autoregressive": True, "self_imitation": 0.1},
         {"avoid_repeats": False, "exchange": 0.0},
         {"patience": 0},
@@ -117,7 +190,10 @@ def test_every_option_runs_and_finds_a_mapping(options):
     [
         ({"learner": "torch"}, "expected batched or rllib"),
         ({"reward": "raw"}, "expected one of improvement"),
-        ({"local": 0.8, "uniform": 0.3}, r"local \+ uniform"),
+        ({"local": 1.3}, "local: got 1.3"),
+        ({"mode": "printed"}, "expected search or paper"),
+        ({"mode": "paper", "surrogate": 0}, "'paper' has no surrogate; leave that out"),
+        ({"elites": 0}, "elites: got 0"),
         ({"worlds": 0}, "worlds: got 0"),
         ({"elites": -1}, "elites: got -1"),
         ({"surrogate": -1}, "surrogate: got -1"),

@@ -101,6 +101,8 @@ def test_a_checkpoint_of_version_5_goes_on(tmp_path):
     shutil.copy(DATA / "marl-5.pt", path)
     counters = SEARCH.load(path)["problem"]
     options = {"hidden": 8, "elites": 20, "surrogate": 40, "checkpoint": str(path)}
+    # what were the defaults
+    options |= {"share": 0.2, "local": 0.625, "batch": 64, "own_choice": False, "policy": True}
     problem, taken = Problem("mlp.2", "edge", "edp", EARLIER), []
     problem.on_evaluate = lambda actions, evaluation: taken.append(len(actions))
     result = baselines.load("marl", **options).search(problem, 300, 0)

@@ -9,7 +9,7 @@ import pytest
 
 import baselines
 from mapper.marl.agents import resolve
-from tests.mapper.marl_runs import problem, samples_of
+from tests.mapper.marl_runs import problem
 
 torch = pytest.importorskip("torch", reason="needs the extra rllib")
 pytest.importorskip("ray", reason="needs the extra rllib")
@@ -17,19 +17,44 @@ pytest.importorskip("ray", reason="needs the extra rllib")
 
 @pytest.mark.ray
 def test_rllib_learns_what_the_batched_learner_learns(tmp_path):
-    """Parity of the plain method: both beat random search, at about the same value."""
-    budget = 1500
-    plain = {"elites": 0, "local": 0.0, "uniform": 0.0, "exchange": 0.0, "avoid_repeats": False}
+    """Parity of the paper's mode: mean returns rise from chance alike, to about the same level."""
     path = tmp_path / "policies.pt"
-    rllib = baselines.load("marl", learner="rllib", checkpoint=str(path))
-    theirs = samples_of(rllib, budget)[1]
-    ours = samples_of(baselines.load("marl", **plain), budget)[1]
-    chance = samples_of(baselines.load("random"), budget)[1]
-    assert theirs.samples == budget
-    assert max(theirs.best_value, ours.best_value) < 1.05 * chance.best_value
-    assert 0.7 < theirs.best_value / ours.best_value < 1.4
+    options = {"mode": "paper", "batch": 64}
+    rllib = baselines.load("marl-rllib", checkpoint=str(path), **options)
+    theirs, ours = returns_of(rllib), returns_of(baselines.load("marl", **options))
+    for returns in (theirs, ours):
+        assert len(returns) == BUDGET
+        assert returns[-300:].mean() > 1.5 * returns[:300].mean()
+    assert 0.7 < theirs[-300:].mean() / ours[-300:].mean() < 1.4
     weights = torch.load(path, weights_only=True)["state"]["agents"]
     assert len(weights) == len(resolve("auto", problem()))
+
+
+BUDGET = 1500
+
+
+def returns_of(searcher):
+    """``(BUDGET,)`` bound / value of every sample, 0 where infeasible."""
+    counted, values = problem(), []
+    counted.on_evaluate = lambda batch, evaluation: values.append(evaluation.values)
+    searcher.search(counted, BUDGET, 0)
+    return counted.bound / np.concatenate(values)
+
+
+def test_the_papers_mode_shows_the_last_mapping_and_rewards_one_over_x():
+    from mapper.marl.rllib import ChoosingEnv
+
+    counted = problem()
+    world = ChoosingEnv(counted, resolve("auto", counted), mode="paper")
+    actions, rewards = counted.space.sample(40, 0), []
+    for action in actions:
+        chosen = {agent: action[columns] for agent, columns in enumerate(world.columns)}
+        seen, reward, *_ = world.step(chosen)
+        assert len({tuple(figures) for figures in seen.values()}) == 1
+        rewards.append(reward[0])
+    values = counted.look(actions).values
+    np.testing.assert_allclose(rewards, np.where(np.isfinite(values), counted.bound / values, 0))
+    assert counted.samples == 40
 
 
 def test_what_ends_an_rllib_search_comes_out_as_itself():
@@ -65,6 +90,8 @@ def test_what_ends_an_rllib_search_comes_out_as_itself():
 
 
 def test_options_that_the_learner_does_not_have_are_refused():
+    with pytest.raises(baselines.SearcherError, match="reward: got 'relative', but the mode paper"):
+        baselines.load("marl-rllib", mode="paper", reward="relative")
     with pytest.raises(baselines.SearcherError, match="does not have elites, surrogate; leave"):
         baselines.load("marl", learner="rllib", elites=4, surrogate=0)
     with pytest.raises(baselines.SearcherError, match="reward: got 'rank', expected improvement"):
