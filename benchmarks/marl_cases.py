@@ -4,9 +4,9 @@
 
 Four layers on `archgym`, four on `edge`, three objectives each. Every finished run is a line of the
 results file, which this process alone writes; the same command continues, and `--no-run` only
-prints the table and which runs are missing. `from` and `to` are the 95 % interval of `first / method`
-over cases. `--workers N` searches in N processes of one thread
-each. A method may carry options of its config: `marl:policy=false` is marl without its policies;
+prints the table and which runs are missing. `from` and `to` are the 95 % interval of
+`first / method` over cases. `--workers N` searches in N processes of one thread each. A method may
+carry options of its config: `marl:policy=false` is marl without its policies;
 `marl:warm_start=neighbour` begins with what 5,000 samples on the network's nearest layer taught.
 """
 

@@ -42,6 +42,12 @@ def problem_of(layer: str, objective: str, accelerator: str, cost_model: str) ->
     return Problem(layer, accelerator, objective, cost_model, space, limits)
 
 
+def last_return(run: common.Recorded, reference: float) -> float:
+    """Mean return of a run's last samples."""
+    ends = np.array([max(0, len(run.values) - LAST), len(run.values)])
+    return float(common.mean_return(run, reference, ends)[-1])
+
+
 def rows_of(
     case: tuple[str, str], runs: dict[str, list[common.Recorded]], ends: np.ndarray
 ) -> tuple[list[dict[str, Any]], dict[str, tuple[np.ndarray, np.ndarray]]]:

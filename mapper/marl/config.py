@@ -92,7 +92,7 @@ class MarlConfig:
     clip: float = 0.2
     entropy: float = 0.01
     reward: str = "improvement"
-    policy: bool = True
+    policy: bool = False
     share: float = 0.5
     elites: int = 8
     acting: float = 1.5

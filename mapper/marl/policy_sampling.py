@@ -63,20 +63,21 @@ def draw(
     units = weights.trunk.shape[2]
     hidden, context = np.empty(units), np.zeros(units)
     autoregressive = weights.earlier.shape[0] > 0
-    running = np.empty(weights.head.shape[2])
+    running = np.zeros(weights.head.shape[2])
     for world in range(count):
         before = -1
         for column in range(width):
             if not acting[world, column]:
                 continue
-            if autoregressive:
-                _context(weights, column, chosen[world], context)
-            if autoregressive or weights.owner[column] != before:
-                before = weights.owner[column]
-                _hidden(weights, before, observation[world], context, hidden)
             choices = weights.nvec[column]
             stay = -1 if free else current[world, column]
-            _probabilities(weights, column, hidden, stay, running[:choices])
+            if free or own > 0.0:
+                if autoregressive:
+                    _context(weights, column, chosen[world], context)
+                if autoregressive or weights.owner[column] != before:
+                    before = weights.owner[column]
+                    _hidden(weights, before, observation[world], context, hidden)
+                _probabilities(weights, column, hidden, stay, running[:choices])
             if not free:
                 for choice in range(choices):
                     running[choice] = own * running[choice] + fixed[column, stay, choice]

@@ -16,7 +16,7 @@ from mapper.marl.rllib_config import RllibConfig
 
 
 class Marl(BaseSearcher):
-    """Decentralised PPO, one agent a parameter or a group of correlated ones."""
+    """Agents that own groups of correlated parameters search from elites; PPO on request."""
 
     name = "marl"
     source = "decentralised PPO (Schulman et al. 2017; de Witt et al. 2020), agents by correlation"
@@ -75,7 +75,7 @@ class Marl(BaseSearcher):
 
 
 class MarlRllib(BaseSearcher):
-    """Decentralised PPO by RLlib, without elites, moves and surrogate: the plain method."""
+    """Decentralised PPO by RLlib, without elites, moves and surrogate."""
 
     name = "marl-rllib"
     source = "decentralised PPO (Schulman et al. 2017; de Witt et al. 2020); RLlib"
