@@ -22,7 +22,7 @@ The mapping problem as standard environments. `import maestro_env` registers the
 | Id | Is |
 |---|---|
 | `MaestroEnv-v0` | one layer, all defaults: mobilenetv2.2, EDP, `edge`, the exact cost model |
-| `MaestroEnvPaper-v0` | one layer in the paper's setting: guarded MAESTRO, `archgym`, all of Fig. 2's parameters, observation and reward 1/X as printed |
+| `MaestroEnvPaper-v0` | guarded MAESTRO, `archgym`, the paper's parameters and reward 1/X |
 | `MaestroEnvNetwork-v0` | the layers of a network in turn, with layer features in the observation |
 
 | Library | Made by | Needs |

@@ -6,8 +6,8 @@ python benchmarks/paper/dataset_cost.py
 from __future__ import annotations
 
 import numpy as np
+import recorded
 
-import common
 from maestro_env import Problem
 
 METHODS = {
@@ -18,7 +18,7 @@ METHODS = {
 
 
 def main() -> None:
-    parser = common.parser(__doc__)
+    parser = recorded.parser(__doc__)
     parser.add_argument("--layers", default="mobilenetv2.2,vgg16.1")
     parser.add_argument("--objective", default="edp")
     parser.add_argument("--dataset", type=int, default=10_000)
@@ -29,7 +29,7 @@ def main() -> None:
         problem = Problem(layer, arguments.accelerator, arguments.objective, arguments.cost_model)
         every = {
             label: [
-                common.record(
+                recorded.record(
                     label,
                     problem,
                     method.format(dataset=arguments.dataset),
@@ -50,12 +50,12 @@ def main() -> None:
                         np.median([run.best for run in runs]) / reference
                     ),
                     "median samples to 5 %": float(
-                        np.median([common.arrival_of_best(r, 1.05 * reference) for r in runs])
+                        np.median([recorded.arrival_of_best(r, 1.05 * reference) for r in runs])
                     ),
                     "cpu_s": float(np.mean([run.seconds for run in runs])),
                 }
             )
-    common.show(rows, arguments.json)
+    recorded.show(rows, arguments.json)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ COMMANDS: dict[str, list[str]] = {
     "fig4": ["fig4.py", "--budget", "20000"],
     "fig5": ["fig5.py", "--seeds", "3", "--budget", "5000", "--objectives", "latency,edp"],
     "fig5-rllib": [
-        *("fig5.py", "--seeds", "3", "--budget", "5000", "--objectives", "latency"),
+        *("fig5.py", "--seeds", "3", "--budget", "1500", "--objectives", "latency"),
         *("--methods", "paper;paper, RLlib"),
     ],
     "fig6": ["fig6.py", "--seeds", "3", "--budget", "5000"],

@@ -6,14 +6,14 @@ python benchmarks/paper/fig4.py --out figures
 from __future__ import annotations
 
 import numpy as np
+import recorded
 
-import common
 from maestro_env import Problem
 from mapper.clustering import METHODS, cluster, collect, correlate, plots
 
 
 def main() -> None:
-    parser = common.parser(__doc__)
+    parser = recorded.parser(__doc__)
     parser.add_argument("--layer", default="mobilenetv2.2")
     parser.add_argument("--objective", default="latency")
     parser.add_argument("--policy", default="random")
@@ -51,7 +51,7 @@ def main() -> None:
         plots.save(plots.heat_map(matrix, title), arguments.out / f"fig4-{method}.png")
         figure = plots.dendrogram(tree, tree.suggested(), title)
         plots.save(figure, arguments.out / f"fig4-{method}-dendrogram.png")
-    common.show(rows, arguments.json, arguments.csv)
+    recorded.show(rows, arguments.json, arguments.csv)
 
 
 if __name__ == "__main__":

@@ -16,19 +16,19 @@ import sys
 from typing import Any
 
 import numpy as np
+import recorded
 
-import common
 from maestro_env import Problem
 
 METHODS = {
     "marl": "marl",
-    "paper": common.PAPER,
-    "paper, one agent": common.PAPER + ":agents=1",
+    "paper": recorded.PAPER,
+    "paper, one agent": recorded.PAPER + ":agents=1",
     "ppo-matched": "ppo-matched",
     "ppo": "ppo",
     "paper, RLlib": "marl-rllib:mode=paper",
 }
-LAST = 1000
+LAST = 500
 """Samples at the end of a run over which its last mean return is taken."""
 AREA_LIMIT = 4.0
 
@@ -42,30 +42,30 @@ def problem_of(layer: str, objective: str, accelerator: str, cost_model: str) ->
     return Problem(layer, accelerator, objective, cost_model, space, limits)
 
 
-def last_return(run: common.Recorded, reference: float) -> float:
+def last_return(run: recorded.Recorded, reference: float) -> float:
     """Mean return of a run's last samples."""
     ends = np.array([max(0, len(run.values) - LAST), len(run.values)])
-    return float(common.mean_return(run, reference, ends)[-1])
+    return float(recorded.mean_return(run, reference, ends)[-1])
 
 
 def rows_of(
-    case: tuple[str, str], runs: dict[str, list[common.Recorded]], ends: np.ndarray
+    case: tuple[str, str], runs: dict[str, list[recorded.Recorded]], ends: np.ndarray
 ) -> tuple[list[dict[str, Any]], dict[str, tuple[np.ndarray, np.ndarray]]]:
     """A row a method, and the curves of a panel; `runs` by label, one a seed."""
     reference = min(run.best for seeds in runs.values() for run in seeds)
     returns = {
-        label: np.mean([common.mean_return(run, reference, ends) for run in seeds], axis=0)
+        label: np.mean([recorded.mean_return(run, reference, ends) for run in seeds], axis=0)
         for label, seeds in runs.items()
     }
     level = 0.9 * max(float(np.nanmax(line)) for line in returns.values())
     rows = []
     for label, seeds in runs.items():
         ended = [
-            common.mean_return(run, reference, [len(run.values) - LAST, len(run.values)])
+            recorded.mean_return(run, reference, [len(run.values) - LAST, len(run.values)])
             for run in seeds
         ]
-        last = common.spread([float(ends[-1]) for ends in ended])
-        within = [common.arrival_of_best(run, 1.05 * reference) for run in seeds]
+        last = recorded.spread([float(ends[-1]) for ends in ended])
+        within = [recorded.arrival_of_best(run, 1.05 * reference) for run in seeds]
         rows.append(
             {
                 "layer": case[0],
@@ -74,7 +74,7 @@ def rows_of(
                 "seeds": len(seeds),
                 "last mean return": last[0],
                 "+-": last[1],
-                "return arrives at": common.arrival(returns[label], ends, level),
+                "return arrives at": recorded.arrival(returns[label], ends, level),
                 "median best / best of all": float(np.median([r.best for r in seeds]) / reference),
                 "median samples to 5 %": float(np.median(within)),
                 "cpu_s": float(np.mean([run.seconds for run in seeds])),
@@ -84,7 +84,7 @@ def rows_of(
 
 
 def main() -> None:
-    parser = common.parser(__doc__)
+    parser = recorded.parser(__doc__)
     parser.add_argument("--layers", default="mobilenetv2.2,vgg16.1")
     parser.add_argument("--objectives", default="latency,energy,edp,area")
     parser.add_argument(
@@ -93,7 +93,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     arguments = parser.parse_args()
     seeds = range(arguments.seed, arguments.seed + arguments.seeds)
-    ends = common.windows(arguments.budget)
+    ends = recorded.windows(arguments.budget)
     rows, curves = [], {}
     objectives = arguments.objectives.split(",")
     for layer in arguments.layers.split(","):
@@ -101,7 +101,7 @@ def main() -> None:
             problem = problem_of(layer, objective, arguments.accelerator, arguments.cost_model)
             runs = {
                 label: [
-                    common.record(
+                    recorded.record(
                         label, problem, METHODS[label], arguments.budget, seed, arguments.runs
                     )
                     for seed in seeds
@@ -111,8 +111,8 @@ def main() -> None:
             more, curves[f"{layer}, {objective}"] = rows_of((layer, objective), runs, ends)
             rows += more
             print(f"{layer}, {objective}: done", file=sys.stderr)
-    common.draw(curves, arguments.out / "fig5.png", "mean return", columns=len(objectives))
-    common.show(rows, arguments.json, arguments.csv)
+    recorded.draw(curves, arguments.out / "fig5.png", "mean return", columns=len(objectives))
+    recorded.show(rows, arguments.json, arguments.csv)
 
 
 if __name__ == "__main__":

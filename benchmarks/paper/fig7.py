@@ -5,21 +5,22 @@ python benchmarks/paper/fig7.py --out figures
 
 from __future__ import annotations
 
-import common
+import recorded
+
 from maestro_env import Problem
 from mapper.clustering import plots
 from mapper.evolution import explain, plot
 from mapper.marl.agents import resolve
 
 METHODS = {
-    "many agents": common.PAPER,
-    "one agent": common.PAPER + ":agents=1",
+    "many agents": recorded.PAPER,
+    "one agent": recorded.PAPER + ":agents=1",
     "marl": "marl",
 }
 
 
 def main() -> None:
-    parser = common.parser(__doc__)
+    parser = recorded.parser(__doc__)
     parser.add_argument("--layer", default="mobilenetv2.2")
     parser.add_argument("--objective", default="latency")
     arguments = parser.parse_args()
@@ -28,7 +29,7 @@ def main() -> None:
     )
     evolutions = {}
     for label, method in METHODS.items():
-        run = common.record(
+        run = recorded.record(
             label, problem, method, arguments.budget, arguments.seed, arguments.runs
         )
         assignment = resolve(1 if label == "one agent" else "auto", problem)
@@ -42,7 +43,7 @@ def main() -> None:
             row[f"{label}: settled"] = int(evolution.settled[column])
         rows.append(row)
     plots.save(plot(evolutions), arguments.out / "fig7.png")
-    common.show(rows, arguments.json, arguments.csv)
+    recorded.show(rows, arguments.json, arguments.csv)
 
 
 if __name__ == "__main__":

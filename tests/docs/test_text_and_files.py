@@ -92,7 +92,7 @@ def test_figures_of_a_page_are_those_of_its_files(name: str) -> None:
 
 
 def test_a_wrong_figure_is_found() -> None:
-    """The check itself: one digit that differs, one that is rounded, and a row that is not there."""
+    """The check itself: a digit that differs, one that is rounded, a row that is not there."""
     table = ["| where | cases | figure |", "|---|---|---|"]
     kept = "findings.csv"
     good = "| edge, edp | 66 | 0.29 |"
