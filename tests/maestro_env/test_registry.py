@@ -187,9 +187,9 @@ def test_the_papers_environment_says_what_the_paper_prints() -> None:
     row = int(np.flatnonzero(np.isfinite(env.problem.look(actions).values))[0])
     observed, reward, *_, info = env.step(actions[row])
     cost = info["cost"]
-    printed = [cost[name] for name in ("latency_cycles", "power_mw", "energy_nj", "area_um2")]
+    printed = cost.latency_cycles, cost.power_mw, cost.energy_nj, cost.area_um2
     np.testing.assert_allclose(observed, printed, rtol=1e-6)
-    assert reward == 1 / cost["latency_cycles"]
+    assert reward == 1 / cost.latency_cycles
 
 
 @pytest.mark.parametrize("preset", PRESETS)
