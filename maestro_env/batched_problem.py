@@ -88,7 +88,7 @@ class BatchedProblem:
 
     def observation_space(self) -> Box:
         """The space of one world's observation."""
-        high = np.inf if self.raw else 1.0
+        high = float(np.finfo(np.float32).max) if self.raw else 1.0
         return Box(0.0, high, (self.observation_size,), np.float32)
 
     def action_space(self) -> Any:

@@ -130,7 +130,7 @@ class MaestroEnv(WorldEnv):
     ## Observation Space
     `Box(0, 1, (4,), float32)`: the figures of the last mapping on a log scale, 0 at the physical
     lower bound and 1 at 10^6 times that. All ones when it was infeasible. With
-    `observation="figures"`: `Box(0, inf, (4,), float32)`, the raw values, zeros when infeasible.
+    `observation="figures"`: the raw values from 0 to the largest float32, zeros when infeasible.
 
     | Index | Figure | Unit (raw value in `info`) | Lower bound |
     |---|---|---|---|
