@@ -20,6 +20,14 @@ from maestro_env import MapSpace
 Units = NDArray[np.int32]
 
 
+MOST_ALLOCATIONS = 6_000_000
+"""Some hundred bytes each."""
+
+
+class TooManyAllocationsError(ValueError):
+    """A space whose allocations would not fit memory."""
+
+
 class _Fans(NamedTuple):
     """The different ways of spreading the units of one level.
 
@@ -71,6 +79,10 @@ class Allocations:
         actions, times, units, spread, num_pes = map(np.concatenate, zip(*arrays, strict=True))
         column = self._columns.get(("bypass", None))
         ways = 1 if column is None else len(space.parameters[column])
+        if ways * len(actions) > MOST_ALLOCATIONS:
+            raise TooManyAllocationsError(
+                f"the space has {ways * len(actions):,} allocations, more than {MOST_ALLOCATIONS:,}"
+            )
         self.actions = np.tile(actions, (ways, 1))
         self.bypass = np.repeat(np.arange(ways), len(actions))
         if column is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from baselines.optimal.allocations import TooManyAllocationsError
 from baselines.optimal.proof import Proof, ProofProgress, ProveError, Status
 from baselines.optimal.solver import Solver, Stop
 from baselines.optimal.structure_space import KINDS, MOST_TILES, StructureSpace
@@ -34,7 +35,11 @@ def can_prove(problem: Problem) -> str | None:
     largest = max(len(p) for p in problem.space.parameters)
     if largest > MOST_TILES:
         return f"a parameter of the space has {largest} choices, more than {MOST_TILES}; {instead}"
-    if problem.lower_bounds_of(StructureSpace(problem.space).structures) is None:
+    try:
+        structures = StructureSpace(problem.space).structures
+    except TooManyAllocationsError as error:
+        return f"{error}; {instead}"
+    if problem.lower_bounds_of(structures) is None:
         return (
             f"cost model {name!r} offers no lower bounds for objective {objective!r} "
             f"on this layer and accelerator; {instead}"
@@ -74,11 +79,12 @@ def prove(
     """
     began, wall = time.process_time(), time.perf_counter()
     _check(gap, timeout, threads, max_memory)
-    space = StructureSpace(problem.space)
     reason = can_prove(problem)
-    bounds = None if reason else problem.lower_bounds_of(space.structures)
-    if bounds is None:
+    if reason is not None:
         raise ProveError(f"problem: {reason}")
+    space = StructureSpace(problem.space)
+    bounds = problem.lower_bounds_of(space.structures)
+    assert bounds is not None
     bounds.threads = 1
 
     def elapsed() -> float:
