@@ -7,13 +7,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import is_dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from baselines.searcher import Searcher, SearcherError
-from common import suggest
+from common import plug_ins, suggest
 
 ENTRY_POINT_GROUP = "mapper.searchers"
 OFFERED = ("name", "config", "capabilities", "search")
@@ -22,7 +21,7 @@ OFFERED = ("name", "config", "capabilities", "search")
 
 def names() -> list[str]:
     """Names of the installed searchers, sorted."""
-    return sorted({point.name for point in entry_points(group=ENTRY_POINT_GROUP)})
+    return sorted(plug_ins(ENTRY_POINT_GROUP))
 
 
 def load(name: str, **config: Any) -> Searcher:
@@ -39,7 +38,7 @@ def load(name: str, **config: Any) -> Searcher:
     """
     if ":" in name:
         return _imported(name, config)
-    points = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
+    points = plug_ins(ENTRY_POINT_GROUP)
     if name not in points:
         hint = suggest(name, points)
         raise SearcherError(

@@ -17,6 +17,7 @@ from .fields import expected as expected
 from .fields import read_fields as read_fields
 from .files import atomic_write as atomic_write
 from .html_tables import html_table as html_table
+from .installed import plug_ins as plug_ins
 from .jit import allocating_function as allocating_function
 from .jit import compiled as compiled
 from .jit import entry_point as entry_point

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from collections.abc import Mapping as MappingABC
 from dataclasses import dataclass, field
 from enum import IntEnum
-from importlib.metadata import entry_points
 from typing import Any, Protocol, runtime_checkable
 
-from common import suggest
+from common import plug_ins, suggest
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import Laws
 from cost_models.cost import Cost, CostBatch
@@ -147,7 +146,7 @@ def check_objective(
 
 def names() -> list[str]:
     """Names of the installed cost models, sorted."""
-    return sorted({point.name for point in entry_points(group=ENTRY_POINT_GROUP)})
+    return sorted(plug_ins(ENTRY_POINT_GROUP))
 
 
 EARLIER_OPTIONS: dict[str, dict[str, Any]] = {
@@ -195,7 +194,7 @@ def load(name: str, **options: Any) -> CostModel:
     """
     name, written = split_options(name)
     options = written | options
-    points = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
+    points = plug_ins(ENTRY_POINT_GROUP)
     if name not in points:
         hint = suggest(name, points)
         raise CostModelError(

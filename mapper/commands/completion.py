@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from importlib.metadata import entry_points
+
+from common import plug_ins
 
 Names = Callable[[str], list[str]]
 
@@ -83,13 +84,13 @@ def dataflows(incomplete: str) -> Iterable[str]:
 @_quietly
 def methods(incomplete: str) -> Iterable[str]:
     """Names of the searchers that are installed."""
-    return sorted(point.name for point in entry_points(group="mapper.searchers"))
+    return sorted(plug_ins("mapper.searchers"))
 
 
 @_quietly
 def cost_models(incomplete: str) -> Iterable[str]:
     """Names of the cost models that are installed."""
-    return sorted(point.name for point in entry_points(group="mapper.cost_models"))
+    return sorted(plug_ins("mapper.cost_models"))
 
 
 @_quietly
