@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from collections.abc import Mapping as MappingABC
 from dataclasses import dataclass, field
@@ -204,5 +205,23 @@ def load(name: str, **options: Any) -> CostModel:
     try:
         model: CostModel = factory(**options)
     except TypeError as error:
+        known = _options_of(factory)
+        for option in options.keys() - known:
+            expected = "one of " + ", ".join(sorted(known)) if known else "none"
+            raise CostModelError(
+                f"cost model {name!r}: got option {option!r}, expected {expected}."
+                f"{suggest(option, known)}"
+            ) from error
         raise CostModelError(f"cost model {name!r}: {error}") from error
     return model
+
+
+def _options_of(factory: Any) -> set[str]:
+    """Names of the arguments of a class and of the classes that it hands other options on to."""
+    found: set[str] = set()
+    for part in inspect.getmro(factory) if inspect.isclass(factory) else (factory,):
+        parameters = inspect.signature(part).parameters.values()
+        found |= {p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+        if all(p.kind is not p.VAR_KEYWORD for p in parameters):
+            break
+    return found

@@ -203,7 +203,7 @@ def test_layers_beyond_the_integer_range_have_a_reason():
 def test_options_are_checked():
     with pytest.raises(CostModelError, match="threads"):
         load("maestro", threads=0)
-    with pytest.raises(CostModelError, match="unexpected keyword"):
+    with pytest.raises(CostModelError, match=r"one of guard, threads\. Did you mean 'guard'"):
         load("maestro", gaurd=True)
 
 
