@@ -85,6 +85,8 @@ class BatchedLearner:
         self.begun = False
         self.start = np.empty((0, len(self.columns)), np.int64)
         screened = config.surrogate // 2 if config.warm_start else config.surrogate
+        if config.learns and problem.budget is not None:  # agents learn when it has ended
+            screened = min(screened, problem.budget // 2)
         self.screening = Screening(problem, self.dedup, screened, not config.avoid_repeats)
 
     def run(self) -> None:
