@@ -70,7 +70,8 @@ def _loaded(path: Path) -> Any:
         model = onnx.load(str(path), load_external_data=False)
     except Exception as error:  # protobuf's own errors, which are no common class
         raise ImportingError(
-            f"{path}: no ONNX model, or a truncated one ({type(error).__name__})"
+            f"{path}: no ONNX model, or a truncated one ({type(error).__name__}); expected what "
+            "onnx.save writes: export it anew"
         ) from None
     if not model.graph.node:
         raise ImportingError(f"{path}: an ONNX model without operators; expected a graph")
