@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from common import MOST_THREADS
 from mapper.commands import completion
 from mapper.commands.options import (
     DEFAULT_STORE,
@@ -21,6 +20,7 @@ from mapper.commands.options import (
     SpaceOption,
     StoreOption,
     TargetOption,
+    WorkersOption,
     checked_target,
     cost_model_with,
     space_of,
@@ -73,12 +73,7 @@ def compare(
     space: SpaceOption = None,
     dataflow: DataflowOption = None,
     store: StoreOption = DEFAULT_STORE,
-    workers: Annotated[
-        int,
-        typer.Option(
-            min=0, max=MOST_THREADS, help="Processes, one thread each; 0 takes one a core."
-        ),
-    ] = 0,
+    workers: WorkersOption = 0,
     ray_address: Annotated[
         str | None,
         typer.Option(help="Search on a Ray cluster instead: auto, HOST:PORT or local."),

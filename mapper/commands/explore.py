@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from common import MOST_THREADS
 from mapper.commands import completion
 from mapper.commands.options import (
     DEFAULT_STORE,
@@ -21,6 +20,7 @@ from mapper.commands.options import (
     OptionError,
     SeedOption,
     StoreOption,
+    WorkersOption,
     accelerator_of,
     cost_model_with,
     picture_file,
@@ -93,12 +93,7 @@ def explore(
         float, typer.Option(min=0, help="Seconds for the proof of one layer; 0 proves nothing.")
     ] = 20.0,
     store: StoreOption = DEFAULT_STORE,
-    workers: Annotated[
-        int,
-        typer.Option(
-            min=0, max=MOST_THREADS, help="Processes, one thread each; 0 takes one a core."
-        ),
-    ] = 0,
+    workers: WorkersOption = 0,
     ray_address: Annotated[
         str | None, typer.Option(help="Work on a Ray cluster instead: auto, HOST:PORT or local.")
     ] = None,

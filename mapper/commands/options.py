@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from common import LARGEST_SEED, suggest
+from common import LARGEST_SEED, MOST_THREADS, suggest
 from mapper.commands import completion
 from mapper.output import check_writable
 
@@ -120,6 +120,10 @@ MaxMemoryOption = Annotated[
 DEFAULT_STORE = "runs.sqlite"
 StoreOption = Annotated[
     str, typer.Option("--store", metavar="PATH|URL", help="SQLite file, or any database URL.")
+]
+WorkersOption = Annotated[
+    int,
+    typer.Option(min=0, max=MOST_THREADS, help="Processes, one thread each; 0 takes one a core."),
 ]
 TargetOption = Annotated[
     float, typer.Option(help="Arrived is: value <= TARGET times the best any method found.")
