@@ -1,11 +1,13 @@
 """What sharing a batch and drawing neighbors cost in learning, on a schedule long enough to tell.
 
     python benchmarks/mpe/learning.py --csv docs/data/mpe-learning.csv
-    python benchmarks/mpe/learning.py --csv docs/data/mpe-learning.csv --report-only
+    python benchmarks/mpe/learning.py --csv part-7.csv --cases neighbor --seeds 7
+    python benchmarks/mpe/learning.py --csv docs/data/mpe-learning.csv --collect part-*.csv
 
 simple_spread, three agents, MADDPG with the papers' values, 15,000 episodes, ten seeds fixed
 beforehand. Every finished run is a row of the file, so the same command goes on where it stopped;
-two processes may share the file, one with ``--backwards``.
+``--collect`` makes one file of the rows of processes that wrote files of their own, and trains
+nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from common import atomic_write
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.train_config import TrainConfig
 from mpe_marl.trainer import Trainer
@@ -76,6 +79,16 @@ def write(path: Path, row: dict[str, Any]) -> None:
         writer.writerow(row)
 
 
+def collect(path: Path, parts: list[Path]) -> None:
+    """Write the rows of all files into one, by case and seed."""
+    rows = {(r["case"], int(r["seed"])): r for part in [path, *parts] for r in read(part)}
+    order = [(case, seed) for case in CASES for seed in sorted({seed for _, seed in rows})]
+    with atomic_write(path) as draft:
+        for key in order:
+            if key in rows:
+                write(draft, rows[key])
+
+
 def report(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Each case's mean with its interval, and its difference to uniform, seed by seed."""
     by_case: dict[str, dict[str, float]] = {}
@@ -97,19 +110,19 @@ def report(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--csv", type=Path, required=True)
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10)))
     parser.add_argument("--episodes", type=int, default=15_000)
     parser.add_argument("--last", type=int, default=1_000, help="episodes the mean is over")
-    parser.add_argument("--backwards", action="store_true", help="take the seeds from the last")
-    parser.add_argument("--report-only", action="store_true")
+    parser.add_argument("--collect", type=Path, nargs="*", help="files of rows to take over")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    todo = list(product(range(args.seeds), CASES))
-    for seed, case in [] if args.report_only else todo[:: -1 if args.backwards else 1]:
-        if not done(args.csv, case, seed):
-            row = train(case, seed, args.episodes, args.last)
+    if args.collect is None:
+        for seed, case in product(args.seeds, args.cases):
             if not done(args.csv, case, seed):
-                write(args.csv, row)
+                write(args.csv, train(case, seed, args.episodes, args.last))
+    else:
+        collect(args.csv, args.collect)
     print_rows("Return of an agent, last episodes of training", report(read(args.csv)))
 
 

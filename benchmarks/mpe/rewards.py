@@ -10,7 +10,9 @@ all trainers every 100 samples, Adam 0.01).
 from __future__ import annotations
 
 import argparse
+import csv
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -78,12 +80,27 @@ def effective_batch(config: TrainConfig, draws: int = 400) -> float:
     return float(config.batch * spread[0] / spread[1])
 
 
+def write_curves(path: Path, store: Store, runs: dict[Any, Training]) -> None:
+    """Write what every run reported while it trained: a row of each hundred episodes."""
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("world", "algorithm", "law", "seed", "episodes", "mean_reward"))
+        for (cell, seed), run in runs.items():
+            for found in store.runs(key=run.identity().key):
+                for episodes, reward in zip(*store.metrics(found.id, "mean_reward"), strict=True):
+                    writer.writerow((*cell, seed, episodes, round(float(reward), 4)))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--store", default="rewards.db")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--worlds", nargs="+", choices=WORLDS, default=WORLDS)
+    parser.add_argument("--algorithms", nargs="+", default=ALGORITHMS[:2])
+    parser.add_argument("--laws", nargs="+", choices=LAWS, default=LAWS)
+    parser.add_argument("--curves", type=Path, help="CSV of mean rewards while training")
     parser.add_argument("--full", action="store_true", help="the papers' schedule")
     parser.add_argument("--report-only", action="store_true", help="tabulate what is in the store")
     args = parser.parse_args()
@@ -94,7 +111,7 @@ def main() -> None:
     for name, value in (paper if args.full else short).items():
         setattr(args, name, value)
 
-    cells = [(w, a, law) for w in WORLDS for a in ALGORITHMS[:2] for law in LAWS]
+    cells = list(product(args.worlds, args.algorithms, args.laws))
     runs = {
         (cell, seed): Training(
             config_of(args, *cell), seed, 60_000 if args.full else SHORT_EPISODES[cell[0]]
@@ -106,6 +123,8 @@ def main() -> None:
         if not args.report_only:
             run_all(list(runs.values()), store, workers=args.workers)
         rows = table(args, store, cells, runs)
+        if args.curves:
+            write_curves(args.curves, store, runs)
     print_rows("Mean reward an episode, last tenth of training", rows)
     if args.json:
         args.json.write_text(json.dumps(rows, indent=2))
@@ -114,8 +133,9 @@ def main() -> None:
 def table(args: argparse.Namespace, store: Store, cells: list[Any], runs: Any) -> list[Any]:
     """One row a world, algorithm and law."""
     rows = []
-    chance = {w: random_rewards(config_of(args, w, "maddpg", "uniform"), 1000) for w in WORLDS}
-    worth = {w: effective_batch(config_of(args, w, "maddpg", "uniform")) for w in WORLDS}
+    plain = {w: config_of(args, w, "maddpg", "uniform") for w in args.worlds}
+    chance = {w: random_rewards(config, 1000) for w, config in plain.items()}
+    worth = {w: effective_batch(config) for w, config in plain.items()}
     for cell in cells:
         world, algorithm, law = cell
         found = [store.runs(key=runs[cell, s].identity().key) for s in range(args.seeds)]
