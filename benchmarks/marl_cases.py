@@ -2,7 +2,8 @@
 
     python benchmarks/marl_cases.py --methods marl,ga,gamma --seeds 3 --results cases.jsonl
 
-Four layers on `archgym`, four on `edge`, three objectives each. Every finished run is a line of the
+Four layers on `archgym`, four on `edge`, three objectives each (`--cases table3`: the eight of
+`benchmarks/table3.py`, all on `edge`). Every finished run is a line of the
 results file, which this process alone writes; the same command continues, and `--no-run` only
 prints the table and which runs are missing. `from` and `to` are the 95 % interval of
 `first / method` over cases. `--workers N` searches in N processes of one thread each. A method may
@@ -47,6 +48,12 @@ CASES = {
     "hard": {
         "archgym": ("vgg16.4", "resnet50.10"),
         "edge": ("vgg16.5", "resnet50.20", "resnet18.3", "bert_base.1"),
+    },
+    "table3": {
+        "edge": (
+            *("mobilenetv2.2", "mobilenetv2.7", "mobilenetv2.32", "mobilenetv2.46"),
+            *("vgg16.1", "vgg16.4", "vgg16.8", "vgg16.11"),
+        ),
     },
 }
 OBJECTIVES = ("latency", "edp", "energy")
