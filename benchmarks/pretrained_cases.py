@@ -114,9 +114,12 @@ class References:
         return found is not None and found.proven
 
     def of(self, case: Case) -> tuple[float, str]:
-        """Value and its source: ``optimal`` or ``search``."""
-        if case.name not in self.known:
-            self._keep(case, *self._found(case))
+        """Value and its source: ``optimal`` or ``search``; a proof is tried where there is time."""
+        value, source = self.known.get(case.name, (np.inf, ""))
+        if source == "optimal" or (source and self.proof_s == 0):
+            return value, source
+        found, how = self._found(case)
+        self._keep(case, min(value, found), how)
         return self.known[case.name]
 
     def _found(self, case: Case) -> tuple[float, str]:
@@ -176,6 +179,7 @@ def main() -> None:
     parser.add_argument("--proof-s", type=float, default=0.0)
     parser.add_argument("--known", action="store_true", help="cases with a reference only")
     parser.add_argument("--every", type=int, default=1, help="take every n-th case only")
+    parser.add_argument("--first", type=int, default=0, help="number of the first case taken")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     agents = agents_of(given.agents, given.cost_model)
@@ -183,7 +187,8 @@ def main() -> None:
     references = References(given.reference, given.cost_model, given.proof_s)
     rows, curves = [], []
     spent = 0.0
-    for number, case in enumerate(list(cases(given.set, given.cases))[:: given.every]):
+    numbered = list(enumerate(cases(given.set, given.cases)))
+    for number, case in numbered[given.first :: given.every]:
         if given.known and not references.knows(case):
             continue
         reference, source = references.of(case)
@@ -196,8 +201,8 @@ def main() -> None:
         references.better(case, min(best))
         ratio = [value / min(reference, *best) for value in best]
         curves.append(ratio)
-        if number % 50 == 0:
-            print(f"{number} cases", flush=True)
+        if len(rows) % 50 == 0:
+            print(f"{len(rows)} cases", flush=True)
         rows.append([case.layer, case.chip, case.objective, source, *(f"{r:.5g}" for r in ratio)])
     if given.out:
         with given.out.open("w", newline="", encoding="utf-8") as file:
