@@ -64,7 +64,7 @@ LayoutOption = Annotated[str, typer.Option(help="Replay: lists, arrays, joint or
 LawOption = Annotated[
     str,
     typer.Option(
-        help="uniform, neighbor, neighbor-drop, neighbor-clip, runs, prioritised; shared, "
+        help="uniform, recent, neighbor, neighbor-drop, neighbor-clip, runs, prioritised; shared, "
         "shared-neighbor, ... for one batch of all trainers."
     ),
 ]

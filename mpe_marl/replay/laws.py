@@ -163,6 +163,44 @@ class Runs(SamplingLaw):
         return p
 
 
+class Recent(SamplingLaw):
+    """One of the newest rows with some probability, else any row: the dual buffer as a law.
+
+    MAST (NeurIPS 2024) keeps a second, small buffer of the newest data and mixes both in a batch;
+    over one ring the same is a law, without a second copy. Each slot of the batch is one of the
+    newest ``R`` rows with probability ``q``, else any of the ``n`` stored ones, so a row has
+    probability ``(1 - q) / n``, and the newest ``q / min(R, n)`` more.
+
+    Args:
+        newest: Rows ``R`` that count as new.
+        share: Probability ``q`` with which a slot asks for one of them.
+    """
+
+    name = "recent"
+
+    def __init__(self, newest: int = 3200, share: float = 0.5) -> None:
+        self.newest = at_least("newest", newest, 1)
+        if not 0 <= share <= 1:
+            raise MpeError(f"share={share} is no probability; expected a number from 0 to 1.")
+        self.share = share
+
+    def draw(self, ring: Ring, batch: int, rng: np.random.Generator) -> Rows:
+        """Draw with replacement."""
+        oldest = np.where(
+            rng.random(batch) < self.share, max(0, ring.size - self.newest), 0
+        )  # first logical position that each slot may hold
+        return ring.physical(rng.integers(oldest, ring.size))
+
+    def inclusion(self, ring: Ring) -> Float:
+        """See the class."""
+        new = min(self.newest, ring.size)
+        chances = np.full(ring.size, (1 - self.share) / ring.size)
+        chances[ring.size - new :] += self.share / new
+        p = np.zeros(ring.rows)
+        p[ring.physical(np.arange(ring.size))] = chances
+        return p
+
+
 def share(law: SamplingLaw, name: str) -> SamplingLaw:
     """Make every trainer of an update use one draw of ``law``, which gets a new name."""
     law.shared, law.name = True, name
@@ -183,6 +221,7 @@ _NEIGHBORS: dict[str, Callable[[int], SamplingLaw]] = {
 _OTHERS: dict[str, Callable[[], SamplingLaw]] = {
     "uniform": Uniform,
     "runs": Runs,
+    "recent": Recent,
     "shared": lambda: share(Uniform(), "shared"),
     "prioritised": Prioritised,
 }

@@ -62,6 +62,10 @@ class BatchEnv(Protocol):
         """``(W, S)`` world states; empty (``S`` 0) where there is none."""
         ...
 
+    def available(self) -> NDArray[np.bool_] | None:
+        """``(W, N, A)`` discrete actions that may be chosen now; None where always all may."""
+        ...
+
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """Where every world stands; empty where that cannot be saved."""
         ...
@@ -142,6 +146,9 @@ class BatchWorlds:
     def states(self) -> NDArray[np.float32]:
         """``(W, state_dim)`` float32 world states."""
         return self._state.astype(np.float32)
+
+    def available(self) -> None:
+        """Every move may be made."""
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """Where every world stands, for a checkpoint."""

@@ -141,7 +141,9 @@ class AnyWorlds:
 
     Observations and actions of agents that differ in width are padded to the widest with zeros;
     a padded discrete action is played as the agent's action 0. Agents that leave an episode early
-    observe zeros and earn nothing until it ends.
+    observe zeros, may choose action 0 alone and earn nothing until it ends. Action masks are taken
+    where PettingZoo's worlds give them: under ``action_mask`` of a dict observation or of an
+    agent's info. The state is the world's ``state()``.
 
     Args:
         make: Builds one environment.
@@ -165,29 +167,39 @@ class AnyWorlds:
         self._boxes = acts
         self._counts = [int(np.prod(a.shape)) if self.continuous else int(a.n) for a in acts]
         self.act_dim = max(self._counts)
-        widths = [int(np.prod(self.envs[0].observation_space(a).shape)) for a in self.names]
-        self.obs_dim = max(widths)
+        seen = [_seen(self.envs[0].observation_space(a)) for a in self.names]
+        self.obs_dim = max(int(np.prod(space.shape or ())) for space in seen)
         self._obs = np.zeros((n_worlds, self.n_agents, self.obs_dim), dtype=np.float32)
+        counts = [1 if self.continuous else count for count in self._counts]
+        self._all = np.arange(max(counts)) < np.array(counts)[:, None]
+        self._may = np.tile(self._all, (n_worlds, 1, 1))
 
     def reset(self, seed: int | None = None) -> NDArray[np.float32]:
         """Start every world anew; world ``w`` with ``seed + w``."""
         for w, env in enumerate(self.envs):
-            obs, _ = env.reset(seed=None if seed is None else seed + w)
-            self._write(w, obs)
+            self._write(w, *env.reset(seed=None if seed is None else seed + w))
         return self._obs
 
     def restart(self, ended: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Start the ended worlds anew; see :class:`mpe_marl.worlds.BatchEnv`."""
         for w in np.flatnonzero(ended):
-            self._write(int(w), self.envs[w].reset()[0])
+            self._write(int(w), *self.envs[w].reset())
         return self._obs
 
-    def _write(self, w: int, obs: dict[str, Any]) -> None:
-        self._obs[w] = 0.0
+    def _write(self, w: int, obs: dict[str, Any], infos: dict[str, Any]) -> None:
+        self._obs[w], self._may[w] = 0.0, self._all
         for i, name in enumerate(self.names):
-            if name in obs:
-                row = np.asarray(obs[name], dtype=np.float32).ravel()
-                self._obs[w, i, : row.size] = row
+            if name not in obs:
+                self._may[w, i, 1:] = False
+                continue
+            seen, info = obs[name], infos.get(name, {})
+            mask = info.get("action_mask")
+            if isinstance(seen, dict):
+                mask, seen = seen.get("action_mask", mask), seen["observation"]
+            row = np.asarray(seen, dtype=np.float32).ravel()
+            self._obs[w, i, : row.size] = row
+            if mask is not None and not self.continuous:
+                self._may[w, i, : self._counts[i]] = np.asarray(mask, dtype=np.bool_)
 
     def _action(self, i: int, action: Any) -> Any:
         """The agent's own action out of the padded one; Box actions come in [0, 1]."""
@@ -205,8 +217,8 @@ class AnyWorlds:
         for w, env in enumerate(self.envs):
             live = set(env.agents)
             act = {a: self._action(i, actions[w, i]) for i, a in enumerate(self.names) if a in live}
-            obs, reward, term, trunc, _ = env.step(act)
-            self._write(w, obs)
+            obs, reward, term, trunc, infos = env.step(act)
+            self._write(w, obs, infos)
             rewards[w] = [reward.get(a, 0.0) for a in self.names]
             done = [term.get(a, False) or trunc.get(a, False) for a in act]
             ended[w] = all(done)
@@ -214,8 +226,16 @@ class AnyWorlds:
         return Step(self._obs, rewards, terminated, ended)
 
     def states(self) -> NDArray[np.float32]:
-        """No state: ``(W, 0)``."""
-        return np.zeros((self.n_worlds, 0), dtype=np.float32)
+        """``(W, S)`` what the worlds' ``state()`` gives; ``(W, 0)`` where they have none."""
+        try:
+            rows = [np.asarray(env.state(), dtype=np.float32).ravel() for env in self.envs]
+        except (NotImplementedError, AttributeError):
+            return np.zeros((self.n_worlds, 0), dtype=np.float32)
+        return np.array(rows)
+
+    def available(self) -> NDArray[np.bool_] | None:
+        """``(W, N, A)`` actions that agents have and may choose; None where they are continuous."""
+        return None if self.continuous else self._may
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """Other worlds cannot be saved: a continued run starts new episodes."""
@@ -224,3 +244,8 @@ class AnyWorlds:
     def load_state_dict(self, tables: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
         """Start every world anew."""
         return self.reset()
+
+
+def _seen(space: spaces.Space[Any]) -> spaces.Space[Any]:
+    """What an agent sees of its observation: all, or what stands beside its action mask."""
+    return space["observation"] if isinstance(space, spaces.Dict) else space

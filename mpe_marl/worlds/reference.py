@@ -106,6 +106,9 @@ class Mpe2Worlds:
         """``(W, state_dim)`` float32 world states."""
         return np.array([state_of(env) for env in self.envs], dtype=np.float32)
 
+    def available(self) -> None:
+        """Every move may be made."""
+
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """Where every world stands, for a checkpoint."""
         raw = [env.unwrapped for env in self.envs]

@@ -12,7 +12,7 @@ from scipy import stats
 
 from mpe_marl.errors import MpeError, ReplayMemoryError
 from mpe_marl.replay import LAWS, LAYOUTS, Replay, Schema, Transition, make_law
-from mpe_marl.replay.laws import Neighbor, Runs
+from mpe_marl.replay.laws import Neighbor, Recent, Runs
 from mpe_marl.replay.ring import Ring
 from mpe_marl.worlds import BatchWorlds, make_spec
 
@@ -123,6 +123,20 @@ def test_inclusion_probabilities(law, listed, writes, spare):
         for slot in range(12_000 if not listed else 4_000)
     ]
     check_counts(draws, law.inclusion(ring))
+
+
+@pytest.mark.parametrize(("size", "newest"), [(50, 20), (10, 20)])
+def test_recent_rows_are_drawn_more_often(size, newest):
+    ring = Ring(50)
+    for _ in range(size):
+        ring.advance()
+    law = Recent(newest, 0.3)
+    new = min(newest, size)
+    expected = np.full(size, 0.7 / size)
+    expected[size - new :] += 0.3 / new
+    np.testing.assert_allclose(law.inclusion(ring)[:size], expected)
+    with pytest.raises(MpeError, match="from 0 to 1"):
+        Recent(3, 1.5)
 
 
 def check_counts(draws, inclusion):

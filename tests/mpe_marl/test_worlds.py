@@ -148,6 +148,40 @@ def test_any_parallel_env_is_trained_through_the_same_interface():
     worlds.step(np.zeros((2, 2), dtype=np.int64))
 
 
+def test_states_and_action_masks_of_any_parallel_env_are_handed_on():
+    pytest.importorskip("mpe2", reason="extra `mpe` is not installed")
+    from mpe2 import simple_speaker_listener_v4
+
+    from mpe_marl.worlds.parallel import AnyWorlds
+
+    class Masked:
+        """The world with a mask in the listener's info, and the speaker gone at its second step."""
+
+        def __init__(self):
+            self.inner, self.t = simple_speaker_listener_v4.parallel_env(), 0
+
+        def __getattr__(self, name):
+            return getattr(self.inner, name)
+
+        def reset(self, seed=None):
+            obs, infos = self.inner.reset(seed=seed)
+            return obs, {**infos, "listener_0": {"action_mask": [1, 0, 1, 0, 1]}}
+
+        def step(self, actions):
+            obs, *rest = self.inner.step(actions)
+            del obs["speaker_0"]
+            return obs, *rest
+
+    worlds = AnyWorlds(Masked, 2)
+    worlds.reset(5)
+    inner = worlds.envs[0].inner
+    np.testing.assert_array_equal(worlds.states()[0], inner.state())
+    own, masked = np.arange(5) < 3, [True, False, True, False, True]
+    np.testing.assert_array_equal(worlds.available(), [[own, masked]] * 2)
+    worlds.step(np.zeros((2, 2), dtype=np.int64))
+    np.testing.assert_array_equal(worlds.available(), [[np.arange(5) < 1, [True] * 5]] * 2)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
