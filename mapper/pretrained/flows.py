@@ -104,7 +104,7 @@ def fill_flows(
     """
     coupling, extents = tables.coupling[problem], tables.extents[problem]
     orders = state.orders[row]
-    clusters = clusters_of(row, problem, tables, state)
+    clusters = clusters_of(tables.pes[problem], state.cluster[row])
     for tensor in range(3):
         last[OUTER, tensor] = innermost(tensor, OUTER, orders, steps, coupling)
         last[INNER, tensor] = innermost(tensor, INNER, orders, steps, coupling)
@@ -163,7 +163,7 @@ def _fill_windows(
 @inner_function
 def busiest_cycles(row: int, problem: int, tables: ProblemTables, state: State) -> float:
     """Compute cycles of the first PE."""
-    clusters = clusters_of(row, problem, tables, state)
+    clusters = clusters_of(tables.pes[problem], state.cluster[row])
     outer, inner = state.spread[row]
     macs = 1.0
     for d in range(D):

@@ -17,8 +17,7 @@ from mapper.pretrained.flows import FLOW_FEATURES, FLOWS, see_flows
 from mapper.pretrained.state import State
 from mapper.pretrained.step_clock import no_transfers
 from mapper.pretrained.tables import PROBLEM_FEATURES, D, ProblemTables
-from mapper.pretrained.tile_sizes import clusters_of, log, steps_of
-from mapper.pretrained.turns import INNER, OUTER
+from mapper.pretrained.tile_sizes import log
 from mapper.pretrained.view import STATE_FEATURES, see_state
 
 PER_LEVEL: Final = D + 7
@@ -50,13 +49,10 @@ def _see_whole(tables: ProblemTables, which: Any, state: State, out: Any) -> Non
     transfers = no_transfers()
     for row in range(len(which)):
         problem = which[row]
-        clusters = clusters_of(row, problem, tables, state)
-        for d in range(D):
-            steps[OUTER, d], steps[INNER, d] = steps_of(d, row, problem, tables, state, clusters)
         seen = out[row]
         seen[:PROBLEM_FEATURES] = tables.features[problem]
         place = PROBLEM_FEATURES
-        see_state(seen[place:], row, problem, tables, state, box, sizes)
+        see_state(seen[place:], row, problem, tables, state, box, sizes, steps)
         place += STATE_FEATURES
         for level in range(2):
             _see_level(

@@ -8,8 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from common import inner_function
-from mapper.pretrained.state import State
-from mapper.pretrained.tables import D, ProblemTables, R, S, X, Y
+from mapper.pretrained.tables import D, R, S, X, Y
 from mapper.pretrained.turns import INNER, OUTER
 
 INPUT: Final = 0
@@ -24,7 +23,7 @@ def log(value: float) -> float:
 @inner_function
 def up(number: int, size: int) -> int:
     """How many parts of `size` cover `number`."""
-    return -(-number // size)
+    return int(np.ceil(number / size))
 
 
 @inner_function
@@ -52,16 +51,24 @@ def tensor_elements(tensor: int, box: Any, coupling: Any, window: Any) -> float:
 
 
 @inner_function
-def fill_of(level: int, box: Any, problem: int, tables: ProblemTables) -> float:
-    """Share of a buffer that a box takes; above 1 it does not fit, 0 where nothing limits it."""
+def fill_of(level: int, sizes: Any, bits: Any, shares: Any, own: Any, capacity: Any) -> float:
+    """Share of a buffer that tensors take; above 1 they do not fit, 0 where nothing limits it.
+
+    Args:
+        level: Place of the buffer in what follows: 0 L2, 1 L1.
+        sizes: ``(3,)`` elements of each tensor.
+        bits: ``(2, 3)``, as the others of :class:`ProblemTables`.
+        shares: ``(2, 3)``.
+        own: ``(2, 3)``.
+        capacity: ``(2,)``.
+    """
     used = 0.0
     worst = 0.0
     for tensor in range(3):
-        need = tensor_elements(tensor, box, tables.coupling[problem], tables.window[problem])
-        need *= tables.bits[problem, level, tensor]
-        used += need * tables.shares[problem, level, tensor]
-        worst = max(worst, need / tables.own[problem, level, tensor])
-    return max(worst, used / tables.capacity[problem, level])
+        need = sizes[tensor] * bits[level, tensor]
+        used += need * shares[level, tensor]
+        worst = max(worst, need / own[level, tensor])
+    return max(worst, used / capacity[level])
 
 
 @inner_function
@@ -78,34 +85,61 @@ def utilisation(tiles: int, units: int) -> float:
 
 
 @inner_function
-def clusters_of(row: int, problem: int, tables: ProblemTables, state: State) -> int:
+def clusters_of(pes: int, cluster: int) -> int:
     """Clusters that the PEs make; 1 while their size is not chosen."""
-    cluster = state.cluster[row]
-    return max(tables.pes[problem] // cluster, 1) if cluster else 1
+    return max(pes // cluster, 1) if cluster else 1
 
 
 @inner_function
-def steps_of(
-    d: int, row: int, problem: int, tables: ProblemTables, state: State, clusters: int
-) -> tuple[int, int]:
-    """Steps of a dimension in the outer and in the inner loops."""
-    outer, inner = state.spread[row]
-    wide = state.tiles[row, OUTER, d]
-    within = max(state.cluster[row], 1) if d == inner else 1
-    outer_steps = up(tables.extents[problem, d], wide * (clusters if d == outer else 1))
-    return outer_steps, up(wide, state.tiles[row, INNER, d] * within)
+def fill_steps(
+    steps: Any, extents: Any, tiles: Any, spread: Any, clusters: int, cluster: int
+) -> None:
+    """Steps of every dimension in the outer and in the inner loops, into ``steps (2, D)``."""
+    for d in range(D):
+        across = clusters if d == spread[OUTER] else 1
+        within = max(cluster, 1) if d == spread[INNER] else 1
+        steps[OUTER, d] = up(extents[d], tiles[OUTER, d] * across)
+        steps[INNER, d] = up(tiles[OUTER, d], tiles[INNER, d] * within)
 
 
 @inner_function
 def held_elements(
-    sizes: Any, row: int, problem: int, tables: ProblemTables, state: State, box: Any
+    sizes: Any,
+    box: Any,
+    extents: Any,
+    coupling: Any,
+    window: Any,
+    tiles: Any,
+    outer: int,
+    clusters: int,
 ) -> None:
     """Elements of each tensor in L2 and L1, into ``sizes (2, 3)``; `box` becomes L2's."""
-    clusters = clusters_of(row, problem, tables, state)
-    l2_box(
-        box, state.tiles[row, OUTER], state.spread[row, OUTER], clusters, tables.extents[problem]
-    )
-    coupling, window = tables.coupling[problem], tables.window[problem]
+    l2_box(box, tiles[OUTER], outer, clusters, extents)
     for tensor in range(3):
         sizes[OUTER, tensor] = tensor_elements(tensor, box, coupling, window)
-        sizes[INNER, tensor] = tensor_elements(tensor, state.tiles[row, INNER], coupling, window)
+        sizes[INNER, tensor] = tensor_elements(tensor, tiles[INNER], coupling, window)
+
+
+@inner_function
+def elements_but_one(rest: Any, d: int, box: Any, coupling: Any, window: Any) -> None:
+    """Elements of each tensor in a box but for the factor of a dimension, into ``rest (3,)``."""
+    for tensor in range(3):
+        size = 1.0
+        for e in range(D):
+            if e != d and coupling[tensor, e] and not (tensor == INPUT and e in (Y, X, R, S)):
+                size *= box[e]
+        rest[tensor] = size
+    if d not in (Y, R):
+        rest[INPUT] *= covered(box[Y], box[R], window[0], window[2])
+    if d not in (X, S):
+        rest[INPUT] *= covered(box[X], box[S], window[1], window[3])
+
+
+@inner_function
+def factor_of(tensor: int, d: int, size: int, box: Any, coupling: Any, window: Any) -> int:
+    """The factor that :func:`elements_but_one` left out, where the box is `size` long."""
+    if tensor == INPUT and d in (Y, X, R, S):
+        axis = 0 if d in (Y, R) else 1
+        outputs, taps = (size, box[R + axis]) if d == Y + axis else (box[Y + axis], size)
+        return covered(outputs, taps, window[axis], window[2 + axis])
+    return size if coupling[tensor, d] else 1

@@ -17,11 +17,13 @@ from mapper.pretrained.state import State
 from mapper.pretrained.tables import PROBLEM_FEATURES, D, ProblemTables, R, S, X, Y
 from mapper.pretrained.tile_sizes import (
     clusters_of,
+    elements_but_one,
+    factor_of,
     fill_of,
+    fill_steps,
     held_elements,
     l2_box,
     log,
-    steps_of,
     up,
     utilisation,
 )
@@ -62,38 +64,57 @@ class View(NamedTuple):
 
 @inner_function
 def see_state(
-    out: Any, row: int, problem: int, tables: ProblemTables, state: State, box: Any, sizes: Any
+    out: Any,
+    row: int,
+    problem: int,
+    tables: ProblemTables,
+    state: State,
+    box: Any,
+    sizes: Any,
+    steps: Any,
 ) -> None:
-    """State features of one row, into ``out (STATE_FEATURES,)``; `sizes` as `held_elements`."""
-    clusters = clusters_of(row, problem, tables, state)
-    outer, inner = state.spread[row]
+    """State features of one row, into ``out (STATE_FEATURES,)``.
+
+    Args:
+        out: Filled in.
+        row: The row.
+        problem: Its problem.
+        tables: The problems.
+        state: Choices so far.
+        box: Becomes the part of the nest that L2 holds.
+        sizes: ``(2, 3)`` becomes elements held; see `held_elements`.
+        steps: ``(2, D)`` becomes steps; see `fill_steps`.
+    """
+    extents, tiles, spread = tables.extents[problem], state.tiles[row], state.spread[row]
+    clusters = clusters_of(tables.pes[problem], state.cluster[row])
+    outer, inner = spread
+    fill_steps(steps, extents, tiles, spread, clusters, state.cluster[row])
     all_outer = 0.0
     all_inner = 0.0
     for d in range(D):
-        if tables.extents[problem, d] == 1:
-            out[d * PER_DIM : d * PER_DIM + 4] = 0.0
-            out[d * PER_DIM + 4] = d == outer
-            out[d * PER_DIM + 5] = d == inner
-            continue
-        wide, narrow = state.tiles[row, OUTER, d], state.tiles[row, INNER, d]
-        outer_steps, inner_steps = steps_of(d, row, problem, tables, state, clusters)
         place = d * PER_DIM
-        out[place] = log(narrow)
-        out[place + 1] = log(wide / narrow)
-        out[place + 2] = log(outer_steps)
-        out[place + 3] = log(inner_steps)
         out[place + 4] = d == outer
         out[place + 5] = d == inner
-        all_outer += log(outer_steps)
-        all_inner += log(inner_steps)
-    held_elements(sizes, row, problem, tables, state, box)
+        if extents[d] == 1:
+            out[place : place + 4] = 0.0
+            continue
+        out[place] = log(tiles[INNER, d])
+        out[place + 1] = log(tiles[OUTER, d] / tiles[INNER, d])
+        out[place + 2] = log(steps[OUTER, d])
+        out[place + 3] = log(steps[INNER, d])
+        all_outer += log(steps[OUTER, d])
+        all_inner += log(steps[INNER, d])
+    coupling, window = tables.coupling[problem], tables.window[problem]
+    held_elements(sizes, box, extents, coupling, window, tiles, outer, clusters)
     place = D * PER_DIM
     out[place] = log(max(state.cluster[row], 1))
     out[place + 1] = log(clusters)
     out[place + 2] = all_outer
     out[place + 3] = all_inner
-    out[place + 4] = min(fill_of(L1, state.tiles[row, INNER], problem, tables), 2.0)
-    out[place + 5] = min(fill_of(L2, box, problem, tables), 2.0)
+    bits, shares = tables.bits[problem], tables.shares[problem]
+    own, capacity = tables.own[problem], tables.capacity[problem]
+    out[place + 4] = min(fill_of(L1, sizes[INNER], bits, shares, own, capacity), 2.0)
+    out[place + 5] = min(fill_of(L2, sizes[OUTER], bits, shares, own, capacity), 2.0)
     for tensor in range(3):
         out[place + 6 + tensor] = log(sizes[INNER, tensor])
         out[place + 9 + tensor] = log(sizes[OUTER, tensor])
@@ -152,34 +173,29 @@ def see_cluster(
 def see_tile(
     out: Any,
     level: int,
-    d: int,
-    row: int,
-    problem: int,
     tile: int,
-    tables: ProblemTables,
-    state: State,
-    box: Any,
-    trial: Any,
-) -> bool:
-    """Features of a tile; whether the buffers hold it with the least of what is still open."""
-    extents = tables.extents[problem]
-    n = extents[d]
-    outer, inner = state.spread[row]
-    cluster = state.cluster[row]
-    clusters = clusters_of(row, problem, tables, state)
-    narrow = tile if level == INNER else state.tiles[row, INNER, d]
-    across = clusters if d == outer else 1
-    within = cluster if d == inner else 1
+    n: int,
+    narrow: int,
+    across: int,
+    within: int,
+    fill: float,
+    shared: float,
+) -> None:
+    """Features of a tile.
+
+    Args:
+        out: Filled in.
+        level: `OUTER` or `INNER`.
+        tile: Its length.
+        n: Extent of its dimension.
+        narrow: The inner tile.
+        across: Clusters that share the dimension.
+        within: PEs of a cluster that share it.
+        fill: Share of L1 that is taken with it; 0 of an outer tile.
+        shared: The same of L2.
+    """
     units = across if level == OUTER else within
     steps = up(n, tile * units)
-    for e in range(D):
-        trial[e] = state.tiles[row, level, e]
-    trial[d] = tile
-    fill = 0.0
-    if level == INNER:
-        fill = fill_of(L1, trial, problem, tables)
-    l2_box(box, trial, outer, clusters, extents)
-    shared = fill_of(L2, box, problem, tables)
     out[0] = log(tile)
     out[1] = log(steps)
     out[2] = log(steps * tile * units / n)
@@ -204,8 +220,7 @@ def see_tile(
     spent = up(n, (tile if level == OUTER else narrow * within) * across)
     spent *= inside if level == OUTER else 1
     out[16] = log(spent * narrow * across * within / n)
-    out[17] = up(n, tile * units) == 1
-    return fill <= 1.0 and shared <= 1.0
+    out[17] = steps == 1
 
 
 @inner_function
@@ -218,25 +233,52 @@ def see_tiles(
     tables: ProblemTables,
     state: State,
     box: Any,
-    trial: Any,
+    rest: Any,
+    sizes: Any,
     choices: Any,
     legal: Any,
 ) -> None:
-    """The tiles of a dimension; where nothing fits, the least that is left is legal."""
+    """The tiles of a dimension, and whether the buffers hold them with the least of what is open.
+
+    Where nothing fits, the least that is left is legal. `box`, ``rest (2, 3)`` and
+    ``sizes (2, 3)`` are work space.
+    """
+    extents, tiles = tables.extents[problem], state.tiles[row]
+    coupling, window = tables.coupling[problem], tables.window[problem]
+    bits, shares = tables.bits[problem], tables.shares[problem]
+    own, capacity = tables.own[problem], tables.capacity[problem]
+    values = tables.values[problem, turn]
+    n = extents[d]
+    clusters = clusters_of(tables.pes[problem], state.cluster[row])
+    across = clusters if d == state.spread[row, OUTER] else 1
+    within = state.cluster[row] if d == state.spread[row, INNER] else 1
+    l2_box(box, tiles[level], state.spread[row, OUTER], clusters, extents)
+    elements_but_one(rest[OUTER], d, box, coupling, window)
+    elements_but_one(rest[INNER], d, tiles[level], coupling, window)
     least = -1
     for c in range(tables.counts[problem, turn]):
-        tile = tables.values[problem, turn, c]
-        if tile < state.tiles[row, INNER, d]:
+        tile = values[c]
+        if tile < tiles[INNER, d]:
             continue
         if least < 0:
             least = c
-        legal[row, c] = see_tile(
-            choices[row, c], level, d, row, problem, tile, tables, state, box, trial
-        )
-        if not legal[row, c]:  # neither will any larger one
+        wide = min(n, tile * across)
+        for tensor in range(3):
+            factor = factor_of(tensor, d, wide, box, coupling, window)
+            sizes[OUTER, tensor] = rest[OUTER, tensor] * factor
+            factor = factor_of(tensor, d, tile, tiles[level], coupling, window)
+            sizes[INNER, tensor] = rest[INNER, tensor] * factor
+        fill = 0.0
+        if level == INNER:
+            fill = fill_of(L1, sizes[INNER], bits, shares, own, capacity)
+        shared = fill_of(L2, sizes[OUTER], bits, shares, own, capacity)
+        narrow = tile if level == INNER else tiles[INNER, d]
+        see_tile(choices[c], level, tile, n, narrow, across, within, fill, shared)
+        if fill > 1.0 or shared > 1.0:  # neither will any larger one
             break
+        legal[c] = True
     if least >= 0:
-        legal[row, least] = True
+        legal[least] = True
 
 
 @inner_function
@@ -244,48 +286,76 @@ def see_loop(
     out: Any,
     level: int,
     d: int,
-    row: int,
-    problem: int,
-    tables: ProblemTables,
-    state: State,
-    sizes: Any,
+    spread: Any,
+    tiles: Any,
+    coupling: Any,
+    held: Any,
+    steps: Any,
+    last: int,
 ) -> bool:
     """Features of a loop in an order; whether it iterates at all.
 
-    `sizes` has the elements of the tensors that L2 and L1 hold, ``(2, 3)``.
+    Args:
+        out: Filled in.
+        level: `OUTER` or `INNER`.
+        d: The loop's dimension.
+        spread: ``(2,)`` parallel dimensions.
+        tiles: ``(2, D)``.
+        coupling: ``(3, D)``.
+        held: ``(3,)`` elements of the tensors that the level's buffer holds.
+        steps: ``(2, D)``.
+        last: The innermost outer loop that iterates, -1 where none does.
     """
-    clusters = clusters_of(row, problem, tables, state)
-    outer_steps, inner_steps = steps_of(d, row, problem, tables, state, clusters)
-    steps = outer_steps if level == OUTER else inner_steps
-    held = sizes[level]
     total = held[0] + held[1] + held[2]
     moved = 0.0
     for tensor in range(3):
-        couples = tables.coupling[problem, tensor, d]
+        couples = coupling[tensor, d]
         out[tensor] = couples
         out[3 + tensor] = couples * held[tensor] / total
         moved += couples * held[tensor]
     out[6] = moved / total
     out[7] = log(moved + 1)
     out[8] = log(total - moved + 1)
-    out[9] = log(steps)
-    out[10] = d == state.spread[row, level]
-    out[11] = log(outer_steps)
-    out[12] = log(inner_steps)
+    out[9] = log(steps[level, d])
+    out[10] = d == spread[level]
+    out[11] = log(steps[OUTER, d])
+    out[12] = log(steps[INNER, d])
     out[13] = d in (Y, X)
-    out[14] = log(state.tiles[row, level, d])
+    out[14] = log(tiles[level, d])
     if level == INNER:
         # which outer loop is innermost among those that iterate decides what stays in between
-        last = -1
-        for place in range(D):
-            e = state.orders[row, OUTER, place]
-            if steps_of(e, row, problem, tables, state, clusters)[OUTER] > 1:
-                last = e
         out[15] = last == d
         for tensor in range(2):
             if last >= 0:
-                out[16 + tensor] = tables.coupling[problem, tensor, last]
-    return steps > 1
+                out[16 + tensor] = coupling[tensor, last]
+    return steps[level, d] > 1
+
+
+@inner_function
+def see_loops(
+    turn: int,
+    row: int,
+    problem: int,
+    tables: ProblemTables,
+    state: State,
+    sizes: Any,
+    steps: Any,
+    choices: Any,
+    legal: Any,
+) -> None:
+    """The loops of an order; `sizes` and `steps` are what `see_state` worked out."""
+    level = OUTER if turn == OUTER_ORDER else INNER
+    spread, tiles, coupling = state.spread[row], state.tiles[row], tables.coupling[problem]
+    last = -1
+    for place in range(D):
+        e = state.orders[row, OUTER, place]
+        if steps[OUTER, e] > 1:
+            last = e
+    for c in range(tables.counts[problem, turn]):
+        d = tables.values[problem, turn, c]
+        legal[c] = see_loop(
+            choices[c], level, d, spread, tiles, coupling, sizes[level], steps, last
+        )
 
 
 @compiled
@@ -312,24 +382,19 @@ def see(
         legal: ``(B, C)`` False, to fill in.
     """
     box = np.empty(D, np.int64)
-    trial = np.empty(D, np.int64)
+    steps = np.empty((2, D), np.int64)
     seen = np.empty(STATE_FEATURES)
     sizes = np.empty((2, 3))
+    rest = np.empty((2, 3))
     for row in range(len(which)):
         problem = which[row]
         context[row, :PROBLEM_FEATURES] = tables.features[problem]
-        see_state(seen, row, problem, tables, state, box, sizes)
+        see_state(seen, row, problem, tables, state, box, sizes, steps)
         context[row, PROBLEM_FEATURES : PROBLEM_FEATURES + STATE_FEATURES] = seen * sees
         own = context[row, PROBLEM_FEATURES + STATE_FEATURES :]
         own[:] = 0.0
-        count = tables.counts[problem, turn]
         if turn >= OUTER_ORDER:
-            level = OUTER if turn == OUTER_ORDER else INNER
-            for c in range(count):
-                d = tables.values[problem, turn, c]
-                legal[row, c] = see_loop(
-                    choices[row, c], level, d, row, problem, tables, state, sizes
-                )
+            see_loops(turn, row, problem, tables, state, sizes, steps, choices[row], legal[row])
             continue
         if turn >= INNER_TILE:
             level = OUTER if turn >= OUTER_TILE else INNER
@@ -337,9 +402,22 @@ def see(
             own[d] = 1.0
             own[D] = d == state.spread[row, OUTER]
             own[D + 1] = d == state.spread[row, INNER]
-            see_tiles(turn, level, d, row, problem, tables, state, box, trial, choices, legal)
+            see_tiles(
+                turn,
+                level,
+                d,
+                row,
+                problem,
+                tables,
+                state,
+                box,
+                rest,
+                sizes,
+                choices[row],
+                legal[row],
+            )
             continue
-        for c in range(count):
+        for c in range(tables.counts[problem, turn]):
             value = tables.values[problem, turn, c]
             legal[row, c] = True
             if turn == CLUSTER_SIZE:
