@@ -29,6 +29,7 @@ from .optimal import read_optima as read_optima
 from .optimal import write_optima as write_optima
 from .registry import load as load
 from .registry import names as names
+from .registry import prover_of as prover_of
 from .screening import Screening as Screening
 from .searcher import BaseSearcher as BaseSearcher
 from .searcher import Capabilities as Capabilities

@@ -9,10 +9,13 @@ from contextlib import contextmanager
 from dataclasses import is_dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from baselines.searcher import Searcher, SearcherError
 from common import plug_ins, suggest
+
+if TYPE_CHECKING:
+    from baselines.optimal import Optimal
 
 ENTRY_POINT_GROUP = "mapper.searchers"
 OFFERED = ("name", "config", "capabilities", "search")
@@ -47,6 +50,18 @@ def load(name: str, **config: Any) -> Searcher:
         )
     searcher: Searcher = points[name].load()(**config)
     return searcher
+
+
+def prover_of(searcher: Searcher) -> Optimal | None:
+    """The searcher as one that bounds a problem's optimum and may be told when to stop; else None.
+
+    A searcher that proves nothing imports nothing of the proof.
+    """
+    if not searcher.capabilities.proves_optimum:
+        return None
+    from baselines.optimal import Optimal
+
+    return searcher if isinstance(searcher, Optimal) else None
 
 
 def _imported(path: str, config: dict[str, Any]) -> Searcher:

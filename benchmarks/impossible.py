@@ -2,9 +2,10 @@
 
     python benchmarks/impossible.py --samples 1000000 --seed 1 --cost-model maestro
 
-Draws layers (primes, strides above the taps, transposed, grouped, giant), chips (odd ones and every
-chip of the library) and options of the map space, evaluates random mappings of each, and tries the
-laws of `cost_models.laws` on every answer. Prints the findings by law; fails if there is one.
+Draws layers (primes, strides above the taps, transposed, grouped, dilated, giant), chips (odd ones,
+some with capacities, widths and bandwidths tensor by tensor, and every chip of the library) and
+options of the map space, evaluates random mappings of each, and tries the laws of
+`cost_models.laws` on every answer. Prints the findings by law; fails if there is one.
 """
 
 from __future__ import annotations
@@ -15,17 +16,19 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
 
 import cost_models
-from cost_models import Accelerator, CostModel, capabilities_of
+from cost_models import Accelerator, CostModel, Level, Widths, capabilities_of
 from cost_models.laws import broken_laws, facts_of
 from layers import Layer, LayerError, LayerKind
 from maestro_env import MapSpace
 from maestro_env.bounds import figure_bounds
-from maestro_env.map_space import FilterRule, TileRule
+from maestro_env.map_space import FilterRule
+from maestro_env.parameters import TileRule
 
 PRIMES = (1, 2, 3, 5, 7, 11, 13, 17, 23, 29, 31, 53, 97, 101, 127, 251, 509, 1021)
 TAPS = (1, 1, 2, 3, 3, 5, 7)
@@ -59,12 +62,19 @@ def random_layer(rng: np.random.Generator) -> Layer:
                 X=x,
                 R=r,
                 S=s,
-                stride=stride,
                 groups=int(rng.integers(2, 6)) if kind is LayerKind.NGCONV else 1,
                 N=int(rng.integers(1, 4)),
+                **(uneven(rng) if rng.random() < 0.15 else {"stride": stride}),
             )
         except LayerError:
             continue
+
+
+def uneven(rng: np.random.Generator) -> dict[str, Any]:
+    """Strides and dilations that differ by axis, and padding that differs by side."""
+    pairs = rng.integers(1, 5, (2, 2)).tolist()
+    padding = rng.integers(0, 3, 4).tolist()
+    return {"stride": tuple(pairs[0]), "dilation": tuple(pairs[1]), "padding": tuple(padding)}
 
 
 def random_chip(rng: np.random.Generator, library: list[Accelerator]) -> Accelerator:
@@ -75,7 +85,7 @@ def random_chip(rng: np.random.Generator, library: list[Accelerator]) -> Acceler
     def perhaps(low: int, high: int) -> int | None:
         return None if rng.random() < 0.3 else int(np.exp(rng.uniform(np.log(low), np.log(high))))
 
-    return Accelerator(
+    chip = Accelerator(
         int(np.exp(rng.uniform(0, np.log(5000)))),
         perhaps(8, 10_000),
         perhaps(1000, 10_000_000),
@@ -83,6 +93,19 @@ def random_chip(rng: np.random.Generator, library: list[Accelerator]) -> Acceler
         perhaps(1, 300),
         int(rng.choice([1, 1, 2, 4, 7])),
     )
+    if rng.random() < 0.7:
+        return chip
+
+    def buffer(low: int, high: int) -> Level:
+        once = bool(rng.integers(2)), True, bool(rng.integers(2))
+        own = perhaps(low, high), None, perhaps(low, high)
+        return Level(tensor_bytes=own, double_buffer=once)
+
+    l2, l1 = buffer(1000, 10_000_000), buffer(8, 10_000)
+    dram = Level(read_bw=perhaps(8, 2000), write_bw=perhaps(8, 2000))
+    bits = rng.choice([4, 8, 16, 32], 4).tolist()
+    bits[3] = max(bits[2:])  # a partial sum becomes an output
+    return replace(chip, offchip_bw=None, levels=(dram, l2, l1), widths=Widths(*bits))
 
 
 def random_space(
@@ -112,6 +135,8 @@ def trials(
     done = 0
     while done < samples:
         layer, chip = random_layer(rng), random_chip(rng, library)
+        if "bypass" not in capabilities_of(model).mapping_fields:
+            chip = chip.in_elements()
         space = random_space(rng, model, layer, chip)
         if space is None:
             continue
@@ -127,12 +152,6 @@ def trials(
         yield layer, chip, int(costs.feasible.sum()), found
 
 
-def chips(model: CostModel) -> list[Accelerator]:
-    """Every chip of the library; in elements for models that know no more."""
-    whole = "bypass" in capabilities_of(model).mapping_fields
-    return [chip if whole else chip.in_elements() for chip in cost_models.PRESETS.values()]
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--samples", type=int, default=1_000_000)
@@ -143,7 +162,8 @@ def main() -> int:
     model = cost_models.load(args.cost_model, threads=1)
     start, total, pairs, feasible = time.process_time(), Counter[str](), 0, 0
     examples: dict[str, str] = {}
-    for layer, chip, answers, found in trials(model, args.samples, args.seed, chips(model)):
+    library = list(cost_models.PRESETS.values())
+    for layer, chip, answers, found in trials(model, args.samples, args.seed, library):
         pairs += 1
         feasible += answers
         total.update(found)

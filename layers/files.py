@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from common import compose_yaml, read_text, suggest, yaml_loader
+from layers import importing
 from layers.dims import LayerKind
 from layers.fields import from_fields
-from layers.importing.huggingface import from_huggingface
-from layers.importing.onnx_model import from_onnx
 from layers.layer import Layer, LayerError
 
 
@@ -183,7 +182,7 @@ SUFFIXES: dict[str, Callable[[str | Path], tuple[Layer, ...]]] = {
     ".yaml": read_yaml,
     ".yml": read_yaml,
     ".csv": read_gamma_csv,
-    ".onnx": lambda path: tuple(from_onnx(path).layers),
-    ".json": lambda path: tuple(from_huggingface(path).layers),
+    ".onnx": lambda path: tuple(importing.from_onnx(path).layers),
+    ".json": lambda path: tuple(importing.from_huggingface(path).layers),
 }
 """The reader of each kind of file."""

@@ -43,6 +43,6 @@ def default_budget(searcher: Searcher, problem: Problem) -> int:
         searcher: What searches.
         problem: What is searched.
     """
-    if not isinstance(searcher, baselines.Optimal):
+    if baselines.prover_of(searcher) is None:
         return BUDGET
     return FIRST_VALUE if baselines.can_prove(problem) is None else TIMED

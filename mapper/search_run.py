@@ -165,13 +165,14 @@ class SearchRun(Experiment):
         else:
             problem.on_evaluate = lambda actions, looked: context.record(actions, looked.values)
         reached: list[ProofProgress] = []
-        if isinstance(searcher, baselines.Optimal):
+        prover = baselines.prover_of(searcher)
+        if prover is not None:
 
             def look(step: ProofProgress) -> None:
                 reached[:] = [step]
                 context.progress(problem.samples, step.value)
 
-            searcher.on_progress = look
+            prover.on_progress = look
 
         def so_far(found: SearchResult | None = None) -> dict[str, Any]:
             result = _describe(problem)

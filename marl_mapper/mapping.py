@@ -112,7 +112,7 @@ def _mapped(
     problem = Problem(layer, chip, objective, cost_model, space, limits)
     ends, options = Ends(patience, timeout), dict(searcher or {})
     chosen = baselines.load(chosen_method(method), **options)
-    if timeout is not None and isinstance(chosen, baselines.Optimal):
+    if timeout is not None and baselines.prover_of(chosen) is not None:
         chosen = baselines.load(chosen_method(method), **{"timeout": timeout, **options})
     samples = default_budget(chosen, problem) if budget is None else budget
     with watched(problem, ends, on_batch):

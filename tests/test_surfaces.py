@@ -12,11 +12,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("common", "layers", "cost_models", "maestro_env", "mapper", "marl_mapper", "mpe_marl")
+PARTS = ("layers.importing", "cost_models.exact", "baselines.optimal")
 HEAVY = ("torch", "ray", "sqlalchemy", "matplotlib", "pydantic", "sklearn", "optuna", "numba")
 EXTRAS = ("torch", "pettingzoo", "mpe2", "sklearn")
 
 
-@pytest.mark.parametrize("name", PACKAGES)
+@pytest.mark.parametrize("name", [*PACKAGES, *PARTS])
 def test_every_name_is_there(name: str) -> None:
     package = importlib.import_module(name)
     assert package.__all__
@@ -28,7 +29,7 @@ def test_every_name_is_there(name: str) -> None:
                 raise
 
 
-@pytest.mark.parametrize("name", PACKAGES)
+@pytest.mark.parametrize("name", [*PACKAGES, *PARTS])
 def test_no_name_is_also_a_module(name: str) -> None:
     """Importing the module would put it in the name's place."""
     package = importlib.import_module(name)
@@ -41,6 +42,25 @@ def test_importing_the_packages_imports_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []
+
+
+SEARCH = """
+import sys
+from mapper.cli import main
+try:
+    main("search --layer gemm:M=4,N=4,K=4 --method random --budget 8 --no-proof --json".split())
+except SystemExit as done:
+    print(done.code, *sys.modules)
+"""
+UNUSED = ("baselines.optimal.proof", "layers.importing.report", "cost_models.exact.simulator")
+
+
+def test_a_search_by_samples_imports_no_proof_no_importer_and_no_simulator() -> None:
+    done = subprocess.run([sys.executable, "-c", SEARCH], cwd=ROOT, capture_output=True, text=True)
+    code, *modules = done.stdout.splitlines()[-1].split()
+    assert code == "0", done.stderr
+    assert "cost_models.exact.kernel" in modules
+    assert not set(UNUSED) & set(modules)
 
 
 @pytest.mark.parametrize("name", [*PACKAGES, "runs", "baselines"])

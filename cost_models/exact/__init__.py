@@ -1,6 +1,5 @@
 """The exact model: closed-form counts that equal an execution of the loop nest."""
 
-from cost_models.exact.model import ExactModel
-from cost_models.exact.simulator_model import SimulatorModel
+import lazy_loader
 
-__all__ = ["ExactModel", "SimulatorModel"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -85,7 +85,7 @@ def budget_and_options(
     from mapper.methods import BUDGET, FIRST_VALUE, TIMED
 
     searcher = baselines.load(method)
-    if not isinstance(searcher, baselines.Optimal):
+    if baselines.prover_of(searcher) is None:
         if proof["max_memory"] is not None:
             raise OptionError(f"--max-memory: only auto and optimal take it, not {method}")
         return BUDGET if budget is None else budget, options

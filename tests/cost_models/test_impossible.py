@@ -50,7 +50,8 @@ def trial():
 
 def findings(trial, model, samples: int) -> tuple[Counter[str], int]:
     total, feasible = Counter(), 0
-    for _, _, answers, found in trial.trials(model, samples, 1, trial.chips(model)):
+    library = list(cost_models.PRESETS.values())
+    for _, _, answers, found in trial.trials(model, samples, 1, library):
         total.update(found)
         feasible += answers
     return total, feasible

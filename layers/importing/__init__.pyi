@@ -1,0 +1,5 @@
+from .huggingface import from_huggingface as from_huggingface
+from .onnx_model import from_onnx as from_onnx
+from .report import Imported as Imported
+from .report import ImportingError as ImportingError
+from .torch_module import from_torch as from_torch
