@@ -127,10 +127,9 @@ def train(
     """Train and keep the run in the store; the same command continues where it was stopped."""
     from mpe_marl.experiment import Training
     from mpe_marl.learners import LearnerConfig
-    from mpe_marl.learners.device import usable_device
     from mpe_marl.train_config import TrainConfig
     from mpe_marl.worlds.imported import imported
-    from runs import Store, check_board, run_all
+    from runs import Store, check_board, run_all, usable_device
 
     config = TrainConfig(
         world=world, n_agents=agents, continuous=continuous, engine=engine, n_worlds=worlds,
@@ -219,7 +218,7 @@ def watch(
 ) -> None:
     """Play a finished run's policy and draw agents, landmarks and trails into a GIF."""
     from mpe_marl.evaluating import watch as play
-    from mpe_marl.figures import writable
+    from runs import writable
     from mpe_marl.worlds.drawing import write_gif
 
     writable(gif.absolute().parent)
@@ -236,7 +235,7 @@ def export(
     store: StorePath = "mpe-runs.db",
 ) -> None:
     """Write a finished run's policy as a safetensors file, which needs no PyTorch."""
-    from mpe_marl.figures import writable
+    from runs import writable
 
     writable(out.absolute().parent)
     _policy(run, store).save(out)
@@ -282,10 +281,11 @@ def profile_command(
     """Measure where the time of 100 steps and one update goes; by default the papers' baseline."""
     import torch
 
-    from mpe_marl.figures import draw_profiles, writable
+    from mpe_marl.figures import draw_profiles
     from mpe_marl.learners import LearnerConfig
     from mpe_marl.profiling import profile
     from mpe_marl.train_config import TrainConfig
+    from runs import writable
 
     if figures is not None:
         writable(figures)
@@ -327,9 +327,10 @@ def compare(
 ) -> None:
     """Measure the papers' baseline, neighbor sampling and ours in one run (Figure 5)."""
     from mpe_marl import comparing
-    from mpe_marl.figures import draw_comparison, writable
+    from mpe_marl.figures import draw_comparison
     from mpe_marl.learners import LearnerConfig
     from mpe_marl.train_config import TrainConfig
+    from runs import writable
 
     if figures is not None:
         writable(figures)

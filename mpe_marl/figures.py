@@ -5,7 +5,6 @@ Profiles are the JSON objects that ``mpe-marl profile --json`` prints.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from mpe_marl.clock import UPDATE_PHASES
 from mpe_marl.errors import MpeError
-from runs import colour, line_style, mean_interval, new_figure, save_figure
+from runs import colour, line_style, mean_interval, new_figure, save_figure, writable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -117,23 +116,6 @@ def bars(title: str, unit: str, groups: Shares, *, stacked: bool) -> Figure:
     axes.set_title(title)
     figure.legend(loc="outside center right", fontsize="small")
     return figure
-
-
-def writable(folder: Path) -> Path:
-    """Make a folder for pictures, before hours are spent on what they show.
-
-    Raises:
-        MpeError: Nothing can be written there.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError as error:
-        raise MpeError(
-            f"cannot write to {folder} ({error.strerror}); expected a folder for pictures. "
-            "Name another."
-        ) from None
 
 
 def draw_profiles(profiles: Sequence[ProfileRow], folder: Path) -> list[Path]:

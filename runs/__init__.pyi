@@ -5,6 +5,8 @@ from .curves import Band as Band
 from .curves import band_of as band_of
 from .curves import best_so_far as best_so_far
 from .curves import first_below as first_below
+from .devices import DeviceError as DeviceError
+from .devices import usable_device as usable_device
 from .generators import make_generator as make_generator
 from .generators import pack_generator as pack_generator
 from .generators import unpack_generator as unpack_generator
@@ -20,6 +22,7 @@ from .palette import colour as colour
 from .palette import line_style as line_style
 from .palette import new_figure as new_figure
 from .palette import save_figure as save_figure
+from .palette import writable as writable
 from .provenance import Provenance as Provenance
 from .provenance import go_on_with as go_on_with
 from .provenance import made_with as made_with

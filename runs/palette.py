@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,23 @@ def new_figure(width_in: float, height_in: float) -> Figure:
             "install it with: pip install 'marl-mapper[viz]'"
         ) from None
     return Figure(figsize=(width_in, height_in), layout="constrained")
+
+
+def writable(folder: Path) -> Path:
+    """Make a folder for pictures, before hours are spent on what they show.
+
+    Raises:
+        FigureError: Nothing can be written there.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        raise FigureError(
+            f"cannot write to {folder} ({error.strerror}); expected a folder for pictures. "
+            "Name another."
+        ) from None
 
 
 def save_figure(figure: Figure, path: Path) -> list[Path]:

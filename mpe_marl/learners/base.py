@@ -16,10 +16,9 @@ from mpe_marl.errors import MpeError
 from mpe_marl.learners import nets
 from mpe_marl.learners.bank import Bank
 from mpe_marl.learners.config import LearnerConfig
-from mpe_marl.learners.device import usable_device
 from mpe_marl.learners.heads import Head
 from mpe_marl.replay import Replay, ReplayBatch, Schema
-from runs import make_generator, pack_generator, unpack_generator
+from runs import make_generator, pack_generator, unpack_generator, usable_device
 
 _FEW = 4  # worlds up to which the compiled pass acts
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import torch
+from typing import TYPE_CHECKING
 
-from mpe_marl.errors import MpeError
+if TYPE_CHECKING:
+    import torch
+
+
+class DeviceError(ValueError):
+    """A device that cannot be used here."""
 
 
 def usable_device(name: str) -> torch.device:
@@ -14,8 +19,10 @@ def usable_device(name: str) -> torch.device:
         name: As torch names it; ``"auto"`` takes a GPU where there is one.
 
     Raises:
-        MpeError: It cannot be used here.
+        DeviceError: It cannot be used here.
     """
+    import torch
+
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
@@ -23,5 +30,5 @@ def usable_device(name: str) -> torch.device:
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
-        raise MpeError(f"device {name!r} cannot be used ({reason}); try 'cpu'.") from None
+        raise DeviceError(f"device {name!r} cannot be used ({reason}); try 'cpu'.") from None
     return device
