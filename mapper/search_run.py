@@ -43,6 +43,7 @@ class SearchRun(Experiment):
         options: Options of the searcher that are not its defaults.
         carry: What it takes over from earlier searches of its network.
         idle: Samples in a row without a lower value that end it; None for no such end.
+        timeout: Wall time that ends it [s]; None likewise. A proof has an option of its own.
         log: ``"tensorboard:FOLDER"`` or ``"mlflow:FOLDER"``, where its best value is drawn while it
             runs; None for nowhere.
     """
@@ -56,6 +57,7 @@ class SearchRun(Experiment):
     options: Mapping[str, Any] = field(default_factory=dict)
     carry: Carry | None = None
     idle: int | None = None
+    timeout: float | None = None
     log: str | None = None
 
     @property
@@ -105,6 +107,8 @@ class SearchRun(Experiment):
         spec |= {"files": files} if files else {}
         if self.idle is not None:
             spec["idle"] = self.idle
+        if self.timeout is not None:
+            spec["timeout"] = self.timeout
         return spec if self.carry is None else spec | {"carry": self.carry.spec()}
 
     def prepare(self) -> None:
@@ -187,7 +191,7 @@ class SearchRun(Experiment):
             return result
 
         context.so_far = so_far
-        ends = Ends(self.idle)
+        ends = Ends(self.idle, self.timeout)
         with MetricBoard(self.log, self.name) as board, watched(problem, ends, _drawn(board)):
             return so_far(searcher.search(problem, self.budget, self.seed))
 

@@ -101,8 +101,9 @@ GapOption = Annotated[
 TimeoutOption = Annotated[
     float | None,
     typer.Option(
-        help="Of proofs: stop after so many seconds; 0 gives a first value and its gap.",
-        show_default="none; after another search: as long as it took",
+        help="Stop the search, or the proof, after so many seconds; 0 gives a proof's first value "
+        "and its gap.",
+        show_default="none; the proof after another search: as long as that took",
     ),
 ]
 CertificateOption = Annotated[

@@ -61,6 +61,22 @@ def check_proof(gap: float, timeout: float | None, max_memory: float | None) -> 
         raise OptionError(f"--max-memory: got {max_memory:g}, expected MB, more than 16")
 
 
+def time_of_search(method: str, timeout: float | None, problem: ProblemSpec) -> float | None:
+    """Seconds after which a search by samples ends; None where the method proves, or none are set.
+
+    Args:
+        method: The searcher's name.
+        timeout: What was asked for [s]; 0 is for proofs alone.
+        problem: What is searched, or the first of it.
+    """
+    import baselines
+
+    proves = isinstance(baselines.load(method), baselines.Optimal)
+    if proves and baselines.can_prove(problem.build()) is None:
+        return None
+    return timeout or None
+
+
 def budget_and_options(
     method: str,
     budget: int | None,
@@ -93,7 +109,10 @@ def budget_and_options(
     if reason is None:
         return FIRST_VALUE if budget is None else budget, {**_of_proof(proof), **options}
     if method == "auto":
-        return (TIMED, options) if budget is None else (budget, {"seconds": 0.0, **options})
+        seconds = {"seconds": proof["timeout"]} if proof["timeout"] else {}
+        if budget is None:
+            return TIMED, {**seconds, **options}
+        return budget, {"seconds": 0.0, **options}
     raise OptionError(f"--method {method}: {reason}")
 
 

@@ -192,6 +192,7 @@ def search(
         budget_and_options,
         check_certificate_file,
         check_proof,
+        time_of_search,
     )
     from mapper.commands.search_layer import search_layer
     from mapper.methods import chosen_method
@@ -246,6 +247,7 @@ def search(
         "seed": seed,
         "options": options,
         "idle": patience,
+        "timeout": time_of_search(chosen, timeout, spec_of(first, first.name)),
         "log": log,
     }
     if certificate is not None:

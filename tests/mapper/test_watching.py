@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from typer.testing import CliRunner
 
@@ -34,15 +36,50 @@ def test_time_ends_a_search_and_a_proof():
             marl_mapper.map(TINY, method="ga", **wrong)
 
 
+@pytest.mark.parametrize("what", [["--layer", TINY], ["--network", "mlp", "--store", "{}/s.db"]])
+@pytest.mark.parametrize("method", ["random", "ga", "auto"])
+def test_time_and_patience_end_every_search_of_the_command_line(what, method, tmp_path):
+    words = ["search", *(word.format(tmp_path) for word in what), "--method", method, "--no-proof"]
+    words += ["--cost-model", "maestro", "--budget", "50000000", "--json"]
+    for end in (["--timeout", "0.05"], ["--patience", "300"]):
+        done = CliRunner().invoke(app, [*words, *end])
+        assert done.exit_code == 0, done.output
+        found = json.loads(done.stdout)
+        assert all(0 < one["samples"] < 50_000_000 for one in found.get("shapes", [found]))
+
+
+def drawn_by_a_search(place):
+    """The rising samples and falling best values of a search that drew them there."""
+    words = ["search", "--layer", TINY, "--method", "random", "--budget", "200", "--no-proof"]
+    done = CliRunner().invoke(app, [*words, "--json", "--log", place])
+    assert done.exit_code == 0, done.output
+    return [tuple(pair) for pair in json.loads(done.stdout)["manifest"]["improvements"]]
+
+
 def test_tensorboard_reads_what_a_search_drew(tmp_path):
     pytest.importorskip("tensorboardX", reason="needs the extra log")
-    words = ["search", "--layer", TINY, "--method", "random", "--budget", "200", "--no-proof"]
-    done = CliRunner().invoke(app, [*words, "--log", f"tensorboard:{tmp_path}"])
-    assert done.exit_code == 0, done.output
+    event_accumulator = pytest.importorskip(
+        "tensorboard.backend.event_processing.event_accumulator", reason="needs TensorBoard"
+    )
+    values = drawn_by_a_search(f"tensorboard:{tmp_path}")
     (folder,) = tmp_path.iterdir()
     assert "random_on" in folder.name
-    (events,) = folder.iterdir()
-    assert b"best" in events.read_bytes()
+    events = event_accumulator.EventAccumulator(str(folder))
+    events.Reload()
+    read = [(event.step, event.value) for event in events.Scalars("best")]
+    assert read == [(n, pytest.approx(value)) for n, value in values]
+
+
+def test_mlflow_reads_what_a_search_drew(tmp_path):
+    tracking = pytest.importorskip("mlflow.tracking", reason="needs the extra log")
+    values = drawn_by_a_search(f"mlflow:{tmp_path}")
+    client = tracking.MlflowClient(tracking_uri=f"sqlite:///{tmp_path / 'mlflow.db'}")
+    experiment = client.get_experiment_by_name("marl-mapper")
+    (run,) = client.search_runs([experiment.experiment_id])
+    assert run.info.status == "FINISHED"
+    assert "random on" in run.info.run_name
+    read = [(one.step, one.value) for one in client.get_metric_history(run.info.run_id, "best")]
+    assert sorted(read) == values
 
 
 def test_mistakes_are_named(tmp_path):
