@@ -32,9 +32,12 @@ The mapping problem as standard environments. `import maestro_env` registers the
 | PettingZoo | `maestro_env.parallel_env(agents=..., ...)` | extra `rl` |
 | Stable-Baselines3 | `maestro_env.sb3_vec_env(num_envs, ...)` | extra `rl` |
 | RLlib | `maestro_env.rllib.RLlibMaestroEnv` | extra `rllib` |
+| TorchRL | `GymEnv("MaestroEnv-v0", ...)` | `torchrl` |
+| TorchRL, agents | `PettingZooWrapper(parallel_env(numeric_info=True))` | `torchrl`, `rl` |
 | your own learner | `maestro_env.BatchedProblem`, `maestro_env.AgentWorlds` | |
 
-Each has a script of some twenty lines in the folder `examples`.
+Each has a script of some twenty lines in the folder `examples`; `cleanrl_ppo.py` there is a
+whole PPO in one file, in CleanRL's way, and needs torch alone.
 """
 
 FORMS = """\
@@ -54,7 +57,9 @@ listed group of parameters to an agent, `agent_0` and on; without `agents` each 
 own. Every parameter belongs to exactly one agent. All agents act at once, see the same
 observation and get the same reward; each has its own `MultiDiscrete` action space and
 `action_mask`. `state()` is the observation and the last joint action, scaled to [0, 1]. `layers=`
-instead of `layer=` maps a network.
+instead of `layer=` maps a network. `numeric_info=True` leaves numbers alone in the infos, for
+libraries that make tensors of them; TorchRL's `PettingZooWrapper` also wants
+`MarlGroupMapType.ONE_GROUP_PER_AGENT` where agents have unequal action spaces.
 
 `maestro_env.AgentWorlds(batched, agents)` is the batched form for learners, numpy in and numpy
 out: `reset()` gives observations `(B, 4)`; `step` takes actions `(B, P)`, or each agent's own,

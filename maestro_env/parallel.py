@@ -28,6 +28,9 @@ class MaestroParallelEnv(ParallelEnv):
         agents: The parameter names of each agent, as lists; None for one agent a parameter.
         episode_length: Steps of an episode.
         render_mode: ``"ansi"``, ``"rgb_array"`` or None.
+        numeric_info: Whether infos are plain numbers, the same keys at every step: ``samples`` and
+            ``value`` (inf where there is none). Libraries that make tensors of infos, such as
+            TorchRL's ``PettingZooWrapper``, need that.
         arguments: The other arguments of ``MaestroEnv``, or with ``layers`` those of
             ``MaestroEnvNetwork``; or ``problem=`` an existing problem.
 
@@ -47,12 +50,14 @@ class MaestroParallelEnv(ParallelEnv):
         agents: Assignment | None = None,
         episode_length: int = EPISODE_LENGTH,
         render_mode: str | None = None,
+        numeric_info: bool = False,
         **arguments: Any,
     ) -> None:
         if render_mode is not None:
             check_choice("render_mode", render_mode, RENDER_MODES)
         self.render_mode = render_mode
         self.episode_length = check_length(episode_length)
+        self.numeric_info = numeric_info
         self._world = AgentWorld(any_worlds(1, **arguments), agents)
         self.possible_agents = list(self._world.names)
         self.agents = list(self.possible_agents)
@@ -81,7 +86,8 @@ class MaestroParallelEnv(ParallelEnv):
         if seed is not None:
             self._generator, _ = seeding.np_random(seed)
         self.agents = list(self.possible_agents)
-        return self._world.reset(routes=None, recount=seed is not None)
+        observations, infos = self._world.reset(routes=None, recount=seed is not None)
+        return observations, self._told(infos)
 
     def step(
         self, actions: dict[str, Any]
@@ -101,8 +107,17 @@ class MaestroParallelEnv(ParallelEnv):
             dict.fromkeys(names, reward),
             dict.fromkeys(names, False),
             dict.fromkeys(names, truncated),
-            infos,
+            self._told(infos),
         )
+
+    def _told(self, infos: Infos) -> Infos:
+        """Infos as `numeric_info` asks for them."""
+        if not self.numeric_info:
+            return infos
+        return {
+            name: {"samples": info["samples"], "value": info.get("value", np.inf)}
+            for name, info in infos.items()
+        }
 
     def state(self) -> NDArray[np.float32]:
         """The shared observation, then the last joint action scaled to [0, 1] (`state_space`)."""

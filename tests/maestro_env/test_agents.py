@@ -111,6 +111,19 @@ def test_parallel_env_agrees_with_the_batched_form() -> None:
             assert infos[agent]["value"] == expected[2].values[0]
 
 
+def test_infos_of_numbers_have_the_same_keys_at_every_step() -> None:
+    env, whole = parallel_env(numeric_info=True), parallel_env()
+    for one in (env, whole):
+        _, infos = one.reset(seed=0)
+    assert infos["agent_0"].keys() > {"samples", "layer", "action_mask"}
+    _, begun = env.reset(seed=0)
+    actions = {agent: env.action_space(agent).sample() for agent in env.agents}
+    after, full = env.step(actions)[-1], whole.step(actions)[-1]
+    for agent in env.possible_agents:
+        assert begun[agent] == {"samples": 0, "value": np.inf}
+        assert after[agent] == {name: full[agent][name] for name in ("samples", "value")}
+
+
 def test_episode_ends_for_all_agents_at_once() -> None:
     env = parallel_env(episode_length=2)
     env.reset(seed=0)
