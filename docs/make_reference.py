@@ -21,6 +21,7 @@ PACKAGES = (
     "runs",
     "common",
     "mpe_marl",
+    "sparse_training",
 )
 PROGRAMS = {"mapper": "mapper.cli", "mpe-marl": "mpe_marl.cli"}
 NAME = re.compile(r"^from (\.[\w.]*) import (\w+) as (\w+)$", re.MULTILINE)

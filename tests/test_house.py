@@ -23,6 +23,7 @@ PACKAGES = (
     "mapper",
     "marl_mapper",
     "mpe_marl",
+    "sparse_training",
 )
 PARALLEL = {
     ("cost_models", "kernel.py"),

@@ -11,7 +11,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("common", "layers", "cost_models", "maestro_env", "mapper", "marl_mapper", "mpe_marl")
+PACKAGES = (
+    "common",
+    "layers",
+    "cost_models",
+    "maestro_env",
+    "mapper",
+    "marl_mapper",
+    "mpe_marl",
+    "sparse_training",
+)
 PARTS = ("layers.importing", "cost_models.exact", "baselines.optimal")
 HEAVY = ("torch", "ray", "sqlalchemy", "matplotlib", "pydantic", "sklearn", "optuna", "numba")
 EXTRAS = ("torch", "pettingzoo", "mpe2", "sklearn")

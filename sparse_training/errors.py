@@ -1,0 +1,62 @@
+"""Typed errors: what was given, what was expected, what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from common import suggest
+
+
+class SparseTrainingError(ValueError):
+    """A value this package cannot work with; the message says what, expected and fix."""
+
+
+def unknown_name(what: str, given: object, known: Iterable[str]) -> SparseTrainingError:
+    """Build the error for a name that is not one of the known.
+
+    Args:
+        what: Kind of thing that was named, e.g. ``"growth"``.
+        given: The name as given.
+        known: Every name that would have been right.
+    """
+    names = list(known)
+    hint = suggest(str(given), names)
+    return SparseTrainingError(
+        f"{what} {given!r} is not known; expected one of {', '.join(names)}.{hint}"
+    )
+
+
+def check_name(what: str, given: str, known: Collection[str]) -> str:
+    """Return a name that is one of the known.
+
+    Raises:
+        SparseTrainingError: It is not.
+    """
+    if given not in known:
+        raise unknown_name(what, given, known)
+    return given
+
+
+def check_share(name: str, value: float) -> float:
+    """Return a number of [0, 1].
+
+    Raises:
+        SparseTrainingError: It is outside.
+    """
+    if not 0 <= value <= 1:
+        raise SparseTrainingError(f"{name}={value}: expected a number from 0 to 1.")
+    return float(value)
+
+
+def check_sparsity(value: float) -> float:
+    """Return a sparsity of [0, 1).
+
+    Raises:
+        SparseTrainingError: It is outside.
+    """
+    if not 0 <= value < 1:
+        raise SparseTrainingError(
+            f"sparsity={value}: expected a number from 0 (dense) to below 1; 0.9 keeps a tenth of "
+            "the weights."
+        )
+    return float(value)

@@ -1,0 +1,1 @@
+"""Products of the kept weights, compiled for the CPU."""

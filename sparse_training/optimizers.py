@@ -1,0 +1,193 @@
+"""Adam for weights that come and go: each may count its own steps."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from common import FloatArray
+from sparse_training.errors import SparseTrainingError
+from sparse_training.moments import Moments
+from sparse_training.values import Form
+
+STATE = re.compile(r"local|reset|keep|local:([1-9]\d*)")
+
+
+class SparseAdam(torch.optim.Optimizer):
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019) and steps counted per weight.
+
+    A dense run is one of `torch.optim.Adam`. After a topology step a new weight has, by `state`:
+
+    - ``local``: moments 0 and a step count of its own, so that its first step is `lr`;
+      ``local:W`` also raises its learning rate linearly over `W` steps;
+    - ``reset``: moments 0 and the common count: its first step is ``lr (1 - b1) / sqrt(1 - b2)``,
+      3.16 times `lr`;
+    - ``keep``: what is left of the moments that it had before it was dropped, and the common count
+      (the code of RigL and of MST).
+
+    Args:
+        parameters: As of any optimiser of torch; groups may have their own `lr` and
+            `weight_decay`.
+        lr: Learning rate.
+        betas: Decay of the two moments.
+        eps: Added to the root of the second moment.
+        weight_decay: Share of a weight, times `lr`, that a step takes away.
+        clip: Largest norm of the gradient of all parameters together; None leaves it.
+        state: ``"local"``, ``"local:W"``, ``"reset"`` or ``"keep"``.
+
+    Raises:
+        SparseTrainingError: A number out of range, or an unknown state.
+    """
+
+    def __init__(
+        self,
+        parameters: Iterable[Any],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        clip: float | None = None,
+        state: str = "local",
+    ) -> None:
+        found = STATE.fullmatch(state)
+        if found is None:
+            raise SparseTrainingError(
+                f"optimizer state {state!r}; expected local, local:W (a warm-up of W steps), reset "
+                "or keep."
+            )
+        self.law, self.warm_up = state.partition(":")[0], int(found[1] or 0)
+        self.clip = _checked("clip", clip, low=0.0) if clip is not None else None
+        for name, value in (("lr", lr), ("eps", eps), ("weight_decay", weight_decay)):
+            _checked(name, value)
+        for beta in betas:
+            _checked("betas", beta, high=1.0)
+        defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
+        super().__init__(parameters, defaults)
+        self._moments: dict[Tensor, Moments] = {}
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> None:  # type: ignore[override]
+        """Move every parameter that has a gradient."""
+        if closure is not None:
+            raise SparseTrainingError("step(closure) is not served; call step() after backward().")
+        share = self._clipped_share()
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    self._step_one(parameter, group, share)
+
+    def _clipped_share(self) -> Tensor | None:
+        """What gradients are multiplied by so that their norm is at most `clip`."""
+        if self.clip is None:
+            return None
+        gradients = [p.grad for g in self.param_groups for p in g["params"] if p.grad is not None]
+        norm = torch.nn.utils.get_total_norm(gradients)
+        return (self.clip / (norm + 1e-6)).clamp(max=1.0)
+
+    def _step_one(self, parameter: Tensor, group: dict[str, Any], share: Tensor | None) -> None:
+        moments = self.moments(parameter)
+        moments.step += 1
+        gradient = parameter.grad
+        assert gradient is not None
+        if share is not None:
+            gradient = gradient * share.to(gradient)
+        b1, b2 = group["betas"]
+        moments.first.lerp_(gradient, 1 - b1)
+        moments.second.mul_(b2).addcmul_(gradient, gradient, value=1 - b2)
+        if group["weight_decay"]:
+            parameter.mul_(1 - group["lr"] * group["weight_decay"])
+        rates, roots = self.corrections(moments, group)
+        if moments.cohort is None:
+            lower = (moments.second.sqrt() / float(roots[0])).add_(group["eps"])
+            parameter.addcdiv_(moments.first, lower, value=-float(rates[0]))
+        else:
+            at = moments.cohort.long()
+            lower = moments.second.sqrt() / torch.from_numpy(roots).to(gradient)[at] + group["eps"]
+            rate = torch.from_numpy(rates).to(gradient)[at]
+            parameter.sub_(rate * moments.first / lower)
+
+    def corrections(self, moments: Moments, group: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
+        """Of each cohort: the step size ``lr / (1 - b1^t)``, and the root of ``1 - b2^t``."""
+        births = np.array(moments.births, dtype=np.float64)
+        ages = moments.step - births
+        b1, b2 = group["betas"]
+        rates = group["lr"] / -np.expm1(ages * math.log(b1)) if b1 else group["lr"] + 0 * ages
+        if self.warm_up:
+            rates = np.where(births > 0, rates * np.minimum(ages / self.warm_up, 1), rates)
+        return rates, np.sqrt(-np.expm1(ages * math.log(b2))) if b2 else np.ones_like(ages)
+
+    def moments(self, parameter: Tensor) -> Moments:
+        """The state of one parameter."""
+        if parameter not in self._moments:
+            self._moments[parameter] = Moments.of(parameter)
+        return self._moments[parameter]
+
+    @torch.no_grad()
+    def move(self, parameter: Tensor, before: Form, after: Form) -> None:
+        """Follow a layer's weight to another structure; a :class:`Sparsifier` calls this.
+
+        Args:
+            parameter: The weight, changed already.
+            before: Its form before the change.
+            after: Its form from now on.
+        """
+        if parameter in self._moments:
+            betas = next(g["betas"] for g in self.param_groups if _among(parameter, g["params"]))
+            self._moments[parameter].move(before, after, self.law, betas)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Moments in the order of the parameters, and the groups' numbers."""
+        states = [self._moments.get(parameter) for parameter in self._all()]
+        groups = [{k: v for k, v in g.items() if k != "params"} for g in self.param_groups]
+        return {
+            "moments": [None if state is None else state.state_dict() for state in states],
+            "groups": groups,
+        }
+
+    @torch.no_grad()
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a state; masks are restored before (`Sparsifier.load_state_dict`).
+
+        Raises:
+            SparseTrainingError: The state is of other parameters or of another mask set.
+        """
+        parameters = self._all()
+        if len(state["moments"]) != len(parameters):
+            raise SparseTrainingError(
+                f"optimiser state of {len(state['moments'])} parameters; expected "
+                f"{len(parameters)}: a checkpoint of another network."
+            )
+        for place, (one, parameter) in enumerate(zip(state["moments"], parameters, strict=True)):
+            if one is not None and one["first"].shape != parameter.shape:
+                raise SparseTrainingError(
+                    f"optimiser state of parameter {place} has shape {tuple(one['first'].shape)}; "
+                    f"expected {tuple(parameter.shape)}: a checkpoint of another mask set. Load "
+                    "the state of its Sparsifier first."
+                )
+        self._moments = {
+            parameter: Moments.of_state(one, parameter)
+            for one, parameter in zip(state["moments"], parameters, strict=True)
+            if one is not None
+        }
+        for group, saved in zip(self.param_groups, state["groups"], strict=True):
+            group.update({**saved, "betas": tuple(saved["betas"])})
+
+    def _all(self) -> list[Tensor]:
+        return [parameter for group in self.param_groups for parameter in group["params"]]
+
+
+def _among(parameter: Tensor, others: Iterable[Tensor]) -> bool:
+    return any(parameter is other for other in others)
+
+
+def _checked(name: str, value: float, low: float = 0.0, high: float = math.inf) -> float:
+    if not low <= value < high:
+        above = "" if high == math.inf else f" and below {high:g}"
+        raise SparseTrainingError(f"{name}={value}: expected a number of at least {low:g}{above}.")
+    return float(value)

@@ -1,0 +1,163 @@
+"""Masks over whole runs: counts, zeros, what is dropped and grown, and going on after a stop."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sparse_training import SparseLinear, SparseTrainingError, Sparsifier, SparsityConfig, Structure
+from sparse_training.topology import plan_step, smallest, step_structure
+from tests.sparse_training.nets import Run
+
+SETTINGS = st.fixed_dictionaries(
+    {
+        "sparsity": st.sampled_from([0.3, 0.6, 0.8]),
+        "rule": st.sampled_from(["er", "uniform"]),
+        "growth": st.sampled_from(["static", "set", "rigl", "mixed"]),
+        "optimizer_state": st.sampled_from(["local", "local:4", "reset", "keep"]),
+    }
+)
+
+
+def zeros_hold(run: Run) -> None:
+    """No weight or moment outside of a mask differs from 0."""
+    for name, layer in run.sparsifier.layers.items():
+        outside = torch.from_numpy(~run.sparsifier.masks()[name])
+        assert not layer.dense()[outside].any()
+        moments = run.optimizer.moments(layer.weight)
+        if not layer.packed:
+            assert not moments.first[outside].any()
+            assert not moments.second[outside].any()
+
+
+@settings(max_examples=25, deadline=None)
+@given(SETTINGS)
+def test_counts_and_zeros_hold_at_every_step(config: dict[str, object]) -> None:
+    run = Run(**config)  # type: ignore[arg-type]
+    counts = run.sparsifier.counts()
+    assert sum(counts.values()) == round((1 - run.config.sparsity) * 205)
+    target = Run(**config).net  # type: ignore[arg-type]
+
+    def check() -> None:
+        assert run.sparsifier.counts() == counts
+        zeros_hold(run)
+        for mine, theirs in zip(target.layers, run.net.layers, strict=True):
+            mine.copy_from(theirs)  # type: ignore[operator, arg-type]
+            assert torch.equal(mine.dense(), theirs.dense())  # type: ignore[operator]
+
+    masks = run.sparsifier.masks()
+    run.updates(0, 9, check)
+    changed = any((masks[name] != mask).any() for name, mask in run.sparsifier.masks().items())
+    assert changed == (config["growth"] != "static")
+
+
+@settings(max_examples=15, deadline=None)
+@given(SETTINGS, st.integers(1, 9), st.sampled_from(["free", "block4"]))
+def test_resume_is_the_uninterrupted_run_to_the_bit(
+    config: dict[str, object], stop: int, unit: str
+) -> None:
+    config = {**config, "unit": unit, "sparsity": 0.6}
+    whole = Run(**config)  # type: ignore[arg-type]
+    losses = whole.updates(0, 10)
+    first, second = Run(**config), Run(**config, data=9, attach=False)  # type: ignore[arg-type]
+    assert first.updates(0, stop) == losses[:stop]
+    second.load(first.state())
+    assert second.updates(stop, 10) == losses[stop:]
+    for a, b in zip(whole.net.parameters(), second.net.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_density_follows_what_is_asked_and_ends_full() -> None:
+    run = Run(growth="mixed", sparsity=0.0)
+    for number, sparsity in enumerate((0.1, 0.5, 0.8, 0.8, 0.3, 0.0)):
+        for inner in range(3):
+            run.update(3 * number + inner, sparsity)
+        assert sum(run.sparsifier.counts().values()) == round((1 - sparsity) * 205)
+        zeros_hold(run)
+    assert all(mask.all() for mask in run.sparsifier.masks().values())
+    assert run.sparsifier.sparsity() == 0
+
+
+def test_two_seeds_differ() -> None:
+    layer = {"a": SparseLinear(20, 20)}
+    masks = []
+    for seed in (0, 1):
+        sparsifier = Sparsifier(layer, SparsityConfig(0.5), seed=seed)
+        sparsifier.attach()
+        masks.append(sparsifier.masks()["a"])
+    assert (masks[0] != masks[1]).any()
+
+
+def test_the_smallest_go_and_the_largest_gradients_come() -> None:
+    structure = Structure((1, 6), "free", np.array([0, 1, 2, 3]))
+    plan = plan_step(4, 4, 6, 0.5, "rigl", 3)
+    assert plan == (2, 2, 0)
+    weights, gradients = np.array([0.5, 0.1, 0.3, 0.2]), np.array([9.0, 0, 9, 1, 1, 1])
+    new = step_structure(structure, weights, gradients, plan, np.random.default_rng(0))
+    # 1 and 3 are dropped; of the equal gradients of 3, 4 and 5 the first two win
+    assert list(new.kept) == [0, 2, 3, 4]
+
+
+def test_mixed_growth_is_three_by_gradient_to_one_at_random() -> None:
+    assert plan_step(100, 100, 400, 0.4, "mixed", 3) == (40, 30, 10)
+    assert plan_step(100, 80, 400, 0.1, "mixed", 3) == (20, 0, 0)
+    assert plan_step(100, 140, 400, 0.1, "mixed", 3) == (10, 38, 12)
+    assert plan_step(100, 100, 400, 0.4, "static", 3) == (0, 0, 0)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(0, 5), max_size=30), st.integers(0, 30))
+def test_of_equal_scores_the_first_are_chosen(scores: list[int], count: int) -> None:
+    values = np.array(scores, dtype=np.float64)
+    expected = sorted(sorted(range(len(scores)), key=lambda i: (scores[i], i))[:count])
+    assert list(smallest(values, count)) == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 11), st.integers(1, 11), st.sampled_from(["free", "block4"]), st.data())
+def test_structures_survive_masks_and_bits(
+    rows: int, columns: int, unit: str, data: st.DataObject
+) -> None:
+    whole = Structure.whole((rows, columns), unit)  # type: ignore[arg-type]
+    kept = np.array(sorted(data.draw(st.sets(st.integers(0, whole.units - 1), min_size=1))))
+    structure = Structure((rows, columns), unit, kept)  # type: ignore[arg-type]
+    again = Structure.of_bits((rows, columns), unit, structure.bits)  # type: ignore[arg-type]
+    assert again.same_as(structure)
+    assert Structure.of_mask(structure.mask, unit).same_as(structure)  # type: ignore[arg-type]
+    assert structure.degrees().fan_in.sum() == structure.degrees().fan_out.sum()
+    assert structure.weights == structure.mask.sum()
+
+
+def test_a_layer_that_is_not_sparse_is_a_linear_layer() -> None:
+    layer = SparseLinear(7, 5, activation="relu", generator=torch.Generator().manual_seed(4))
+    torch.manual_seed(4)
+    other = torch.nn.Linear(7, 5)
+    x = torch.randn(11, 7)
+    assert torch.allclose(layer(x.t()), other(x).relu().t(), atol=1e-6)
+
+
+def test_wrong_input() -> None:
+    layer = SparseLinear(8, 8)
+    sparsifier = Sparsifier({"a": layer}, SparsityConfig(0.5))
+    with pytest.raises(SparseTrainingError, match=r"call attach\(\) first"):
+        sparsifier.step(0.1)
+    sparsifier.attach()
+    with pytest.raises(SparseTrainingError, match=r"call want_gradients\(\) before"):
+        sparsifier.step(0.1)
+    with pytest.raises(SparseTrainingError, match="features come first"):
+        layer(torch.zeros(3, 8))
+    with pytest.raises(SparseTrainingError, match="each of \\['a'\\] once"):
+        Sparsifier({"a": layer}, SparsityConfig(0.5), budgets={"x": []})
+    with pytest.raises(SparseTrainingError, match="Did you mean 'rigl'"):
+        SparsityConfig(0.5, growth="rigel")
+    with pytest.raises(SparseTrainingError, match="another mask set"):
+        Sparsifier({"b": SparseLinear(8, 4)}, SparsityConfig(0.5)).load_state_dict(
+            sparsifier.state_dict()
+        )
+    sparsifier.want_gradients()
+    layer(torch.full((8, 2), float("nan"))).sum().backward()
+    with pytest.raises(SparseTrainingError, match="not finite"):
+        sparsifier.step(0.1)
