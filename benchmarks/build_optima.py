@@ -2,6 +2,8 @@
 
     python benchmarks/build_optima.py                  # resumable: what is there and holds is kept
     python benchmarks/build_optima.py --check          # evaluate every entry's mapping again
+    python benchmarks/build_optima.py --part 0/16 --file part0.csv     # one of 16 shares
+    python benchmarks/build_optima.py --take part*.csv                 # and all of them together
 
 Proofs that need more than --timeout seconds are kept with their bound, and tried again next time.
 """
@@ -62,54 +64,97 @@ def holds(problem: Problem, entry: Optimum) -> bool:
     return True
 
 
+def best_known(paths: list[Path]) -> dict[str, Optimum]:
+    """The entries of some libraries; of those of one problem the best."""
+    found: dict[str, Optimum] = {}
+    for path in paths:
+        entries = read_optima(path) if path.exists() else {}
+        for key, entry in entries.items():
+            other = found.get(key, entry)
+            found[key] = min(other, entry, key=lambda e: (not e.proven, e.value, -e.bound))
+    return found
+
+
+def solved(problem: Problem, entry: Optimum | None) -> bool:
+    """Whether an optimum is known and of today's model."""
+    return entry is not None and entry.proven and holds(problem, entry)
+
+
+def built(problem: Problem, chip: str, entry: Optimum | None, timeout: float) -> Optimum | None:
+    """Prove an optimum, from a known mapping where there is one; None where none is feasible."""
+    start = entry.mapping if entry is not None else first_value(problem)
+    proof = prove(problem, start=start, timeout=timeout)
+    print(
+        f"{problem.objective.name} {problem.layer.name} on {chip}: {proof.status} "
+        f"{proof.value:.6g}, gap {100 * proof.gap:.3f} %, "
+        f"{proof.counts.boxes:,} boxes, {proof.seconds:.2f} s",
+        flush=True,
+    )
+    return None if proof.mapping is None else optimum_of(problem, chip, proof)
+
+
+def check(wanted: list[tuple[str, Problem]], known: dict[str, Optimum]) -> None:
+    """Say which entries are missing, stale or not proven."""
+    found = 0
+    for chip, problem in wanted:
+        entry = known.get(problem_key(problem))
+        found += solved(problem, entry)
+        if not solved(problem, entry):
+            said = "missing or stale"
+            if entry is not None and holds(problem, entry):
+                said = f"{entry.status}, gap {100 * (entry.value / entry.bound - 1):.3f} %"
+            print(f"{problem.objective.name} {problem.layer.name} on {chip}: {said}")
+    print(f"{found} of {len(wanted)} are proven and hold")
+
+
+def summary(entries: list[Optimum]) -> str:
+    """How many are proven, and how long that took."""
+    times = [entry.seconds for entry in entries]
+    return (
+        f"{sum(entry.proven for entry in entries)} of {len(entries)} proven; "
+        f"median {np.median(times):.2f} s, 95 % within {np.quantile(times, 0.95):.2f} s, "
+        f"longest {max(times):.2f} s"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--objectives", default=",".join(OBJECTIVES))
     parser.add_argument("--chips", default=",".join(CHIPS))
     parser.add_argument("--timeout", type=float, default=60.0)
     parser.add_argument("--file", type=Path, default=FILE)
+    parser.add_argument("--part", default="0/1", help="which share of what is open, of how many")
+    parser.add_argument("--take", type=Path, nargs="*", default=[], help="libraries to take over")
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
-    known = read_optima(arguments.file) if arguments.file.exists() else {}
     wanted = list(problems(arguments.objectives.split(","), arguments.chips.split(",")))
-    current: dict[str, Optimum] = {}
-    began, done = time.process_time(), 0
-    for number, (chip, problem) in enumerate(wanted):
-        key = problem_key(problem)
-        entry = known.get(key)
-        if entry is not None and holds(problem, entry) and (entry.proven or arguments.check):
-            current[key] = entry
-            continue
-        if arguments.check:
-            print(f"missing or stale: {problem.layer.name} on {chip}, {problem.objective.name}")
-            continue
-        start = entry.mapping if entry is not None else first_value(problem)
-        proof = prove(problem, start=start, timeout=arguments.timeout)
-        if proof.mapping is None:
-            print(f"{problem.layer.name} on {chip}: {proof.status}", flush=True)
-            continue
-        current[key] = optimum_of(problem, chip, proof)
-        done += 1
-        print(
-            f"{number + 1}/{len(wanted)} {problem.objective.name} {problem.layer.name} on {chip}: "
-            f"{proof.status} {proof.value:.6g}, gap {100 * proof.gap:.3f} %, "
-            f"{proof.counts.boxes:,} boxes, {proof.seconds:.2f} s",
-            flush=True,
-        )
-        if done % 20 == 0:
-            write_optima(arguments.file, {**known, **current}.values())
+    known = best_known([FILE, arguments.file, *arguments.take])
     if arguments.check:
-        print(f"{len(current)} of {len(wanted)} hold")
+        check(wanted, known)
         return
-    whole = (arguments.objectives, arguments.chips) == (",".join(OBJECTIVES), ",".join(CHIPS))
-    write_optima(arguments.file, (current if whole else {**known, **current}).values())
-    proven = sum(entry.proven for entry in current.values())
-    times = sorted(entry.seconds for entry in current.values())
-    print(
-        f"{proven} of {len(current)} proven; median {np.median(times):.2f} s, "
-        f"95 % within {np.quantile(times, 0.95):.2f} s, longest {times[-1]:.2f} s; "
-        f"{time.process_time() - began:.0f} s of processor time now"
-    )
+    share, shares = map(int, arguments.part.split("/"))
+    if shares > 1:
+        library = best_known([FILE])
+        wanted = [(c, p) for c, p in wanted if not solved(p, library.get(problem_key(p)))]
+        wanted = wanted[share::shares]
+    default = arguments.objectives == ",".join(OBJECTIVES) and arguments.chips == ",".join(CHIPS)
+    # entries that this run does not look at stay in the library, unless it looks at all
+    kept = known if arguments.file == FILE and not default else {}
+    current: dict[str, Optimum] = {}
+    began = time.process_time()
+    for number, (chip, problem) in enumerate(wanted):
+        entry = known.get(problem_key(problem))
+        if entry is not None and not holds(problem, entry):
+            entry = None
+        if not solved(problem, entry):
+            entry = built(problem, chip, entry, arguments.timeout)
+        if entry is not None:
+            current[entry.key] = entry
+        if number % 20 == 19:
+            write_optima(arguments.file, {**known, **current}.values())
+    write_optima(arguments.file, {**kept, **current}.values())
+    print(summary(list(current.values())) if current else "nothing to do")
+    print(f"{time.process_time() - began:.0f} s of processor time now")
 
 
 if __name__ == "__main__":

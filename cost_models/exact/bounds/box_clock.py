@@ -43,9 +43,10 @@ def whole_cycles(bits: float, bandwidth: float) -> tuple[float, float]:
     """Cycles that a transfer takes, and what it could carry in them.
 
     The rest of a traffic is counted less the latter: a later, larger first tile takes as long.
+    Without a limit a transfer takes one cycle.
     """
     if bandwidth == math.inf:
-        return 0.0, bits
+        return min(bits, 1.0), bits
     cycles = math.ceil(bits / bandwidth)
     return cycles, cycles * bandwidth
 
