@@ -115,13 +115,16 @@ def fill_flows(
                 flows[KEPT, tensor] *= work[OUTER_STEPS, d]
                 flows[KEPT_PE, tensor] *= work[FIRST_PLACES, d]
                 flows[ONCE_PE, tensor] *= work[HOLDERS, d]
+    flows[ONCE_PE, SLIDING] = flows[ONCE_PE, IN]
     flows[ONCE_PE, IN] *= unique_rows(facts, 0) * unique_rows(facts, 1)
     fill_served(facts, flags, work, flows)
     if taps_move:
         for row in range(ONCE_PE):
             flows[row, IN] = 0.0
             flows[row, SLIDING] = 0.0
+        flows[ONCE_PE, SLIDING] = 0.0
         return
+    flows[ONCE_PE, SLIDING] *= kept_area(rows, PE_ROWS, False)
     again = input_stays_through(flags, facts, moves, work)
     flows[STREAM, SLIDING] = flows[STREAM, IN] * kept_area(rows, NOC_ROWS, again)
     flows[STREAM_PE, SLIDING] = flows[STREAM_PE, IN] * kept_area(rows, PE_ROWS, again)

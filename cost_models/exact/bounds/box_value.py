@@ -103,6 +103,7 @@ def held_share(facts: Floats, flags: Ints, mask: int, still: int, work: Floats) 
 def noc_flow(
     tensor: int,
     stays: int,
+    kept: int,
     ragged: float,
     held: float,
     least: float,
@@ -112,7 +113,8 @@ def noc_flow(
 
     Args:
         tensor: The tensor.
-        stays: The tensor that stays.
+        stays: The tensor that stays in the PEs.
+        kept: The tensor that stays in L2.
         ragged: Share of steps in which another loop may be innermost.
         held: Share of the tensor that PEs may hold over outer steps.
         least: What crosses DRAM's boundary; no less crosses the NoC.
@@ -121,7 +123,11 @@ def noc_flow(
     once = max(least, flows[ONCE_PE, tensor])
     served = max(least, flows[SERVED, tensor])
     if stays == EVERYTHING:
-        return served, once
+        # PEs hold tiles as long as L2 does: where they move, they move in every outer step
+        column = SLIDING if tensor == IN and kept in (IN, FILTER) else tensor
+        if tensor == kept:
+            return served, max(once, flows[ONCE_PE, column])
+        return max(served, flows[STREAM, column]), max(once, flows[STREAM_PE, column])
     if tensor == stays:
         noc = (1 - held) * flows[KEPT, tensor] + held * least
         pe = (1 - held) * flows[KEPT_PE, tensor] + held * once
@@ -229,7 +235,7 @@ def bound_staying(
         leaving = 0.0
         past = 0.0
         for tensor in range(3):
-            noc, pe = noc_flow(tensor, stays, ragged, held, dram[kept, tensor], flows)
+            noc, pe = noc_flow(tensor, stays, kept, ragged, held, dram[kept, tensor], flows)
             energy += prices[NOC + tensor] * noc + prices[PE + tensor] * pe
             bits = arriving_bits(facts, tensor, noc)
             arriving += bits
