@@ -1,15 +1,17 @@
 """How near the bounds come to the optimum, and how many boxes each rule saves.
 
-    python benchmarks/optimal_tightness.py --objective edp
+    python benchmarks/optimal_tightness.py --objective edp --out docs/data/optimal-tightness.csv
 
 For every distinct shape of five networks the optimum is proven; bounds are then asked for the whole
 space, for the best mapping's allocation of PEs, for its outer tiles, and for its structure. Some
 layers are then proven again from their optimum, with one rule of the bounds left out at a time.
+Rows are added to the file: a ratio of bound to optimum by layer and level, boxes by layer and rule.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import sys
 import time
 from pathlib import Path
@@ -31,7 +33,7 @@ from cost_models.exact.bounds.bound_problem import (
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.optimal_speed import MODELS, NETWORKS, shapes
 from cost_models import Mapping, MappingBatch
-from layers import DIMS
+from layers import DIMS, Layer
 from maestro_env import Problem
 
 LEVELS = ("space", "allocation", "outer tiles", "structure")
@@ -39,6 +41,8 @@ LEVELS = ("space", "allocation", "outer tiles", "structure")
 LAYERS = ("mobilenetv2.2", "mobilenetv2.32", "resnet18.0", "vgg16.4", "vgg16.8", "bert_base.1")
 RULES = ("all rules", "no capacities", "no DRAM bandwidth", "no NoC bandwidth", "no steps in order")
 SECONDS = 30.0
+FIELDS = ("model", "accelerator", "objective", "layer", "level or rule", "ratio or boxes", "done")
+Row = tuple[str, str, str, str, str, float | int, bool]
 
 
 def bounds_of(problem: Problem, space: StructureSpace) -> ExactBounds:
@@ -48,8 +52,14 @@ def bounds_of(problem: Problem, space: StructureSpace) -> ExactBounds:
     return bounds
 
 
-def boxes_without(rule: str, problem: Problem, proof: Proof) -> str:
-    """Boxes that a proof from the optimum needs where the bounds leave a rule out."""
+def boxes_without(rule: str, problem: Problem, proof: Proof) -> tuple[int, bool]:
+    """Boxes that a proof from the optimum needs where the bounds leave a rule out, and if it ends.
+
+    Args:
+        rule: One of `RULES`.
+        problem: The problem.
+        proof: Its proof.
+    """
     space = StructureSpace(problem.space)
     bounds = bounds_of(problem, space)
     facts, flags = bounds.problem.facts, bounds.problem.flags
@@ -64,7 +74,7 @@ def boxes_without(rule: str, problem: Problem, proof: Proof) -> str:
     solver = Solver(problem, bounds, space, deadline=time.perf_counter() + SECONDS)
     solver.value, solver.mapping = proof.value, proof.mapping
     stop = solver.run()
-    return f"{solver.counts.boxes:,}" + ("" if stop == "done" else " (not done)")
+    return solver.counts.boxes, stop == "done"
 
 
 def ratios(problem: Problem, mapping: Mapping, value: float) -> list[float]:
@@ -86,27 +96,55 @@ def ratios(problem: Problem, mapping: Mapping, value: float) -> list[float]:
     return [float(bound) / value for bound in (roots.min(), *own)]
 
 
+def tables(rows: list[Row]) -> str:
+    """The rows as two tables."""
+    lines = ["| bound over optimum | least | median | most |", "|---|---|---|---|"]
+    for level in LEVELS:
+        found = np.array([float(row[5]) for row in rows if row[4] == level])
+        lines.append(
+            f"| {level} | {found.min():.3f} | {np.median(found):.3f} | {found.max():.6f} |"
+        )
+    lines += [f"| boxes | {' | '.join(RULES)} |", "|---" * (len(RULES) + 1) + "|"]
+    for layer in dict.fromkeys(row[3] for row in rows if row[4] in RULES):
+        cells = [
+            f"{row[5]:,}" + ("" if row[6] else " (not done)")
+            for row in rows
+            if row[3] == layer and row[4] in RULES
+        ]
+        lines.append(f"| {layer} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--objective", default="edp")
     parser.add_argument("--accelerator", default="edge")
     parser.add_argument("--model", choices=list(MODELS), default="default")
+    parser.add_argument("--out", type=Path, help="file that rows are added to")
     args = parser.parse_args()
-    rows = []
+    case = (args.model, args.accelerator, args.objective)
+
+    def proven(layer: Layer | str) -> tuple[Problem, Proof]:
+        problem = Problem(layer, args.accelerator, args.objective, MODELS[args.model])
+        return problem, prove(problem)
+
+    rows: list[Row] = []
     for layer in shapes(list(NETWORKS)):
-        problem = Problem(layer, args.accelerator, args.objective, MODELS[args.model])
-        proof = prove(problem)
+        problem, proof = proven(layer)
         if proof.mapping is not None:
-            rows.append(ratios(problem, proof.mapping, proof.value))
-    print("| bound over optimum | least | median | most |\n|---|---|---|---|")
-    for name, column in zip(LEVELS, np.array(rows).T, strict=True):
-        print(f"| {name} | {column.min():.3f} | {np.median(column):.3f} | {column.max():.6f} |")
-    print(f"| boxes | {' | '.join(RULES)} |\n|{'---|' * (len(RULES) + 1)}", flush=True)
-    for layer in LAYERS:
-        problem = Problem(layer, args.accelerator, args.objective, MODELS[args.model])
-        proof = prove(problem)
-        cells = [boxes_without(rule, problem, proof) for rule in RULES]
-        print(f"| {layer} | {' | '.join(cells)} |", flush=True)
+            found = ratios(problem, proof.mapping, proof.value)
+            rows += [
+                (*case, layer.name, level, ratio, proof.proven)
+                for level, ratio in zip(LEVELS, found, strict=True)
+            ]
+    for name in LAYERS:
+        problem, proof = proven(name)
+        rows += [(*case, name, rule, *boxes_without(rule, problem, proof)) for rule in RULES]
+    print(tables(rows))
+    if args.out is not None:
+        new = not args.out.exists()
+        with args.out.open("a", newline="") as file:
+            csv.writer(file).writerows([FIELDS, *rows] if new else rows)
 
 
 if __name__ == "__main__":
