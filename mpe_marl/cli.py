@@ -49,15 +49,24 @@ def _root(
 
 
 World = Annotated[
-    str, typer.Option("--world", "-w", help="simple_tag, simple_spread, or module:function.")
-]
+    str,
+    typer.Option(
+        "--world", "-w",
+        help="simple_tag, simple_spread (any number of agents), simple_adversary, simple_push, "
+        "simple_speaker_listener, simple_reference, simple_world_comm, or module:function.",
+    ),
+]  # fmt: skip
 MOST_ROWS = 10**9
 MOST_AGENTS = 1000
 """A transition grows with the square of the agents: with more, a single one takes megabytes."""
 
 Agents = Annotated[
-    int, typer.Option("--agents", "-n", min=1, max=MOST_AGENTS, help="Agents that learn.")
-]
+    int | None,
+    typer.Option(
+        "--agents", "-n", min=1, max=MOST_AGENTS, help="Agents that learn.",
+        show_default="3, or as many as the world has",
+    ),
+]  # fmt: skip
 Algorithm = Annotated[str, typer.Option("--algorithm", "-a", help="maddpg, masac, matd3 or iddpg.")]
 Mode = Annotated[str, typer.Option(help="Update mode: loop, batched, shared or folded.")]
 LayoutOption = Annotated[str, typer.Option(help="Replay: lists, arrays, joint or state.")]
@@ -80,7 +89,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON alone on standa
 @app.command()
 def train(
     world: World = "simple_tag",
-    agents: Agents = 3,
+    agents: Agents = None,
     algorithm: Algorithm = "maddpg",
     mode: Mode = "batched",
     layout: LayoutOption = "joint",
@@ -127,12 +136,13 @@ def train(
     """Train and keep the run in the store; the same command continues where it was stopped."""
     from mpe_marl.experiment import Training
     from mpe_marl.learners import LearnerConfig
-    from mpe_marl.train_config import TrainConfig
+    from mpe_marl.train_config import TrainConfig, usual_agents
     from mpe_marl.worlds.imported import imported
     from runs import Store, check_board, run_all, usable_device
 
     config = TrainConfig(
-        world=world, n_agents=agents, continuous=continuous, engine=engine, n_worlds=worlds,
+        world=world, n_agents=usual_agents(world) if agents is None else agents,
+        continuous=continuous, engine=engine, n_worlds=worlds,
         layout=layout, law=law, capacity=capacity, batch=batch, update_every=update_every,
         warmup=warmup, neighbors=neighbors,
         learner=LearnerConfig(

@@ -95,13 +95,13 @@ def watch(policy: Policy, count: int, seed: int = 0) -> list[NDArray[np.uint8]]:
     Raises:
         MpeError: The world is not one of this package, or Pillow is not installed.
     """
-    env = make_env(policy.config, n_worlds=1)
-    if env.spec is None:
+    env, spec = make_env(policy.config, n_worlds=1), policy.config.spec
+    if spec is None:
         raise MpeError(
             f"world {policy.config.world!r} has no picture here; expected one of "
             f"{', '.join(SCENARIOS)}. Draw it with its own render()."
         )
-    spec, frames, trail = env.spec, list[NDArray[np.uint8]](), list[NDArray[np.float32]]()
+    frames, trail = list[NDArray[np.uint8]](), list[NDArray[np.float32]]()
 
     def act(obs: NDArray[np.float32]) -> NDArray[Any]:
         trail.append(env.states()[0])

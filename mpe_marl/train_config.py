@@ -10,7 +10,7 @@ from typing import Any
 from mpe_marl.errors import MpeError, at_least, unknown_name
 from mpe_marl.learners.config import LATER_OF_LEARNER, LearnerConfig
 from mpe_marl.replay import LAYOUTS, NEIGHBORS, check_law
-from mpe_marl.worlds import SCENARIOS, make_spec
+from mpe_marl.worlds import LINEAR_SCENARIOS, SCENARIOS, AnySpec, make_spec
 from mpe_marl.worlds.imported import check_place
 
 LATER = {"neighbors": NEIGHBORS}
@@ -22,7 +22,7 @@ class TrainConfig:
     """A training run; the papers' values by default.
 
     Attributes:
-        world: ``"simple_tag"``, ``"simple_spread"``, or ``"package.module:function"`` for any
+        world: One of :data:`mpe_marl.worlds.SCENARIOS`, or ``"package.module:function"`` for any
             PettingZoo ParallelEnv that the function makes.
         n_agents: Agents that learn (own worlds; others bring their number).
         continuous: Continuous actions (own worlds).
@@ -55,10 +55,8 @@ class TrainConfig:
     learner: LearnerConfig = field(default_factory=LearnerConfig)
 
     def __post_init__(self) -> None:
-        if ":" in self.world:
+        if self.spec is None:
             check_place(self.world)
-        else:
-            make_spec(self.world, self.n_agents, velocity_order=self.velocity_order)
         for what, name, known in (
             ("replay layout", self.layout, LAYOUTS),
             ("engine", self.engine, ("compiled", "mpe2")),
@@ -76,8 +74,21 @@ class TrainConfig:
             )
         if mode == "folded" and self.layout != "state":
             raise MpeError("update mode 'folded' needs states; use replay layout 'state'.")
-        if ":" in self.world and self.layout == "state":
-            raise MpeError(f"layout 'state' needs one of {', '.join(SCENARIOS)}; use 'joint'.")
+        if self.layout == "state" and self.world not in LINEAR_SCENARIOS:
+            raise MpeError(
+                f"layout 'state' in world {self.world!r}: it needs observations that are a linear "
+                f"map of the state; expected one of {', '.join(LINEAR_SCENARIOS)}. Use 'joint'."
+            )
+
+    @property
+    def spec(self) -> AnySpec | None:
+        """The world, where it is one of this package's."""
+        if ":" in self.world:
+            return None
+        return make_spec(
+            self.world, self.n_agents, continuous=self.continuous,
+            velocity_order=self.velocity_order,
+        )  # fmt: skip
 
     @property
     def first_update(self) -> int:
@@ -101,3 +112,8 @@ class TrainConfig:
         """Settings from what :meth:`plain` gave."""
         learner = LearnerConfig(**values["learner"])
         return cls(**{**values, "learner": learner})
+
+
+def usual_agents(world: str) -> int:
+    """How many agents learn in a world when nobody says how many."""
+    return make_spec(world).n_agents if world in SCENARIOS else TrainConfig.n_agents

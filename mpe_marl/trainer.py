@@ -16,7 +16,7 @@ from mpe_marl.learners import make_learner
 from mpe_marl.policy import FINAL, POLICY, Policy
 from mpe_marl.replay import Replay, Schema, Transition, make_law
 from mpe_marl.train_config import TrainConfig
-from mpe_marl.worlds import BatchEnv, BatchWorlds, make_spec
+from mpe_marl.worlds import BatchEnv, BatchWorlds
 
 
 def make_env(config: TrainConfig, n_worlds: int | None = None) -> BatchEnv:
@@ -30,11 +30,8 @@ def make_env(config: TrainConfig, n_worlds: int | None = None) -> BatchEnv:
         MpeError: The world cannot be found.
     """
     count = config.n_worlds if n_worlds is None else n_worlds
-    if ":" not in config.world:
-        spec = make_spec(
-            config.world, config.n_agents, continuous=config.continuous,
-            velocity_order=config.velocity_order,
-        )  # fmt: skip
+    spec = config.spec
+    if spec is not None:
         if config.engine == "mpe2":
             from mpe_marl.worlds.reference import Mpe2Worlds
 
@@ -232,10 +229,17 @@ def random_rewards(config: TrainConfig, episodes: int, seed: int = 0) -> NDArray
         if env.continuous:
             step = env.step(rng.random((*shape, env.act_dim), dtype=np.float32))
         else:
-            step = env.step(rng.integers(0, env.act_dim, shape))
+            may = env.available()
+            moves = rng.integers(0, env.act_dim, shape) if may is None else _any_of(rng, may)
+            step = env.step(moves)
         returns += step.rewards.mean(axis=1)
         if step.ended.any():
             rewards += returns[step.ended].tolist()
             returns[step.ended] = 0.0
             env.restart(step.ended)
     return np.array(rewards[:episodes])
+
+
+def _any_of(rng: np.random.Generator, may: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """``(W, N)`` a uniform choice of the ``(W, N, A)`` actions that may be chosen."""
+    return np.asarray((rng.random(may.shape) * may).argmax(-1))

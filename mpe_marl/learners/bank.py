@@ -8,7 +8,7 @@ together, so the same numbers serve every update mode and every checkpoint.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from common import compiled
 
 _WIDE = (0, 2)
 _KINDS = ("online", "target", "mean", "square")
+NEVER = -1e4
+"""Logit of an action that an agent has not: its probability is 0, to rounding."""
 NAMES = ("w1", "b1", "w2", "b2", "w3", "b3")
 
 
@@ -59,7 +61,7 @@ class Bank:
         self.mean = [torch.zeros_like(p) for p in self.online]
         self.square = [torch.zeros_like(p) for p in self.online]
         self.parts: list[Part] = []
-        self._mask: Tensor | None = None
+        self._masks: dict[int, Tensor] = {}
         self._steps = torch.zeros((), dtype=torch.float32)
 
     def restrict(self, inputs: Tensor) -> None:
@@ -74,7 +76,19 @@ class Bank:
         scale = torch.sqrt((rows + columns) / (seen + columns)).to(weight)
         weight.mul_(mask * scale.view(-1, 1, 1))
         self._turned("w1", self.target[0]).copy_(weight)
-        self._mask = mask.transpose(0, 1) if self.wide else mask
+        self._masks[0] = mask.transpose(0, 1) if self.wide else mask
+
+    def forbid(self, outputs: Tensor) -> None:
+        """Keep some outputs of each network at :data:`NEVER`, whatever it sees or learns.
+
+        Args:
+            outputs: ``(M, out)`` zeros where an output is kept so, else ones; before :meth:`split`.
+        """
+        for weight, bias in ((p[4], p[5]) for p in (self.online, self.target)):
+            keep = outputs.to(weight)
+            weight.mul_(keep.unsqueeze(1))
+            bias.copy_((1 - keep) * NEVER)
+        self._masks |= {4: keep.unsqueeze(1), 5: keep}
 
     def split(self, slices: Sequence[slice | int], lr: float, clip: float) -> None:
         """Make the parts that are trained together; an index gives one plain network.
@@ -88,8 +102,8 @@ class Bank:
                 _norm_dims(p, isinstance(s, int), self.wide and not i)
                 for i, p in enumerate(views[0])
             ]
-            mask = self._mask if self.wide or self._mask is None else self._mask[s]
-            self.parts.append(Part(views, dims, lr, clip, self._steps, mask))
+            masks = {k: mask if self.wide else mask[s] for k, mask in self._masks.items()}
+            self.parts.append(Part(views, dims, lr, clip, self._steps, masks))
 
     def follow(self, tau: float) -> None:
         """Move every target towards its network: target += tau * (online - target)."""
@@ -134,9 +148,9 @@ class Part:
         lr: float,
         clip: float,
         steps: Tensor,
-        mask: Tensor | None = None,
+        masks: Mapping[int, Tensor] | None = None,
     ) -> None:
-        self._mask = mask
+        self._masks = masks or {}
         online, self.targets, means, squares = views
         self.leaves = [p.detach().requires_grad_() for p in online]
         self._dims, self._clip = dims, clip
@@ -148,9 +162,9 @@ class Part:
 
     def step(self, loss: Tensor) -> None:
         """One Adam step on the gradients of ``loss``, each network's variable clipped by norm."""
-        gradients = torch.autograd.grad(loss, self.leaves)
-        if self._mask is not None:
-            gradients = (gradients[0] * self._mask, *gradients[1:])
+        gradients = list(torch.autograd.grad(loss, self.leaves))
+        for place, mask in self._masks.items():
+            gradients[place] = gradients[place] * mask
         for leaf, gradient, dims in zip(self.leaves, gradients, self._dims, strict=True):
             norm = _norm(gradient, dims)
             if gradient.is_cuda or bool((norm > self._clip).any()):  # asking would wait for a GPU

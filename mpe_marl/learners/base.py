@@ -41,13 +41,15 @@ class Learner:
 
     def __init__(self, schema: Schema, config: LearnerConfig, seed: int = 0) -> None:
         self.schema, self.config = schema, config
-        self.head = Head(config, schema.act_dim, schema.discrete)
+        self.head = Head(config, schema.act_dim, schema.discrete, bool(schema.act_dims))
         self.device = usable_device(config.device)
         self.dtype = {"float32": torch.float32, "float64": torch.float64}[config.dtype]
         start = torch.Generator().manual_seed(seed)
         self.actors, self.critics = self._make_banks(start, self.dtype, self.device)
         if config.algorithm == "iddpg":
             self.critics.restrict(_own_inputs(schema))
+        if schema.act_dims:
+            self._forbid(torch.tensor(schema.act_dims))
         self._updates = 0
         self._target_noise = torch.Generator(self.device).manual_seed(seed + 1)
         self._policy_noise = torch.Generator(self.device).manual_seed(seed + 2)
@@ -60,6 +62,10 @@ class Learner:
         actors = Bank(n, (obs, config.hidden, self.head.out_dim), *place)
         widths = (n * (obs + act), config.hidden, 1)
         return actors, Bank(n * config.twins, widths, *place, wide=self.wide)
+
+    def _forbid(self, counts: Tensor) -> None:
+        """Let no policy choose an action that its agent has not, of ``(N,)`` counts."""
+        self.actors.forbid(torch.arange(self.schema.act_dim) < counts.unsqueeze(1))
 
     def acting_layers(self) -> Sequence[Tensor]:
         """Each agent's policy, ``(N, ...)`` layers."""

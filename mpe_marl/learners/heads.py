@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from mpe_marl.acting import LOG_STD
+from mpe_marl.learners.bank import NEVER
 from mpe_marl.learners.config import LearnerConfig
 
 # TD3's 0.2 and 0.5 are of actions in [-1, 1]
@@ -26,9 +27,13 @@ class Head:
         config: The learner's settings.
         act_dim: Numbers ``A`` in an action.
         discrete: Actions are one of ``A`` moves.
+        partial: Some agents have fewer than ``A``.
     """
 
-    def __init__(self, config: LearnerConfig, act_dim: int, discrete: bool) -> None:
+    def __init__(
+        self, config: LearnerConfig, act_dim: int, discrete: bool, partial: bool = False
+    ) -> None:
+        self._partial = partial
         self.soft = config.algorithm == "masac"
         self._smooth = config.algorithm == "matd3" and not discrete
         self.act_dim, self.discrete = act_dim, discrete
@@ -83,6 +88,8 @@ class Head:
         """``(...)`` openai/maddpg's penalty on large outputs (p_train, ``p_reg``); MASAC 0."""
         if self.soft:
             return output.new_zeros(output.shape[:-1])
+        if self._partial:  # an action that an agent has not is no large output
+            output = output * (output > NEVER / 2)
         return self._penalty * output.square().mean(-1)
 
     def _gaussian(self, output: Tensor) -> tuple[Tensor, Tensor]:

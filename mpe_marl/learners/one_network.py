@@ -10,6 +10,7 @@ from typing import Any
 
 from torch import Tensor
 
+from mpe_marl.errors import MpeError
 from mpe_marl.learners import nets
 from mpe_marl.learners.bank import Bank
 from mpe_marl.learners.shared import FoldedLearner, SharedLearner
@@ -25,6 +26,12 @@ class OneNetwork(SharedLearner):
         actors = Bank(1, (obs + n, hidden, self.head.out_dim), *place)
         widths = (n * (obs + act) + n, hidden, 1)
         return actors, Bank(self.config.twins, widths, *place, wide=True)
+
+    def _forbid(self, counts: Tensor) -> None:
+        raise MpeError(
+            f"share_parameters in a world whose agents have {counts.tolist()} actions; one network "
+            "needs equal agents. Leave it out."
+        )
 
     def _of_all(self, layers: nets.Layers) -> list[Tensor]:
         """The actor's layers as each agent has them, ``(N, ...)``, the id in the first bias."""

@@ -26,6 +26,7 @@ class Schema:
         discrete: Actions are stored as one-hot rows of one of ``A`` moves.
         streams: Worlds ``W`` that write side by side, one row each, every step.
         spec: The world, where observations are a fixed linear map of its state.
+        act_dims: Each agent's own number of discrete actions, where these differ.
     """
 
     n_agents: int
@@ -34,13 +35,20 @@ class Schema:
     discrete: bool = True
     streams: int = 1
     spec: WorldSpec | None = None
+    act_dims: tuple[int, ...] | None = None
 
     @classmethod
     def of(cls, env: BatchEnv) -> Schema:
-        """The shapes of an environment's transitions."""
+        """The shapes of an environment's transitions.
+
+        Environments whose agents differ in their actions say how many each has by ``act_dims``.
+        """
+        own = tuple(getattr(env, "act_dims", ()))
+        differ = len(set(own)) > 1 and not env.continuous
         return cls(
-            env.n_agents, env.obs_dim, env.act_dim, not env.continuous, env.n_worlds, env.spec
-        )
+            env.n_agents, env.obs_dim, env.act_dim, not env.continuous, env.n_worlds, env.spec,
+            own if differ else None,
+        )  # fmt: skip
 
     @property
     def record_width(self) -> int:

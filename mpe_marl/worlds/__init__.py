@@ -1,17 +1,28 @@
-"""Particle worlds: simple_tag and simple_spread of any size, compiled and batched."""
+"""Particle worlds, compiled and batched; simple_tag and simple_spread of any size."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from mpe_marl.worlds.batch import BatchEnv, BatchWorlds, Step
-from mpe_marl.worlds.spec import SCENARIOS, VELOCITY_ORDERS, WorldSpec, make_spec
+from mpe_marl.worlds.role_spec import RoleSpec
+from mpe_marl.worlds.spec import (
+    LINEAR_SCENARIOS,
+    SCENARIOS,
+    VELOCITY_ORDERS,
+    AnySpec,
+    WorldSpec,
+    make_spec,
+)
 
 __all__ = [
+    "LINEAR_SCENARIOS",
     "SCENARIOS",
     "VELOCITY_ORDERS",
+    "AnySpec",
     "BatchEnv",
     "BatchWorlds",
+    "RoleSpec",
     "Step",
     "WorldSpec",
     "make_spec",
@@ -20,13 +31,13 @@ __all__ = [
 
 
 def parallel_env(
-    scenario: str, n_agents: int = 3, render_mode: str | None = None, **options: Any
+    scenario: str, n_agents: int | None = None, render_mode: str | None = None, **options: Any
 ) -> Any:
     """Make one world with PettingZoo's ParallelEnv face.
 
     Args:
-        scenario: ``"simple_tag"`` or ``"simple_spread"``.
-        n_agents: Agents that learn.
+        scenario: One of :data:`SCENARIOS`.
+        n_agents: Agents that learn; None: as many as usual.
         render_mode: ``"rgb_array"`` for pictures from ``render()``.
         options: See :func:`make_spec`.
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from mpe_marl.errors import MpeError, at_least
 from mpe_marl.worlds import physics
-from mpe_marl.worlds.spec import ACT_DIM, WorldSpec
+from mpe_marl.worlds.rules import WorldTables, rules_of
+from mpe_marl.worlds.spec import AnySpec, WorldSpec
 from runs import make_generator, pack_generator, unpack_generator
 
 
@@ -76,34 +77,33 @@ class BatchEnv(Protocol):
 
 
 class BatchWorlds:
-    """``W`` compiled worlds of one :class:`WorldSpec`.
+    """``W`` compiled worlds of one spec.
 
     What a step returns is reused by the next step; copy what is to be kept. A single world
-    reset with a seed starts where mpe2's does with that seed.
+    reset with a seed starts where mpe2's does with that seed. Where agents differ, observations
+    are padded to the widest with zeros, and an action that an agent lacks is its action 0.
 
     Args:
-        spec: The world.
+        spec: The world, from :func:`mpe_marl.worlds.make_spec`.
         n_worlds: How many, side by side.
     """
 
-    def __init__(self, spec: WorldSpec, n_worlds: int = 1) -> None:
-        self.spec: WorldSpec | None = spec
+    def __init__(self, spec: AnySpec, n_worlds: int = 1) -> None:
+        self.spec: WorldSpec | None = spec if isinstance(spec, WorldSpec) else None
+        self.drawn: AnySpec = spec
         self.n_worlds = at_least("n_worlds", n_worlds, 1)
-        self.n_agents, self.obs_dim, self.act_dim = spec.n_agents, spec.obs_dim, ACT_DIM
-        self.continuous, self.names = spec.continuous, spec.names
-        self.t = np.zeros(n_worlds, dtype=np.int64)
-        self._spec = spec
+        self.n_agents, self.obs_dim, self.act_dim = spec.n_agents, spec.obs_dim, spec.act_dim
+        self.act_dims, self.continuous, self.names = spec.act_dims, spec.continuous, spec.names
+        self._may = what_they_have(spec, n_worlds)
         self._rng = np.random.default_rng()
-        self._state = np.zeros((n_worlds, spec.state_dim))
-        self._obs = np.zeros((n_worlds, spec.n_agents, spec.obs_dim), dtype=np.float32)
-        rewards, ended = np.zeros((n_worlds, spec.n_agents)), np.zeros(n_worlds, dtype=np.bool_)
-        self._step = Step(self._obs, rewards, np.zeros_like(ended), ended)
-        self._fixed = (
-            spec.movers, spec.n_landmarks, spec.landmark_radius, spec.touch_square,
-            spec.velocity_order == "openai", spec.episode_length,
-            self.t, self._obs, rewards, ended,
-        )  # fmt: skip
-        self._shape = (n_worlds, spec.n_agents) + ((ACT_DIM,) if spec.continuous else ())
+        tables = WorldTables.of(spec, n_worlds)
+        self.t, self._state, self._obs = tables.t, tables.state, tables.obs
+        self._step = Step(
+            self._obs, tables.rewards, np.zeros(n_worlds, dtype=np.bool_), tables.ended
+        )
+        rules = rules_of(spec, tables)
+        self._start, self._advance, self._look = rules.start, rules.advance, rules.look
+        self._shape = (n_worlds, spec.n_agents) + ((spec.act_dim,) if spec.continuous else ())
         self._dtype = np.dtype(np.float32 if spec.continuous else np.int64)
 
     def reset(self, seed: int | None = None) -> NDArray[np.float32]:
@@ -114,13 +114,8 @@ class BatchWorlds:
 
     def restart(self, ended: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Start the ended worlds anew; see :class:`BatchEnv`."""
-        spec, rows = self._spec, np.flatnonzero(ended)
-        extent = spec.start_extent
-        places = -extent + 2 * extent * self._rng.random((len(rows), extent.shape[0], 2))
-        self._state[rows, : 2 * spec.n_movers] = places[:, : spec.n_movers].reshape(len(rows), -1)
-        self._state[rows, 2 * spec.n_movers : 4 * spec.n_movers] = 0.0
-        landmarks = places[:, spec.n_movers :].reshape(len(rows), -1)
-        self._state[rows, 4 * spec.n_movers : spec.state_dim] = landmarks
+        rows = np.flatnonzero(ended)
+        self._state[rows] = self._start(self._rng, len(rows))
         self.t[rows] = 0
         return self._observe()
 
@@ -129,26 +124,27 @@ class BatchWorlds:
 
         Raises:
             MpeError: Actions of another shape or type than ``(W, N)`` int64, or
-                ``(W, N, 5)`` float32 for continuous worlds.
+                ``(W, N, A)`` float32 for continuous worlds.
         """
         if actions.shape != self._shape or actions.dtype != self._dtype:
             raise MpeError(
                 f"actions are {actions.shape} {actions.dtype}; expected {self._shape} "
                 f"{self._dtype}. Reshape or cast them."
             )
-        physics.step(self._state, actions, *self._fixed)
+        self._advance(actions)
         return self._step
 
     def _observe(self) -> NDArray[np.float32]:
-        physics.observe(self._state, self._spec.n_movers, self._spec.n_landmarks, self._obs)
+        self._look()
         return self._obs
 
     def states(self) -> NDArray[np.float32]:
         """``(W, state_dim)`` float32 world states."""
         return self._state.astype(np.float32)
 
-    def available(self) -> None:
-        """Every move may be made."""
+    def available(self) -> NDArray[np.bool_] | None:
+        """``(W, N, A)`` the discrete actions that each agent has; None where all have all."""
+        return self._may
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """Where every world stands, for a checkpoint."""
@@ -166,8 +162,16 @@ class BatchWorlds:
         return self._state
 
 
+def what_they_have(spec: AnySpec, n_worlds: int) -> NDArray[np.bool_] | None:
+    """``(W, N, A)`` the discrete actions that each agent has; None where all have all."""
+    counts = np.array(spec.act_dims)
+    if spec.continuous or (counts == spec.act_dim).all():
+        return None
+    return np.tile(np.arange(spec.act_dim) < counts[:, None], (n_worlds, 1, 1))
+
+
 def prey_moves(spec: WorldSpec, state: NDArray[np.float64]) -> list[int]:
-    """Moves that the prey of one world make in its next step.
+    """Moves that the prey of one simple_tag make in its next step.
 
     Args:
         spec: The world.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from common import atomic_write
 from mpe_marl.errors import MpeError
-from mpe_marl.worlds.spec import WorldSpec
+from mpe_marl.worlds.spec import AnySpec
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -24,7 +24,7 @@ _DOT = 0.06  # radius of a landmark that movers pass through
 _STEP_MS = 100  # a step takes 0.1 s in the world as well
 
 
-def draw(spec: WorldSpec, states: NDArray[Any]) -> NDArray[np.uint8]:
+def draw(spec: AnySpec, states: NDArray[Any]) -> NDArray[np.uint8]:
     """Draw a world as it is, with the way its movers came.
 
     Args:
@@ -47,11 +47,11 @@ def draw(spec: WorldSpec, states: NDArray[Any]) -> NDArray[np.uint8]:
     scale = SIZE / 2 / max(_SEEN, float(abs(places[-1]).max()) + 0.1)
     image = Image.new("RGB", (SIZE, SIZE), _PAPER)
     pen = ImageDraw.Draw(image)
-    for x, y in _pixels(landmarks, scale):
-        reach = scale * (spec.landmark_radius or _DOT)
+    for (x, y), radius in zip(_pixels(landmarks, scale), spec.landmark_radii, strict=True):
+        reach = scale * (radius or _DOT)
         pen.ellipse((x - reach, y - reach, x + reach, y + reach), fill=_LANDMARK)
     for m in range(spec.n_movers):
-        colour = _AGENT if m < spec.n_agents else _PREY
+        colour = _AGENT if m < spec.first_team else _PREY
         trail = _pixels(places[:, m], scale)
         pen.line([tuple(p) for p in trail.tolist()], fill=colour, width=2)
         (x, y), reach = trail[-1], scale * float(spec.movers[m, 0])

@@ -20,7 +20,7 @@ def check_place(world: str) -> None:
     """
     if not PLACE.fullmatch(world):
         raise MpeError(
-            f"world {world!r} is not known; expected simple_tag, simple_spread, or "
+            f"world {world!r} is not known; expected one of this package's, such as simple_tag, or "
             "package.module:function of a function that makes a PettingZoo ParallelEnv."
         )
 

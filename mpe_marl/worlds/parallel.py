@@ -13,25 +13,30 @@ from pettingzoo import ParallelEnv
 from mpe_marl.errors import MpeError, at_least, unknown_name
 from mpe_marl.worlds.batch import BatchWorlds, Step
 from mpe_marl.worlds.drawing import draw
-from mpe_marl.worlds.spec import ACT_DIM, WorldSpec
+from mpe_marl.worlds.spec import AnySpec, WorldSpec
 
 
 class ParticleWorld(ParallelEnv):
     """One compiled world as a PettingZoo ParallelEnv.
 
     ## Action Space
-    ``Discrete(5)``: none, left, right, down, up; or ``Box(0, 1, (5,))``: a push for each.
+    ``Discrete(5)``: none, left, right, down, up; or ``Box(0, 1, (5,))``: a push for each. Agents
+    that speak say one of their words with every move, ``move + 5 * word``, or send numbers for
+    their words after the pushes; one that cannot move has its words alone.
 
     ## Observation Space
     ``Box(-inf, inf, (D,), float32)``: own velocity and position, landmarks and the other movers
-    relative to it, then velocities of the prey (simple_tag) or silent messages (simple_spread).
+    relative to it, then velocities of the prey (simple_tag) or silent messages (simple_spread). In
+    worlds whose agents have roles, what mpe2 shows each of them.
 
     ## Rewards
     As mpe2: 10 for each predator-prey contact (simple_tag); half the distance of every landmark
-    to its nearest agent and half a point for each bump, negative (simple_spread).
+    to its nearest agent and half a point for each bump, negative (simple_spread); the others as
+    their mpe2 pages say.
 
     ## Starting State
-    Uniform in [-1, 1] (obstacles [-0.9, 0.9]), at rest; the same as mpe2's with the same seed.
+    Uniform in [-1, 1] (obstacles, food and forests [-0.9, 0.9]), at rest; the same as mpe2's with
+    the same seed.
 
     ## Episode End
     Truncated after ``spec.episode_length`` steps.
@@ -45,7 +50,7 @@ class ParticleWorld(ParallelEnv):
         "render_modes": ["rgb_array"], "name": "particle_world_v0", "render_fps": 10,
     }  # fmt: skip
 
-    def __init__(self, spec: WorldSpec, render_mode: str | None = None) -> None:
+    def __init__(self, spec: AnySpec, render_mode: str | None = None) -> None:
         if render_mode not in (None, "rgb_array"):
             raise unknown_name("render mode", render_mode, ["rgb_array"])
         self.worlds = BatchWorlds(spec, 1)
@@ -55,11 +60,12 @@ class ParticleWorld(ParallelEnv):
         self.agents: list[str] = []
         inf = np.float32(np.inf)
         self._obs_spaces = {
-            a: spaces.Box(-inf, inf, (spec.obs_dim,), np.float32) for a in self.possible_agents
+            a: spaces.Box(-inf, inf, (width,), np.float32)
+            for a, width in zip(self.possible_agents, spec.obs_dims, strict=True)
         }
         self._act_spaces: dict[str, spaces.Space[Any]] = {
-            a: spaces.Box(0.0, 1.0, (ACT_DIM,)) if spec.continuous else spaces.Discrete(ACT_DIM)
-            for a in self.possible_agents
+            a: spaces.Box(0.0, 1.0, (size,)) if spec.continuous else spaces.Discrete(size)
+            for a, size in zip(self.possible_agents, spec.act_dims, strict=True)
         }
         self.state_space = spaces.Box(-inf, inf, (spec.state_dim,), np.float32)
 
@@ -76,10 +82,33 @@ class ParticleWorld(ParallelEnv):
     ) -> tuple[dict[str, NDArray[np.float32]], dict[str, dict[str, Any]]]:
         """Start a new episode."""
         self.agents = self.possible_agents[:]
-        obs = self.worlds.reset(seed)[0].copy()
+        obs = self._own(self.worlds.reset(seed)[0])
         self._trail = []
         self._leave_trail()
-        return dict(zip(self.agents, obs, strict=True)), {a: {} for a in self.agents}
+        return obs, {a: {} for a in self.agents}
+
+    def _own(self, obs: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
+        """Each agent's observation out of the padded ones."""
+        rows = zip(self.agents, obs, self._spec.obs_dims, strict=True)
+        return {agent: row[:width].copy() for agent, row, width in rows}
+
+    def _padded(self, rows: list[Any]) -> NDArray[Any]:
+        """``(1, N)`` or ``(1, N, A)`` actions out of each agent's own.
+
+        Raises:
+            MpeError: A move that an agent has not.
+        """
+        sizes = self._spec.act_dims
+        if self.worlds.continuous:
+            batch = np.zeros((1, len(rows), self._spec.act_dim), dtype=np.float32)
+            for i, (row, size) in enumerate(zip(rows, sizes, strict=True)):
+                batch[0, i, :size] = np.clip(np.asarray(row, dtype=np.float32), 0.0, 1.0)
+            return batch
+        moves = np.array([rows], dtype=np.int64)
+        for name, move, size in zip(self.agents, moves[0].tolist(), sizes, strict=True):
+            if not 0 <= move < size:
+                raise MpeError(f"move {move} of {name}; expected an integer in 0..{size - 1}.")
+        return moves
 
     def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
         """Advance by one step.
@@ -92,20 +121,14 @@ class ParticleWorld(ParallelEnv):
         missing = [a for a in self.agents if a not in actions]
         if missing:
             raise MpeError(f"no action for {missing}; expected one for each of {self.agents}.")
-        rows = [actions[a] for a in self.agents]
-        if self.worlds.continuous:
-            batch: NDArray[Any] = np.clip(np.array([rows], dtype=np.float32), 0.0, 1.0)
-        else:
-            batch = np.array([rows], dtype=np.int64)
-            if batch.min() < 0 or batch.max() >= ACT_DIM:
-                raise MpeError(f"moves {batch[0].tolist()}; expected integers in 0..{ACT_DIM - 1}.")
-        step = self.worlds.step(batch)
+        step = self.worlds.step(self._padded([actions[a] for a in self.agents]))
         self._leave_trail()
+        obs = self._own(step.obs[0])
         agents, cut = self.agents, bool(step.ended[0])
         if cut:
             self.agents = []
         return (
-            dict(zip(agents, step.obs[0].copy(), strict=True)),
+            obs,
             dict(zip(agents, step.rewards[0].tolist(), strict=True)),
             dict.fromkeys(agents, False),
             dict.fromkeys(agents, cut),
@@ -132,7 +155,7 @@ class ParticleWorld(ParallelEnv):
         return draw(self._spec, np.array(self._trail))
 
     def state(self) -> NDArray[np.float32]:
-        """``(state_dim,)`` positions and velocities of all movers, positions of the landmarks."""
+        """``(state_dim,)`` all there is; see :class:`mpe_marl.worlds.WorldSpec`, `RoleSpec`."""
         return self.worlds.states().reshape(-1)
 
 
@@ -166,7 +189,7 @@ class AnyWorlds:
         self.spec: WorldSpec | None = None
         self._boxes = acts
         self._counts = [int(np.prod(a.shape)) if self.continuous else int(a.n) for a in acts]
-        self.act_dim = max(self._counts)
+        self.act_dim, self.act_dims = max(self._counts), tuple(self._counts)
         seen = [_seen(self.envs[0].observation_space(a)) for a in self.names]
         self.obs_dim = max(int(np.prod(space.shape or ())) for space in seen)
         self._obs = np.zeros((n_worlds, self.n_agents, self.obs_dim), dtype=np.float32)

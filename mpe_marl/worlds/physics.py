@@ -39,7 +39,7 @@ _inlined = compiled(error_model="numpy", inline="always")
 
 
 @_compiled
-def _split(state: State, n_movers: int, x: Float, y: Float) -> None:
+def split(state: State, n_movers: int, x: Float, y: Float) -> None:
     """Copy the (x, y) places of movers and landmarks to ``(W, E)`` arrays."""
     for w in range(state.shape[0]):
         for e in range(n_movers):
@@ -78,7 +78,7 @@ def _near(x: Float, y: Float, radius: Float, a: int, b: int) -> bool:
 
 
 @_compiled
-def _contacts(xs: Float, ys: Float, radius: Float, n_movers: int, forces: Float) -> None:
+def contacts(xs: Float, ys: Float, radius: Float, n_movers: int, forces: Float) -> None:
     """Add every contact force, in mpe2's order of pairs.
 
     Args:
@@ -108,7 +108,7 @@ def _contacts(xs: Float, ys: Float, radius: Float, n_movers: int, forces: Float)
 
 
 @_compiled
-def _integrate(
+def integrate(
     state: State, movers: Float, force: Float, openai_order: bool, x: Float, y: Float
 ) -> None:
     """Move every mover one step (core.py:210), in the states and in the ``(W, E)`` places."""
@@ -290,7 +290,6 @@ def _scatter(x: Float, y: Float, n_agents: int, movers: Float, force: Float) -> 
 @_compiled
 def step(
     state: State,
-    actions: NDArray[Any],
     movers: Float,
     n_landmarks: int,
     landmark_radius: float,
@@ -301,12 +300,12 @@ def step(
     obs: NDArray[np.float32],
     rewards: Float,
     ended: NDArray[np.bool_],
+    actions: NDArray[Any],
 ) -> None:
     """Advance ``W`` worlds by one step.
 
     Args:
         state: ``(W, state_dim)`` states, changed in place.
-        actions: ``(W, N)`` moves 0..4: none, left, right, down, up; or ``(W, N, 5)`` pushes.
         movers: ``(M, 3)`` see :attr:`WorldSpec.movers`.
         n_landmarks: Number of landmarks.
         landmark_radius: Radius of a landmark; 0 when movers pass through.
@@ -317,6 +316,7 @@ def step(
         obs: ``(W, N, D)`` written in place.
         rewards: ``(W, N)`` written in place.
         ended: ``(W,)`` written in place.
+        actions: ``(W, N)`` moves 0..4: none, left, right, down, up; or ``(W, N, 5)`` pushes.
     """
     worlds, n, n_movers = state.shape[0], actions.shape[1], movers.shape[0]
     entities = n_movers + n_landmarks
@@ -326,12 +326,12 @@ def step(
     radius, force = np.full(bodies, landmark_radius), np.zeros((worlds, bodies, 2))
     for m in range(n_movers):
         radius[m] = movers[m, 0]
-    _split(state, n_movers, x, y)
+    split(state, n_movers, x, y)
     _aim(actions, movers, force)
     if n_movers > n:
         _scatter(x, y, n, movers, force)
-    _contacts(x, y, radius, n_movers, force)
-    _integrate(state, movers, force, openai_order, x, y)
+    contacts(x, y, radius, n_movers, force)
+    integrate(state, movers, force, openai_order, x, y)
     if n_movers > n:
         _reward_tag(x, y, n_movers, touch_square, rewards)
     else:

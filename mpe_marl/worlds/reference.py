@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpe_marl.errors import MpeError
-from mpe_marl.worlds.batch import Step, prey_moves
-from mpe_marl.worlds.spec import ACT_DIM, WorldSpec
+from mpe_marl.worlds.batch import Step, prey_moves, what_they_have
+from mpe_marl.worlds.moves import ACT_DIM
+from mpe_marl.worlds.role_spec import RoleSpec
+from mpe_marl.worlds.spec import AnySpec, WorldSpec
 from runs import pack_generator, unpack_generator
 
 _MOVES = np.eye(ACT_DIM, dtype=np.float32)
 
 
-def mpe2_env(spec: WorldSpec, **options: Any) -> Any:
+def mpe2_env(spec: AnySpec, **options: Any) -> Any:
     """mpe2's ParallelEnv of the world.
 
     Args:
@@ -26,22 +29,36 @@ def mpe2_env(spec: WorldSpec, **options: Any) -> Any:
     Raises:
         MpeError: mpe2 is not installed, or the world is one it does not have.
     """
+    name = f"{spec.scenario}_{_VERSIONS.get(spec.scenario, 'v3')}"
     try:
-        from mpe2 import simple_spread_v3, simple_tag_v3
+        make = import_module(f"mpe2.{name}").parallel_env
     except ImportError:
         raise MpeError("engine 'mpe2' needs mpe2; pip install 'marl-mapper[mpe]'.") from None
     if spec.velocity_order != "mpe2":
         raise MpeError("mpe2 has velocity order 'mpe2' only; use the compiled engine.")
-    options |= {"continuous_actions": spec.continuous}
+    options |= {"continuous_actions": spec.continuous, **_sizes(spec)}
     options.setdefault("max_cycles", spec.episode_length)
-    if spec.scenario == "simple_tag":
-        return simple_tag_v3.parallel_env(
-            num_good=spec.n_prey,
-            num_adversaries=spec.n_agents,
-            num_obstacles=spec.n_landmarks,
-            **options,
-        )
-    return simple_spread_v3.parallel_env(N=spec.n_agents, **options)
+    return make(**options)
+
+
+_VERSIONS = {"simple_speaker_listener": "v4"}
+
+
+def _sizes(spec: AnySpec) -> dict[str, int]:
+    """What mpe2 calls the numbers of a world."""
+    if isinstance(spec, RoleSpec):
+        return {
+            "simple_adversary": {"N": spec.n_good},
+            "simple_world_comm": {
+                "num_good": spec.n_good, "num_adversaries": spec.n_agents - spec.n_good,
+            },
+        }.get(spec.scenario, {})  # fmt: skip
+    if spec.scenario == "simple_spread":
+        return {"N": spec.n_agents}
+    return {
+        "num_good": spec.n_prey, "num_adversaries": spec.n_agents,
+        "num_obstacles": spec.n_landmarks,
+    }  # fmt: skip
 
 
 def state_of(env: Any) -> NDArray[np.float64]:
@@ -49,7 +66,31 @@ def state_of(env: Any) -> NDArray[np.float64]:
     world = env.unwrapped.world
     rows = [[a.state.p_pos for a in world.agents], [a.state.p_vel for a in world.agents]]
     rows.append([m.state.p_pos for m in world.landmarks])
-    return np.concatenate([np.ravel(r) for r in rows])
+    goals = [world.landmarks.index(goal) for goal in _goals(world)]
+    said = [a.state.c for a in world.agents if not a.silent]
+    return np.concatenate([*(np.ravel(r) for r in rows), goals, *said])
+
+
+def _goals(world: Any) -> list[Any]:
+    """Landmarks that are goals: one that all share, or what each agent shall bring another to."""
+    seconds = [getattr(agent, "_goal_b", None) for agent in world.agents]
+    shared = [getattr(agent, "_goal_a", None) for agent in world.agents[:1]]
+    private = [goal for goal in seconds if goal is not None]
+    return private or [goal for goal in shared if goal is not None]
+
+
+def _set_goals(world: Any, numbers: list[int]) -> None:
+    """Make landmarks the goals; what agents see of them by colour follows."""
+    goals = [world.landmarks[k] for k in numbers]
+    if getattr(world.agents[0], "_goal_b", None) is not None:
+        for agent, goal in zip(world.agents, goals, strict=False):  # a listener has none
+            agent.goal_b = goal
+        return
+    for agent in world.agents if goals else []:
+        agent.goal_a = goals[0]
+    if goals and hasattr(goals[0], "index"):  # simple_push: the good agent wears its goal's colour
+        world.agents[1].color = np.array([0.25, 0.25, 0.25])
+        world.agents[1].color[goals[0].index + 1] += 0.5
 
 
 class Mpe2Worlds:
@@ -60,12 +101,12 @@ class Mpe2Worlds:
         n_worlds: How many, one after the other.
     """
 
-    def __init__(self, spec: WorldSpec, n_worlds: int = 1) -> None:
+    def __init__(self, spec: AnySpec, n_worlds: int = 1) -> None:
         self.envs = [mpe2_env(spec) for _ in range(n_worlds)]
-        self.spec: WorldSpec | None = spec
+        self.spec: WorldSpec | None = spec if isinstance(spec, WorldSpec) else None
         self.n_worlds, self.n_agents = n_worlds, spec.n_agents
-        self.obs_dim, self.act_dim, self.continuous = spec.obs_dim, ACT_DIM, spec.continuous
-        self._spec = spec
+        self.obs_dim, self.act_dim, self.continuous = spec.obs_dim, spec.act_dim, spec.continuous
+        self._spec, self.act_dims = spec, spec.act_dims
         self.names: list[str] = self.envs[0].possible_agents[: spec.n_agents]
         self._obs = np.zeros((n_worlds, spec.n_agents, spec.obs_dim), dtype=np.float32)
 
@@ -83,14 +124,14 @@ class Mpe2Worlds:
 
     def _write(self, w: int, obs: dict[str, Any]) -> None:
         for i, name in enumerate(self.names):
-            self._obs[w, i] = obs[name]
+            self._obs[w, i, : len(obs[name])] = obs[name]
 
     def step(self, actions: NDArray[Any]) -> Step:
         """Advance every world by one step; see :class:`mpe_marl.worlds.BatchEnv`."""
         rewards = np.zeros((self.n_worlds, self.n_agents))
         ended = np.zeros(self.n_worlds, dtype=np.bool_)
         for w, env in enumerate(self.envs):
-            mine = list(actions[w]) if self.continuous else actions[w].tolist()
+            mine = self._own(actions[w])
             moves = dict(zip(env.possible_agents, mine + self._prey(env), strict=True))
             obs, reward, _, cut, _ = env.step(moves)
             self._write(w, obs)
@@ -98,7 +139,17 @@ class Mpe2Worlds:
             ended[w] = cut[self.names[0]]
         return Step(self._obs, rewards, np.zeros_like(ended), ended)
 
+    def _own(self, actions: NDArray[Any]) -> list[Any]:
+        """Each agent's own action out of the padded one."""
+        sizes = self._spec.act_dims
+        if self.continuous:
+            return [row[:size] for row, size in zip(actions, sizes, strict=True)]
+        pairs = zip(actions.tolist(), sizes, strict=True)
+        return [action if action < size else 0 for action, size in pairs]
+
     def _prey(self, env: Any) -> list[Any]:
+        if not isinstance(self._spec, WorldSpec):
+            return []
         moves = prey_moves(self._spec, state_of(env))
         return list(_MOVES[moves]) if self.continuous else moves
 
@@ -106,8 +157,9 @@ class Mpe2Worlds:
         """``(W, state_dim)`` float32 world states."""
         return np.array([state_of(env) for env in self.envs], dtype=np.float32)
 
-    def available(self) -> None:
-        """Every move may be made."""
+    def available(self) -> NDArray[np.bool_] | None:
+        """``(W, N, A)`` the discrete actions that each agent has; None where all have all."""
+        return what_they_have(self._spec, self.n_worlds)
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """Where every world stands, for a checkpoint."""
@@ -123,12 +175,21 @@ class Mpe2Worlds:
         for w, env in enumerate(self.envs):
             env.reset()
             raw = env.unwrapped
-            movers = 2 * self._spec.n_movers
-            places, speeds, marks = np.split(tables["state"][w], [movers, 2 * movers])
+            movers, marks_end = 2 * self._spec.n_movers, 2 * self._spec.n_landmarks
+            places, speeds, marks, others = np.split(
+                tables["state"][w], np.cumsum([movers, movers, marks_end])
+            )
             for body, place, speed in _by_two(raw.world.agents, places, speeds):
                 body.state.p_pos, body.state.p_vel = place, speed
             for body, place, _ in _by_two(raw.world.landmarks, marks, marks):
                 body.state.p_pos = place
+            goals = len(_goals(raw.world))
+            _set_goals(raw.world, others[:goals].astype(int).tolist())
+            speakers = [a for a in raw.world.agents if not a.silent]
+            for agent, words in zip(
+                speakers, np.split(others[goals:], len(speakers) or 1), strict=False
+            ):
+                agent.state.c = words.copy()
             raw.steps = int(tables["t"][w])
             unpack_generator(raw.np_random, tables["rng"][w])
             self._write(w, {name: raw.observe(name) for name in self.names})

@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpe_marl.errors import MpeError, at_least, unknown_name
+from mpe_marl.worlds.moves import ACT_DIM
+from mpe_marl.worlds.role_spec import ROLE_SCENARIOS, RoleSpec, cast
 
-SCENARIOS = ("simple_spread", "simple_tag")
+LINEAR_SCENARIOS = ("simple_spread", "simple_tag")
+"""Worlds whose observations are a fixed linear map of the state."""
+SCENARIOS = (*LINEAR_SCENARIOS, *ROLE_SCENARIOS)
 VELOCITY_ORDERS = ("mpe2", "openai")
-ACT_DIM = 5  # no action, left, right, down, up
 
 # mpe2 1.1.1, simple_tag.py make_world and simple_spread.py make_world
 _TAG_RADIUS = {"agent": 0.075, "prey": 0.05, "landmark": 0.2}
@@ -69,6 +72,31 @@ class WorldSpec:
     def obs_dim(self) -> int:
         """Numbers in one agent's observation."""
         return int(self.observation_terms.shape[2])
+
+    @property
+    def obs_dims(self) -> tuple[int, ...]:
+        """Of every agent."""
+        return (self.obs_dim,) * self.n_agents
+
+    @property
+    def act_dim(self) -> int:
+        """Moves, or numbers in a continuous action."""
+        return ACT_DIM
+
+    @property
+    def act_dims(self) -> tuple[int, ...]:
+        """Of every agent."""
+        return (ACT_DIM,) * self.n_agents
+
+    @property
+    def first_team(self) -> int:
+        """How many movers, from the first, are drawn in the first colour."""
+        return self.n_agents
+
+    @property
+    def landmark_radii(self) -> NDArray[np.float64]:
+        """``(L,)`` radii of landmarks; 0 where movers pass through."""
+        return np.full(self.n_landmarks, self.landmark_radius)
 
     @cached_property
     def movers(self) -> NDArray[np.float64]:
@@ -128,39 +156,50 @@ def _terms_of(spec: WorldSpec, agent: int) -> list[tuple[int, int]]:
     return terms + [(speeds + 2 * m + c, zero) for m in prey for c in (0, 1)]
 
 
+AnySpec = WorldSpec | RoleSpec
+
+
 def make_spec(
     scenario: str,
-    n_agents: int = 3,
+    n_agents: int | None = None,
     *,
     continuous: bool = False,
     episode_length: int = 25,
     velocity_order: str = "mpe2",
     n_prey: int | None = None,
     n_landmarks: int | None = None,
-) -> WorldSpec:
-    """Describe a world of any size.
+) -> AnySpec:
+    """Describe a world.
 
-    simple_tag grows as in "Towards Efficient Multi-Agent Learning Systems": one prey for three
+    simple_spread and simple_tag come in any size, three agents by default. simple_tag grows as in
+    "Towards Efficient Multi-Agent Learning Systems": one prey for three
     predators and as many obstacles as prey, at least two; a predator's observation is then 16, 26,
-    50, 98 and 194 wide for 3, 6, 12, 24 and 48 predators.
+    50, 98 and 194 wide for 3, 6, 12, 24 and 48 predators. simple_adversary has one adversary
+    among ``n_agents``, simple_world_comm a third of good agents; the others have two agents.
 
     Raises:
-        MpeError: An unknown scenario or velocity order, or a size that is too small.
+        MpeError: An unknown scenario or velocity order, or a size that the scenario has not.
     """
     if scenario not in SCENARIOS:
         raise unknown_name("world", scenario, SCENARIOS)
     if velocity_order not in VELOCITY_ORDERS:
         raise unknown_name("velocity order", velocity_order, VELOCITY_ORDERS)
-    at_least("n_agents", n_agents, 1)
     at_least("episode_length", episode_length, 1)
+    if scenario in ROLE_SCENARIOS:
+        for name, given in (("n_prey", n_prey), ("n_landmarks", n_landmarks)):
+            if given is not None:
+                raise MpeError(f"{name}={given} has no meaning in {scenario}; leave it out.")
+        solid = scenario in ("simple_push", "simple_world_comm")
+        return RoleSpec(
+            scenario, *cast(scenario, n_agents), solid, continuous, episode_length, velocity_order
+        )
+    n = at_least("n_agents", 3 if n_agents is None else n_agents, 1)
     if scenario == "simple_spread":
         if n_prey:
             raise MpeError(f"n_prey={n_prey} has no meaning in simple_spread; leave it out.")
-        prey, landmarks = 0, n_agents if n_landmarks is None else n_landmarks
+        prey, landmarks = 0, n if n_landmarks is None else n_landmarks
     else:
-        prey = max(1, n_agents // 3) if n_prey is None else at_least("n_prey", n_prey, 1)
-        landmarks = max(2, n_agents // 3) if n_landmarks is None else n_landmarks
+        prey = max(1, n // 3) if n_prey is None else at_least("n_prey", n_prey, 1)
+        landmarks = max(2, n // 3) if n_landmarks is None else n_landmarks
     at_least("n_landmarks", landmarks, 0 if scenario == "simple_tag" else 1)
-    return WorldSpec(
-        scenario, n_agents, prey, landmarks, continuous, episode_length, velocity_order
-    )
+    return WorldSpec(scenario, n, prey, landmarks, continuous, episode_length, velocity_order)

@@ -168,7 +168,7 @@ def test_spread_is_learnt_in_a_few_hundred_episodes():
         ({"batch": 0}, "batch=0"),
         ({"mode": "folded", "law": "shared"}, "use replay layout 'state'"),
         ({"mode": "shared"}, "use law 'shared'"),
-        ({"world": "mpe2.nothing:here", "layout": "state"}, "use 'joint'"),
+        ({"world": "mpe2.nothing:here", "layout": "state"}, "Use 'joint'"),
     ],
 )
 def test_wrong_settings_are_explained(options, message):

@@ -8,8 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mpe_marl.errors import MpeError
-from mpe_marl.worlds import SCENARIOS, BatchWorlds, make_spec, parallel_env, physics, reference
+from mpe_marl.worlds import (
+    LINEAR_SCENARIOS,
+    SCENARIOS,
+    BatchWorlds,
+    make_spec,
+    parallel_env,
+    physics,
+    reference,
+)
 from mpe_marl.worlds.batch import prey_moves
+from mpe_marl.worlds.role_spec import ROLE_SCENARIOS
 
 
 def mpe2_world(spec):
@@ -17,7 +26,7 @@ def mpe2_world(spec):
     return reference.mpe2_env(spec)
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("scenario", LINEAR_SCENARIOS)
 @pytest.mark.parametrize("continuous", [False, True])
 @pytest.mark.parametrize(("n_agents", "steps"), [(1, 25), (3, 25), (6, 25), (20, 6), (44, 2)])
 def test_step_for_step_with_mpe2(scenario, continuous, n_agents, steps):
@@ -59,33 +68,106 @@ def test_step_for_step_with_mpe2(scenario, continuous, n_agents, steps):
     assert bumps
 
 
+SIZES = [(scenario, None) for scenario in ROLE_SCENARIOS]
+SIZES += [("simple_adversary", 2), ("simple_adversary", 7), ("simple_world_comm", 9)]
+
+
+@pytest.mark.parametrize(("scenario", "n_agents"), SIZES)
+@pytest.mark.parametrize("continuous", [False, True])
+def test_worlds_with_roles_step_for_step_with_mpe2(scenario, n_agents, continuous):
+    spec = make_spec(scenario, n_agents, continuous=continuous)
+    env, worlds, rng = mpe2_world(spec), BatchWorlds(spec), np.random.default_rng(0)
+    names = env.possible_agents
+    assert spec.names == names
+    box = "shape" if continuous else "n"
+    sizes = [np.prod(getattr(env.action_space(a), box)) for a in names]
+    assert (list(spec.act_dims), worlds.act_dim) == (sizes, max(sizes))
+    assert spec.obs_dims == tuple(env.observation_space(a).shape[0] for a in names)
+    told = []
+    for seed in range(8):
+        theirs, _ = env.reset(seed=seed)
+        ours = worlds.reset(seed).copy()
+        for i, name in enumerate(names):
+            np.testing.assert_array_equal(ours[0, i, : spec.obs_dims[i]], theirs[name])
+        if seed % 2:  # a crowd at a landmark, so that there are contacts, catches and forests
+            here = env.unwrapped.world.landmarks[-(seed % 4 == 1)].state.p_pos
+            for i, agent in enumerate(env.unwrapped.world.agents):
+                agent.state.p_pos = agent.state.p_pos * 0.3 + here
+                worlds.exact_states[0, 2 * i : 2 * i + 2] = agent.state.p_pos
+        for t in range(25):
+            if continuous:
+                act = rng.random((1, len(names), worlds.act_dim), dtype=np.float32)
+                own = [act[0, i, :size] for i, size in enumerate(sizes)]
+            else:
+                own = [int(rng.integers(size)) for size in sizes]
+                act = np.array([own])
+            theirs, rewards, _, cut, _ = env.step(dict(zip(names, own, strict=True)))
+            step = worlds.step(act)
+            state = reference.state_of(env)
+            np.testing.assert_allclose(worlds.exact_states[0], state, rtol=0, atol=1e-12)
+            expected = [rewards[a] for a in names]
+            np.testing.assert_allclose(step.rewards[0], expected, rtol=0, atol=1e-12)
+            for i, name in enumerate(names):  # float32: one rounding apart at most
+                seen = step.obs[0, i]
+                np.testing.assert_allclose(
+                    seen[: len(theirs[name])], theirs[name], rtol=1.2e-7, atol=1e-12
+                )
+                assert not seen[len(theirs[name]) :].any()
+            assert step.ended[0] == all(cut.values()) == (t == 24)
+            told.append(step.obs[0].copy())
+    told = np.array(told)
+    assert (np.ptp(told, axis=0) > 0).sum() > 0.6 * sum(spec.obs_dims)  # colours hardly change
+    if scenario == "simple_world_comm":  # in a forest and not, seen and out of sight
+        hidden = told[:, : -spec.n_good, 4 + 10 + 2 * len(names) - 2 + 2 * spec.n_good]
+        assert set(hidden.ravel()) == {-1, 1}
+        places = told[:, 1, 14 : 14 + 2 * len(names) - 2]
+        assert 0.05 < (places == 0).mean() < 0.95
+
+
+def test_an_action_that_an_agent_lacks_is_its_action_0():
+    one, two = (BatchWorlds(make_spec("simple_world_comm")) for _ in range(2))
+    for worlds in (one, two):
+        worlds.reset(3)
+    padded = one.step(np.array([[19, 5, 19, 7, 4, 11]])).obs.copy()
+    np.testing.assert_array_equal(padded, two.step(np.array([[19, 0, 0, 0, 4, 0]])).obs)
+    may = one.available()
+    assert may.shape == (1, 6, 20)
+    assert may.sum(2).tolist() == [[20, 5, 5, 5, 5, 5]]
+    assert BatchWorlds(make_spec("simple_reference")).available() is None
+
+
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_openai_order_moves_with_the_new_velocity(scenario):
     # multiagent/core.py of the original particle environments: velocity first, then position
-    worlds = BatchWorlds(make_spec(scenario, 3, velocity_order="openai"))
+    spec = make_spec(scenario, velocity_order="openai")
+    worlds = BatchWorlds(spec)
     worlds.reset(0)
-    movers = worlds.spec.n_movers
+    movers = spec.n_movers
     for _ in range(5):
         before = worlds.exact_states[0, : 2 * movers].copy()
-        worlds.step(np.full((1, 3), 2))
+        worlds.step(np.full((1, spec.n_agents), 2))
         after = worlds.exact_states[0]
         moved = (after[: 2 * movers] - before) / physics.DT
         np.testing.assert_allclose(moved, after[2 * movers : 4 * movers], atol=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
+SIZED = (*LINEAR_SCENARIOS, "simple_adversary", "simple_world_comm")
+
+
+@settings(max_examples=25, deadline=None)
 @given(
     scenario=st.sampled_from(SCENARIOS),
-    n=st.integers(1, 7),
+    n=st.integers(3, 7),
     worlds=st.integers(2, 5),
     seed=st.integers(0, 2**32 - 1),
 )
 def test_a_batch_is_its_worlds_one_by_one(scenario, n, worlds, seed):
-    spec = make_spec(scenario, n)
+    spec = make_spec(scenario, n if scenario in SIZED else None)
     batch = BatchWorlds(spec, worlds)
     batch.reset(seed)
     start = batch.exact_states.copy()
-    moves = np.random.default_rng(seed).integers(0, 5, (10, worlds, n))
+    shape = (10, worlds, spec.n_agents)
+    moves = np.random.default_rng(seed).integers(0, spec.act_dim, shape)
     for m in moves:
         step = batch.step(m)
     for w in range(worlds):
@@ -109,8 +191,8 @@ def test_pettingzoo_face(scenario, continuous):
     pytest.importorskip("pettingzoo", reason="extra `mpe` is not installed")
     from pettingzoo.test import parallel_api_test, parallel_seed_test
 
-    parallel_api_test(parallel_env(scenario, 3, continuous=continuous), num_cycles=60)
-    parallel_seed_test(lambda: parallel_env(scenario, 2, continuous=continuous))
+    parallel_api_test(parallel_env(scenario, continuous=continuous), num_cycles=60)
+    parallel_seed_test(lambda: parallel_env(scenario, continuous=continuous))
 
 
 def test_a_world_is_drawn_with_trails():
@@ -188,6 +270,9 @@ def test_states_and_action_masks_of_any_parallel_env_are_handed_on():
         (lambda: make_spec("simple_tagg"), "Did you mean 'simple_tag'"),
         (lambda: make_spec("simple_tag", 0), "n_agents=0"),
         (lambda: make_spec("simple_spread", 3, n_prey=1), "no meaning"),
+        (lambda: make_spec("simple_push", 3), "expected 2 agents"),
+        (lambda: make_spec("simple_adversary", 1), "expected at least 2 agents"),
+        (lambda: make_spec("simple_reference", n_landmarks=1), "no meaning"),
         (lambda: make_spec("simple_tag", velocity_order="old"), "expected one of mpe2, openai"),
         (lambda: BatchWorlds(make_spec("simple_tag")).step(np.zeros((1, 2), int)), r"\(1, 3\)"),
         pytest.param(
@@ -206,12 +291,19 @@ def test_wrong_use_is_explained(make, message):
 @pytest.mark.parametrize("continuous", [False, True])
 def test_both_engines_play_the_same_episode(scenario, continuous):
     pytest.importorskip("mpe2", reason="extra `mpe` is not installed")
-    spec = make_spec(scenario, 3, continuous=continuous)
+    spec = make_spec(scenario, continuous=continuous)
     one, two = BatchWorlds(spec), reference.Mpe2Worlds(spec)
     np.testing.assert_array_equal(one.reset(5), two.reset(5))
-    rng = np.random.default_rng(0)
-    for _ in range(60):
-        moves = rng.random((1, 3, 5), np.float32) if continuous else rng.integers(0, 5, (1, 3))
+    rng, shape = np.random.default_rng(0), (1, spec.n_agents)
+    for t in range(60):
+        if continuous:
+            moves = rng.random((*shape, spec.act_dim), np.float32)
+        else:
+            moves = rng.integers(0, spec.act_dim, shape)
+        if t == 30:  # a checkpoint goes on from where it was taken
+            saved, two = two.state_dict(), reference.Mpe2Worlds(spec)
+            seen = one.load_state_dict(one.state_dict())
+            np.testing.assert_allclose(two.load_state_dict(saved), seen, rtol=1e-6, atol=1e-7)
         ours, theirs = one.step(moves), two.step(moves)
         np.testing.assert_allclose(ours.obs, theirs.obs, rtol=1e-6, atol=1e-7)
         np.testing.assert_allclose(ours.rewards, theirs.rewards, atol=1e-12)
