@@ -228,8 +228,8 @@ def watch(
 ) -> None:
     """Play a finished run's policy and draw agents, landmarks and trails into a GIF."""
     from mpe_marl.evaluating import watch as play
-    from runs import writable
     from mpe_marl.worlds.drawing import write_gif
+    from runs import writable
 
     writable(gif.absolute().parent)
     write_gif(play(_policy(run, store), episodes, seed), gif)
