@@ -39,7 +39,7 @@ def main() -> None:
     model = cost_models.load(card["cost_model"])
     begin = time.process_time()
     fit = JudgeFit(problems=given.problems, steps=given.steps)
-    weights, judge = fit.fit(arrays, model, given.seed)
+    weights, judge = fit.fit(Proposer(arrays, sees), model, given.seed)
     judge["cpu_minutes"] = round((time.process_time() - begin) / 60, 2)
     validation = Validation.build(model).measure(Proposer(weights, sees), seed=1)
     card |= {

@@ -81,12 +81,32 @@ class Proposer:
         weights: The networks.
         sees: ``(TURNS, STATE_FEATURES)`` which state features an agent sees at each turn; all by
             default.
+        features: ``(CHOICE_FEATURES,)`` 1 where a feature of a choice is seen; all by default.
+        masked: Whether tiles that the buffers cannot hold are no choices.
     """
 
-    def __init__(self, weights: Weights, sees: NDArray[np.float32] | None = None) -> None:
+    def __init__(
+        self,
+        weights: Weights,
+        sees: NDArray[np.float32] | None = None,
+        *,
+        features: NDArray[np.float32] | None = None,
+        masked: bool = True,
+    ) -> None:
         self.weights = weights
         self.turns = all_turns()
         self.sees = np.ones((len(self.turns), STATE_FEATURES), np.float32) if sees is None else sees
+        self.features, self.masked = features, masked
+
+    def with_weights(self, weights: Weights) -> Proposer:
+        """Other networks that see and may choose the same."""
+        return Proposer(weights, self.sees, features=self.features, masked=self.masked)
+
+    def _look(self, turn: Turn, tables: ProblemTables, rows: Int64Array, state: State) -> View:
+        view = look(turn.index, tables, rows, state, self.sees[turn.index], self.masked)
+        return (
+            view if self.features is None else view._replace(choices=view.choices * self.features)
+        )
 
     def propose(
         self,
@@ -117,7 +137,7 @@ class Proposer:
                 continue
             first, member = alike(past)
             distinct = State(*(part[first] for part in state))
-            seen = look(turn.index, tables, rows[first], distinct, self.sees[turn.index])
+            seen = self._look(turn, tables, rows[first], distinct)
             found = scores(self.weights, turn.kind, seen.context, seen.choices, seen.legal)[member]
             # Gumbel's noise makes the ranking a draw: of one choice by softmax, of an order by
             # Plackett and Luce's model (Yellott, 1977)
@@ -209,7 +229,7 @@ class Proposer:
         for turn in self.turns:
             if self._settled(turn, tables, which, state):
                 continue
-            view = look(turn.index, tables, which, state, self.sees[turn.index])
+            view = self._look(turn, tables, which, state)
             picks = _ranks(turn, tables, which, given, view)
             self._carry_out(turn, tables, which, view.legal, picks, state)
             known = np.take_along_axis(view.legal, picks[:, :1], axis=1)

@@ -237,6 +237,7 @@ def see_tiles(
     sizes: Any,
     choices: Any,
     legal: Any,
+    masked: bool,
 ) -> None:
     """The tiles of a dimension, and whether the buffers hold them with the least of what is open.
 
@@ -274,7 +275,7 @@ def see_tiles(
         shared = fill_of(L2, sizes[OUTER], bits, shares, own, capacity)
         narrow = tile if level == INNER else tiles[INNER, d]
         see_tile(choices[c], level, tile, n, narrow, across, within, fill, shared)
-        if fill > 1.0 or shared > 1.0:  # neither will any larger one
+        if masked and (fill > 1.0 or shared > 1.0):  # neither will any larger one
             break
         legal[c] = True
     if least >= 0:
@@ -368,6 +369,7 @@ def see(
     context: Any,
     choices: Any,
     legal: Any,
+    masked: bool,
 ) -> None:
     """Fill in what every row sees at a turn.
 
@@ -380,6 +382,7 @@ def see(
         context: ``(B, CONTEXT_FEATURES)`` to fill in.
         choices: ``(B, C, CHOICE_FEATURES)`` zeros, to fill in.
         legal: ``(B, C)`` False, to fill in.
+        masked: Whether tiles that the buffers cannot hold are no choices.
     """
     box = np.empty(D, np.int64)
     steps = np.empty((2, D), np.int64)
@@ -415,6 +418,7 @@ def see(
                 sizes,
                 choices[row],
                 legal[row],
+                masked,
             )
             continue
         for c in range(tables.counts[problem, turn]):
@@ -432,11 +436,12 @@ def look(
     which: NDArray[np.int64],
     state: State,
     sees: NDArray[np.float32],
+    masked: bool = True,
 ) -> View:
     """What every row sees at a turn; see :func:`see`."""
     width = int(tables.counts[which, turn].max())
     context = np.empty((len(which), CONTEXT_FEATURES), np.float32)
     choices = np.zeros((len(which), width, CHOICE_FEATURES), np.float32)
     legal = np.zeros((len(which), width), np.bool_)
-    see(turn, tables, which, state, sees, context, choices, legal)
+    see(turn, tables, which, state, sees, context, choices, legal, masked)
     return View(context, choices, legal)

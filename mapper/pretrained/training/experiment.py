@@ -139,15 +139,15 @@ class _Course:
 
     def finish(self) -> tuple[Weights, dict[str, Any]]:
         """The best agents with a judge fitted to them, and their card."""
-        from mapper.pretrained.proposer import Proposer
         from mapper.pretrained.training.judge_fit import JudgeFit
 
         trainer, plan = self.trainer, self.plan.schedule
         begin = time.process_time()
+        finished = trainer.proposer.with_weights(self.best or trainer.weights)
         fit = JudgeFit(problems=plan.judge_problems, steps=plan.judge_steps)
-        weights, judge = fit.fit(self.best or trainer.weights, trainer.model, self.plan.seed)
+        weights, judge = fit.fit(finished, trainer.model, self.plan.seed)
         spent = trainer.cpu_s + time.process_time() - begin
-        measured = self.validation.measure(Proposer(weights, trainer.proposer.sees), seed=1)
+        measured = self.validation.measure(finished.with_weights(weights), seed=1)
         return weights, {
             "cost_model": self.plan.cost_model,
             "seed": self.plan.seed,

@@ -35,11 +35,13 @@ class JudgeFit:
     batch: int = 48
     rate: float = 2e-3
 
-    def fit(self, agents: Weights, model: CostModel, seed: int) -> tuple[Weights, dict[str, Any]]:
+    def fit(
+        self, proposer: Proposer, model: CostModel, seed: int
+    ) -> tuple[Weights, dict[str, Any]]:
         """Fit a judge from nothing.
 
         Args:
-            agents: Networks; whatever they have of a judge is replaced.
+            proposer: The agents; whatever they have of a judge is replaced.
             model: Prices proposals.
             seed: Seeds problems, proposals, and the judge's first weights.
 
@@ -47,9 +49,10 @@ class JudgeFit:
             The networks with their judge, and how it was fitted.
         """
         rng = np.random.default_rng(seed)
+        agents = proposer.weights
         new = fresh(rng, hidden_width(agents))
         new |= {name: array for name, array in agents.items() if not name.startswith("judge")}
-        seen, figures = self._proposals(new, model, rng)
+        seen, figures = self._proposals(proposer.with_weights(new), model, rng)
         networks = Networks(new)
         optimiser = torch.optim.Adam(networks.judge(), lr=self.rate)
         losses: list[float] = []
@@ -72,10 +75,9 @@ class JudgeFit:
         }
 
     def _proposals(
-        self, weights: Weights, model: CostModel, rng: np.random.Generator
+        self, proposer: Proposer, model: CostModel, rng: np.random.Generator
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """What the judge sees ``(problems, samples, F)``, and latency and energy ``(..., 2)``."""
-        proposer = Proposer(weights)
         seen, figures = [], []
         for first in range(0, self.problems, self.batch):
             batch = Batch.random(min(self.batch, self.problems - first), model, rng)

@@ -27,7 +27,9 @@ class PolicyTrainer:
         model: The cost model whose mappings are learnt.
         schedule: The stages.
         seed: Seeds everything.
-        sees: ``(TURNS, STATE_FEATURES)`` what agents see of each other's choices; all by default.
+        sees: See :class:`Proposer`, as `features` and `masked`.
+        features: Which features of a choice are seen.
+        masked: Whether tiles that the buffers cannot hold are no choices.
     """
 
     def __init__(
@@ -36,12 +38,15 @@ class PolicyTrainer:
         schedule: Schedule,
         seed: int,
         sees: NDArray[np.float32] | None = None,
+        *,
+        features: NDArray[np.float32] | None = None,
+        masked: bool = True,
     ) -> None:
         self.model, self.schedule = model, schedule
         self.rng = np.random.default_rng(seed)
         self.networks = Networks(fresh(self.rng, schedule.hidden))
         self.optimiser = torch.optim.Adam(self.networks.parameters(), lr=schedule.learning_rate)
-        self.proposer = Proposer(self.networks.weights(), sees)
+        self.proposer = Proposer(self.networks.weights(), sees, features=features, masked=masked)
         self.memory = ExpertMemory()
         self.pool = Pool()
         self.done = 0
