@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from baselines.optimal.structure_space import Boxes
-from common import FloatArray, IntArray
+from common import FloatArray, IntArray, compiled
+from layers import DIMS
 
-BANDS = 256
+BANDS: Final = 256
+NONE: Final = -1
+FIRST_PLACES: Final = 1 << 14
 
 
 class Sets(NamedTuple):
@@ -37,6 +39,16 @@ class Sets(NamedTuple):
         return len(self.which)
 
     @staticmethod
+    def empty(count: int) -> Sets:
+        """Room for so many sets."""
+        return Sets(
+            np.empty(count, dtype=np.int64),
+            np.empty((count, 4, len(DIMS)), dtype=np.int16),
+            np.empty(count),
+            np.empty(count, dtype=np.int64),
+        )
+
+    @staticmethod
     def joined(parts: list[Sets]) -> Sets:
         """All sets of some parts."""
         return Sets(
@@ -48,7 +60,9 @@ class Sets(NamedTuple):
 
 
 class Front:
-    """A queue in bands of the bound, so that thousands of sets come out at a time.
+    """A queue in bands of the bound; of a band the sets that came last go first.
+
+    Places of a pool hold the sets; those of a band, and those that are free, are chained.
 
     Args:
         low: Least bound that will come in.
@@ -58,45 +72,89 @@ class Front:
     def __init__(self, low: float, high: float) -> None:
         if not 0 < low < high < np.inf:
             low, high = 1.0, 2.0
-        self._edges = np.linspace(low, high, BANDS)
-        self._bands: list[list[Sets]] = [[] for _ in range(BANDS)]
-        self._least = [np.inf] * BANDS
+        self._low, self._scale = low, BANDS / (high - low)
+        self._first = np.full(BANDS + 1, NONE)  # of each band; the last: of the free places
+        self._least = np.full(BANDS, np.inf)
+        self._pool = Sets.empty(0)
+        self._next = np.empty(0, dtype=np.int64)
         self.size = 0
 
     @property
     def least(self) -> float:
-        """Least bound of all sets; inf where there is none."""
-        return min(self._least)
+        """A bound that no set is below; inf where there is none."""
+        return float(self._least.min())
 
     def push(self, sets: Sets) -> None:
         """Add sets."""
-        if len(sets) == 0:
-            return
-        bands = np.clip(np.searchsorted(self._edges, sets.bounds, side="right") - 1, 0, BANDS - 1)
-        order = np.argsort(bands, kind="stable")
-        sets, bands = sets.take(order), bands[order]
-        cuts = [0, *(np.flatnonzero(np.diff(bands)) + 1).tolist(), len(bands)]
-        for start, stop in pairwise(cuts):
-            part = sets.take(slice(start, stop))
-            band = int(bands[start])
-            self._bands[band].append(part)
-            self._least[band] = min(self._least[band], float(part.bounds.min()))
+        room = len(self._next) - self.size
+        if room < len(sets):
+            self._grow(max(len(sets) - room, len(self._next) // 2, FIRST_PLACES))
+        put(sets, self._low, self._scale, self._first, self._least, self._pool, self._next)
         self.size += len(sets)
 
     def pop(self, wanted: int) -> Sets:
-        """Take some of the sets with the least bounds, at least one."""
-        parts: list[Sets] = []
-        count = 0
-        for band in range(BANDS):
-            if count >= wanted:
-                break
-            parts += self._bands[band]
-            count += sum(map(len, self._bands[band]))
-            self._bands[band], self._least[band] = [], np.inf
-        sets = Sets.joined(parts)
+        """Take some of the sets with the least bounds."""
+        sets = Sets.empty(min(wanted, self.size))
+        get(sets, self._first, self._least, self._pool, self._next)
         self.size -= len(sets)
-        if len(sets) > 2 * wanted:
-            order = np.argpartition(sets.bounds, wanted)
-            self.push(sets.take(order[wanted:]))
-            sets = sets.take(order[:wanted])
         return sets
+
+    def _grow(self, more: int) -> None:
+        old = len(self._next)
+        self._pool = Sets.joined([self._pool, Sets.empty(more)])
+        chain = np.arange(old + 1, old + more + 1)
+        chain[-1] = self._first[BANDS]
+        self._next = np.concatenate([self._next, chain])
+        self._first[BANDS] = old
+
+
+@compiled(nogil=True)
+def put(
+    sets: Any, low: float, scale: float, first: Any, least: Any, pool: Any, following: Any
+) -> None:
+    """Put sets into free places and chain them to their bands.
+
+    Args:
+        sets: The sets.
+        low: Where the bands begin.
+        scale: Bands per unit of the bound.
+        first: ``(BANDS + 1,)`` first place of each band, and of the free places.
+        least: ``(BANDS,)`` least bound of each band.
+        pool: The sets in all places.
+        following: The place that comes after each.
+    """
+    which, boxes, bounds, ids = sets
+    to_which, to_boxes, to_bounds, to_ids = pool
+    for i in range(len(which)):
+        # what the last band holds is beyond all others
+        band = int(max(0.0, min((bounds[i] - low) * scale, BANDS - 1.0)))
+        place = first[BANDS]
+        first[BANDS] = following[place]
+        following[place] = first[band]
+        first[band] = place
+        least[band] = min(least[band], bounds[i])
+        to_which[place] = which[i]
+        to_boxes[place] = boxes[i]
+        to_bounds[place] = bounds[i]
+        to_ids[place] = ids[i]
+
+
+@compiled(nogil=True)
+def get(sets: Any, first: Any, least: Any, pool: Any, following: Any) -> None:
+    """Fill `sets` with those of the lowest bands; arguments as `put`."""
+    which, boxes, bounds, ids = sets
+    from_which, from_boxes, from_bounds, from_ids = pool
+    band = 0
+    for i in range(len(which)):
+        while first[band] == NONE:
+            band += 1
+        place = first[band]
+        first[band] = following[place]
+        following[place] = first[BANDS]
+        first[BANDS] = place
+        if first[band] == NONE:
+            least[band] = np.inf
+        which[i] = from_which[place]
+        boxes[i] = from_boxes[place]
+        bounds[i] = from_bounds[place]
+        ids[i] = from_ids[place]

@@ -14,6 +14,8 @@ from layers import DIMS
 
 AT_ONCE = 1 << 15
 """Mappings listed at a time, about."""
+AT_LEAST = 1 << 10
+"""Mappings handed on at a time, at least, where there are so many."""
 
 
 class LoopOrders:
@@ -44,6 +46,17 @@ class LoopOrders:
 
     def actions(self, which: IntArray, boxes: Boxes) -> Iterator[IntArray]:
         """Actions ``(n, P)`` of structures with all their different orders, some at a time."""
+        parts: list[IntArray] = []
+        for part in self._by_loops(which, boxes):
+            parts.append(part)
+            if sum(map(len, parts)) >= AT_LEAST:
+                yield np.concatenate(parts)
+                parts = []
+        if parts:
+            yield np.concatenate(parts)
+
+    def _by_loops(self, which: IntArray, boxes: Boxes) -> Iterator[IntArray]:
+        """The same, structures apart in which other loops iterate."""
         plain = self._structures.actions(which, boxes)
         masks = self.iterating(which, boxes)
         pairs, group = np.unique(masks, axis=0, return_inverse=True)

@@ -85,7 +85,6 @@ def prove(
     space = StructureSpace(problem.space)
     bounds = problem.lower_bounds_of(space.structures)
     assert bounds is not None
-    bounds.threads = 1
 
     def elapsed() -> float:
         return time.process_time() - began

@@ -80,7 +80,10 @@ class Solver:
 
     def _sets(self, which: IntArray, boxes: Boxes) -> Sets:
         self.counts.boxes += len(which)
-        return Sets(which, boxes, self.bounds.bounds(which, boxes), which)
+        self.bounds.threads = self.threads
+        bounds = self.bounds.bounds(which, boxes)
+        self.bounds.threads = 1  # the threads of a search share the boxes instead
+        return Sets(which, boxes, bounds, which)
 
     def take_part(self, which: IntArray, boxes: Boxes) -> None:
         """Search a part of the space for a good value; nothing is recorded."""
