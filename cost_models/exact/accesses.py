@@ -91,7 +91,10 @@ def _accesses(tile: bool) -> dict[tuple[str, str], Sum]:
         sums = [move for move in found if move is not None]
         if not sums:
             return lambda c: c["macs"] * 0
-        return lambda c: sum(move(c) for move in sums[1:]) + sums[0](c)
+        if len(sums) == 1:
+            return sums[0]
+        first, second = sums
+        return lambda c: second(c) + first(c)
 
     return {
         (tensor, f"{level.lower()}_{way}"): total(level, way, tensor)

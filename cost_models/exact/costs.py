@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cost_models.columns import LazyColumns
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch, FloatArray
 from cost_models.exact.accesses import ACCESS_KINDS, ACCESSES
-from cost_models.exact.figures import FIGURE_OF, Setting, detail, details
+from cost_models.exact.figures import ENERGIES, FIGURE_OF, PRICED, Setting, detail, details
 from cost_models.exact.layout import (
     BOUND_NAMES,
     COUNT_NAMES,
@@ -25,6 +25,10 @@ ROW_NAMES = (*COUNT_NAMES, *BOUND_NAMES)
 """Names of the columns of a result row."""
 _COLUMN = {name: i for i, name in enumerate((*ROW_NAMES, *WIDE_NAMES))}
 _INF = float("inf")
+FEW = 2
+"""Figures that are worked out one by one; whoever looks at another one wants them all, but for
+those whose prices may take longer than all else."""
+_UNPRICED = tuple(name for name in FIGURES if name not in PRICED)
 
 
 def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
@@ -36,10 +40,16 @@ def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
         setting: What the figures need besides.
     """
 
+    looked_at = 0
+
     def find(name: str) -> dict[str, Any]:
-        if name in FIGURE_OF:
-            return {name: FIGURE_OF[name](counts, setting)}
-        return {name: _TABLES[name](counts, setting)}
+        nonlocal looked_at
+        if name not in FIGURE_OF:
+            return {name: _TABLES[name](counts, setting)}
+        looked_at += 1
+        together = (name,) if name in PRICED or looked_at <= FEW else _UNPRICED
+        found = {name: FIGURE_OF[name](counts, setting) for name in together}
+        return dict.fromkeys(ENERGIES, found[name]) if name in ENERGIES else found
 
     return Cost.later(find, infeasible=None, priced=setting.priced)
 

@@ -167,6 +167,10 @@ FIGURE_OF: dict[str, Callable[[Counts, Setting], Any]] = {
     "arithmetic_intensity": lambda c, s: _ratio(c["macs"], dram_accesses(c)),
 }
 """The figures of :class:`cost_models.Cost` by name."""
+ENERGIES = ("energy_nj", "energy_total_nj")
+"""One energy under two names: this model's own formula has all parts."""
+PRICED = (*ENERGIES, "power_mw", "area_um2")
+"""The figures that depend on prices."""
 
 
 def details(s: Setting) -> tuple[str, ...]:
