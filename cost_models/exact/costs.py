@@ -39,7 +39,6 @@ def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
             or the chip needs them.
         setting: What the figures need besides.
     """
-
     looked_at = 0
 
     def find(name: str) -> dict[str, Any]:
