@@ -1,6 +1,7 @@
 from .autosave import Autosave as Autosave
 from .checkpoint import CheckpointError as CheckpointError
 from .checkpoint import CheckpointFormat as CheckpointFormat
+from .checkpoint import writer_of as writer_of
 from .curves import Band as Band
 from .curves import band_of as band_of
 from .curves import best_so_far as best_so_far

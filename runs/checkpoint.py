@@ -72,9 +72,9 @@ class CheckpointFormat:
             raise CheckpointError(f"{path}: is a checkpoint of {kind}, expected one of {self.kind}")
         state = content["state"] if "written_by" in content else content
         if version != self.version and version not in self.upgrades:
-            writer = content.get("written_by", "another version of this program")
             raise CheckpointError(
-                f"{path}: is a checkpoint of {kind}, version {version}, written by {writer}; "
+                f"{path}: is a checkpoint of {kind}, version {version}, written by "
+                f"{_written_by(content)}; "
                 f"expected version {self.version}. Remove it to start anew, or go on with the "
                 "program that wrote it"
             )
@@ -95,6 +95,19 @@ class CheckpointFormat:
         state = self.load(path)
         with _blaming(path):
             take(state)
+
+
+def writer_of(path: str | Path) -> str:
+    """Which version of this program wrote a checkpoint.
+
+    Raises:
+        CheckpointError: It cannot be read.
+    """
+    return _written_by(_read(Path(path), "cpu"))
+
+
+def _written_by(content: State) -> str:
+    return str(content.get("written_by", "an earlier version of marl-mapper, which named none"))
 
 
 class _blaming:  # noqa: N801 (a with block)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import cost_models
 from mapper.marl.config import MarlConfig
 from mapper.marl.observation_and_reward import FACTS, FIGURES
 from runs import CheckpointError as CheckpointError
-from runs import CheckpointFormat
+from runs import CheckpointFormat, writer_of
 
 FILES = ("checkpoint", "checkpoint_every", "warm_start", "shared_policy")
 """Options that say where files are; a search goes on under other ones."""
@@ -37,14 +37,16 @@ def check_identity(path: str | Path, theirs: Mapping[str, Any], mine: Mapping[st
     """Refuse the checkpoint of another search; options that it did not know have their defaults.
 
     Raises:
-        CheckpointError: Problem, config or seed differ.
+        CheckpointError: Problem, config or seed differ; says where, and which version wrote it.
     """
     defaults = {f.name: f.default for f in fields(MarlConfig) if f.default is not MISSING}
     known = {**theirs, "config": {**_only(defaults, mine["config"]), **theirs["config"]}}
     for part in mine:
-        if not _holds(known[part], mine[part]):
+        other = list(_differences(known[part], mine[part]))
+        if other:
             raise CheckpointError(
-                f"{path}: belongs to another {part}; remove it, or give the same {part} again"
+                f"{path}: belongs to another {part}: {', '.join(other)}. It was written by "
+                f"{writer_of(path)}; remove it, or give the same {part} again"
             )
 
 
@@ -52,11 +54,13 @@ def _only(values: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]
     return {name: value for name, value in values.items() if name in names}
 
 
-def _holds(theirs: Any, mine: Any) -> bool:
-    """Whether all of `theirs` is in `mine`, which may say more."""
+def _differences(theirs: Any, mine: Any, where: str = "") -> Iterator[str]:
+    """What of `theirs` is not the same in `mine`, which may say more."""
     if isinstance(theirs, dict) and isinstance(mine, dict):
-        return all(name in mine and _holds(value, mine[name]) for name, value in theirs.items())
-    return bool(theirs == (list(mine) if isinstance(mine, tuple) else mine))
+        for name, value in theirs.items():
+            yield from _differences(value, mine.get(name), f"{where}.{name}" if where else name)
+    elif theirs != (list(mine) if isinstance(mine, tuple) else mine):
+        yield f"{where}{' ' if where else ''}{theirs} there, {mine} here"
 
 
 def _search_of_5(state: dict[str, Any]) -> dict[str, Any]:

@@ -132,6 +132,8 @@ class StoreDesk:
             if claim.state is ClaimState.CLAIMED:
                 job = Job(claim.run_id, item.identity.key, item.experiment, self._store.files)
                 self._active[job.run_id] = job
+                if claim.unlike:
+                    self._reporter.note(claim.unlike)
                 self._reporter.started(item.experiment)
                 return job
             if claim.state is ClaimState.BUSY:

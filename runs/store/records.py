@@ -59,11 +59,14 @@ class Claim:
         state: CLAIMED: do it; FINISHED: it is done; BUSY: another process is at it.
         run_id: Its number in the store.
         attempt: 1 for the first time it is done.
+        unlike: Where it is new: what there is to say of an interrupted run of the same name, which
+            other options or another version of the program made another run.
     """
 
     state: ClaimState
     run_id: int
     attempt: int = 1
+    unlike: str = ""
 
 
 @dataclass(frozen=True)

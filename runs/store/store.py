@@ -96,13 +96,14 @@ class Store(Writer):
         ).first()
         now = time.time()
         if found is None:
+            unlike = self._unlike(connection, run)
             made = connection.execute(
                 insert(RunRow).values(
                     key=run.key, created=now, attempt=1, **_definition(run), **self._opening(now)
                 )
             )
             assert made.inserted_primary_key is not None
-            return Claim(ClaimState.CLAIMED, int(made.inserted_primary_key[0]))
+            return Claim(ClaimState.CLAIMED, int(made.inserted_primary_key[0]), unlike=unlike)
         if found.status == RunStatus.FINISHED:
             return Claim(ClaimState.FINISHED, found.id, found.attempt)
         if found.status == RunStatus.RUNNING and not is_gone(found.owner, found.heartbeat):
@@ -115,6 +116,24 @@ class Store(Writer):
             .values(attempt=attempt, **_definition(run), **self._opening(now))
         )
         return Claim(ClaimState.CLAIMED, found.id, attempt)
+
+    @staticmethod
+    def _unlike(connection: Connection, run: RunIdentity) -> str:
+        """What there is to say of an interrupted run that goes by the same name."""
+        same = (RunRow.kind == run.kind, RunRow.name == run.name, RunRow.seed == run.seed)
+        found = connection.execute(
+            select(RunRow.id, RunRow.versions, RunRow.git_revision)
+            .where(*same, RunRow.status == RunStatus.INTERRUPTED)
+            .order_by(RunRow.id.desc())
+        ).first()
+        if found is None:
+            return ""
+        version = (found.versions or {}).get("marl-mapper", "of unknown version")
+        revision = f" ({found.git_revision})" if found.git_revision else ""
+        return (
+            f"run {found.id}, {run.name}, was interrupted under other options or defaults, by "
+            f"marl-mapper {version}{revision}: it stays as it is, and a new one begins"
+        )
 
     def _opening(self, now: float) -> dict[str, Any]:
         """Columns of a run that begins now."""

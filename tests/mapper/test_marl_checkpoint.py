@@ -112,8 +112,14 @@ def test_a_checkpoint_of_version_5_goes_on(tmp_path):
     value = problem.look([counters["best_action"]]).values[0]
     assert value == pytest.approx(counters["best_value"])
     shutil.copy(DATA / "marl-5.pt", path)
-    with pytest.raises(CheckpointError, match="another problem"):
+    expected = (
+        "another problem: cost_model_options.halo_time slide there, retain here, .* earlier v"
+    )
+    with pytest.raises(CheckpointError, match=expected):
         baselines.load("marl", **options).search(Problem("mlp.2", "edge", "edp"), 300, 0)
+    del options["batch"]
+    with pytest.raises(CheckpointError, match="another config: batch 64 there, 128 here"):
+        baselines.load("marl", **options).search(problem, 300, 0)
 
 
 def test_shared_policies_of_version_5_are_adopted(tmp_path):

@@ -64,7 +64,10 @@ def of(path: Path, content: object) -> Path:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"version": 0}, r"version 0, written by another version of this program; expected v"),
+        (
+            {"version": 0},
+            r"version 0, written by an earlier version of marl-mapper, which named none; ex",
+        ),
         ({"kind": "toys", "version": 9, "written_by": "marl-mapper 7", "state": {}}, "by marl-m"),
         ({"kind": "others", "version": 3, "written_by": "x", "state": {}}, "a checkpoint of oth"),
         ({"version": 1}, r"is damaged, or belongs to something else \(KeyError: 'x'\)"),

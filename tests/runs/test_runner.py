@@ -2,6 +2,7 @@ import contextlib
 import errno
 import io
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, text
 
 from runs import (
     LineReporter,
@@ -267,6 +268,19 @@ def test_lines_name_every_run(store):
     assert lines[0].startswith("[1/2] finished  walk seed 1: 50 of 50, best ")
     assert lines[1] == "[2/2] failed    walk seed 2: RuntimeError: the toy broke"
     assert lines[2] == "1 of 1 runs needed nothing (done, or under way)"
+
+
+def test_an_interrupted_run_of_other_options_is_named_and_left(store):
+    store.claim(Walk(1, budget=7).identity())
+    with store.engine.begin() as connection:
+        connection.execute(text("UPDATE runs SET status = 'interrupted', git_revision = 'abc'"))
+    stream = io.StringIO()
+    run_all([Walk(1), Walk(2)], store, reporter=LineReporter(stream))
+    assert re.search(
+        r"run 1, walk seed 1, was interrupted under other .* by marl-mapper [0-9.]+ \(abc\)",
+        stream.getvalue(),
+    )
+    assert [run.status for run in store.runs()] == ["interrupted", "finished", "finished"]
 
 
 def test_bars_show_runs(store):
