@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from sparse_training.errors import SparseTrainingError, check_name
-from sparse_training.products import MaskedProduct, plain_product
+from sparse_training.kernels.compiled_index import CompiledIndex
+from sparse_training.products import CompiledProduct, MaskedProduct, plain_product
 from sparse_training.structure import Shape, Structure
 from sparse_training.values import Form, moved, scatter
 
@@ -78,8 +79,9 @@ class SparseLinear(torch.nn.Module):
         self._check_backend()
         self.structure: Structure | None = None
         self.dense_gradient: Tensor | None = None
-        self._wants_gradient = False
+        self.wants_gradient = False
         self._mask: Tensor | None = None
+        self._index: CompiledIndex | None = None
         self.reset_parameters(generator)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
@@ -97,7 +99,7 @@ class SparseLinear(torch.nn.Module):
     @property
     def packed(self) -> bool:
         """Whether only the kept weights are held."""
-        return self._form_of(self.structure).packed
+        return self.weight.dim() != 2
 
     def forward(self, x: Tensor) -> Tensor:
         """``(in_features, rows)`` to ``(out_features, rows)``.
@@ -110,9 +112,15 @@ class SparseLinear(torch.nn.Module):
                 f"input of shape {tuple(x.shape)}; expected ({self.in_features}, rows): features "
                 "come first. Transpose it."
             )
-        if self.structure is None or (self.structure.full and not self._wants_gradient):
+        if self.packed:
+            self._check_compiled(x)
+            return self._product(CompiledProduct, x)
+        if self.structure is None or (self.structure.full and not self.wants_gradient):
             return plain_product(x, self.weight, self.bias, self.activation)
-        y: Tensor = MaskedProduct.apply(x, self.weight, self.bias, self)  # type: ignore[no-untyped-call]
+        return self._product(MaskedProduct, x)
+
+    def _product(self, kind: Any, x: Tensor) -> Tensor:
+        y: Tensor = kind.apply(x, self.weight, self.bias, self)
         return y
 
     @torch.no_grad()
@@ -121,6 +129,18 @@ class SparseLinear(torch.nn.Module):
         if self.structure is None or not self.packed:
             return self.weight.detach().clone()
         return scatter(self.weight.detach(), self.structure)
+
+    def index(self) -> CompiledIndex:
+        """What compiled kernels read of the structure; built when it is first used.
+
+        Raises:
+            SparseTrainingError: The layer is dense.
+        """
+        if self._index is None:
+            if self.structure is None:
+                raise SparseTrainingError("a dense layer has no index; attach a Sparsifier first.")
+            self._index = CompiledIndex(self.structure)
+        return self._index
 
     def mask(self) -> Tensor:
         """``(O, I)`` of 0 and 1, in the weight's type and on its device."""
@@ -151,7 +171,7 @@ class SparseLinear(torch.nn.Module):
         before, after = self.form(structure.unit), self._form_of(structure)
         self.weight.data = moved(self.weight.data, before, after)
         self.weight.grad = None
-        self.structure, self._mask = structure, None
+        self.structure, self._mask, self._index = structure, None, None
         return before, after
 
     def form(self, unit: Any = "free") -> Form:
@@ -178,6 +198,7 @@ class SparseLinear(torch.nn.Module):
             )
         if self.structure is not other.structure or self.weight.shape != other.weight.shape:
             self.structure, self._mask = other.structure, other._mask
+            self._index = other._index
             self.dense_above = other.dense_above
             self.weight.data = torch.empty_like(other.weight.data)
         self.weight.copy_(other.weight)
@@ -186,11 +207,11 @@ class SparseLinear(torch.nn.Module):
 
     def want_gradient(self, on: bool) -> None:
         """Add up the dense gradients of all backward passes from now on, or forget them."""
-        self._wants_gradient, self.dense_gradient = on, None
+        self.wants_gradient, self.dense_gradient = on, None
 
     def note_gradient(self, gradient: Tensor) -> None:
         """Add a dense gradient where it is wanted."""
-        if self._wants_gradient:
+        if self.wants_gradient:
             if self.dense_gradient is None:
                 self.dense_gradient = torch.zeros_like(gradient)
             self.dense_gradient += gradient
@@ -205,19 +226,23 @@ class SparseLinear(torch.nn.Module):
 
     def _form_of(self, structure: Structure | None) -> Form:
         made = structure or Structure.whole(self.shape, "free")
-        return Form(made, packed=False)
+        packed = self.backend == "compiled" and structure is not None
+        return Form(made, packed and made.density < self.dense_above)
 
     def _check_backend(self) -> None:
-        if self.backend != "compiled":
-            return
-        if self.weight.device.type != "cpu":
+        if self.backend == "compiled":
+            self._check_compiled(self.weight)
+
+    def _check_compiled(self, x: Tensor) -> None:
+        if x.device.type != "cpu" or self.weight.device.type != "cpu":
             raise SparseTrainingError(
-                f"backend 'compiled' on {self.weight.device}: its kernels run on the CPU only. Use "
+                f"backend 'compiled' on {x.device}: its kernels run on the CPU only. Use "
                 "backend 'masked', or move the network to the CPU."
             )
-        if self.weight.dtype not in (torch.float32, torch.float64):
+        if x.dtype != self.weight.dtype or x.dtype not in (torch.float32, torch.float64):
             raise SparseTrainingError(
-                f"backend 'compiled' with {self.weight.dtype}; expected float32 or float64."
+                f"backend 'compiled' with {x.dtype} inputs and {self.weight.dtype} weights; "
+                "expected float32 or float64, of both."
             )
 
     def _load_from_state_dict(self, state: dict[str, Any], prefix: str, *rest: Any) -> None:

@@ -38,6 +38,37 @@ class MaskedProduct(torch.autograd.Function):
         )
 
 
+class CompiledProduct(torch.autograd.Function):
+    """``act(W x + b)`` with the kept weights alone, on the CPU."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, values: Tensor, bias: Tensor | None, layer: Any) -> Tensor:
+        """Multiply; `layer` is the `SparseLinear` that knows index and activation."""
+        x, index = x.contiguous(), layer.index()
+        relu = layer.activation == "relu"
+        y: Tensor = index.forward(x, values, bias, relu)
+        ctx.layer, ctx.index, ctx.has_bias = layer, index, bias is not None
+        ctx.save_for_backward(x, values, y if relu else None)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        """Gradients of input, kept weights and bias."""
+        x, values, y = ctx.saved_tensors
+        above = gradients[0].contiguous()
+        if ctx.layer.wants_gradient:
+            masked = above if y is None else above * (y > 0)
+            ctx.layer.note_gradient(masked @ x.t())
+        for_x, for_values, for_bias, _ = ctx.needs_input_grad
+        found = ctx.index.backward(x, values, y, above, for_x=for_x, bias=ctx.has_bias)
+        return (
+            found.x,
+            found.values if for_values else None,
+            found.bias if ctx.has_bias and for_bias else None,
+            None,
+        )
+
+
 def plain_product(x: Tensor, weight: Tensor, bias: Tensor | None, activation: str | None) -> Tensor:
     """``act(W x + b)`` by torch."""
     y = weight @ x if bias is None else torch.addmm(bias.unsqueeze(1), weight, x)

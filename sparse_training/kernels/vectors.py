@@ -1,0 +1,190 @@
+"""Vectors of fixed width inside of compiled code, which Numba itself does not offer.
+
+LLVM holds a vector of 256 bytes in four registers of AVX-512, so a sum over many non-zeros stays in
+registers, whereas a plain loop reads and writes it each time. A vector has as many numbers as fit
+into its bytes: 64 of float32, 32 of float64.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, register_model
+
+NARROW = 64
+"""Bytes of the partial sums of a weight's gradient."""
+WIDE = 256 if get_host_cpu_features().get("avx512f") else 128
+"""Bytes of a tile's row: four rows of sums and one of inputs fit into a CPU's registers."""
+
+
+class VectorType(types.Type):
+    """Type of a vector.
+
+    Args:
+        scalar: Numba's type of a number.
+        lanes: Numbers.
+    """
+
+    def __init__(self, scalar: Any, lanes: int) -> None:
+        super().__init__(name=f"vector({scalar}, {lanes})")
+        self.scalar, self.lanes = scalar, lanes
+
+
+@register_model(VectorType)
+class VectorModel(models.PrimitiveModel):
+    """A vector is one of LLVM's."""
+
+    def __init__(self, manager: Any, vector: VectorType) -> None:
+        scalar = manager.lookup(vector.scalar).get_value_type()
+        super().__init__(manager, vector, ir.VectorType(scalar, vector.lanes))
+
+
+def _of(scalar: Any, size: int) -> VectorType:
+    return VectorType(scalar, size * 8 // scalar.bitwidth)
+
+
+def _place(context: Any, builder: Any, sig: Any, args: Any, lanes: int) -> Any:
+    """Pointer to a vector that begins at an element of a contiguous array."""
+    kind = sig.args[0]
+    view = context.make_array(kind)(context, builder, args[0])
+    at = cgutils.gep(builder, view.data, args[1])
+    scalar = context.get_value_type(kind.dtype)
+    return builder.bitcast(at, ir.VectorType(scalar, lanes).as_pointer())
+
+
+def _loader(size: int) -> Any:
+    def load(typing_context: Any, array: Any, at: Any) -> Any:
+        vector = _of(array.dtype, size)
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            pointer = _place(context, builder, sig, args, vector.lanes)
+            return builder.load(pointer, align=array.dtype.bitwidth // 8)
+
+        return vector(array, types.intp), generate
+
+    return intrinsic(load)
+
+
+load = _loader(WIDE)
+"""``load(array, at)``: the wide vector that begins at an element of a contiguous array."""
+load_sums = _loader(NARROW)
+"""The same for a narrow vector."""
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def store(typing_context: Any, array: Any, at: Any, vector: Any) -> Any:
+    """``store(array, at, vector)``: write a vector to a contiguous array."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = _place(context, builder, sig, args, vector.lanes)
+        builder.store(args[2], pointer, align=array.dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, vector), generate
+
+
+def _splat(builder: Any, number: Any, lanes: int) -> Any:
+    one = ir.VectorType(number.type, 1)
+    first = builder.insert_element(ir.Constant(one, ir.Undefined), number, ir.IntType(32)(0))
+    order = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+    return builder.shuffle_vector(first, ir.Constant(one, ir.Undefined), order)
+
+
+def _fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    name = f"llvm.fmuladd.v{a.type.count}{a.type.element.intrinsic_name}"
+    kind = ir.FunctionType(a.type, [a.type] * 3)
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [a, b, c])
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def splat(typing_context: Any, number: Any) -> Any:
+    """``splat(number)``: a wide vector of one number."""
+    vector = _of(number, WIDE)
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _splat(builder, args[0], vector.lanes)
+
+    return vector(number), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def zeros(typing_context: Any, array: Any) -> Any:
+    """``zeros(array)``: a wide vector of zeros, of the array's type."""
+    vector = _of(array.dtype, WIDE)
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return ir.Constant(context.get_value_type(vector), None)
+
+    return vector(array), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def add_scaled(typing_context: Any, total: Any, number: Any, vector: Any) -> Any:
+    """``add_scaled(total, number, vector)``: ``total + number * vector``."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _fused(builder, _splat(builder, args[1], vector.lanes), args[2], args[0])
+
+    return total(total, total.scalar, vector), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def add_dot(typing_context: Any, sums: Any, a: Any, b: Any) -> Any:
+    """``add_dot(sums, a, b)``: partial sums of the dot product of two wide vectors."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        total, count = args[0], ir.IntType(32)
+        for first in range(0, a.lanes, sums.lanes):
+            order = ir.Constant(
+                ir.VectorType(count, sums.lanes), list(range(first, first + sums.lanes))
+            )
+            part = [builder.shuffle_vector(v, v, order) for v in args[1:]]
+            total = _fused(builder, part[0], part[1], total)
+        return total
+
+    return sums(sums, a, b), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def positive(typing_context: Any, vector: Any) -> Any:
+    """``positive(vector)``: 0 instead of each number below it; nan stays."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        zero = ir.Constant(args[0].type, None)
+        return builder.select(builder.fcmp_ordered("<", args[0], zero), zero, args[0])
+
+    return vector(vector), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def where_positive(typing_context: Any, vector: Any, switch: Any) -> Any:
+    """``where_positive(vector, switch)``: 0 wherever the switch is not above 0."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        zero = ir.Constant(args[0].type, None)
+        return builder.select(builder.fcmp_ordered(">", args[1], zero), args[0], zero)
+
+    return vector(vector, switch), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def total(typing_context: Any, vector: Any) -> Any:
+    """``total(vector)``: the sum of its numbers, halves first."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        sums, count = args[0], ir.IntType(32)
+        while sums.type.count > 1:
+            half = sums.type.count // 2
+            kind = ir.VectorType(count, half)
+            low, high = (
+                builder.shuffle_vector(sums, sums, ir.Constant(kind, list(range(at, at + half))))
+                for at in (0, half)
+            )
+            sums = builder.fadd(low, high)
+        return builder.extract_element(sums, count(0))
+
+    return vector.scalar(vector), generate
