@@ -19,6 +19,7 @@ from mapper.pretrained.proposer import Proposer, alike
 from mapper.pretrained.tables import tabulate
 from mapper.pretrained.training.random_problems import draw, zoo_shapes
 from mapper.pretrained.turns import KINDS
+from mapper.pretrained.view import CHOICE_FEATURES
 from mapper.pretrained.weights import Agents, PretrainedError, load, save
 
 MODEL = cost_models.load("exact")
@@ -55,6 +56,20 @@ def test_every_proposal_is_in_its_space_and_nearly_all_fit_the_buffers(untrained
             broken += int((~feasible).sum())
     assert possible > 400
     assert broken / possible < 0.02
+
+
+def test_agents_without_masks_propose_what_buffers_cannot_hold(untrained):
+    problems, cases = random_cases(10, seed=1)
+    tables, which = tabulate(cases), np.repeat(np.arange(10), 20)
+    hidden = np.zeros(CHOICE_FEATURES, np.float32)
+    proposer = Proposer(untrained.weights, features=hidden, masked=False)
+    proposals = proposer.propose(tables, which, np.random.default_rng(2), keep=True)
+    assert not any(decision.view.choices.any() for decision in proposals.decisions)
+    feasible = [
+        MODEL.evaluate_batch(p.layer, p.accelerator, proposals.mappings(np.flatnonzero(which == n)))
+        for n, p in enumerate(problems)
+    ]
+    assert np.mean([costs.feasible.mean() for costs in feasible]) < 0.6
 
 
 def test_batches_and_single_problems_are_seen_alike(untrained):

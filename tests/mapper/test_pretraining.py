@@ -145,7 +145,7 @@ def test_the_judge_learns_to_tell_proposals_apart_while_policies_stay():
     trainer = PolicyTrainer(MODEL, TINY, seed=0)
     before = trainer.weights
     fits = [JudgeFit(problems=48, samples=8, steps=steps, batch=12) for steps in (20, 160)]
-    (short, first), (weights, last) = (fit.fit(before, MODEL, seed=3) for fit in fits)
+    (short, first), (weights, last) = (fit.fit(trainer.proposer, MODEL, seed=3) for fit in fits)
     assert last["loss"] < 0.6 * first["loss"]
     assert last["cost_model_calls"] == 48 * 8
     for name, array in weights.items():
