@@ -21,9 +21,10 @@ PACKAGES = (
     "runs",
     "common",
     "mpe_marl",
+    "mst",
     "sparse_training",
 )
-PROGRAMS = {"mapper": "mapper.cli", "mpe-marl": "mpe_marl.cli"}
+PROGRAMS = {"mapper": "mapper.cli", "mpe-marl": "mpe_marl.cli", "mst": "mst.cli"}
 NAME = re.compile(r"^from (\.[\w.]*) import (\w+) as (\w+)$", re.MULTILINE)
 
 

@@ -23,6 +23,7 @@ PACKAGES = (
     "mapper",
     "marl_mapper",
     "mpe_marl",
+    "mst",
     "sparse_training",
 )
 PARALLEL = {

@@ -19,6 +19,7 @@ PACKAGES = (
     "mapper",
     "marl_mapper",
     "mpe_marl",
+    "mst",
     "sparse_training",
 )
 PARTS = ("layers.importing", "cost_models.exact", "baselines.optimal")

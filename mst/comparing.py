@@ -1,0 +1,117 @@
+"""Arms beside each other: at the end of their runs, or at equal operations, seconds or tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from common import FloatArray
+from mst.errors import unknown_choice
+from runs import Store, StoredRun, mean_interval
+
+BY = ("tokens", "flops", "seconds")
+"""What arms are made equal in: tokens, counted operations, processor time."""
+
+
+def check_by(by: str) -> None:
+    """Refuse what arms cannot be made equal in.
+
+    Raises:
+        MstError: It is none of :data:`BY`.
+    """
+    if by not in BY:
+        raise unknown_choice("--by", by, BY)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Bits per byte of one run as it learns.
+
+    Attributes:
+        arm: Its arm.
+        seed: Its seed.
+        tokens: ``(N,)`` tokens.
+        bits: ``(N,)`` bits per byte on held-out files.
+        flops: ``(N,)`` counted operations.
+        seconds: ``(N,)`` processor time.
+        result: What the store keeps of it.
+    """
+
+    arm: str
+    seed: int
+    tokens: FloatArray
+    bits: FloatArray
+    flops: FloatArray
+    seconds: FloatArray
+    result: Mapping[str, Any]
+
+    def along(self, by: str) -> FloatArray:
+        """What has been used at each point, see :data:`BY`."""
+        return {"flops": self.flops, "seconds": self.seconds, "tokens": self.tokens}[by]
+
+    def at(self, used: float, by: str) -> float:
+        """Bits per byte when so much was used, between two points by a straight line."""
+        return float(np.interp(used, self.along(by), self.bits))
+
+
+def read_curves(store: Store, runs: Sequence[StoredRun]) -> list[Curve]:
+    """Learning curves of finished runs."""
+    curves = []
+    for run in runs:
+        tokens, bits = store.metrics(run.id, "bpb")
+        flops, seconds = (store.metrics(run.id, name)[1] for name in ("flops", "cpu_s"))
+        if len(tokens):
+            arm = str(run.spec["arm"])
+            curves.append(
+                Curve(arm, run.seed, tokens.astype(float), bits, flops, seconds, run.result or {})
+            )
+    return curves
+
+
+def comparison(curves: Sequence[Curve], by: str) -> list[dict[str, Any]]:
+    """One row an arm: its end, and where it was when every arm had used equally much.
+
+    Args:
+        curves: Runs of the arms.
+        by: ``flops``, ``seconds`` or ``tokens``.
+    """
+    arms = list(dict.fromkeys(curve.arm for curve in curves))
+    equal = min((float(curve.along(by)[-1]) for curve in curves), default=0.0)
+    dense = [float(c.flops[-1]) for c in curves if c.arm == "dense"]
+    rows = []
+    for arm in arms:
+        own = [curve for curve in curves if curve.arm == arm]
+        flops = float(np.mean([curve.flops[-1] for curve in own]))
+        rows.append(
+            {
+                "arm": arm,
+                "seeds": len(own),
+                **_ends(own),
+                **_mean(f"bpb at equal {by}", [curve.at(equal, by) for curve in own]),
+                "density": float(np.mean([c.result.get("density", np.nan) for c in own])),
+                "counted flops": flops,
+                "counted, times below dense": np.mean(dense) / flops if dense else None,
+                "executed flops": float(np.mean([c.result["executed_flops"] for c in own])),
+                "cpu s": float(np.mean([curve.seconds[-1] for curve in own])),
+            }
+        )
+    return rows
+
+
+def _ends(curves: Sequence[Curve]) -> dict[str, float | None]:
+    """Bits per byte of finished models on each kind of held-out text."""
+    ends: dict[str, float | None] = {}
+    for split in ("files", "package", "prose"):
+        values = [c.result["bpb"][split] for c in curves if split in c.result["bpb"]]
+        if values:
+            ends |= _mean(f"bpb {split}", values)
+    return ends
+
+
+def _mean(name: str, values: Sequence[float]) -> dict[str, float | None]:
+    """Mean over seeds and half width of its 95 % interval; None with one seed."""
+    mean, half = mean_interval(np.array(values, dtype=np.float64))
+    return {name: float(mean), f"{name} +-": None if np.isnan(half) else float(half)}

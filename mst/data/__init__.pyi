@@ -1,0 +1,10 @@
+from .corpus import Corpus as Corpus
+from .corpus import build as build
+from .manifest import Manifest as Manifest
+from .sampler import Sampler as Sampler
+from .sources import HELD_OUT as HELD_OUT
+from .sources import PACKAGES as PACKAGES
+from .sources import PROSE as PROSE
+from .sources import SPLITS as SPLITS
+from .sources import SourceFile as SourceFile
+from .sources import read_sources as read_sources

@@ -1,0 +1,45 @@
+"""Typed errors: what was given, what was expected, what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from common import suggest
+
+
+class MstError(ValueError):
+    """A value this package cannot work with; the message says what, expected and fix."""
+
+
+class CorpusError(MstError):
+    """Text that is not there, not enough, or not the one that a run began with."""
+
+
+class NotFiniteError(RuntimeError):
+    """A loss that is no number: the run has failed, and nothing is tried again."""
+
+
+def unknown_choice(what: str, given: str, known: Iterable[str]) -> MstError:
+    """Build the error for a name that is none of those known.
+
+    Args:
+        what: Kind of thing that was named, e.g. ``"arm"``.
+        given: The name as given.
+        known: Every name that would have been right.
+
+    Returns:
+        The error, with the nearest known name where one is near.
+    """
+    names = list(known)
+    hint = suggest(given, names)
+    return MstError(f"{what}: got {given!r}, expected one of {', '.join(names)}.{hint}")
+
+
+def check_at_least(what: str, value: float, low: float) -> None:
+    """Refuse a value below `low`.
+
+    Raises:
+        MstError: It is.
+    """
+    if not value >= low:
+        raise MstError(f"{what}: got {value}, expected at least {low}; give a larger one")

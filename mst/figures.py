@@ -1,0 +1,62 @@
+"""Learning curves against tokens, counted operations and seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from common import FloatArray
+from mst.comparing import BY, Curve
+from mst.errors import MstError
+from runs import colour, line_style, mean_interval, new_figure, save_figure, writable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LABELS = {"tokens": "tokens", "flops": "counted FLOPs", "seconds": "processor time [s]"}
+
+
+def mean_curve(curves: Sequence[Curve], by: str) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """What was used, mean bits per byte over seeds, and half width of its interval.
+
+    Args:
+        curves: Runs of one arm; points that all have are taken.
+        by: See :data:`mst.comparing.BY`.
+    """
+    points = min(len(curve.tokens) for curve in curves)
+    used = np.mean([curve.along(by)[:points] for curve in curves], axis=0)
+    mean, half = mean_interval(np.array([curve.bits[:points] for curve in curves]))
+    return used, mean, np.nan_to_num(half)
+
+
+def draw_curves(curves: Sequence[Curve], folder: Path, name: str = "mst") -> list[Path]:
+    """Write ``mst.png``, SVG and PDF: one panel each by tokens, operations and seconds.
+
+    Raises:
+        MstError: There is no curve.
+    """
+    if not curves:
+        raise MstError("no runs to draw; run `mst train` with this store first")
+    writable(folder)
+    return save_figure(_figure(curves), folder / f"{name}.png")
+
+
+def _figure(curves: Sequence[Curve]) -> Figure:
+    figure = new_figure(12, 4)
+    arms = list(dict.fromkeys(curve.arm for curve in curves))
+    handles = {}
+    for axes, by in zip(figure.subplots(1, len(BY), sharey=True), BY, strict=True):
+        for place, arm in enumerate(arms):
+            own = [curve for curve in curves if curve.arm == arm]
+            used, mean, half = mean_curve(own, by)
+            look = {"color": colour(place), "linestyle": line_style(place)}
+            label = f"{arm}, {len(own)} seeds" if len(own) > 1 else arm
+            (handles[label],) = axes.plot(used, mean, linewidth=1.2, **look)
+            axes.fill_between(used, mean - half, mean + half, alpha=0.15, color=colour(place))
+        axes.set(xlabel=LABELS[by], xscale="log")
+    figure.axes[0].set_ylabel("bits per byte, held-out files")
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4)
+    return figure

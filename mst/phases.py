@@ -1,0 +1,234 @@
+"""When the density changes and when weights move: named phases over the updates of a run.
+
+Source: Mixed Sparsity Training (TMLR 2025): warm-up, ultra-sparse, restoration; the cubic law is
+Zhu and Gupta's (To prune, or not to prune, 2017, equation 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from mst.errors import MstError, unknown_choice
+from sparse_training import cosine_drop, density_at
+
+LAWS = ("linear", "cubic", "step")
+"""How the density moves through a phase; ``step`` moves all at once in its middle."""
+WARM_UP, ULTRA, RESTORATION = "warm-up", "ultra", "restoration"
+NAMES = (WARM_UP, ULTRA, RESTORATION)
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One phase of a run.
+
+    Attributes:
+        name: ``warm-up`` (density 1 to 1 - S), ``ultra`` (1 - S) or ``restoration`` (1 - S to 1).
+        start: Where it begins, as a share of the updates.
+        end: Where it ends.
+        law: ``linear``, ``cubic`` or ``step``.
+    """
+
+    name: str
+    start: float
+    end: float
+    law: str = "linear"
+
+    def __post_init__(self) -> None:
+        if self.name not in NAMES:
+            raise unknown_choice("phase", self.name, NAMES)
+        if self.law not in LAWS:
+            raise unknown_choice(f"law of phase {self.name}", self.law, LAWS)
+        if not 0 <= self.start < self.end <= 1 + _SLACK:
+            raise MstError(
+                f"phase {self.name}: got {self.start:g} to {self.end:g} of the run, expected "
+                "0 <= start < end <= 1; give it a part of the run"
+            )
+
+    @property
+    def sparse(self) -> bool:
+        """Whether attention is sparse in it: everywhere but in restoration."""
+        return self.name != RESTORATION
+
+    def density(self, moved: float, sparsity: float) -> float:
+        """Density when `moved` of the phase's way (0 to 1) is done."""
+        first = 1.0 if self.name == WARM_UP else 1 - sparsity
+        last = 1.0 if self.name == RESTORATION else 1 - sparsity
+        return density_at(self.law, first, last, moved)
+
+
+def check_phases(phases: Sequence[Phase]) -> None:
+    """Refuse phases that overlap, leave a gap, or do not fill the run.
+
+    Raises:
+        MstError: They do.
+    """
+    if not phases:
+        return
+    if abs(phases[0].start) > _SLACK:
+        raise MstError(
+            f"phases: the first, {phases[0].name}, begins at {phases[0].start:g}, expected 0; "
+            "phases must add up to 1"
+        )
+    for one, two in pairwise(phases):
+        if two.start < one.end - _SLACK:
+            raise MstError(
+                f"phases: {two.name} begins at {two.start:g}, before {one.name} ends at "
+                f"{one.end:g}: they overlap; begin it at {one.end:g}"
+            )
+        if two.start > one.end + _SLACK:
+            raise MstError(
+                f"phases: {one.name} ends at {one.end:g} and {two.name} begins at {two.start:g}; "
+                f"phases must add up to 1: begin it at {one.end:g}"
+            )
+    if abs(phases[-1].end - 1) > _SLACK:
+        raise MstError(
+            f"phases: the last, {phases[-1].name}, ends at {phases[-1].end:g}, expected 1; "
+            "phases must add up to 1"
+        )
+
+
+def parse_phases(text: str) -> tuple[Phase, ...]:
+    """Phases from ``warm-up:0-.1,ultra:.1-.9,restoration:.9-1:cubic``; ``none`` has none.
+
+    Raises:
+        MstError: The text is not of that form, or the phases do not fit together.
+    """
+    if text == "none":
+        return ()
+    phases = tuple(_parsed(part) for part in text.split(","))
+    check_phases(phases)
+    return phases
+
+
+def _parsed(part: str) -> Phase:
+    name, _, rest = part.strip().partition(":")
+    span, _, law = rest.partition(":")
+    start, _, end = span.partition("-")
+    try:
+        return Phase(name, float(start), float(end), law or "linear")
+    except ValueError as error:
+        if isinstance(error, MstError):
+            raise
+        raise MstError(
+            f"phases: got {part!r}, expected NAME:START-END or NAME:START-END:LAW, such as "
+            "warm-up:0-.1:linear"
+        ) from None
+
+
+@dataclass(frozen=True)
+class TopologyMoment:
+    """A topology step of a run.
+
+    Attributes:
+        update: It comes with this update, counted from 0, and is in force from the next one on.
+        density: Density after it.
+        drop: Share of the kept weights that is dropped at least.
+        phase: Name of the phase.
+    """
+
+    update: int
+    density: float
+    drop: float
+    phase: str
+
+
+@dataclass(frozen=True)
+class Span:
+    """Updates in a row with the same density and phase.
+
+    Attributes:
+        updates: How many; the last one may come with a topology step.
+        density: Density in force.
+        phase: The phase; None in a dense run.
+        topology: Whether the last one comes with a topology step.
+    """
+
+    updates: int
+    density: float
+    phase: Phase | None
+    topology: bool
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Phases laid out over so many updates.
+
+    Attributes:
+        phases: The phases; none: dense throughout.
+        sparsity: S of the ultra-sparse phase.
+        updates: Updates of the run.
+        every: Updates between two topology steps.
+        moves: Topology steps, at least, of a phase whose density changes.
+        drop: z, the share that is dropped at the beginning of a phase.
+    """
+
+    phases: tuple[Phase, ...]
+    sparsity: float
+    updates: int
+    every: int
+    moves: int
+    drop: float
+
+    def span(self, phase: Phase) -> tuple[int, int]:
+        """First update of a phase, and the one after its last."""
+        return round(phase.start * self.updates), round(phase.end * self.updates)
+
+    def phase_at(self, update: int) -> Phase | None:
+        """The phase of an update; None where there are none."""
+        for phase in self.phases:
+            if update < self.span(phase)[1]:
+                return phase
+        return None
+
+    def moments(self) -> list[TopologyMoment]:
+        """Every topology step.
+
+        f(t) = z/2 (1 + cos(pi t / T)) begins anew in each phase of T updates.
+        """
+        return [moment for phase in self.phases for moment in self._moments(phase)]
+
+    def _moments(self, phase: Phase) -> list[TopologyMoment]:
+        first, after = self.span(phase)
+        length = after - first
+        every = self.every
+        if phase.name != ULTRA:
+            every = max(1, min(every, length // self.moves))
+        times = range(0, length, every)
+        return [
+            TopologyMoment(
+                first + t,
+                phase.density((i + 1) / len(times), self.sparsity),
+                cosine_drop(self.drop, t, length),
+                phase.name,
+            )
+            for i, t in enumerate(times)
+        ]
+
+    @property
+    def first_density(self) -> float:
+        """Density before the first topology step."""
+        sparse = self.phases and self.phases[0].name != WARM_UP
+        return 1 - self.sparsity if sparse else 1.0
+
+    def spans(self) -> list[Span]:
+        """The whole run, cut wherever the phase changes or a topology step comes."""
+        steps = {moment.update: moment for moment in self.moments()}
+        ends = {update + 1 for update in steps} | {self.span(phase)[1] for phase in self.phases}
+        spans, begin, density = [], 0, self.first_density
+        for end in sorted(ends | {self.updates}):
+            moment = steps.get(end - 1)
+            if end > begin:
+                phase = self.phase_at(begin)
+                spans.append(Span(end - begin, density, phase, moment is not None))
+            density = density if moment is None else moment.density
+            begin = end
+        return spans
+
+    @property
+    def last_density(self) -> float:
+        """Density at the end of the run."""
+        moments = self.moments()
+        return moments[-1].density if moments else self.first_density

@@ -1,0 +1,64 @@
+"""Named settings: models, phases and windows. Phase lengths of the paper are not public: ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mst.config import GptShape, PretrainConfig, SparseSettings
+from mst.errors import unknown_choice
+from mst.phases import RESTORATION, ULTRA, WARM_UP, Phase
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A model and how it is trained.
+
+    Attributes:
+        config: The settings, of arm ``mst``.
+        tokens: Length of a whole run.
+    """
+
+    config: PretrainConfig
+    tokens: int
+
+
+def three_phases(warm_up: float, restoration: float) -> tuple[Phase, ...]:
+    """Warm-up, ultra-sparse phase and restoration, by the lengths of the first and the last."""
+    end = 1 - restoration
+    return (
+        Phase(WARM_UP, 0.0, warm_up),
+        Phase(ULTRA, warm_up, end),
+        Phase(RESTORATION, end, 1.0),
+    )
+
+
+PRESETS = {
+    "small": Preset(
+        PretrainConfig(
+            sparse=SparseSettings(sparsity=0.9, phases=three_phases(0.1, 0.1)),
+        ),
+        tokens=4_000 * 16 * 256,
+    ),
+    "gpt2": Preset(
+        PretrainConfig(
+            shape=GptShape(layers=12, width=768, heads=12, context=1024, vocabulary=50_257),
+            sparse=SparseSettings(
+                sparsity=0.8, phases=three_phases(0.05, 0.05), window=128, stride=128
+            ),
+            batch=64,
+            micro_batch=4,
+        ),
+        tokens=10_000 * 64 * 1024,
+    ),
+}
+
+
+def preset(name: str) -> Preset:
+    """The preset of this name.
+
+    Raises:
+        MstError: There is none.
+    """
+    if name not in PRESETS:
+        raise unknown_choice("preset", name, PRESETS)
+    return PRESETS[name]

@@ -1,0 +1,143 @@
+"""The command line: a whole story, and what is refused."""
+
+import json
+
+import pytest
+
+pytest.importorskip("torch", reason="extra `mst` is not installed")
+
+from mst.cli import main
+from mst.experiment import Pretraining
+from mst.settings import Wanted
+from runs import SilentReporter, Store, run_all
+
+SMALL = [
+    "--layers", "1", "--width", "8", "--heads", "2", "--context", "16", "--batch", "2",
+    "--window", "4", "--stride", "8", "--every", "5",
+]  # fmt: skip
+TOKENS = str(24 * 32)
+
+
+def run(*words, code=0):
+    with pytest.raises(SystemExit) as done:
+        main(list(words))
+    assert done.value.code == code
+
+
+@pytest.fixture
+def place(corpus_folder, tmp_path):
+    return ["--corpus", str(corpus_folder), "--store", str(tmp_path / "runs.db")]
+
+
+def test_train_look_sample_and_plot(place, tmp_path, capsys):
+    run("train", "--arm", "mst", "--tokens", TOKENS, *SMALL, *place, "--json")
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["status"] == "finished"
+    assert row["density"] == 1
+    assert 0 < row["files"] < 10
+    store = place[2:]
+    run("masks", str(row["run"]), *store, "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert {layer["layer"] for layer in found["layers"]} >= {"0.qkv", "0.contract"}
+    assert found["evolution"][-1]["density"] == 1
+    assert min(point["density"] for point in found["evolution"]) == pytest.approx(0.1, abs=0.01)
+    run("masks", str(row["run"]), *store)
+    assert "least / mean / most" in capsys.readouterr().out
+    run("sample", str(row["run"]), "--prompt", "def ", "--length", "9", *store)
+    first = capsys.readouterr().out
+    assert first.startswith("def ")
+    run("sample", str(row["run"]), "--prompt", "def ", "--length", "9", *store)
+    assert capsys.readouterr().out == first
+    pytest.importorskip("matplotlib", reason="extra `viz` is not installed")
+    run("plot", store[1], "--out", str(tmp_path / "pictures"))
+    assert {path.suffix for path in (tmp_path / "pictures").iterdir()} == {".png", ".svg", ".pdf"}
+
+
+def test_arms_beside_each_other(place, monkeypatch, capsys):
+    monkeypatch.setattr("mst.presets.PRESETS", {"small": small_preset()})
+    words = ["compare", "--arms", "dense,tiny,mst", "--tokens", TOKENS, *place]
+    run(*words, "--seed", "0", "--seed", "1", "--json")
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["arm"] for row in rows] == ["dense", "tiny", "mst"]
+    dense, tiny, ours = rows
+    assert ours["counted, times below dense"] > 1.3
+    assert tiny["counted flops"] == pytest.approx(ours["counted flops"], rel=0.05)
+    assert dense["bpb files +-"] > 0
+    assert dense["bpb at equal flops"] > dense["bpb at equal flops"] - 1
+    for by in ("seconds", "tokens"):
+        run(*words, "--by", by)
+        assert f"equal {by}" in capsys.readouterr().out
+
+
+def small_preset():
+    from dataclasses import replace
+
+    from mst.config import GptShape
+    from mst.presets import Preset, preset
+
+    base = preset("small").config
+    shape = GptShape(layers=1, width=16, heads=2, context=16)
+    sparse = replace(base.sparse, window=4, stride=8, every=5)
+    config = replace(base, shape=shape, sparse=sparse, batch=2, micro_batch=2)
+    return Preset(config, 768)
+
+
+def test_operations_are_counted(capsys):
+    run("flops", "--json")
+    rows = {(row["arm"], row["head"]): row for row in json.loads(capsys.readouterr().out)}
+    assert rows["mst", "dense"]["times fewer"] > 4.1
+    assert rows["mst", "masked"]["times fewer"] > 4.6
+    run("flops")
+    assert "Neither is time" in capsys.readouterr().out
+
+
+WRONG = [
+    (["train", "--arm", "mts"], "arm: got 'mts'", "Did you mean 'mst'"),
+    (["train", "--preset", "smal"], "preset: got 'smal'", "Did you mean 'small'"),
+    (["train", "--sparsity", "1"], "sparsity=1", "expected"),
+    (["train", "--stride", "60"], "stride: got 60", "divisor of the context 256"),
+    (["train", "--window", "33"], "window: got 33", "divisor of the context 256"),
+    (["train", "--phases", "ultra:0-.5"], "phases", "add up to 1"),
+    (["train", "--arm", "mst-block4", "--width", "126", "--heads", "2"], "block4", "take 128"),
+    (["train", "--micro-batch", "3"], "micro_batch: got 3", "divisor of the batch"),
+    (["train", "--tokens", "5"], "tokens: got 5", "one update"),
+    (["train", "--backend", "compiled", "--device", "cuda"], "compiled", "--device cpu"),
+    (["train", "--optimizer-state", "lokal"], "lokal", "local"),
+    (["compare", "--by", "flop"], "--by: got 'flop'", "Did you mean 'flops'"),
+    (["compare", "--arms", "dense,mst-lon"], "mst-lon", "Did you mean 'mst-long'"),
+    (["train", "--corpus", "no/such/folder"], "manifest.json", "mst data"),
+    (["train", "--sparsity", "0.99999"], "0.99999", "leaves"),
+]
+
+
+@pytest.mark.parametrize(("words", "what", "mend"), WRONG)
+def test_wrong_input_is_refused(words, what, mend, place, capsys):
+    given = [] if "--corpus" in words else place[:2]
+    run(*words, *given, *place[2:], code=2)
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert what in said
+    assert mend in said
+
+
+def test_more_tokens_than_text(place, capsys):
+    run("train", "--tokens", "1000000000", *place, code=2)
+    assert "--repeat" in capsys.readouterr().err
+
+
+def test_other_text_than_a_run_began_with(corpus_folder, tmp_path):
+    wanted = Wanted(tokens=8192).arm_run("dense")
+    run_of_other = Pretraining("dense", wanted.config, "0" * 64, str(corpus_folder), 0, 8192)
+    with Store.open(tmp_path / "runs.db") as store:
+        summary = run_all([run_of_other], store, workers=1, reporter=SilentReporter())
+    ((_, error),) = summary.failed
+    assert "which this run began with" in error
+
+
+def test_a_dense_run_has_no_masks(place, capsys):
+    run("train", "--arm", "dense", "--tokens", "64", *SMALL, *place, "--json")
+    (row,) = json.loads(capsys.readouterr().out)
+    run("masks", str(row["run"]), *place[2:], code=2)
+    assert "has no masks" in capsys.readouterr().err
+    run("sample", str(row["run"]), "--prompt", "", *place[2:], code=2)
+    assert "empty" in capsys.readouterr().err

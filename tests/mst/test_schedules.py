@@ -1,0 +1,110 @@
+"""Phases: densities at their ends, exact counts, restoration that fills every mask."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("torch", reason="extra `mst` is not installed")
+
+from mst.errors import MstError
+from mst.phases import LAWS, RESTORATION, ULTRA, WARM_UP, Phase, Schedule, parse_phases
+from mst.presets import PRESETS, preset, three_phases
+
+
+def schedule(updates, laws=("linear", "linear"), sparsity=0.9, **options):
+    first, ultra, last = three_phases(0.1, 0.1)
+    phases = (
+        Phase(WARM_UP, first.start, first.end, laws[0]),
+        ultra,
+        Phase(RESTORATION, last.start, last.end, laws[1]),
+    )
+    chosen = {"every": 100, "moves": 10, "drop": 0.3, **options}
+    return Schedule(phases, sparsity, updates, **chosen)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    updates=st.integers(40, 5000),
+    laws=st.tuples(st.sampled_from(LAWS), st.sampled_from(LAWS)),
+    sparsity=st.floats(0.05, 0.98),
+    every=st.integers(1, 300),
+    moves=st.integers(1, 20),
+)
+def test_densities_at_the_ends_of_phases(updates, laws, sparsity, every, moves):
+    made = schedule(updates, laws, sparsity, every=every, moves=moves)
+    moments = made.moments()
+    by_phase = {name: [m for m in moments if m.phase == name] for name in (WARM_UP, ULTRA)}
+    assert by_phase[WARM_UP][-1].density == pytest.approx(1 - sparsity)
+    assert all(m.density == pytest.approx(1 - sparsity) for m in by_phase[ULTRA])
+    assert made.first_density == 1
+    assert made.last_density == 1
+    assert [m.update for m in moments] == sorted({m.update for m in moments})
+    falling = [m.density for m in by_phase[WARM_UP]]
+    assert falling == sorted(falling, reverse=True)
+
+
+@settings(max_examples=20, deadline=None)
+@given(updates=st.integers(40, 800), every=st.integers(1, 300))
+def test_spans_are_the_run(updates, every):
+    made = schedule(updates, every=every)
+    spans = made.spans()
+    assert sum(span.updates for span in spans) == updates
+    assert sum(span.topology for span in spans) == len(made.moments())
+    update = 0
+    for span in spans:
+        assert made.phase_at(update) == made.phase_at(update + span.updates - 1) == span.phase
+        update += span.updates
+
+
+def test_the_drop_begins_anew_in_each_phase():
+    made = schedule(4000)
+    for phase in (WARM_UP, ULTRA, RESTORATION):
+        drops = [m.drop for m in made.moments() if m.phase == phase]
+        assert drops[0] == pytest.approx(0.3)
+        assert drops == sorted(drops, reverse=True)
+    ultra = [m.update for m in made.moments() if m.phase == ULTRA]
+    assert ultra[:3] == [400, 500, 600]
+
+
+def test_a_static_run_is_sparse_from_the_start():
+    made = Schedule((Phase(ULTRA, 0, 1),), 0.8, 500, 100, 10, 0.3)
+    assert made.first_density == made.last_density == pytest.approx(0.2)
+
+
+def test_no_phases_are_a_dense_run():
+    made = Schedule((), 0.0, 500, 100, 10, 0.3)
+    assert made.moments() == []
+    assert [(s.updates, s.density, s.phase) for s in made.spans()] == [(500, 1.0, None)]
+
+
+WRONG = [
+    ("warm-up:0-.1,ultra:.1-.9", "add up to 1"),
+    ("ultra:.1-1", "begins at 0.1, expected 0"),
+    ("warm-up:0-.2,ultra:.1-1", "overlap"),
+    ("warm-up:0-.1,ultra:.2-1", "add up to 1"),
+    ("warmup:0-.1,ultra:.1-1", "Did you mean 'warm-up'"),
+    ("warm-up:0-.1:cubc,ultra:.1-1", "Did you mean 'cubic'"),
+    ("warm-up", "expected NAME:START-END"),
+    ("ultra:.5-.2", "expected 0 <= start < end"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG)
+def test_wrong_phases_are_refused(text, message):
+    with pytest.raises(MstError, match=message):
+        parse_phases(text)
+
+
+def test_phases_as_text():
+    phases = parse_phases("warm-up:0-.1:step,ultra:.1-.9,restoration:.9-1:cubic")
+    assert [p.law for p in phases] == ["step", "linear", "cubic"]
+    assert parse_phases("none") == ()
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_end_dense(name):
+    chosen = preset(name)
+    config = chosen.config
+    made = Schedule(config.sparse.phases, config.sparse.sparsity, 1000, 100, 10, 0.3)
+    assert made.last_density == 1
+    assert min(m.density for m in made.moments()) == pytest.approx(1 - config.sparse.sparsity)
