@@ -15,11 +15,11 @@ from .errors import CorpusError as CorpusError
 from .errors import MstError as MstError
 from .errors import NotFiniteError as NotFiniteError
 from .evaluating import bits_per_byte as bits_per_byte
-from .experiment import Pretraining as Pretraining
+from .experiment import SparsePretraining as SparsePretraining
 from .flops import planned as planned
 from .model import SparseGpt as SparseGpt
 from .phases import Phase as Phase
-from .phases import Schedule as Schedule
+from .phases import PhaseSchedule as PhaseSchedule
 from .phases import parse_phases as parse_phases
 from .plain import PlainGpt as PlainGpt
 from .presets import PRESETS as PRESETS

@@ -14,7 +14,7 @@ from mst.errors import MstError
 from runs import print_json, tell
 
 if TYPE_CHECKING:
-    from mst.experiment import Pretraining
+    from mst.experiment import SparsePretraining
     from mst.settings import Wanted
 
 
@@ -213,10 +213,10 @@ def _planned(
     corpus: Path,
     threads: int,
     log: str | None,
-) -> list[Pretraining]:
+) -> list[SparsePretraining]:
     """The runs that a command asks for, checked before the first begins."""
     from mst.data import Corpus
-    from mst.experiment import Pretraining
+    from mst.experiment import SparsePretraining
     from runs import check_board, usable_device
 
     if log is not None:
@@ -228,14 +228,14 @@ def _planned(
         text.check_length(run.tokens, run.config.shape.context, run.config.repeat)
     digest = text.manifest.digest
     return [
-        Pretraining(arm, run.config, digest, str(corpus), seed, run.tokens, threads, log)
+        SparsePretraining(arm, run.config, digest, str(corpus), seed, run.tokens, threads, log)
         for seed in seeds or [0]
         for arm, run in chosen
     ]
 
 
 def _done(
-    runs: Sequence[Pretraining], store: str, workers: int
+    runs: Sequence[SparsePretraining], store: str, workers: int
 ) -> tuple[list[dict[str, Any]], bool]:
     """Rows of runs after all are done, and whether one is not."""
     from runs import Store, run_all

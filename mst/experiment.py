@@ -21,7 +21,7 @@ KIND = "mst"
 
 
 @dataclass(frozen=True)
-class Pretraining(Experiment):
+class SparsePretraining(Experiment):
     """Pre-training with one seed; the budget is in tokens.
 
     Attributes:
@@ -86,7 +86,7 @@ class Pretraining(Experiment):
         if autosave.resume():
             context.rewind(trainer.done * self.config.tokens_per_update)
         with MetricBoard(self.log, self.name) as board:
-            report = _Report(context, board, corpus, trainer.updates)
+            report = _CurveReport(context, board, corpus, trainer.updates)
             while trainer.done < trainer.updates:
                 trainer.step()
                 report(trainer)
@@ -96,7 +96,7 @@ class Pretraining(Experiment):
         return result_of(trainer, corpus)
 
 
-class _Report:
+class _CurveReport:
     """Sends a point of the learning curve at equal shares of the run."""
 
     def __init__(self, context: Context, board: MetricBoard, corpus: Corpus, updates: int) -> None:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from mst.attention import DENSE, Attention, visible_pairs
 from mst.config import GptShape, PretrainConfig, SparseSettings
 from mst.model import HEAD
-from mst.phases import Phase, Schedule
+from mst.phases import Phase, PhaseSchedule
 from sparse_training import allocate, linear_flops, topology_flops
 
 BACK = 2
@@ -170,10 +170,10 @@ def _attention(config: PretrainConfig, pairs: int) -> int:
     return (1 + BACK) * 4 * config.shape.width * pairs * config.batch * config.shape.layers
 
 
-def schedule_of(config: PretrainConfig, updates: int) -> Schedule:
+def schedule_of(config: PretrainConfig, updates: int) -> PhaseSchedule:
     """The schedule of a run of so many updates."""
     s = config.sparse
-    return Schedule(s.phases, s.sparsity, updates, s.every, s.moves, s.drop)
+    return PhaseSchedule(s.phases, s.sparsity, updates, s.every, s.moves, s.drop)
 
 
 def planned(config: PretrainConfig, updates: int, dense_above: float = 1.0) -> Counted:

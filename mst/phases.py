@@ -153,7 +153,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class PhaseSchedule:
     """Phases laid out over so many updates.
 
     Attributes:

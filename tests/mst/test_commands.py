@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("torch", reason="extra `mst` is not installed")
 
 from mst.cli import main
-from mst.experiment import Pretraining
+from mst.experiment import SparsePretraining
 from mst.settings import Wanted
 from runs import SilentReporter, Store, run_all
 
@@ -127,7 +127,7 @@ def test_more_tokens_than_text(place, capsys):
 
 def test_other_text_than_a_run_began_with(corpus_folder, tmp_path):
     wanted = Wanted(tokens=8192).arm_run("dense")
-    run_of_other = Pretraining("dense", wanted.config, "0" * 64, str(corpus_folder), 0, 8192)
+    run_of_other = SparsePretraining("dense", wanted.config, "0" * 64, str(corpus_folder), 0, 8192)
     with Store.open(tmp_path / "runs.db") as store:
         summary = run_all([run_of_other], store, workers=1, reporter=SilentReporter())
     ((_, error),) = summary.failed

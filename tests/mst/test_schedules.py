@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 pytest.importorskip("torch", reason="extra `mst` is not installed")
 
 from mst.errors import MstError
-from mst.phases import LAWS, RESTORATION, ULTRA, WARM_UP, Phase, Schedule, parse_phases
+from mst.phases import LAWS, RESTORATION, ULTRA, WARM_UP, Phase, PhaseSchedule, parse_phases
 from mst.presets import PRESETS, preset, three_phases
 
 
@@ -19,7 +19,7 @@ def schedule(updates, laws=("linear", "linear"), sparsity=0.9, **options):
         Phase(RESTORATION, last.start, last.end, laws[1]),
     )
     chosen = {"every": 100, "moves": 10, "drop": 0.3, **options}
-    return Schedule(phases, sparsity, updates, **chosen)
+    return PhaseSchedule(phases, sparsity, updates, **chosen)
 
 
 @settings(max_examples=30, deadline=None)
@@ -67,12 +67,12 @@ def test_the_drop_begins_anew_in_each_phase():
 
 
 def test_a_static_run_is_sparse_from_the_start():
-    made = Schedule((Phase(ULTRA, 0, 1),), 0.8, 500, 100, 10, 0.3)
+    made = PhaseSchedule((Phase(ULTRA, 0, 1),), 0.8, 500, 100, 10, 0.3)
     assert made.first_density == made.last_density == pytest.approx(0.2)
 
 
 def test_no_phases_are_a_dense_run():
-    made = Schedule((), 0.0, 500, 100, 10, 0.3)
+    made = PhaseSchedule((), 0.0, 500, 100, 10, 0.3)
     assert made.moments() == []
     assert [(s.updates, s.density, s.phase) for s in made.spans()] == [(500, 1.0, None)]
 
@@ -105,6 +105,6 @@ def test_phases_as_text():
 def test_presets_end_dense(name):
     chosen = preset(name)
     config = chosen.config
-    made = Schedule(config.sparse.phases, config.sparse.sparsity, 1000, 100, 10, 0.3)
+    made = PhaseSchedule(config.sparse.phases, config.sparse.sparsity, 1000, 100, 10, 0.3)
     assert made.last_density == 1
     assert min(m.density for m in made.moments()) == pytest.approx(1 - config.sparse.sparsity)
