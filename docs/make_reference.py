@@ -21,10 +21,16 @@ PACKAGES = (
     "runs",
     "common",
     "mpe_marl",
+    "mast",
     "mst",
     "sparse_training",
 )
-PROGRAMS = {"mapper": "mapper.cli", "mpe-marl": "mpe_marl.cli", "mst": "mst.cli"}
+PROGRAMS = {
+    "mapper": "mapper.cli",
+    "mpe-marl": "mpe_marl.cli",
+    "mast": "mast.cli",
+    "mst": "mst.cli",
+}
 NAME = re.compile(r"^from (\.[\w.]*) import (\w+) as (\w+)$", re.MULTILINE)
 
 

@@ -25,6 +25,7 @@ from .worlds import SCENARIOS as SCENARIOS
 from .worlds import BatchEnv as BatchEnv
 from .worlds import BatchWorlds as BatchWorlds
 from .worlds import Step as Step
+from .worlds import WorldSpec as WorldSpec
 from .worlds import make_spec as make_spec
 from .worlds import parallel_env as parallel_env
 from .worlds.imported import imported as imported

@@ -25,6 +25,7 @@ PACKAGES = (
     "mpe_marl",
     "mst",
     "sparse_training",
+    "mast",
 )
 PARALLEL = {
     ("cost_models", "kernel.py"),

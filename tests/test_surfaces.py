@@ -21,6 +21,7 @@ PACKAGES = (
     "mpe_marl",
     "mst",
     "sparse_training",
+    "mast",
 )
 PARTS = ("layers.importing", "cost_models.exact", "baselines.optimal")
 HEAVY = ("torch", "ray", "sqlalchemy", "matplotlib", "pydantic", "sklearn", "optuna", "numba")

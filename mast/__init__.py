@@ -1,0 +1,9 @@
+"""Value-based multi-agent learning on sparse networks.
+
+What is meant for other code is a name of this package; `__init__.pyi` says in which module it
+lives, and that module is imported when the name is first used.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

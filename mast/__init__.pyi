@@ -1,0 +1,16 @@
+from .algorithms import make_value_learner as make_value_learner
+from .arms import ARMS as ARMS
+from .arms import PARTS as PARTS
+from .arms import Arm as Arm
+from .arms import find_arm as find_arm
+from .config import MastConfig as MastConfig
+from .episodes import EpisodeStore as EpisodeStore
+from .episodes import TaskShape as TaskShape
+from .errors import MastError as MastError
+from .flops import run_cost as run_cost
+from .playing import evaluate as evaluate
+from .playing import random_returns as random_returns
+from .tasks import LONG_TASKS as LONG_TASKS
+from .tasks import TASKS as TASKS
+from .tasks import find_task as find_task
+from .trainer import MastTrainer as MastTrainer

@@ -1,0 +1,228 @@
+"""What all algorithms share: networks and targets, sparsity, one update, acting, checkpoints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mast.config import MastConfig
+from mast.episodes import EpisodeBatch, TaskShape
+from mast.networks import NetworkWidths, budgets_of, build, layer_maker, sparse_layers
+from mast.operators import double_maximum, soft_mellowmax
+from mast.returns import ReturnsPlan
+from mast.tiny import widths_of
+from sparse_training import SparseAdam, Sparsifier, SparsityConfig
+
+
+@dataclass(slots=True)
+class BatchTensors:
+    """A batch as tensors; time comes last, see :class:`mast.episodes.EpisodeBatch`.
+
+    Attributes:
+        obs: ``(F, N, B, T + 1)``.
+        states: ``(S, B * T)`` before each step.
+        next_states: ``(S, B * T)`` after it.
+        actions: ``(1, N, B, T + 1)``.
+        available: ``(A, N, B, T + 1)`` or None.
+        valid: ``(B, T)``.
+        rewards: ``(B, T)`` array, scaled.
+        episodes: The batch as it came.
+    """
+
+    obs: Tensor
+    states: Tensor
+    next_states: Tensor
+    actions: Tensor
+    available: Tensor | None
+    valid: Tensor
+    rewards: NDArray[np.float64]
+    episodes: EpisodeBatch
+
+    @classmethod
+    def of(cls, batch: EpisodeBatch, scale: float, device: str) -> BatchTensors:
+        """The tensors of a batch whose rewards are divided by ``scale``; they share its memory."""
+
+        def tensor(array: NDArray[Any]) -> Tensor:
+            return torch.from_numpy(array).to(device)
+
+        s = len(batch.states)
+        return cls(
+            obs=tensor(batch.obs),
+            states=tensor(batch.states).reshape(s, -1),
+            next_states=tensor(batch.next_states).reshape(s, -1),
+            actions=tensor(batch.actions).unsqueeze(0),
+            available=None if batch.available is None else tensor(batch.available),
+            valid=tensor(batch.valid),
+            rewards=np.asarray(batch.rewards / scale, dtype=np.float64),
+            episodes=batch,
+        )
+
+    @property
+    def next_available(self) -> Tensor | None:
+        """``(A, N, B, T)`` after each step."""
+        return None if self.available is None else self.available[..., 1:]
+
+    def mean(self, errors: Tensor) -> Tensor:
+        """Mean of ``(B * T,)`` errors over the steps that there are."""
+        valid = self.valid.reshape(-1)
+        return (errors * valid).sum() / valid.sum()
+
+
+class ValueLearner:
+    """Agents, mixer, their targets and how they learn.
+
+    Args:
+        config: What is learnt how.
+        shape: The task's.
+        total: Steps of the environment in the whole run.
+        seed: Seeds first weights and masks.
+    """
+
+    def __init__(self, config: MastConfig, shape: TaskShape, total: int, seed: int = 0) -> None:
+        self.config, self.shape = config, shape
+        self.widths: NetworkWidths = widths_of(config, shape)
+        generator = torch.Generator().manual_seed(seed)
+        make = layer_maker(config, generator, "cpu")
+        self.networks = build(config, shape, self.widths, make).to(config.device)
+        self.layers = sparse_layers(self.networks)
+        self.optimizer = SparseAdam(
+            self.networks.parameters(), lr=config.lr, clip=config.clip,
+            state=config.optimizer_state,
+        )  # fmt: skip
+        self.sparsifier = self._sparsifier(seed)
+        targets = build(config, shape, self.widths, layer_maker(config, None, "cpu"))
+        self.targets = targets.to(config.device).requires_grad_(False)
+        self._target_layers = sparse_layers(self.targets)
+        self.copy_targets()
+        self.returns = ReturnsPlan.of(config, total)
+
+    def _sparsifier(self, seed: int) -> Sparsifier | None:
+        config, kind = self.config, self.config.targets.kind
+        if kind.growth is None:
+            return None
+        sparsity = SparsityConfig(
+            config.sparsity, config.rule, kind.unit, kind.growth,  # type: ignore[arg-type]
+            optimizer_state=config.optimizer_state, drop=config.drop,
+        )  # fmt: skip
+        budgets = budgets_of(self.layers, config.budget)
+        made = Sparsifier(self.layers, sparsity, budgets=budgets, seed=seed)
+        made.attach()
+        return made
+
+    def copy_targets(self) -> None:
+        """Make the targets what the networks are now."""
+        for name, layer in self.layers.items():
+            self._target_layers[name].copy_from(layer)
+
+    def change_topology(self, fraction: float) -> dict[str, float]:
+        """Drop a share of the weights and grow others; returns densities by layer."""
+        if self.sparsifier is None:
+            return {}
+        report = self.sparsifier.step(fraction, self.optimizer)
+        moved = sum(report.grown.values()) / max(1, sum(self.sparsifier.units().values()))
+        return {"topology.moved": moved, **{
+            f"density.{name}": density for name, density in self.sparsifier.densities().items()
+        }}  # fmt: skip
+
+    def update(
+        self, batch: EpisodeBatch, scale: float, done: int, *, topology: bool = False
+    ) -> dict[str, Tensor]:
+        """Learn from a batch.
+
+        Args:
+            batch: Episodes.
+            scale: What rewards are divided by.
+            done: Steps of the environment so far.
+            topology: A topology step follows, which needs dense gradients.
+
+        Returns:
+            The loss, and the mean joint value of what was done.
+        """
+        if topology and self.sparsifier is not None and self.sparsifier.by_gradient:
+            self.sparsifier.want_gradients(True)
+        self.optimizer.zero_grad()
+        loss, values = self.loss(BatchTensors.of(batch, scale, self.config.device), done)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        return {"loss": loss.detach(), "q": values.detach()}
+
+    def loss(self, batch: BatchTensors, done: int) -> tuple[Tensor, Tensor]:
+        """The loss of a batch, and the mean joint value of what was done in it."""
+        raise NotImplementedError  # every algorithm has its own
+
+    def target_returns(self, batch: BatchTensors, after: Tensor, done: int) -> Tensor:
+        """``(B * T,)`` targets, given what each next step is worth."""
+        worth = after.reshape(batch.rewards.shape).cpu().numpy()
+        made = self.returns(batch.episodes, batch.rewards, worth, done)
+        return torch.from_numpy(made).reshape(-1).to(after)
+
+    def next_values(self, target: Tensor, online: Tensor, available: Tensor | None) -> Tensor:
+        """What the next step is worth to each agent: Soft Mellowmax, or the double maximum.
+
+        Args:
+            target: ``(A, N, B, T)`` values of the target agents after each step.
+            online: ``(A, N, B, T)`` values of the agents.
+            available: ``(A, N, B, T)`` or None.
+
+        Returns:
+            ``(N, B * T)``.
+        """
+        if self.config.has("sm"):
+            values = soft_mellowmax(target, available, self.config.alpha, self.config.omega)
+        else:
+            values = double_maximum(target, online, available)
+        return values.reshape(len(values), -1)
+
+    @torch.no_grad()
+    def values(
+        self, obs: NDArray[Any], hidden: list[Tensor | None] | None = None
+    ) -> tuple[NDArray[Any], list[Tensor | None]]:
+        """Values of all actions of one step.
+
+        Args:
+            obs: ``(F, N, W)`` inputs of the agents.
+            hidden: What the agents remember.
+
+        Returns:
+            ``(A, N, W)`` values, and what the agents remember now.
+        """
+        x = torch.from_numpy(obs).unsqueeze(-1).to(self.config.device)
+        y, hidden = self.networks["agents"](x, hidden)
+        return y[..., 0].cpu().numpy(), hidden
+
+    @torch.no_grad()
+    def joint_value(self, values: NDArray[Any], states: NDArray[Any]) -> NDArray[Any]:
+        """``(W,)`` joint values of ``(N, W)`` chosen values in ``(W, S)`` states."""
+        device = self.config.device
+        chosen = torch.from_numpy(values).to(device)
+        seen = torch.from_numpy(np.ascontiguousarray(states.T)).to(chosen)
+        made: NDArray[Any] = self.networks["mixer"](chosen, seen).cpu().numpy()
+        return made
+
+    def state_dict(self) -> dict[str, Any]:
+        """Masks, networks, targets and optimiser, for a checkpoint."""
+        masks = {} if self.sparsifier is None else {"masks": self.sparsifier.state_dict()}
+        return {
+            **masks,
+            "networks": dict(self.networks.state_dict()),
+            "targets": dict(self.targets.state_dict()),
+            "optimizer": self.optimizer.state_dict(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take back what :meth:`state_dict` gave.
+
+        Raises:
+            SparseTrainingError: It is of another mask set.
+        """
+        if self.sparsifier is not None:
+            self.sparsifier.load_state_dict(state["masks"])
+        self.networks.load_state_dict(state["networks"])
+        self.copy_targets()  # the masks; the values follow
+        self.targets.load_state_dict(state["targets"])
+        self.optimizer.load_state_dict(state["optimizer"])

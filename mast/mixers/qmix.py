@@ -1,0 +1,68 @@
+"""QMIX: a network that is monotone in each agent's value, its weights made from the state.
+
+Rashid et al. 2018. The widths are those of EPyMARL: hypernetworks of one hidden layer.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from mast.agents import MakeLayer
+
+
+class MixingWeights(NamedTuple):
+    """What the state makes of the mixer, for ``rows`` states.
+
+    Attributes:
+        first: ``(N, W, rows)``, none negative.
+        bias: ``(W, rows)``.
+        second: ``(W, rows)``, none negative.
+        offset: ``(rows,)``.
+    """
+
+    first: Tensor
+    bias: Tensor
+    second: Tensor
+    offset: Tensor
+
+
+class QmixMixer(torch.nn.Module):
+    """The monotone mixer. The hidden layers of its hypernetworks are one layer, cut in three.
+
+    Args:
+        n_agents: ``N``.
+        state_dim: ``S``.
+        width: Units ``W`` of the mixing layer.
+        hyper_width: Units of a hypernetwork's hidden layer.
+        make: Makes layers.
+    """
+
+    def __init__(
+        self, n_agents: int, state_dim: int, width: int, hyper_width: int, make: MakeLayer
+    ) -> None:
+        super().__init__()
+        self.n_agents, self.width, self._cuts = n_agents, width, [hyper_width, hyper_width, width]
+        self.hidden = make(state_dim, 2 * hyper_width + width, activation="relu")
+        self.first = make(hyper_width, n_agents * width)
+        self.bias = make(state_dim, width)
+        self.second = make(hyper_width, width)
+        self.offset = make(width, 1)
+
+    def weights(self, states: Tensor) -> MixingWeights:
+        """The mixer's weights for ``(S, rows)`` states."""
+        first, second, offset = torch.split(self.hidden(states), self._cuts)
+        return MixingWeights(
+            self.first(first).abs().reshape(self.n_agents, self.width, -1),
+            self.bias(states),
+            self.second(second).abs(),
+            self.offset(offset)[0],
+        )
+
+    def forward(self, values: Tensor, states: Tensor) -> Tensor:
+        """``(N, rows)`` values to ``(rows,)``, with ``(S, rows)`` states."""
+        made = self.weights(states)
+        inner = (values.unsqueeze(1) * made.first).sum(dim=0) + made.bias
+        return (torch.nn.functional.elu(inner) * made.second).sum(dim=0) + made.offset
