@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from common import FloatArray, IntArray, suggest
 from maestro_env.batched_problem import BatchedProblem
-from maestro_env.info import LazyInfo, reset_info, step_info
+from maestro_env.info import reset_info, step_info
 from maestro_env.map_space import ActionError
 from maestro_env.masks import Masks
 from maestro_env.rewards import EnvError
@@ -170,7 +170,7 @@ class AgentWorld:
         self._observation = worlds.reset(routes=routes, recount=recount)[0]
         self._last[:] = 0
         self.shown = (worlds.position(0), None)
-        return self._observations(), self._infos(LazyInfo(reset_info(worlds, 0), {}))
+        return self._observations(), self._infos(reset_info(worlds, 0))
 
     def step(
         self, actions: Mapping[str, Any]
@@ -204,9 +204,9 @@ class AgentWorld:
     def _observations(self) -> dict[str, NDArray[np.float32]]:
         return {name: self._observation.copy() for name in self.names}
 
-    def _infos(self, shared: LazyInfo) -> dict[str, dict[str, Any]]:
+    def _infos(self, shared: dict[str, Any]) -> dict[str, dict[str, Any]]:
         masks = self.group.masks()
-        return {name: shared.extended({"action_mask": masks[name]}) for name in self.names}
+        return {name: {**shared, "action_mask": masks[name]} for name in self.names}
 
 
 def _columns(assignment: Assignment, names: Sequence[str]) -> tuple[IntArray, ...]:

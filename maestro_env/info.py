@@ -18,11 +18,13 @@ from maestro_env.step_result import StepResult
 Rows = NDArray[np.int64]
 
 LATER = ("cost", "infeasible")
-"""Keys of a step's info that are made when somebody looks: they cost as much as the step."""
+"""Keys of many worlds' infos that are made when somebody looks: object arrays of what costs as much
+as the step. Of one world they are values that work themselves out; thousands of these a step would
+cost more than all else."""
 
 
 class LazyInfo(dict[str, Any]):
-    """An info whose costly values are made on first use; copies and pickles are plain dicts.
+    """Infos of many worlds, costly arrays made on first use; copies and pickles are plain dicts.
 
     Args:
         known: The values that are there.
@@ -37,11 +39,6 @@ class LazyInfo(dict[str, Any]):
         value = self._later.pop(key)()
         self[key] = value
         return value
-
-    def extended(self, extra: Mapping[str, Any]) -> LazyInfo:
-        """This info with some keys replaced or added; what is made later is made once for both."""
-        known = dict(dict.items(self))
-        return LazyInfo({**known, **extra}, {key: partial(self.get, key) for key in self._later})
 
     def _whole(self) -> LazyInfo:
         for key in list(self._later):
@@ -152,7 +149,7 @@ def reset_info(worlds: BatchedProblem, world: int) -> dict[str, Any]:
     }
 
 
-def step_info(worlds: BatchedProblem, world: int, outcome: StepResult, row: int) -> LazyInfo:
+def step_info(worlds: BatchedProblem, world: int, outcome: StepResult, row: int) -> dict[str, Any]:
     """What is known of a world after a step.
 
     Args:
@@ -163,7 +160,8 @@ def step_info(worlds: BatchedProblem, world: int, outcome: StepResult, row: int)
 
     Returns:
         :func:`reset_info`, and ``cost``, ``feasible``, ``reason``, ``infeasible``, ``value`` and
-        the raw figures of the observation.
+        the raw figures of the observation. ``cost`` and ``infeasible`` cost as much as the step:
+        they work themselves out when somebody reads them.
     """
     value = float(outcome.values[row])
     info = reset_info(worlds, world)
@@ -172,8 +170,9 @@ def step_info(worlds: BatchedProblem, world: int, outcome: StepResult, row: int)
     info["value"] = value
     for figure in OBSERVED:
         info[figure] = float(outcome.figure(figure)[row])
-    later = {key: partial(getattr(outcome, key), row) for key in LATER}
-    return LazyInfo(info, later)
+    info["cost"] = outcome.cost(row)
+    info["infeasible"] = outcome.infeasible(row, info["reason"])
+    return info
 
 
 class VectorInfo:

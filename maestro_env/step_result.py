@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import FloatArray, IntArray
-from cost_models import Cost, Infeasible, Mapping
+from cost_models import Cost, Infeasible, Mapping, ReasonCode
 from maestro_env.evaluation import Evaluation
 
 ALL = slice(None)
@@ -59,14 +59,31 @@ class StepResult:
         return self._gather([evaluation.costs.figures[name] for _, evaluation in self._parts])
 
     def cost(self, row: int) -> Cost:
-        """The cost of one world's mapping."""
+        """The cost of one world's mapping, which is worked out when a field of it is read."""
+        return Cost.later(lambda _: vars(self._cost(row)))
+
+    def infeasible(self, row: int, code: ReasonCode | None = None) -> Infeasible | None:
+        """Why one world's mapping has no value, which is written when it is read.
+
+        Args:
+            row: The world's row.
+            code: Its :attr:`reason`, where that is known.
+        """
+        if code is None:
+            code = ReasonCode(int(self.reason[row]))
+        if code is ReasonCode.FEASIBLE:
+            return None
+        return Infeasible.when_asked(code, lambda: self._infeasible(row))
+
+    def _cost(self, row: int) -> Cost:
         evaluation, place = self._find(row)
         return evaluation.costs[place]
 
-    def infeasible(self, row: int) -> Infeasible | None:
-        """Why one world's mapping has no value."""
+    def _infeasible(self, row: int) -> Infeasible:
         evaluation, place = self._find(row)
-        return evaluation.infeasible(place)
+        report = evaluation.infeasible(place)
+        assert report is not None
+        return report
 
     def mapping(self, row: int) -> Mapping:
         """The mapping of one world."""

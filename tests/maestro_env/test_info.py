@@ -1,12 +1,84 @@
-"""The info of a step: a dict, some of whose values are made when somebody looks."""
+"""The info of a step: costly values are worked out when they are read, one's and many worlds'."""
 
 import copy
 import json
 import pickle
+from typing import Any
 
+import gymnasium
 import pytest
 
+import maestro_env  # noqa: F401  (registers the environments)
+from cost_models import Cost, CostBatch, Infeasible, ReasonCode
+from maestro_env.evaluation import Evaluation
 from maestro_env.info import LazyInfo
+
+
+@pytest.fixture
+def steps() -> dict[bool, dict[str, Any]]:
+    """The info of a feasible step and of one that is not."""
+    env = gymnasium.make("MaestroEnv-v0", layer="mobilenetv2.2", limits={"max_latency_cycles": 1e6})
+    env.action_space.seed(0)
+    env.reset(seed=0)
+    found: dict[bool, dict[str, Any]] = {}
+    while len(found) < 2:
+        _, _, _, ended, info = env.step(env.action_space.sample())
+        found[info["feasible"]] = info
+        if ended:
+            env.reset()
+    return found
+
+
+def test_costly_values_are_worked_out_when_they_are_read(monkeypatch, steps) -> None:
+    read = []
+    get, why = CostBatch.__getitem__, Evaluation.infeasible
+    monkeypatch.setattr(CostBatch, "__getitem__", lambda s, i: read.append(i) or get(s, i))
+    monkeypatch.setattr(Evaluation, "infeasible", lambda s, i: read.append(i) or why(s, i))
+    good, bad = steps[True], steps[False]
+    assert type(good) is type(bad) is dict
+    assert good["infeasible"] is None
+    assert isinstance(good["cost"], Cost)
+    assert isinstance(bad["infeasible"], Infeasible)
+    assert bad["infeasible"].code is bad["reason"] is not ReasonCode.FEASIBLE
+    assert read == []
+    assert good["cost"].latency_cycles == good["latency_cycles"]
+    assert good["cost"].macs > 0
+    assert len(read) == 1
+    assert bad["infeasible"].message
+    assert len(read) >= 2
+    assert bad["cost"].feasible is (bad["reason"] is ReasonCode.LIMIT)
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda d: pickle.loads(pickle.dumps(d))]
+)
+def test_copies_say_the_same(steps, copied) -> None:
+    for info in steps.values():
+        again = copied({key: info[key] for key in ("cost", "infeasible", "value")})
+        assert again["cost"] == info["cost"]
+        assert again["infeasible"] == info["infeasible"]
+
+
+def test_an_info_behaves_as_a_dict(steps) -> None:
+    info = steps[True]
+    cost, size = info["cost"], len(info)
+    assert info.setdefault("cost", None) is cost
+    del info["cost"]
+    assert "cost" not in info
+    assert info.setdefault("cost", "set") == "set"
+    assert len(info) == len(list(info)) == size
+    info.clear()
+    assert info == {}
+
+
+def test_costs_of_many_worlds_are_theirs() -> None:
+    envs = gymnasium.make_vec("MaestroEnv-v0", num_envs=16, layer="mobilenetv2.2")
+    envs.action_space.seed(0)
+    envs.reset(seed=0)
+    infos = envs.step(envs.action_space.sample())[4]
+    for world, cost in enumerate(infos["cost"]):
+        assert cost.feasible == infos["feasible"][world] == (infos["infeasible"][world] is None)
+        assert cost.latency_cycles == (infos["latency_cycles"][world] or float("inf"))
 
 
 class Made:
@@ -63,9 +135,9 @@ def test_every_copy_is_a_plain_dict_of_all(info: LazyInfo, plain) -> None:
 
 
 def test_what_is_set_or_forgotten_is_not_made(info: LazyInfo, made: Made) -> None:
-    other = info.extended({})
+    other = LazyInfo({}, {"cost": made})
     other["cost"] = "set"
-    assert (other["cost"], len(other)) == ("set", 2)
+    assert (other["cost"], len(other)) == ("set", 1)
     info.update(more=3)
     del info["cost"]
     assert info == {"value": 1.0, "more": 3}
