@@ -112,15 +112,14 @@ class SparseLinear(torch.nn.Module):
                 f"input of shape {tuple(x.shape)}; expected ({self.in_features}, rows): features "
                 "come first. Transpose it."
             )
-        if self.packed:
-            self._check_compiled(x)
-            return self._product(CompiledProduct, x)
-        if self.structure is None or (self.structure.full and not self.wants_gradient):
-            return plain_product(x, self.weight, self.bias, self.activation)
-        return self._product(MaskedProduct, x)
-
-    def _product(self, kind: Any, x: Tensor) -> Tensor:
-        y: Tensor = kind.apply(x, self.weight, self.bias, self)
+        weight, bias = self.weight, self.bias
+        product: Any = MaskedProduct
+        if weight.dim() != 2:
+            self._check_compiled(x, weight)
+            product = CompiledProduct
+        elif self.structure is None or (self.structure.full and not self.wants_gradient):
+            return plain_product(x, weight, bias, self.activation)
+        y: Tensor = product.apply(x, weight, bias, self)
         return y
 
     @torch.no_grad()
@@ -231,17 +230,19 @@ class SparseLinear(torch.nn.Module):
 
     def _check_backend(self) -> None:
         if self.backend == "compiled":
-            self._check_compiled(self.weight)
+            self._check_compiled(self.weight, self.weight)
 
-    def _check_compiled(self, x: Tensor) -> None:
-        if x.device.type != "cpu" or self.weight.device.type != "cpu":
+    @staticmethod
+    def _check_compiled(x: Tensor, weight: Tensor) -> None:
+        if not (x.is_cpu and weight.is_cpu):
+            where = weight.device if x.is_cpu else x.device
             raise SparseTrainingError(
-                f"backend 'compiled' on {x.device}: its kernels run on the CPU only. Use "
-                "backend 'masked', or move the network to the CPU."
+                f"backend 'compiled' on {where}: its kernels run on the CPU only. Use backend "
+                "'masked', or move the network to the CPU."
             )
-        if x.dtype != self.weight.dtype or x.dtype not in (torch.float32, torch.float64):
+        if x.dtype != weight.dtype or x.dtype not in (torch.float32, torch.float64):
             raise SparseTrainingError(
-                f"backend 'compiled' with {x.dtype} inputs and {self.weight.dtype} weights; "
+                f"backend 'compiled' with {x.dtype} inputs and {weight.dtype} weights; "
                 "expected float32 or float64, of both."
             )
 

@@ -64,7 +64,7 @@ class CompiledProduct(torch.autograd.Function):
         return (
             found.x,
             found.values if for_values else None,
-            found.bias if ctx.has_bias and for_bias else None,
+            found.bias if for_bias else None,
             None,
         )
 

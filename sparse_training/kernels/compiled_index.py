@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from common import Int32Array, IntArray
+from common import IntArray
 from sparse_training.kernels import block4, csr
 from sparse_training.kernels.vectors import NARROW, WIDE
 from sparse_training.structure import BLOCK, Structure
@@ -20,12 +20,12 @@ class ProductGradients(NamedTuple):
     Attributes:
         x: ``(I, rows)``, or None where it was not asked.
         values: Shaped as the kept values.
-        bias: ``(O,)``; empty where there is none.
+        bias: ``(O,)``, or None where there is none.
     """
 
     x: Tensor | None
     values: Tensor
-    bias: Tensor
+    bias: Tensor | None
 
 
 class CompiledIndex:
@@ -40,33 +40,35 @@ class CompiledIndex:
         rows, columns = structure.grid
         row, column = np.divmod(structure.kept, columns)
         order = np.argsort(column, kind="stable")
-        numbers = np.arange(len(order), dtype=np.int32)
-        self._order = torch.from_numpy(order)
-        along = _starts(row, rows), column.astype(np.int32)
-        across = _starts(column, columns), row[order].astype(np.int32)
-        self._blocks = structure.unit == "block4"
-        self._along: tuple[Int32Array, ...] = along
-        self._across: tuple[Int32Array, ...] = across
-        if self._blocks:
-            self._along, self._across = (*along, numbers), (*across, order.astype(np.int32))
-        self._kernels: Any = block4 if self._blocks else csr
+        self._arrays = [
+            np.ascontiguousarray(array, dtype=np.int32)
+            for array in (
+                *(_starts(row, rows), column, np.arange(len(order))),
+                *(_starts(column, columns), row[order], order),
+            )
+        ]
+        self._addresses = [array.ctypes.data for array in self._arrays]
+        kernels: Any = csr if structure.unit == "free" else block4
+        self._forward, self._backward = kernels.forward, kernels.backward
+        each = 1 if structure.unit == "free" else BLOCK
+        self._high, self._wide = rows * each, columns * each
+        self._kept = len(order) * each * each
 
     def forward(self, x: Tensor, values: Tensor, bias: Tensor | None, relu: bool) -> Tensor:
         """``act(W x + bias)``, ``(O, rows)``.
 
         Args:
             x: ``(I, rows)``, contiguous.
-            values: The kept weights.
+            values: The kept weights, of the same type, contiguous as everything here.
             bias: ``(O,)`` or None.
             relu: Whether there is one.
         """
-        out = x.new_empty((self.structure.shape[0], x.shape[1]))
-        lanes = WIDE // x.element_size()
-        work = x.new_empty((self._wide(1) + 1) * lanes)
-        added = np.empty(0, _array(x).dtype) if bias is None else _array(bias)
-        self._kernels.forward(
-            _array(values).reshape(-1), self._along, added, relu, _array(x), _array(out), lanes,
-            _array(work),
+        sizes, one = self._sizes(x)
+        out = x.new_empty((sizes[0], sizes[2]))
+        work = x.new_empty((1 + self._wide) * sizes[4])
+        self._forward(
+            one, sizes, *self._addresses[:3], values.data_ptr(), _address(bias), relu,
+            x.data_ptr(), out.data_ptr(), work.data_ptr(),
         )  # fmt: skip
         return out
 
@@ -79,45 +81,43 @@ class CompiledIndex:
             x: Its input.
             values: The kept weights.
             y: Its output where it had a ReLU, else None.
-            above: ``(O, rows)`` gradient of the output, contiguous.
+            above: ``(O, rows)`` gradient of the output.
             for_x: Whether the input's gradient is asked.
             bias: Whether there is one.
         """
+        sizes, one = self._sizes(x)
+        outputs, _, _, kept, lanes, part = sizes
+        for_bias = x.new_empty(outputs) if bias else None
         found = ProductGradients(
-            torch.empty_like(x) if for_x else None,
-            torch.empty_like(values),
-            x.new_empty(self.structure.shape[0] if bias else 0),
+            torch.empty_like(x) if for_x else None, torch.empty_like(values), for_bias
         )
-        lanes, part = WIDE // x.element_size(), NARROW // x.element_size()
-        room = (self._wide(0) + self._wide(1) + 1) * lanes
-        room += (values.numel() + found.bias.numel()) * part
-        none = np.empty((0, 0), _array(x).dtype)
-        across = values.reshape(-1) if self._blocks else values[self._order]
-        self._kernels.backward(
-            self._along,
-            _array(across),
-            self._across,
-            _array(x),
-            none if y is None else _array(y),
-            _array(above),
-            none if found.x is None else _array(found.x),
-            _array(found.values).reshape(-1),
-            _array(found.bias),
-            lanes,
-            part,
-            _array(x.new_empty(room)),
-        )
+        room = (1 + self._wide + self._high) * lanes + (kept + outputs) * part + kept
+        work = x.new_empty(room)
+        self._backward(
+            one, sizes, *self._addresses, values.data_ptr(), x.data_ptr(), _address(y),
+            above.data_ptr(), _address(found.x), found.values.data_ptr(), _address(found.bias),
+            work.data_ptr(),
+        )  # fmt: skip
         return found
 
-    def _wide(self, side: int) -> int:
-        """Rows of a tile of the outputs (0) or inputs (1)."""
-        return self.structure.grid[side] * (BLOCK if self._blocks else 1)
+    def _sizes(self, x: Tensor) -> tuple[tuple[int, ...], Any]:
+        """Outputs, inputs, rows, kept weights, numbers of a wide and a narrow vector; and a 1."""
+        outputs, inputs = self.structure.shape
+        lanes, part, one = VECTORS[x.dtype]
+        return (outputs, inputs, x.shape[1], self._kept, lanes, part), one
 
 
-def _starts(places: IntArray, count: int) -> Int32Array:
+VECTORS = {
+    torch.float32: (WIDE // 4, NARROW // 4, np.float32(1)),
+    torch.float64: (WIDE // 8, NARROW // 8, np.float64(1)),
+}
+"""Numbers of a wide and a narrow vector, and a 1 that tells the kernels their type."""
+
+
+def _address(tensor: Tensor | None) -> int:
+    return 0 if tensor is None else tensor.data_ptr()
+
+
+def _starts(places: IntArray, count: int) -> IntArray:
     """``(count + 1,)``: where each row's units begin."""
-    return np.concatenate([[0], np.cumsum(np.bincount(places, minlength=count))]).astype(np.int32)
-
-
-def _array(tensor: Tensor) -> Any:
-    return tensor.detach().numpy()
+    return np.concatenate([[0], np.cumsum(np.bincount(places, minlength=count))])

@@ -7,39 +7,64 @@ is filled up with zeros.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from common import inner_function
-from sparse_training.kernels.vectors import load, store, where_positive, zeros
+from sparse_training.kernels.vectors import load, load_part, store, where_positive, zeros
+
+
+class TileSpan(NamedTuple):
+    """Which columns of an array a tile holds.
+
+    Attributes:
+        rows: Columns of the whole array (they are samples: rows of a batch).
+        first: The tile's first column.
+        width: Columns that the array has of it.
+        lanes: Columns of a tile: numbers of a wide vector.
+        part: Numbers of a narrow vector.
+    """
+
+    rows: int
+    first: int
+    width: int
+    lanes: int
+    part: int
 
 
 @inner_function
-def pack(x: Any, first: int, width: int, lanes: int, tile: Any) -> None:
-    """Copy columns `first` to ``first + width`` of ``x`` ``(features, rows)`` into a tile."""
-    count, rows = x.shape
-    for feature in range(count):
-        to, at = feature * lanes, feature * rows + first
-        if width == lanes:
+def pack(x: Any, features: int, span: TileSpan, tile: Any) -> None:
+    """Copy columns of ``x`` ``(features, rows)`` into a tile."""
+    for feature in range(features):
+        to, at = feature * span.lanes, feature * span.rows + span.first
+        if span.width == span.lanes:
             store(tile, to, load(x, at))
         else:
             store(tile, to, zeros(tile))
-            for i in range(width):
-                tile[to + i] = x[feature, first + i]
+            copy_few(x, at, tile, to, span)
 
 
 @inner_function
-def pack_where(x: Any, y: Any, first: int, width: int, lanes: int, tile: Any) -> None:
+def pack_where(x: Any, y: Any, features: int, span: TileSpan, tile: Any) -> None:
     """The same, 0 wherever ``y`` is not above 0: the gradient below a ReLU that gave ``y``."""
-    count, rows = x.shape
-    for feature in range(count):
-        to, at = feature * lanes, feature * rows + first
-        if width == lanes:
+    for feature in range(features):
+        to, at = feature * span.lanes, feature * span.rows + span.first
+        if span.width == span.lanes:
             store(tile, to, where_positive(load(x, at), load(y, at)))
         else:
             store(tile, to, zeros(tile))
-            for i in range(width):
-                if y[feature, first + i] > 0:
-                    tile[to + i] = x[feature, first + i]
+            for i in range(span.width):
+                if y[at + i] > 0:
+                    tile[to + i] = x[at + i]
+
+
+@inner_function
+def copy_few(source: Any, at: int, target: Any, to: int, span: TileSpan) -> None:
+    """Copy fewer numbers than a wide vector has."""
+    whole = span.width - span.width % span.part
+    for i in range(0, whole, span.part):
+        store(target, to + i, load_part(source, at + i))
+    for i in range(whole, span.width):
+        target[to + i] = source[at + i]
 
 
 @inner_function
@@ -50,11 +75,11 @@ def clear(tile: Any, first: int, last: int, lanes: int) -> None:
 
 
 @inner_function(forceinline=True)
-def write(vector: Any, out: Any, row: int, first: int, width: int, lanes: int, spare: Any) -> None:
-    """Columns `first` to ``first + width`` of a row of ``out``; `spare` has room for a vector."""
-    if width == lanes:
-        store(out, row * out.shape[1] + first, vector)
+def write(vector: Any, out: Any, row: int, span: TileSpan, spare: Any) -> None:
+    """Write a vector into a tile's columns of a row of ``out``; `spare` has room for one."""
+    at = row * span.rows + span.first
+    if span.width == span.lanes:
+        store(out, at, vector)
     else:
         store(spare, 0, vector)
-        for i in range(width):
-            out[row, first + i] = spare[i]
+        copy_few(spare, 0, out, at, span)

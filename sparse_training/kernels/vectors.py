@@ -1,4 +1,6 @@
-"""Vectors of fixed width inside of compiled code, which Numba itself does not offer.
+"""Vectors of fixed width, and numbers at an address, inside of compiled code.
+
+Numba itself offers neither. Addresses, unlike arrays, cost nothing to hand over.
 
 LLVM holds a vector of 256 bytes in four registers of AVX-512, so a sum over many non-zeros stays in
 registers, whereas a plain loop reads and writes it each time. A vector has as many numbers as fit
@@ -47,44 +49,74 @@ def _of(scalar: Any, size: int) -> VectorType:
     return VectorType(scalar, size * 8 // scalar.bitwidth)
 
 
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def numbers_at(typing_context: Any, address: Any, one: Any) -> Any:
+    """``numbers_at(address, one)``: the numbers at an address, of the type of `one`."""
+    kind = types.CPointer(one)
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(kind))
+
+    return kind(types.intp, one), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def places_at(typing_context: Any, address: Any) -> Any:
+    """``places_at(address)``: the int32 numbers at an address."""
+    kind = types.CPointer(types.int32)
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(kind))
+
+    return kind(types.intp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def after(typing_context: Any, numbers: Any, count: Any) -> Any:
+    """``after(numbers, count)``: the numbers without the first `count`."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return cgutils.gep(builder, *args)
+
+    return numbers(numbers, types.intp), generate
+
+
 def _place(context: Any, builder: Any, sig: Any, args: Any, lanes: int) -> Any:
-    """Pointer to a vector that begins at an element of a contiguous array."""
-    kind = sig.args[0]
-    view = context.make_array(kind)(context, builder, args[0])
-    at = cgutils.gep(builder, view.data, args[1])
-    scalar = context.get_value_type(kind.dtype)
+    """Pointer to a vector that begins at the given one of some numbers."""
+    at = cgutils.gep(builder, args[0], args[1])
+    scalar = context.get_value_type(sig.args[0].dtype)
     return builder.bitcast(at, ir.VectorType(scalar, lanes).as_pointer())
 
 
 def _loader(size: int) -> Any:
-    def load(typing_context: Any, array: Any, at: Any) -> Any:
-        vector = _of(array.dtype, size)
+    def load(typing_context: Any, numbers: Any, at: Any) -> Any:
+        vector = _of(numbers.dtype, size)
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             pointer = _place(context, builder, sig, args, vector.lanes)
-            return builder.load(pointer, align=array.dtype.bitwidth // 8)
+            return builder.load(pointer, align=numbers.dtype.bitwidth // 8)
 
-        return vector(array, types.intp), generate
+        return vector(numbers, types.intp), generate
 
     return intrinsic(load)
 
 
 load = _loader(WIDE)
-"""``load(array, at)``: the wide vector that begins at an element of a contiguous array."""
-load_sums = _loader(NARROW)
+"""``load(numbers, at)``: the wide vector that begins at the given number."""
+load_part = _loader(NARROW)
 """The same for a narrow vector."""
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def store(typing_context: Any, array: Any, at: Any, vector: Any) -> Any:
-    """``store(array, at, vector)``: write a vector to a contiguous array."""
+def store(typing_context: Any, numbers: Any, at: Any, vector: Any) -> Any:
+    """``store(numbers, at, vector)``: write a vector."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         pointer = _place(context, builder, sig, args, vector.lanes)
-        builder.store(args[2], pointer, align=array.dtype.bitwidth // 8)
+        builder.store(args[2], pointer, align=numbers.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
-    return types.void(array, types.intp, vector), generate
+    return types.void(numbers, types.intp, vector), generate
 
 
 def _splat(builder: Any, number: Any, lanes: int) -> Any:
@@ -112,14 +144,24 @@ def splat(typing_context: Any, number: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def zeros(typing_context: Any, array: Any) -> Any:
-    """``zeros(array)``: a wide vector of zeros, of the array's type."""
-    vector = _of(array.dtype, WIDE)
+def zeros(typing_context: Any, numbers: Any) -> Any:
+    """``zeros(numbers)``: a wide vector of zeros, of the numbers' type."""
+    vector = _of(numbers.dtype, WIDE)
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return ir.Constant(context.get_value_type(vector), None)
 
-    return vector(array), generate
+    return vector(numbers), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def add(typing_context: Any, a: Any, b: Any) -> Any:
+    """``add(a, b)``: the sum of two vectors."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.fadd(*args)
+
+    return a(a, b), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
