@@ -68,18 +68,18 @@ Agents = Annotated[
     ),
 ]  # fmt: skip
 Algorithm = Annotated[str, typer.Option("--algorithm", "-a", help="maddpg, masac, matd3 or iddpg.")]
-Mode = Annotated[str, typer.Option(help="Update mode: loop, batched, shared or folded.")]
-LayoutOption = Annotated[str, typer.Option(help="Replay: lists, arrays, joint or state.")]
-LawOption = Annotated[
-    str,
-    typer.Option(
-        help="uniform, recent, neighbor, neighbor-drop, neighbor-clip, runs, prioritised; shared, "
-        "shared-neighbor, ... for one batch of all trainers."
-    ),
-]
-ReplayBatch = Annotated[
-    int, typer.Option(min=1, max=MOST_ROWS, help="Transitions in a mini-batch.")
-]
+MODE_HELP = "Update mode: loop, batched, shared or folded."
+LAYOUT_HELP = "Replay: lists, arrays, joint or state."
+LAW_HELP = (
+    "uniform, recent, neighbor, neighbor-drop, neighbor-clip, runs, prioritised; shared, "
+    "shared-neighbor, ... for one batch of all trainers."
+)
+BATCH_HELP = "Transitions in a mini-batch."
+_OR_PPO = "{}; ippo, mappo: {}"
+Mode = Annotated[str, typer.Option(help=MODE_HELP)]
+LayoutOption = Annotated[str, typer.Option(help=LAYOUT_HELP)]
+LawOption = Annotated[str, typer.Option(help=LAW_HELP)]
+ReplayBatch = Annotated[int, typer.Option(min=1, max=MOST_ROWS, help=BATCH_HELP)]
 Continuous = Annotated[bool, typer.Option("--continuous", help="Continuous actions.")]
 Device = Annotated[str, typer.Option(help="cpu, cuda, or auto.")]
 Threads = Annotated[int, typer.Option(min=1, max=MOST_THREADS, help="Processor threads.")]
@@ -90,27 +90,53 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON alone on standa
 def train(
     world: World = "simple_tag",
     agents: Agents = None,
-    algorithm: Algorithm = "maddpg",
-    mode: Mode = "batched",
-    layout: LayoutOption = "joint",
-    law: LawOption = "uniform",
-    batch: ReplayBatch = 1024,
+    algorithm: Annotated[
+        str,
+        typer.Option(
+            "--algorithm", "--algo", "-a", help="maddpg, masac, matd3, iddpg, ippo or mappo."
+        ),
+    ] = "maddpg",
+    mode: Annotated[str | None, typer.Option(help=MODE_HELP, show_default="batched")] = None,
+    layout: Annotated[
+        str | None, typer.Option(help=LAYOUT_HELP, show_default="joint; folded: state")
+    ] = None,
+    law: Annotated[str | None, typer.Option(help=LAW_HELP, show_default="uniform")] = None,
+    batch: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=MOST_ROWS, help=BATCH_HELP, show_default=_OR_PPO.format("1024", "800")
+        ),
+    ] = None,
     episodes: Annotated[int, typer.Option(min=1, max=10**12)] = 60_000,
     seed: Annotated[
         list[int] | None,
         typer.Option(min=0, max=LARGEST_SEED, help="Repeatable.", show_default="0"),
     ] = None,
-    worlds: Annotated[int, typer.Option(min=1, max=10**6, help="Worlds side by side.")] = 1,
+    worlds: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=10**6, help="Worlds side by side.", show_default=_OR_PPO.format("1", "32")
+        ),
+    ] = None,
     update_every: Annotated[
-        int, typer.Option(min=1, max=MOST_ROWS, help="Samples between updates.")
-    ] = 100,
+        int | None,
+        typer.Option(
+            min=1,
+            max=MOST_ROWS,
+            help="Samples between updates.",
+            show_default=_OR_PPO.format("100", "3200"),
+        ),
+    ] = None,
     warmup: Annotated[
         int | None, typer.Option(min=1, help="Samples first.", show_default="25 batches")
     ] = None,
     capacity: Annotated[
         int, typer.Option(min=1, max=MOST_ROWS, help="Transitions kept.")
     ] = 1_000_000,
-    lr: Annotated[float, typer.Option(help="Adam's step size.")] = 0.01,
+    lr: Annotated[
+        float | None,
+        typer.Option(help="Adam's step size.", show_default=_OR_PPO.format("0.01", "0.001")),
+    ] = None,
     continuous: Continuous = False,
     engine: Annotated[str, typer.Option(help="compiled, or mpe2.")] = "compiled",
     device: Device = "cpu",
@@ -135,19 +161,21 @@ def train(
 ) -> None:
     """Train and keep the run in the store; the same command continues where it was stopped."""
     from mpe_marl.experiment import Training
-    from mpe_marl.learners import LearnerConfig
-    from mpe_marl.train_config import TrainConfig, usual_agents
+    from mpe_marl.usual import usual_config
     from mpe_marl.worlds.imported import imported
     from runs import Store, check_board, run_all, usable_device
 
-    config = TrainConfig(
-        world=world, n_agents=usual_agents(world) if agents is None else agents,
-        continuous=continuous, engine=engine, n_worlds=worlds,
-        layout=layout, law=law, capacity=capacity, batch=batch, update_every=update_every,
-        warmup=warmup, neighbors=neighbors,
-        learner=LearnerConfig(
-            algorithm=algorithm, mode=mode, lr=lr, device=device, share_parameters=share_parameters,
-        ),
+    config = usual_config(
+        {
+            "world": world, "n_agents": agents, "continuous": continuous, "engine": engine,
+            "n_worlds": worlds, "layout": layout, "law": law, "capacity": capacity,
+            "batch": batch, "update_every": update_every, "warmup": warmup,
+            "neighbors": neighbors,
+        },
+        {
+            "algorithm": algorithm, "mode": mode, "lr": lr, "device": device,
+            "share_parameters": share_parameters,
+        },
     )  # fmt: skip
     if log is not None:
         check_board(log)

@@ -44,12 +44,14 @@ class Training(Experiment):
 
     @property
     def name(self) -> str:
-        """World, size, algorithm, law, layout and mode."""
+        """World, size, algorithm, and how it learns: law, layout and mode, or what is played."""
         c = self.config
         size = f"/{c.n_agents}" if ":" not in c.world else ""
         law = c.law if c.neighbors == NEIGHBORS else f"{c.law}{c.neighbors}"
         mode = c.learner.mode + "-one" * c.learner.share_parameters
         how = f"{law}-{c.layout}-{mode}-{c.batch}"
+        if c.learner.on_policy:
+            how = f"{c.n_worlds}-{c.update_every}-{c.batch}"
         return f"{c.world}{size} {c.learner.algorithm} {how} seed {self.seed}"
 
     def spec(self) -> Mapping[str, Any]:

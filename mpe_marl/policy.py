@@ -47,7 +47,7 @@ class Policy:
         self.seed(0)
 
     @classmethod
-    def of(cls, learner: Learner, config: TrainConfig) -> Policy:
+    def of(cls, learner: Learner[Any], config: TrainConfig) -> Policy:
         """The policies of a learner as they are now."""
         layers = [p.detach().cpu().contiguous().numpy().copy() for p in learner.acting_layers()]
         return cls(dict(zip(LAYERS, layers, strict=True)), config, learner.schema.discrete)
@@ -78,9 +78,7 @@ class Policy:
         out = np.empty((*obs.shape[:2], last.shape[1]), dtype=last.dtype)
         outputs(np.ascontiguousarray(obs), *(self.layers[name] for name in LAYERS), out)
         learner = self.config.learner
-        return choose(
-            out, self.discrete, learner.algorithm == "masac", learner.noise, self._rng, explore
-        )
+        return choose(out, self.discrete, learner.soft, learner.noise, self._rng, explore)
 
     def save(self, path: str | Path) -> None:
         """Write it as a safetensors file, whole or not at all."""

@@ -10,7 +10,7 @@ from typing import Any
 from mpe_marl.errors import MpeError, at_least, unknown_name
 from mpe_marl.learners.config import LATER_OF_LEARNER, LearnerConfig
 from mpe_marl.replay import LAYOUTS, NEIGHBORS, check_law
-from mpe_marl.worlds import LINEAR_SCENARIOS, SCENARIOS, AnySpec, make_spec
+from mpe_marl.worlds import LINEAR_SCENARIOS, AnySpec, make_spec
 from mpe_marl.worlds.imported import check_place
 
 LATER = {"neighbors": NEIGHBORS}
@@ -72,12 +72,34 @@ class TrainConfig:
                 f"update mode {mode!r} needs one batch for all trainers, law {self.law!r} draws "
                 "one each; use law 'shared' or mode 'batched'."
             )
+        if self.learner.on_policy:
+            self._check_on_policy()
         if mode == "folded" and self.layout != "state":
             raise MpeError("update mode 'folded' needs states; use replay layout 'state'.")
         if self.layout == "state" and self.world not in LINEAR_SCENARIOS:
             raise MpeError(
                 f"layout 'state' in world {self.world!r}: it needs observations that are a linear "
                 f"map of the state; expected one of {', '.join(LINEAR_SCENARIOS)}. Use 'joint'."
+            )
+
+    def _check_on_policy(self) -> None:
+        """Make sure that nothing is said of a replay, and that worlds fill a rollout together.
+
+        Raises:
+            MpeError: Something is.
+        """
+        algorithm = self.learner.algorithm
+        for name in ("layout", "law", "neighbors", "warmup"):
+            value, usual = getattr(self, name), getattr(TrainConfig, name)
+            if value != usual:
+                raise MpeError(
+                    f"{name}={value!r} with algorithm {algorithm!r}, which has no replay; "
+                    "expected the default. Leave it out."
+                )
+        if self.update_every % self.n_worlds:
+            raise MpeError(
+                f"update_every={self.update_every} with {self.n_worlds} worlds and algorithm "
+                f"{algorithm!r}; expected a multiple of the worlds."
             )
 
     @property
@@ -93,6 +115,8 @@ class TrainConfig:
     @property
     def first_update(self) -> int:
         """Samples before the first update."""
+        if self.learner.on_policy:
+            return self.update_every
         return 25 * self.batch if self.warmup is None else self.warmup
 
     def plain(self) -> dict[str, Any]:
@@ -112,8 +136,3 @@ class TrainConfig:
         """Settings from what :meth:`plain` gave."""
         learner = LearnerConfig(**values["learner"])
         return cls(**{**values, "learner": learner})
-
-
-def usual_agents(world: str) -> int:
-    """How many agents learn in a world when nobody says how many."""
-    return make_spec(world).n_agents if world in SCENARIOS else TrainConfig.n_agents

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from mpe_marl.checkpoint import LEARNT
 from mpe_marl.clock import Clock
-from mpe_marl.learners import make_learner
+from mpe_marl.errors import MpeError
+from mpe_marl.learners import ALGORITHMS, make_learner
 from mpe_marl.policy import FINAL, POLICY, Policy
-from mpe_marl.replay import Replay, Schema, Transition, make_law
+from mpe_marl.replay import Replay, Rollout, Schema, Transition, make_law
 from mpe_marl.train_config import TrainConfig
 from mpe_marl.worlds import BatchEnv, BatchWorlds
 
@@ -41,6 +42,16 @@ def make_env(config: TrainConfig, n_worlds: int | None = None) -> BatchEnv:
     from mpe_marl.worlds.parallel import AnyWorlds
 
     return AnyWorlds(imported(config.world), count)
+
+
+def _make_store(
+    schema: Schema, config: TrainConfig, seed: int, directory: str | None
+) -> Replay | Rollout:
+    """What the learner learns from."""
+    if config.learner.on_policy:
+        return Rollout(schema, config.update_every // config.n_worlds, config.batch)
+    law = make_law(config.law, config.neighbors)
+    return Replay(schema, config.capacity, config.layout, law, config.batch, seed, directory)
 
 
 @dataclass
@@ -78,10 +89,7 @@ class Trainer:
         self.config, self.seed = config, seed
         self.env = make_env(config)
         schema = Schema.of(self.env)
-        law = make_law(config.law, config.neighbors)
-        self.replay = Replay(
-            schema, config.capacity, config.layout, law, config.batch, seed, directory
-        )
+        self.store = _make_store(schema, config, seed, directory)
         self.learner = make_learner(schema, config.learner, seed)
         self.history = History()
         self._keeps_states = config.layout == "state"
@@ -90,12 +98,26 @@ class Trainer:
         self._returns = np.zeros(self.env.n_worlds)
         self.clock = Clock()  # last: what came before is no part of training
 
+    @property
+    def replay(self) -> Replay:
+        """The replay that the learner draws from.
+
+        Raises:
+            MpeError: The algorithm has none.
+        """
+        if isinstance(self.store, Rollout):
+            raise MpeError(
+                f"algorithm {self.config.learner.algorithm!r} has no replay; expected one of "
+                f"{', '.join(ALGORITHMS)}."
+            )
+        return self.store
+
     def step(self) -> None:
         """One step of every world, and the updates that have come due."""
         history = self.history
         self._play()
         while history.samples >= self._due:
-            history.losses = self.learner.update(self.replay, self.clock)
+            history.losses = self.learner.update(self.store, self.clock)
             history.updates += 1
             self._due += self.config.update_every
 
@@ -109,7 +131,7 @@ class Trainer:
             after = self.env.states() if self._keeps_states else none
             next_obs = step.obs.copy()
         with clock("store"):
-            self.replay.add(
+            self.store.add(
                 Transition(
                     obs, actions, step.rewards, next_obs, step.terminated, step.ended, before, after
                 )
@@ -183,7 +205,7 @@ class Trainer:
             "counts": np.array([h.updates, h.samples, self._due], dtype=np.int64),
             "returns": self._returns,
             **{f"env.{k}": v for k, v in self.env.state_dict().items()},
-            **{f"replay.{k}": v for k, v in self.replay.state_dict().items()},
+            **{f"replay.{k}": v for k, v in self.store.state_dict().items()},
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -192,13 +214,13 @@ class Trainer:
         tables, h = state["run"], self.history
         h.rewards = [float(r) for r in tables["rewards"]]
         h.updates, h.samples, self._due = (int(c) for c in tables["counts"])
-        self.replay.load_state_dict(_under("replay.", tables))
+        self.store.load_state_dict(_under("replay.", tables))
         env = _under("env.", tables)
         if env:
             self._returns[:] = tables["returns"]
             self._obs = self.env.load_state_dict(env).copy()
         else:
-            self.replay.cut()
+            self.store.cut()
             self._obs = self.env.reset(self.seed + h.samples).copy()
 
 

@@ -1,22 +1,27 @@
-"""Mini-batch sampling of one update of all trainers: layouts and laws against the papers' lists.
+r"""Mini-batch sampling of one update of all trainers: layouts and laws against the papers' lists.
 
     python benchmarks/mpe/sampling.py --agents 3 6 12 --json sampling.json
     python benchmarks/mpe/sampling.py --agents 48 --without arrays
+    python benchmarks/mpe/sampling.py --agents 3 --without arrays state \
+        --occasions docs/data/mpe-sampling.csv
 
 One thread, its processor time, the fastest of the repeats. Every size is measured in a process of
 its own, `lists` first in it: what earlier stores leave of the heap scatters the objects of the next
 one, and neighbor sampling gains from neighbouring transitions that lie near each other. `lists`
-takes about 2 kB an agent and transition (9.5 GB at 48 agents and 100,000 rows).
+takes about 2 kB an agent and transition (9.5 GB at 48 agents and 100,000 rows). What Python objects
+cost differs from day to day: ``--occasions`` adds the ratios of this run to a file of several.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import ctypes
 import gc
 import json
 import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +122,22 @@ def measure(n: int, args: argparse.Namespace) -> list[dict[str, Any]]:
     return rows
 
 
+OCCASION = ("when", "agents", "layout", "law", "ms", "times")
+
+
+def add_occasion(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Add this run's times, and how many times the lists' they are, to a file."""
+    new = not path.exists()
+    when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, OCCASION, extrasaction="ignore", lineterminator="\n")
+        if new:
+            writer.writeheader()
+        for row in rows:
+            shown = {"ms": round(row["ms"], 4), "times": round(row["times"], 2)}
+            writer.writerow({**row, **shown, "when": when})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--agents", type=int, nargs="+", default=[3, 6, 12])
@@ -125,10 +146,15 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--without", nargs="*", default=[], help="layouts to leave out")
     parser.add_argument("--json", type=Path)
+    parser.add_argument(
+        "--occasions", type=Path, help="CSV that a row a layout and law is added to"
+    )
     args = parser.parse_args()
     found = [in_fresh_process(measure, n, args) for n in args.agents]
     rows = [row for rows in found for row in rows]
     print_rows(f"Sampling for one update of all trainers, batch 1024, {args.rows:,} rows", rows)
+    if args.occasions:
+        add_occasion(args.occasions, rows)
     if args.json:
         args.json.write_text(json.dumps(rows, indent=2))
 

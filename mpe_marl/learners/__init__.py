@@ -1,20 +1,20 @@
-"""Learners: MADDPG and MASAC in four update modes that compute the same."""
+"""Learners: MADDPG, MASAC and their kin in four update modes that compute the same; PPO."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mpe_marl.learners.config import ALGORITHMS, MODES, LearnerConfig
+from mpe_marl.learners.config import ALGORITHMS, MODES, ON_POLICY, LearnerConfig
 
 if TYPE_CHECKING:
     from mpe_marl.learners.base import Learner
     from mpe_marl.replay import Schema
 
-__all__ = ["ALGORITHMS", "MODES", "LearnerConfig", "make_learner"]
+__all__ = ["ALGORITHMS", "MODES", "ON_POLICY", "LearnerConfig", "make_learner"]
 
 
-def make_learner(schema: Schema, config: LearnerConfig, seed: int = 0) -> Learner:
-    """Make a learner for the config's update mode.
+def make_learner(schema: Schema, config: LearnerConfig, seed: int = 0) -> Learner[Any]:
+    """Make a learner for the config's algorithm and update mode.
 
     Args:
         schema: Shapes of observations and actions.
@@ -26,10 +26,11 @@ def make_learner(schema: Schema, config: LearnerConfig, seed: int = 0) -> Learne
     """
     from mpe_marl.learners.loop import LoopLearner
     from mpe_marl.learners.one_network import FoldedOneNetwork, OneNetwork
+    from mpe_marl.learners.ppo import PpoLearner
     from mpe_marl.learners.shared import FoldedLearner, SharedLearner
     from mpe_marl.learners.stacked import StackedLearner
 
-    modes: dict[str, type[Learner]] = {
+    modes: dict[str, type[Learner[Any]]] = {
         "loop": LoopLearner,
         "batched": StackedLearner,
         "shared": SharedLearner,
@@ -37,4 +38,6 @@ def make_learner(schema: Schema, config: LearnerConfig, seed: int = 0) -> Learne
     }
     if config.share_parameters:
         modes = {"shared": OneNetwork, "folded": FoldedOneNetwork}
+    if config.on_policy:
+        modes = {"batched": PpoLearner}
     return modes[config.mode](schema, config, seed)

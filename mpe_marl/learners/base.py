@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -23,7 +23,11 @@ from runs import make_generator, pack_generator, unpack_generator, usable_device
 _FEW = 4  # worlds up to which the compiled pass acts
 
 
-class Learner:
+StoreT = TypeVar("StoreT")
+"""What a learner learns from: a replay, or what was just played."""
+
+
+class Learner(Generic[StoreT]):
     """MADDPG or MASAC: ``N`` decentralised policies, ``N`` centralised critics (MASAC: pairs).
 
     One call of :meth:`update` trains every agent once, in phases: targets for all, the critics,
@@ -76,7 +80,7 @@ class Learner:
         """Whether updates draw noise."""
         return self.head.noisy
 
-    def update(self, replay: Replay, clock: Clock) -> dict[str, float]:
+    def update(self, replay: StoreT, clock: Clock) -> dict[str, float]:
         """Train every agent once on draws from the store.
 
         Args:

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from mpe_marl.errors import MpeError, at_least, unknown_name
 
 ALGORITHMS = ("maddpg", "masac", "matd3", "iddpg")
+ON_POLICY = ("ippo", "mappo")
+"""Algorithms that learn from what was just played: no replay."""
 POLICY_DELAY = 2  # TD3 (Fujimoto et al., 2018): critics' updates to one of the policy
 MODES = ("loop", "batched", "shared", "folded")
-LATER_OF_LEARNER = {"share_parameters": False}
+LATER_OF_LEARNER = {
+    "share_parameters": False, "epochs": 10, "trace": 0.95, "ratio_clip": 0.2,
+}  # fmt: skip
 """Settings that came after the first runs were stored, and what these had."""
 
 
@@ -22,7 +26,8 @@ class LearnerConfig:
         algorithm: ``"maddpg"`` (Lowe et al., 2017); ``"masac"`` (soft actor-critic with
             centralised twin critics); ``"matd3"`` (Ackermann et al., 2019: twin critics, smoothed
             targets, policies and targets that move every second update); ``"iddpg"`` (critics
-            that see what their own agent sees and does).
+            that see what their own agent sees and does); ``"ippo"`` and ``"mappo"`` (PPO whose
+            critics see what their own agent sees, or all of it).
         mode: How an update is computed: ``loop`` one network after the other, ``batched`` all
             networks in stacked products, ``shared`` the same for one batch that all trainers
             share, ``folded`` the same from the world state (see ``docs/mpe.md``).
@@ -30,7 +35,7 @@ class LearnerConfig:
         lr: Adam's step size.
         tau: Share of the online network that moves into the target at each update.
         gamma: Discount a step.
-        entropy: Weight of the policy's entropy (MASAC).
+        entropy: Weight of the policy's entropy (MASAC, IPPO, MAPPO).
         clip: Largest norm of one variable's gradient.
         logit_penalty: Weight of the mean squared actor output (MADDPG, openai/maddpg p_train).
         noise: Standard deviation of exploration (MADDPG, continuous actions).
@@ -38,6 +43,9 @@ class LearnerConfig:
         device: A torch device; ``"auto"`` takes a GPU when there is one.
         share_parameters: One actor and one critic for all agents, told apart by an id; modes
             ``shared`` and ``folded``.
+        epochs: Passes over what was played (IPPO, MAPPO).
+        trace: How far a surprise reaches back, GAE's lambda (IPPO, MAPPO).
+        ratio_clip: Change of an action's chance that still pays (IPPO, MAPPO).
     """
 
     algorithm: str = "maddpg"
@@ -53,10 +61,13 @@ class LearnerConfig:
     dtype: str = "float32"
     device: str = "cpu"
     share_parameters: bool = False
+    epochs: int = 10
+    trace: float = 0.95
+    ratio_clip: float = 0.2
 
     def __post_init__(self) -> None:
-        if self.algorithm not in ALGORITHMS:
-            raise unknown_name("algorithm", self.algorithm, ALGORITHMS)
+        if self.algorithm not in (*ALGORITHMS, *ON_POLICY):
+            raise unknown_name("algorithm", self.algorithm, (*ALGORITHMS, *ON_POLICY))
         if self.mode not in MODES:
             raise unknown_name("update mode", self.mode, MODES)
         if self.share_parameters and self.mode not in ("shared", "folded"):
@@ -69,13 +80,29 @@ class LearnerConfig:
                 "share_parameters with algorithm 'iddpg': its critics each see something else; "
                 "expected 'maddpg', 'masac' or 'matd3'."
             )
+        if self.on_policy and self.mode != "batched":
+            raise MpeError(
+                f"update mode {self.mode!r} with algorithm {self.algorithm!r}, which has one way "
+                "to compute an update; expected mode 'batched'."
+            )
         at_least("hidden", self.hidden, 1)
-        for name in ("lr", "clip"):
+        at_least("epochs", self.epochs, 1)
+        for name in ("lr", "clip", "ratio_clip"):
             if not 0 < getattr(self, name) < math.inf:
                 raise MpeError(f"{name}={getattr(self, name)}; expected a finite number > 0.")
-        for name in ("tau", "gamma"):
+        for name in ("tau", "gamma", "trace"):
             if not 0 <= getattr(self, name) <= 1:
                 raise MpeError(f"{name}={getattr(self, name)}; expected a number in [0, 1].")
+
+    @property
+    def on_policy(self) -> bool:
+        """Whether it learns from what was just played, without a replay."""
+        return self.algorithm in ON_POLICY
+
+    @property
+    def soft(self) -> bool:
+        """Whether continuous policies say how much they vary."""
+        return self.algorithm == "masac" or self.on_policy
 
     @property
     def twins(self) -> int:

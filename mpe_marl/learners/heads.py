@@ -34,7 +34,7 @@ class Head:
         self, config: LearnerConfig, act_dim: int, discrete: bool, partial: bool = False
     ) -> None:
         self._partial = partial
-        self.soft = config.algorithm == "masac"
+        self.soft = config.soft
         self._smooth = config.algorithm == "matd3" and not discrete
         self.act_dim, self.discrete = act_dim, discrete
         self.out_dim = 2 * act_dim if self.soft and not discrete else act_dim

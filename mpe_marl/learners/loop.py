@@ -16,7 +16,7 @@ from mpe_marl.learners.base import Learner, losses_of, report_errors
 from mpe_marl.replay import Replay
 
 
-class LoopLearner(Learner):
+class LoopLearner(Learner[Replay]):
     """Every trainer draws, computes all agents' target actions and trains its own networks.
 
     Follows openai/maddpg ``MADDPGAgentTrainer.update``: trainer ``i`` runs the target policies of

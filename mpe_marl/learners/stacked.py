@@ -16,7 +16,7 @@ from mpe_marl.replay import Replay, ReplayBatch
 _GROUP_BYTES = 256 * 2**20  # of mini-batches held at once
 
 
-class StackedLearner(Learner):
+class StackedLearner(Learner[Replay]):
     """The arithmetic of mode `loop`, several trainers at a time.
 
     Trainers go in groups whose batches fit in 256 MiB together.

@@ -7,6 +7,7 @@ from mpe_marl.replay.law import SamplingLaw
 from mpe_marl.replay.laws import LAWS, NEIGHBORS, Recent, check_law, make_law
 from mpe_marl.replay.memory import allocate
 from mpe_marl.replay.ring import Ring
+from mpe_marl.replay.rollout import Rollout
 from mpe_marl.replay.schema import ReplayBatch, Schema, Transition
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Replay",
     "ReplayBatch",
     "Ring",
+    "Rollout",
     "SamplingLaw",
     "Schema",
     "Transition",
