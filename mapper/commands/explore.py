@@ -102,6 +102,10 @@ def explore(
     ] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write every design as a row.")] = None,
     page: Annotated[Path | None, typer.Option(help="Write an HTML page of the front.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for explore.json; the network's page there draws the front."),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Map a network on many chips, and find those that no other one beats.
@@ -134,6 +138,8 @@ def explore(
     space = DesignSpace(accelerator_of(accelerator), _values(ranges))
     how = _how_drawn(space, designs, draw)
     _check_files(plot, csv, page)
+    if out is not None:
+        check_writable(out)
     if ray_address is not None:
         check_ray_address(ray_address)
     quiet = SilentReporter() if as_json and not sys.stderr.isatty() else None
@@ -155,6 +161,8 @@ def explore(
             tell(go_on_with())
             raise typer.Exit(1)
         _show(done, plot, csv, page, as_json)
+        if out is not None:
+            _write_for_page(done, out)
     except NoDesignError as error:
         tell(str(error))
         raise typer.Exit(1) from None
@@ -325,6 +333,14 @@ def _show(
     for path in (csv, plot, page):
         if path is not None:
             tell(f"wrote {path}")
+
+
+def _write_for_page(done: Exploration, out: Path) -> None:
+    from mapper.explore.explore_file import NAME, write_explored
+
+    out.mkdir(parents=True, exist_ok=True)
+    write_explored(out / NAME, done)
+    tell(f"wrote {out / NAME}; `mapper report {out}` draws it on the network's page")
 
 
 def _cores() -> int:

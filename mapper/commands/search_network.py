@@ -125,8 +125,8 @@ def _write_page(
     write_network(out / NETWORK, network, counts)
     keys = {run.identity().key for run in runs}
     try:
-        page = render(from_store(store).of_network((network, dict(counts)), keys))
-        write(out / PAGE, page)
+        source = from_store(store).of_network((network, dict(counts)), keys)
+        write(out / PAGE, render(source.with_explored(out)))
     except ReportError as error:  # without the extra viz there is no page
         tell(f"no page: {error}")
         return

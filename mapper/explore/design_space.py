@@ -85,7 +85,11 @@ class DesignSpace:
 
 def label_of(chip: Accelerator) -> str:
     """A chip in a few words, such as ``256 PEs, L1 512 B, L2 128 kB, NoC 64, DRAM 16``."""
-    totals = chip.totals()
+    return text_of(chip.totals())
+
+
+def text_of(totals: Mapping[str, Any]) -> str:
+    """The same of the fields that a sweep sets."""
     parts = [f"{totals['num_pes']:,} PEs"]
     parts += [f"{level} {bytes_text(totals[f'{level.lower()}_bytes'])}" for level in ("L1", "L2")]
     parts += [f"NoC {totals['noc_bw'] or 'any'}", f"DRAM {totals['offchip_bw'] or 'any'}"]

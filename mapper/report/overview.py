@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from common import engineering
+from mapper.explore.design_figures import figures_of
+from mapper.explore.explore_file import ExploredDesigns
+from mapper.explore.mapping_pool import NetworkPoint
 from mapper.report.best_mapping import WHOLE, BestMapping
+from mapper.report.fronts import Front
 from mapper.report.roofline import roofline
 
 PARTS = ("MAC", "L1", "NoC", "L2", "DRAM", "leakage", WHOLE)
@@ -56,13 +60,35 @@ class Overview:
         objective: What was minimised.
         layers: The best mappings.
         missing: Names of layers without one.
+        explored: Explorations of the network.
     """
 
     def __init__(
-        self, network: str, objective: str, layers: Sequence[BestMapping], missing: Sequence[str]
+        self,
+        network: str,
+        objective: str,
+        layers: Sequence[BestMapping],
+        missing: Sequence[str],
+        explored: Sequence[ExploredDesigns] = (),
     ) -> None:
         self.network, self.objective = network, objective
         self.layers, self.missing = list(layers), list(missing)
+        self.fronts = [Front(designs, self._figures()) for designs in explored]
+
+    def _figures(self) -> dict[str, float]:
+        """What designs are compared by, of the network on this chip; empty if a layer is missing.
+
+        Only where its area is the chip's, not the mapping's own.
+        """
+        areas = {one.cost.area_um2 for one in self.layers}
+        if self.missing or len(areas) != 1:
+            return {}
+        point = NetworkPoint(
+            self._sum(lambda one: one.cost.latency_cycles),
+            self._sum(lambda one: one.cost.energy_nj),
+            (),
+        )
+        return figures_of(self.layers[0].accelerator, areas.pop(), point)
 
     def short(self, name: str) -> str:
         """A layer's name without that of the network."""

@@ -16,6 +16,7 @@ from mapper.compare.entry import Board, boards, of_stored, optima
 from mapper.compare.gap_proofs import library_optima
 from mapper.compare.result_tables import TextTable, make_tables
 from mapper.compare.summary import TARGET, Summary
+from mapper.explore.explore_file import ExploredDesigns
 from mapper.report.best_mapping import best_mappings
 from mapper.report.errors import ReportError
 from mapper.report.networks import network_of
@@ -75,7 +76,7 @@ def render(source: Source, target: float = TARGET) -> str:
         title=_title(sections),
         style=Markup(folder.joinpath(STYLE).read_text(encoding="utf-8")),
         sections=sections,
-        commands=list(dict.fromkeys(run.command for run in runs)),
+        commands=list(dict.fromkeys([run.command for run in runs] + _explorers(sections))),
         revisions=sorted({run.git_revision for run in runs if run.git_revision}),
         versions=_versions(runs),
         stores=source.stores,
@@ -116,7 +117,28 @@ def _overviews(summary: Summary, source: Source) -> Iterator[Overview]:
         shown = {one.name for one in found}
         cases = [case.layer for case in summary.cases if case.objective == objective]
         missing = [name for name in cases if name not in shown]
-        yield Overview(network, objective, found, missing)
+        yield Overview(network, objective, found, missing, _explored(network, summary, source))
+
+
+def _explored(network: str, summary: Summary, source: Source) -> list[ExploredDesigns]:
+    """Explorations of this network under the same cost model with the same options."""
+    used = [
+        run.spec["problem"]["cost_model_options"]
+        for run in source.runs
+        if of_stored(run).board == summary.board
+    ]
+    return [
+        one
+        for one in source.explored
+        if (one.network, one.cost_model) == (network, summary.board.cost_model)
+        and all(options == one.cost_model_options for options in used)
+    ]
+
+
+def _explorers(sections: Sequence[Section]) -> list[str]:
+    """The commands of the explorations that are shown."""
+    views = [view for section in sections for view in section.overviews]
+    return [front.designs.command for view in views for front in view.fronts]
 
 
 def _title(sections: Sequence[Section]) -> str:

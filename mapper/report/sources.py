@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from common import brief, read_json, read_yaml
+from mapper.explore.design_ranges import ExploreError
+from mapper.explore.explore_file import ExploredDesigns, explored_in
 from mapper.problem_spec import ProblemSpec, layer_of
 from mapper.report.errors import ReportError as ReportError
 from mapper.report.networks import NETWORK, Counted, read_network
@@ -28,15 +30,28 @@ class Source:
         stores: The stores that they came from, as ``--store`` takes them.
         network: What the layers are together, and how many layers have the shape of the one of
             that name; None where that is not known.
+        explored: Explorations of designs.
     """
 
     runs: tuple[StoredRun, ...]
     stores: tuple[str, ...] = ()
     network: Counted | None = None
+    explored: tuple[ExploredDesigns, ...] = ()
 
     def of_network(self, network: Counted, keys: Collection[str]) -> Source:
         """The searches with these keys only, which are those of a network."""
         return Source(tuple(run for run in self.runs if run.key in keys), self.stores, network)
+
+    def with_explored(self, folder: Path) -> Source:
+        """With the explorations whose files are in a folder.
+
+        Raises:
+            ReportError: One of them is damaged.
+        """
+        try:
+            return replace(self, explored=tuple(explored_in(folder)))
+        except ExploreError as error:
+            raise ReportError(str(error)) from None
 
 
 def from_store(location: str) -> Source:
@@ -77,7 +92,8 @@ def from_folder(folder: Path) -> Source:
         raise ReportError(
             f"{folder}: holds neither a store (*.sqlite) nor a {MANIFEST} of `mapper search --out`"
         )
-    return Source(tuple(runs), tuple(stores), read_network(folder / NETWORK))
+    found_here = Source(tuple(runs), tuple(stores), read_network(folder / NETWORK))
+    return found_here.with_explored(folder)
 
 
 def _mark(run: StoredRun) -> str:

@@ -1,3 +1,4 @@
+import html
 import json
 import re
 
@@ -11,7 +12,10 @@ from mapper.compare import make_plan
 from mapper.compare.entry import boards, of_stored
 from mapper.compare.run import run_plan
 from mapper.compare.summary import Summary
+from mapper.explore.design_space import FIELDS
+from mapper.explore.explore_file import NAME
 from mapper.report import NETWORK, ReportError, from_folder, from_store, render, write_network
+from mapper.report.log_axes import ticks
 from mapper.report.networks import read_network
 from mapper.report.page import make_section
 from runs import SilentReporter, Store
@@ -118,6 +122,59 @@ def test_a_model_without_parts_has_whole_bars(tmp_path):
     (section,) = sections_of(tmp_path)
     assert [part for part, _ in section.overviews[0].charts[0].bars[0].parts] == ["all"]
     assert "part-all" in render(from_store(str(tmp_path / "runs.sqlite")))
+
+
+def test_the_front_of_an_exploration_is_drawn_on_the_page_of_its_network(tmp_path):
+    words = ["explore", "--network", "mlp", "--pes", "16,64", "--l1", "64,256", "--l2", "4k"]
+    words += ["--workers", "1", "--timeout", "0", "--store", str(tmp_path / "runs.sqlite")]
+    done = CliRunner().invoke(app, [*words, "--json", "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)["front"]
+    words = ["search", "--network", "mlp", "--method", "random", "--budget", "50"]
+    assert CliRunner().invoke(app, [*words, "--out", str(tmp_path)]).exit_code == 0
+    (view,) = [view for section in sections_of(tmp_path) for view in section.overviews]
+    (front,) = view.fronts
+    assert (len(front.designs.rows), len(front.table)) == (4, len(found))
+    (picture,) = front.pictures
+    assert picture.count("<title>") == 4
+    assert picture.count('r="6"') == len(found)
+    assert "this chip" in picture
+    assert front.here["edp"] == pytest.approx(
+        front.here["latency"] * sum(one.count * one.cost.energy_nj for one in view.layers)
+    )
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Chips that no other one beats in edp and area" in page
+    assert front.designs.command in html.unescape(page)
+
+
+def test_an_exploration_of_something_else_is_not_drawn(tmp_path):
+    row = dict.fromkeys(
+        ("latency_cycles", "energy_nj", "edp_cycles_nj", "area_um2", "power_mw", *FIELDS), 1.0
+    )
+    kept = {
+        "network": "mlp",
+        "cost_model": "exact",
+        "cost_model_options": {"energy": "maestro"},
+        "objectives": ["edp", "area"],
+        "rows": [row | {"num_pes": 1, "front": 1, "gap": 0.0}],
+        "command": "mapper explore",
+    }
+    (tmp_path / NAME).write_text(json.dumps(kept))
+    words = ["search", "--network", "mlp", "--method", "random", "--budget", "50"]
+    assert CliRunner().invoke(app, [*words, "--out", str(tmp_path)]).exit_code == 0
+    assert not any(view.fronts for part in sections_of(tmp_path) for view in part.overviews)
+    for wrong in ({}, kept | {"objectives": ["edp", "beauty"]}, kept | {"rows": [{"front": 1}]}):
+        (tmp_path / NAME).write_text(json.dumps(wrong))
+        with pytest.raises(ReportError, match=r"explore\.json: is no"):
+            from_folder(tmp_path)
+
+
+@pytest.mark.parametrize(("low", "high"), [(1.0, 1e6), (3.4, 5.2), (0.9, 9.1), (2e-9, 7e-9)])
+def test_an_axis_has_round_numbers_within_it(low, high):
+    found = ticks(low, high)
+    assert len(found) >= 2
+    assert found == sorted(found)
+    assert all(low <= value <= high for value in found)
 
 
 def test_a_network_file_that_is_damaged_is_named(tmp_path):

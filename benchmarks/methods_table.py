@@ -1,0 +1,219 @@
+"""The tables of methods in docs/results.md and README.md, from the runs of marl_cases.py.
+
+    python benchmarks/methods_table.py RUNS --cost-model exact --csv docs/data/methods-exact.csv
+    python benchmarks/methods_table.py RUNS --cost-model maestro --csv docs/data/methods-maestro.csv
+    python benchmarks/methods_table.py RUNS --cases table3 --csv docs/data/table3-exact.csv
+
+RUNS are results files of ``marl_cases.py`` or folders of them. A case is judged by its optimum
+(docs/data/case-optima.csv, of `exact`), else by the best value of any run. Values and arrivals
+are medians over seeds; means over cases are geometric. `from` and `to` are the 95 % interval of
+`marl / method` over cases.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import case_optima
+import marl_cases
+import numpy as np
+
+from common import atomic_write
+from runs import geometric_mean
+
+Run = dict[str, Any]
+ROUNDED = 1e-9
+"""Values that differ by less are equal to a proof."""
+
+
+@dataclass(frozen=True)
+class CaseFigures:
+    """One method on one case.
+
+    Args:
+        value: Median of the final values over the reference.
+        arrival: Median samples to the target; inf where most runs never reached it.
+        anytime: Mean of log(best so far / reference) over samples on a log axis.
+        seeds: How many runs.
+    """
+
+    value: float
+    arrival: float
+    anytime: float
+    seeds: int
+
+
+def read(paths: Iterable[Path], cost_model: str, budget: int) -> list[Run]:
+    """All runs of a cost model with a budget; of equal ones the first."""
+    found: dict[tuple[Any, ...], Run] = {}
+    for path in paths:
+        for file in sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]:
+            for line in file.read_text().splitlines():
+                run = json.loads(line)
+                if (run["cost_model"], run["budget"]) == (cost_model, budget):
+                    found.setdefault(marl_cases.key(run), run)
+    return list(found.values())
+
+
+def of_cases(runs: list[Run], kind: str) -> list[Run]:
+    """Those on the cases of `kind`."""
+    asked = {(chip, layer) for chip, all_ in marl_cases.CASES[kind].items() for layer in all_}
+    objectives = ("latency", "edp") if kind == "table3" else marl_cases.OBJECTIVES
+    return [
+        run
+        for run in runs
+        if (run["accelerator"], run["layer"]) in asked and run["objective"] in objectives
+    ]
+
+
+def references(runs: list[Run], cost_model: str) -> dict[tuple[Any, ...], float]:
+    """What each case's values are divided by."""
+    best: dict[tuple[Any, ...], float] = {}
+    for run in runs:
+        best[marl_cases.case(run)] = min(best.get(marl_cases.case(run), np.inf), run["best"])
+    if cost_model != "exact":
+        return best
+    known = case_optima.read()
+    for name, value in best.items():
+        if name[1:] not in known:
+            continue
+        optimum, bound = known[name[1:]]
+        if value < bound * (1 - ROUNDED):
+            raise SystemExit(f"{name}: a run found {value!r}, below the proven bound {bound!r}")
+        best[name] = min(optimum, value)
+    return best
+
+
+def proven(names: Iterable[tuple[Any, ...]]) -> int:
+    """How many cases have a proven optimum."""
+    known = case_optima.read()
+    pairs = [known.get(name[1:]) for name in names]
+    return sum(pair is not None and pair[0] <= pair[1] * (1 + ROUNDED) for pair in pairs)
+
+
+def figures_of(
+    runs: list[Run], reference: dict[tuple[Any, ...], float], target: float
+) -> dict[str, dict[tuple[Any, ...], CaseFigures]]:
+    """Each method on each case it was run on."""
+    groups: dict[tuple[str, tuple[Any, ...]], list[Run]] = {}
+    for run in runs:
+        groups.setdefault((run["method"], marl_cases.case(run)), []).append(run)
+    found: dict[str, dict[tuple[Any, ...], CaseFigures]] = {}
+    for (method, name), alike in groups.items():
+        base, budget = reference[name], alike[0]["budget"]
+        places = np.unique(np.geomspace(marl_cases.FIRST, budget, 200).astype(int))
+        arrivals = [next((n for n, v in r["curve"] if v <= target * base), np.inf) for r in alike]
+        logs = [
+            np.log(np.minimum(marl_cases.curve(run, places), 1e3 * base) / base).mean()
+            for run in alike
+        ]
+        found.setdefault(method, {})[name] = CaseFigures(
+            float(np.median([min(run["best"] / base, 1e3) for run in alike])),
+            float(np.median(arrivals)),
+            float(np.median(logs)),
+            len(alike),
+        )
+    return found
+
+
+def method_rows(runs: list[Run], cost_model: str, target: float) -> list[dict[str, Any]]:
+    """A row a method: the table of README.md and docs/results.md."""
+    reference = references(runs, cost_model)
+    found = figures_of(runs, reference, target)
+    ours = found.get("marl", {})
+    above = "gap to optimum [%]" if cost_model == "exact" else "above the best known [%]"
+    rows = []
+    for method, cases in found.items():
+        edp = [one.value for name, one in cases.items() if name[3] == "edp"]
+        both = [name for name in cases if name in ours]
+        ratios = [ours[name].value / cases[name].value for name in both]
+        low, high = marl_cases.interval(np.log(ratios))
+        arrival = float(np.median([one.arrival for one in cases.values()]))
+        cpu = [run["cpu_s"] for run in runs if run["method"] == method]
+        rows.append(
+            {
+                "method": method,
+                "cases": len(cases),
+                "proven": proven(cases) if cost_model == "exact" else 0,
+                "seeds": min(one.seeds for one in cases.values()),
+                "EDP, geometric mean": geometric_mean(edp) if edp else "",
+                "samples to 5 %": arrival if np.isfinite(arrival) else "not reached",
+                "cases within 5 %": sum(np.isfinite(one.arrival) for one in cases.values()),
+                above: 100 * (geometric_mean([one.value for one in cases.values()]) - 1),
+                "marl / method": geometric_mean(ratios) if ratios else "",
+                "from": float(np.exp(low)),
+                "to": float(np.exp(high)),
+                "anytime": float(np.mean([one.anytime for one in cases.values()])),
+                "CPU s": float(np.mean(cpu)),
+            }
+        )
+    return sorted(rows, key=lambda row: row[above])
+
+
+def layer_rows(runs: list[Run], cost_model: str, target: float) -> list[dict[str, Any]]:
+    """A row an objective and method, a column a layer: Table III, over each layer's reference."""
+    reference = references(runs, cost_model)
+    rows = []
+    for objective in ("edp", "latency"):
+        mine = [run for run in runs if run["objective"] == objective]
+        found = figures_of(mine, reference, target)
+        layers = [layer for all_ in marl_cases.CASES["table3"].values() for layer in all_]
+        for method, cases in found.items():
+            by_layer = {name[2]: one for name, one in cases.items()}
+            whole = len(by_layer) == len(layers)
+            rows.append(
+                {
+                    "objective": objective,
+                    "method": method,
+                    "seeds": min(one.seeds for one in cases.values()),
+                    **{name: by_layer[name].value if name in by_layer else "" for name in layers},
+                    "geometric mean": geometric_mean([one.value for one in cases.values()])
+                    if whole
+                    else "",
+                    "CPU s": float(np.mean([r["cpu_s"] for r in mine if r["method"] == method])),
+                }
+            )
+    return sorted(rows, key=lambda row: (row["objective"], row["geometric mean"] or np.inf))
+
+
+def write(rows: list[dict[str, Any]], path: Path) -> None:
+    """Write the table to a CSV file, numbers with six digits, whole or not at all."""
+    with atomic_write(path) as draft, draft.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(
+            {name: f"{v:.6g}" if isinstance(v, float) else v for name, v in row.items()}
+            for row in rows
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("runs", type=Path, nargs="+")
+    parser.add_argument("--cost-model", default="exact")
+    parser.add_argument("--cases", choices=("compared", "table3"), default="compared")
+    parser.add_argument("--methods", help="with commas; all of the files where nothing is said")
+    parser.add_argument("--budget", type=int, default=20_000)
+    parser.add_argument("--target", type=float, default=1.05)
+    parser.add_argument("--csv", type=Path)
+    arguments = parser.parse_args()
+    runs = of_cases(read(arguments.runs, arguments.cost_model, arguments.budget), arguments.cases)
+    if arguments.methods:
+        runs = [run for run in runs if run["method"] in arguments.methods.split(",")]
+    if not runs:
+        parser.error("no such runs in these files")
+    make = layer_rows if arguments.cases == "table3" else method_rows
+    rows = make(runs, arguments.cost_model, arguments.target)
+    if arguments.csv:
+        write(rows, arguments.csv)
+    marl_cases.show(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""The file of an exploration, from which the page of the network draws its front."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from common import atomic_write, read_json
+from mapper.explore.design_figures import OBJECTIVES
+from mapper.explore.design_ranges import ExploreError
+from mapper.explore.design_rows import COLUMN_OF, all_rows
+from mapper.explore.design_space import FIELDS, text_of
+from mapper.explore.explore_page import gap_text
+from runs import json_text, made_with
+
+if TYPE_CHECKING:
+    from mapper.explore.exploration import Exploration
+
+NAME = "explore.json"
+"""What ``mapper explore --out`` writes."""
+
+
+@dataclass(frozen=True)
+class ExploredDesigns:
+    """The designs of an exploration, as its file keeps them.
+
+    Args:
+        network: What was mapped.
+        cost_model: By which model.
+        cost_model_options: With which options.
+        objectives: What designs were compared by; the first one is the plots' height.
+        rows: Of :func:`mapper.explore.design_rows.all_rows`, those of the front first.
+        command: What made it.
+    """
+
+    network: str
+    cost_model: str
+    cost_model_options: Mapping[str, Any]
+    objectives: tuple[str, ...]
+    rows: tuple[Mapping[str, Any], ...]
+    command: str
+
+    @property
+    def front(self) -> list[Mapping[str, Any]]:
+        """Rows of the designs that no other one beats."""
+        return [row for row in self.rows if row["front"]]
+
+    @property
+    def others(self) -> list[Mapping[str, Any]]:
+        """Rows of the other designs that can run the network."""
+        return [row for row in self.rows if not row["front"] and self._figures_of(row)]
+
+    def _figures_of(self, row: Mapping[str, Any]) -> bool:
+        return all(COLUMN_OF[name] in row for name in self.objectives)
+
+
+def figure(row: Mapping[str, Any], objective: str) -> float:
+    """An objective of a row."""
+    return float(row[COLUMN_OF[objective]])
+
+
+def design_text(row: Mapping[str, Any]) -> str:
+    """A row's design in a few words."""
+    return text_of({name: row[name] for name in FIELDS})
+
+
+def proven_text(row: Mapping[str, Any]) -> str:
+    """What is proven of a row of the front."""
+    return gap_text(float(row["gap"]))
+
+
+def write_explored(path: Path, exploration: Exploration) -> None:
+    """Write the file, whole or not at all.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    plan = exploration.plan
+    kept = ExploredDesigns(
+        plan.network,
+        plan.workload.cost_model,
+        plan.workload.cost_model_options,
+        plan.objectives,
+        tuple(all_rows(exploration)),
+        made_with().command,
+    )
+    with atomic_write(path) as draft:
+        draft.write_text(json_text(asdict(kept)) + "\n", encoding="utf-8")
+
+
+def read_explored(path: Path) -> ExploredDesigns:
+    """Read what :func:`write_explored` wrote.
+
+    Raises:
+        ExploreError: It is no such file.
+    """
+    data = read_json(path, ExploreError)
+    try:
+        found = ExploredDesigns(
+            str(data["network"]),
+            str(data["cost_model"]),
+            dict(data["cost_model_options"]),
+            tuple(str(name) for name in data["objectives"]),
+            tuple(dict(row) for row in data["rows"]),
+            str(data["command"]),
+        )
+        _check(found)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ExploreError(
+            f"{path}: is no {NAME} of `mapper explore --out` ({error!r}); make it again"
+        ) from None
+    return found
+
+
+def _check(found: ExploredDesigns) -> None:
+    """Touch all that is drawn of it."""
+    if len(found.objectives) < 2 or not set(found.objectives) <= set(OBJECTIVES):
+        raise ValueError(f"objectives {found.objectives}")
+    for row in (*found.front, *found.others):
+        design_text(row)
+        if not all(figure(row, name) > 0 for name in found.objectives):
+            raise ValueError(f"figures of {row}")
+    for row in found.front:
+        proven_text(row)
+
+
+def explored_in(folder: Path) -> Sequence[ExploredDesigns]:
+    """The explorations whose files are in a folder, or in folders of it."""
+    return [read_explored(path) for path in sorted(folder.rglob(NAME))]
