@@ -15,7 +15,7 @@ from mapper.report.log_axes import RIGHT, WIDTH, LogAxes
 
 MARGIN = 1.15
 """Room between the outermost points and the frame, as a factor."""
-LEFT = 96
+LEFT = 134
 """Room for the numbers of the axis that goes up, which have units."""
 
 
