@@ -40,6 +40,7 @@ def main() -> None:
         out = arguments.out if "-" not in name else arguments.runs / name
         script, *options = COMMANDS[name]
         files = ["--runs", arguments.runs, "--out", out, "--csv", table]
+        files += ["--data", arguments.data] if "-" not in name else []
         command = [sys.executable, str(HERE / script), *options, *map(str, files)]
         if arguments.list:
             print("done" if table.exists() else "open", " ".join(command[1:]))

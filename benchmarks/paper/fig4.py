@@ -5,11 +5,45 @@ python benchmarks/paper/fig4.py --out figures
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
+
 import numpy as np
 import recorded
 
+from common import atomic_write
 from maestro_env import Problem
 from mapper.clustering import METHODS, cluster, collect, correlate, plots
+from mapper.clustering.correlation import Correlation
+
+SHOWN = "pearson"
+"""The correlation that docs show."""
+MATRIX = "paper-fig4-matrix.csv"
+
+
+def draw(matrix: Correlation, title: str, path: Path) -> None:
+    """The matrix ordered by group, and the tree beside it."""
+    tree = cluster(matrix)
+    agents = tree.suggested()
+    plots.save(plots.heat_map(matrix, title, tree, agents), path)
+    plots.save(plots.dendrogram(tree, agents, title), path.with_stem(f"{path.stem}-dendrogram"))
+
+
+def keep(matrix: Correlation, path: Path) -> None:
+    """Write the matrix to a CSV file."""
+    with atomic_write(path) as draft, draft.open("w", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(("parameter", *matrix.names))
+        for name, row in zip(matrix.names, matrix.matrix, strict=True):
+            writer.writerow((name, *(f"{value:.5f}" for value in row)))
+
+
+def read(path: Path, samples: int) -> Correlation:
+    """Read what :func:`keep` wrote."""
+    with path.open(newline="") as stream:
+        header, *rows = csv.reader(stream)
+    values = np.array([[float(cell) for cell in row[1:]] for row in rows])
+    return Correlation(tuple(header[1:]), values, SHOWN, (), samples)
 
 
 def main() -> None:
@@ -48,9 +82,9 @@ def main() -> None:
             }
         )
         title = f"{arguments.layer}, {arguments.objective}, {method}"
-        plots.save(plots.heat_map(matrix, title), arguments.out / f"fig4-{method}.png")
-        figure = plots.dendrogram(tree, tree.suggested(), title)
-        plots.save(figure, arguments.out / f"fig4-{method}-dendrogram.png")
+        draw(matrix, title, arguments.out / f"fig4-{method}.png")
+        if arguments.data and method == SHOWN:
+            keep(matrix, arguments.data / MATRIX)
     recorded.show(rows, arguments.json, arguments.csv)
 
 

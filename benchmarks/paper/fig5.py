@@ -111,6 +111,8 @@ def main() -> None:
             more, curves[f"{layer}, {objective}"] = rows_of((layer, objective), runs, ends)
             rows += more
             print(f"{layer}, {objective}: done", file=sys.stderr)
+    if arguments.data:
+        recorded.keep_curves(curves, arguments.data / "paper-fig5-curves.csv")
     recorded.draw(curves, arguments.out / "fig5.png", "mean return", columns=len(objectives))
     recorded.show(rows, arguments.json, arguments.csv)
 

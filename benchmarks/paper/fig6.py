@@ -56,6 +56,8 @@ def main() -> None:
                 ),
             }
         )
+    if arguments.data:
+        recorded.keep_curves(curves, arguments.data / "paper-fig6-curves.csv")
     recorded.draw(curves, arguments.out / "fig6.png", "mean return")
     recorded.show(rows, arguments.json, arguments.csv)
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import recorded
 
 from maestro_env import Problem
-from mapper.clustering import plots
-from mapper.evolution import explain, plot
+from mapper.evolution import explain
 from mapper.marl.agents import resolve
 
 METHODS = {
@@ -42,7 +41,13 @@ def main() -> None:
             row[f"{label}: last"] = evolution.values[column][choice]
             row[f"{label}: settled"] = int(evolution.settled[column])
         rows.append(row)
-    plots.save(plot(evolutions), arguments.out / "fig7.png")
+    curves = {
+        name: {label: (one.steps, one.typical[:, column]) for label, one in evolutions.items()}
+        for column, name in enumerate(evolutions["marl"].names)
+    }
+    if arguments.data:
+        recorded.keep_curves(curves, arguments.data / "paper-fig7-curves.csv")
+    recorded.draw(curves, arguments.out / "fig7.png", recorded.CHOICE, 4, recorded.SMALL_IN)
     recorded.show(rows, arguments.json, arguments.csv)
 
 

@@ -16,10 +16,17 @@ import yaml
 from scipy import stats
 
 import baselines
+from common import atomic_write
 from maestro_env import Problem
+from runs import colour, line_style, new_figure, save_figure
 
 PAPER = "marl:mode=paper"
 """The paper's method as printed: every agent chooses anew in each sample."""
+
+CHOICE = "mean choice, first (0) to last (1)"
+"""What Fig. 7 shows of a parameter."""
+SMALL_IN = (3.0, 1.8)
+"""A panel of Fig. 7."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +124,7 @@ def parser(text: str | None, budget: int = 20_000) -> argparse.ArgumentParser:
     result.add_argument("--out", type=Path, default=Path("figures"))
     result.add_argument("--json", action="store_true", help="print the rows as JSON")
     result.add_argument("--csv", type=Path, help="write the rows there too")
+    result.add_argument("--data", type=Path, help="keep there what the figure is drawn from")
     result.add_argument("--runs", type=Path, help="keep finished searches there, and go on")
     return result
 
@@ -138,30 +146,70 @@ def show(rows: list[dict[str, Any]], as_json: bool, path: Path | None = None) ->
         print("| " + " | ".join(cells) + " |")
 
 
+Curves = dict[str, dict[str, tuple[np.ndarray, np.ndarray]]]
+"""``curves[panel][label] = (samples, values)``."""
+
+
+def keep_curves(curves: Curves, path: Path) -> None:
+    """Write what a figure is drawn from to a CSV file: a line a point."""
+    with atomic_write(path) as draft, draft.open("w", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(("panel", "label", "samples", "value"))
+        for panel, lines in curves.items():
+            for label, (x, y) in lines.items():
+                rows = zip(x, y, strict=True)
+                writer.writerows((panel, label, int(n), f"{value:.5g}") for n, value in rows)
+
+
+def read_curves(path: Path) -> Curves:
+    """Read what :func:`keep_curves` wrote."""
+    found: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    with path.open(newline="") as stream:
+        for row in csv.DictReader(stream):
+            point = (float(row["samples"]), float(row["value"]))
+            found.setdefault(row["panel"], {}).setdefault(row["label"], []).append(point)
+    return {
+        panel: {label: tuple(np.array(points).T) for label, points in lines.items()}  # type: ignore
+        for panel, lines in found.items()
+    }
+
+
 def draw(
-    curves: dict[str, dict[str, tuple[np.ndarray, np.ndarray]]],
+    curves: Curves,
     path: Path,
     ylabel: str,
     columns: int = 3,
+    panel_in: tuple[float, float] = (4.2, 3.2),
 ) -> None:
-    """Panels of curves over samples on a log axis: ``curves[panel][label] = (x, y)``."""
-    from matplotlib.figure import Figure
-
+    """Panels of curves over samples on a log axis, as PNG, SVG and PDF; one legend below them."""
     columns = min(columns, len(curves))
     rows = -(-len(curves) // columns)
-    figure = Figure(figsize=(4.2 * columns, 3.2 * rows), layout="constrained")
+    figure = new_figure(panel_in[0] * columns, panel_in[1] * rows)
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    alike = len({tuple(lines) for lines in curves.values()}) == 1
-    for place, (panel, lines) in enumerate(curves.items()):
+    places: dict[str, int] = {}
+    handles: dict[str, Any] = {}
+    for axis, (panel, lines) in zip(axes, curves.items(), strict=False):
         for label, (x, y) in lines.items():
-            axes[place].plot(x, y, label=label, linewidth=1.4)
-        axes[place].set(xscale="log", title=panel, xlabel="samples", ylabel=ylabel)
-        if not alike:
-            axes[place].legend(fontsize=7)
+            place = places.setdefault(label, len(places))
+            ours = label == "marl"
+            (handles[label],) = axis.plot(
+                x,
+                y,
+                color=colour(place),
+                linestyle=line_style(place),
+                linewidth=2.8 if ours else 1.4,
+                zorder=3.5 if ours else 3,
+            )
+        axis.set_title(panel, fontsize=9)
+        axis.set(xscale="log")
+        axis.grid(alpha=0.25, linewidth=0.5)
+        axis.tick_params(labelsize=8)
     for extra in axes[len(curves) :]:
         extra.set_axis_off()
-    if alike:  # one legend below, over no curve
-        handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize=8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120)
+    figure.supxlabel("samples", fontsize=9)
+    figure.supylabel(ylabel, fontsize=9)
+    columns_of_legend = min(len(handles), 3 * columns)
+    figure.legend(
+        handles.values(), handles, loc="outside lower center", ncols=columns_of_legend, fontsize=8
+    )
+    save_figure(figure, path)
