@@ -37,7 +37,7 @@ search: $(VENV)/.run
 	$(BIN)/mapper search --layer $(LAYER) --objective $(OBJECTIVE) $(SEARCH_ARGS)
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[rl,rllib,mpe,viz,docs]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[rl,rllib,mpe,mast,mst,viz,docs]"
 	@touch $@
 
 lint: $(VENV)/.dev
