@@ -228,7 +228,7 @@ def _planned(
         text.check_length(run.tokens, run.config.shape.context, run.config.repeat)
     digest = text.manifest.digest
     return [
-        SparsePretraining(arm, run.config, digest, str(corpus), seed, run.tokens, threads, log)
+        SparsePretraining(arm, run.config, digest, str(corpus), seed, run.tokens, threads, log=log)
         for seed in seeds or [0]
         for arm, run in chosen
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -13,29 +12,10 @@ from mst.attention import Attention
 from mst.data.sampler import cut, spread_windows
 from mst.model import SparseGpt
 
-WINDOWS = 1024
-"""Windows of a split that a finished model is judged by, at most."""
-WHILE_TRAINING = 64
+WHILE_TRAINING = 32
 """Windows of the held-out files that a point of the learning curve takes."""
 AT_ONCE = 32
 """Windows of a batch."""
-
-
-@dataclass(frozen=True)
-class Judged:
-    """Bits per byte of a finished model.
-
-    Attributes:
-        files: On held-out files.
-        package: On the held-out package.
-        prose: On prose.
-        pattern: On held-out files, with the attention of the sparse phases.
-    """
-
-    files: float
-    package: float
-    prose: float
-    pattern: float
 
 
 @torch.no_grad()

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 REPORTS = 20
 """Points of the learning curve."""
+WINDOWS = 512
+"""Windows of each kind of text that a finished model is judged by, at most."""
 KIND = "mst"
 
 
@@ -32,6 +34,7 @@ class SparsePretraining(Experiment):
         seed: The seed.
         budget: Tokens.
         threads: Processor threads of the tensor library.
+        windows: Windows of each kind of text that the finished model is judged by.
         log: ``"tensorboard:FOLDER"`` or ``"mlflow:FOLDER"``.
     """
 
@@ -47,6 +50,7 @@ class SparsePretraining(Experiment):
     seed: int = 0
     budget: int = 0
     threads: int = 1
+    windows: int = WINDOWS
     log: str | None = None
 
     @property
@@ -59,7 +63,8 @@ class SparsePretraining(Experiment):
 
     def spec(self) -> Mapping[str, Any]:
         """See :meth:`Experiment.spec`."""
-        return {"arm": self.arm, "config": self.config.plain(), "text": self.text}
+        config = self.config.plain()
+        return {"arm": self.arm, "config": config, "text": self.text, "windows": self.windows}
 
     def standing(self, best: float) -> str:
         """Bits per byte on held-out files."""
@@ -93,7 +98,7 @@ class SparsePretraining(Experiment):
                 autosave.tick()
         keep_model(trainer, context.folder)
         autosave.finish()
-        return result_of(trainer, corpus)
+        return result_of(trainer, corpus, self.windows)
 
 
 class _CurveReport:
@@ -138,16 +143,16 @@ def keep_model(trainer: Pretrainer, folder: Path) -> None:
     LEARNT.save(folder / MODEL, state)
 
 
-def result_of(trainer: Pretrainer, corpus: Corpus) -> dict[str, Any]:
+def result_of(trainer: Pretrainer, corpus: Corpus, windows: int) -> dict[str, Any]:
     """What the store keeps of a finished run."""
-    from mst.evaluating import WINDOWS, bits_per_byte
+    from mst.evaluating import bits_per_byte
     from mst.flops import attention_of
     from mst.phases import ULTRA
     from mst.trainer import loss_rise
 
     config, texts = trainer.config, corpus.texts
     judged = {
-        name: bits_per_byte(trainer.model, texts[name], WINDOWS)
+        name: bits_per_byte(trainer.model, texts[name], windows)
         for name in ("files", "package", "prose")
         if len(texts.get(name, ())) > config.shape.context
     }
@@ -158,7 +163,7 @@ def result_of(trainer: Pretrainer, corpus: Corpus) -> dict[str, Any]:
         "samples": trainer.done * config.tokens_per_update,
         "best_value": judged["files"],
         "bpb": judged,
-        "pattern_bpb": bits_per_byte(trainer.model, texts["files"], WINDOWS, pattern),
+        "pattern_bpb": bits_per_byte(trainer.model, texts["files"], windows, pattern),
         "density": trainer.density,
         "updates": trainer.done,
         "train_loss": float(trainer.losses[-50:].mean()),

@@ -1,4 +1,3 @@
-from .attend import CHUNKED_FROM as CHUNKED_FROM
 from .attend import Attention as Attention
 from .chunked import chunked as chunked
 from .patterns import DENSE as DENSE

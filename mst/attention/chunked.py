@@ -1,7 +1,6 @@
 """Attention that never computes hidden keys: neighbours in chunks, strided keys by residue.
 
-One softmax over the union of the parts, so the result is the masked one's. It pays off from
-contexts of 512 on; below, the fused dense product is faster although it computes more.
+One softmax over the union of the parts, so the result is the masked one's.
 """
 
 from __future__ import annotations

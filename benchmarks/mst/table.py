@@ -1,0 +1,213 @@
+"""Arms of equal tokens or equal counted operations: bits per byte on held-out text.
+
+    python benchmarks/mst/table.py run --arms dense,tiny,mst --seeds 0,1,2 --schedule short
+    python benchmarks/mst/table.py report --json table.json --csv table.csv
+
+Each arm takes the best of three learning rates, tried on a seed of its own at a quarter of the
+tokens. Runs are kept in a store: the same command continues where it was stopped. A schedule is a
+run of its own; its rows are never points of a longer run's curve.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mst.arms import arm_run
+from mst.comparing import Curve, comparison, read_curves
+from mst.config import PretrainConfig
+from mst.data import Corpus
+from mst.experiment import KIND, SparsePretraining
+from mst.presets import preset
+from runs import RunFailedError, RunStatus, Store, StoredRun, mean_interval, run_all
+
+ARMS = "dense,tiny,dense-short,static,rigl,mst"
+RATES = (1e-3, 2e-3, 4e-3)
+SWEEP_SEED, SWEEP_WINDOWS = 100, 64
+WINDOWS = 256
+
+
+@dataclass(frozen=True)
+class TableSchedule:
+    """A length of the dense run.
+
+    Attributes:
+        tokens: Its tokens.
+        batch: Windows of an update.
+    """
+
+    tokens: int
+    batch: int
+
+
+SCHEDULES = {
+    "smoke": TableSchedule(40 * 1024, 4),
+    "reduced": TableSchedule(1_024_000, 4),
+    "reduced-2": TableSchedule(2_048_000, 4),
+    "reduced-4": TableSchedule(4_096_000, 4),
+    "short": TableSchedule(4_096_000, 16),
+    "middle": TableSchedule(8_192_000, 16),
+    "long": TableSchedule(16_384_000, 16),
+}
+"""Each a schedule of its own. `reduced` has updates of 1,024 tokens, so that a tenth of the work
+still has 1,000 of them."""
+
+
+def settings(schedule: TableSchedule, device: str) -> PretrainConfig:
+    """MST's settings at a length."""
+    base = preset("small").config
+    return replace(base, batch=schedule.batch, micro_batch=schedule.batch, device=device)
+
+
+def experiment(
+    arm: str,
+    config: PretrainConfig,
+    tokens: int,
+    rate: float,
+    seed: int,
+    corpus: tuple[Path, str],
+    windows: int = WINDOWS,
+) -> SparsePretraining:
+    """One run of the table; sparse arms use the compiled kernels on a processor."""
+    run = arm_run(arm, config, tokens)
+    sparse = bool(run.config.sparse.phases) and config.device == "cpu"
+    adam = replace(run.config.adam, lr=rate)
+    chosen = replace(run.config, adam=adam, backend="compiled" if sparse else "masked")
+    folder, digest = corpus
+    return SparsePretraining(arm, chosen, digest, str(folder), seed, run.tokens, windows=windows)
+
+
+def finished(store: Store, experiments: Sequence[SparsePretraining]) -> list[StoredRun]:
+    """Do what is not done, one after the other; rows of all."""
+    summary = run_all(experiments, store, workers=1)
+    if summary.failed:
+        raise RunFailedError(str(summary.failed))
+    if summary.interrupted or summary.stopped:
+        raise SystemExit(130)
+    return [store.runs(key=key)[0] for key in summary.keys]
+
+
+def best_rate(
+    store: Store,
+    arm: str,
+    config: PretrainConfig,
+    tokens: int,
+    rates: Sequence[float],
+    corpus: tuple[Path, str],
+) -> float:
+    """The learning rate with the fewest bits per byte on held-out files at a quarter's length."""
+    if len(rates) == 1:
+        return rates[0]
+    tried = [
+        experiment(arm, config, tokens // 4, r, SWEEP_SEED, corpus, SWEEP_WINDOWS) for r in rates
+    ]
+    scores = [float(run.best_value or np.inf) for run in finished(store, tried)]
+    return rates[int(np.argmin(scores))]
+
+
+def run(arguments: argparse.Namespace) -> None:
+    schedule = SCHEDULES[arguments.schedule]
+    config = settings(schedule, arguments.device)
+    digest = Corpus.open(arguments.corpus).manifest.digest
+    corpus = (arguments.corpus, digest)
+    rates = [float(rate) for rate in arguments.rates.split(",")]
+    seeds = [int(seed) for seed in arguments.seeds.split(",")] if arguments.seeds else []
+    with Store.open(arguments.store) as store:
+        for arm in arguments.arms.split(","):
+            rate = best_rate(store, arm, config, schedule.tokens, rates, corpus)
+            print(f"{arguments.schedule} {arm}: learning rate {rate:g}", flush=True)
+            planned = [experiment(arm, config, schedule.tokens, rate, s, corpus) for s in seeds]
+            for row in finished(store, planned):
+                print(f"{row.name}: {row.best_value:.4f} bits/byte, {row.cpu_s:.0f} s", flush=True)
+
+
+def report(arguments: argparse.Namespace) -> None:
+    rows: list[dict[str, Any]] = []
+    with Store.open(arguments.store, create=False) as store:
+        done = [
+            r
+            for r in store.runs(kind=KIND)
+            if r.status is RunStatus.FINISHED and r.seed != SWEEP_SEED
+        ]
+        for name, schedule in SCHEDULES.items():
+            config = settings(schedule, "cpu")
+            own = [r for r in done if _belongs(r, config, schedule)]
+            curves = read_curves(store, own)
+            rows += [
+                {"schedule": name, "tokens": schedule.tokens, **row, **_against(curves, row["arm"])}
+                for row in comparison(curves, "flops")
+            ]
+            for row in rows:
+                rates = {r.spec["config"]["adam"]["lr"] for r in own if r.spec["arm"] == row["arm"]}
+                if row["schedule"] == name:
+                    row["learning rate"] = "/".join(f"{rate:g}" for rate in sorted(rates))
+    _write(rows, arguments)
+
+
+def _belongs(run: StoredRun, config: PretrainConfig, schedule: TableSchedule) -> bool:
+    """Whether a run is an arm of a schedule."""
+    wanted = arm_run(str(run.spec["arm"]), config, schedule.tokens)
+    found = PretrainConfig.of(run.spec["config"])
+    same = replace(found, adam=wanted.config.adam, backend=wanted.config.backend, device="cpu")
+    return run.budget == wanted.tokens and same == wanted.config
+
+
+def _against(curves: Sequence[Curve], arm: str) -> dict[str, float | None]:
+    """How many bits per byte an arm is above MST, by seeds that both have, and the half width."""
+    gains = {}
+    for split in ("files", "package"):
+        ends = {(c.arm, c.seed): c.result["bpb"][split] for c in curves if split in c.result["bpb"]}
+        shared = [s for a, s in ends if a == arm and ("mst", s) in ends]
+        above = np.array([ends[arm, s] - ends["mst", s] for s in shared])
+        mean, half = mean_interval(above) if len(above) else (np.nan, np.nan)
+        gains[f"{split} above mst"] = None if np.isnan(mean) else float(mean)
+        gains[f"{split} above mst +-"] = None if np.isnan(half) else float(half)
+    return gains
+
+
+def _write(rows: Sequence[dict[str, Any]], arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        arguments.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    if arguments.csv and rows:
+        names = list(dict.fromkeys(key for row in rows for key in row))
+        with arguments.csv.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, names, lineterminator="\n")
+            writer.writeheader()
+            for row in rows:
+                writer.writerow(
+                    {k: f"{v:.5g}" if isinstance(v, float) else v for k, v in row.items()}
+                )
+    for row in rows:
+        print(json.dumps(row))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    running = commands.add_parser("run")
+    running.set_defaults(do=run)
+    running.add_argument("--arms", default=ARMS)
+    running.add_argument("--seeds", default="0,1,2")
+    running.add_argument("--schedule", choices=SCHEDULES, default="short")
+    running.add_argument("--rates", default=",".join(f"{rate:g}" for rate in RATES))
+    running.add_argument("--device", default="cpu")
+    running.add_argument("--corpus", type=Path, default=Path("mst-data"))
+    reporting = commands.add_parser("report")
+    reporting.set_defaults(do=report)
+    reporting.add_argument("--json", type=Path)
+    reporting.add_argument("--csv", type=Path)
+    for one in (running, reporting):
+        one.add_argument("--store", default="mst-table.db")
+    arguments = parser.parse_args()
+    arguments.do(arguments)
+
+
+if __name__ == "__main__":
+    main()
