@@ -6,6 +6,7 @@ from .flops import Flops as Flops
 from .flops import layer_flops as layer_flops
 from .flops import linear_flops as linear_flops
 from .flops import topology_flops as topology_flops
+from .kernels.norms import layer_norm as layer_norm
 from .linear import BACKENDS as BACKENDS
 from .linear import Backend as Backend
 from .linear import SparseLinear as SparseLinear

@@ -154,14 +154,42 @@ def zeros(typing_context: Any, numbers: Any) -> Any:
     return vector(numbers), generate
 
 
+def _binary(operation: str) -> Any:
+    def of_two(typing_context: Any, a: Any, b: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return getattr(builder, operation)(*args)
+
+        return a(a, b), generate
+
+    return intrinsic(of_two)
+
+
+add, subtract, times = _binary("fadd"), _binary("fsub"), _binary("fmul")
+"""``add(a, b)``, ``subtract(a, b)`` and ``times(a, b)``: of each pair of numbers."""
+
+
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def add(typing_context: Any, a: Any, b: Any) -> Any:
-    """``add(a, b)``: the sum of two vectors."""
+def add_product(typing_context: Any, total: Any, a: Any, b: Any) -> Any:
+    """``add_product(total, a, b)``: ``total + a * b`` of vectors."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.fadd(*args)
+        return _fused(builder, args[1], args[2], args[0])
 
-    return a(a, b), generate
+    return total(total, a, b), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def inverse_root(typing_context: Any, vector: Any) -> Any:
+    """``inverse_root(vector)``: 1 / square root of each number."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = args[0].type
+        name = f"llvm.sqrt.v{kind.count}{kind.element.intrinsic_name}"
+        signature = ir.FunctionType(kind, [kind])
+        root = cgutils.get_or_insert_function(builder.module, signature, name)
+        return builder.fdiv(ir.Constant(kind, [1.0] * kind.count), builder.call(root, args))
+
+    return vector(vector), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
