@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cost_models import Accelerator, Cost, Mapping
 from layers import Layer
 from maestro_env.extras import needed
-from maestro_env.tiling import BufferView, tiling
+from maestro_env.tiling import BufferView, in_parallel, tiling
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,10 +66,10 @@ def _draw_mapping(
     )  # fmt: skip
     figure.suptitle(f"{layer.name}   {_summary(cost)}", x=0.05, ha="left", size=11, weight="bold")
     rows = (
-        (views.l2, f"L2: tiles of {views.clusters} clusters, {_parallel(mapping, 0)}"),
+        (views.l2, f"L2: tiles of {views.clusters} clusters, {in_parallel(mapping, 0)}"),
         (
             views.l1,
-            f"L1: tiles of the {views.cluster_size} PEs of cluster 0, {_parallel(mapping, 1)}",
+            f"L1: tiles of the {views.cluster_size} PEs of cluster 0, {in_parallel(mapping, 1)}",
         ),
     )
     for row, (level, title) in enumerate(rows):
@@ -80,14 +80,6 @@ def _draw_mapping(
                 axes.text(0, 1.24, title, transform=axes.transAxes, size=10, color="#222222")
     _draw_buffers(figure.add_subplot(grid[0, 3]), accelerator, cost)
     _write_loops(figure.add_subplot(grid[1, 3]), mapping)
-
-
-def _parallel(mapping: Mapping, level: int) -> str:
-    """What a level has in parallel."""
-    second, units = mapping.parallel2[level], mapping.units[level]
-    if second is None:
-        return f"parallel over {mapping.parallel[level]}"
-    return f"parallel over {mapping.parallel[level]} ({units} of them) and {second}"
 
 
 def _summary(cost: Cost) -> str:

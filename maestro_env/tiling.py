@@ -74,6 +74,14 @@ def _spread(mapping: Mapping, level: int, holders: int) -> dict[str, int]:
     return {mapping.parallel[level]: units, second: holders // units}
 
 
+def in_parallel(mapping: Mapping, level: int) -> str:
+    """What a level has in parallel, for the title of a drawing."""
+    second, units = mapping.parallel2[level], mapping.units[level]
+    if second is None:
+        return f"parallel over {mapping.parallel[level]}"
+    return f"parallel over {mapping.parallel[level]} ({units} of them) and {second}"
+
+
 def _split(frame: Ranges, tiles: dict[str, int], spread: dict[str, int]) -> list[Ranges]:
     """The first step's range of every holder that has work."""
     base = {

@@ -61,7 +61,7 @@ from cost_models.exact.moments import fill_moments
 from cost_models.exact.moves import fill_moves, fill_span_moves
 from cost_models.exact.padding import fill_padding, fill_span_padding
 from cost_models.exact.steps import stepwise
-from cost_models.exact.tables import new_tables
+from cost_models.exact.tables import Tables, new_tables
 from cost_models.exact.traffic import fill_input, fill_traffic
 from cost_models.exact.wide import (
     Wide,
@@ -329,6 +329,63 @@ def evaluate_one(
     return 0
 
 
+@inner_function
+def most_pes(hw: IntTable, num_pes: Any, low: int, high: int) -> int:
+    """The most PEs that one of the mappings `low` to `high` has."""
+    most = hw[HW_PES]
+    for i in range(low, high if len(num_pes) else low):
+        most = max(most, num_pes[i])
+    return most
+
+
+@inner_function
+def pes_of(i: int, hw: IntTable, num_pes: Any) -> int:
+    """PEs of a mapping: its own, or the chip's."""
+    return int(num_pes[i]) if len(num_pes) else hw[HW_PES]
+
+
+@inner_function
+def evaluate_row(
+    i: int,
+    orders: Any,
+    spatial: Any,
+    tiles: Any,
+    cluster_size: Any,
+    num_pes: Any,
+    hw: IntTable,
+    out: Any,
+    order: IntTable,
+    tables: Tables,
+    wide: Wide | None,
+) -> int:
+    """Evaluate a row of a batch into `out`; returns its reason code.
+
+    Args:
+        i: The row; the arrays up to `num_pes`, and `out`, are those of the entry points.
+        orders: Loop orders.
+        spatial: Spatial dimensions.
+        tiles: Tiles.
+        cluster_size: PEs of a cluster.
+        num_pes: PEs in all, or nothing.
+        hw: Layer, accelerator and options.
+        out: Result rows.
+        order: Work array, ``(2, 8)``.
+        tables: Work tables.
+        wide: Chip and mapping, where more is to be known; None where not.
+    """
+    pes = pes_of(i, hw, num_pes)
+    if not well_formed(orders[i], spatial[i], tiles[i], cluster_size[i], pes):
+        return MALFORMED
+    for level in range(2):
+        take_order(order, orders[i], level, hw[HW_DIMS])
+    return evaluate_one(
+        out[i], hw, order, spatial[i], tiles[i], int(cluster_size[i]), pes,
+        tables.t1, tables.dims, tables.segs, tables.moves, tables.lists, tables.kept,
+        tables.kept_sums, tables.spans, tables.span_kept, tables.span_sums, tables.spots,
+        tables.intervals, tables.steps, tables.products, tables.sizes, wide,
+    )  # fmt: skip
+
+
 def _entry(stamp: int) -> Callable[..., None]:
     """The compiled entry point; `stamp` ties its cached machine code to all its sources."""
 
@@ -345,26 +402,12 @@ def _entry(stamp: int) -> Callable[..., None]:
         low: int,
         high: int,
     ) -> int:
-        most = hw[HW_PES]
-        for i in range(low, high if len(num_pes) else low):
-            most = max(most, num_pes[i])
-        (
-            t1, dims, segs, moves, lists, kept, kept_sums, spans, span_kept, span_sums,
-            spots, intervals, steps, products, sizes,
-        ) = new_tables(hw, most, 2)  # fmt: skip
+        tables = new_tables(hw, most_pes(hw, num_pes, low, high), 2)
         order = np.empty((2, ALL_DIMS), np.int64)
         for i in range(low, high):
-            pes = num_pes[i] if len(num_pes) else hw[HW_PES]
-            if not well_formed(orders[i], spatial[i], tiles[i], cluster_size[i], pes):
-                reasons[i] = MALFORMED
-                continue
-            for level in range(2):
-                take_order(order, orders[i], level, hw[HW_DIMS])
-            reasons[i] = evaluate_one(
-                out[i], hw, order, spatial[i], tiles[i], int(cluster_size[i]), int(pes),
-                t1, dims, segs, moves, lists, kept, kept_sums, spans, span_kept, span_sums,
-                spots, intervals, steps, products, sizes, None,
-            )  # fmt: skip
+            reasons[i] = evaluate_row(
+                i, orders, spatial, tiles, cluster_size, num_pes, hw, out, order, tables, None
+            )
         return stamp
 
     return evaluate_rows

@@ -9,12 +9,17 @@ from typing import Any
 import numpy as np
 
 from common import entry_point, inner_function
-from cost_models.exact.kernel import MALFORMED, STAMP, evaluate_one, take_order, well_formed
+from cost_models.exact.kernel import (
+    MALFORMED,
+    STAMP,
+    evaluate_row,
+    most_pes,
+    pes_of,
+    well_formed,
+)
 from cost_models.exact.layout import (
     ALL_DIMS,
     CHIP_PASSES,
-    HW_DIMS,
-    HW_PES,
     LEVEL_FIELDS,
     PASSES,
     SECOND,
@@ -65,30 +70,21 @@ def _entry(stamp: int) -> Callable[..., None]:
         low: int,
         high: int,
     ) -> int:
-        most = hw[HW_PES]
-        for i in range(low, high if len(num_pes) else low):
-            most = max(most, num_pes[i])
-        (
-            t1, dims, segs, moves, lists, kept, kept_sums, spans, span_kept, span_sums,
-            spots, intervals, steps, products, sizes,
-        ) = new_tables(hw, most, 1)  # fmt: skip
+        tables = new_tables(hw, most_pes(hw, num_pes, low, high), 1)
         order = np.empty((2, ALL_DIMS), np.int64)
         wide = new_wide(numbers)
         for i in range(low, high):
-            pes = num_pes[i] if len(num_pes) else hw[HW_PES]
-            if not well_formed(orders[i], spatial[i], tiles[i], cluster_size[i], pes):
-                reasons[i] = MALFORMED
-                continue
             reasons[i] = take_fields(wide, spatial[i], second[i], units[i], bypass[i])
-            if reasons[i] != 0:
-                continue
-            for level in range(2):
-                take_order(order, orders[i], level, hw[HW_DIMS])
-            reasons[i] = evaluate_one(
-                out[i], hw, order, spatial[i], tiles[i], int(cluster_size[i]), int(pes),
-                t1, dims, segs, moves, lists, kept, kept_sums, spans, span_kept, span_sums,
-                spots, intervals, steps, products, sizes, wide,
-            )  # fmt: skip
+            # what is no mapping at all is that, whatever its optional fields are
+            if reasons[i] == 0 or (
+                reasons[i] == REFUSED
+                and not well_formed(
+                    orders[i], spatial[i], tiles[i], cluster_size[i], pes_of(i, hw, num_pes)
+                )
+            ):
+                reasons[i] = evaluate_row(
+                    i, orders, spatial, tiles, cluster_size, num_pes, hw, out, order, tables, wide
+                )
         return stamp
 
     return evaluate_wide_rows

@@ -124,7 +124,7 @@ def _moments(moments: list[Any]) -> list[Any]:
 def _search_of_6(state: dict[str, Any]) -> dict[str, Any]:
     """Version 6: agents saw neither layer nor chip, and the shares of what they draw from differ.
 
-    Such a search goes on with the share of local and any choices that it had; what its agents
+    Such a search goes on with the share of local and uniform choices that it had; what its agents
     learned stays, and the new inputs have no weight yet.
     """
     options = dict(state["identity"]["config"])

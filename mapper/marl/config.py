@@ -43,13 +43,13 @@ class MarlConfig:
         entropy: Weight of the entropy bonus at the start; it falls linearly to 0 with the budget.
         reward: ``"improvement"`` (log of parent over child, between -1 and 1), ``"rank"`` (rank of
             that in the batch) or ``"relative"`` (best value so far over the sample's).
-        policy: Agents learn by PPO during the search; False draws neighbouring and any choices.
+        policy: Agents learn by PPO during the search; False draws neighbouring and uniform choices.
         share: Share of an acting agent's draws that its policy makes, if agents learn.
         elites: Best mappings that worlds start from.
         acting: Parameters chosen anew in a world that starts from an elite, on average.
         crossover: Share of worlds that start from a mix of two elites, agent by agent or
             parameter by parameter.
-        local: Share of the other draws on neighbouring choices; the rest is any choice.
+        local: Share of the other draws on neighbouring choices; the rest is uniform.
         exchange: Share of worlds whose start has two parameters moved at once.
         greed: Width of the choice of parents by rank, as a share of the elites.
         self_imitation: Weight of the log-likelihood of the elites' choices.

@@ -158,7 +158,7 @@ class Policies(nn.Module):
 
 
 class Mixture:
-    """What an acting agent draws from: its policy, neighbouring choices and any choice.
+    """What an acting agent draws from: its policy, neighbouring choices and a uniform one.
 
     In a world that starts from an elite the current choice is masked, in each of the three, so an
     acting parameter always moves. The agents learn from all draws, weighted by how much likelier
