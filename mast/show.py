@@ -10,6 +10,38 @@ from runs import Column, print_rows
 Rows = Sequence[Mapping[str, Any]]
 
 
+def print_comparison(rows: Rows) -> None:
+    """Print one row a task and arm, of :func:`mast.comparing.summary`."""
+    columns = [
+        Column("task", keep=11),
+        Column("algorithm", keep=2),
+        Column.name("arm"),
+        Column("seeds", keep=5),
+        Column("return", unit="", keep=6),
+        Column("score", "score (IQM)", unit="", keep=10),
+        Column("low", "from", unit="", keep=9),
+        Column("high", "to", unit="", keep=9),
+        Column("wins", "P(above tiny+)", unit="", keep=8),
+        Column("weights", keep=3),
+        Column("train_times", "training FLOP, times fewer", unit="", keep=7),
+        Column("inference_times", "acting, times fewer", unit="", keep=4),
+        Column("executed_times", "executed, times fewer", unit="", keep=3),
+        Column("cpu_s", "training CPU", unit="s", keep=6),
+    ]
+    print_rows("Score: 0 random play, 100 dense+", rows, "", columns)
+
+
+def print_gaps(rows: Rows) -> None:
+    """Print how far values are above what greedy play earns, a row a task and arm."""
+    columns = [
+        Column("task", keep=11),
+        Column.name("arm"),
+        Column("seeds", keep=5),
+        Column("q_gap", "Q gap [s.d. of rewards]", unit="", keep=10),
+    ]
+    print_rows("Median joint value minus discounted return", rows, "", columns)
+
+
 def print_training(rows: Rows) -> None:
     """Print one row per run."""
     columns = [

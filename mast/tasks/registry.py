@@ -7,10 +7,8 @@ from functools import partial
 
 from common import suggest
 from mast.errors import MastError
-from mast.tasks.foraging import foraging_task
-from mast.tasks.smax import smax_task
 from mast.tasks.task import Task
-from mpe_marl import AnyWorlds, BatchEnv, BatchWorlds, imported, make_spec
+from mpe_marl import BatchEnv, BatchWorlds, imported, make_spec
 
 TASKS = ("spread-3", "spread-6", "tag-3")
 """Tasks of the short schedule; the first is a control, which tiny networks solve."""
@@ -34,10 +32,16 @@ def find_task(name: str, length: int = 100) -> Task:
     if found := re.fullmatch(r"(spread|tag)-(\d{1,3})", name):
         return _particles(name, found[1], int(found[2]))
     if ":" in name:
+        from mpe_marl import AnyWorlds
+
         return Task(name, length, partial(AnyWorlds, imported(name)), at_once=32)
     if name.startswith("lbf-"):
+        from mast.tasks.foraging import foraging_task
+
         return foraging_task(name)
     if name.startswith("smax-"):
+        from mast.tasks.smax import smax_task
+
         return smax_task(name)
     known = (*TASKS, *LONG_TASKS)
     raise MastError(

@@ -1,0 +1,56 @@
+"""Do sparse networks need MAST's parts? Each part left out, omega and q changed, and the Q gap.
+
+    python benchmarks/mast/ablation.py --folder mast-runs
+    python benchmarks/mast/ablation.py --folder mast-runs --collect --metric qgap
+
+The interaction (MAST - RigL) - (dense+ - dense) stands below the table, with its interval.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plan import SEEDS, Cell, run_table, write_csv
+
+from mast.comparing import interaction, random_scores, summary
+from mast.show import print_comparison, print_gaps
+from runs import print_rows
+
+TASKS = ("tag-3", "spread-6")
+WHOLE = (("dense+", 0.0), ("mast", 0.95), ("rigl", 0.95), ("dense", 0.0))
+CHANGES = tuple(
+    (arm, s, options)
+    for arm, s in (("mast", 0.95), ("dense+", 0.0))
+    for options in (
+        ("--without", "sm"),
+        ("--without", "hybrid"),
+        ("--without", "dual"),
+        ("--set", "omega=5"),
+        ("--set", "q=0"),
+    )
+)
+CELLS = [
+    *(Cell(task, arm, s, seed) for task in TASKS for arm, s in WHOLE for seed in SEEDS),
+    *(
+        Cell(task, arm, s, seed, options=options)
+        for task in TASKS
+        for arm, s, options in CHANGES
+        for seed in range(3)
+    ),
+]
+
+
+def table(rows: list[dict[str, Any]], csv: Any, metric: str = "score") -> None:
+    """Print a row a task and arm, and the interaction of each task."""
+    random = random_scores([row["task"] for row in rows])
+    found = summary(rows, random, rival="mast 0.95")
+    if metric == "qgap":
+        print_gaps(found)
+    else:
+        print_comparison(found)
+        print_rows("\n(MAST - RigL) - (dense+ - dense)", interaction(rows, random, "0.95"))
+    write_csv(csv, found)
+
+
+if __name__ == "__main__":
+    run_table(__doc__, CELLS, table, metrics=("score", "qgap"))

@@ -1,0 +1,49 @@
+"""Arms at .90, .95 and .98 against dense and tiny networks: scores, intervals, who wins, costs.
+
+    python benchmarks/mast/table1.py --folder mast-runs              # all, one after the other
+    python benchmarks/mast/table1.py --folder mast-runs --shard 0/8  # a share of them
+    python benchmarks/mast/table1.py --folder mast-runs --collect --csv docs/data/mast-table1.csv
+
+14 arms, three tasks, 5 seeds, 300,000 steps each.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plan import SEEDS, Cell, run_table, write_csv
+
+from mast.comparing import random_scores, summary
+from mast.show import print_comparison
+
+ARMS = (
+    ("dense+", 0.0), ("tiny+", 0.95), ("mast", 0.95), ("rigl", 0.95), ("dense", 0.0),
+    ("mast", 0.9), ("tiny+", 0.9), ("block4+", 0.95), ("static+", 0.95), ("set+", 0.95),
+    ("rlx2", 0.95), ("block4+", 0.9), ("tiny+", 0.98), ("mast", 0.98),
+)  # fmt: skip
+TASKS = ("tag-3", "spread-6", "spread-3")
+CELLS = [Cell(task, arm, s, seed) for task in TASKS for arm, s in ARMS for seed in SEEDS]
+OTHERS = [
+    Cell(task, arm, s, seed, algorithm)
+    for task in TASKS[:2]
+    for algorithm in ("vdn", "cw-qmix", "ow-qmix", "res")
+    for arm, s in (("dense+", 0.0), ("tiny+", 0.9), ("mast", 0.9))
+    for seed in range(3)
+]
+"""The other algorithms, 3 seeds each."""
+
+
+def table(rows: list[dict[str, Any]], csv: Any) -> None:
+    """Print a row a task, algorithm and arm."""
+    found: list[dict[str, Any]] = []
+    for algorithm in dict.fromkeys(row["cell"].algorithm for row in rows):
+        mine = [row for row in rows if row["cell"].algorithm == algorithm]
+        known = [t for t in TASKS if any((r["task"], r["arm"]) == (t, "dense+") for r in mine)]
+        mine = [row for row in mine if row["task"] in known]
+        found += [{"algorithm": algorithm, **row} for row in summary(mine, random_scores(known))]
+    print_comparison(found)
+    write_csv(csv, found)
+
+
+if __name__ == "__main__":
+    run_table(__doc__, [*CELLS, *OTHERS], table)

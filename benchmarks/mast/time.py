@@ -1,0 +1,59 @@
+"""Processor time of whole runs, dense against compiled: to the end, and to 90 points.
+
+    python benchmarks/mast/time.py --folder mast-runs
+
+H = 256, sparsity .90, one thread; evaluations are not counted. 90 points are of the mean of the
+dense arm's last evaluations.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from plan import Cell, run_table, write_csv
+
+from mast.comparing import random_scores
+from runs import print_rows
+
+WIDE = ("--hidden", "256")
+CELLS = [
+    Cell("tag-3", arm, s, seed, options=WIDE)
+    for arm, s in (("dense+", 0.0), ("mast", 0.9))
+    for seed in range(3)
+]
+
+
+def table(rows: list[dict[str, Any]], csv: Any) -> None:
+    """Print medians over seeds, and how many times less the sparse runs take."""
+    random = random_scores(["tag-3"])["tag-3"]
+    full = np.mean([row["return"] for row in rows if row["arm"].startswith("dense+")])
+    aim = random + 0.9 * (full - random)
+    found: list[dict[str, Any]] = []
+    for arm in dict.fromkeys(row["arm"] for row in rows):
+        mine = [row for row in rows if row["arm"] == arm]
+        reached = [to_reach(row, aim) for row in mine]
+        found.append(
+            {
+                "arm": arm, "seeds": len(mine),
+                "return": float(np.mean([row["return"] for row in mine])),
+                "end_s": float(np.median([row["train_cpu_s"][-1] for row in mine])),
+                "to_90_s": float(np.median(reached)),
+                "reached": int(np.isfinite(reached).sum()),
+            }
+        )  # fmt: skip
+    for row in found:
+        row["end_times"] = found[0]["end_s"] / row["end_s"]
+        row["to_90_times"] = found[0]["to_90_s"] / row["to_90_s"]
+    print_rows("Processor time [s]", found)
+    write_csv(csv, found)
+
+
+def to_reach(row: dict[str, Any], aim: float) -> float:
+    """Processor time at the first evaluation that reached a return [s]; inf: none did."""
+    pairs = zip(row["returns"], row["train_cpu_s"], strict=True)
+    return next((seconds for value, seconds in pairs if value >= aim), float("inf"))
+
+
+if __name__ == "__main__":
+    run_table(__doc__, CELLS, table)

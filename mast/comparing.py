@@ -1,0 +1,159 @@
+"""Arms beside each other: scores, intervals, who wins, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from common import FloatArray
+from mast.errors import MastError
+from mast.playing import random_returns
+from mast.tasks import find_task
+from runs import interquartile_mean, mean_interval, probability_of_improvement
+
+REFERENCE = "dense+"
+"""The arm whose mean return is a score of 100; random play is 0."""
+Rows = Sequence[Mapping[str, Any]]
+
+
+def random_scores(tasks: Sequence[str]) -> dict[str, float]:
+    """Mean return of random play in each task, from the starts of every evaluation."""
+    return {
+        name: float(random_returns(find_task(name), None).mean()) for name in dict.fromkeys(tasks)
+    }
+
+
+def summary(
+    rows: Rows, random: Mapping[str, float], *, reference: str = REFERENCE, rival: str | None = None
+) -> list[dict[str, Any]]:
+    """One row a task and arm, in the order in which they come.
+
+    Args:
+        rows: Finished runs: ``task``, ``arm`` (with its sparsity), ``return`` and costs.
+        random: Mean return of random play in each task.
+        reference: The arm of score 100.
+        rival: Arms are said to win against this one; None: the tiny one of the same sparsity
+            and targets ``+``.
+
+    Raises:
+        MastError: A task has no run of the reference, or it earns no more than random play.
+    """
+    found = []
+    for task in dict.fromkeys(row["task"] for row in rows):
+        arms: dict[str, list[Mapping[str, Any]]] = {}
+        for row in rows:
+            if row["task"] == task:
+                arms.setdefault(row["arm"], []).append(row)
+        if reference not in arms:
+            raise MastError(
+                f"task {task!r} has no run of {reference!r}, which is the score of 100."
+            )
+        full = float(np.mean([row["return"] for row in arms[reference]]))
+        if full <= random[task]:
+            raise MastError(
+                f"task {task!r}: {reference!r} earns {full:.4g}, random play {random[task]:.4g}; "
+                "expected more, as scores lie between both. Train longer."
+            )
+        scores = {
+            arm: np.array(
+                [100 * (r["return"] - random[task]) / (full - random[task]) for r in runs]
+            )
+            for arm, runs in arms.items()
+        }
+        for arm, runs in arms.items():
+            other = rival or _tiny_of(arm)
+            found.append(
+                _row(task, arm, runs, scores[arm], arms[reference], scores.get(other), other)
+            )
+    return found
+
+
+def _tiny_of(arm: str) -> str:
+    """The tiny arm that costs what a sparse one does."""
+    words = arm.split(" ")
+    return f"tiny+ {words[1]}" if len(words) > 1 else ""
+
+
+def _row(
+    task: str,
+    arm: str,
+    runs: Rows,
+    scores: FloatArray,
+    full: Rows,
+    rival: FloatArray | None,
+    name: str,
+) -> dict[str, Any]:
+    middle = interquartile_mean([scores])
+    returns, half = mean_interval(np.array([run["return"] for run in runs]))
+    wins = None
+    if rival is not None and name != arm:
+        wins = probability_of_improvement([scores], [rival])
+    return {
+        "task": task,
+        "arm": arm,
+        "seeds": len(runs),
+        "return": float(returns),
+        "return_half": float(half),
+        "score": middle.value,
+        "low": middle.low,
+        "high": middle.high,
+        "mean_score": float(scores.mean()),
+        "wins": None if wins is None else wins.value,
+        "wins_low": None if wins is None else wins.low,
+        "wins_high": None if wins is None else wins.high,
+        "wins_against": name if wins is not None else None,
+        "weights": runs[0]["weights"],
+        "train_times": full[0]["train_flops"] / runs[0]["train_flops"],
+        "inference_times": full[0]["inference_flops"] / runs[0]["inference_flops"],
+        "executed_times": full[0]["train_flops_executed"] / runs[0]["train_flops_executed"],
+        "cpu_s": float(np.median([run["train_cpu_s"][-1] for run in runs])),
+        "q_gap": _median(runs, "q_gap"),
+    }
+
+
+def _median(runs: Rows, name: str) -> float | None:
+    values = [run[name] for run in runs if run.get(name) is not None]
+    return float(np.median(values)) if values else None
+
+
+def interaction(rows: Rows, random: Mapping[str, float], sparse: str) -> list[dict[str, Any]]:
+    """Whether sparse networks need the parts more: (MAST - RigL) - (dense+ - dense).
+
+    Args:
+        rows: Finished runs of the four arms.
+        random: Mean return of random play in each task.
+        sparse: The sparsity as the arms' names have it, such as ``"0.95"``.
+
+    Returns:
+        One row a task: the interaction in points of the score, its bootstrap interval, and the two
+        differences.
+    """
+    names = (f"mast {sparse}", f"rigl {sparse}", "dense+", "dense")
+    signs = np.array([1, -1, -1, 1])
+    found = []
+    for task in dict.fromkeys(row["task"] for row in rows):
+        returns = [
+            np.array([r["return"] for r in rows if (r["task"], r["arm"]) == (task, name)])
+            for name in names
+        ]
+        if not all(len(values) for values in returns):
+            continue
+        scale = 100 / (returns[2].mean() - random[task])
+        rng = np.random.default_rng(0)
+        drawn = np.array(
+            [rng.choice(v, (2000, len(v))).mean(axis=1) for v in returns]
+        )  # (4, repeats)
+        means = np.array([v.mean() for v in returns])
+        low, high = np.percentile(scale * signs @ drawn, [2.5, 97.5])
+        found.append(
+            {
+                "task": task, "sparsity": sparse, "interaction": float(scale * signs @ means),
+                "low": float(low), "high": float(high),
+                "parts_sparse": float(scale * (means[0] - means[1])),
+                "parts_dense": float(scale * (means[2] - means[3])),
+                "seeds": min(len(v) for v in returns),
+            }
+        )  # fmt: skip
+    return found
