@@ -13,9 +13,12 @@ from torch import Tensor
 
 from common import FloatArray
 from sparse_training.errors import SparseTrainingError
+from sparse_training.kernels.adam import serves, squared_norm, step_parameter
 from sparse_training.moments import Moments
 from sparse_training.values import Form
 
+Known = dict[tuple[int, ...], tuple[FloatArray, FloatArray]]
+"""Corrections of this step, by the step and the births that they are for."""
 STATE = re.compile(r"local|reset|keep|local:([1-9]\d*)")
 
 
@@ -78,39 +81,49 @@ class SparseAdam(torch.optim.Optimizer):
             raise SparseTrainingError("step(closure) is not served; call step() after backward().")
         share = self._clipped_share()
         for group in self.param_groups:
+            known: Known = {}
             for parameter in group["params"]:
                 if parameter.grad is not None:
-                    self._step_one(parameter, group, share)
+                    self._step_one(parameter, group, share, known)
 
-    def _clipped_share(self) -> Tensor | None:
+    def _clipped_share(self) -> float:
         """What gradients are multiplied by so that their norm is at most `clip`."""
         if self.clip is None:
-            return None
-        gradients = [p.grad for g in self.param_groups for p in g["params"] if p.grad is not None]
-        norm = torch.nn.utils.get_total_norm(gradients)
-        return (self.clip / (norm + 1e-6)).clamp(max=1.0)
+            return 1.0
+        squares = 0.0
+        for parameter in self._all():
+            gradient = parameter.grad
+            if gradient is not None:
+                served = serves(parameter, gradient)
+                squares += squared_norm(gradient) if served else gradient.square().sum().item()
+        return min(1.0, self.clip / (math.sqrt(squares) + 1e-6))
 
-    def _step_one(self, parameter: Tensor, group: dict[str, Any], share: Tensor | None) -> None:
+    def _step_one(
+        self, parameter: Tensor, group: dict[str, Any], share: float, known: Known
+    ) -> None:
         moments = self.moments(parameter)
         moments.step += 1
         gradient = parameter.grad
         assert gradient is not None
-        if share is not None:
-            gradient = gradient * share.to(gradient)
-        b1, b2 = group["betas"]
+        (b1, b2), eps = group["betas"], group["eps"]
+        shrink = 1 - group["lr"] * group["weight_decay"]
+        born = moments.step, *moments.births
+        if born not in known:
+            known[born] = self.corrections(moments, group)
+        corrections = known[born]
+        if serves(parameter, gradient):
+            held = moments.first, moments.second, moments.cohort
+            step_parameter(parameter, gradient, held, corrections, share, (b1, b2, eps, shrink))
+            return
+        gradient = gradient * share
         moments.first.lerp_(gradient, 1 - b1)
         moments.second.mul_(b2).addcmul_(gradient, gradient, value=1 - b2)
-        if group["weight_decay"]:
-            parameter.mul_(1 - group["lr"] * group["weight_decay"])
-        rates, roots = self.corrections(moments, group)
-        if moments.cohort is None:
-            lower = (moments.second.sqrt() / float(roots[0])).add_(group["eps"])
-            parameter.addcdiv_(moments.first, lower, value=-float(rates[0]))
-        else:
+        rate, root = (torch.from_numpy(table).to(gradient) for table in corrections)
+        if moments.cohort is not None:
             at = moments.cohort.long()
-            lower = moments.second.sqrt() / torch.from_numpy(roots).to(gradient)[at] + group["eps"]
-            rate = torch.from_numpy(rates).to(gradient)[at]
-            parameter.sub_(rate * moments.first / lower)
+            rate, root = rate[at], root[at]
+        lower = moments.second.sqrt() / root + eps
+        parameter.mul_(shrink).sub_(rate * moments.first / lower)
 
     def corrections(self, moments: Moments, group: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
         """Of each cohort: the step size ``lr / (1 - b1^t)``, and the root of ``1 - b2^t``."""
