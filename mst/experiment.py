@@ -76,6 +76,7 @@ class SparsePretraining(Experiment):
 
         from mst.checkpoints import FORMAT
         from mst.data import Corpus
+        from mst.switching import dense_above
         from mst.trainer import Pretrainer
 
         torch.set_num_threads(self.threads)
@@ -86,7 +87,9 @@ class SparsePretraining(Experiment):
                 f"{self.text[:12]}, which this run began with; make that corpus again, or start "
                 "a run of its own"
             )
-        trainer = Pretrainer(self.config, self.seed, self.config.updates(self.budget), corpus)
+        above = dense_above(self.config, context.folder.parent)
+        updates = self.config.updates(self.budget)
+        trainer = Pretrainer(self.config, self.seed, updates, corpus, above)
         autosave = Autosave(context, trainer, FORMAT)
         if autosave.resume():
             context.rewind(trainer.done * self.config.tokens_per_update)

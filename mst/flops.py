@@ -20,6 +20,7 @@ from sparse_training import allocate, linear_flops, topology_flops
 
 BACK = 2
 """A backward pass has so many times the products of a forward pass."""
+Above = tuple[tuple[str, float], ...]
 BY_GRADIENT = ("rigl", "mixed")
 """Growth that needs dense gradients."""
 
@@ -97,7 +98,7 @@ def update_work(
     density: float,
     phase: Phase | None,
     topology: bool,
-    dense_above: float = 1.0,
+    above: Above = (),
 ) -> Counted:
     """Work of one update.
 
@@ -106,16 +107,17 @@ def update_work(
         density: Density in force.
         phase: Its phase; None in a dense run.
         topology: Whether a topology step comes with it.
-        dense_above: Density from which on the compiled backend multiplies dense.
+        above: Layers, and the density from which on the compiled backend multiplies each dense;
+            others change over when full.
     """
     shape, sparse = config.shape, config.sparse
     kept = kept_weights(shape, sparse, density)
     sizes = kept_weights(shape, sparse, 1.0)
     rows = config.tokens_per_update
-    compiled = config.backend == "compiled"
+    compiled, limits = config.backend == "compiled", dict(above)
 
     def packed(name: str) -> bool:
-        return compiled and name != HEAD and kept[name] < dense_above * sizes[name]
+        return compiled and name != HEAD and kept[name] < limits.get(name, 1.0) * sizes[name]
 
     def linear(weights: int) -> int:
         return linear_flops(weights, rows).total
@@ -176,13 +178,13 @@ def schedule_of(config: PretrainConfig, updates: int) -> PhaseSchedule:
     return PhaseSchedule(s.phases, s.sparsity, updates, s.every, s.moves, s.drop)
 
 
-def planned(config: PretrainConfig, updates: int, dense_above: float = 1.0) -> Counted:
+def planned(config: PretrainConfig, updates: int, above: Above = ()) -> Counted:
     """Work of a whole run, known before it begins."""
     schedule = schedule_of(config, updates)
     total = Counted()
     for span in schedule.spans():
-        plain = update_work(config, span.density, span.phase, False, dense_above)
+        plain = update_work(config, span.density, span.phase, False, above)
         total += plain * (span.updates - span.topology)
         if span.topology:
-            total += update_work(config, span.density, span.phase, True, dense_above)
+            total += update_work(config, span.density, span.phase, True, above)
     return total

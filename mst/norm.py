@@ -8,13 +8,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import layer_norm
 
+from sparse_training import layer_norm as fused_layer_norm
+
 EPSILON = 1e-5
 
 
 class FeatureNorm(torch.nn.Module):
     """Layer normalisation over the first axis of ``(D, rows)``, with a weight and no bias.
 
-    It is torch's, between two transpositions.
+    On a processor it is one fused kernel each way; elsewhere torch's, between two transpositions.
 
     Args:
         width: D.
@@ -27,4 +29,6 @@ class FeatureNorm(torch.nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Normalise each column of ``(D, rows)``."""
+        if x.device.type == "cpu":
+            return fused_layer_norm(x, self.weight, None, EPSILON)
         return layer_norm(x.t(), self.weight.shape, self.weight, None, EPSILON).t().contiguous()

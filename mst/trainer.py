@@ -17,6 +17,7 @@ from mst.errors import MstError, NotFiniteError
 from mst.flops import BY_GRADIENT, Counted, Work, attention_of, schedule_of, update_work
 from mst.model import SparseGpt
 from mst.phases import TopologyMoment
+from mst.switching import apply_to
 from runs import usable_device
 from sparse_training import SparseAdam, Sparsifier, SparsityConfig
 
@@ -32,6 +33,8 @@ class Pretrainer:
         seed: Seeds weights, masks, growth and batches.
         updates: Length of the run.
         corpus: The text.
+        above: Layer -> density from which on the compiled backend multiplies it dense; others
+            change over when full.
 
     Attributes:
         model: The model.
@@ -41,7 +44,14 @@ class Pretrainer:
         cpu_s: Processor time of the updates so far [s].
     """
 
-    def __init__(self, config: PretrainConfig, seed: int, updates: int, corpus: Corpus) -> None:
+    def __init__(
+        self,
+        config: PretrainConfig,
+        seed: int,
+        updates: int,
+        corpus: Corpus,
+        above: Mapping[str, float] | None = None,
+    ) -> None:
         self.config, self.seed, self.updates = config, seed, updates
         self._corpus = corpus
         shape, sparse = config.shape, config.sparse
@@ -51,6 +61,8 @@ class Pretrainer:
         self.model = SparseGpt(
             shape, seed, mask_head=sparse.mask_head, backend=config.backend, device=self.device
         )
+        self._above = dict(above or {})
+        apply_to(self.model.sparse_layers(), self._above)
         self.sparsifier = self._masks(seed)
         self.optimizer = self._adam()
         text = corpus.texts["train"]
@@ -149,13 +161,8 @@ class Pretrainer:
 
     def _count(self, topology: bool) -> None:
         phase = self.schedule.phase_at(self.done)
-        above = self.dense_above
+        above = tuple(self._above.items())
         self.work += update_work(self.config, self.density, phase, topology, above)
-
-    @property
-    def dense_above(self) -> float:
-        """Density from which on layers are multiplied dense."""
-        return min((layer.dense_above for layer in self.model.sparse_layers().values()), default=1)
 
     def _move(self, moment: TopologyMoment) -> None:
         assert self.sparsifier is not None
@@ -201,6 +208,7 @@ class Pretrainer:
             "masks": None if self.sparsifier is None else self.sparsifier.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "losses": self._losses,
+            "above": self._above,
             "before_rise": self._before_rise,
             "run": {
                 "done": self.done,
@@ -223,6 +231,8 @@ class Pretrainer:
                 f"checkpoint: is of a model {theirs.shape}, expected {self.config.shape}; go on "
                 "with the settings that it began with"
             )
+        self._above = dict(state["above"])
+        apply_to(self.model.sparse_layers(), self._above)
         if self.sparsifier is not None:
             self.sparsifier.load_state_dict(state["masks"])
         self.model.load_state_dict(state["model"])
