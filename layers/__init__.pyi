@@ -26,6 +26,7 @@ from .text import inline as inline
 from .text import is_file as is_file
 from .text import layers_of as layers_of
 from .text import parse as parse
+from .transposed import phases as phases
 from .writing import write_yaml as write_yaml
 from .zoo import get as get
 from .zoo import network as network

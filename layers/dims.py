@@ -17,8 +17,9 @@ TENSORS = ("input", "filter", "output")
 class LayerKind(StrEnum):
     """What a layer computes.
 
-    Names are read in upper or lower case. TRCONV counts as CONV over its (already upsampled)
-    input, as MAESTRO counts it.
+    Names are read in upper or lower case. TRCONV is a CONV over its (already upsampled) input, as
+    MAESTRO counts it, all of whose elements are true; where zeros were inserted,
+    :func:`layers.phases` gives the layers that do the true MACs.
     """
 
     CONV = "CONV"

@@ -11,6 +11,7 @@ from typing import Any
 from common import suggest
 from layers.dims import LayerKind
 from layers.layer import Layer, LayerError
+from layers.transposed import phases
 
 NEST_FIELDS = ("K", "C", "Y", "X", "R", "S")
 OPTIONAL_FIELDS: dict[str, Any] = {
@@ -32,6 +33,23 @@ def from_fields(name: str, kind: str, values: Mapping[str, Any]) -> Layer:
         values: The fields of its kind, see :mod:`layers.schema`.
 
     Raises:
+        LayerError: A field is unknown, missing or wrong, or they describe several layers.
+    """
+    found = all_from_fields(name, kind, values)
+    if len(found) > 1:
+        raise LayerError(
+            f"layer {name!r}: upsampling={values['upsampling']!r} makes it {len(found)} dense "
+            "convolutions, expected one layer; write it into a YAML file, and name its phases"
+        )
+    return found[0]
+
+
+def all_from_fields(name: str, kind: str, values: Mapping[str, Any]) -> tuple[Layer, ...]:
+    """Build the layers of a file's entry: one, or the phases of a transposed convolution.
+
+    Arguments as :func:`from_fields`.
+
+    Raises:
         LayerError: A field is unknown, missing or wrong.
     """
     from layers.schema import check_fields
@@ -46,8 +64,10 @@ def from_fields(name: str, kind: str, values: Mapping[str, Any]) -> Layer:
         ) from None
     given = check_fields(known_kind, values, f"layer {name!r}")
     if known_kind is LayerKind.GEMM:
-        return Layer.gemm(name, **given)
-    return Layer(name, known_kind, **given)
+        return (Layer.gemm(name, **given),)
+    upsampling = given.pop("upsampling", 1)
+    layer = Layer(name, known_kind, **given)
+    return (layer,) if upsampling in (1, (1, 1)) else phases(layer, upsampling)
 
 
 def to_fields(layer: Layer) -> dict[str, Any]:

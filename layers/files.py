@@ -10,7 +10,7 @@ from typing import Any
 from common import compose_yaml, read_text, suggest, yaml_loader
 from layers import importing
 from layers.dims import LayerKind
-from layers.fields import from_fields
+from layers.fields import all_from_fields
 from layers.layer import Layer, LayerError
 
 
@@ -36,6 +36,8 @@ def read_yaml(path: str | Path) -> tuple[Layer, ...]:
           - {name: stem, kind: conv, K: 32, C: 3, Y: 225, X: 225, R: 3, S: 3, stride: 2}
           - {name: fc, kind: gemm, M: 1, N: 1000, K: 1280}
 
+    A ``trconv`` with ``upsampling`` is read as its dense phases, see :func:`layers.phases`.
+
     Raises:
         LayerError: The file cannot be read, or an entry is wrong; names file, line and field.
     """
@@ -56,15 +58,17 @@ def read_yaml(path: str | Path) -> tuple[Layer, ...]:
     layers: dict[str, Layer] = {}
     for index, node in enumerate(root.value):
         line = node.start_mark.line + 1
-        layer = _yaml_layer(path, index, node, yaml)
-        if layer.name in layers:
-            raise LayerError(f"{path}, line {line}: name: {layer.name!r} is already taken above")
-        layers[layer.name] = layer
+        for layer in _yaml_layers(path, index, node, yaml):
+            if layer.name in layers:
+                raise LayerError(
+                    f"{path}, line {line}: name: {layer.name!r} is already taken above"
+                )
+            layers[layer.name] = layer
     return tuple(layers.values())
 
 
-def _yaml_layer(path: Path, index: int, node: Any, yaml: Any) -> Layer:
-    """Build one layer from its YAML node, whose marks give the lines for messages."""
+def _yaml_layers(path: Path, index: int, node: Any, yaml: Any) -> tuple[Layer, ...]:
+    """Build the layers of one YAML node, whose marks give the lines for messages."""
     where = f"{path}, line {node.start_mark.line + 1}"
     if not isinstance(node, yaml.MappingNode):
         raise LayerError(f"{where}: expected a layer with fields such as kind, K, C, Y, X, R, S")
@@ -83,7 +87,7 @@ def _yaml_layer(path: Path, index: int, node: Any, yaml: Any) -> Layer:
         raise LayerError(f"{where}: kind: missing; expected one of {', '.join(LayerKind).lower()}")
     kind = str(values.pop("kind"))
     try:
-        return from_fields(name, kind, values)
+        return all_from_fields(name, kind, values)
     except LayerError as error:
         raise LayerError(f"{where}: {error}") from None
 

@@ -50,9 +50,17 @@ class _Nest(_Fields):
 
 
 class ConvFields(_Nest):
-    """A convolution: conv, ngconv or trconv."""
+    """A convolution: conv or ngconv."""
 
     K: Extent = Field(description="filters (output channels) of one group")
+
+
+class TransposedFields(ConvFields):
+    """A transposed convolution: a convolution over its upsampled input."""
+
+    upsampling: Pair = Field(
+        1, description="one row (column) of Y and X in so many is input, the others are zeros"
+    )
 
 
 class DepthwiseFields(_Nest):
@@ -73,7 +81,7 @@ class GemmFields(_Fields):
 MODELS: dict[LayerKind, type[_Fields]] = {
     LayerKind.CONV: ConvFields,
     LayerKind.NGCONV: ConvFields,
-    LayerKind.TRCONV: ConvFields,
+    LayerKind.TRCONV: TransposedFields,
     LayerKind.DSCONV: DepthwiseFields,
     LayerKind.GEMM: GemmFields,
 }
@@ -102,7 +110,13 @@ class _Entry(_Fields):
 class ConvEntry(_Entry, ConvFields):
     """An entry of a file: a convolution."""
 
-    kind: Literal["conv", "ngconv", "trconv"]
+    kind: Literal["conv", "ngconv"]
+
+
+class TransposedEntry(_Entry, TransposedFields):
+    """An entry of a file: a transposed convolution."""
+
+    kind: Literal["trconv"]
 
 
 class DepthwiseEntry(_Entry, DepthwiseFields):
@@ -119,7 +133,7 @@ class GemmEntry(_Entry, GemmFields):
 
 def _kind(value: Any) -> str:
     kind = value.get("kind") if isinstance(value, Mapping) else getattr(value, "kind", None)
-    return kind if kind in ("dsconv", "gemm") else "conv"
+    return kind if kind in ("dsconv", "gemm", "trconv") else "conv"
 
 
 class LayerFile(_Fields):
@@ -128,6 +142,7 @@ class LayerFile(_Fields):
     layers: list[
         Annotated[
             Annotated[ConvEntry, Tag("conv")]
+            | Annotated[TransposedEntry, Tag("trconv")]
             | Annotated[DepthwiseEntry, Tag("dsconv")]
             | Annotated[GemmEntry, Tag("gemm")],
             Discriminator(_kind),

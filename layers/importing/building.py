@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from layers.dims import LayerKind
 from layers.layer import Layer, LayerError
+from layers.transposed import axis_phases
 
 Ints = Sequence[int]
 
@@ -104,9 +105,7 @@ def _kind(conv: Convolution) -> tuple[LayerKind, int, int, int]:
 def transposed(given: Convolution, output: Ints) -> Iterator[Layer]:
     """The layers of a transposed convolution: one dense convolution per phase of its stride.
 
-    Output rows ``o`` with the same ``(o + padding) % stride`` see the same taps of the filter, and
-    no inserted zero (Shi et al., "Is the deconvolution layer the same as a convolutional layer?",
-    2016), so that these layers together do the true MACs only.
+    Together they do the true MACs only, see :mod:`layers.transposed`.
 
     Args:
         given: Stride, taps and padding of the transposed convolution; `size` is its input's.
@@ -121,7 +120,7 @@ def transposed(given: Convolution, output: Ints) -> Iterator[Layer]:
     conv = _two_axes(given)
     kind, K, C, groups = _kind(conv)
     axes = [
-        _phases(output[axis], conv.taps[axis], conv.stride[axis], conv.padding[axis][0])
+        axis_phases(output[axis], conv.taps[axis], conv.stride[axis], conv.padding[axis][0])
         for axis in (0, 1)
     ]
     many = len(axes[0]) * len(axes[1]) > 1
@@ -139,18 +138,6 @@ def transposed(given: Convolution, output: Ints) -> Iterator[Layer]:
                 N=conv.batch,
                 groups=groups,
             )
-
-
-def _phases(output: int, taps: int, stride: int, before: int) -> list[tuple[int, int]]:
-    """Outputs and taps of each phase of one axis, without those that have none."""
-    found = []
-    for phase in range(stride):
-        first = (phase - before) % stride
-        outputs = len(range(first, output, stride))
-        of_phase = len(range(phase, taps, stride))
-        if outputs and of_phase:
-            found.append((outputs, of_phase))
-    return found
 
 
 def matrix_product(name: str, left: Ints, right: Ints) -> Layer:

@@ -71,7 +71,7 @@ def time_of_search(method: str, timeout: float | None, problem: ProblemSpec) -> 
     """
     import baselines
 
-    proves = isinstance(baselines.load(method), baselines.Optimal)
+    proves = baselines.prover_of(baselines.load(method)) is not None
     if proves and baselines.can_prove(problem.build()) is None:
         return None
     return timeout or None

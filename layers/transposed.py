@@ -1,0 +1,72 @@
+"""A transposed convolution without its inserted zeros: one dense convolution per phase of its step.
+
+Outputs whose places leave the same remainder when divided by the step see the same taps of the
+filter, and no inserted zero (Shi et al., "Is the deconvolution layer the same as a convolutional
+layer?", 2016), so that these layers together do the true MACs only.
+"""
+
+from __future__ import annotations
+
+from layers.dims import LayerKind
+from layers.layer import Layer, LayerError, Pair
+
+
+def axis_phases(outputs: int, taps: int, step: int, before: int) -> list[tuple[int, int]]:
+    """Outputs and taps of each phase of one axis, without those that have none.
+
+    Args:
+        outputs: Outputs in all.
+        taps: Taps of the filter.
+        step: Inputs are so far apart: ``step - 1`` zeros lie between neighbours.
+        before: Taps of the filter that lie before the first input at the first output.
+    """
+    found = []
+    for phase in range(step):
+        of_phase = len(range((phase - before) % step, outputs, step))
+        taps_of_phase = len(range(phase, taps, step))
+        if of_phase and taps_of_phase:
+            found.append((of_phase, taps_of_phase))
+    return found
+
+
+def phases(layer: Layer, upsampling: Pair) -> tuple[Layer, ...]:
+    """The dense convolutions that a layer over an upsampled input is.
+
+    Args:
+        layer: A TRCONV; Y and X are those of the upsampled input, inserted zeros and padding
+            included, and ``padding`` says how many of them are padding.
+        upsampling: One input in so many rows and columns; the others are zeros.
+
+    Returns:
+        One CONV per phase that does work, called ``NAME.phase00`` and so on; the layer as a CONV
+        where nothing is upsampled.
+
+    Raises:
+        LayerError: It is no TRCONV, or has a stride, a dilation or groups.
+    """
+    steps = (upsampling, upsampling) if isinstance(upsampling, int) else upsampling
+    plain = (layer.stride, layer.dilation, layer.groups) == (1, 1, 1)
+    if layer.kind is not LayerKind.TRCONV or not plain:
+        raise LayerError(
+            f"layer {layer.name!r}: upsampling={upsampling!r} needs kind TRCONV with stride, "
+            f"dilation and groups of 1, got {layer.kind} with {layer.stride}, {layer.dilation} and "
+            f"{layer.groups}; the step of a transposed convolution is its upsampling"
+        )
+    rows = axis_phases(layer.out_y, layer.R, steps[0], layer.R - 1 - layer.padding[0])
+    columns = axis_phases(layer.out_x, layer.S, steps[1], layer.S - 1 - layer.padding[2])
+    many = len(rows) * len(columns) > 1
+    return tuple(
+        Layer(
+            f"{layer.name}.phase{i}{j}" if many else layer.name,
+            LayerKind.CONV,
+            layer.K,
+            layer.C,
+            Y=out_y + taps_y - 1,
+            X=out_x + taps_x - 1,
+            R=taps_y,
+            S=taps_x,
+            N=layer.N,
+        )
+        for i, (out_y, taps_y) in enumerate(rows)
+        for j, (out_x, taps_x) in enumerate(columns)
+    )
