@@ -212,7 +212,9 @@ def _gather(table: Any, rows: Any, out: Any) -> None:
     for d in range(table.shape[1]):
         for n in range(table.shape[2]):
             for b in range(len(rows)):
-                out[d, n, b] = table[rows[b], d, n]
+                row = rows[b]
+                for t in range(table.shape[3]):
+                    out[d, n, b, t] = table[row, d, n, t]
 
 
 @compiled
@@ -220,8 +222,10 @@ def _gather_states(table: Any, rows: Any, now: Any, after: Any) -> None:
     """``(E, S, T + 1)`` states to those before and those after each step."""
     for s in range(table.shape[1]):
         for b in range(len(rows)):
-            now[s, b] = table[rows[b], s, :-1]
-            after[s, b] = table[rows[b], s, 1:]
+            row = rows[b]
+            for t in range(now.shape[2]):
+                now[s, b, t] = table[row, s, t]
+                after[s, b, t] = table[row, s, t + 1]
 
 
 @compiled
@@ -229,4 +233,6 @@ def _gather_actions(table: Any, rows: Any, out: Any) -> None:
     """``(E, N, T)`` actions to ``(N, B, T + 1)``, of which the last stays 0."""
     for n in range(table.shape[1]):
         for b in range(len(rows)):
-            out[n, b, :-1] = table[rows[b], n]
+            row = rows[b]
+            for t in range(table.shape[2]):
+                out[n, b, t] = table[row, n, t]

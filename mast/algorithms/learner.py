@@ -100,6 +100,7 @@ class ValueLearner:
         self._target_layers = sparse_layers(self.targets)
         self.copy_targets()
         self.returns = ReturnsPlan.of(config, total)
+        self.soft = config.has("sm")
 
     def _sparsifier(self, seed: int) -> Sparsifier | None:
         config, kind = self.config, self.config.targets.kind
@@ -172,7 +173,7 @@ class ValueLearner:
         Returns:
             ``(N, B * T)``.
         """
-        if self.config.has("sm"):
+        if self.soft:
             values = soft_mellowmax(target, available, self.config.alpha, self.config.omega)
         else:
             values = double_maximum(target, online, available)

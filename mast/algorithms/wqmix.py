@@ -44,7 +44,7 @@ class Weighted(ValueLearner):
     def _worth(self, batch: BatchTensors, best: Tensor) -> Tensor:
         """``(B * T,)`` what each next step is worth to Q*."""
         after, _ = self.targets["central_agents"](batch.obs)
-        if self.config.has("sm"):
+        if self.soft:
             config = self.config
             soft = soft_mellowmax(after[..., 1:], batch.next_available, config.alpha, config.omega)
             values = soft.reshape(len(soft), -1)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from mast.agents import MakeLayer
+from mast.mixers.mixing import RawWeights, mixed
 
 
 class MixingWeights(NamedTuple):
@@ -53,16 +54,16 @@ class QmixMixer(torch.nn.Module):
 
     def weights(self, states: Tensor) -> MixingWeights:
         """The mixer's weights for ``(S, rows)`` states."""
+        raw = self._raw(states)
+        first = raw.first.abs().reshape(self.n_agents, self.width, -1)
+        return MixingWeights(first, raw.bias, raw.second.abs(), raw.offset[0])
+
+    def _raw(self, states: Tensor) -> RawWeights:
         first, second, offset = torch.split(self.hidden(states), self._cuts)
-        return MixingWeights(
-            self.first(first).abs().reshape(self.n_agents, self.width, -1),
-            self.bias(states),
-            self.second(second).abs(),
-            self.offset(offset)[0],
+        return RawWeights(
+            self.first(first), self.bias(states), self.second(second), self.offset(offset)
         )
 
     def forward(self, values: Tensor, states: Tensor) -> Tensor:
         """``(N, rows)`` values to ``(rows,)``, with ``(S, rows)`` states."""
-        made = self.weights(states)
-        inner = (values.unsqueeze(1) * made.first).sum(dim=0) + made.bias
-        return (torch.nn.functional.elu(inner) * made.second).sum(dim=0) + made.offset
+        return mixed(values, self._raw(states))

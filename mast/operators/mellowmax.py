@@ -26,8 +26,11 @@ def soft_mellowmax(
     Returns:
         ``(...)``.
     """
-    weights, total = alpha * values, (alpha + omega) * values
     if available is not None:
-        weights = weights.masked_fill(~available, -torch.inf)
-        total = total.masked_fill(~available, -torch.inf)
-    return (total.logsumexp(dim=0) - weights.logsumexp(dim=0)) / omega
+        values = values.masked_fill(~available, -torch.inf)
+    top = values.amax(dim=0)
+    below = values - top
+    weights, total = (alpha * below).exp_(), ((alpha + omega) * below).exp_()
+    if available is not None:
+        weights = weights.masked_fill(~available, 0.0)  # with alpha 0 they would be NaN
+    return top + (total.sum(dim=0) / weights.sum(dim=0)).log_() / omega

@@ -1,0 +1,91 @@
+"""A whole QMIX update, dense against compiled: sampling, targets, mixer, gradients, clip and Adam.
+
+    python benchmarks/mast/update.py --csv docs/data/mast-update.csv
+
+One thread, processor time; all arms take turns in one process, so that another's load cancels. The
+median over turns of the ratio of neighbours is printed, and each arm's fastest update. The sparse
+networks have gone through a topology step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from plan import write_csv
+
+from mast.algorithms import make_value_learner
+from mast.config import MastConfig
+from mast.episodes import Episode, EpisodeStore, TaskShape, dual_buffer
+from mast.tasks import TeamWorlds, find_task
+from runs import make_generator, print_rows
+
+ARMS = (
+    ("dense+", 0.0, "masked"), ("mast", 0.9, "masked"), ("mast", 0.9, "compiled"),
+    ("block4+", 0.9, "compiled"), ("mast", 0.95, "compiled"),
+)  # fmt: skip
+
+
+def filled_store(shape: TaskShape, batch: int) -> EpisodeStore:
+    """A store of 500 episodes of noise."""
+    store, rng = EpisodeStore(shape, 500, batch, dual_buffer(128, 0.5)), make_generator(0)
+    n, t = shape.n_agents, shape.length
+    for _ in range(500):
+        obs = rng.standard_normal((shape.obs_dim, n, t + 1), dtype=np.float32)
+        states = rng.standard_normal((shape.state_dim, t + 1), dtype=np.float32)
+        actions = rng.integers(0, shape.n_actions, (n, t))
+        store.add(Episode(obs, states, actions, rng.standard_normal(t), None, t, False))
+    return store
+
+
+def measure(task: str, hidden: int, repeats: int) -> list[dict[str, Any]]:
+    """One row an arm."""
+    shape = TeamWorlds(find_task(task), 1).shape
+    learners = []
+    for arm, sparsity, backend in ARMS:
+        config = MastConfig(task=task, arm=arm, sparsity=sparsity, backend=backend, hidden=hidden)
+        learners.append(make_value_learner(config, shape, total=300_000))
+    store = filled_store(shape, learners[0].config.batch)
+    for learner in learners:
+        learner.update(store.sample(), 1.0, 200_000, topology=True)
+        learner.change_topology(0.3)
+        learner.copy_targets()
+    seconds = np.zeros((repeats, len(ARMS)))
+    for turn in range(repeats):
+        for place, learner in enumerate(learners):
+            start = time.process_time()
+            learner.update(store.sample(), 1.0, 200_000)
+            seconds[turn, place] = time.process_time() - start
+    ratios = np.median(seconds[:, :1] / seconds, axis=0)
+    return [
+        {
+            "task": task, "hidden": hidden, "arm": arm, "sparsity": sparsity, "backend": backend,
+            "update_ms": 1e3 * float(seconds[:, place].min()),
+            "median_ms": 1e3 * float(np.median(seconds[:, place])),
+            "times_faster": float(ratios[place]),
+            "times_faster_at_best": float(seconds[:, 0].min() / seconds[:, place].min()),
+        }
+        for place, (arm, sparsity, backend) in enumerate(ARMS)
+    ]  # fmt: skip
+
+
+def main() -> None:
+    """Measure all widths and print them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--task", default="tag-3")
+    parser.add_argument("--hidden", type=int, nargs="+", default=[64, 128, 256])
+    parser.add_argument("--repeats", type=int, default=200)
+    parser.add_argument("--csv", type=Path)
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    rows = [row for h in args.hidden for row in measure(args.task, h, args.repeats)]
+    print_rows("A whole update", rows)
+    write_csv(args.csv, rows)
+
+
+if __name__ == "__main__":
+    main()
