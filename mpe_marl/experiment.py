@@ -44,7 +44,7 @@ class Training(Experiment):
 
     @property
     def name(self) -> str:
-        """World, size, algorithm, and how it learns: law, layout and mode, or what is played."""
+        """World, size, algorithm, and how it learns (law, layout, mode) or what is played."""
         c = self.config
         size = f"/{c.n_agents}" if ":" not in c.world else ""
         law = c.law if c.neighbors == NEIGHBORS else f"{c.law}{c.neighbors}"

@@ -180,8 +180,20 @@ def draw(
     ylabel: str,
     columns: int = 3,
     panel_in: tuple[float, float] = (4.2, 3.2),
+    ylim: tuple[float, float] = (-0.03, 1.05),
+    log: bool = False,
 ) -> None:
-    """Panels of curves over samples on a log axis, as PNG, SVG and PDF; one legend below them."""
+    """Panels of curves over samples on a log axis, as PNG, SVG and PDF; one legend above them.
+
+    Args:
+        curves: The curves.
+        path: The PNG.
+        ylabel: What the curves are.
+        columns: Panels in a row, at most.
+        panel_in: Size of a panel [inch].
+        ylim: What the axis that goes up shows.
+        log: Whether that axis is logarithmic.
+    """
     columns = min(columns, len(curves))
     rows = -(-len(curves) // columns)
     figure = new_figure(panel_in[0] * columns, panel_in[1] * rows)
@@ -201,7 +213,7 @@ def draw(
                 zorder=3.5 if ours else 3,
             )
         axis.set_title(panel, fontsize=9)
-        axis.set(xscale="log")
+        axis.set(xscale="log", yscale="log" if log else "linear", ylim=ylim)
         axis.grid(alpha=0.25, linewidth=0.5)
         axis.tick_params(labelsize=8)
     for extra in axes[len(curves) :]:
@@ -210,6 +222,6 @@ def draw(
     figure.supylabel(ylabel, fontsize=9)
     columns_of_legend = min(len(handles), 3 * columns)
     figure.legend(
-        handles.values(), handles, loc="outside lower center", ncols=columns_of_legend, fontsize=8
+        handles.values(), handles, loc="outside upper center", ncols=columns_of_legend, fontsize=8
     )
     save_figure(figure, path)

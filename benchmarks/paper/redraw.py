@@ -10,6 +10,7 @@ from pathlib import Path
 
 import fig4
 import recorded
+import table3_curves
 
 ROOT = Path(__file__).resolve().parents[2]
 BEST = 3_000
@@ -29,6 +30,9 @@ def main() -> None:
         recorded.draw(curves, out / f"{name}.png", "mean return", columns)
     curves = recorded.read_curves(data / "paper-fig7-curves.csv")
     recorded.draw(curves, out / "fig7.png", recorded.CHOICE, 4, recorded.SMALL_IN)
+    curves = recorded.read_curves(data / table3_curves.FILE)
+    title = "best EDP so far over the proven optimum, median of seeds"
+    recorded.draw(curves, out / "table3-edp.png", title, 4, (3.2, 2.6), **table3_curves.LOOK)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ LEFT = 134
 
 
 @dataclass(frozen=True)
-class Front:
+class FrontView:
     """What a page shows of an exploration.
 
     Args:
@@ -69,7 +69,7 @@ class Front:
         ]
 
 
-def _picture(front: Front, across: str, up: str) -> str:
+def _picture(front: FrontView, across: str, up: str) -> str:
     designs = front.designs
     rows = [*designs.others, *designs.front]
     places = [(figure(row, across), figure(row, up)) for row in rows]

@@ -11,7 +11,7 @@ from mapper.explore.design_figures import figures_of
 from mapper.explore.explore_file import ExploredDesigns
 from mapper.explore.mapping_pool import NetworkPoint
 from mapper.report.best_mapping import WHOLE, BestMapping
-from mapper.report.fronts import Front
+from mapper.report.fronts import FrontView
 from mapper.report.roofline import roofline
 
 PARTS = ("MAC", "L1", "NoC", "L2", "DRAM", "leakage", WHOLE)
@@ -73,7 +73,7 @@ class Overview:
     ) -> None:
         self.network, self.objective = network, objective
         self.layers, self.missing = list(layers), list(missing)
-        self.fronts = [Front(designs, self._figures()) for designs in explored]
+        self.fronts = [FrontView(designs, self._figures()) for designs in explored]
 
     def _figures(self) -> dict[str, float]:
         """What designs are compared by, of the network on this chip; empty if a layer is missing.

@@ -1,0 +1,49 @@
+"""What docs/figures/table3-edp.png is drawn from: best EDP so far over the proven optimum.
+
+    python benchmarks/paper/table3_curves.py RUNS
+
+RUNS are results files of ``marl_cases.py --cases table3``, or folders of them; curves are medians
+over seeds. Writes docs/data/table3-curves.csv; `redraw.py` draws it.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import recorded
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = "table3-curves.csv"
+sys.path.insert(0, str(ROOT / "benchmarks"))
+POINTS = 40
+LOOK = {"ylim": (0.99, 2.5), "log": True}
+"""How the figure shows the curves: up to 2.5 times the optimum."""
+
+
+def main() -> None:
+    import marl_cases
+    import methods_table
+
+    budget = 20_000
+    runs = methods_table.read([Path(word) for word in sys.argv[1:]], "exact", budget)
+    runs = [run for run in methods_table.of_cases(runs, "table3") if run["objective"] == "edp"]
+    if not runs:
+        sys.exit("no such runs in these files")
+    reference = methods_table.references(runs, "exact")
+    places = np.unique(np.geomspace(marl_cases.FIRST, budget, POINTS).astype(int))
+    rows = methods_table.layer_rows(runs, "exact", 1.05)
+    curves: recorded.Curves = {}
+    for layer in marl_cases.CASES["table3"]["edge"]:
+        for method in [row["method"] for row in rows]:
+            alike = [r for r in runs if (r["layer"], r["method"]) == (layer, method)]
+            base = reference[marl_cases.case(alike[0])]
+            found = np.median([marl_cases.curve(run, places) for run in alike], axis=0) / base
+            seen = np.isfinite(found)
+            curves.setdefault(layer, {})[method] = (places[seen], found[seen])
+    recorded.keep_curves(curves, ROOT / "docs" / "data" / FILE)
+
+
+if __name__ == "__main__":
+    main()
