@@ -181,7 +181,6 @@ def draw(
     columns: int = 3,
     panel_in: tuple[float, float] = (4.2, 3.2),
     ylim: tuple[float, float] = (-0.03, 1.05),
-    log: bool = False,
 ) -> None:
     """Panels of curves over samples on a log axis, as PNG, SVG and PDF; one legend above them.
 
@@ -192,7 +191,6 @@ def draw(
         columns: Panels in a row, at most.
         panel_in: Size of a panel [inch].
         ylim: What the axis that goes up shows.
-        log: Whether that axis is logarithmic.
     """
     columns = min(columns, len(curves))
     rows = -(-len(curves) // columns)
@@ -213,7 +211,7 @@ def draw(
                 zorder=3.5 if ours else 3,
             )
         axis.set_title(panel, fontsize=9)
-        axis.set(xscale="log", yscale="log" if log else "linear", ylim=ylim)
+        axis.set(xscale="log", ylim=ylim)
         axis.grid(alpha=0.25, linewidth=0.5)
         axis.tick_params(labelsize=8)
     for extra in axes[len(curves) :]:

@@ -32,7 +32,7 @@ def main() -> None:
     recorded.draw(curves, out / "fig7.png", recorded.CHOICE, 4, recorded.SMALL_IN)
     curves = recorded.read_curves(data / table3_curves.FILE)
     title = "best EDP so far over the proven optimum, median of seeds"
-    recorded.draw(curves, out / "table3-edp.png", title, 4, (3.2, 2.6), **table3_curves.LOOK)
+    recorded.draw(curves, out / "table3-edp.png", title, 4, (3.2, 2.6), table3_curves.YLIM)
 
 
 if __name__ == "__main__":

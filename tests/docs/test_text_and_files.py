@@ -20,9 +20,9 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-CHECKED = ("results.md", "marl.md")
+CHECKED = ("../README.md", "results.md", "marl.md")
 """Pages on which every table is checked."""
-PROSE = ("results.md",)
+PROSE = ("../README.md", "results.md")
 """Pages on which every paragraph is checked, too."""
 MARK = re.compile(r"<!-- (?P<kind>data|figures|quoted): (?P<source>.+?) -->")
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
