@@ -82,18 +82,18 @@ def ratios(problem: Problem, mapping: Mapping, value: float) -> list[float]:
     space = StructureSpace(problem.space)
     found = space.structures
     bounds = bounds_of(problem, space)
-    which, boxes = space.roots()
-    roots = bounds.bounds(which, boxes)
+    least = min(float(bounds.bounds(*roots).min()) for roots in space.roots())
     one = MappingBatch.from_mappings([mapping], problem.layer.extents)
     row = int(space.allocation_of(one)[0])
-    box = np.repeat(boxes[row][None], 3, axis=0)
+    _, everything = space.some_roots(1)
+    box = np.repeat(everything[:1], 3, axis=0)
     for d, dim in enumerate(DIMS):
         outer = int(np.searchsorted(found.outer_tiles[d], mapping.tiles[0][dim]))
         inner = int(np.searchsorted(found.inner_tiles[d], mapping.tiles[1][dim]))
         box[1:, :2, d] = outer
         box[2, 2:, d] = min(inner, len(found.inner_tiles[d]) - 1)
     own = bounds.bounds(np.full(3, row), box)
-    return [float(bound) / value for bound in (roots.min(), *own)]
+    return [float(bound) / value for bound in (least, *own)]
 
 
 def tables(rows: list[Row]) -> str:

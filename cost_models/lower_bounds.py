@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,34 +30,68 @@ INNER_LAST: Final = 3
 """Rows of a box: positions of the first and last outer tile, and of the inner tiles, likewise."""
 
 
+class Places(NamedTuple):
+    """Where allocations stand in the tables of :class:`Structures`.
+
+    Args:
+        bypass: ``(B,)`` rows of `bypasses`.
+        array: ``(B,)`` rows of `arrays`.
+        fans: ``(B, 2)`` rows of `fans`, of the outer and of the inner level.
+    """
+
+    bypass: IntArray
+    array: IntArray
+    fans: IntArray
+
+
 @dataclass(frozen=True)
 class Structures:
     """The structures of a map space: all that a mapping chooses but its loop orders.
 
-    An allocation, a row of the arrays, says which units work along which dimension, and which
-    tensors pass which buffer.
+    An allocation says which units work along which dimension, and which tensors pass which buffer.
+    There may be millions of them, so they are numbered, not listed: by what passes, then by the
+    array of PEs, the outer level's fan and the inner level's fan, the last the quickest.
 
     Args:
-        units: ``(A, 2, D)`` clusters, and PEs of a cluster, along each dimension; at least 1.
-        spread: ``(A,)`` dimensions in parallel at either level, as bits.
-        num_pes: ``(A,)`` PEs in use.
-        bypass: ``(A,)`` row of `bypasses`.
+        fans: ``(F, D)`` ways of spreading the units of a level: units along each dimension, at
+            least 1.
+        spread: ``(F,)`` dimensions in parallel, as bits.
+        arrays: ``(G, 4)`` of each cluster size and number of PEs the first fan of the outer level,
+            how many it has, and the same of the inner level.
+        num_pes: ``(G,)`` PEs in use.
         bypasses: ``(V, 2, 3)`` whether input, filter and output pass L2 and L1 (besides those that
             the accelerator does not hold there).
         outer_tiles: Per dimension, the outer tiles that are offered, ascending.
         inner_tiles: Per dimension, the inner tiles; one above the outer tile counts as that.
     """
 
-    units: NDArray[np.int32]
+    fans: NDArray[np.int32]
     spread: IntArray
+    arrays: IntArray
     num_pes: IntArray
-    bypass: IntArray
     bypasses: NDArray[np.bool_]
     outer_tiles: tuple[IntArray, ...]
     inner_tiles: tuple[IntArray, ...]
 
+    @cached_property
+    def starts(self) -> IntArray:
+        """``(G + 1,)`` number of each array's first allocation; the last: of all of one bypass."""
+        return np.append(0, np.cumsum(self.arrays[:, 1] * self.arrays[:, 3]))
+
     def __len__(self) -> int:
-        return len(self.num_pes)
+        return len(self.bypasses) * int(self.starts[-1])
+
+    def places(self, which: IntArray) -> Places:
+        """Where ``(B,)`` allocations stand."""
+        bypass, rest = np.divmod(which, self.starts[-1])
+        array = np.searchsorted(self.starts, rest, side="right") - 1
+        first, _, second, many = self.arrays[array].T
+        outer, inner = np.divmod(rest - self.starts[array], many)
+        return Places(bypass, array, np.stack([first + outer, second + inner], axis=1))
+
+    def units(self, which: IntArray) -> NDArray[np.int32]:
+        """``(B, 2, D)`` clusters, and PEs of a cluster, along each dimension."""
+        return self.fans[self.places(which).fans]
 
 
 class LowerBounds(Protocol):
@@ -72,7 +107,7 @@ class LowerBounds(Protocol):
         """What no mapping of each set goes below.
 
         Args:
-            which: ``(B,)`` allocation of each set, a row of the structures.
+            which: ``(B,)`` allocation of each set, its number in the structures.
             boxes: ``(B, 4, D)`` positions of tiles, in the rows `OUTER_FIRST` to `INNER_LAST`.
 
         Returns:

@@ -1,7 +1,9 @@
 """The allocations of a map space: which units work along which dimension, what passes a buffer.
 
 Choices that come to the same are one allocation: units beyond an extent, the order of two parallel
-dimensions, a cluster of more PEs than there are.
+dimensions, a cluster of more PEs than there are. A full space has millions of them, so that they
+are numbered: by what passes buffers, PEs and cluster size, outer and inner units, the last the
+quickest, each in the order of the space's choices.
 """
 
 from __future__ import annotations
@@ -13,26 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import IntArray
-from cost_models import MappingBatch
+from cost_models import MappingBatch, Structures
 from layers import DIMS
 from maestro_env import MapSpace
 
 Units = NDArray[np.int32]
 
 
-MOST_ALLOCATIONS = 6_000_000
-"""Some hundred bytes each."""
-
-
-class TooManyAllocationsError(ValueError):
-    """A space whose allocations would not fit memory."""
-
-
 class _Fans(NamedTuple):
-    """The different ways of spreading the units of one level.
+    """The different ways of spreading the units of one level, given PEs and a cluster size.
 
     Args:
-        picks: ``(n, P)`` actions whose columns of the level are set.
+        picks: ``(n, P)`` actions whose columns of the level, the PEs and cluster size are set.
         units: ``(n, D)``.
         spread: ``(n,)`` parallel dimensions as bits.
         copies: ``(n,)`` actions that come to each.
@@ -47,71 +41,87 @@ class _Fans(NamedTuple):
 class Allocations:
     """All allocations of a space.
 
-    They are listed by what passes buffers, PEs, cluster size, outer and inner units, the last the
-    quickest, each in the order of the space's choices.
-
     Args:
         space: The map space.
+        outer_tiles: See :class:`cost_models.Structures`.
+        inner_tiles: Likewise.
 
     Attributes:
-        actions: ``(A, P)`` an action that stands for each; tiles and loop orders are 0.
-        copies: ``(A,)`` how many actions stand for each, tiles and orders apart.
-        units: See :class:`cost_models.Structures`, as all that follow.
-        spread: ``(A,)``.
-        num_pes: ``(A,)``.
-        bypass: ``(A,)``.
-        bypasses: ``(V, 2, 3)``.
+        structures: The allocations with those tiles.
     """
 
-    def __init__(self, space: MapSpace) -> None:
+    def __init__(
+        self, space: MapSpace, outer_tiles: tuple[IntArray, ...], inner_tiles: tuple[IntArray, ...]
+    ) -> None:
         self._space = space
         self._columns = {(p.kind, p.level): i for i, p in enumerate(space.parameters)}
-        arrays = []
-        for picks, copies, pes in self._clusters():
-            outer, inner = (self._fans(level, picks) for level in (0, 1))
-            first, second = np.indices((len(outer.copies), len(inner.copies))).reshape(2, -1)
-            # the columns that both set are the same
-            actions = np.maximum(outer.picks[first], inner.picks[second])
-            units = np.stack([outer.units[first], inner.units[second]], axis=1)
-            spread = outer.spread[first] | inner.spread[second]
-            times = copies * outer.copies[first] * inner.copies[second]
-            arrays.append((actions, times, units, spread, np.full(len(times), pes)))
-        actions, times, units, spread, num_pes = map(np.concatenate, zip(*arrays, strict=True))
-        column = self._columns.get(("bypass", None))
-        ways = 1 if column is None else len(space.parameters[column])
-        if ways * len(actions) > MOST_ALLOCATIONS:
-            raise TooManyAllocationsError(
-                f"the space has {ways * len(actions):,} allocations, more than {MOST_ALLOCATIONS:,}"
-            )
-        self.actions = np.tile(actions, (ways, 1))
-        self.bypass = np.repeat(np.arange(ways), len(actions))
-        if column is None:
-            self.bypasses = np.zeros((1, 2, 3), dtype=np.bool_)
-        else:
-            self.actions[:, column] = self.bypass
-            self.bypasses = _bypass(space.decode(self.actions[:: len(actions)]))
-        self.copies: IntArray = np.tile(times, ways)
-        self.units: Units = np.tile(units, (ways, 1, 1))
-        self.spread: IntArray = np.tile(spread, ways)
-        self.num_pes: IntArray = np.tile(num_pes, ways)
+        clusters = self._clusters()
+        found = [self._fans(level, picks) for picks, _, _ in clusters.values() for level in (0, 1)]
+        self._copies = np.array([copies for _, copies, _ in clusters.values()])
+        self._arrays = {key: row for row, key in enumerate(clusters)}
+        self._fan = _Fans(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+        counts = np.array([len(fans.copies) for fans in found])
+        firsts = np.cumsum(counts) - counts
+        self._bypass_column = self._columns.get(("bypass", None))
+        self.structures = Structures(
+            self._fan.units,
+            self._fan.spread,
+            np.stack([firsts[::2], counts[::2], firsts[1::2], counts[1::2]], axis=1),
+            np.array([pes for _, _, pes in clusters.values()]),
+            self._bypasses(),
+            outer_tiles,
+            inner_tiles,
+        )
+
+    def actions(self, which: IntArray) -> IntArray:
+        """``(B, P)`` an action that stands for each allocation; tiles and loop orders are 0."""
+        bypass, _, fans = self.structures.places(which)
+        # the columns that both levels set are the same
+        actions: IntArray = np.maximum(self._fan.picks[fans[:, 0]], self._fan.picks[fans[:, 1]])
+        if self._bypass_column is not None:
+            actions[:, self._bypass_column] = bypass
+        return actions
+
+    def copies(self, which: IntArray) -> IntArray:
+        """``(B,)`` how many actions stand for each allocation, tiles and orders apart."""
+        _, array, fans = self.structures.places(which)
+        copies: IntArray = self._copies[array] * self._fan.copies[fans].prod(axis=1)
+        return copies
+
+    def plain(self) -> IntArray:
+        """The allocations where nothing passes, and a level has one parallel dimension at most."""
+        found = self.structures
+        single = (found.fans > 1).sum(axis=1) <= 1
+        numbers = []
+        for start, (outer, many, inner, each) in zip(found.starts, found.arrays, strict=False):
+            first = np.flatnonzero(single[outer : outer + many])
+            second = np.flatnonzero(single[inner : inner + each])
+            numbers.append((start + first[:, None] * each + second).ravel())
+        ways = np.flatnonzero(~found.bypasses.any(axis=(1, 2)))
+        plain: IntArray = (ways[:, None] * found.starts[-1] + np.concatenate(numbers)).ravel()
+        return plain
 
     def of(self, mappings: MappingBatch) -> IntArray:
         """``(B,)`` the allocation of each mapping of the space."""
-        keys = zip(
-            self.units.reshape(len(self.units), -1).tolist(),
-            *(column.tolist() for column in (self.spread, self.num_pes, self.bypass)),
-            strict=True,
-        )
-        rows = {(*units, *rest): row for row, (units, *rest) in enumerate(keys)}
+        found = self.structures
         pes = _pes_of(self._space, mappings)
-        levels = [_spread_units(self._space, mappings, level) for level in (0, 1)]
-        spread = levels[0][1] | levels[1][1]
+        keys = zip(pes.tolist(), np.minimum(mappings.cluster_size, pes).tolist(), strict=True)
+        arrays = np.array([self._arrays[key] for key in keys])
+        places = []
+        for level in (0, 1):
+            units, spread = _spread_units(self._space, mappings, level)
+            place = []
+            for row, (first, many) in enumerate(found.arrays[arrays, 2 * level : 2 * level + 2]):
+                mine = slice(first, first + many)
+                same = (found.fans[mine] == units[row]).all(axis=1)
+                place.append(int(np.argmax(same & (found.spread[mine] == spread[row]))))
+            places.append(np.array(place))
         passing = np.zeros(len(mappings), dtype=np.int64)
         if mappings.bypass is not None:
-            same = (mappings.bypass[:, None] == self.bypasses).all(axis=(2, 3))
-            passing = same.argmax(axis=1)
-        mine = np.column_stack([levels[0][0], levels[1][0], spread, pes, passing])
-        return np.array([rows[tuple(key)] for key in mine.tolist()], dtype=np.int64)
+            passing = (mappings.bypass[:, None] == found.bypasses).all(axis=(2, 3)).argmax(axis=1)
+        inside = places[0] * found.arrays[arrays, 3] + places[1]
+        numbers: IntArray = passing * found.starts[-1] + found.starts[arrays] + inside
+        return numbers
 
     def _choices(self, *keys: tuple[str, int | None]) -> list[dict[int, int]]:
         """Every choice of some parameters, those that the space has, by column."""
@@ -119,18 +129,16 @@ class Allocations:
         ranges = (range(len(self._space.parameters[column])) for column in columns)
         return [dict(zip(columns, picks, strict=True)) for picks in product(*ranges)]
 
-    def _clusters(self) -> list[tuple[dict[int, int], int, int]]:
-        """The different cluster sizes: choices, how many come to each, and PEs."""
-        found: dict[tuple[int, int], tuple[dict[int, int], int]] = {}
+    def _clusters(self) -> dict[tuple[int, int], tuple[dict[int, int], int, int]]:
+        """By PEs and cluster size: choices, how many come to them, and PEs."""
+        found: dict[tuple[int, int], tuple[dict[int, int], int, int]] = {}
         for picks in self._choices(("num_pes", None), ("cluster_size", None)):
             mappings = self._space.decode(self._action(picks))
-            pes = self._space.accelerator.num_pes
-            if mappings.num_pes is not None:
-                pes = int(mappings.num_pes[0])
+            pes = int(_pes_of(self._space, mappings)[0])
             key = pes, min(int(mappings.cluster_size[0]), pes)
-            first, copies = found.get(key, (picks, 0))
-            found[key] = first, copies + 1
-        return [(picks, copies, pes) for (pes, _), (picks, copies) in found.items()]
+            first, copies, _ = found.get(key, (picks, 0, pes))
+            found[key] = first, copies + 1, pes
+        return found
 
     def _action(self, picks: dict[int, int]) -> IntArray:
         action = np.zeros((1, len(self._space.nvec)), dtype=np.int64)
@@ -148,6 +156,18 @@ class Allocations:
         order = np.argsort(first)
         first = first[order]
         return _Fans(actions[first], units[first], spread[first], copies[order])
+
+    def _bypasses(self) -> NDArray[np.bool_]:
+        """``(V, 2, 3)`` what may pass."""
+        column = self._bypass_column
+        if column is None:
+            return np.zeros((1, 2, 3), dtype=np.bool_)
+        ways = len(self._space.parameters[column])
+        actions = np.zeros((ways, len(self._space.nvec)), dtype=np.int64)
+        actions[:, column] = np.arange(ways)
+        bypass = self._space.decode(actions).bypass
+        assert bypass is not None
+        return bypass
 
 
 def _pes_of(space: MapSpace, mappings: MappingBatch) -> NDArray[np.int32]:
@@ -174,8 +194,3 @@ def _spread_units(space: MapSpace, mappings: MappingBatch, level: int) -> tuple[
         units[some, second[some]] = there[some] // taken
         spread[some] |= np.left_shift(1, second[some])
     return np.minimum(units, np.array(space.layer.extents, dtype=np.int32)), spread
-
-
-def _bypass(mappings: MappingBatch) -> NDArray[np.bool_]:
-    assert mappings.bypass is not None
-    return mappings.bypass

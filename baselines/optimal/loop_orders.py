@@ -33,7 +33,7 @@ class LoopOrders:
         dims = np.arange(len(DIMS))
         outer = self._structures.tiles[0, dims, boxes[:, OUTER_FIRST]]
         inner = np.minimum(self._structures.tiles[1, dims, boxes[:, INNER_FIRST]], outer)
-        units = table.units[which]
+        units = table.units(which)
         reach = [outer * units[:, 0], inner * units[:, 1]]
         bits = 1 << dims
         return np.stack(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baselines.optimal.allocations import TooManyAllocationsError
 from baselines.optimal.proof import Proof, ProofProgress, ProveError, Status
 from baselines.optimal.solver import Solver, Stop
 from baselines.optimal.structure_space import KINDS, MOST_TILES, StructureSpace
@@ -35,11 +34,7 @@ def can_prove(problem: Problem) -> str | None:
     largest = max(len(p) for p in problem.space.parameters)
     if largest > MOST_TILES:
         return f"a parameter of the space has {largest} choices, more than {MOST_TILES}; {instead}"
-    try:
-        structures = StructureSpace(problem.space).structures
-    except TooManyAllocationsError as error:
-        return f"{error}; {instead}"
-    if problem.lower_bounds_of(structures) is None:
+    if problem.lower_bounds_of(StructureSpace(problem.space).structures) is None:
         return (
             f"cost model {name!r} offers no lower bounds for objective {objective!r} "
             f"on this layer and accelerator; {instead}"
@@ -120,15 +115,15 @@ def _first_value(problem: Problem, solver: Solver, start: Mapping | None) -> Non
         mappings = MappingBatch.from_mappings([start], problem.layer.extents)
         solver.look(problem.space.encode(mappings))
         return
-    if not np.isfinite(solver.roots.bounds).any():
+    if solver.hopeless:
         return
     found = load("ga").search(problem.fork(), FIRST_SAMPLES, 0)
     if found.best_action is not None:
         solver.look(found.best_action[None])
     if problem.space.filters == "free" and problem.layer.R * problem.layer.S > 1:
-        solver.take_part(*solver.space.whole_filters())
+        solver.take_part(solver.space.whole_filters())
     if problem.space.full:
-        solver.take_part(*solver.space.plain_allocations())
+        solver.take_part(solver.space.plain_allocations())
 
 
 def _status(solver: Solver, stop: Stop) -> Status:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -17,7 +17,7 @@ from baselines.optimal.loop_orders import LoopOrders
 from baselines.optimal.proof import Counts, ProofProgress
 from baselines.optimal.structure_space import Boxes, StructureSpace
 from baselines.optimal.tree import Tree
-from common import IntArray
+from common import FloatArray, IntArray
 from cost_models import Mapping
 
 if TYPE_CHECKING:
@@ -34,6 +34,10 @@ STRUCTURES = 512
 """Structures evaluated at a time, at most."""
 MAPPINGS = 1024
 """Mappings evaluated at a time and thread, at most."""
+SURE = 1 << 20
+"""Roots that are looked at, however late it is: what a bound of a whole space usually takes."""
+SAMPLED = 256
+"""Roots whose bounds tell where those of all begin, about."""
 BYTES_PER_BOX = 160
 UNKNOWN = 4.0
 """How far above the first bound the optimum may be where no value is known."""
@@ -73,26 +77,30 @@ class Solver:
         self._lock = threading.Condition()
         self._at_work: dict[int, float] = {}  # least bound of what each thread has taken
         self._lost = np.inf  # least bound of what was ruled out or, out of time, left aside
-        self.roots = self._sets(*self.space.roots())
-        """The boxes that hold the whole space."""
+        self._floor = self.problem.bound or 0.0
+        self._unread = self._floor  # least bound of the roots that were not looked at yet
         self._front = Front(0.0, 0.0)
-        self._front.push(self.roots)
 
     def _sets(self, which: IntArray, boxes: Boxes) -> Sets:
-        self.counts.boxes += len(which)
+        return Sets(which, boxes, self._bounds_of_roots(which, boxes), which)
+
+    def _bounds_of_roots(self, which: IntArray, boxes: Boxes) -> FloatArray:
         self.bounds.threads = self.threads
         bounds = self.bounds.bounds(which, boxes)
         self.bounds.threads = 1  # the threads of a search share the boxes instead
-        return Sets(which, boxes, bounds, which)
+        return bounds
 
-    def take_part(self, which: IntArray, boxes: Boxes) -> None:
+    @property
+    def hopeless(self) -> bool:
+        """Whether the bounds of all roots say that no mapping is feasible."""
+        bounds = (self._bounds_of_roots(*roots) for roots in self.space.roots())
+        return not any(np.isfinite(part).any() for part in bounds)
+
+    def take_part(self, roots: Iterator[tuple[IntArray, Boxes]]) -> None:
         """Search a part of the space for a good value; nothing is recorded."""
-        if len(which) == 0:
-            return
-        whole, tree = self.roots, self.tree
-        self.roots, self.tree = self._sets(which, boxes), None
-        self.run()
-        self.roots, self.tree, self._lost = whole, tree, np.inf
+        tree, self.tree = self.tree, None
+        self.run(roots)
+        self.tree, self._lost, self._unread = tree, np.inf, self._floor
 
     @property
     def enough(self) -> float:
@@ -103,7 +111,7 @@ class Solver:
     def bound(self) -> float:
         """What no mapping goes below, as far as is proven."""
         with self._lock:
-            least = min(self._front.least, self._lost, *self._at_work.values())
+            least = min(self._front.least, self._lost, self._unread, *self._at_work.values())
         return self.value if least >= self.value * (1 - ROUNDING) else least
 
     def progress(self, seconds: float) -> ProofProgress:
@@ -124,13 +132,15 @@ class Solver:
                     self.value = float(found.values[row])
                     self.mapping = found.mappings[row]
 
-    def run(self) -> Stop:
-        """Search until the optimum is proven up to the gap, or time or memory is used up."""
-        low = float(self.roots.bounds.min())
-        self._front = Front(low, self.value if np.isfinite(self.value) else UNKNOWN * low)
-        self._keep(self.roots, self._push)
+    def run(self, roots: Iterator[tuple[IntArray, Boxes]] | None = None) -> Stop:
+        """Search until the optimum is proven up to the gap, or time or memory is used up.
+
+        Args:
+            roots: The boxes that hold what is searched; None for the whole space.
+        """
         self._stop: Stop = "done"
         self._ended = False
+        self._read(self.space.roots() if roots is None else roots)
         with ThreadPoolExecutor(max(self.threads - 1, 1)) as pool:
             helpers = [pool.submit(self._work, False) for _ in range(self.threads - 1)]
             try:
@@ -143,6 +153,24 @@ class Solver:
             self._lost = min(self._lost, self._front.least)
             self._front = Front(0.0, 0.0)
         return self._stop
+
+    def _read(self, roots: Iterator[tuple[IntArray, Boxes]]) -> None:
+        """Put the roots on the front, but for those that their bound rules out."""
+        count = 0
+        for which, boxes in roots:
+            if count >= SURE and time.perf_counter() >= self.deadline:
+                self._stop, self._ended = "timeout", True
+                return
+            sets = self._sets(which, boxes)
+            if count == 0:
+                others = self._bounds_of_roots(*self.space.some_roots(SAMPLED))
+                low = float(min(sets.bounds.min(), others.min()))
+                self._front = Front(low, self.value if np.isfinite(self.value) else UNKNOWN * low)
+            count += len(sets)
+            self.counts.boxes += len(sets)
+            self._keep(sets, self._expand if self._full else self._push)
+            self.on_step()
+        self._unread = np.inf
 
     def _work(self, reports: bool) -> None:
         """Take boxes from the front until there is nothing left to do.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +11,16 @@ from numpy.typing import NDArray
 from baselines.optimal.allocations import Allocations
 from baselines.optimal.boxes import TAPS
 from common import IntArray
-from cost_models import INNER_FIRST, OUTER_FIRST, MappingBatch, Structures
+from cost_models import INNER_FIRST, OUTER_FIRST, MappingBatch
 from layers import DIMS
 from maestro_env import MapSpace
 
 Boxes = NDArray[np.int16]
 """``(B, 4, D)`` positions of tiles; see :mod:`cost_models.lower_bounds`."""
+Sets = tuple[IntArray, Boxes]
+"""Allocations ``(B,)`` and boxes of tiles."""
+AT_ONCE = 1 << 16
+"""Allocations listed at a time."""
 KINDS = (
     *("priority", "order", "parallel", "tile", "cluster_size", "num_pes"),
     *("parallel2", "units", "bypass"),
@@ -32,7 +37,6 @@ class StructureSpace:
 
     Attributes:
         structures: What bounds are asked about.
-        copies: ``(A,)`` number of actions that stand for each allocation.
         tiles: ``(2, D, most)`` outer and inner tiles, ascending; ones beyond the last.
     """
 
@@ -49,11 +53,8 @@ class StructureSpace:
             tuple(self._offered(level, d, int(plain[level, d])) for d in range(len(DIMS)))
             for level in (0, 1)
         ]
-        found = Allocations(space)
-        self._found, self._actions, self.copies = found, found.actions, found.copies
-        self.structures = Structures(
-            found.units, found.spread, found.num_pes, found.bypass, found.bypasses, *offered
-        )
+        self.allocations = Allocations(space, *offered)
+        self.structures = self.allocations.structures
         most = max(len(tiles) for level in offered for tiles in level)
         self.tiles = np.ones((2, len(DIMS), most))
         for level in (0, 1):
@@ -69,48 +70,55 @@ class StructureSpace:
             return np.array([fixed])
         return np.array(self.space.parameters[column].choices, dtype=np.int64)
 
-    def roots(self) -> tuple[IntArray, Boxes]:
+    def roots(self) -> Iterator[Sets]:
         """The sets that hold the whole space: one box of all tiles per allocation."""
+        box = self._everything()
+        for low in range(0, len(self.structures), AT_ONCE):
+            which = np.arange(low, min(low + AT_ONCE, len(self.structures)))
+            yield which, np.repeat(box[None], len(which), axis=0)
+
+    def some_roots(self, count: int) -> Sets:
+        """About so many of them, evenly spaced."""
+        which = np.arange(0, len(self.structures), -(-len(self.structures) // count))
+        return which, np.repeat(self._everything()[None], len(which), axis=0)
+
+    def _everything(self) -> Boxes:
+        """``(4, D)`` all tiles."""
         if self._counts.max() > MOST_TILES:
             raise ValueError(
                 f"space: {self._counts.max()} tiles of one dimension, expected at most "
                 f"{MOST_TILES}; use tiles='balanced'"
             )
-        count = len(self.structures)
-        boxes = np.zeros((count, 4, len(DIMS)), dtype=np.int16)
-        boxes[:, 1] = self._counts[0] - 1
-        boxes[:, 3] = self._counts[1] - 1
+        box = np.zeros((4, len(DIMS)), dtype=np.int16)
+        box[1] = self._counts[0] - 1
         for d in range(len(DIMS)):
             # inner tiles above the largest outer one all count as that
             largest = self.structures.outer_tiles[d][-1]
             inner = self.structures.inner_tiles[d]
-            boxes[:, 3, d] = min(int(np.searchsorted(inner, largest)), len(inner) - 1)
-        return np.arange(count), boxes
+            box[3, d] = min(int(np.searchsorted(inner, largest)), len(inner) - 1)
+        return box
 
     def allocation_of(self, mappings: MappingBatch) -> IntArray:
         """``(B,)`` the allocation of each mapping of the space."""
-        return self._found.of(mappings)
+        return self.allocations.of(mappings)
 
-    def whole_filters(self) -> tuple[IntArray, Boxes]:
+    def whole_filters(self) -> Iterator[Sets]:
         """The roots with filters in one tile: a small part that often holds a good mapping."""
-        which, boxes = self.roots()
-        for d in TAPS:
-            boxes[:, 0, d] = boxes[:, 1, d]
-            boxes[:, 2, d] = boxes[:, 3, d]
-        return which, boxes
+        for which, boxes in self.roots():
+            for d in TAPS:
+                boxes[:, 0, d] = boxes[:, 1, d]
+                boxes[:, 2, d] = boxes[:, 3, d]
+            yield which, boxes
 
-    def plain_allocations(self) -> tuple[IntArray, Boxes]:
+    def plain_allocations(self) -> Iterator[Sets]:
         """The roots where no tensor passes a buffer, and a level has one parallel dimension."""
-        which, boxes = self.roots()
-        found = self.structures
-        plain = ((found.units > 1).sum(axis=2) <= 1).all(axis=1)
-        passing = found.bypasses.reshape(-1, 6).max(axis=1)
-        plain &= ~passing[found.bypass]
-        return which[plain], boxes[plain]
+        which = self.allocations.plain()
+        if len(which):
+            yield which, np.repeat(self._everything()[None], len(which), axis=0)
 
     def actions(self, which: IntArray, boxes: Boxes) -> IntArray:
         """``(B, P)`` actions of structures, sets of one tile everywhere; loop orders are 0."""
-        actions = self._actions[which]
+        actions = self.allocations.actions(which)
         for level, row in ((0, OUTER_FIRST), (1, INNER_FIRST)):
             for d in np.flatnonzero(self._tile_columns[level] >= 0):
                 actions[:, self._tile_columns[level, d]] = boxes[:, row, d]
@@ -125,6 +133,8 @@ class StructureSpace:
         covers = self.tiles[1, dims, last] >= self.tiles[0, dims, boxes[:, 1]]
         inner = np.where(covers, self._counts[1] - 1, last) - boxes[:, 2] + 1
         return [
-            int(self.copies[a]) * self.orders * math.prod(o) * math.prod(i)
-            for a, o, i in zip(which, outer.tolist(), inner.tolist(), strict=True)
+            copies * self.orders * math.prod(o) * math.prod(i)
+            for copies, o, i in zip(
+                self.allocations.copies(which).tolist(), outer.tolist(), inner.tolist(), strict=True
+            )
         ]

@@ -201,7 +201,7 @@ class _Orders:
         plain = self._grid.actions(which, ranges)
         for action, allocation in zip(plain, which.tolist(), strict=True):
             mapping = self._grid.space.decode(action[None])
-            units = self._grid.allocations.units[allocation]
+            units = self._grid.allocations.units(allocation)
             whole = np.array(self._grid.space.layer.extents)
             rows = action[None]
             for level in (0, 1):

@@ -28,10 +28,12 @@ from cost_models import Structures
 from layers import DIMS
 from maestro_env import MapSpace
 from mapper.certificate.certificate_file import CertificateError
-from mapper.certificate.unit_spread import allocations_of
+from mapper.certificate.unit_spread import UnitSpread
 
 D = len(DIMS)
 SETTLED, RULED_OUT = 254, 255
+ROOTS = 1 << 16
+"""Allocations that are walked at a time."""
 Ranges = NDArray[np.int16]
 """``(B, 4, D)`` first and last outer tile, first and last inner tile, as positions."""
 
@@ -44,7 +46,7 @@ class CheckedLevel:
         which: ``(B,)`` allocations.
         ranges: Their tiles.
         kinds: ``(B,)`` what becomes of them.
-        parents: ``(B,)`` their parents' places in the level before; empty for the first.
+        parents: ``(B,)`` their parents' places in the level before; empty for roots.
     """
 
     which: IntArray
@@ -68,7 +70,7 @@ class Grid:
             [self._tiles(level, dim, int(plain[level, d])) for d, dim in enumerate(DIMS)]
             for level in (0, 1)
         ]
-        self.allocations = allocations_of(space)
+        self.allocations = UnitSpread(space)
         self.orders = math.prod(len(p) for p in space.parameters if p.kind in ("priority", "order"))
         longest = max(len(tiles) for level in self.tiles for tiles in level)
         self.table = np.zeros((2, D, longest), np.int64)
@@ -80,28 +82,23 @@ class Grid:
     def structures(self) -> Structures:
         """The space as cost models take it for bounds."""
         outer, inner = (tuple(np.array(t, np.int64) for t in level) for level in self.tiles)
-        found = self.allocations
-        return Structures(
-            found.units, found.spread, found.num_pes, found.bypass, found.bypasses, outer, inner
-        )
+        return self.allocations.structures(outer, inner)
 
-    def roots(self) -> tuple[IntArray, Ranges]:
-        """One box of all tiles for every allocation."""
-        ranges = np.zeros((len(self.allocations.copies), 4, D), np.int16)
+    def roots(self, low: int, high: int) -> tuple[IntArray, Ranges]:
+        """One box of all tiles for allocations number `low` to `high` - 1."""
+        ranges = np.zeros((high - low, 4, D), np.int16)
         ranges[:, 1] = self.counts[0] - 1
         ranges[:, 3] = self.counts[1] - 1
         self._end_at_the_outer_tile(ranges)
-        return np.arange(len(self.allocations.copies)), ranges
+        return np.arange(low, high), ranges
 
     def halves(self, which: IntArray, ranges: Ranges, kinds: NDArray[np.uint8]) -> Ranges:
         """``(2 B, 4, D)`` both halves of boxes.
 
         Raises:
-            CertificateError: A range of one tile is split, or a byte has no meaning.
+            CertificateError: A range of one tile is split.
         """
         level, dim = kinds // D, kinds % D
-        if kinds.max(initial=0) >= 2 * D:
-            raise CertificateError(f"tree: byte {kinds.max()} has no meaning")
         rows = np.arange(len(which))
         first = ranges[rows, 2 * level, dim].astype(np.int64)
         last = ranges[rows, 2 * level + 1, dim].astype(np.int64)
@@ -128,7 +125,7 @@ class Grid:
         inner = np.where(reaches, self.counts[1] - 1, last) - ranges[:, 2] + 1
         outer = ranges[:, 1].astype(np.int64) - ranges[:, 0] + 1
         small = self.space.size < 1 << 62
-        each = self.allocations.copies[which].astype(np.int64 if small else object)
+        each = self.allocations.copies(which).astype(np.int64 if small else object)
         for counts in (outer, inner):
             for d in range(D):
                 each = each * counts[:, d]
@@ -136,7 +133,7 @@ class Grid:
 
     def actions(self, which: IntArray, ranges: Ranges) -> IntArray:
         """``(B, P)`` actions of structures, their loop orders left at 0."""
-        actions = self.allocations.actions[which]
+        actions = self.allocations.actions(which)
         for (kind, level, dim), column in self.columns.items():
             if kind == "tile" and level is not None:
                 actions[:, column] = ranges[:, 2 * level, DIMS.index(dim)]
@@ -150,23 +147,43 @@ class Grid:
 
 
 def walk(grid: Grid, tree: NDArray[np.uint8]) -> Iterator[CheckedLevel]:
-    """The levels of a tree.
+    """The levels of a tree, for some roots after the other.
 
     Raises:
         CertificateError: It is too short or too long, or splits what cannot be split.
     """
-    which, ranges = grid.roots()
-    parents = np.empty(0, np.int64)
-    begin = 0
-    while len(which):
-        kinds = tree[begin : begin + len(which)]
-        if len(kinds) < len(which):
+    at = _begins(len(grid.allocations), tree)
+    for low in range(0, len(grid.allocations), ROOTS):
+        which, ranges = grid.roots(low, min(low + ROOTS, len(grid.allocations)))
+        parents = np.empty(0, np.int64)
+        depth = 0
+        while len(which):
+            kinds = tree[at[depth] : at[depth] + len(which)]
+            at[depth] += len(which)
+            yield CheckedLevel(which, ranges, kinds, parents)
+            split = np.flatnonzero(kinds < SETTLED)
+            parents = np.repeat(split, 2)
+            ranges = grid.halves(which[split], ranges[split], kinds[split])
+            which = which[parents]
+            depth += 1
+
+
+def _begins(roots: int, tree: NDArray[np.uint8]) -> list[int]:
+    """Where each level begins.
+
+    Raises:
+        CertificateError: The tree is too short or too long, or a byte has no meaning.
+    """
+    unknown = tree[(tree >= 2 * D) & (tree < SETTLED)]
+    if len(unknown):
+        raise CertificateError(f"tree: byte {unknown[0]} has no meaning")
+    begins = []
+    begin, boxes = 0, roots
+    while boxes:
+        begins.append(begin)
+        if begin + boxes > len(tree):
             raise CertificateError(f"tree: it ends after {len(tree):,} boxes; some are missing")
-        yield CheckedLevel(which, ranges, kinds, parents)
-        begin += len(which)
-        split = np.flatnonzero(kinds < SETTLED)
-        parents = np.repeat(split, 2)
-        ranges = grid.halves(which[split], ranges[split], kinds[split])
-        which = which[parents]
+        begin, boxes = begin + boxes, 2 * int((tree[begin : begin + boxes] < SETTLED).sum())
     if begin != len(tree):
         raise CertificateError(f"tree: it has {len(tree) - begin:,} boxes too many")
+    return begins

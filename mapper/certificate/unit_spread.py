@@ -1,4 +1,4 @@
-"""The allocations of a space, worked out choice by choice, for the checker alone.
+"""The allocations of a space, worked out choice by choice and numbered, for the checker alone.
 
 Of choices that give the same units along every dimension (none beyond its extent), the same
 parallel dimensions, PEs, cluster size and passing tensors, the first one stands for all. They are
@@ -7,13 +7,14 @@ listed by what passes buffers, then PEs, cluster size, the outer level's choices
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from common import IntArray
+from cost_models import Structures
 from layers import DIMS
 from maestro_env import MapSpace
 
@@ -21,57 +22,122 @@ Picks = dict[int, int]
 """Choices by the parameter's column."""
 Spread = tuple[tuple[int, ...], int]
 """Units of a level along each dimension, and its parallel dimensions as bits."""
+Tiles = tuple[IntArray, ...]
+"""By dimension."""
 WAYS = ("parallel", "parallel2", "units")
 
 
 @dataclass(frozen=True)
-class ListedAllocations:
-    """Allocations; see :class:`cost_models.Structures`.
+class Fan:
+    """One way of spreading a level's units.
 
     Args:
-        actions: ``(A, P)`` an action that stands for each.
-        copies: ``(A,)`` how many actions come to each, tiles and loop orders apart.
-        units: ``(A, 2, D)``.
-        spread: ``(A,)``.
-        num_pes: ``(A,)``.
-        bypass: ``(A,)``.
-        bypasses: ``(V, 2, 3)``.
+        picks: Choices that stand for it.
+        copies: How many choices come to it.
+        spread: Units along each dimension, and parallel dimensions.
     """
 
-    actions: IntArray
-    copies: IntArray
-    units: NDArray[np.int32]
-    spread: IntArray
-    num_pes: IntArray
-    bypass: IntArray
-    bypasses: NDArray[np.bool_]
+    picks: Picks
+    copies: int
+    spread: Spread
 
 
-def allocations_of(space: MapSpace) -> ListedAllocations:
-    """List the allocations of a space."""
-    bypasses, ways = _passing(space)
-    rows: list[tuple[Picks, int, tuple[Spread, Spread], int, int]] = []
-    for way, passing in enumerate(ways):
-        for (pes, _), (picks, sizes) in _sizes(space).items():
-            levels = [_levels(space, level, picks, pes) for level in (0, 1)]
-            for (outer, (first, few)), (inner, (second, many)) in product(
-                levels[0].items(), levels[1].items()
-            ):
-                chosen = passing | picks | first | second
-                rows.append((chosen, sizes * few * many, (outer, inner), pes, way))
-    actions = np.zeros((len(rows), len(space.nvec)), np.int64)
-    for row, (chosen, *_) in enumerate(rows):
-        for column, pick in chosen.items():
-            actions[row, column] = pick
-    return ListedAllocations(
-        actions,
-        np.array([row[1] for row in rows]),
-        np.array([[spread[0] for spread in row[2]] for row in rows], np.int32),
-        np.array([row[2][0][1] | row[2][1][1] for row in rows]),
-        np.array([row[3] for row in rows]),
-        np.array([row[4] for row in rows]),
-        bypasses,
+@dataclass(frozen=True)
+class Array:
+    """A number of PEs and a cluster size, with all ways of spreading units.
+
+    Args:
+        picks: Choices that stand for it.
+        copies: How many choices come to it.
+        pes: PEs.
+        outer: Ways of the outer level.
+        inner: Ways of the inner level.
+    """
+
+    picks: Picks
+    copies: int
+    pes: int
+    outer: list[Fan]
+    inner: list[Fan]
+
+
+class UnitSpread:
+    """The allocations of a space by number: passing first, then arrays, outer ways, inner ways.
+
+    Args:
+        space: The map space.
+    """
+
+    def __init__(self, space: MapSpace) -> None:
+        self._parameters = len(space.nvec)
+        self.bypasses, self.ways = _passing(space)
+        self.arrays = [
+            Array(picks, copies, pes, _fans(space, 0, picks, pes), _fans(space, 1, picks, pes))
+            for (pes, _), (picks, copies) in _sizes(space).items()
+        ]
+        self._begin = [0]
+        for array in self.arrays:
+            self._begin.append(self._begin[-1] + len(array.outer) * len(array.inner))
+        self._copies = np.concatenate([_copies(array) for array in self.arrays])
+
+    def __len__(self) -> int:
+        return len(self.ways) * self._begin[-1]
+
+    def _parts(self, number: int) -> tuple[Picks, Array, Fan, Fan]:
+        """What an allocation is made of."""
+        way, rest = divmod(number, self._begin[-1])
+        place = bisect_right(self._begin, rest) - 1
+        array = self.arrays[place]
+        first, second = divmod(rest - self._begin[place], len(array.inner))
+        return self.ways[way], array, array.outer[first], array.inner[second]
+
+    def units(self, number: int) -> IntArray:
+        """``(2, D)`` units of both levels along each dimension."""
+        _, _, outer, inner = self._parts(number)
+        return np.array([outer.spread[0], inner.spread[0]])
+
+    def copies(self, which: IntArray) -> IntArray:
+        """``(B,)`` how many actions come to each allocation, tiles and loop orders apart."""
+        copies: IntArray = self._copies[which % self._begin[-1]]
+        return copies
+
+    def actions(self, which: IntArray) -> IntArray:
+        """``(B, P)`` an action that stands for each; tiles and loop orders are 0."""
+        actions = np.zeros((len(which), self._parameters), np.int64)
+        for row, number in enumerate(which.tolist()):
+            way, array, outer, inner = self._parts(number)
+            for column, pick in (way | array.picks | outer.picks | inner.picks).items():
+                actions[row, column] = pick
+        return actions
+
+    def structures(self, outer: Tiles, inner: Tiles) -> Structures:
+        """The allocations as cost models take them for bounds, with tiles."""
+        fans: list[Fan] = []
+        rows = []
+        for array in self.arrays:
+            row = []
+            for level in (array.outer, array.inner):
+                row += [len(fans), len(level)]
+                fans += level
+            rows.append(row)
+        return Structures(
+            np.array([fan.spread[0] for fan in fans], np.int32),
+            np.array([fan.spread[1] for fan in fans]),
+            np.array(rows),
+            np.array([array.pes for array in self.arrays]),
+            self.bypasses,
+            outer,
+            inner,
+        )
+
+
+def _copies(array: Array) -> IntArray:
+    """How many actions come to each allocation of an array."""
+    outer, inner = (
+        np.array([fan.copies for fan in fans], np.int64) for fans in (array.outer, array.inner)
     )
+    copies: IntArray = array.copies * np.outer(outer, inner).ravel()
+    return copies
 
 
 def _picks(space: MapSpace, kinds: tuple[str, ...], level: int | None) -> list[Picks]:
@@ -116,7 +182,7 @@ def _sizes(space: MapSpace) -> dict[tuple[int, int], tuple[Picks, int]]:
     return found
 
 
-def _levels(space: MapSpace, level: int, fixed: Picks, pes: int) -> dict[Spread, tuple[Picks, int]]:
+def _fans(space: MapSpace, level: int, fixed: Picks, pes: int) -> list[Fan]:
     """By units along dimensions: the first choices of a level, and how many come to it."""
     found: dict[Spread, tuple[Picks, int]] = {}
     for picks in _picks(space, WAYS, level):
@@ -136,4 +202,4 @@ def _levels(space: MapSpace, level: int, fixed: Picks, pes: int) -> dict[Spread,
         )
         stands, count = found.get(key, (picks, 0))
         found[key] = stands, count + 1
-    return found
+    return [Fan(picks, count, spread) for spread, (picks, count) in found.items()]

@@ -87,12 +87,11 @@ def test_tree_holds_the_whole_space():
     problem = Problem("mobilenetv2.2", "edge", space={"tiles": "divisors"})
     proof = prove(problem, record=True)
     space = StructureSpace(problem.space)
-    which, boxes = space.roots()
-    assert sum(space.sizes(which, boxes)) == problem.space.size
+    assert sum(sum(space.sizes(*roots)) for roots in space.roots()) == problem.space.size
     assert proof.tree is not None
     splits = proof.tree.splits()
     inner = splits < Tree.EVALUATED
-    assert len(splits) == len(which) + 2 * inner.sum()
+    assert len(splits) == len(space.structures) + 2 * inner.sum()
     assert (splits == Tree.EVALUATED).sum() == proof.counts.structures
 
 

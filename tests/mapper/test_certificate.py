@@ -127,7 +127,7 @@ def rules_out_all(good: Certificate) -> Certificate:
 def _roots(good: Certificate) -> int:
     from mapper.certificate.replay import Grid
 
-    return len(Grid(good.problem.build().space).roots()[0])
+    return len(Grid(good.problem.build().space).allocations)
 
 
 def with_byte(kind: Callable[[np.ndarray], np.ndarray], byte: int) -> Any:

@@ -74,3 +74,25 @@ class BoundProblem(NamedTuple):
     flags: Ints
     offers: Offers
     prices: PriceTables
+
+
+class AllocationTables(NamedTuple):
+    """The allocations of a space, for compiled code; see :class:`cost_models.Structures`.
+
+    Args:
+        fans: ``(F, D)``, no more units than a dimension's extent.
+        spread: ``(F,)``.
+        arrays: ``(G, 4)``.
+        starts: ``(G + 1,)``.
+        pes: ``(G,)`` PEs in use.
+        areas: ``(G,)`` area but for what the buffers must hold [um^2].
+        refused: ``(V,)`` whether no mapping may let so many tensors pass.
+    """
+
+    fans: NDArray[np.int32]
+    spread: Ints
+    arrays: Ints
+    starts: Ints
+    pes: Floats
+    areas: Floats
+    refused: NDArray[np.bool_]

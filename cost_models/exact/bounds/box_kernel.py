@@ -57,20 +57,20 @@ from cost_models.exact.bounds.price_tables import PriceTables
 
 @shared_function
 def read_box(
-    facts: Floats, flags: Ints, offers: Offers, units: Ints, box: Ints, work: Floats
+    facts: Floats, flags: Ints, offers: Offers, outer: Ints, inner: Ints, box: Ints, work: Floats
 ) -> None:
     """The ranges of tiles of a box, and the units along each dimension, into the work table."""
     for i in range(flags[ACTIVE]):
         d = flags[ACTIVE + 1 + i]
         n = facts[EXTENT + d]
-        work[UNITS, d] = units[0, d]
-        work[MEMBERS, d] = units[1, d]
+        work[UNITS, d] = outer[d]
+        work[MEMBERS, d] = inner[d]
         low, high = offers.tiles[0, d, box[0, d]], offers.tiles[0, d, box[1, d]]
         work[OUTER_LOW, d] = low
         work[OUTER_HIGH, d] = high
         work[INNER_LOW, d] = min(low, offers.tiles[1, d, box[2, d]])
         work[INNER_HIGH, d] = min(high, offers.tiles[1, d, box[3, d]])
-        work[SPAN, d] = min(low * units[0, d], n)
+        work[SPAN, d] = min(low * outer[d], n)
 
 
 @shared_function
@@ -78,7 +78,8 @@ def bound_one(
     facts: Floats,
     flags: Ints,
     offers: Offers,
-    units: Ints,
+    clusters: Ints,
+    members: Ints,
     tables: PriceTables,
     spread: int,
     pes: float,
@@ -100,7 +101,8 @@ def bound_one(
         facts: Numbers of the problem.
         flags: Its whole numbers.
         offers: The tiles that are offered.
-        units: ``(2, D)`` clusters and PEs of a cluster along each dimension; 0: there is none.
+        clusters: ``(D,)`` clusters along each dimension.
+        members: ``(D,)`` PEs of a cluster along each dimension.
         tables: Prices by what the buffers must hold.
         spread: Dimensions that are in parallel, as bits.
         pes: PEs in use.
@@ -116,9 +118,7 @@ def bound_one(
         outer: ``(4, 3)``.
         prices: ``(BOX_PRICES,)``.
     """
-    if units[0, 0] == 0:
-        return math.inf
-    read_box(facts, flags, offers, units, box, work)
+    read_box(facts, flags, offers, clusters, members, box, work)
     if not shrink_outer(facts, flags, offers, work) or not shrink_inner(facts, flags, offers, work):
         return math.inf
     still = 0
@@ -158,11 +158,7 @@ def _entry(stamp: int) -> Callable[..., int]:
     @entry_point(error_model="numpy")
     def bound_boxes(
         problem: Any,
-        units: Any,
-        spread: Any,
-        pes: Any,
-        areas: Any,
-        bypass: Any,
+        allocations: Any,
         which: Any,
         boxes: Any,
         out: Any,
@@ -179,12 +175,19 @@ def _entry(stamp: int) -> Callable[..., int]:
         outer = np.empty((4, 3), np.float64)
         prices = np.empty(BOX_PRICES, np.float64)
         facts, flags, offers, tables = problem
+        fans, spread, arrays, starts, pes, areas, refused = allocations
         for i in range(low, high):
-            a = which[i]
-            v = bypass[a]
+            v = which[i] // starts[-1]
+            if refused[v]:
+                out[i] = math.inf
+                continue
+            rest = which[i] - v * starts[-1]
+            g = np.searchsorted(starts, rest, side="right") - 1
+            first = arrays[g, 0] + (rest - starts[g]) // arrays[g, 3]
+            second = arrays[g, 2] + (rest - starts[g]) % arrays[g, 3]
             out[i] = bound_one(
-                facts[v], flags[v], offers, units[a], tables, spread[a], pes[a], areas[a], v,
-                boxes[i],
+                facts[v], flags[v], offers, fans[first], fans[second], tables,
+                spread[first] | spread[second], pes[g], areas[g], v, boxes[i],
                 work, rows, dram, flows, clock, traffic, outer, prices,
             )  # fmt: skip
         return stamp

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
-from cost_models.exact.bounds.bound_problem import BOUNDED, HELD, BoundProblem
+from cost_models.exact.bounds.bound_problem import BOUNDED, HELD, AllocationTables, BoundProblem
 from cost_models.exact.bounds.offers import offers_of
 from cost_models.exact.bounds.price_tables import Priced, PriceTables, price_tables, stacked
 from cost_models.exact.bounds.problem_facts import (
@@ -54,15 +54,9 @@ class ExactBounds:
     ) -> None:
         setting, machine = model.setting(accelerator), model.machine(accelerator)
         passings = [Passing.of(machine, bypass) for bypass in structures.bypasses]
-        extents = np.array(layer.extents, dtype=np.int32)
-        self._units = np.minimum(structures.units, extents)
-        refused = np.array([passing.refused for passing in passings])
-        self._units[refused[structures.bypass]] = 0
-        self._spread, self._bypass = structures.spread, structures.bypass
-        self._pes = structures.num_pes.astype(np.float64)
-        self._areas, per_element = np.zeros(len(structures)), (0.0, 0.0)
+        areas, per_element = np.zeros(len(structures.num_pes)), (0.0, 0.0)
         if "area_um2" in figures:
-            self._areas, per_element = _areas(setting, structures.num_pes)
+            areas, per_element = _areas(setting, structures.num_pes)
         facts = [
             problem_facts(model, layer, accelerator, limits, passing, per_element)
             for passing in passings
@@ -85,6 +79,15 @@ class ExactBounds:
         prices = PriceTables(*(np.ascontiguousarray(table) for table in prices))
         offers = offers_of(layer.extents, structures)
         self.problem = BoundProblem(np.stack(facts), np.stack(flags), offers, prices)
+        self._allocations = AllocationTables(
+            np.minimum(structures.fans, np.array(layer.extents, dtype=np.int32)),
+            structures.spread,
+            structures.arrays,
+            structures.starts,
+            structures.num_pes.astype(np.float64),
+            areas,
+            np.array([passing.refused for passing in passings]),
+        )
         self.threads = default_threads() if threads is None else threads
 
     def bounds(self, which: IntArray, boxes: NDArray[np.signedinteger[Any]]) -> FloatArray:
@@ -92,10 +95,9 @@ class ExactBounds:
         from cost_models.exact.bounds.box_kernel import bound_boxes
 
         out = np.empty(len(which))
-        allocations = self._units, self._spread, self._pes, self._areas, self._bypass
 
         def work(low: int, high: int) -> None:
-            bound_boxes(self.problem, *allocations, which, boxes, out, low, high)
+            bound_boxes(self.problem, self._allocations, which, boxes, out, low, high)
 
         run_rows(work, len(which), self.threads)
         return out
