@@ -114,12 +114,12 @@ def _first_value(problem: Problem, solver: Solver, start: Mapping | None) -> Non
     if start is not None:
         mappings = MappingBatch.from_mappings([start], problem.layer.extents)
         solver.look(problem.space.encode(mappings))
+    elif solver.hopeless:
         return
-    if solver.hopeless:
-        return
-    found = load("ga").search(problem.fork(), FIRST_SAMPLES, 0)
-    if found.best_action is not None:
-        solver.look(found.best_action[None])
+    else:
+        found = load("ga").search(problem.fork(), FIRST_SAMPLES, 0)
+        if found.best_action is not None:
+            solver.look(found.best_action[None])
     if problem.space.filters == "free" and problem.layer.R * problem.layer.S > 1:
         solver.take_part(solver.space.whole_filters())
     if problem.space.full:

@@ -77,8 +77,8 @@ class Solver:
         self._lock = threading.Condition()
         self._at_work: dict[int, float] = {}  # least bound of what each thread has taken
         self._lost = np.inf  # least bound of what was ruled out or, out of time, left aside
-        self._floor = self.problem.bound or 0.0
-        self._unread = self._floor  # least bound of the roots that were not looked at yet
+        # least bound of the roots that were not looked at yet
+        self._unread = self.problem.bound or 0.0
         self._front = Front(0.0, 0.0)
 
     def _sets(self, which: IntArray, boxes: Boxes) -> Sets:
@@ -100,7 +100,7 @@ class Solver:
         """Search a part of the space for a good value; nothing is recorded."""
         tree, self.tree = self.tree, None
         self.run(roots)
-        self.tree, self._lost, self._unread = tree, np.inf, self._floor
+        self.tree, self._lost = tree, np.inf
 
     @property
     def enough(self) -> float:
@@ -141,6 +141,8 @@ class Solver:
         self._stop: Stop = "done"
         self._ended = False
         self._read(self.space.roots() if roots is None else roots)
+        if roots is None and self._stop == "done":
+            self._unread = np.inf
         with ThreadPoolExecutor(max(self.threads - 1, 1)) as pool:
             helpers = [pool.submit(self._work, False) for _ in range(self.threads - 1)]
             try:
@@ -170,7 +172,6 @@ class Solver:
             self.counts.boxes += len(sets)
             self._keep(sets, self._expand if self._full else self._push)
             self.on_step()
-        self._unread = np.inf
 
     def _work(self, reports: bool) -> None:
         """Take boxes from the front until there is nothing left to do.

@@ -112,11 +112,15 @@ def leaving_bits(facts: Floats, outputs: float) -> float:
 
 
 @shared_function
+def past_first(facts: Floats, tensor: int, elements: float) -> float:
+    """Elements of a tensor; of the output those that were written before."""
+    return elements - facts[SIZE + OUT] if tensor == OUT else elements
+
+
+@shared_function
 def arriving_bits(facts: Floats, tensor: int, elements: float) -> float:
     """Bits of a tensor that come in; the first write of an output is not read back."""
-    if tensor == OUT:
-        elements -= facts[SIZE + OUT]
-    return facts[BITS + tensor] * elements
+    return facts[BITS + tensor] * past_first(facts, tensor, elements)
 
 
 @shared_function

@@ -32,6 +32,7 @@ from cost_models.exact.bounds.box_clock import (
     dram_loads,
     leaving_bits,
     noc_cycles,
+    past_first,
 )
 from cost_models.exact.bounds.box_fields import RAGGED
 from cost_models.exact.bounds.box_phases import inner_phases, may_iterate, outer_phases
@@ -194,7 +195,8 @@ def fill_outer(
             outer[stays, 2] = dram_loads(facts, flags, dram, stays)
             outer[stays, 1] = prices[BASE]
             for tensor in range(3):
-                outer[stays, 1] += prices[DRAM + tensor] * dram[stays, tensor]
+                crossing = past_first(facts, tensor, dram[stays, tensor])
+                outer[stays, 1] += prices[DRAM + tensor] * crossing
 
 
 @shared_function
@@ -236,7 +238,8 @@ def bound_staying(
         past = 0.0
         for tensor in range(3):
             noc, pe = noc_flow(tensor, stays, kept, ragged, held, dram[kept, tensor], flows)
-            energy += prices[NOC + tensor] * noc + prices[PE + tensor] * pe
+            energy += prices[NOC + tensor] * past_first(facts, tensor, noc)
+            energy += prices[PE + tensor] * pe
             bits = arriving_bits(facts, tensor, noc)
             arriving += bits
             if (flags[PAST] >> tensor) & 1:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from cost_models.exact.bounds.problem_facts import Passing
 
 # columns of a price table
-DRAM: Final = 0  # +tensor: energy of an element over DRAM's boundary [nJ]
+DRAM: Final = 0  # +tensor: energy of an element over DRAM's boundary [nJ]; of an output that went
+# there before, as over the NoC
 NOC: Final = 3  # +tensor: of a distinct one over the NoC
 PE: Final = 6  # +tensor: of one that a PE receives or gives
 BASE: Final = 9  # of all that no mapping changes
@@ -138,7 +139,11 @@ def _moves(priced: Priced) -> list[_Moves]:
 
 
 READ_BACK = ("dram_out_r", "dram_out_r_direct", "l2r_psum", "l1_skipped_out")
-"""Counts of partial sums that are read back; the first write of an output is not."""
+"""Counts of partial sums that are read back; the first write of an output is not.
+
+So the base holds the first writes, and each further one counts: all that a price is times is no
+less than 0, and a larger buffer never costs less.
+"""
 
 
 def _prices(priced: Priced, l2: Any, l1: Any) -> Any:
@@ -157,7 +162,7 @@ def _prices(priced: Priced, l2: Any, l1: Any) -> Any:
     fixed = ("macs", *(name for move in moves for name in move.macs))
     base = energy(**dict.fromkeys(fixed, priced.layer.macs))
     for names in (moves[2].dram, moves[2].noc):
-        base = base - priced.outputs * price(tuple(n for n in names if n in READ_BACK))
+        base = base + priced.outputs * price(tuple(n for n in names if n not in READ_BACK))
     columns = [price(getattr(move, way)) for way in ("dram", "noc", "pe") for move in moves]
     if priced.real is not None:
         for way in (DRAM, NOC, PE):
