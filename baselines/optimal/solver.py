@@ -198,14 +198,15 @@ class Solver:
         """The boxes with the least bounds; None when the search is over."""
         with self._lock:
             while not self._ended:
-                if time.perf_counter() >= self.deadline:
-                    self._stop, self._ended = "timeout", True
-                elif self.tree is not None and self.tree.nbytes > self.max_memory:
-                    self._stop, self._ended = "memory", True
-                elif self._front.size and self._front.least < self.enough:
-                    sets = self._front.pop(batch)
-                    self._at_work[threading.get_ident()] = float(sets.bounds.min())
-                    return sets
+                if self._front.size and self._front.least < self.enough:
+                    if time.perf_counter() >= self.deadline:
+                        self._stop, self._ended = "timeout", True
+                    elif self.tree is not None and self.tree.nbytes > self.max_memory:
+                        self._stop, self._ended = "memory", True
+                    else:
+                        sets = self._front.pop(batch)
+                        self._at_work[threading.get_ident()] = float(sets.bounds.min())
+                        return sets
                 elif not self._at_work:
                     self._ended = True
                 else:
