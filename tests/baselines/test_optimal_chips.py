@@ -50,7 +50,7 @@ def test_no_time_leaves_a_bound_on_every_chip(chip):
 
 @pytest.mark.parametrize("gap", [-0.1, 1.0, float("nan")])
 def test_gaps_that_make_no_sense(gap):
-    with pytest.raises(ProveError, match=r"gap: got .*expected a share"):
+    with pytest.raises(ProveError, match="gap: got"):
         prove(Problem(LAYER), gap=gap)
-    with pytest.raises(ValueError, match=r"gap: got .*expected a share"):
+    with pytest.raises(ValueError, match="gap: got"):
         baselines.load("optimal", gap=gap)
