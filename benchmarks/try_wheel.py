@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import tomllib
 import venv
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def main() -> None:
         if gpu:
             sys.exit(f"the base install brings {', '.join(gpu)}")
         print(run(python, "-c", PROGRAM, folder=folder))
-        for program in ("mapper", "mpe-marl"):
+        for program in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]:
             print(run(folder / "venv" / "bin" / program, "--version", folder=folder), end="")
         words = ("search", "--layer", "mlp.0", "--method", "random", "--budget", "200")
         print(run(folder / "venv" / "bin" / "mapper", *words, folder=folder))
