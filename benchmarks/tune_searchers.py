@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +71,11 @@ def settings(words: list[str], tries: list[str]) -> Iterator[str]:
     yield from tries
 
 
-def cases(count: int) -> list[dict[str, str]]:
+def cases(count: int, cost_models: Sequence[str] = COST_MODELS) -> list[dict[str, str]]:
     """The first of the shuffled cases, so that a few are as mixed as all."""
     every = [
         {"cost_model": model, "accelerator": accelerator, "layer": layer, "objective": objective}
-        for model in COST_MODELS
+        for model in cost_models
         for accelerator, layers in LAYERS.items()
         for layer in layers
         for objective in marl_cases.OBJECTIVES
@@ -116,6 +116,7 @@ def main() -> None:
     parser.add_argument("searchers", nargs="*", metavar="SEARCHER", help=", ".join(GRID))
     parser.add_argument("--try", dest="tries", action="append", default=[], metavar="SETTING")
     parser.add_argument("--cases", type=int, default=36)
+    parser.add_argument("--cost-models", nargs="+", default=COST_MODELS, metavar="MODEL")
     parser.add_argument("--budget", type=int, default=20_000)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--results", type=Path, default=Path("tuning.jsonl"))
@@ -131,7 +132,7 @@ def main() -> None:
         {**case, "method": method, "seed": seed, "budget": args.budget}
         for seed in range(args.seeds)
         for method in methods
-        for case in cases(args.cases)
+        for case in cases(args.cases, args.cost_models)
     ]
     todo = [run for run in asked if marl_cases.key(run) not in done]
     for run in marl_cases.run_missing(todo, 1, args.results):
