@@ -18,7 +18,7 @@ from mapper.pretrained.weights import Agents
 
 SPARE = 2
 """Proposals drawn for each one wanted, as some come out alike and the judge picks."""
-LEAST = 64
+LEAST = 96
 """Proposals drawn at least, so that the judge has something to pick from."""
 
 

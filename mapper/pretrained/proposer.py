@@ -21,9 +21,12 @@ from mapper.pretrained.view import STATE_FEATURES, View, look
 Int64Array = NDArray[np.int64]
 TINY = np.float32(1e-30)
 """No noise is infinite."""
-HOT, COOL = 3.0, 0.6
+HOT, COOL = 2.0, 0.8
 """Temperatures of what is judged: of parallel dimensions and cluster size in every second draw, and
 of tiles and orders; chosen on random problems."""
+
+AT_ONCE = 4
+"""Problems proposed for at a time: what a turn works on stays in the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -179,16 +182,30 @@ class Proposer:
         Returns:
             ``M * drawn`` proposals, and ``(M, drawn)`` rows of them, each problem's in its order.
         """
-        problems = len(tables.pes)
-        draw = np.tile(np.arange(drawn), problems)
-        heat = np.full((problems * drawn, TURNS), COOL, np.float32)
+        problems = np.arange(len(tables.pes))
+        few = problems[None] if keep else np.split(problems, problems[AT_ONCE::AT_ONCE])
+        parts = [self._drawn(tables, part, drawn, rng, keep) for part in few]
+        proposals = parts[0][0] if len(parts) == 1 else _joined([part for part, _ in parts])
+        order = np.argsort(np.concatenate([found for _, found in parts]), axis=1, kind="stable")
+        return proposals, order + drawn * problems[:, None]
+
+    def _drawn(
+        self,
+        tables: ProblemTables,
+        problems: Int64Array,
+        drawn: int,
+        rng: np.random.Generator,
+        keep: bool,
+    ) -> tuple[ProposedMappings, NDArray[np.float32]]:
+        """Proposals for each of some problems, and ``(M, drawn)`` what the judge expects."""
+        draw = np.tile(np.arange(drawn), len(problems))
+        heat = np.full((len(draw), TURNS), COOL, np.float32)
         heat[:, :INNER_TILE] = np.where(draw % 2, HOT, 1.0)[:, None]
-        which = np.repeat(np.arange(problems), drawn)
+        which = np.repeat(problems, drawn)
         proposals = self.propose(tables, which, rng, greedy=draw == 0, heat=heat, keep=keep)
         seen = look_at_whole(tables, which, proposals.state)
         expected = (judged(self.weights, seen) * tables.weights[which]).sum(axis=1)
-        order = np.argsort(expected.reshape(problems, drawn), axis=1, kind="stable")
-        return proposals, order + drawn * np.arange(problems)[:, None]
+        return proposals, expected.reshape(len(problems), drawn)
 
     @staticmethod
     def _settled(turn: Turn, tables: ProblemTables, rows: Int64Array, state: State) -> bool:
@@ -238,6 +255,14 @@ class Proposer:
                 Decision(turn, view._replace(legal=legal), np.zeros(legal.shape, np.float32), picks)
             )
         return tuple(decisions)
+
+
+def _joined(parts: list[ProposedMappings]) -> ProposedMappings:
+    states = zip(*(part.state for part in parts), strict=True)
+    return ProposedMappings(
+        np.concatenate([part.which for part in parts]),
+        State(*(np.concatenate(arrays) for arrays in states)),
+    )
 
 
 @compiled

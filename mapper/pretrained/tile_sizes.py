@@ -14,19 +14,19 @@ from mapper.pretrained.turns import INNER, OUTER
 INPUT: Final = 0
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def log(value: float) -> float:
     """The scale of all sizes."""
     return np.log2(max(value, 1e-9)) / 8
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def up(number: int, size: int) -> int:
     """How many parts of `size` cover `number`."""
     return int(np.ceil(number / size))
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def covered(outputs: int, taps: int, stride: int, dilation: int) -> int:
     """Input rows that `outputs` positions of a filter with `taps` rows touch.
 
@@ -37,7 +37,7 @@ def covered(outputs: int, taps: int, stride: int, dilation: int) -> int:
     return min(outputs * taps, (outputs - 1) * stride + (taps - 1) * dilation + 1)
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def tensor_elements(tensor: int, box: Any, coupling: Any, window: Any) -> float:
     """Elements of a tensor that a box of the loop nest touches."""
     size = 1.0
@@ -50,7 +50,7 @@ def tensor_elements(tensor: int, box: Any, coupling: Any, window: Any) -> float:
     return size
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def fill_of(level: int, sizes: Any, bits: Any, shares: Any, own: Any, capacity: Any) -> float:
     """Share of a buffer that tensors take; above 1 they do not fit, 0 where nothing limits it.
 
@@ -71,38 +71,41 @@ def fill_of(level: int, sizes: Any, bits: Any, shares: Any, own: Any, capacity: 
     return max(worst, used / capacity[level])
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def l2_box(box: Any, tiles: Any, outer: int, clusters: int, extents: Any) -> None:
     """The part of the nest that all clusters hold together, into `box`."""
     for d in range(D):
         box[d] = min(extents[d], tiles[d] * (clusters if d == outer else 1))
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def utilisation(tiles: int, units: int) -> float:
     """Share of the units at work when so many tiles are spread over them."""
     return tiles / (up(tiles, units) * units)
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def clusters_of(pes: int, cluster: int) -> int:
     """Clusters that the PEs make; 1 while their size is not chosen."""
     return max(pes // cluster, 1) if cluster else 1
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def fill_steps(
     steps: Any, extents: Any, tiles: Any, spread: Any, clusters: int, cluster: int
 ) -> None:
     """Steps of every dimension in the outer and in the inner loops, into ``steps (2, D)``."""
     for d in range(D):
+        if extents[d] == 1:
+            steps[:, d] = 1
+            continue
         across = clusters if d == spread[OUTER] else 1
         within = max(cluster, 1) if d == spread[INNER] else 1
         steps[OUTER, d] = up(extents[d], tiles[OUTER, d] * across)
         steps[INNER, d] = up(tiles[OUTER, d], tiles[INNER, d] * within)
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def held_elements(
     sizes: Any,
     box: Any,
@@ -120,7 +123,7 @@ def held_elements(
         sizes[INNER, tensor] = tensor_elements(tensor, tiles[INNER], coupling, window)
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def elements_but_one(rest: Any, d: int, box: Any, coupling: Any, window: Any) -> None:
     """Elements of each tensor in a box but for the factor of a dimension, into ``rest (3,)``."""
     for tensor in range(3):
@@ -135,7 +138,7 @@ def elements_but_one(rest: Any, d: int, box: Any, coupling: Any, window: Any) ->
         rest[INPUT] *= covered(box[X], box[S], window[1], window[3])
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def factor_of(tensor: int, d: int, size: int, box: Any, coupling: Any, window: Any) -> int:
     """The factor that :func:`elements_but_one` left out, where the box is `size` long."""
     if tensor == INPUT and d in (Y, X, R, S):

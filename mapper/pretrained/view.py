@@ -62,7 +62,7 @@ class View(NamedTuple):
     legal: NDArray[np.bool_]
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def see_state(
     out: Any,
     row: int,
@@ -120,7 +120,7 @@ def see_state(
         out[place + 9 + tensor] = log(sizes[OUTER, tensor])
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def see_parallel(
     out: Any, turn: int, row: int, problem: int, choice: int, tables: ProblemTables, state: State
 ) -> None:
@@ -143,7 +143,7 @@ def see_parallel(
         out[12] = log(both / pes)
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def see_cluster(
     out: Any, row: int, problem: int, size: int, tables: ProblemTables, state: State
 ) -> None:
@@ -169,7 +169,7 @@ def see_cluster(
     out[13] = log(clusters / outer)
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def see_tile(
     out: Any,
     level: int,
@@ -223,7 +223,7 @@ def see_tile(
     out[17] = steps == 1
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def see_tiles(
     turn: int,
     level: int,
@@ -282,7 +282,7 @@ def see_tiles(
         legal[least] = True
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def see_loop(
     out: Any,
     level: int,
@@ -332,7 +332,7 @@ def see_loop(
     return steps[level, d] > 1
 
 
-@inner_function
+@inner_function(error_model="numpy")
 def see_loops(
     turn: int,
     row: int,
@@ -359,7 +359,7 @@ def see_loops(
         )
 
 
-@compiled
+@compiled(error_model="numpy")
 def see(
     turn: int,
     tables: ProblemTables,
