@@ -62,10 +62,11 @@ class KindModule(TorchRLModule):
         return {Columns.ACTION_DIST_INPUTS: scores.masked_fill(~legal, IMPOSSIBLE)}
 
     def _layer(self, name: str, x: Tensor) -> Tensor:
-        return x @ self.arrays[f"{name}__weight"] + self.arrays[f"{name}__bias"]
+        out: Tensor = x @ self.arrays[f"{name}__weight"] + self.arrays[f"{name}__bias"]
+        return out
 
 
-class GroupRewards(ConnectorV2):  # type: ignore[misc]  # RLlib has no types
+class GroupRewards(ConnectorV2):
     """Standardises the terminal reward over the episodes of a problem.
 
     Episodes come problem by problem, `samples` of each. Every step of an episode gets its
@@ -103,7 +104,7 @@ def _terminal(episode: Any) -> float:
     )
 
 
-class GroupLearner(TorchLearner):  # type: ignore[misc]  # RLlib has no types
+class GroupLearner(TorchLearner):
     """Gain by the group's advantage, and an entropy bonus; no critic."""
 
     bonus = 0.0
@@ -126,7 +127,7 @@ class GroupLearner(TorchLearner):  # type: ignore[misc]  # RLlib has no types
         return loss
 
 
-class _GroupAlgorithm(PPO):  # type: ignore[misc]  # RLlib has no types
+class _GroupAlgorithm(PPO):
     """One update on whole groups of episodes."""
 
     def training_step(self) -> None:

@@ -48,7 +48,8 @@ class TurnEnv(MultiAgentEnv):
         self.agents = list(KINDS)
         box = gymnasium.spaces.Box(-np.inf, np.inf, (OBSERVATION,), np.float32)
         self.observation_spaces = dict.fromkeys(KINDS, box)
-        self.action_spaces = dict.fromkeys(KINDS, gymnasium.spaces.Discrete(MOST))
+        choice = gymnasium.spaces.Discrete(MOST)
+        self.action_spaces: dict[str, Any] = dict.fromkeys(KINDS, choice)
         self.episodes = 0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
