@@ -333,7 +333,7 @@ def flops(
             "window": window, "stride": stride,
         },
     )  # fmt: skip
-    rows = flops_rows(wanted.config(), wanted.length)
+    rows = [{"preset": preset, **row} for row in flops_rows(wanted.config(), wanted.length)]
     if as_json:
         print_json(rows)
     else:

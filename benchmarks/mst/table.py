@@ -13,8 +13,8 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,41 +29,58 @@ from mst.presets import preset
 from runs import RunFailedError, RunStatus, Store, StoredRun, mean_interval, run_all
 
 ARMS = "dense,tiny,dense-short,static,rigl,mst"
-RATES = (1e-3, 2e-3, 4e-3)
+RATES = (2e-3, 4e-3, 8e-3)
 SWEEP_SEED, SWEEP_WINDOWS = 100, 64
 WINDOWS = 256
 
 
 @dataclass(frozen=True)
 class TableSchedule:
-    """A length of the dense run.
+    """A model and the length of its dense run.
 
     Attributes:
-        tokens: Its tokens.
+        tokens: Tokens of the dense run.
         batch: Windows of an update.
+        shape: What differs from the preset's model.
+        sparse: What differs from the preset's sparsity.
     """
 
     tokens: int
-    batch: int
+    batch: int = 16
+    shape: Mapping[str, int] = field(default_factory=dict)
+    sparse: Mapping[str, int] = field(default_factory=dict)
 
 
-SCHEDULES = {
-    "smoke": TableSchedule(40 * 1024, 4),
-    "reduced": TableSchedule(1_024_000, 4),
-    "reduced-2": TableSchedule(2_048_000, 4),
-    "reduced-4": TableSchedule(4_096_000, 4),
-    "short": TableSchedule(4_096_000, 16),
-    "middle": TableSchedule(8_192_000, 16),
-    "long": TableSchedule(16_384_000, 16),
+SMALLER: dict[str, Any] = {
+    "batch": 8,
+    "shape": {"layers": 2, "width": 64, "heads": 2, "context": 128},
+    "sparse": {"window": 16, "stride": 32, "every": 50},
 }
-"""Each a schedule of its own. `reduced` has updates of 1,024 tokens, so that a tenth of the work
-still has 1,000 of them."""
+SCHEDULES = {
+    "smoke": TableSchedule(40 * 1024, **SMALLER),
+    "reduced": TableSchedule(512_000, **SMALLER),
+    "reduced-2": TableSchedule(1_024_000, **SMALLER),
+    "reduced-4": TableSchedule(2_048_000, **SMALLER),
+    "brief": TableSchedule(1_024_000, batch=4),
+    "short": TableSchedule(4_096_000),
+    "middle": TableSchedule(8_192_000),
+    "long": TableSchedule(16_384_000),
+}
+"""`reduced` is a smaller model in 500 updates of 1,024 tokens, with topology steps every 50; the
+others are the preset's."""
 
 
 def settings(schedule: TableSchedule, device: str) -> PretrainConfig:
     """MST's settings at a length."""
     base = preset("small").config
-    return replace(base, batch=schedule.batch, micro_batch=schedule.batch, device=device)
+    return replace(
+        base,
+        shape=replace(base.shape, **schedule.shape),
+        sparse=replace(base.sparse, **schedule.sparse),
+        batch=schedule.batch,
+        micro_batch=schedule.batch,
+        device=device,
+    )
 
 
 def experiment(

@@ -37,7 +37,7 @@ FENCE = re.compile(
     r"^(?:<!-- snippet: (?P<mark>\w+)[^>]*-->\n)?```(?P<kind>\w*)\n(?P<text>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
-PROGRAMS = {"mapper": "mapper.cli", "mpe-marl": "mpe_marl.cli"}
+PROGRAMS = {"mapper": "mapper.cli", "mpe-marl": "mpe_marl.cli", "mst": "mst.cli"}
 FEWER = {
     ("mapper", "search"): ["--budget", "60"],
     ("mapper", "compare"): ["--budget", "60", "--seeds", "1", "--workers", "1"],

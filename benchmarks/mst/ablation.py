@@ -1,0 +1,93 @@
+"""MST with one part changed: bits per byte, and how much the loss rises behind topology steps.
+
+    python benchmarks/mst/ablation.py --schedule reduced --seeds 0 --json ablation.json
+
+Every variant is MST at the same learning rate. Runs are kept in a store: the same command continues
+where it was stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from table import SCHEDULES, WINDOWS, finished, settings
+
+from mst.config import PretrainConfig
+from mst.data import Corpus
+from mst.experiment import SparsePretraining
+from runs import Store
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "mst": {},
+    "no variation": {"growth": "static"},
+    "growth by gradient alone": {"growth": "rigl"},
+    "growth at random alone": {"growth": "set"},
+    "dense attention": {"pattern": "dense"},
+    "uniform densities": {"rule": "uniform"},
+    "state reset": {"optimizer_state": "reset"},
+    "state keep": {"optimizer_state": "keep"},
+    "faithful": {"faithful": True},
+    "masked head": {"mask_head": True},
+    "topology every 25": {"every": 25},
+}
+"""Variant -> what differs in :class:`mst.config.SparseSettings`."""
+
+
+def variant(name: str, config: PretrainConfig, rate: float) -> PretrainConfig:
+    """The settings of a variant; ``rate by density`` would scale sparse layers' learning rate."""
+    adam = replace(config.adam, lr=rate, by_density=name == "rate by density")
+    sparse = replace(config.sparse, **VARIANTS.get(name, {}))
+    return replace(config, sparse=sparse, adam=adam, backend="compiled")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--schedule", choices=SCHEDULES, default="reduced")
+    parser.add_argument("--variants", default=",".join([*VARIANTS, "rate by density"]))
+    parser.add_argument("--seeds", default="0")
+    parser.add_argument("--rate", type=float, default=4e-3)
+    parser.add_argument("--corpus", type=Path, default=Path("mst-data"))
+    parser.add_argument("--store", default="mst-ablation.db")
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    schedule = SCHEDULES[arguments.schedule]
+    config = settings(schedule, "cpu")
+    digest = Corpus.open(arguments.corpus).manifest.digest
+    seeds = [int(seed) for seed in arguments.seeds.split(",")]
+    rows = []
+    with Store.open(arguments.store) as store:
+        for name in arguments.variants.split(","):
+            chosen = variant(name, config, arguments.rate)
+            runs = [
+                SparsePretraining(
+                    "mst", chosen, digest, str(arguments.corpus), seed, schedule.tokens,
+                    windows=WINDOWS,
+                )
+                for seed in seeds
+            ]  # fmt: skip
+            results = [run.result or {} for run in finished(store, runs)]
+            rises = [r["loss_rise"] for r in results if r["loss_rise"] is not None]
+            rows.append(
+                {
+                    "variant": name,
+                    "schedule": arguments.schedule,
+                    "seeds": len(seeds),
+                    "bpb files": float(np.mean([r["bpb"]["files"] for r in results])),
+                    "bpb package": float(np.mean([r["bpb"]["package"] for r in results])),
+                    "loss rise": float(np.mean(rises)) if rises else None,
+                    "counted flops": float(np.mean([r["flops"] for r in results])),
+                    "cpu s": float(np.mean([r["training_cpu_s"] for r in results])),
+                }
+            )
+            print(json.dumps(rows[-1]), flush=True)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""Tables of docs/mst.md from the JSON that the benchmarks left in docs/data: CSV, and Markdown.
+
+mst flops --json > docs/data/mst-flops.json
+python benchmarks/mst/pages.py
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+DATA = Path(__file__).parents[2] / "docs" / "data"
+Row = dict[str, str]
+
+
+def flops(rows: Sequence[dict[str, Any]]) -> list[Row]:
+    return [
+        {
+            "preset": row["preset"],
+            "arm": row["arm"],
+            "head": row["head"],
+            "tokens": f"{row['tokens']:,}",
+            "counted FLOPs": f"{row['flops']:.3e}",
+            "counted, times below dense": f"{row['times fewer']:.2f}",
+            "executed by masks": f"{row['executed, masked']:.3e}",
+            "executed by kernels": f"{row['executed, compiled']:.3e}",
+        }
+        for row in rows
+        if row["arm"] in ("dense", "tiny", "static", "rigl", "mst")
+    ]
+
+
+def step(rows: Sequence[dict[str, Any]]) -> list[Row]:
+    return [
+        {
+            "width": str(row["width"]),
+            "S": f"{row['sparsity']:g}",
+            "plain torch [ms]": f"{row['ms']['plain']:.0f}",
+            "our dense [ms]": f"{row['ms']['dense']:.0f}",
+            **{f"{name} [ms]": f"{row['ms'][name]:.0f}" for name in ("masked", "free", "block4")},
+            **{
+                f"{name}, times faster": f"{row['times_faster'][name]:.2f}"
+                for name in ("masked", "free", "block4")
+            },
+        }
+        for row in rows
+    ]
+
+
+def whole_runs(rows: Sequence[dict[str, Any]]) -> list[Row]:
+    return [
+        {
+            "run": row["run"],
+            "processor time [s]": f"{row['cpu_s']:.1f}",
+            "times below dense": f"{row['times below dense']:.2f}",
+            "counted, times below dense": f"{row['counted, times below dense']:.2f}",
+            "executed, times below dense": f"{row['executed, times below dense']:.2f}",
+        }
+        for row in rows
+    ]
+
+
+def attention(rows: Sequence[dict[str, Any]]) -> list[Row]:
+    return [
+        {
+            "T": f"{row['context']:,}",
+            "head": str(row["head size"]),
+            "window": str(row["window"]),
+            "stride": str(row["stride"]),
+            **{f"{name} [ms]": f"{ms:.1f}" for name, ms in row["ms"].items()},
+            "chunked against fused causal": f"{row['chunked against fused causal']:.2f}",
+            "taken": row["chosen"],
+        }
+        for row in rows
+    ]
+
+
+def quality(rows: Sequence[dict[str, Any]]) -> list[Row]:
+    return [
+        {
+            "schedule": row["schedule"],
+            "arm": row["arm"],
+            "seeds": str(row["seeds"]),
+            "learning rate": row["learning rate"],
+            "held-out files": _with(row, "bpb files"),
+            "held-out package": _with(row, "bpb package"),
+            "above MST, files": _with(row, "files above mst"),
+            "above MST, package": _with(row, "package above mst"),
+            "counted, times below dense": _number(row["counted, times below dense"], 2),
+            "processor time [s]": _number(row["cpu s"], 0),
+            "density at the end": _number(row["density"], 2),
+        }
+        for row in rows
+    ]
+
+
+def ablation(rows: Sequence[dict[str, Any]]) -> list[Row]:
+    return [
+        {
+            "variant": row["variant"],
+            "held-out files": _number(row["bpb files"], 3),
+            "held-out package": _number(row["bpb package"], 3),
+            "rise of the loss": _number(row["loss rise"], 3),
+        }
+        for row in rows
+    ]
+
+
+def _with(row: dict[str, Any], name: str) -> str:
+    half = row[f"{name} +-"]
+    mean = _number(row[name], 3)
+    return mean if half is None else f"{mean} ± {half:.3f}"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+TABLES: dict[str, Callable[[Sequence[dict[str, Any]]], list[Row]]] = {
+    "flops": flops,
+    "step": step,
+    "time": whole_runs,
+    "attention": attention,
+    "quality": quality,
+    "ablation": ablation,
+}
+
+
+def main() -> None:
+    for name, made in TABLES.items():
+        source = DATA / f"mst-{name}.json"
+        if not source.exists():
+            print(f"\n{name}: no {source.name}")
+            continue
+        rows = made(json.loads(source.read_text(encoding="utf-8")))
+        titles = list(rows[0])
+        with (DATA / f"mst-{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, titles, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        print(f"\n<!-- data: mst-{name}.csv -->")
+        print(f"| {' | '.join(titles)} |\n|{'---|' * len(titles)}")
+        for row in rows:
+            print(f"| {' | '.join(row[title] for title in titles)} |")
+
+
+if __name__ == "__main__":
+    main()
