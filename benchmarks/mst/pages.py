@@ -140,7 +140,8 @@ def main() -> None:
         with (DATA / f"mst-{name}.csv").open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, titles, lineterminator="\n")
             writer.writeheader()
-            writer.writerows(rows)
+            for row in rows:  # files have no thousands apart
+                writer.writerow({title: text.replace(",", "") for title, text in row.items()})
         print(f"\n<!-- data: mst-{name}.csv -->")
         print(f"| {' | '.join(titles)} |\n|{'---|' * len(titles)}")
         for row in rows:
