@@ -22,6 +22,22 @@ def main() -> None:
     for name in ("maestro", "simulator"):
         problem = Problem("mlp.2", "edge", "edp", cost_model=load(name))
         problem.evaluate(_first(problem))
+    compile_sparse()
+
+
+def compile_sparse() -> None:
+    """Multiply, normalise and learn with sparse layers of both units and types."""
+    import torch
+
+    from sparse_training import SparseAdam, SparseLinear, Sparsifier, SparsityConfig, layer_norm
+
+    for dtype in (torch.float32, torch.float64):
+        for unit in ("free", "block4"):
+            layer = SparseLinear(16, 16, backend="compiled", dtype=dtype)
+            Sparsifier({"layer": layer}, SparsityConfig(0.5, unit=unit)).attach()
+            x = torch.ones(16, 3, dtype=dtype, requires_grad=True)
+            layer_norm(layer(x), torch.ones(16, dtype=dtype)).sum().backward()
+            SparseAdam(layer.parameters(), clip=1.0).step()
 
 
 def _first(problem: Problem) -> IntArray:

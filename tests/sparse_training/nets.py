@@ -43,10 +43,11 @@ class Run:
         dtype: torch.dtype = torch.float64,
         data: int = 0,
         attach: bool = True,
+        device: str = "cpu",
         **config: Any,
     ) -> None:
         self.config = SparsityConfig(**{"sparsity": 0.6, **config})
-        self.net = Net(backend, dtype)
+        self.net = Net(backend, dtype).to(device)
         layers = {f"layer{i}": layer for i, layer in enumerate(self.net.layers)}
         self.sparsifier = Sparsifier(layers, self.config, seed=3)  # type: ignore[arg-type]
         if attach:
@@ -55,12 +56,13 @@ class Run:
             self.net.parameters(), lr=0.01, clip=5.0, state=self.config.optimizer_state
         )
         self.generator = torch.Generator().manual_seed(data)
-        self.dtype = dtype
+        self.dtype, self.device = dtype, device
 
     def update(self, number: int, sparsity: float | None = None) -> float:
         """One update; the third, sixth and so on change the masks."""
         x = torch.randn(SIZES[0][1], 33, generator=self.generator, dtype=self.dtype)
         aim = torch.randn(SIZES[-1][0], 33, generator=self.generator, dtype=self.dtype)
+        x, aim = x.to(self.device), aim.to(self.device)
         topology = number % 3 == 2
         if topology:
             self.sparsifier.want_gradients()

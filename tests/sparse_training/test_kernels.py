@@ -75,11 +75,14 @@ def test_products_are_those_of_autograd(
 
 @pytest.mark.parametrize("unit", ["free", "block4"])
 @pytest.mark.parametrize("dtype", list(TOLERANCE))
-@pytest.mark.parametrize("growth", ["rigl", "mixed"])
-def test_backends_give_the_same_run(unit: str, dtype: torch.dtype, growth: str) -> None:
+@pytest.mark.parametrize(
+    ("growth", "state"),
+    [("rigl", "local"), ("mixed", "keep"), ("set", "reset"), ("rigl", "local:4")],
+)
+def test_backends_give_the_same_run(unit: str, dtype: torch.dtype, growth: str, state: str) -> None:
     runs = [
         Run(backend, dtype, unit=unit, growth=growth, optimizer_state=state)  # type: ignore[arg-type]
-        for backend, state in (("masked", "keep"), ("compiled", "keep"))
+        for backend in ("masked", "compiled")
     ]
     losses = [torch.tensor(run.updates(0, 24)) for run in runs]
     assert torch.allclose(*losses, rtol=10 * TOLERANCE[dtype], atol=0)

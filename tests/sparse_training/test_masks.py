@@ -81,6 +81,13 @@ def test_density_follows_what_is_asked_and_ends_full() -> None:
     assert run.sparsifier.sparsity() == 0
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_masked_layers_learn_on_a_gpu_as_on_the_cpu() -> None:
+    runs = [Run(growth="mixed", device=device) for device in ("cpu", "cuda")]
+    losses = [run.updates(0, 12) for run in runs]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-9)
+
+
 def test_two_seeds_differ() -> None:
     layer = {"a": SparseLinear(20, 20)}
     masks = []
