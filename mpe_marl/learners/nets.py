@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from mpe_marl.learners import cached
+
 Layers = Sequence[Tensor]
 _CACHED = 2**20  # bytes of a hidden layer held at once
 
@@ -42,9 +44,23 @@ def first_wide(weight: Tensor, bias: Tensor, x: Tensor) -> Tensor:
     return h.view(len(x), m, hidden).transpose(0, 1)
 
 
-def rest(layers: Layers, h: Tensor) -> Tensor:
-    """Remaining layers on the first one's ``(M, B, hidden)`` output; ``(M, B, out)``."""
-    _, _, w2, b2, w3, b3 = layers
+def rest(layers: Layers, h: Tensor, shift: Tensor | None = None) -> Tensor:
+    """Remaining layers on the first one's output.
+
+    Args:
+        layers: ``(M, ...)``; or fewer, which then are taken in turn.
+        h: ``(M, B, hidden)``; or fewer, if there is a shift.
+        shift: ``(M, hidden)`` added to ``h``.
+
+    Returns:
+        ``(M, B, out)``.
+    """
+    if h.device.type == "cpu":
+        none = h.new_zeros((len(h), h.shape[2])) if shift is None else shift
+        return cached.rest(h, none, layers[2:])
+    if shift is not None:
+        h = h.repeat(len(shift) // len(h), 1, 1) + shift.unsqueeze(1)
+    w2, b2, w3, b3 = (p.repeat(len(h) // len(p), *[1] * (p.dim() - 1)) for p in layers[2:])
     return last(w3, b3, torch.baddbmm(b2.unsqueeze(1), h.relu(), w2).relu())
 
 

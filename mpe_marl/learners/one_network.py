@@ -42,18 +42,17 @@ class OneNetwork(SharedLearner):
         return [first, bias + weight[0, width:], *others]
 
     def _policy(self, layers: nets.Layers, data: dict[str, Tensor], when: str) -> Tensor:
-        return super()._policy(self._of_all(layers), data, when)
+        first, bias, *_ = self._of_all(layers)
+        return nets.rest(layers, self._own_first(first, bias, data, when))
 
     def _first_of(
         self, layers: nets.Layers, data: dict[str, Tensor], when: str, actions: Tensor
     ) -> Tensor:
-        weight, n = layers[0], self.schema.n_agents
-        h = self._joint_first(weight[:-n], layers[1], data, when, actions)
-        return (h + weight[-n:].unsqueeze(2)).flatten(0, 1)
+        return self._joint_first(layers[0][: -self.schema.n_agents], layers[1], data, when, actions)
 
-    def _heads(self, critics: nets.Layers) -> nets.Layers:
-        n = self.schema.n_agents
-        return [*critics[:2], *(p.expand(n, *p.shape).flatten(0, 1) for p in critics[2:])]
+    def _shift(self, critics: nets.Layers) -> Tensor:
+        """``(N * twins, hidden)`` rows of the first layer's weights that the ids pick."""
+        return critics[0][-self.schema.n_agents :].flatten(0, 1)
 
     def _action_rows(self, critics: nets.Layers) -> Tensor:
         n, a = self.schema.n_agents, self.schema.act_dim

@@ -48,7 +48,8 @@ class SharedLearner(StackedLearner):
             target = self._shared_target(data)
         with clock("q_loss"):
             part, twins = self.critics.parts[0], self.config.twins
-            q = nets.rest(self._heads(part.leaves), self._critic_first(part.leaves, data))
+            h, shift = self._critic_first(part.leaves, data), self._shift(part.leaves)
+            q = nets.rest(part.leaves, h, shift)
             loss, errors = critic_loss(q.view(len(target), twins, -1), target, data.get("weights"))
             part.step(loss * self._scale)
             report_errors(replay, batch, errors.mean(0))
@@ -81,7 +82,8 @@ class SharedLearner(StackedLearner):
         actions = self.head.act(output, noise)
         flat = actions.transpose(0, 1).flatten(1)
         h = self._first_of(self.critics.target, data, "next_", flat)
-        value = nets.rest_of(self._heads(self.critics.target), h).view(n, twins, size).amin(1)
+        value = nets.rest(self.critics.target, h, self._shift(self.critics.target))
+        value = value.view(n, twins, size).amin(1)
         value = value + self.head.bonus(output, noise)
         return data["rewards"].t() + self.config.gamma * (1 - data["done"]) * value
 

@@ -144,9 +144,9 @@ class StackedLearner(Learner[Replay]):
         part.step(loss)
         return loss.detach()
 
-    def _heads(self, critics: nets.Layers) -> nets.Layers:
-        """The critics' layers after the first, ``(G * twins, ...)``."""
-        return critics
+    def _shift(self, critics: nets.Layers) -> Tensor | None:
+        """``(G * twins, hidden)`` what each agent adds to the critics' first layers, if any."""
+        return None
 
     def _policy_loss(
         self,
@@ -159,7 +159,7 @@ class StackedLearner(Learner[Replay]):
         weights: Tensor | None,
     ) -> Tensor:
         """The summed loss of ``G`` policies; see :func:`mpe_marl.learners.values.value_of`."""
-        value = value_of(change, h, columns, self._heads(critics))
+        value = value_of(change, h, self._shift(critics), columns, critics)
         value = self.worth(value, 1)
         gain = value + self.head.bonus(output, noise) - self.head.penalty(output)
         return -(gain if weights is None else gain * weights).mean(-1).sum()

@@ -18,32 +18,35 @@ from mpe_marl.learners import nets
 class _Value(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, change: Tensor, h: Tensor, columns: Tensor, layers: nets.Layers
+        ctx: Any, change: Tensor, h: Tensor, shift: Tensor, columns: Tensor, layers: nets.Layers
     ) -> Tensor:
         (agents, twins), size = columns.shape[:2], change.shape[1]
         value = change.new_empty((agents * twins, size))
         slope = change.new_empty((agents * twins, size, change.shape[2]))
-        _, _, w2, b2, w3, b3 = layers
+        w2, b2, w3, b3 = (p.unbind() for p in layers[2:])
+        one, two, back = h.new_empty((3, size, h.shape[2]))
         for m in range(agents * twins):
-            own, move = columns[m // twins, m % twins], change[m // twins]
-            one = torch.addmm(h[m], move, own).relu_()
-            two = torch.addmm(b2[m], one, w2[m]).relu_()
-            torch.addmv(b3[m].expand(size), two, w3[m, :, 0], out=value[m])
-            two.sign_().mul_(w3[m, :, 0])  # the slope where the layer is not zero
-            back = torch.mm(two, w2[m].t()).mul_(one.sign_())
+            own, move, k = columns[m // twins, m % twins], change[m // twins], m % len(w2)
+            torch.add(h[m % len(h)], shift[m], out=one).addmm_(move, own).relu_()
+            torch.addmm(b2[k], one, w2[k], out=two).relu_()
+            torch.addmv(b3[k].expand(size), two, w3[k][:, 0], out=value[m])
+            two.sign_().mul_(w3[k][:, 0])  # the slope where the layer is not zero
+            torch.mm(two, w2[k].t(), out=back).mul_(one.sign_())
             torch.mm(back, own.t(), out=slope[m])
         ctx.save_for_backward(slope)
         ctx.agents = agents
         return value
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None, None]:
         (slope,) = ctx.saved_tensors
         weighted = gradients[0].unsqueeze(2) * slope
-        return weighted.view(ctx.agents, -1, *slope.shape[1:]).sum(1), None, None, None
+        return weighted.view(ctx.agents, -1, *slope.shape[1:]).sum(1), None, None, None, None
 
 
-def value_of(change: Tensor, h: Tensor, columns: Tensor, layers: nets.Layers) -> Tensor:
+def value_of(
+    change: Tensor, h: Tensor, shift: Tensor | None, columns: Tensor, layers: nets.Layers
+) -> Tensor:
     """Values of replaced actions, differentiable in the change alone.
 
     Replacing an agent's action moves its critics' first layer by the change times that action's
@@ -51,12 +54,15 @@ def value_of(change: Tensor, h: Tensor, columns: Tensor, layers: nets.Layers) ->
 
     Args:
         change: ``(G, B, A)`` new minus stored actions.
-        h: ``(G * twins, B, hidden)`` first layers on what was stored.
+        h: ``(G * twins, B, hidden)`` first layers on what was stored; or fewer, in turn.
+        shift: ``(G * twins, hidden)`` added to them.
         columns: ``(G, twins, A, hidden)`` rows of the first layers for the own action.
-        layers: The critics, ``(G * twins, ...)``.
+        layers: The critics, ``(G * twins, ...)``; or fewer, in turn.
 
     Returns:
         ``(G, twins, B)``.
     """
-    value: Tensor = _Value.apply(change, h, columns, layers)  # type: ignore[no-untyped-call]
+    if shift is None:
+        shift = h.new_zeros((len(h), h.shape[2]))
+    value: Tensor = _Value.apply(change, h, shift, columns, layers)  # type: ignore[no-untyped-call]
     return value.view(*columns.shape[:2], -1)
