@@ -94,10 +94,13 @@ def report(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     by_case: dict[str, dict[str, float]] = {}
     for row in rows:
         by_case.setdefault(row["case"], {})[row["seed"]] = float(row["return_per_agent"])
-    table = []
+    table: list[dict[str, Any]] = []
     for case, values in by_case.items():
         mean, half = map(float, mean_interval(np.array(list(values.values()))))
-        line = {"case": case, "seeds": len(values), "mean": mean, "+-95%": half}
+        line = {
+            "case": case, "seeds": len(values), "mean": mean, "+-95%": half,
+            "minus uniform": None, "its +-95%": None, "seeds below": None,
+        }  # fmt: skip
         both = sorted(set(values) & set(by_case.get("uniform", {})))
         if case != "uniform" and len(both) > 1:
             differences = np.array([values[s] - by_case["uniform"][s] for s in both])
