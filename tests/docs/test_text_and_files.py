@@ -81,14 +81,16 @@ def faults(kind: str, source: str, lines: list[str]) -> Iterator[str]:
             yield f"{source} has no row {shown}"
 
 
-@pytest.mark.parametrize("name", (*CHECKED, *MARKED))
+@pytest.mark.parametrize("name", [*CHECKED, *MARKED])
 def test_figures_of_a_page_are_those_of_its_files(name: str) -> None:
     wrong = []
     for kind, source, lines in blocks((DOCS / name).read_text(encoding="utf-8")):
         table = lines[:1] and lines[0].startswith("|")
         if kind:
             wrong += faults(kind, source, lines)
-        elif (table or name in PROSE) and name not in MARKED and FRACTION.search(CODE.sub("", " ".join(lines))):
+        elif name in MARKED:
+            continue
+        elif (table or name in PROSE) and FRACTION.search(CODE.sub("", " ".join(lines))):
             wrong.append(f"says no file: {lines[0]}")
     assert not wrong, "\n".join([f"docs/{name}:", *wrong])
 
