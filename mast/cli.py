@@ -122,14 +122,194 @@ def train(
         raise typer.Exit(1)
 
 
-def _write_json(path: Path, value: Any) -> None:
+@app.command()
+def compare(
+    task: Annotated[
+        list[str] | None, typer.Option("--task", "-t", help="Repeatable.", show_default="tag-3")
+    ] = None,
+    arms: Annotated[
+        str, typer.Option(help="Arms by commas; dense+ is the score of 100.")
+    ] = "dense+,tiny+,mast",
+    sparsity: Annotated[
+        list[float] | None, typer.Option(help="Repeatable.", show_default="0.9")
+    ] = None,
+    algo: Algorithm = "qmix",
+    steps: Steps = 300_000,
+    seeds: Annotated[int, typer.Option(min=1, max=1000, help="Seeds 0, 1, ... of each arm.")] = 5,
+    backend: Backend = "compiled",
+    setting: Setting = None,
+    episodes: Episodes = 1024,
+    store: StorePath = "mast-runs.db",
+    workers: Workers = 1,
+    markdown: Annotated[Path | None, typer.Option(help="Also write the table as Markdown.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train arms with the same seeds and starts: scores, intervals, who wins, and what it cost."""
+    from mast.comparing import markdown_table, random_scores, summary
+    from mast.experiment import ValueTraining
+    from mast.running import cells_of, run_rows
+    from mast.settings import make_config
+
+    tasks = task or ["tag-3"]
+    configs = [
+        make_config(setting, task=t, arm=arm, sparsity=s, backend=b, algorithm=algo)
+        for t, arm, s, b in cells_of(tasks, arms.split(","), sparsity or [0.9], backend)
+    ]
+    random = random_scores(tasks)
+    runs = [ValueTraining(c, seed, steps, episodes) for c in configs for seed in range(seeds)]
+    rows, complete = run_rows(runs, store, workers)
+    if not complete:
+        raise typer.Exit(1)
+    named = [
+        {**row, "task": run.config.task, "arm": run.config.label}
+        for row, run in zip(rows, runs, strict=True)
+    ]
+    found = summary(named, random)
+    if markdown is not None:
+        _write_text(markdown, markdown_table(found))
+    _show("print_comparison", found, as_json)
+
+
+@app.command()
+def flops(
+    task: TaskName = "spread-6",
+    algo: Algorithm = "qmix",
+    arm: ArmName = "mast",
+    sparsity: Annotated[
+        list[float] | None, typer.Option(help="Repeatable.", show_default="0.9 0.95")
+    ] = None,
+    steps: Steps = 300_000,
+    agents: AgentKind = "mlp",
+    own: Own = False,
+    hidden: Hidden = 64,
+    budget: Budget = "network",
+    backend: Backend = "compiled",
+    setting: Setting = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count what training and acting cost, topology steps included, beside a dense network."""
+    from mast.costs import cost_rows
+    from mast.settings import make_config
+
+    configs = [
+        make_config(
+            setting, task=task, algorithm=algo, arm=arm, sparsity=s, agents=agents, share=not own,
+            hidden=hidden, budget=budget, backend=backend,
+        )
+        for s in sparsity or [0.9, 0.95]
+    ]  # fmt: skip
+    _show("print_costs", cost_rows(configs, steps), as_json)
+
+
+RunName = Annotated[str, typer.Argument(help="Number of a finished run, or how its key begins.")]
+
+
+@app.command()
+def masks(run: RunName, store: StorePath = "mast-runs.db", as_json: AsJson = False) -> None:
+    """Show a run's masks: density of each agent and layer, degrees, and how they changed."""
+    from mast.kept import finished_run, learnt
+    from mast.masks import evolution, layer_rows
+    from runs import Store
+
+    with Store.open(store, create=False) as opened:
+        found = finished_run(opened, run)
+        _, state = learnt(opened.folder(found.key))
+        changes = evolution(opened, found.id)
+    rows = layer_rows(state["learner"])
+    if as_json:
+        print_json({"layers": rows, "evolution": changes})
+        return
+    _show("print_layers", rows, False)
+    _show("print_evolution", changes, False)
+
+
+@app.command()
+def tickets(
+    run: RunName,
+    seed: Seeds = None,
+    episodes: Episodes = 1024,
+    store: StorePath = "mast-runs.db",
+    workers: Workers = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Retrain with a fixed mask: the run's last one, with its original start, RigL's, random."""
+    from mast.running import run_rows
+    from mast.tickets import ticket_runs
+    from runs import Store
+
+    with Store.open(store, create=False) as opened:
+        runs = ticket_runs(opened, run, seed or [0], episodes)
+    rows, complete = run_rows(runs, store, workers)
+    _show("print_training", rows, as_json)
+    if not complete:
+        raise typer.Exit(1)
+
+
+@app.command()
+def export(
+    run: RunName,
+    out: Annotated[Path, typer.Option("--out", "-o", help="File to write.")] = Path(
+        "team.safetensors"
+    ),
+    store: StorePath = "mast-runs.db",
+    as_json: AsJson = False,
+) -> None:
+    """Write a finished run's agents: kept values and their places, which need no PyTorch."""
+    from mast.exporting import SparsePolicy
+    from mast.kept import POLICY, finished_run
+    from runs import Store
+
+    with Store.open(store, create=False) as opened:
+        found = finished_run(opened, run)
+        policy = SparsePolicy.load(opened.folder(found.key) / POLICY)
+    policy.save(out)
+    tell(f"wrote {out}")
+    _show("print_sizes", [policy.sizes(out)], as_json)
+
+
+@app.command()
+def play(
+    file: Annotated[Path, typer.Argument(help="A file that `mast export` wrote.")],
+    episodes: Episodes = 1024,
+    as_json: AsJson = False,
+) -> None:
+    """Play greedy episodes from the starts of every evaluation, without PyTorch."""
+    from mast.exporting import SparsePolicy
+    from mast.playing import played
+
+    _show("print_play", [played(SparsePolicy.load(file), episodes)], as_json)
+
+
+@app.command()
+def plot(
+    store: Annotated[Path, typer.Argument(help="A store of `mast train` or `mast compare`.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="PNG file; SVG and PDF beside it.")] = (
+        Path("mast-curves.png")
+    ),
+) -> None:
+    """Draw returns against steps, a panel a task, a curve an arm with its interval."""
+    from mast.figures import draw_curves, stored_curves
+    from runs import Store
+
+    with Store.open(store, create=False) as opened:
+        curves = stored_curves(opened)
+    for path in draw_curves(curves, out):
+        tell(f"wrote {path}")
+
+
+def _write_text(path: Path, text: str) -> None:
     from common import atomic_write
-    from runs import json_text
 
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as draft:
-        draft.write_text(json_text(value) + "\n", encoding="utf-8")
+        draft.write_text(text, encoding="utf-8")
     tell(f"wrote {path}")
+
+
+def _write_json(path: Path, value: Any) -> None:
+    from runs import json_text
+
+    _write_text(path, json_text(value) + "\n")
 
 
 def _show(table: str, rows: Any, as_json: bool) -> None:

@@ -118,6 +118,25 @@ def _median(runs: Rows, name: str) -> float | None:
     return float(np.median(values)) if values else None
 
 
+COLUMNS = {
+    "task": "task", "arm": "arm", "seeds": "seeds", "return": "return", "score": "score (IQM)",
+    "low": "from", "high": "to", "wins": "P(above tiny+)", "weights": "weights",
+    "train_times": "training FLOP, times fewer", "inference_times": "acting, times fewer",
+    "cpu_s": "training CPU [s]",
+}  # fmt: skip
+"""Columns of a Markdown table."""
+
+
+def markdown_table(rows: Rows) -> str:
+    """The summary as a Markdown table."""
+    lines = [list(COLUMNS.values()), ["---"] * len(COLUMNS)]
+    for row in rows:
+        values = [row[key] for key in COLUMNS]
+        lines.append([f"{v:.4g}" if isinstance(v, float) else str("" if v is None else v)
+                      for v in values])  # fmt: skip
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
 def interaction(rows: Rows, random: Mapping[str, float], sparse: str) -> list[dict[str, Any]]:
     """Whether sparse networks need the parts more: (MAST - RigL) - (dense+ - dense).
 

@@ -107,6 +107,17 @@ class SparsePolicy:
             for layer in net.values()
         )
 
+    def sizes(self, path: Path) -> dict[str, Any]:
+        """Bytes of a file that holds it, and of its weights in memory, beside dense ones."""
+        size = path.stat().st_size
+        header = 8 + int.from_bytes(path.read_bytes()[:8], "little")
+        return {
+            "file": str(path), "file_bytes": size, "weights_bytes": self.nbytes,
+            "dense_bytes": self.dense_nbytes,
+            "file_times": (self.dense_nbytes + header) / size,
+            "weights_times": self.dense_nbytes / self.nbytes,
+        }  # fmt: skip
+
     def values(self, obs: NDArray[Any], hidden: Any = None) -> tuple[NDArray[Any], Any]:
         """Values of all actions of one step; see :class:`mast.playing.ValuesOf`."""
         f, n, w = obs.shape

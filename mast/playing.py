@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mast.episodes import TaskShape
-from mast.tasks import Task, TeamWorlds
-from runs import make_generator
+from mast.tasks import Task, TeamWorlds, find_task
+from runs import make_generator, mean_interval
 
 STARTS = 1024
 """Episodes of an evaluation."""
@@ -106,6 +106,22 @@ def _first_episodes(worlds: TeamWorlds, team: Team) -> NDArray[np.float64]:
             worlds.restart(step.ended)
             team.forget(step.ended)
     return returns
+
+
+def played(policy: Any, episodes: int = STARTS) -> dict[str, Any]:
+    """What a :class:`mast.exporting.SparsePolicy` earns in the task that it was trained for."""
+    config = policy.config
+    task = find_task(config.task, config.episode_length)
+
+    def team(n_worlds: int) -> Team:
+        return Team(policy.shape, n_worlds, config.share, policy.values, config.dtype)
+
+    returns = evaluate(task, config.team, team, episodes)
+    mean, half = mean_interval(returns)
+    return {
+        "task": config.task, "arm": config.label, "episodes": episodes, "return": float(mean),
+        "interval": float(half),
+    }  # fmt: skip
 
 
 def random_returns(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mast.arms import find_arm
 from runs import Experiment, Store, run_all
 
 
@@ -25,6 +26,23 @@ def run_rows(
         summary = run_all(experiments, opened, workers=workers)
         rows = [run_row(opened.runs(key=key)[0]) for key in summary.keys]
     return rows, not (summary.failed or summary.interrupted)
+
+
+def cells_of(
+    tasks: Sequence[str], arms: Sequence[str], sparsities: Sequence[float], backend: str
+) -> list[tuple[str, str, float, str]]:
+    """Task, arm, sparsity and backend of all that is compared.
+
+    A dense arm has one sparsity, and nothing to compile. The reference comes first, if it is not
+    named it is added.
+    """
+    found: list[tuple[str, str, float, str]] = []
+    for task in tasks:
+        for name in dict.fromkeys(("dense+", *arms)):
+            arm = find_arm(name.strip())
+            own = sparsities if arm.uses_sparsity else sparsities[:1]
+            found += [(task, arm.name, s, backend if arm.sparse else "masked") for s in own]
+    return found
 
 
 def run_row(run: Any) -> dict[str, Any]:

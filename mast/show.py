@@ -31,6 +31,43 @@ def print_comparison(rows: Rows) -> None:
     print_rows("Score: 0 random play, 100 dense+", rows, "", columns)
 
 
+def print_costs(rows: Rows) -> None:
+    """Print one row a configuration, of :func:`mast.costs.cost_rows`."""
+    columns = [
+        Column("task", keep=2),
+        Column.name("arm"),
+        Column("weights", keep=8),
+        Column("train_flops", "training [FLOP]", unit="", keep=7),
+        Column("topology_flops", "of that topology", unit="", keep=3),
+        Column("train_times", "times fewer", unit="", keep=10),
+        Column("train_flops_executed", "executed [FLOP]", unit="", keep=5),
+        Column("executed_times", "times fewer", unit="", keep=5),
+        Column("inference_flops", "acting, a step [FLOP]", unit="", keep=6),
+        Column("inference_times", "times fewer", unit="", keep=9),
+    ]
+    print_rows("Multiplications and additions, of the weights kept", rows, "", columns)
+
+
+def print_layers(rows: Rows) -> None:
+    """Print one row a layer, of :func:`mast.masks.layer_rows`."""
+    print_rows("Masks", rows)
+
+
+def print_evolution(rows: Rows) -> None:
+    """Print how masks changed, of :func:`mast.masks.evolution`."""
+    print_rows("\nChanges", rows)
+
+
+def print_sizes(rows: Rows) -> None:
+    """Print the bytes of an export."""
+    print_rows("Bytes, indices included", rows)
+
+
+def print_play(rows: Rows) -> None:
+    """Print what a team earns."""
+    print_rows("Greedy episodes", rows)
+
+
 def print_gaps(rows: Rows) -> None:
     """Print how far values are above what greedy play earns, a row a task and arm."""
     columns = [

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from mast.config import MastConfig
 from mast.episodes import EpisodeBatch, TaskShape
+from mast.errors import MastError
 from mast.networks import NetworkWidths, budgets_of, build, layer_maker, sparse_layers
 from mast.operators import double_maximum, soft_mellowmax
 from mast.returns import ReturnsPlan
@@ -84,7 +85,7 @@ class ValueLearner:
     """
 
     def __init__(self, config: MastConfig, shape: TaskShape, total: int, seed: int = 0) -> None:
-        self.config, self.shape = config, shape
+        self.config, self.shape, self._seed = config, shape, seed
         self.widths: NetworkWidths = widths_of(config, shape)
         generator = torch.Generator().manual_seed(seed)
         make = layer_maker(config, generator, "cpu")
@@ -95,6 +96,8 @@ class ValueLearner:
             state=config.optimizer_state,
         )  # fmt: skip
         self.sparsifier = self._sparsifier(seed)
+        structures = {name: layer.structure for name, layer in self.layers.items()}
+        self._start = {name: found for name, found in structures.items() if found is not None}
         targets = build(config, shape, self.widths, layer_maker(config, None, "cpu"))
         self.targets = targets.to(config.device).requires_grad_(False)
         self._target_layers = sparse_layers(self.targets)
@@ -120,13 +123,41 @@ class ValueLearner:
         for name, layer in self.layers.items():
             self._target_layers[name].copy_from(layer)
 
+    def take_masks(self, masks: dict[str, Any]) -> None:
+        """Take the masks of another run; weights that the first ones did not keep begin anew.
+
+        Raises:
+            SparseTrainingError: They are of other layers or units.
+            MastError: This network is dense.
+        """
+        if self.sparsifier is None:
+            raise MastError("a dense network takes no masks; expected a sparse arm.")
+        generator = torch.Generator().manual_seed(self._seed)
+        make = layer_maker(self.config, generator, "cpu")
+        whole = sparse_layers(build(self.config, self.shape, self.widths, make))
+        self.sparsifier.load_state_dict(masks)
+        for name, layer in self.layers.items():
+            taken = whole[name]
+            if layer.structure is not None:
+                taken.set_structure(layer.structure)
+            layer.copy_from(taken)
+            assert layer.structure is not None
+            self._start[name] = layer.structure
+        self.copy_targets()
+
     def change_topology(self, fraction: float) -> dict[str, float]:
         """Drop a share of the weights and grow others; returns densities by layer."""
         if self.sparsifier is None:
             return {}
         report = self.sparsifier.step(fraction, self.optimizer)
-        moved = sum(report.grown.values()) / max(1, sum(self.sparsifier.units().values()))
-        return {"topology.moved": moved, **{
+        units = sum(self.sparsifier.units().values())
+        kept = sum(
+            int((self._start[name].found_in(structure) >= 0).sum())
+            for name, layer in self.layers.items()
+            if (structure := layer.structure) is not None
+        )
+        return {"topology.moved": sum(report.grown.values()) / units,
+                "topology.original": kept / units, **{
             f"density.{name}": density for name, density in self.sparsifier.densities().items()
         }}  # fmt: skip
 

@@ -41,7 +41,7 @@ def mixed(values: Tensor, raw: RawWeights) -> Tensor:
         ``(rows,)``.
     """
     if values.device.type == "cpu":
-        made: Tensor = CompiledMixing.apply(values.contiguous(), *raw)
+        made: Tensor = CompiledMixing.apply(values.contiguous(), *raw)  # type: ignore[no-untyped-call]
         return made
     first = raw.first.abs().reshape(len(values), -1, values.shape[1])
     inner = (values.unsqueeze(1) * first).sum(dim=0) + raw.bias

@@ -1,0 +1,36 @@
+"""Costs of configurations beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from mast.config import MastConfig
+from mast.flops import run_cost
+from mast.tasks import TeamWorlds, find_task
+from mast.tiny import widths_of
+
+
+def cost_rows(configs: Sequence[MastConfig], steps: int) -> list[dict[str, Any]]:
+    """One row a configuration, and before them one of the dense network.
+
+    Args:
+        configs: Configurations of one task.
+        steps: Steps of the run.
+    """
+    shape = TeamWorlds(find_task(configs[0].task), 1, configs[0].team).shape
+    dense = replace(configs[0], arm="dense", without=(), backend="masked")
+    whole = run_cost(dense, shape, steps).plain()
+    rows = []
+    for config in (dense, *configs):
+        found = run_cost(config, shape, steps, widths_of(config, shape)).plain()
+        rows.append(
+            {
+                "task": config.task, "arm": config.label, **found,
+                "train_times": whole["train_flops"] / found["train_flops"],
+                "inference_times": whole["inference_flops"] / found["inference_flops"],
+                "executed_times": whole["train_flops"] / found["train_flops_executed"],
+            }
+        )  # fmt: skip
+    return rows
