@@ -103,6 +103,7 @@ def train(
     as_json: AsJson = False,
 ) -> None:
     """Train and keep the run in the store; the same command continues where it was stopped."""
+    from mast.costs import check_run
     from mast.experiment import ValueTraining
     from mast.settings import checked_device, make_config
 
@@ -111,6 +112,7 @@ def train(
         without=tuple(without or ()), agents=agents, share=not own, hidden=hidden, budget=budget,
         backend=backend, device=checked_device(device), team=team,
     )  # fmt: skip
+    check_run(config)
     runs = [ValueTraining(config, s, steps, episodes, threads, log) for s in seed or [0]]
     from mast.running import run_rows
 
@@ -146,6 +148,7 @@ def compare(
 ) -> None:
     """Train arms with the same seeds and starts: scores, intervals, who wins, and what it cost."""
     from mast.comparing import markdown_table, random_scores, summary
+    from mast.costs import check_run
     from mast.experiment import ValueTraining
     from mast.running import cells_of, run_rows
     from mast.settings import make_config
@@ -155,6 +158,8 @@ def compare(
         make_config(setting, task=t, arm=arm, sparsity=s, backend=b, algorithm=algo)
         for t, arm, s, b in cells_of(tasks, arms.split(","), sparsity or [0.9], backend)
     ]
+    for config in configs:
+        check_run(config)
     random = random_scores(tasks)
     runs = [ValueTraining(c, seed, steps, episodes) for c in configs for seed in range(seeds)]
     rows, complete = run_rows(runs, store, workers)

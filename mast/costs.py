@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from mast.config import MastConfig
-from mast.flops import run_cost
+from mast.flops import layer_costs, run_cost
 from mast.tasks import TeamWorlds, find_task
 from mast.tiny import widths_of
 
@@ -34,3 +36,17 @@ def cost_rows(configs: Sequence[MastConfig], steps: int) -> list[dict[str, Any]]
             }
         )  # fmt: skip
     return rows
+
+
+def check_run(config: MastConfig) -> None:
+    """Make sure that a configuration can be trained, before its run is begun.
+
+    Raises:
+        MastError: No such task, rewards that differ, or an agent without an available action.
+        SparseTrainingError: The sparsity leaves a layer empty, or blocks cannot meet it.
+    """
+    worlds = TeamWorlds(find_task(config.task, config.episode_length), 1, config.team)
+    layer_costs(config, worlds.shape, widths_of(config, worlds.shape))
+    available = worlds.look().available
+    first = np.zeros((1, worlds.shape.n_agents), dtype=np.int64)
+    worlds.step(first if available is None else available.argmax(axis=2))

@@ -1,0 +1,145 @@
+"""Whole runs: resumed ones are uninterrupted ones, backends agree, what is kept plays the same."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from mast.arms import ARMS
+from mast.cli import main
+from mast.config import ALGORITHMS, MastConfig
+from mast.exporting import SparsePolicy
+from mast.flops import layer_costs, run_cost, sparse_counterpart
+from mast.networks import NetworkWidths
+from mast.playing import Team, evaluate
+from mast.tasks import TeamWorlds, find_task
+from mast.tiny import CLOSE, STEPS, widths_of
+from mast.trainer import MastTrainer
+
+SMALL = MastConfig(
+    task="tag-3", hidden=12, mixer_width=6, hyper_width=8, batch=4, topology_every=8,
+    target_every=8, sparsity=0.8, explore_steps=400, t0=0.4, worlds=4,
+)  # fmt: skip
+STEPS_SMALL = 1200
+
+
+def trained(config, seed=0, steps=STEPS_SMALL):
+    trainer = MastTrainer(config, steps, seed, episodes=8)
+    trainer.run()
+    return trainer
+
+
+def weights(trainer):
+    return {name: layer.dense().numpy() for name, layer in trainer.learner.layers.items()}
+
+
+def same(one, other, **close):
+    for name, weight in weights(one).items():
+        np.testing.assert_allclose(weight, weights(other)[name], **close)
+
+
+@pytest.mark.parametrize("arm", ["mast", "block4"])
+def test_a_resumed_run_is_the_uninterrupted_one_and_backends_agree(arm):
+    config = replace(SMALL, arm=arm, backend="compiled", dtype="float64", sparsity=0.7)
+    whole = trained(config)
+    half = MastTrainer(config, STEPS_SMALL, 0, episodes=8)
+    while half.progress.steps < 700:
+        half.step()
+    resumed = MastTrainer(config, STEPS_SMALL, 0, episodes=8)
+    resumed.load_state_dict(half.state_dict())
+    resumed.run()
+    same(whole, resumed, rtol=0, atol=0)
+    assert resumed.progress.evaluations == whole.progress.evaluations
+    masked = trained(replace(config, backend="masked"))
+    same(whole, masked, rtol=0, atol=1e-10)
+    assert whole.learner.sparsifier.steps > 2
+    for name, target in whole.learner._target_layers.items():
+        off = ~whole.learner.layers[name].structure.mask
+        assert not target.dense().numpy()[off].any()
+
+
+def test_two_seeds_differ_and_costs_are_what_was_kept():
+    one, other = trained(SMALL), trained(SMALL, seed=1)
+    assert any((weights(one)[n] != w).any() for n, w in weights(other).items())
+    costs = layer_costs(SMALL, one.worlds.shape, NetworkWidths.of(SMALL))
+    assert {n: c.kept for n, c in costs.items()} == one.learner.sparsifier.counts()
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_counted_operations_are_those_of_the_layers(algorithm):
+    config = replace(SMALL, algorithm=algorithm, arm="dense+")
+    trainer = trained(config, steps=200)
+    seen = {}
+    parts = (trainer.learner.networks, trainer.learner.targets)
+    for part in parts:
+        for name, layer in part.named_modules():
+            if hasattr(layer, "in_features"):
+
+                def note(layer, inputs, output, name=name):
+                    size = layer.in_features * layer.out_features
+                    seen[name] = seen.get(name, 0) + 2 * size * inputs[0].shape[1]
+
+                layer.register_forward_hook(note)
+    trainer.learner.update(trainer.store.sample(), 1.0, 100)
+    costs = layer_costs(config, trainer.worlds.shape, NetworkWidths.of(config))
+    assert {n: c.update().theoretical.forward for n, c in costs.items()} == seen
+
+
+@pytest.mark.parametrize("agents", ["mlp", "gru"])
+@pytest.mark.parametrize("share", [True, False])
+def test_what_is_kept_plays_as_the_run_does_without_torch(agents, share, tmp_path):
+    trainer = trained(replace(SMALL, agents=agents, share=share, worlds=2), steps=400)
+    path = tmp_path / "x.safetensors"
+    SparsePolicy.of(trainer.learner).save(path)
+    policy = SparsePolicy.load(path)
+
+    def team(n):
+        return Team(policy.shape, n, share, policy.values, "float32")
+
+    ours = evaluate(trainer.task, None, team, 16)
+    np.testing.assert_array_equal(ours, evaluate(trainer.task, None, trainer.team, 16))
+    path.write_bytes(path.read_bytes()[:-8])
+    with pytest.raises(ValueError, match="is no trained team"):
+        SparsePolicy.load(path)
+
+
+@pytest.mark.parametrize("sparsity", [0.9, 0.95])
+def test_tiny_networks_cost_what_sparse_ones_do(sparsity):
+    shape = TeamWorlds(find_task("spread-6"), 1).shape
+    config = MastConfig(arm="tiny+", sparsity=sparsity)
+    ours = run_cost(config, shape, STEPS, widths_of(config, shape)).training.theoretical.total
+    theirs = run_cost(sparse_counterpart(config), shape, STEPS).training.theoretical.total
+    assert abs(ours / theirs - 1) <= CLOSE
+
+
+@pytest.mark.parametrize("arm", sorted(ARMS))
+def test_a_configuration_comes_back_from_its_plain_values(arm):
+    config = replace(SMALL, arm=arm, sparsity=0.9, lam=0.3)
+    assert MastConfig.of(config.plain()) == config
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("train --sparsity 1", "sparsity=1.0: expected a number from 0 below 1"),
+        ("train --sparsity 0.9999", "one of 8 layers empty; expected at most"),
+        ("train --arm block4 --sparsity 0.97 --set hidden=6", "nearest sparsity|layers empty"),
+        ("train --arm mats", "arm 'mats' is not known"),
+        ("train --task sprad-3", "task 'sprad-3' is not known"),
+        ("train --without sms", "Did you mean 'sm'"),
+        ("train --arm dense --without sm", "has no part 'sm'"),
+        ("train --set lam=1.5", "lam=1.5: expected a number from 0 to 1"),
+        ("train --set q=-1", "q=-1.0: expected"),
+        ("train --backend compiled --device cuda", "backend 'compiled' runs on the CPU|not there"),
+        ("play nothing.safetensors", "not found; expected a file"),
+    ],
+)
+def test_wrong_input_is_told(words, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as left:
+        main(words.split())
+    assert left.value.code == 2
+    assert re.search(message, capsys.readouterr().err)
