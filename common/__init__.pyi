@@ -24,6 +24,8 @@ from .jit import entry_point as entry_point
 from .jit import inner_function as inner_function
 from .jit import shared_function as shared_function
 from .jit import source_stamp as source_stamp
+from .packages_beside import NameClashError as NameClashError
+from .packages_beside import check_packages as check_packages
 from .plain_text import brief as brief
 from .plain_text import printable as printable
 from .reading import compose_yaml as compose_yaml

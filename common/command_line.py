@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from common import streams
+from common.packages_beside import check_packages
 from common.plain_text import printable, shortened
 from common.spelling import suggest
 
@@ -101,6 +102,7 @@ class CommandGroup(TyperGroup):
             streams.prepare()
             _check_words(words)
             _check_environment()
+            check_packages()
             code = super().main(words, name, **options)
             streams.flush()
         except BrokenPipeError:  # the reader, such as `head`, has gone: nothing left to tell it

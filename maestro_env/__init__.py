@@ -9,6 +9,9 @@ lives, and that module is imported when the name is first used.
 
 import lazy_loader
 
+from common import check_packages
+
+check_packages()
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 from maestro_env.registration import register  # noqa: E402 - the surface first
