@@ -44,10 +44,11 @@ def passes_of(config: MastConfig, shape: TaskShape) -> dict[str, Passes]:
     """
     steps = config.batch * shape.length
     seen = config.batch * (shape.length + 1) * (shape.n_agents if config.share else 1)
-    mixing = {"res": 2}.get(config.algorithm, 1)
+    weighted = config.algorithm.endswith("w-qmix")  # its targets are the central networks' own
+    mixing = 0 if weighted else {"res": 2}.get(config.algorithm, 1)
     central = 2 if config.algorithm == "cw-qmix" else 1
     return {
-        "agents": Passes(seen),
+        "agents": Passes(seen, forward=0 if weighted else 1),
         "mixer": Passes(steps, forward=mixing),
         "central_agents": Passes(seen),
         "central_mixer": Passes(steps, forward=central),

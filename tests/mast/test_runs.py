@@ -125,7 +125,7 @@ def test_a_configuration_comes_back_from_its_plain_values(arm):
     ("words", "message"),
     [
         ("train --sparsity 1", "sparsity=1.0: expected a number from 0 below 1"),
-        ("train --sparsity 0.9999", "one of 8 layers empty; expected at most"),
+        ("train --sparsity 0.9999", "one of 3 layers empty; expected at most"),
         ("train --arm block4 --sparsity 0.97 --set hidden=6", "nearest sparsity|layers empty"),
         ("train --arm mats", "arm 'mats' is not known"),
         ("train --task sprad-3", "task 'sprad-3' is not known"),
