@@ -54,19 +54,19 @@ class TableSchedule:
 SMALLER: dict[str, Any] = {
     "batch": 8,
     "shape": {"layers": 2, "width": 64, "heads": 2, "context": 128},
-    "sparse": {"window": 16, "stride": 32, "every": 50},
+    "sparse": {"window": 16, "stride": 32, "every": 25},
 }
 SCHEDULES = {
     "smoke": TableSchedule(40 * 1024, **SMALLER),
-    "reduced": TableSchedule(512_000, **SMALLER),
-    "reduced-2": TableSchedule(1_024_000, **SMALLER),
-    "reduced-4": TableSchedule(2_048_000, **SMALLER),
+    "reduced": TableSchedule(256_000, **SMALLER),
+    "reduced-2": TableSchedule(512_000, **SMALLER),
+    "reduced-4": TableSchedule(1_024_000, **SMALLER),
     "brief": TableSchedule(1_024_000, batch=4),
     "short": TableSchedule(4_096_000),
     "middle": TableSchedule(8_192_000),
     "long": TableSchedule(16_384_000),
 }
-"""`reduced` is a smaller model in 500 updates of 1,024 tokens, with topology steps every 50; the
+"""`reduced` is a smaller model in 250 updates of 1,024 tokens, with topology steps every 25; the
 others are the preset's."""
 
 
