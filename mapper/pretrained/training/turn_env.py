@@ -48,7 +48,7 @@ class TurnEnv(MultiAgentEnv):
         self.agents = list(KINDS)
         box = gymnasium.spaces.Box(-np.inf, np.inf, (OBSERVATION,), np.float32)
         self.observation_spaces = dict.fromkeys(KINDS, box)
-        choice = gymnasium.spaces.Discrete(MOST)
+        choice: gymnasium.spaces.Space[Any] = gymnasium.spaces.Discrete(MOST)
         self.action_spaces: dict[str, Any] = dict.fromkeys(KINDS, choice)
         self.episodes = 0
 
