@@ -94,6 +94,7 @@ def run_table(
     parser.add_argument("--task", action="append", help="only this task; repeatable")
     parser.add_argument("--steps", type=int, default=steps)
     parser.add_argument("--csv", type=Path, help="also write the table to this file")
+    parser.add_argument("--runs-csv", type=Path, help="write a row a run to this file, and end")
     if metrics:
         parser.add_argument("--metric", choices=metrics, default=metrics[0])
     args = parser.parse_args()
@@ -106,8 +107,22 @@ def run_table(
     for cell in [] if args.collect else chosen[int(first) :: int(count)]:
         if not (args.folder / cell.file).exists():
             subprocess.run([*RUN, *cell.words(args.folder, args.steps)], check=True)
+    rows = collected(chosen, args.folder)
+    if args.runs_csv is not None:
+        write_csv(args.runs_csv, [run_row(row) for row in rows])
+        return
     more = {"metric": args.metric} if metrics else {}
-    table(collected(chosen, args.folder), args.csv, **more)
+    table(rows, args.csv, **more)
+
+
+def run_row(row: dict[str, Any]) -> dict[str, Any]:
+    """A run by itself: no score, so it says something of tasks without a run of dense+, too."""
+    cell = row["cell"]
+    return {
+        "task": row["task"], "algorithm": cell.algorithm, "arm": row["arm"], "seed": cell.seed,
+        "return": row["return"], "highest": max(row["returns"]), "q_gap": row["q_gap"],
+        "train_flops": row["train_flops"], "cpu_s": row["cpu_s"],
+    }  # fmt: skip
 
 
 def write_csv(path: Path | None, rows: Sequence[dict[str, Any]]) -> None:
