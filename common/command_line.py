@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import os
@@ -98,6 +99,7 @@ class CommandGroup(TyperGroup):
         name = prog_name or self.name
         options["standalone_mode"] = False
         gc.set_threshold(COLLECT_AFTER)
+        atexit.register(gc.freeze)  # else all objects are looked through before they go: 0.2 s
         try:
             streams.prepare()
             _check_words(words)
