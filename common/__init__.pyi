@@ -34,5 +34,6 @@ from .reading import read_json as read_json
 from .reading import read_text as read_text
 from .reading import read_yaml as read_yaml
 from .reading import yaml_loader as yaml_loader
+from .spelling import not_known as not_known
 from .spelling import suggest as suggest
 from .units import engineering as engineering

@@ -10,3 +10,10 @@ def suggest(name: str, known: Iterable[str]) -> str:
     """`` Did you mean 'x'?`` for the nearest known name, or nothing when none is near."""
     near = difflib.get_close_matches(name, [str(item) for item in known], n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def not_known(what: str, given: object, known: Iterable[str]) -> str:
+    """What is said of a name that is none of those known: all of them, and the nearest one."""
+    names = list(known)
+    hint = suggest(str(given), names)
+    return f"{what} {given!r} is not known; expected one of {', '.join(names)}.{hint}"

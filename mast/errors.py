@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from common import suggest
+from common import not_known
 
 
 class MastError(ValueError):
@@ -20,8 +20,7 @@ def check_name(what: str, given: str, known: Iterable[str]) -> str:
     names = list(known)
     if given in names:
         return given
-    hint = suggest(given, names)
-    raise MastError(f"{what} {given!r} is not known; expected one of {', '.join(names)}.{hint}")
+    raise MastError(not_known(what, given, names))
 
 
 def check_range(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from common import suggest
+from common import not_known
 
 
 class MpeError(ValueError):
@@ -26,9 +26,7 @@ def unknown_name(what: str, given: str, known: Iterable[str]) -> MpeError:
     Returns:
         The error, with the nearest known name where one is near.
     """
-    names = sorted(known)
-    hint = suggest(given, names)
-    return MpeError(f"{what} {given!r} is not known; expected one of {', '.join(names)}.{hint}")
+    return MpeError(not_known(what, given, sorted(known)))
 
 
 def at_least(name: str, value: int, low: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from common import suggest
+from common import not_known
 
 
 class SparseTrainingError(ValueError):
@@ -19,11 +19,7 @@ def unknown_name(what: str, given: object, known: Iterable[str]) -> SparseTraini
         given: The name as given.
         known: Every name that would have been right.
     """
-    names = list(known)
-    hint = suggest(str(given), names)
-    return SparseTrainingError(
-        f"{what} {given!r} is not known; expected one of {', '.join(names)}.{hint}"
-    )
+    return SparseTrainingError(not_known(what, given, known))
 
 
 def check_name(what: str, given: str, known: Collection[str]) -> str:
