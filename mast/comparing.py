@@ -37,8 +37,11 @@ def summary(
         rival: Arms are said to win against this one; None: the tiny one of the same sparsity
             and targets ``+``.
 
+    Returns:
+        The rows; scores are None in tasks where the reference earns no more than random play.
+
     Raises:
-        MastError: A task has no run of the reference, or it earns no more than random play.
+        MastError: A task has no run of the reference.
     """
     found = []
     for task in dict.fromkeys(row["task"] for row in rows):
@@ -50,22 +53,15 @@ def summary(
             raise MastError(
                 f"task {task!r} has no run of {reference!r}, which is the score of 100."
             )
-        full = float(np.mean([row["return"] for row in arms[reference]]))
-        if full <= random[task]:
-            raise MastError(
-                f"task {task!r}: {reference!r} earns {full:.4g}, random play {random[task]:.4g}; "
-                "expected more, as scores lie between both. Train longer."
-            )
-        scores = {
-            arm: np.array(
-                [100 * (r["return"] - random[task]) / (full - random[task]) for r in runs]
-            )
-            for arm, runs in arms.items()
-        }
+        returns = {arm: np.array([run["return"] for run in runs]) for arm, runs in arms.items()}
+        span = float(returns[reference].mean()) - random[task]
         for arm, runs in arms.items():
             other = rival or _tiny_of(arm)
             found.append(
-                _row(task, arm, runs, scores[arm], arms[reference], scores.get(other), other)
+                _row(task, arm, runs)
+                | _scored(100 * (returns[arm] - random[task]) / span if span > 0 else None)
+                | _winning(returns[arm], returns.get(other) if other != arm else None, other)
+                | _costs(runs, arms[reference])
             )
     return found
 
@@ -76,34 +72,37 @@ def _tiny_of(arm: str) -> str:
     return f"tiny+ {words[1]}" if len(words) > 1 else ""
 
 
-def _row(
-    task: str,
-    arm: str,
-    runs: Rows,
-    scores: FloatArray,
-    full: Rows,
-    rival: FloatArray | None,
-    name: str,
-) -> dict[str, Any]:
-    middle = interquartile_mean([scores])
+def _row(task: str, arm: str, runs: Rows) -> dict[str, Any]:
     returns, half = mean_interval(np.array([run["return"] for run in runs]))
-    wins = None
-    if rival is not None and name != arm:
-        wins = probability_of_improvement([scores], [rival])
     return {
-        "task": task,
-        "arm": arm,
-        "seeds": len(runs),
-        "return": float(returns),
+        "task": task, "arm": arm, "seeds": len(runs), "return": float(returns),
         "return_half": float(half),
-        "score": middle.value,
-        "low": middle.low,
-        "high": middle.high,
+    }  # fmt: skip
+
+
+def _scored(scores: FloatArray | None) -> dict[str, Any]:
+    """Interquartile mean with its interval, and the mean; None where there are no scores."""
+    if scores is None:
+        return dict.fromkeys(("score", "low", "high", "mean_score"))
+    middle = interquartile_mean([scores])
+    return {
+        "score": middle.value, "low": middle.low, "high": middle.high,
         "mean_score": float(scores.mean()),
-        "wins": None if wins is None else wins.value,
-        "wins_low": None if wins is None else wins.low,
-        "wins_high": None if wins is None else wins.high,
-        "wins_against": name if wins is not None else None,
+    }  # fmt: skip
+
+
+def _winning(ours: FloatArray, theirs: FloatArray | None, rival: str) -> dict[str, Any]:
+    """How often a run is above one of the rival's; None where there is none."""
+    if theirs is None:
+        return dict.fromkeys(("wins", "wins_low", "wins_high", "wins_against"))
+    wins = probability_of_improvement([ours], [theirs])
+    return {
+        "wins": wins.value, "wins_low": wins.low, "wins_high": wins.high, "wins_against": rival
+    }  # fmt: skip
+
+
+def _costs(runs: Rows, full: Rows) -> dict[str, Any]:
+    return {
         "weights": runs[0]["weights"],
         "train_times": full[0]["train_flops"] / runs[0]["train_flops"],
         "inference_times": full[0]["inference_flops"] / runs[0]["inference_flops"],
@@ -146,8 +145,8 @@ def interaction(rows: Rows, random: Mapping[str, float], sparse: str) -> list[di
         sparse: The sparsity as the arms' names have it, such as ``"0.95"``.
 
     Returns:
-        One row a task: the interaction in points of the score, its bootstrap interval, and the two
-        differences.
+        One row a task that has all four and a score: the interaction in points of the score, its
+        bootstrap interval, and the two differences.
     """
     names = (f"mast {sparse}", f"rigl {sparse}", "dense+", "dense")
     signs = np.array([1, -1, -1, 1])
@@ -157,7 +156,7 @@ def interaction(rows: Rows, random: Mapping[str, float], sparse: str) -> list[di
             np.array([r["return"] for r in rows if (r["task"], r["arm"]) == (task, name)])
             for name in names
         ]
-        if not all(len(values) for values in returns):
+        if not all(len(values) for values in returns) or returns[2].mean() <= random[task]:
             continue
         scale = 100 / (returns[2].mean() - random[task])
         rng = np.random.default_rng(0)

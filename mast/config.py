@@ -44,7 +44,8 @@ class MastConfig:
         explore_steps: Steps over which exploration falls.
         explore_end: What it falls to, from 1.
         worlds: Worlds played side by side.
-        standardise: Divide rewards by their running standard deviation.
+        standardise: Divide rewards by their running standard deviation; in tasks whose episodes
+            are only ever cut, take their running mean off first.
         team: How rewards of agents that differ become one, ``"mean"`` or ``"sum"``; None: the
             task's own way, and where it has none they must be equal.
         alpha: Inverse temperature of Soft Mellowmax's weights.

@@ -114,7 +114,8 @@ def result_of(trainer: MastTrainer) -> dict[str, Any]:
         "episodes": progress.episodes,
         "sparsity": 0.0 if sparsifier is None else sparsifier.sparsity(),
         "q_gap": float(np.median(gaps)) if gaps else None,
-        "reward_sd": trainer.scale,
+        "reward_mean": trainer.scale.mean,
+        "reward_sd": trainer.scale.deviation,
         **cost.plain(),
     }
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mast.episodes import TaskShape
+from mast.scaling import RewardScale
 from mast.tasks import Task, TeamWorlds, find_task
 from runs import make_generator, mean_interval
 
@@ -143,7 +144,7 @@ class _Random(Team):
         super().__init__(shape, n_worlds, False, lambda obs, h: (rng.random(size), h), "float32")
 
 
-def q_gap(task: Task, learner: Any, scale: float, starts: int = 256) -> Iterator[float]:
+def q_gap(task: Task, learner: Any, scale: RewardScale, starts: int = 256) -> Iterator[float]:
     """How far joint values at starts are above what greedy play earns from there.
 
     Episodes go on for ``4 / (1 - gamma)`` steps instead of being cut, as values look beyond the
@@ -152,7 +153,7 @@ def q_gap(task: Task, learner: Any, scale: float, starts: int = 256) -> Iterator
     Args:
         task: A task that can go on.
         learner: What plays, a :class:`mast.algorithms.ValueLearner`.
-        scale: Standard deviation of rewards, which values are measured in.
+        scale: How the rewards were standardised that it learnt from.
         starts: How many.
 
     Yields:
@@ -172,6 +173,6 @@ def q_gap(task: Task, learner: Any, scale: float, starts: int = 256) -> Iterator
         if value is None:
             chosen = np.take_along_axis(values, actions.T[None], axis=0)[0]
             value = learner.joint_value(np.ascontiguousarray(chosen), scene.states)
-        earned += config.gamma**t * worlds.step(actions).rewards / scale
+        earned += config.gamma**t * scale(worlds.step(actions).rewards)
     assert value is not None
     yield from (value - earned).tolist()

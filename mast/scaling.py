@@ -1,13 +1,32 @@
-"""The running standard deviation of rewards."""
+"""How rewards are standardised: by their running mean and standard deviation."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 
-class RunningDeviation:
-    """Standard deviation of all numbers so far (Welford 1962; merged as Chan et al. 1983)."""
+class RewardScale(NamedTuple):
+    """Rewards as they are learnt from: ``(r - mean) / deviation``.
+
+    Attributes:
+        mean: What is taken off; 0 where episodes can end early, as every further step would then
+            earn or cost the same amount, which changes what is best.
+        deviation: What is divided by.
+    """
+
+    mean: float = 0.0
+    deviation: float = 1.0
+
+    def __call__(self, rewards: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Rewards, standardised."""
+        return np.asarray((rewards - self.mean) / self.deviation, dtype=np.float64)
+
+
+class RunningMoments:
+    """Mean and standard deviation of all numbers so far (Welford 1962; Chan et al. 1983)."""
 
     def __init__(self) -> None:
         self.count, self.mean, self._squares = 0.0, 0.0, 0.0
@@ -22,7 +41,7 @@ class RunningDeviation:
         self.count = total
 
     @property
-    def value(self) -> float:
+    def deviation(self) -> float:
         """The standard deviation; 1 while all numbers are alike."""
         variance = self._squares / self.count if self.count else 0.0
         return variance**0.5 if variance > 0 else 1.0

@@ -15,7 +15,7 @@ from mast.config import MastConfig
 from mast.episodes import Episode, EpisodeStore, dual_buffer
 from mast.playing import Team, best_of, evaluate
 from mast.recorder import Recorder
-from mast.scaling import RunningDeviation
+from mast.scaling import RewardScale, RunningMoments
 from mast.tasks import TeamWorlds, find_task
 from runs import make_generator, pack_generator, unpack_generator
 from sparse_training import cosine_drop
@@ -70,7 +70,7 @@ class MastTrainer:
         self._recorder = Recorder(shape, config.worlds, config.dtype)
         self._team = self.team(config.worlds)
         self._explore = make_generator(seed, 6)
-        self.deviation = RunningDeviation()
+        self.moments = RunningMoments()
         self.progress = RunStanding()
         self._cpu = time.process_time()
 
@@ -80,9 +80,12 @@ class MastTrainer:
         return Team(self.worlds.shape, n_worlds, config.share, self.learner.values, config.dtype)
 
     @property
-    def scale(self) -> float:
-        """What rewards are divided by."""
-        return self.deviation.value if self.config.standardise else 1.0
+    def scale(self) -> RewardScale:
+        """How rewards are standardised now."""
+        if not self.config.standardise:
+            return RewardScale()
+        mean = self.moments.mean if self.task.endless is not None else 0.0
+        return RewardScale(mean, self.moments.deviation)
 
     def run(self, on_step: Callable[[MastTrainer], None] | None = None) -> RunStanding:
         """Train to the end.
@@ -103,7 +106,7 @@ class MastTrainer:
         actions = self._actions(scene.obs, scene.available)
         step = self.worlds.step(actions)
         self._recorder.act(actions, step.rewards)
-        self.deviation.add(step.rewards)
+        self.moments.add(step.rewards)
         self.progress.steps += self.config.worlds
         if step.ended.any():
             self._recorder.see(*self.worlds.look())
@@ -171,7 +174,7 @@ class MastTrainer:
             "recorder": self._recorder.state_dict(),
             "worlds": self.worlds.state_dict(),
             "hidden": list(self._team.hidden or []),
-            "deviation": self.deviation.state(),
+            "moments": self.moments.state(),
             "explore": pack_generator(self._explore),
             "counts": [progress.steps, progress.episodes, progress.updates],
             "evaluations": [list(one) for one in progress.evaluations],
@@ -186,7 +189,7 @@ class MastTrainer:
         progress = self.progress
         self.learner.load_state_dict(state["learner"])
         self.store.load_state_dict(state["store"])
-        self.deviation.load(state["deviation"])
+        self.moments.load(state["moments"])
         unpack_generator(self._explore, state["explore"])
         progress.steps, progress.episodes, progress.updates = state["counts"]
         progress.evaluations = [(int(at), float(value)) for at, value in state["evaluations"]]

@@ -29,11 +29,15 @@ def table(rows: list[dict[str, Any]], csv: Any) -> None:
     print_comparison(found)
     for row in found:
         if row["arm"].startswith("tiny+"):
-            apart = row["mean_score"] <= 90
-            print(
-                f"{row['task']}: {row['mean_score']:.0f}: {'separates' if apart else 'a control'}"
-            )
+            print(f"{row['task']}: {verdict(row['mean_score'])}")
     write_csv(csv, found)
+
+
+def verdict(score: float | None) -> str:
+    """Whether a task separates, given the mean score of the tiny arm."""
+    if score is None:
+        return "no score: dense+ earns no more than random play"
+    return f"{score:.0f}: {'separates' if score <= 90 else 'a control'}"
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from plan import write_csv
 from mast.algorithms import make_value_learner
 from mast.config import MastConfig
 from mast.episodes import Episode, EpisodeStore, TaskShape, dual_buffer
+from mast.scaling import RewardScale
 from mast.tasks import TeamWorlds, find_task
 from runs import make_generator, print_rows
 
@@ -51,14 +52,14 @@ def measure(task: str, hidden: int, repeats: int) -> list[dict[str, Any]]:
         learners.append(make_value_learner(config, shape, total=300_000))
     store = filled_store(shape, learners[0].config.batch)
     for learner in learners:
-        learner.update(store.sample(), 1.0, 200_000, topology=True)
+        learner.update(store.sample(), RewardScale(), 200_000, topology=True)
         learner.change_topology(0.3)
         learner.copy_targets()
     seconds = np.zeros((repeats, len(ARMS)))
     for turn in range(repeats):
         for place, learner in enumerate(learners):
             start = time.process_time()
-            learner.update(store.sample(), 1.0, 200_000)
+            learner.update(store.sample(), RewardScale(), 200_000)
             seconds[turn, place] = time.process_time() - start
     ratios = np.median(seconds[:, :1] / seconds, axis=0)
     return [

@@ -16,6 +16,7 @@ from mast.errors import MastError
 from mast.networks import NetworkWidths, budgets_of, build, layer_maker, sparse_layers
 from mast.operators import double_maximum, soft_mellowmax
 from mast.returns import ReturnsPlan
+from mast.scaling import RewardScale
 from mast.tiny import widths_of
 from sparse_training import SparseAdam, Sparsifier, SparsityConfig
 
@@ -31,7 +32,7 @@ class BatchTensors:
         actions: ``(1, N, B, T + 1)``.
         available: ``(A, N, B, T + 1)`` or None.
         valid: ``(B, T)``.
-        rewards: ``(B, T)`` array, scaled.
+        rewards: ``(B, T)`` array, standardised.
         episodes: The batch as it came.
     """
 
@@ -45,8 +46,8 @@ class BatchTensors:
     episodes: EpisodeBatch
 
     @classmethod
-    def of(cls, batch: EpisodeBatch, scale: float, device: str) -> BatchTensors:
-        """The tensors of a batch whose rewards are divided by ``scale``; they share its memory."""
+    def of(cls, batch: EpisodeBatch, scale: RewardScale, device: str) -> BatchTensors:
+        """The tensors of a batch, its rewards standardised; they share its memory."""
 
         def tensor(array: NDArray[Any]) -> Tensor:
             return torch.from_numpy(array).to(device)
@@ -59,7 +60,7 @@ class BatchTensors:
             actions=tensor(batch.actions).unsqueeze(0),
             available=None if batch.available is None else tensor(batch.available),
             valid=tensor(batch.valid),
-            rewards=np.asarray(batch.rewards / scale, dtype=np.float64),
+            rewards=scale(batch.rewards),
             episodes=batch,
         )
 
@@ -162,13 +163,13 @@ class ValueLearner:
         }}  # fmt: skip
 
     def update(
-        self, batch: EpisodeBatch, scale: float, done: int, *, topology: bool = False
+        self, batch: EpisodeBatch, scale: RewardScale, done: int, *, topology: bool = False
     ) -> dict[str, Tensor]:
         """Learn from a batch.
 
         Args:
             batch: Episodes.
-            scale: What rewards are divided by.
+            scale: How rewards are standardised.
             done: Steps of the environment so far.
             topology: A topology step follows, which needs dense gradients.
 

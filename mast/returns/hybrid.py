@@ -47,7 +47,7 @@ class ReturnsPlan:
 
         Args:
             batch: The episodes.
-            rewards: ``(B, T)`` their rewards, scaled.
+            rewards: ``(B, T)`` their rewards, standardised.
             after: ``(B, T)`` what each next step is worth.
             done: Steps of the environment so far.
 

@@ -18,7 +18,7 @@ class Task:
         make: Makes so many worlds side by side.
         team: How rewards of agents that differ become one; None: they do not differ.
         endless: Makes so many worlds whose episodes are cut after so many steps instead; None:
-            the task cannot go on.
+            the task cannot go on: its episodes can end early, and no reward may be shifted.
         at_once: Worlds that evaluation plays side by side.
     """
 

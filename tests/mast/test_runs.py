@@ -10,11 +10,14 @@ torch = pytest.importorskip("torch")
 
 from mast.arms import ARMS
 from mast.cli import main
+from mast.comparing import summary
 from mast.config import ALGORITHMS, MastConfig
 from mast.exporting import SparsePolicy
 from mast.flops import layer_costs, run_cost, sparse_counterpart
 from mast.networks import NetworkWidths
 from mast.playing import Team, evaluate
+from mast.scaling import RewardScale
+from mast.show import print_comparison
 from mast.tasks import TeamWorlds, find_task
 from mast.tiny import CLOSE, STEPS, widths_of
 from mast.trainer import MastTrainer
@@ -68,6 +71,18 @@ def test_two_seeds_differ_and_costs_are_what_was_kept():
     assert {n: c.kept for n, c in costs.items()} == one.learner.sparsifier.counts()
 
 
+def test_rewards_are_centred_only_where_episodes_cannot_end_early():
+    trainer, rewards = MastTrainer(SMALL, STEPS_SMALL), np.array([-3.0, -1.0, -1.5])
+    for part in (rewards[:1], rewards[1:]):
+        trainer.moments.add(part)
+    centred = (rewards - rewards.mean()) / rewards.std()
+    np.testing.assert_allclose(trainer.scale(rewards), centred)
+    trainer.task = replace(trainer.task, endless=None)
+    np.testing.assert_allclose(trainer.scale(rewards), rewards / rewards.std())
+    trainer.config = replace(SMALL, standardise=False)
+    np.testing.assert_array_equal(trainer.scale(rewards), rewards)
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_counted_operations_are_those_of_the_layers(algorithm):
     config = replace(SMALL, algorithm=algorithm, arm="dense+")
@@ -83,7 +98,7 @@ def test_counted_operations_are_those_of_the_layers(algorithm):
                     seen[name] = seen.get(name, 0) + 2 * size * inputs[0].shape[1]
 
                 layer.register_forward_hook(note)
-    trainer.learner.update(trainer.store.sample(), 1.0, 100)
+    trainer.learner.update(trainer.store.sample(), RewardScale(), 100)
     costs = layer_costs(config, trainer.worlds.shape, NetworkWidths.of(config))
     assert {n: c.update().theoretical.forward for n, c in costs.items()} == seen
 
@@ -104,6 +119,20 @@ def test_what_is_kept_plays_as_the_run_does_without_torch(agents, share, tmp_pat
     path.write_bytes(path.read_bytes()[:-8])
     with pytest.raises(ValueError, match="is no trained team"):
         SparsePolicy.load(path)
+
+
+def test_arms_are_compared_where_dense_networks_earn_nothing_too():
+    cost = dict.fromkeys(("weights", "train_flops", "inference_flops", "train_flops_executed"), 1)
+    rows = [
+        {"task": task, "arm": arm, "return": value, "train_cpu_s": [1.0], **cost}
+        for task, full in (("one", 11.0), ("other", -1.0))
+        for arm, values in (("dense+", (full, full)), ("tiny+ 0.9", (1, 3)), ("mast 0.9", (4, 5)))
+        for value in values
+    ]
+    found = summary(rows, {"one": 1.0, "other": 0.0})
+    assert [row["mean_score"] for row in found] == [100, 10, 35, None, None, None]
+    assert [row["wins"] for row in found if row["arm"] == "mast 0.9"] == [1, 1]
+    print_comparison(found)
 
 
 @pytest.mark.parametrize("sparsity", [0.9, 0.95])
