@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ class RewardScale(NamedTuple):
     mean: float = 0.0
     deviation: float = 1.0
 
-    def __call__(self, rewards: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, rewards: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
         """Rewards, standardised."""
         return np.asarray((rewards - self.mean) / self.deviation, dtype=np.float64)
 
