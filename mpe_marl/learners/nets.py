@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from mpe_marl.learners import cached
+from mpe_marl.learners.products import layer, product
 
 Layers = Sequence[Tensor]
-_CACHED = 2**20  # bytes of a hidden layer held at once
 
 
 def plain(layers: Layers, x: Tensor) -> Tensor:
@@ -24,8 +24,14 @@ def plain(layers: Layers, x: Tensor) -> Tensor:
 
 
 def first(layers: Layers, x: Tensor) -> Tensor:
-    """First layer of ``M`` networks, each on its own ``(M, B, in)`` rows; ``(M, B, hidden)``."""
-    return torch.baddbmm(layers[1].unsqueeze(1), x, layers[0])
+    """First layer of ``M`` networks, each on its own ``(M, B, in)`` rows; ``(M, B, hidden)``.
+
+    On the processor without gradients, one network after the other.
+    """
+    weight, bias = layers[:2]
+    if x.device.type == "cpu":
+        return torch.stack([product(*one) for one in zip(x, weight, bias, strict=True)])
+    return torch.baddbmm(bias.unsqueeze(1), x, weight)
 
 
 def first_wide(weight: Tensor, bias: Tensor, x: Tensor) -> Tensor:
@@ -40,7 +46,7 @@ def first_wide(weight: Tensor, bias: Tensor, x: Tensor) -> Tensor:
         ``(M, B, hidden)``.
     """
     m, hidden = bias.shape
-    h = torch.addmm(bias.reshape(-1), x, weight.reshape(len(weight), -1))
+    h = layer(x, weight.reshape(len(weight), -1), bias.reshape(-1))
     return h.view(len(x), m, hidden).transpose(0, 1)
 
 
@@ -75,22 +81,14 @@ def last(weight: Tensor, bias: Tensor, h: Tensor) -> Tensor:
     return torch.baddbmm(bias.unsqueeze(1), h, weight)
 
 
-def own(layers: Layers, x: Tensor) -> Tensor:
-    """``M`` networks, each on its own ``(M, B, in)`` rows; ``(M, B, out)``."""
-    return rest(layers, first(layers, x))
+def own(layers: Layers, x: Tensor, shift: Tensor | None = None) -> Tensor:
+    """``M`` networks, each on its own ``(M, B, in)`` rows; ``(M, B, out)``.
 
-
-def rest_of(layers: Layers, h: Tensor) -> Tensor:
-    """As :func:`rest`, of an ``h`` that nobody needs afterwards and without gradients."""
-    _, _, w2, b2, w3, b3 = layers
-    return last(w3, b3, torch.baddbmm(b2.unsqueeze(1), h.relu_(), w2).relu_())
-
-
-def own_of(layers: Layers, x: Tensor) -> Tensor:
-    """As :func:`own`, without gradients, a few rows at a time.
-
-    What lies between two layers then stays in the cache, and no new memory is asked of the system.
+    There may be fewer networks, which then are taken in turn; a shift ``(M, hidden)`` is added to
+    the first layer's output.
     """
-    rows = max(64, _CACHED // (x.element_size() * layers[1].numel()))
-    parts = [rest_of(layers, first(layers, x[:, k : k + rows])) for k in range(0, x.shape[1], rows)]
-    return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
+    if x.device.type == "cpu":
+        none = x.new_zeros((len(x), layers[1].shape[1])) if shift is None else shift
+        return cached.own(x, none, layers)
+    weight, bias = (p.repeat(len(x) // len(p), *[1] * (p.dim() - 1)) for p in layers[:2])
+    return rest(layers, first((weight, bias), x), shift)

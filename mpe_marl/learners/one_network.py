@@ -42,8 +42,10 @@ class OneNetwork(SharedLearner):
         return [first, bias + weight[0, width:], *others]
 
     def _policy(self, layers: nets.Layers, data: dict[str, Tensor], when: str) -> Tensor:
-        first, bias, *_ = self._of_all(layers)
-        return nets.rest(layers, self._own_first(first, bias, data, when))
+        weight, *others = layers
+        width = self.schema.obs_dim
+        seen = data[f"{when}obs"].transpose(0, 1)
+        return nets.own([weight[:, :width], *others], seen, weight[0, width:])
 
     def _first_of(
         self, layers: nets.Layers, data: dict[str, Tensor], when: str, actions: Tensor
@@ -66,3 +68,7 @@ class OneNetwork(SharedLearner):
 
 class FoldedOneNetwork(OneNetwork, FoldedLearner):
     """Mode `folded` with one network."""
+
+    def _policy(self, layers: nets.Layers, data: dict[str, Tensor], when: str) -> Tensor:
+        first, bias, *_ = self._of_all(layers)
+        return nets.rest(layers, self._own_first(first, bias, data, when))

@@ -12,6 +12,7 @@ from mpe_marl.errors import MpeError
 from mpe_marl.learners import nets
 from mpe_marl.learners.base import losses_of, report_errors
 from mpe_marl.learners.fold import Fold
+from mpe_marl.learners.products import product
 from mpe_marl.learners.stacked import StackedLearner, critic_loss
 from mpe_marl.replay import Replay
 
@@ -89,13 +90,7 @@ class SharedLearner(StackedLearner):
 
     def _policy(self, layers: nets.Layers, data: dict[str, Tensor], when: str) -> Tensor:
         """``(N, B, out)`` outputs of all policies on their observations."""
-        return nets.rest(layers, self._own_first(layers[0], layers[1], data, when))
-
-    def _own_first(
-        self, weight: Tensor, bias: Tensor, data: dict[str, Tensor], when: str
-    ) -> Tensor:
-        """``(N, B, hidden)`` first layer, ``(N, D, hidden)``, of each agent's observations."""
-        return nets.first((weight, bias), data[f"{when}obs"].transpose(0, 1))
+        return nets.own(layers, data[f"{when}obs"].transpose(0, 1))
 
     def _first_of(
         self, layers: nets.Layers, data: dict[str, Tensor], when: str, actions: Tensor
@@ -107,12 +102,12 @@ class SharedLearner(StackedLearner):
         self, weight: Tensor, bias: Tensor, data: dict[str, Tensor], when: str, actions: Tensor
     ) -> Tensor:
         """``(M, B, hidden)`` first layer ``(in, M, hidden)`` of all observations and actions."""
-        obs = data[f"{when}obs"].flatten(1)
-        if not when and "obs_actions" in data:
+        if not when:
             return nets.first_wide(weight, bias, data["obs_actions"])
+        obs = data[f"{when}obs"].flatten(1)
         width = obs.shape[1]
         h = nets.first_wide(weight[:width], bias, obs)
-        more = actions @ weight[width:].flatten(1)
+        more = product(actions, weight[width:].flatten(1))
         return h + more.view(len(actions), *bias.shape).transpose(0, 1)
 
     def _action_rows(self, critics: nets.Layers) -> Tensor:
@@ -158,9 +153,13 @@ class FoldedLearner(SharedLearner):
             raise MpeError("update mode 'folded' needs states; use replay layout 'state'.")
         return super()._columns(batch)
 
+    def _policy(self, layers: nets.Layers, data: dict[str, Tensor], when: str) -> Tensor:
+        return nets.rest(layers, self._own_first(layers[0], layers[1], data, when))
+
     def _own_first(
         self, weight: Tensor, bias: Tensor, data: dict[str, Tensor], when: str
     ) -> Tensor:
+        """``(N, B, hidden)`` first layer, ``(N, D, hidden)``, of each agent's observations."""
         return nets.first_wide(self._fold.each(weight), bias, data[f"{when}states"])
 
     def _joint_first(

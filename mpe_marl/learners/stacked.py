@@ -92,7 +92,7 @@ class StackedLearner(Learner[Replay]):
             ``(B, N * A)`` actions, and ``(N, B)`` what each agent's value gains beside them.
         """
         noise = self.target_noise(len(after))
-        output = nets.own_of(self.actors.target, after.transpose(0, 1))
+        output = nets.own(self.actors.target, after.transpose(0, 1))
         actions = self.head.act(output, noise)
         return actions.transpose(0, 1).flatten(1), self.head.bonus(output, noise)
 
@@ -109,7 +109,7 @@ class StackedLearner(Learner[Replay]):
         weight, *others = (p[group.start * twins : group.stop * twins] for p in self.critics.target)
         layers = [weight[:, :width], *others]
         h = nets.first(layers, self._twice(after)).baddbmm_(self._twice(actions), weight[:, width:])
-        value = nets.rest_of(layers, h).view(count, twins, size).amin(1)
+        value = nets.rest(layers, h).view(count, twins, size).amin(1)
         rewards = _own_column(data["rewards"], group)
         return rewards + self.config.gamma * (1 - data["done"]) * (value + bonus)
 
@@ -134,7 +134,8 @@ class StackedLearner(Learner[Replay]):
         output = nets.own(part.leaves, data["obs"][mine, :, mine + group.start])
         noise = torch.stack([self.policy_noise(output.shape[1]) for _ in range(count)])
         critics = [leaf.detach() for leaf in self.critics.parts[k].leaves]
-        h = nets.first(critics, self._twice(data["obs_actions"]))
+        with torch.no_grad():
+            h = nets.first(critics, self._twice(data["obs_actions"]))
         weight = critics[0].view(count, twins, -1, self.config.hidden)
         act = weight[:, :, n * self.schema.obs_dim :]
         act = act.reshape(count, twins, n, self.schema.act_dim, -1)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from mpe_marl.learners import nets
+from mpe_marl.learners.products import product
 
 
 class _Value(torch.autograd.Function):
@@ -24,15 +25,15 @@ class _Value(torch.autograd.Function):
         value = change.new_empty((agents * twins, size))
         slope = change.new_empty((agents * twins, size, change.shape[2]))
         w2, b2, w3, b3 = (p.unbind() for p in layers[2:])
-        one, two, back = h.new_empty((3, size, h.shape[2]))
+        one = h.new_empty((size, h.shape[2]))
         for m in range(agents * twins):
             own, move, k = columns[m // twins, m % twins], change[m // twins], m % len(w2)
             torch.add(h[m % len(h)], shift[m], out=one).addmm_(move, own).relu_()
-            torch.addmm(b2[k], one, w2[k], out=two).relu_()
+            two = product(one, w2[k], b2[k], relu=True)
             torch.addmv(b3[k].expand(size), two, w3[k][:, 0], out=value[m])
             two.sign_().mul_(w3[k][:, 0])  # the slope where the layer is not zero
-            torch.mm(two, w2[k].t(), out=back).mul_(one.sign_())
-            torch.mm(back, own.t(), out=slope[m])
+            back = product(two, w2[k].t()).mul_(one.sign_())
+            slope[m] = product(back, own.t())
         ctx.save_for_backward(slope)
         ctx.agents = agents
         return value

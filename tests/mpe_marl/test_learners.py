@@ -345,3 +345,21 @@ def test_gumbel_noise_samples_the_softmax():
     head.draw(noise, torch.Generator().manual_seed(1))
     share = head.act(logits, noise).mean(0)
     torch.testing.assert_close(share, torch.softmax(logits[0], -1), atol=0.01, rtol=0)
+
+
+def test_quick_products_are_products():
+    """Of rows that lie apart and of turned matrices too, with and without a bias."""
+    from mpe_marl.learners.products import product, slopes
+
+    table = torch.randn((40, 30), generator=torch.Generator().manual_seed(0))
+    weights = torch.randn((17, 24), generator=torch.Generator().manual_seed(1))
+    bias = torch.linspace(-1, 1, 8)
+    for x in (table[:, :17], table[:, :17].contiguous(), table.t()[:, :17]):
+        for w in (weights[:, :8], weights[:, :8].contiguous(), weights.t()[:17, :8], None):
+            w = torch.randn(8, 17).t() if w is None else w
+            exact = (x.double() @ w.double() + bias).float()
+            torch.testing.assert_close(product(x, w, bias), exact)
+            torch.testing.assert_close(product(x, w, bias, relu=True), exact.relu())
+            torch.testing.assert_close(product(x, w), exact - bias)
+        for after in (table[: len(x), 3:9], torch.ones(len(x), 20)):
+            torch.testing.assert_close(slopes(x, after), (x.double().t() @ after.double()).float())
