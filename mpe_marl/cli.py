@@ -76,6 +76,7 @@ LAW_HELP = (
 )
 BATCH_HELP = "Transitions in a mini-batch."
 _OR_PPO = "{}; ippo, mappo: {}"
+_QUICK = "simple_tag, simple_spread: {}; else, and beside other such options: {}"
 Mode = Annotated[str, typer.Option(help=MODE_HELP)]
 LayoutOption = Annotated[str, typer.Option(help=LAYOUT_HELP)]
 LawOption = Annotated[str, typer.Option(help=LAW_HELP)]
@@ -96,11 +97,15 @@ def train(
             "--algorithm", "--algo", "-a", help="maddpg, masac, matd3, iddpg, ippo or mappo."
         ),
     ] = "maddpg",
-    mode: Annotated[str | None, typer.Option(help=MODE_HELP, show_default="batched")] = None,
-    layout: Annotated[
-        str | None, typer.Option(help=LAYOUT_HELP, show_default="joint; folded: state")
+    mode: Annotated[
+        str | None, typer.Option(help=MODE_HELP, show_default=_QUICK.format("folded", "batched"))
     ] = None,
-    law: Annotated[str | None, typer.Option(help=LAW_HELP, show_default="uniform")] = None,
+    layout: Annotated[
+        str | None, typer.Option(help=LAYOUT_HELP, show_default=_QUICK.format("state", "joint"))
+    ] = None,
+    law: Annotated[
+        str | None, typer.Option(help=LAW_HELP, show_default=_QUICK.format("shared", "uniform"))
+    ] = None,
     batch: Annotated[
         int | None,
         typer.Option(

@@ -1,6 +1,7 @@
 """Figures 2 to 5: whole training cycles (100 steps and one update of all trainers).
 
     python benchmarks/mpe/cycle.py --agents 3 6 12 --json cycle.json --figures figures
+    python benchmarks/mpe/cycle.py --agents 3 12 --csv docs/data/mpe-cycle.csv
     python benchmarks/mpe/cycle.py --agents 48 --variants baseline folded --rounds 1
 
 What ``mpe-marl compare`` measures, and the profiles it is made of, which Figures 2 to 4 show. One
@@ -13,6 +14,8 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+
+from tables import write_table
 
 from mpe_marl.comparing import VARIANTS, Effort, against_first, take_turns
 from mpe_marl.figures import draw_comparison, draw_profiles
@@ -32,6 +35,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5, help="cycles of a round")
     parser.add_argument("--figures", type=Path)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--csv", type=Path, help="the comparison as a table")
     args = parser.parse_args()
     how = Effort(args.rows, args.repeats, args.rounds)
     learner = LearnerConfig(algorithm=args.algorithm)
@@ -49,6 +53,8 @@ def main() -> None:
     if args.figures:
         draw_profiles(base, args.figures)
         draw_comparison(rows, args.figures)
+    if args.csv:
+        write_table(args.csv, rows)
     if args.json:
         args.json.write_text(json.dumps({"profiles": found, "comparison": rows}, indent=2))
 

@@ -2,7 +2,8 @@
 
     python benchmarks/mpe/learning.py --csv docs/data/mpe-learning.csv
     python benchmarks/mpe/learning.py --csv part-7.csv --cases neighbor --seeds 7
-    python benchmarks/mpe/learning.py --csv docs/data/mpe-learning.csv --collect part-*.csv
+    python benchmarks/mpe/learning.py --csv docs/data/mpe-learning.csv --collect part-*.csv \
+        --cases-csv docs/data/mpe-learning-cases.csv
 
 simple_spread, three agents, MADDPG with the papers' values, 15,000 episodes, ten seeds fixed
 beforehand. Every finished run is a row of the file, so the same command goes on where it stopped;
@@ -21,6 +22,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.stats import ttest_1samp
+from tables import write_table
 
 from common import atomic_write
 from mpe_marl.learners import LearnerConfig
@@ -90,7 +93,10 @@ def collect(path: Path, parts: list[Path]) -> None:
 
 
 def report(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each case's mean with its interval, and its difference to uniform, seed by seed."""
+    """Each case's mean with its interval, and its difference to uniform, seed by seed.
+
+    ``p`` is of a t test on the differences: how often chance alone would make them as large.
+    """
     by_case: dict[str, dict[str, float]] = {}
     for row in rows:
         by_case.setdefault(row["case"], {})[row["seed"]] = float(row["return_per_agent"])
@@ -99,13 +105,14 @@ def report(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         mean, half = map(float, mean_interval(np.array(list(values.values()))))
         line = {
             "case": case, "seeds": len(values), "mean": mean, "+-95%": half,
-            "minus uniform": None, "its +-95%": None, "seeds below": None,
+            "minus uniform": None, "its +-95%": None, "seeds below": None, "p": None,
         }  # fmt: skip
         both = sorted(set(values) & set(by_case.get("uniform", {})))
         if case != "uniform" and len(both) > 1:
             differences = np.array([values[s] - by_case["uniform"][s] for s in both])
             line["minus uniform"], line["its +-95%"] = map(float, mean_interval(differences))
-            line["seeds below"] = f"{int((differences < 0).sum())} of {len(both)}"
+            line["seeds below"] = int((differences < 0).sum())
+            line["p"] = float(ttest_1samp(differences, 0.0).pvalue)
         table.append(line)
     return table
 
@@ -118,6 +125,7 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=15_000)
     parser.add_argument("--last", type=int, default=1_000, help="episodes the mean is over")
     parser.add_argument("--collect", type=Path, nargs="*", help="files of rows to take over")
+    parser.add_argument("--cases-csv", type=Path, help="a row a case: means, differences, p")
     args = parser.parse_args()
     torch.set_num_threads(1)
     if args.collect is None:
@@ -126,7 +134,10 @@ def main() -> None:
                 write(args.csv, train(case, seed, args.episodes, args.last))
     else:
         collect(args.csv, args.collect)
-    print_rows("Return of an agent, last episodes of training", report(read(args.csv)))
+    found = report(read(args.csv))
+    print_rows("Return of an agent, last episodes of training", found)
+    if args.cases_csv:
+        write_table(args.cases_csv, found)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 r"""Mini-batch sampling of one update of all trainers: layouts and laws against the papers' lists.
 
-    python benchmarks/mpe/sampling.py --agents 3 6 12 --json sampling.json
+    python benchmarks/mpe/sampling.py --agents 3 6 12 --csv docs/data/mpe-sampling-layouts.csv
     python benchmarks/mpe/sampling.py --agents 48 --without arrays
     python benchmarks/mpe/sampling.py --agents 3 --without arrays state \
         --occasions docs/data/mpe-sampling.csv
@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tables import write_table
 
 from mpe_marl.fresh import in_fresh_process
 from mpe_marl.profiling.peaks import copy_seconds
@@ -146,6 +147,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--without", nargs="*", default=[], help="layouts to leave out")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--csv", type=Path)
     parser.add_argument(
         "--occasions", type=Path, help="CSV that a row a layout and law is added to"
     )
@@ -155,6 +157,8 @@ def main() -> None:
     print_rows(f"Sampling for one update of all trainers, batch 1024, {args.rows:,} rows", rows)
     if args.occasions:
         add_occasion(args.occasions, rows)
+    if args.csv:
+        write_table(args.csv, rows)
     if args.json:
         args.json.write_text(json.dumps(rows, indent=2))
 

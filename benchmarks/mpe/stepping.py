@@ -1,6 +1,6 @@
 """World steps a second: the compiled worlds against mpe2.
 
-    python benchmarks/mpe/stepping.py --json stepping.json
+    python benchmarks/mpe/stepping.py --csv docs/data/mpe-stepping.csv
 
 Whole episodes of 25 random moves from the start that seed 0 gives, the same on both sides. Only
 steps are timed: neither resets nor the choice of actions.
@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tables import write_table
 
-from mpe_marl.worlds import SCENARIOS, BatchWorlds, make_spec
+from mpe_marl.worlds import LINEAR_SCENARIOS, BatchWorlds, make_spec
 from mpe_marl.worlds.reference import mpe2_env
 from runs import print_rows
 
@@ -71,9 +72,10 @@ def main() -> None:
     parser.add_argument("--worlds", type=int, default=64, help="worlds side by side")
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--csv", type=Path)
     args = parser.parse_args()
     rows = []
-    for scenario in SCENARIOS:
+    for scenario in LINEAR_SCENARIOS:
         for n in args.agents:
             one = compiled(scenario, n, 1, args.repeats)
             many = compiled(scenario, n, args.worlds, args.repeats)
@@ -86,6 +88,8 @@ def main() -> None:
                 }
             )  # fmt: skip
     print_rows("One step of one world", rows)
+    if args.csv:
+        write_table(args.csv, rows)
     if args.json:
         args.json.write_text(json.dumps(rows, indent=2))
 

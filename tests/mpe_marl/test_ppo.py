@@ -154,7 +154,10 @@ def test_commands_take_what_is_usual_for_the_algorithm():
             {"algorithm": "maddpg", "mode": None, "lr": None, **learner},
         )
 
-    assert config() == TrainConfig(world="simple_spread")
+    folded = LearnerConfig(mode="folded")
+    assert config() == TrainConfig("simple_spread", layout="state", law="shared", learner=folded)
+    assert config({"law": "uniform"}) == config(mode="batched") == TrainConfig("simple_spread")
+    assert config({"world": "simple_push", "n_agents": 2}) == TrainConfig("simple_push", 2)
     assert config({"law": "shared"}, mode="folded").layout == "state"
     played = config(algorithm="ippo", lr=0.5)
     assert (played.n_worlds, played.update_every, played.learner.lr) == (32, 3200, 0.5)
