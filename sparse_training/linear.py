@@ -112,10 +112,13 @@ class SparseLinear(torch.nn.Module):
                 f"input of shape {tuple(x.shape)}; expected ({self.in_features}, rows): features "
                 "come first. Transpose it."
             )
-        weight, bias = self.weight, self.bias
+        held = self._parameters  # attributes of a module take longer to find than a small product
+        weight, bias = held["weight"], held.get("bias")
+        assert weight is not None
         product: Any = MaskedProduct
         if weight.dim() != 2:
-            self._check_compiled(x, weight)
+            if not (x.is_cpu and x.dtype is weight.dtype):
+                self._check_compiled(x, weight)
             product = CompiledProduct
         elif self.structure is None or (self.structure.full and not self.wants_gradient):
             return plain_product(x, weight, bias, self.activation)

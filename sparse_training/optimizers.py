@@ -13,12 +13,12 @@ from torch import Tensor
 
 from common import FloatArray
 from sparse_training.errors import SparseTrainingError
-from sparse_training.kernels.adam import serves, squared_norm, step_parameter
+from sparse_training.kernels.adam import StepNumbers, serves, squared_norm, step_parameter
 from sparse_training.moments import Moments
 from sparse_training.values import Form
 
-Known = dict[tuple[int, ...], tuple[FloatArray, FloatArray]]
-"""Corrections of this step, by the step and the births that they are for."""
+Known = dict[tuple[Any, ...], StepNumbers]
+"""Numbers of this step, by the type, the step and the births that they are for."""
 STATE = re.compile(r"local|reset|keep|local:([1-9]\d*)")
 
 
@@ -105,35 +105,37 @@ class SparseAdam(torch.optim.Optimizer):
         moments.step += 1
         gradient = parameter.grad
         assert gradient is not None
-        (b1, b2), eps = group["betas"], group["eps"]
-        shrink = 1 - group["lr"] * group["weight_decay"]
-        born = moments.step, *moments.births
+        born = parameter.dtype, moments.step, *moments.births
         if born not in known:
-            known[born] = self.corrections(moments, group)
-        corrections = known[born]
+            corrections = self.corrections(moments, group)
+            known[born] = StepNumbers.of(corrections, parameter.dtype, group)
+        numbers = known[born]
         if serves(parameter, gradient):
             held = moments.first, moments.second, moments.cohort
-            step_parameter(parameter, gradient, held, corrections, share, (b1, b2, eps, shrink))
+            step_parameter(parameter, gradient, held, numbers, share)
             return
+        (b1, b2), eps = group["betas"], group["eps"]
+        shrink = 1 - group["lr"] * group["weight_decay"]
         gradient = gradient * share
         moments.first.lerp_(gradient, 1 - b1)
         moments.second.mul_(b2).addcmul_(gradient, gradient, value=1 - b2)
-        rate, root = (torch.from_numpy(table).to(gradient) for table in corrections)
+        rate, root = torch.from_numpy(numbers.corrections).to(gradient).t()
         if moments.cohort is not None:
             at = moments.cohort.long()
             rate, root = rate[at], root[at]
         lower = moments.second.sqrt() / root + eps
         parameter.mul_(shrink).sub_(rate * moments.first / lower)
 
-    def corrections(self, moments: Moments, group: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
-        """Of each cohort: the step size ``lr / (1 - b1^t)``, and the root of ``1 - b2^t``."""
+    def corrections(self, moments: Moments, group: dict[str, Any]) -> FloatArray:
+        """``(cohorts, 2)``: the step size ``lr / (1 - b1^t)``, and the root of ``1 - b2^t``."""
         births = np.array(moments.births, dtype=np.float64)
         ages = moments.step - births
         b1, b2 = group["betas"]
         rates = group["lr"] / -np.expm1(ages * math.log(b1)) if b1 else group["lr"] + 0 * ages
         if self.warm_up:
             rates = np.where(births > 0, rates * np.minimum(ages / self.warm_up, 1), rates)
-        return rates, np.sqrt(-np.expm1(ages * math.log(b2))) if b2 else np.ones_like(ages)
+        roots = np.sqrt(-np.expm1(ages * math.log(b2))) if b2 else np.ones_like(ages)
+        return np.stack([rates, roots], axis=1)
 
     def moments(self, parameter: Tensor) -> Moments:
         """The state of one parameter."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from common import FloatArray, entry_point, inner_function, source_stamp
@@ -88,13 +89,38 @@ def squared_norm(gradient: Tensor) -> float:
     return sum_squares(KINDS[gradient.dtype](1), gradient.numel(), gradient.data_ptr())
 
 
+class StepNumbers(NamedTuple):
+    """The numbers of a step, alike for parameters of the same type and births.
+
+    Attributes:
+        corrections: ``(cohorts, 2)``: step size, and the root that second moments are divided by.
+        address: Where they are.
+        decay: What moments and gradients are multiplied by.
+        rest: What weights are multiplied by, and eps.
+    """
+
+    corrections: NDArray[Any]
+    address: int
+    decay: tuple[Any, ...]
+    rest: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, corrections: FloatArray, dtype: torch.dtype, group: dict[str, Any]) -> StepNumbers:
+        """The numbers of a group of parameters, in their type."""
+        kind = KINDS.get(dtype, np.float64)
+        b1, b2 = group["betas"]
+        shrink = 1 - group["lr"] * group["weight_decay"]
+        table = np.ascontiguousarray(corrections, dtype=kind)
+        decay = tuple(kind(number) for number in (b1, 1 - b1, b2, 1 - b2))
+        return cls(table, table.ctypes.data, decay, (kind(shrink), kind(group["eps"])))
+
+
 def step_parameter(
     parameter: Tensor,
     gradient: Tensor,
     moments: tuple[Tensor, Tensor, Tensor | None],
-    corrections: tuple[FloatArray, FloatArray],
+    numbers: StepNumbers,
     share: float,
-    numbers: tuple[float, float, float, float],
 ) -> None:
     """Move a parameter and its moments.
 
@@ -102,17 +128,12 @@ def step_parameter(
         parameter: Of a type and place that :func:`serves` says yes to; so are all tensors.
         gradient: Shaped as it.
         moments: First and second moments, and the cohort of each weight or None.
-        corrections: Step size of each cohort, and the root by which second moments are divided.
+        numbers: Of this step, in the parameter's type.
         share: What the gradient is multiplied by.
-        numbers: Decay of the two moments, eps, and what weights are multiplied by.
     """
-    kind = KINDS[parameter.dtype]
-    b1, b2, eps, shrink = numbers
-    table = np.stack(corrections, axis=1).astype(kind)
     first, second, cohort = moments
     adam_step(
-        kind(share), parameter.numel(), parameter.data_ptr(), gradient.data_ptr(),
-        first.data_ptr(), second.data_ptr(), 0 if cohort is None else cohort.data_ptr(),
-        table.ctypes.data, (kind(b1), kind(1 - b1), kind(b2), kind(1 - b2)),
-        (kind(shrink), kind(eps)),
+        KINDS[parameter.dtype](share), parameter.numel(), parameter.data_ptr(),
+        gradient.data_ptr(), first.data_ptr(), second.data_ptr(),
+        0 if cohort is None else cohort.data_ptr(), numbers.address, numbers.decay, numbers.rest,
     )  # fmt: skip
