@@ -53,11 +53,21 @@ def unique_elements(layer: Layer) -> dict[str, int]:
     }
 
 
-def latency_bound(layer: Layer, accelerator: Accelerator, laws: Laws = EXACT_LAWS) -> int:
-    """Fewest cycles: all MACs at the array's peak, and all tensors at the bandwidths [cycles]."""
+def latency_bound(
+    layer: Layer, accelerator: Accelerator, laws: Laws = EXACT_LAWS, inputs: int | None = None
+) -> int:
+    """Fewest cycles: all MACs at the array's peak, and all tensors at the bandwidths [cycles].
+
+    Args:
+        layer: The layer.
+        accelerator: The accelerator.
+        laws: The laws of the cost model, `EXACT_LAWS` or `MAESTRO_LAWS`.
+        inputs: Input elements that must move; None for all that the layer touches.
+    """
     unique = unique_elements(layer)
     widths = accelerator.widths
-    loads = unique["input"] * widths.input + unique["filter"] * widths.filter
+    loads = (unique["input"] if inputs is None else inputs) * widths.input
+    loads += unique["filter"] * widths.filter
     results = unique["output"] * widths.output
     l2, l1 = accelerator.buffers()
     bounds = [accelerator.compute_bound(layer.macs), _cycles(loads, l1.read_bw)]

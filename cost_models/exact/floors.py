@@ -35,19 +35,21 @@ def figure_floors(
         padding_free: Whether padding is not counted.
 
     Returns:
-        ``energy_nj`` and ``energy_total_nj`` [nJ]; ``area_um2`` and ``power_mw`` with all PEs of
-        the chip.
+        ``latency_cycles``; ``energy_nj`` and ``energy_total_nj`` [nJ]; ``area_um2`` and
+        ``power_mw`` with all PEs of the chip.
     """
     chip = setting.accelerator
+    latency = latency_bound(layer, chip, inputs=real_inputs(layer) if padding_free else None)
     ways = [
         _least_moves(layer, dict(zip(TENSORS, routes, strict=True)), chip, padding_free)
-        | {"compute_cycles": 1, "num_pes": 0, "latency": latency_bound(layer, chip)}
+        | {"compute_cycles": 1, "num_pes": 0, "latency": latency}
         for routes in product(*(_routes(chip, tensor, bypass) for tensor in TENSORS))
     ]
     energy = min(_energy(counts, layer, setting) for counts in ways)
     hardware = [_hardware(counts, setting) for counts in ways]
     area, power = (min(figures) for figures in zip(*hardware, strict=True))
     return {
+        "latency_cycles": float(latency),
         "energy_nj": float(energy),
         "energy_total_nj": float(energy),
         "area_um2": float(area),

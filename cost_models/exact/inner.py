@@ -21,8 +21,6 @@ from cost_models.exact.layout import (
     INNER,
     MAX_SEGMENTS,
     PLAIN_MASK,
-    REPEAT,
-    SEGMENTS,
     IntTable,
     RowTable,
     S,
@@ -30,6 +28,7 @@ from cost_models.exact.layout import (
     Y,
 )
 from cost_models.exact.moves import AT, ENTER, REWIND, WITHIN
+from cost_models.exact.padding_runs import leave_runs, run_count, take_run
 from cost_models.exact.step_elements import (
     channels_of,
     compute_of,
@@ -141,9 +140,9 @@ def add_alike(
     inputs = 0
     if moved & hw[HW_INPUT]:
         channels = channels_of(hw, steps, segs)
-        inputs = input_elements(channels, hw, steps, kept)
+        inputs = input_elements(channels, hw, steps, kept, wide)
         if not moved & PLAIN_MASK:
-            inputs -= still_held(channels, hw, steps, kept)
+            inputs -= still_held(channels, hw, steps, kept, wide)
     filters = filter_elements(hw, steps, segs) if moved & hw[HW_FILTER] else 0
     store = output_elements(hw, steps, segs) if moved & hw[HW_OUTPUT] else 0
     compute = compute_of(hw, steps, segs)
@@ -159,6 +158,8 @@ def add_alike(
 def add_advances_within(
     loop: int,
     digit: int,
+    repeat: int,
+    enters: bool,
     moved: int,
     hw: IntTable,
     steps: IntTable,
@@ -166,21 +167,33 @@ def add_advances_within(
     kept: RowTable,
     wide: Wide | None,
 ) -> None:
-    """Add the steps in which a loop advances to segment `digit`: into it, and within it."""
+    """Add the steps in which a loop advances into its run `digit`, and within it.
+
+    Args:
+        loop: Position of the loop.
+        digit: The run.
+        repeat: Steps in it.
+        enters: Whether it begins with a new segment.
+        moved: Mask of dimensions whose counters change.
+        hw: Layer, accelerator and options.
+        steps: State of the walk.
+        segs: Segment table.
+        kept: Input rows still held after a pair of moves.
+        wide: Chip and mapping, where more is to be known.
+    """
     d = steps[LOOPS, loop]
     place = steps[KEY, d]
     writes = (hw[HW_OUTPUT] >> d) & 1
-    repeat = segs[d, place, REPEAT]
     times, first = steps[TIMES, loop], steps[FIRSTS, loop] * writes
-    if digit > 0:
+    if digit == 0:
+        repeat -= 1  # iteration 0 is no advance
+    elif enters:
         together = repeat
         if Y <= d <= S and hw[HW_HALO] != HALO_NONE:
             steps[PE_MOVES, d] = ENTER + place
             together = 1
         add_alike(moved, times * together, first * together, hw, steps, segs, kept, wide)
         repeat -= together
-    else:
-        repeat -= 1  # iteration 0 is no advance
     if repeat > 0:
         steps[PE_MOVES, d] = WITHIN + place
         add_alike(moved, times * repeat, first * repeat, hw, steps, segs, kept, wide)
@@ -199,7 +212,7 @@ def walk_segments(
 ) -> None:
     """Add the inner steps in which the loop at position `loop` advances.
 
-    An odometer runs over the segments of the loops outside it and of its own; ``TIMES`` holds the
+    An odometer goes through the runs of the loops outside it and of its own; ``TIMES`` holds the
     product over the loops outside.
     """
     output_mask = hw[HW_OUTPUT]
@@ -207,20 +220,17 @@ def walk_segments(
     steps[DIGITS, 0] = -1
     while level >= 0:
         d = steps[LOOPS, level]
-        kind = steps[KINDS, d]
         digit = steps[DIGITS, level] + 1
         steps[DIGITS, level] = digit
-        if digit == dims[d, SEGMENTS + kind]:
-            steps[KEY, d] = MAX_SEGMENTS * kind
+        if digit == run_count(d, dims, steps, wide):
+            leave_runs(d, steps, wide)
             level -= 1
             continue
-        place = MAX_SEGMENTS * kind + digit
-        steps[KEY, d] = place
+        repeat, enters = take_run(d, digit, segs, steps, wide)
         if level == loop:
-            add_advances_within(loop, digit, moved, hw, steps, segs, kept, wide)
+            add_advances_within(loop, digit, repeat, enters, moved, hw, steps, segs, kept, wide)
             continue
-        steps[PE_MOVES, d] = AT + place
-        repeat = segs[d, place, REPEAT]
+        steps[PE_MOVES, d] = AT + steps[KEY, d]
         first = steps[FIRSTS, level]
         if (output_mask >> d) & 1:
             first *= repeat

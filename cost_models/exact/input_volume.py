@@ -49,10 +49,9 @@ from cost_models.exact.moves import (
     OUTER_WRAPS,
     SHIFT,
     SPAN_MOVES,
-    SPAN_NEXT,
-    SPAN_RESTART,
     STAYS,
     TIMES,
+    span_event,
 )
 from cost_models.exact.wide import Wide
 
@@ -274,14 +273,6 @@ def fill_span_kept(
                 )  # fmt: skip
             span_kept[pair, i, j] = shared
             span_sums[pair, axis_event, taps_event] += times * shared
-
-
-@inner_function
-def span_event(move: int) -> int:
-    """0 where L2's range stays, 1 where its loop advances, 2 where it wraps."""
-    if move < SPAN_NEXT:
-        return 0
-    return 1 if move < SPAN_RESTART else 2
 
 
 @inner_function

@@ -47,6 +47,7 @@ from cost_models.exact.layout import (
     PLACES,
     PLAIN_MASK,
     SPAN,
+    SPREAD,
     STEPS,
     IntTable,
     MoveTable,
@@ -59,10 +60,11 @@ from cost_models.exact.layout import (
 )
 from cost_models.exact.moments import fill_moments
 from cost_models.exact.moves import fill_moves, fill_span_moves
-from cost_models.exact.padding import fill_padding, fill_span_padding
+from cost_models.exact.padding import take_off_padding, take_off_span_padding
+from cost_models.exact.padding_runs import fill_runs
 from cost_models.exact.steps import stepwise
 from cost_models.exact.tables import Tables, new_tables
-from cost_models.exact.traffic import fill_input, fill_traffic
+from cost_models.exact.traffic import fill_traffic
 from cost_models.exact.wide import (
     Wide,
     fans_out,
@@ -70,10 +72,9 @@ from cost_models.exact.wide import (
     needed_bits,
     passes,
     second_mask,
-    take_off_padding,
     units_along,
 )
-from cost_models.exact.wide_traffic import route, route_input, wide_bound
+from cost_models.exact.wide_traffic import route, wide_bound
 
 # reasons, as in cost_models.ReasonCode
 L1_CAPACITY = 1
@@ -287,6 +288,7 @@ def evaluate_one(
         if not fans_out(clusters, pes, wide):
             return PE_COUNT
         fixed |= second_mask(wide)
+        wide.n[SPREAD] = fixed
     fill_tables(hw, tiles, spatial, clusters, pes, t1, dims, segs, wide)
     broken = broken_limit(row, hw, dims, segs, wide)
     if broken != 0:
@@ -309,10 +311,15 @@ def evaluate_one(
     row[ACTIVE_PE_STEPS] = active
     row[OUTER_STEPS] = outer_steps
     row[COMPUTE] = compute_cycles(dims, segs, hw[HW_DIMS], hw[HW_LANES], products, sizes)
-    fill_traffic(row, hw, orders[0], orders[1], dims, kept_sums, span_sums, steps)
     if wide is not None:
         if passes(1, INPUT, wide):
             fill_moments(hw, moves, t1, dims, segs, spots, intervals, wide)
+        if wide.n[FREE]:
+            take_off_padding(hw, kept_sums, wide)
+            take_off_span_padding(hw, span_sums, wide)
+            fill_runs(hw, wide)
+    fill_traffic(row, hw, orders[0], orders[1], dims, kept_sums, span_sums, steps)
+    if wide is not None:
         route(row, hw, dims, wide)
     if not hw[HW_BOUND]:
         stepwise(row, hw, orders[0], orders[1], dims, segs, kept, span_kept, steps, wide)
@@ -320,12 +327,6 @@ def evaluate_one(
         bound_latency(row, hw)
     else:
         wide_bound(row, hw, wide)
-    if wide is not None and wide.n[FREE]:
-        fill_padding(fixed, hw, t1, dims, segs, spots, intervals, wide)
-        fill_span_padding(hw, dims, wide)
-        take_off_padding(kept_sums, span_sums, wide)
-        fill_input(row, hw, orders[0], orders[1], dims, kept_sums, span_sums, steps)
-        route_input(row, hw, dims, wide)
     return 0
 
 
@@ -417,6 +418,7 @@ _SOURCES = (
     *("layout", "dims", "rows", "counts", "moves", "kept", "compute", "tables", "input_volume"),
     *("inner", "bound", "step_tiles", "step_elements", "step_totals", "steps", "traffic", "kernel"),
     *("wide", "wide_steps", "wide_traffic", "moments", "padding"),
+    *("padding_rows", "padding_runs", "padding_steps"),
 )
 STAMP = source_stamp(Path(__file__).with_name(f"{name}.py") for name in _SOURCES)
 """What stands for all sources of the kernel."""

@@ -206,7 +206,8 @@ SECOND: Final = 34  # +level: the second parallel dimension, -1 = none
 UNITS: Final = 36  # +level: units of the first one
 PASSES: Final = 38  # +level: bit mask of the tensors that the mapping has pass it
 LEAVE: Final = 40  # bits of an output element on its way to DRAM
-WIDE_FIELDS: Final = 41
+SPREAD: Final = 41  # dimensions that the mapping spreads over units, as a bit mask
+WIDE_FIELDS: Final = 42
 INPUT: Final = 1  # tensors in a bit mask
 FILTER: Final = 2
 OUTPUT: Final = 4

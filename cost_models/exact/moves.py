@@ -55,6 +55,32 @@ LENGTH: Final = 0
 MEMBER: Final = 1  # +index
 LIST_FIELDS: Final = 16
 
+# --- the same of L2's ranges between two outer steps ------------------------------------------
+SPAN_AT: Final = 0  # +class
+SPAN_NEXT: Final = 2  # +class
+SPAN_RESTART: Final = 4
+SPAN_MOVES: Final = 5
+
+
+@inner_function
+def event_of(move: int) -> int:
+    """The event that a move belongs to."""
+    if move < WITHIN:
+        return STAYS
+    if move < REWIND:
+        return INNER_ADVANCES
+    if move < NEXT:
+        return INNER_WRAPS
+    return OUTER_ADVANCES if move < RESTART else OUTER_WRAPS
+
+
+@inner_function
+def span_event(move: int) -> int:
+    """0 where L2's range stays, 1 where its loop advances, 2 where it wraps."""
+    if move < SPAN_NEXT:
+        return 0
+    return 1 if move < SPAN_RESTART else 2
+
 
 @inner_function
 def add_move(
@@ -111,13 +137,6 @@ def fill_moves(moves: MoveTable, lists: MoveTable, d: int, dims: IntTable, segs:
     last = MAX_SEGMENTS * final + dims[d, SEGMENTS + final] - 1
     back = inner * (dims[d, INNER + final] - 1) + outer * (dims[d, OUTER] - 1)
     add_move(moves, lists, d, OUTER_WRAPS, RESTART, last, 0, -back, 1)
-
-
-# --- the same of L2's ranges between two outer steps ------------------------------------------
-SPAN_AT: Final = 0  # +class
-SPAN_NEXT: Final = 2  # +class
-SPAN_RESTART: Final = 4
-SPAN_MOVES: Final = 5
 
 
 @inner_function

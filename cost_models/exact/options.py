@@ -60,8 +60,8 @@ class ExactOptions:
         area: ``"provisioned"``: PEs and buffers of the chip that is built, and power as energy over
             time; ``"maestro"``: MAESTRO's formulas for both, at the mapping's buffer sizes.
         padding: ``"counted"``: padding is made of elements like any other; ``"free"``: it counts as
-            no traffic (where the layer says how much there is), while transfers and buffers are
-            laid out for whole windows all the same.
+            no traffic and takes no time to move (where the layer says how much there is), while
+            buffers have room for whole windows all the same.
         window: ``"touched"``: an input tile is the rows and columns that it touches; ``"box"``:
             those between them too, which a stride or a dilation skips.
 

@@ -114,8 +114,9 @@ class Execution:
                 if retains or self._slides(clusters[0], tile_before) is not None:
                     new = union & ~self._l2_input
                 self._l2_input = union
-            self.counts[f"dram_{_NAMES[tensor]}"] += self._size(tensor, new)
-            record.bits_in += new.bit_count() * self._width(tensor)
+            size = self._size(tensor, new)
+            self.counts[f"dram_{_NAMES[tensor]}"] += size
+            record.bits_in += size * self._width(tensor)
         self.outer.append(record)
 
     def _drain_l2(self) -> None:
@@ -188,10 +189,10 @@ class Execution:
         distinct = [tiles[pe] for pe in self._distinct(tiles, tensor)]
         self.counts[f"l1w_{name}"] += sum(self._size(tensor, tile) for tile in tiles.values())
         sent = [union] if not self.rules.tile else distinct
-        bits = sum(part.bit_count() for part in sent) * self._width(tensor)
+        read = sum(self._size(tensor, part) for part in sent)
+        bits = read * self._width(tensor)
         record.noc_fill += bits
         if self._passes(0, tensor):
-            read = sum(self._size(tensor, part) for part in sent)
             self.counts[f"dram_{name}"] += read
             self.counts[f"dram_{name}_direct"] += read
             record.dram_fill += bits
@@ -256,7 +257,7 @@ class Execution:
             apart = [touched[pe] for pe in distinct]
             self.counts[f"l2r_{name}_tile"] += sum(self._size(tensor, one) for one in apart)
             sent = apart if self.rules.tile else [union]
-            record.noc_in += sum(part.bit_count() for part in sent) * width
+            record.noc_in += sum(self._size(tensor, part) for part in sent) * width
 
     def _moments(self, pes: dict[Pe, Tile]) -> Iterator[dict[Pe, Tile]]:
         """The MACs that PEs do at the same time: at the same place of each one's tile."""

@@ -25,7 +25,7 @@ class Rules:
         widths: Bits of input, filter, output and partial sum.
         copies: Copies of a tile of each tensor that L2, and L1, hold.
         passes: Tensors that pass L2, and those that pass L1.
-        padding_free: Whether padding is nowhere counted (transfers keep their length).
+        padding_free: Whether padding is no traffic, and takes no time (but room in buffers).
     """
 
     halo_time: str = "retain"

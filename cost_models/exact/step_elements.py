@@ -10,7 +10,6 @@ from cost_models.exact.layout import (
     HW_INPUT,
     HW_LANES,
     HW_OUTPUT,
-    HW_TILE,
     LEAD,
     UNION,
     C,
@@ -25,7 +24,9 @@ from cost_models.exact.layout import (
     Y,
 )
 from cost_models.exact.moves import AT
+from cost_models.exact.padding_steps import rows_after
 from cost_models.exact.tables import KEY, PE_MOVES
+from cost_models.exact.wide import Wide
 
 
 @inner_function
@@ -59,11 +60,13 @@ def channels_of(hw: IntTable, steps: IntTable, segs: SegTable) -> int:
 
 
 @inner_function
-def input_elements(channels: int, hw: IntTable, steps: IntTable, kept: RowTable) -> int:
+def input_elements(
+    channels: int, hw: IntTable, steps: IntTable, kept: RowTable, wide: Wide | None
+) -> int:
     """Input elements that cross the NoC in a step whose segments are ``KEY``."""
-    space = hw[HW_TILE]
-    rows = kept[0, space, AT + steps[KEY, Y], AT + steps[KEY, R]]
-    return channels * rows * kept[1, space, AT + steps[KEY, X], AT + steps[KEY, S]]
+    rows = rows_after(0, AT + steps[KEY, Y], AT + steps[KEY, R], hw, steps, kept, wide)
+    columns = rows_after(1, AT + steps[KEY, X], AT + steps[KEY, S], hw, steps, kept, wide)
+    return channels * rows * columns
 
 
 @inner_function
@@ -94,8 +97,10 @@ def compute_of(hw: IntTable, steps: IntTable, segs: SegTable) -> int:
 
 
 @inner_function
-def still_held(channels: int, hw: IntTable, steps: IntTable, kept: RowTable) -> int:
+def still_held(
+    channels: int, hw: IntTable, steps: IntTable, kept: RowTable, wide: Wide | None
+) -> int:
     """Input elements that need not cross the NoC, as PEs hold them since the step before."""
-    space = hw[HW_TILE]
-    held = kept[0, space, steps[PE_MOVES, Y], steps[PE_MOVES, R]]
-    return channels * held * kept[1, space, steps[PE_MOVES, X], steps[PE_MOVES, S]]
+    rows = rows_after(0, steps[PE_MOVES, Y], steps[PE_MOVES, R], hw, steps, kept, wide)
+    columns = rows_after(1, steps[PE_MOVES, X], steps[PE_MOVES, S], hw, steps, kept, wide)
+    return channels * rows * columns

@@ -22,6 +22,7 @@ from cost_models.exact.layout import (
     Y,
 )
 from cost_models.exact.moves import SPAN_AT
+from cost_models.exact.padding_steps import span_rows_after
 from cost_models.exact.step_elements import (
     channels_of,
     compute_of,
@@ -31,6 +32,7 @@ from cost_models.exact.step_elements import (
     still_held,
 )
 from cost_models.exact.tables import KINDS, L2_MOVES, L2_TILES, PE_TILES
+from cost_models.exact.wide import Wide
 
 # fields of a row of tiles: elements of each tensor, what the input covers in C, N and G together,
 # and compute cycles
@@ -52,22 +54,28 @@ def span_product(mask: int, hw: IntTable, steps: IntTable, dims: IntTable) -> in
 
 
 @inner_function
-def fill_l2_tiles(hw: IntTable, steps: IntTable, dims: IntTable, span_kept: RowTable) -> None:
+def fill_l2_tiles(
+    hw: IntTable, steps: IntTable, dims: IntTable, span_kept: RowTable, wide: Wide | None
+) -> None:
     """What L2 holds in an outer step whose classes are ``KINDS``."""
     channels = span_product(hw[HW_INPUT] & PLAIN_MASK, hw, steps, dims)
-    rows = span_kept[0, SPAN_AT + steps[KINDS, Y], SPAN_AT + steps[KINDS, R]]
-    cols = span_kept[1, SPAN_AT + steps[KINDS, X], SPAN_AT + steps[KINDS, S]]
-    steps[L2_TILES, IN] = channels * rows * cols
+    y, r = SPAN_AT + steps[KINDS, Y], SPAN_AT + steps[KINDS, R]
+    x, s = SPAN_AT + steps[KINDS, X], SPAN_AT + steps[KINDS, S]
+    rows = span_rows_after(0, y, r, hw, steps, span_kept, wide)
+    columns = span_rows_after(1, x, s, hw, steps, span_kept, wide)
+    steps[L2_TILES, IN] = channels * rows * columns
     steps[L2_TILES, FILTER] = span_product(hw[HW_FILTER], hw, steps, dims)
     steps[L2_TILES, OUT] = span_product(hw[HW_OUTPUT], hw, steps, dims)
     steps[L2_TILES, CHANNELS] = channels
 
 
 @inner_function
-def fill_pe_tiles(hw: IntTable, steps: IntTable, segs: SegTable, kept: RowTable) -> None:
+def fill_pe_tiles(
+    hw: IntTable, steps: IntTable, segs: SegTable, kept: RowTable, wide: Wide | None
+) -> None:
     """What crosses the NoC in an inner step whose segments are ``KEY``."""
     channels = channels_of(hw, steps, segs)
-    steps[PE_TILES, IN] = input_elements(channels, hw, steps, kept)
+    steps[PE_TILES, IN] = input_elements(channels, hw, steps, kept, wide)
     steps[PE_TILES, FILTER] = filter_elements(hw, steps, segs)
     steps[PE_TILES, OUT] = output_elements(hw, steps, segs)
     steps[PE_TILES, CHANNELS] = channels
@@ -97,14 +105,16 @@ def next_filters(tiles: int, moved: int, hw: IntTable, steps: IntTable) -> int:
 
 
 @inner_function
-def held_by_l2(steps: IntTable, span_kept: RowTable) -> int:
+def held_by_l2(hw: IntTable, steps: IntTable, span_kept: RowTable, wide: Wide | None) -> int:
     """Input elements that L2 holds since the outer step before, where C, N and G stayed."""
-    held = span_kept[0, steps[L2_MOVES, Y], steps[L2_MOVES, R]]
-    held *= span_kept[1, steps[L2_MOVES, X], steps[L2_MOVES, S]]
-    return steps[L2_TILES, CHANNELS] * held
+    y, r = steps[L2_MOVES, Y], steps[L2_MOVES, R]
+    x, s = steps[L2_MOVES, X], steps[L2_MOVES, S]
+    rows = span_rows_after(0, y, r, hw, steps, span_kept, wide)
+    columns = span_rows_after(1, x, s, hw, steps, span_kept, wide)
+    return steps[L2_TILES, CHANNELS] * rows * columns
 
 
 @inner_function
-def held_by_pes(hw: IntTable, steps: IntTable, kept: RowTable) -> int:
+def held_by_pes(hw: IntTable, steps: IntTable, kept: RowTable, wide: Wide | None) -> int:
     """Input elements that need not cross the NoC as PEs hold them, where C, N and G stayed."""
-    return still_held(steps[PE_TILES, CHANNELS], hw, steps, kept)
+    return still_held(steps[PE_TILES, CHANNELS], hw, steps, kept, wide)

@@ -16,8 +16,6 @@ from cost_models.exact.layout import (
     BOUND_DRAM,
     BOUND_NOC_IN,
     BOUND_NOC_OUT,
-    CLASSES,
-    COUNT,
     DRAM_IN_CYCLES,
     DRAM_OUT_CYCLES,
     HW_DIMS,
@@ -37,6 +35,7 @@ from cost_models.exact.layout import (
     SegTable,
 )
 from cost_models.exact.moves import NEXT, RESTART, REWIND, SPAN_AT, SPAN_NEXT, SPAN_RESTART
+from cost_models.exact.padding_runs import class_count, class_of, class_size, take_class
 from cost_models.exact.step_elements import transfer
 from cost_models.exact.step_tiles import (
     COMPUTE,
@@ -196,13 +195,13 @@ def add_advances(
         wide: Chip and mapping, where more is to be known.
     """
     offchip, offchip_shift = hw[HW_OFFCHIP], hw[HW_OFFCHIP_SHIFT]
-    inputs = next_inputs(L2_TILES, moved, held_by_l2(steps, span_kept), hw, steps)
+    inputs = next_inputs(L2_TILES, moved, held_by_l2(hw, steps, span_kept, wide), hw, steps)
     filters = next_filters(L2_TILES, moved, hw, steps)
     load = inputs + filters
     store = steps[L2_TILES, OUT] if moved & hw[HW_OUTPUT] else 0
     dram_out = transfer(store, offchip, offchip_shift)
     every = moved | inner_moved
-    noc_inputs = next_inputs(PE_TILES, every, held_by_pes(hw, steps, kept), hw, steps)
+    noc_inputs = next_inputs(PE_TILES, every, held_by_pes(hw, steps, kept, wide), hw, steps)
     noc_filters = next_filters(PE_TILES, every, hw, steps)
     noc_store = steps[PE_TILES, OUT] if every & hw[HW_OUTPUT] else 0
     start_step0(noc_inputs, noc_filters, noc_store, hw, steps, segs, wide)
@@ -262,8 +261,8 @@ def add_class(
         steps[L2_MOVES, steps[OUTER_LOOPS, place]] = SPAN_RESTART
     for place in range(depth):
         d = steps[OUTER_LOOPS, place]
-        here = dims[d, COUNT + steps[KINDS, d]]
-        advances = here - 1 if steps[KINDS, d] == 0 else here
+        here = class_size(d, dims, steps, wide)
+        advances = here - 1 if class_of(d, steps, wide) == 0 else here
         writes = (output_mask >> d) & 1
         if place >= deepest and advances > 0:
             steps[PE_MOVES, d] = NEXT + steps[KINDS, d]
@@ -279,7 +278,7 @@ def add_class(
         times *= here
         if writes:
             first *= here
-        elif steps[KINDS, d] > 0:
+        elif class_of(d, steps, wide) > 0:
             # partial sums are new only while every reduction loop is in its first step
             first = 0
 
@@ -313,29 +312,40 @@ def stepwise(
     """
     depth = 0
     varying = 0
+    classes = 1
     for place in range(hw[HW_DIMS]):
         d = outer_order[place]
-        steps[KINDS, d] = 0
+        take_class(d, 0, steps, wide)
         if dims[d, OUTER] > 1:
             steps[OUTER_LOOPS, depth] = d
             depth += 1
-            if dims[d, CLASSES] > 1:
+            count = class_count(d, dims, wide)
+            if count > 1:
                 steps[RAGGED, varying] = depth - 1
                 varying += 1
-    for bits in range(1 << varying):
+                classes *= count
+    for number in range(classes):
         deepest = -1
+        rest = number
         for v in range(varying):
-            last = (bits >> v) & 1
-            steps[KINDS, steps[OUTER_LOOPS, steps[RAGGED, v]]] = last
-            if last:
+            d = steps[OUTER_LOOPS, steps[RAGGED, v]]
+            chosen = rest & 1
+            if wide is None:
+                rest >>= 1
+            else:
+                count = class_count(d, dims, wide)
+                chosen = rest % count
+                rest //= count
+            take_class(d, chosen, steps, wide)
+            if chosen:
                 deepest = steps[RAGGED, v]
         count = active_loops(inner_order, dims, hw, steps)
         inner_moved = 0
         for k in range(count):
             inner_moved |= 1 << steps[LOOPS, k]
         inner_totals(count, hw, steps, dims, segs, kept, wide)
-        fill_pe_tiles(hw, steps, segs, kept)
-        fill_l2_tiles(hw, steps, dims, span_kept)
-        if bits == 0:
+        fill_pe_tiles(hw, steps, segs, kept, wide)
+        fill_l2_tiles(hw, steps, dims, span_kept, wide)
+        if number == 0:
             add_first_step(row, hw, steps, segs, wide)
         add_class(row, hw, depth, deepest, inner_moved, steps, dims, segs, kept, span_kept, wide)

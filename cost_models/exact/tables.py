@@ -48,7 +48,10 @@ PE_TILES: Final = 11
 PE_MOVES: Final = 12  # each dimension's move
 L2_MOVES: Final = 13
 EVENT: Final = 14  # each dimension's event
-STEP_ROWS: Final = 15
+RUNS: Final = 15  # with a table `wide`, a dimension's class of outer steps (see `padding_runs`);
+OUTER_AT: Final = 16  # where it is cut into runs, the outer,
+INNER_AT: Final = 17  # and the inner counter of a step that stands for all of its run
+STEP_ROWS: Final = 18
 STEP_COLUMNS: Final = 16
 
 

@@ -7,7 +7,7 @@ they are compiled apart, without the branches that would look at it.
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -15,18 +15,36 @@ from common import allocating_function, inner_function
 from cost_models.exact.layout import (
     BOX,
     COPIES,
+    FREE,
+    HW_EXTENT,
     LEVEL_FIELDS,
     OWN,
+    PAD_END,
+    PAD_LOW,
     PASSES,
     ROW_KEYS,
     SECOND,
     SHARED,
+    TRUE_STEP,
+    TRUE_STRIDE,
     UNITS,
     WIDTH,
     IntTable,
+    MoveTable,
+    R,
     RowTable,
+    Y,
 )
-from cost_models.exact.moves import EVENTS
+
+if TYPE_CHECKING:
+    from cost_models.exact.tables import Tables
+
+# --- tables `outer_runs[d, run, field]` and `inner_runs`: see `padding_runs` ------------------
+RUN_START: Final = 0  # counter of the first step
+RUN_KEY: Final = 1  # class of outer steps, or segment of inner ones
+LENGTH: Final = 2  # steps
+FIRST: Final = 3  # of an outer run: its first inner run
+RUN_FIELDS: Final = 4
 
 
 class Wide(NamedTuple):
@@ -37,29 +55,53 @@ class Wide(NamedTuple):
         moments: ``(2, 2, ROW_KEYS, ROW_KEYS)``: input rows that the MACs of a step touch, once a
             moment, and once a PE; by segment of the axis and of the taps.
         moment_sums: ``(2, 2)``: the same summed over all steps.
-        padded: ``(2, 2, EVENTS, EVENTS)``: padding in `kept_sums`.
-        padded_spans: ``(2, 3, 3)``: padding in `span_sums`.
-        padded_moments: ``(2, 2)``: padding in `moment_sums`.
+        outer_runs: ``(4, runs, RUN_FIELDS)``: outer steps of Y, X, R and S that are alike where
+            padding is free.
+        inner_runs: ``(4, runs, RUN_FIELDS)``: inner ones.
+        run_counts: ``(4,)``: how many outer runs there are.
+        tables: The work tables of all mappings.
     """
 
     n: IntTable
     moments: RowTable
     moment_sums: RowTable
-    padded: RowTable
-    padded_spans: RowTable
-    padded_moments: RowTable
+    outer_runs: MoveTable
+    inner_runs: MoveTable
+    run_counts: IntTable
+    tables: Tables
+
+
+@inner_function
+def most_runs(hw: IntTable, numbers: IntTable) -> int:
+    """No dimension has more runs of steps than this.
+
+    A step that touches padding starts (or ends) at a place of its own that does, and stands alone.
+    The others are in runs before, between and after those, of up to four segments in each of which
+    there is a step more; so are the inner steps of each outer one that touches padding.
+    """
+    most = 0
+    for pair in range(2):
+        stride, step = numbers[TRUE_STRIDE + pair], numbers[TRUE_STEP + pair]
+        outputs, taps = hw[HW_EXTENT + Y + pair], hw[HW_EXTENT + R + pair]
+        end = stride * (outputs - 1) + step * (taps - 1) + 1 - numbers[PAD_END + pair]
+        for unit in (stride, step):
+            low, high = numbers[PAD_LOW + pair], max(end, 0)
+            most = max(most, (low + unit - 1) // unit + (high + unit - 1) // unit)
+    return 12 * most + 16
 
 
 @allocating_function
-def new_wide(numbers: IntTable) -> Wide:
-    """A table for mappings on a chip, with a copy of its numbers."""
+def new_wide(hw: IntTable, numbers: IntTable, tables: Tables) -> Wide:
+    """A table for mappings of a layer on a chip, with a copy of its numbers."""
+    runs = most_runs(hw, numbers) if numbers[FREE] else 1
     return Wide(
         numbers.copy(),
         np.zeros((2, 2, ROW_KEYS, ROW_KEYS), np.int64),
         np.zeros((2, 2), np.int64),
-        np.zeros((2, 2, EVENTS, EVENTS), np.int64),
-        np.zeros((2, 3, 3), np.int64),
-        np.zeros((2, 2), np.int64),
+        np.zeros((4, runs, RUN_FIELDS), np.int64),
+        np.zeros((4, runs, RUN_FIELDS), np.int64),
+        np.zeros(4, np.int64),
+        tables,
     )
 
 
@@ -145,20 +187,6 @@ def kept_at(level: int, elements: tuple[int, int, int], wide: Wide) -> int:
         if not passes(level, 1 << tensor, wide):
             held += elements[tensor]
     return held
-
-
-@inner_function
-def take_off_padding(kept_sums: RowTable, span_sums: RowTable, wide: Wide) -> None:
-    """Leave padding out of all sums."""
-    for pair in range(2):
-        for space in range(2):
-            wide.moment_sums[pair, space] -= wide.padded_moments[pair, space]
-            for event in range(EVENTS):
-                for other in range(EVENTS):
-                    kept_sums[pair, space, event, other] -= wide.padded[pair, space, event, other]
-        for event in range(3):
-            for other in range(3):
-                span_sums[pair, event, other] -= wide.padded_spans[pair, event, other]
 
 
 @inner_function

@@ -72,7 +72,7 @@ def _entry(stamp: int) -> Callable[..., None]:
     ) -> int:
         tables = new_tables(hw, most_pes(hw, num_pes, low, high), 1)
         order = np.empty((2, ALL_DIMS), np.int64)
-        wide = new_wide(numbers)
+        wide = new_wide(hw, numbers, tables)
         for i in range(low, high):
             reasons[i] = take_fields(wide, spatial[i], second[i], units[i], bypass[i])
             # what is no mapping at all is that, whatever its optional fields are

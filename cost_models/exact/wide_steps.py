@@ -24,7 +24,6 @@ from cost_models.exact.layout import (
     HW_FILTER,
     HW_INPUT,
     HW_OUTPUT,
-    HW_TILE,
     INPUT,
     LATENCY,
     LEAD,
@@ -39,12 +38,9 @@ from cost_models.exact.layout import (
     WIDTH,
     IntTable,
     K,
-    R,
-    S,
     SegTable,
-    X,
-    Y,
 )
+from cost_models.exact.padding_steps import moment_rows_at
 from cost_models.exact.step_elements import ceil_div, output_elements
 from cost_models.exact.step_totals import (
     BY_DRAM,
@@ -79,9 +75,8 @@ def streamed_input(hw: IntTable, steps: IntTable, segs: SegTable, wide: Wide) ->
     for d in range(hw[HW_DIMS]):
         if (hw[HW_INPUT] & PLAIN_MASK) >> d & 1:
             elements *= segs[d, steps[KEY, d], UNION]
-    space = hw[HW_TILE]
-    elements *= wide.moments[0, space, steps[KEY, Y], steps[KEY, R]]
-    return elements * wide.moments[1, space, steps[KEY, X], steps[KEY, S]]
+    elements *= moment_rows_at(0, hw, steps, wide)
+    return elements * moment_rows_at(1, hw, steps, wide)
 
 
 @inner_function

@@ -21,8 +21,9 @@ from cost_models.exact import kernel
 FOLDER = Path(cost_models.exact.__file__).parent
 MODULES = (
     *("layout", "dims", "rows", "counts", "moves", "wide", "kept", "compute", "tables"),
-    *("input_volume", "step_totals", "step_elements", "wide_steps", "bound", "inner", "step_tiles"),
-    *("steps", "traffic", "moments", "padding", "wide_traffic", "kernel"),
+    *("input_volume", "padding_rows", "padding_runs", "padding_steps", "step_totals"),
+    *("step_elements", "wide_steps", "bound", "inner", "step_tiles", "steps", "traffic"),
+    *("moments", "padding", "wide_traffic", "kernel"),
 )
 PREFIX = "changed_kernel_"
 

@@ -55,8 +55,9 @@ PHASES: Final = 8  # whether what outer steps move is all that crosses DRAM's bo
 PAST: Final = 9  # tensors that pass L2, as bits
 STREAMED: Final = 10  # tensors that pass L1
 LOOSE: Final = 11  # whether little is known of what input tiles share
-SLOTS: Final = 12  # +level: capacities
-ACTIVE: Final = 14  # number of dimensions whose extent is above 1; +1: which
+FREE: Final = 12  # whether padding is free: then `BITS` of an input element are those of a real one
+SLOTS: Final = 13  # +level: capacities
+ACTIVE: Final = 15  # number of dimensions whose extent is above 1; +1: which
 FLAGS: Final = ACTIVE + 1 + D
 
 

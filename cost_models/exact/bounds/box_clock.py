@@ -14,6 +14,7 @@ from cost_models.exact.bounds.bound_problem import (
     DRAM_OUT,
     FILLS,
     FILTER,
+    FREE,
     IN,
     LANES,
     LEAVE,
@@ -82,7 +83,8 @@ def fill_clock(
     load = 0.0
     feed = 0.0
     every = 0.0
-    for tensor in range(2):
+    # where padding is free, a first tile of the input may be nothing else
+    for tensor in range(FILTER if flags[FREE] else IN, OUT):
         held = facts[BITS + tensor] * tensor_elements(facts, flags, tensor, work, SPAN)
         if tensor == IN:
             first = input_elements(facts, flags, spread, work, FIRST_SPAN)

@@ -16,6 +16,7 @@ from cost_models.exact.bounds.bound_problem import (
     COUPLED,
     EXTENT,
     FILTER,
+    FREE,
     HALO,
     IN,
     LOOSE,
@@ -150,7 +151,9 @@ def fill_served(facts: Floats, flags: Ints, work: Floats, flows: Floats) -> None
             d = flags[ACTIVE + 1 + i]
             if not (flags[COUPLED + tensor] >> d) & 1:
                 served *= work[LEAD, d]
-        if tensor == IN:
+        if tensor == IN and flags[FREE]:
+            served *= unique_rows(facts, 0) * unique_rows(facts, 1)
+        elif tensor == IN:
             for pair in range(2):
                 axis, taps = Y + pair, R + pair
                 # PEs at different outputs, or at different taps, touch different rows

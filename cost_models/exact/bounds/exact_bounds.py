@@ -14,6 +14,7 @@ from cost_models.exact.bounds.offers import offers_of
 from cost_models.exact.bounds.price_tables import Priced, PriceTables, price_tables, stacked
 from cost_models.exact.bounds.problem_facts import (
     Passing,
+    is_free,
     problem_facts,
     problem_flags,
     real_inputs,
@@ -66,8 +67,7 @@ class ExactBounds:
             for passing in passings
         ]
         bits = max(float(numbers[HELD : HELD + 6].max()) for numbers in facts)
-        free = model.padding == "free" and any(layer.padding)
-        real = real_inputs(layer) if free else None
+        real = real_inputs(layer) if is_free(model, layer) else None
         most = bits * (layer.input_size + layer.filter_size + layer.output_size)
         prices = stacked(
             [

@@ -90,7 +90,7 @@ def problem_facts(
         *(stride for stride, _ in pairs),
         *(dilation for _, dilation in pairs),
         *sizes,
-        *(inputs, filters, psums, min(outputs, psums)),
+        *(inputs * real_share(model, layer), filters, psums, min(outputs, psums)),
         *(math.inf if bits is None else bits for bits in bandwidths),
         limits.get("max_latency_cycles", math.inf),
         min(limits.get(f"max_{name}", math.inf) for name in ENERGIES),
@@ -158,7 +158,8 @@ def problem_flags(
         passing: The tensors that pass a buffer.
     """
     slots = _rooms(model.machine(accelerator), passing)[1]
-    loose = model.window == "box" and _skips(layer, structures)
+    free = is_free(model, layer)
+    loose = free or (model.window == "box" and _skips(layer, structures))
     fills = model.latency == "stepwise"
     active = [d for d in range(D) if layer.extents[d] > 1]
     flags = [
@@ -172,6 +173,7 @@ def problem_flags(
         passing.l2,
         passing.l1,
         loose,
+        free,
         *map(len, slots),
         len(active),
         *active,
@@ -192,6 +194,16 @@ def _skips(layer: Layer, structures: Structures) -> bool:
         if dilation > 1 or (stride > 1 and not (whole and stride <= taps)):
             return True
     return False
+
+
+def is_free(model: ExactOptions, layer: Layer) -> bool:
+    """Whether a layer has padding that is no traffic."""
+    return model.padding == "free" and any(layer.padding)
+
+
+def real_share(model: ExactOptions, layer: Layer) -> float:
+    """Share of the input elements that a layer touches which are traffic."""
+    return real_inputs(layer) / layer.input_size if is_free(model, layer) else 1.0
 
 
 def real_inputs(layer: Layer) -> int:
