@@ -30,8 +30,9 @@ ROUNDING = 1e-9
 """What two figures may differ by without one being the better; far above rounding."""
 BATCH = 4096
 FIRST_BATCH = 256
+FIRST_STRUCTURES = 16
 STRUCTURES = 512
-"""Structures evaluated at a time, at most."""
+"""Structures evaluated at a time: a few, whose value may rule out the others, and then all."""
 MAPPINGS = 1024
 """Mappings evaluated at a time and thread, at most."""
 SURE = 1 << 20
@@ -272,10 +273,10 @@ class Solver:
     def _evaluate(self, sets: Sets) -> None:
         """Evaluate every loop order of structures, best first, until none can be better."""
         sets = sets.take(np.argsort(sets.bounds, kind="stable"))
-        size = 4
+        size = FIRST_STRUCTURES
         while len(sets):
             part, sets = sets.take(slice(0, size)), sets.take(slice(size, None))
-            size = min(2 * size, STRUCTURES)
+            size = STRUCTURES
             for actions in self._orders.actions(part.which, part.boxes):
                 if time.perf_counter() >= self.deadline:
                     self._push(Sets.joined([part, sets]))
