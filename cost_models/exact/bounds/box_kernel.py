@@ -45,10 +45,13 @@ from cost_models.exact.bounds.box_rows import (
     widen_ragged,
 )
 from cost_models.exact.bounds.box_traffic import (
+    COLUMNS,
     FLOWS,
+    TAP_LOOPS,
     fill_dram,
     fill_flows,
-    taps_may_move,
+    taps_apart,
+    taps_iterate,
 )
 from cost_models.exact.bounds.box_value import bound_value, fill_outer
 from cost_models.exact.bounds.offers import Offers
@@ -111,11 +114,11 @@ def bound_one(
         box: ``(4, D)`` positions of tiles.
         work: Work table, ``(BOX_FIELDS, D)``; ones where a dimension's extent is 1.
         rows: ``(2, ROW_FIELDS)``.
-        dram: ``(4, 3)``.
-        flows: ``(FLOWS, 4)``.
+        dram: ``(5, 3)``.
+        flows: ``(FLOWS, COLUMNS)``.
         clock: ``(CLOCK,)``.
         traffic: ``(3,)``.
-        outer: ``(4, 3)``.
+        outer: ``(5, 3)``.
         prices: ``(BOX_PRICES,)``.
     """
     read_box(facts, flags, offers, clusters, members, box, work)
@@ -136,19 +139,20 @@ def bound_one(
         first_compute *= work[FIRST_LEAD, d]
     compute = max(math.ceil(macs / facts[LANES]), steps)
     first_compute = math.ceil(first_compute / facts[LANES])
+    outer_taps = taps_iterate(facts, flags, work)
+    taps = outer_taps or (taps_apart(flags) and moves & TAP_LOOPS > 0)
     for pair in range(2):
-        fill_outer_rows(facts, flags, pair, work, rows)
-        fill_noc_rows(facts, flags, pair, spread, work, rows)
-        fill_pe_rows(facts, flags, pair, spread, work, rows)
+        fill_outer_rows(facts, flags, pair, outer_taps, work, rows)
+        fill_noc_rows(facts, flags, pair, spread, taps, work, rows)
+        fill_pe_rows(facts, flags, pair, spread, taps, work, rows)
         widen_ragged(pair, work, rows)
-    taps_move = taps_may_move(flags, moves, work)
-    fill_dram(facts, flags, taps_move, work, rows, dram)
-    fill_flows(facts, flags, moves, taps_move, work, rows, flows)
+    fill_dram(facts, flags, outer_taps, work, rows, dram)
+    fill_flows(facts, flags, still, moves, taps, work, rows, flows)
     fill_clock(facts, flags, spread, macs, compute, first_compute, work, clock)
     fill_prices(facts, flags, tables, pes, area, bypass, work, prices)
     fill_outer(facts, flags, dram, clock, work, rows, traffic, outer, prices)
     return bound_value(
-        facts, flags, still, moves, dram, flows, clock, work, rows, traffic, outer, prices
+        facts, flags, still, moves, taps, dram, flows, clock, work, rows, traffic, outer, prices
     )
 
 
@@ -168,11 +172,11 @@ def _entry(stamp: int) -> Callable[..., int]:
         work = np.ones((BOX_FIELDS, D), np.float64)
         work[RAGGED] = 0.0
         rows = np.empty((2, ROW_FIELDS), np.float64)
-        dram = np.empty((4, 3), np.float64)
-        flows = np.empty((FLOWS, 4), np.float64)
+        dram = np.empty((5, 3), np.float64)
+        flows = np.empty((FLOWS, COLUMNS), np.float64)
         clock = np.empty(CLOCK, np.float64)
         traffic = np.empty(3, np.float64)
-        outer = np.empty((4, 3), np.float64)
+        outer = np.empty((5, 3), np.float64)
         prices = np.empty(BOX_PRICES, np.float64)
         facts, flags, offers, tables = problem
         fans, spread, arrays, starts, pes, areas, refused = allocations

@@ -131,13 +131,26 @@ def wrapped(n: float, wide: float, tails: float, stride: float, dilation: float)
 
 
 @shared_function
-def fill_outer_rows(facts: Floats, flags: Ints, pair: int, work: Floats, rows: Floats) -> None:
-    """Rows that L2 takes: clusters' tiles lie side by side, so that the window always moves on."""
+def one_tile(facts: Floats, axis: int, work: Floats) -> bool:
+    """Whether no outer loop over a dimension iterates."""
+    return work[OUTER_LOW, axis] * work[UNITS, axis] >= facts[EXTENT + axis]
+
+
+@shared_function
+def fill_outer_rows(
+    facts: Floats, flags: Ints, pair: int, whole: bool, work: Floats, rows: Floats
+) -> None:
+    """Rows that L2 takes: clusters' tiles lie side by side, so that the window always moves on.
+
+    `whole`: count what the steps over all taps touch together; see :mod:`box_traffic`.
+    """
     axis, taps = Y + pair, R + pair
     n, r, stride = facts[EXTENT + axis], facts[EXTENT + taps], facts[STRIDE + pair]
     dilation = facts[DILATION + pair]
     widest = min(work[OUTER_HIGH, taps] * work[UNITS, taps], r)
     holes, tails = tap_sums(r, widest, math.ceil(r / work[SPAN, taps]), stride)
+    if whole:
+        holes, tails = tap_sums(r, r, 1.0, stride)
     wide = min(work[OUTER_HIGH, axis] * work[UNITS, axis], n)
     count = tail_count(n, wide, work[OUTER_STEPS, axis], dilation)
     set_group(rows, pair, OUTER_ROWS, n * holes, tails, count, 0.0)
@@ -146,6 +159,8 @@ def fill_outer_rows(facts: Floats, flags: Ints, pair: int, work: Floats, rows: F
         keep_rows(rows, pair, OUTER_ROWS, once, 0.0, 0.0)
     elif flags[HALO] == HALO_RETAIN:
         wrap = wrapped(n, wide, tails, stride, dilation)
+        if whole and one_tile(facts, axis, work):
+            wrap = 0.0
         keep_rows(rows, pair, OUTER_ROWS, once, wrap, wrap)
 
 
@@ -174,13 +189,18 @@ def pe_keeps(
 
 
 @shared_function
-def noc_tap_sums(facts: Floats, pair: int, spread: int, work: Floats) -> tuple[float, float, float]:
+def noc_tap_sums(
+    facts: Floats, pair: int, spread: int, whole: bool, work: Floats
+) -> tuple[float, float, float]:
     """`tap_sums` of what crosses the NoC in a step, and the stride that they hold for."""
     taps = R + pair
     r, stride = facts[EXTENT + taps], facts[STRIDE + pair]
     if (spread >> taps) & 1:
         # the taps of several units may lie anywhere: as many rows as a sum of two sets has at least
         stride = 1.0
+    if whole:
+        holes, tails = tap_sums(r, r, 1.0, stride)
+        return holes, tails, stride
     widest = min(work[INNER_HIGH, taps] * work[MEMBERS, taps], work[OUTER_HIGH, taps])
     holes, tails = tap_sums(r, min(widest * work[UNITS, taps], r), work[MOST_STEPS, taps], stride)
     return holes, tails, stride
@@ -188,16 +208,16 @@ def noc_tap_sums(facts: Floats, pair: int, spread: int, work: Floats) -> tuple[f
 
 @shared_function
 def fill_noc_rows(
-    facts: Floats, flags: Ints, pair: int, spread: int, work: Floats, rows: Floats
+    facts: Floats, flags: Ints, pair: int, spread: int, whole: bool, work: Floats, rows: Floats
 ) -> None:
-    """Rows that cross the NoC, in inner steps and once per outer step."""
+    """Rows that cross the NoC, in inner steps and once per outer step; `whole` as above."""
     axis = Y + pair
     n, dilation = facts[EXTENT + axis], facts[DILATION + pair]
     dilated = dilation > 1
     if (spread >> (R + pair)) & 1 or (spread >> axis) & 1:
         # what lies apart may touch the same rows: at least those of a filter without dilation
         dilation = 1.0
-    holes, tails, stride = noc_tap_sums(facts, pair, spread, work)
+    holes, tails, stride = noc_tap_sums(facts, pair, spread, whole, work)
     flat = n * holes
     outer = min(work[OUTER_HIGH, axis] * work[UNITS, axis], n)
     block = min(work[INNER_HIGH, axis] * work[MEMBERS, axis], work[OUTER_HIGH, axis])
@@ -205,7 +225,8 @@ def fill_noc_rows(
     count = tail_count(n, widest, work[STEPS, axis], dilation)
     extra = 0.0
     passes = 1.0
-    if not dilated and work[UNITS, axis] > 1 and work[BLOCKS, axis] > work[STEPS, axis]:
+    apart = work[UNITS, axis] > 1 and work[BLOCKS, axis] > work[STEPS, axis]
+    if apart and not dilated and not whole:
         # clusters' blocks lie apart, and share rows only where they nearly touch
         tile = work[OUTER_LOW, axis]
         shared = max(0.0, tails - stride * (tile - min(block, tile)))
@@ -217,7 +238,7 @@ def fill_noc_rows(
     set_group(rows, pair, HELD_ROWS, flat, tails, held, 0.0)
     deep = tails * min(n, dilation)
     if pe_keeps(facts, flags, pair, spread, tails, work):
-        wrap, corner = pass_savings(facts, flags, pair, tails, stride, work)
+        wrap, corner = pass_savings(facts, flags, pair, whole, tails, stride, work)
         keep_rows(rows, pair, NOC_ROWS, flat + passes * deep, passes * wrap, passes * corner)
         keep_rows(rows, pair, HELD_ROWS, flat + deep, wrap, corner)
     elif flags[HALO] == HALO_RETAIN and passes == 1.0:
@@ -226,7 +247,7 @@ def fill_noc_rows(
 
 @shared_function
 def pass_savings(
-    facts: Floats, flags: Ints, pair: int, tails: float, stride: float, work: Floats
+    facts: Floats, flags: Ints, pair: int, whole: bool, tails: float, stride: float, work: Floats
 ) -> tuple[float, float]:
     """What a pass of the inner loop over an axis saves at most: `WRAP` and `CORNER`."""
     if flags[HALO] != HALO_RETAIN:
@@ -235,7 +256,9 @@ def pass_savings(
     n, dilation = facts[EXTENT + axis], facts[DILATION + pair]
     low, wide = work[OUTER_LOW, axis], work[INNER_HIGH, axis] * work[MEMBERS, axis]
     wrap = wrapped(low, min(wide, work[OUTER_HIGH, axis]), tails, stride, dilation)
-    if low * work[UNITS, axis] < n:
+    if whole and work[INNER_LOW, axis] * work[MEMBERS, axis] >= work[OUTER_HIGH, axis]:
+        wrap = 0.0
+    if not one_tile(facts, axis, work):
         outer = min(work[OUTER_HIGH, axis] * work[UNITS, axis], n)
         wrap = max(wrap, wrapped(n, outer, tails, stride, dilation))
     return wrap, tails * min(n, dilation)
@@ -256,9 +279,9 @@ def keep_between_outer_steps(
 
 @shared_function
 def fill_pe_rows(
-    facts: Floats, flags: Ints, pair: int, spread: int, work: Floats, rows: Floats
+    facts: Floats, flags: Ints, pair: int, spread: int, whole: bool, work: Floats, rows: Floats
 ) -> None:
-    """Rows that PEs take, those that several take once for each."""
+    """Rows that PEs take, those that several take once for each; `whole` as above."""
     axis, taps = Y + pair, R + pair
     n, r, stride = facts[EXTENT + axis], facts[EXTENT + taps], facts[STRIDE + pair]
     dilation = facts[DILATION + pair]
@@ -266,11 +289,13 @@ def fill_pe_rows(
     if work[INNER_LOW, taps] == r:
         pieces = 1.0
     holes, tails = tap_sums(r, work[INNER_HIGH, taps], pieces, stride)
+    if whole:
+        holes, tails = tap_sums(r, r, 1.0, stride)
     count = tail_count(n, work[INNER_HIGH, axis], work[PLACES, axis], dilation)
     set_group(rows, pair, PE_ROWS, n * holes, tails, count, 0.0)
     once = n * holes + tails * min(n, dilation)
     if pe_keeps(facts, flags, pair, spread, tails, work):
-        wrap, corner = pass_savings(facts, flags, pair, tails, stride, work)
+        wrap, corner = pass_savings(facts, flags, pair, whole, tails, stride, work)
         keep_rows(rows, pair, PE_ROWS, once, wrap, corner)
     elif flags[HALO] == HALO_RETAIN:
         between = (work[CLUSTER_TILES, axis] - 1) * tails * work[MEMBERS, axis]
@@ -295,7 +320,7 @@ def widen_ragged(pair: int, work: Floats, rows: Floats) -> None:
 
 
 @shared_function
-def moving_along(rows: Floats, group: int, pair: int, again: bool) -> float:
+def moving_along(rows: Floats, group: int, pair: int, again: bool, whole: bool) -> float:
     """Rows times columns of a group where the window moves along one axis.
 
     Args:
@@ -303,7 +328,11 @@ def moving_along(rows: Floats, group: int, pair: int, again: bool) -> float:
         group: The group.
         pair: 0 for Y, 1 for X.
         again: Whether a loop that leaves the input alone may come between two passes.
+        whole: Whether loops over taps may come between two passes: they do so more than once, so
+            that nothing is known where the last tile of a pass touches the first of the next.
     """
+    if whole and rows[pair, group + WRAP] > 0:
+        return 0.0
     other = 1 - pair
     each = rows[other, group + EACH]
     area = rows[pair, group + ONCE] * each
@@ -315,9 +344,11 @@ def moving_along(rows: Floats, group: int, pair: int, again: bool) -> float:
 
 
 @shared_function
-def kept_area(rows: Floats, group: int, again: bool) -> float:
+def kept_area(rows: Floats, group: int, again: bool, whole: bool) -> float:
     """Rows times columns of a group where the window moves along the better axis."""
-    return min(moving_along(rows, group, 0, again), moving_along(rows, group, 1, again))
+    return min(
+        moving_along(rows, group, 0, again, whole), moving_along(rows, group, 1, again, whole)
+    )
 
 
 @shared_function

@@ -44,10 +44,16 @@ from cost_models.exact.bounds.box_traffic import (
     KEPT_PE,
     NOTHING,
     ONCE_PE,
+    PSUMS,
     SERVED,
     SLIDING,
     STREAM,
     STREAM_PE,
+    TAP_LOOPS,
+    TAPS,
+    channels_iterate,
+    loops_beside,
+    reductions,
 )
 from cost_models.exact.bounds.price_tables import BASE, DRAM, LEAKAGE, NOC, PE
 
@@ -101,12 +107,30 @@ def held_share(facts: Floats, flags: Ints, mask: int, still: int, work: Floats) 
 
 
 @shared_function
+def window_flow(
+    held: float, ragged: float, least: float, once: float, served: float, flows: Floats
+) -> tuple[float, float]:
+    """`noc_flow` of the input where taps pass: it may stay otherwise, or its window move on."""
+    noc = min(
+        (1 - held) * flows[KEPT, IN] + held * least,
+        (1 - ragged) * flows[STREAM, SLIDING] + ragged * least,
+    )
+    pe = min(
+        (1 - held) * flows[KEPT_PE, IN] + held * once,
+        (1 - ragged) * flows[STREAM_PE, SLIDING] + ragged * once,
+    )
+    noc = max(noc, served)
+    return noc, max(pe, noc, once)
+
+
+@shared_function
 def noc_flow(
     tensor: int,
     stays: int,
     kept: int,
     ragged: float,
     held: float,
+    window: float,
     least: float,
     flows: Floats,
 ) -> tuple[float, float]:
@@ -118,6 +142,7 @@ def noc_flow(
         kept: The tensor that stays in L2.
         ragged: Share of steps in which another loop may be innermost.
         held: Share of the tensor that PEs may hold over outer steps.
+        window: The same of the input, while taps pass.
         least: What crosses DRAM's boundary; no less crosses the NoC.
         flows: Flows of the box.
     """
@@ -125,13 +150,16 @@ def noc_flow(
     served = max(least, flows[SERVED, tensor])
     if stays == EVERYTHING:
         # PEs hold tiles as long as L2 does: where they move, they move in every outer step
-        column = SLIDING if tensor == IN and kept in (IN, FILTER) else tensor
-        if tensor == kept:
+        column = SLIDING if tensor == IN and kept in (IN, FILTER, TAPS) else tensor
+        if tensor == kept or (kept == TAPS and tensor != FILTER):
             return served, max(once, flows[ONCE_PE, column])
         return max(served, flows[STREAM, column]), max(once, flows[STREAM_PE, column])
-    if tensor == stays:
-        noc = (1 - held) * flows[KEPT, tensor] + held * least
-        pe = (1 - held) * flows[KEPT_PE, tensor] + held * once
+    if stays == TAPS and tensor == IN:
+        return window_flow(window, ragged, least, once, served, flows)
+    if tensor == stays or (stays == TAPS and tensor == OUT):
+        column = PSUMS if stays == TAPS else tensor
+        noc = (1 - held) * flows[KEPT, column] + held * least
+        pe = (1 - held) * flows[KEPT_PE, column] + held * once
         return max(noc, served), max(pe, once)
     column = SLIDING if tensor == IN and stays == FILTER else tensor
     noc = max((1 - ragged) * flows[STREAM, column] + ragged * least, served)
@@ -145,14 +173,6 @@ def all_held(facts: Floats, flags: Ints, still: int, work: Floats) -> bool:
     for i in range(flags[ACTIVE]):
         everything |= 1 << flags[ACTIVE + 1 + i]
     return still & everything == everything and may_hold(facts, flags, everything, False, work)
-
-
-@shared_function
-def loops_beside(flags: Ints, stays: int) -> int:
-    """The loops that leave a tensor alone, as bits; those coupled to all tensors for `NOTHING`."""
-    if stays == NOTHING:
-        return flags[COUPLED + IN] & flags[COUPLED + FILTER] & flags[COUPLED + OUT]
-    return ~flags[COUPLED + stays]
 
 
 @shared_function
@@ -177,19 +197,22 @@ def fill_outer(
         work: Work table.
         rows: Input rows and columns.
         traffic: Work array, ``(3,)``.
-        outer: Gets the figures, ``(4, 3)``.
+        outer: Gets the figures, ``(5, 3)``.
         prices: Prices of the box.
     """
     any_loop = False
-    for stays in range(4):
+    for stays in range(5):
         outer[stays, 0] = math.inf
+        passing = stays == TAPS and channels_iterate(flags, work)
+        if passing and not may_iterate(facts, flags, flags[COUPLED + OUT], work):
+            continue
         if may_iterate(facts, flags, loops_beside(flags, stays), work) or (
             stays == NOTHING and not any_loop
         ):
             any_loop = True
             rounded = rounding(facts, flags, stays, work)
             outer[stays, 0] = dram_cycles(facts, flags, dram, stays, rounded, clock)
-            if stays != NOTHING:
+            if stays < TAPS:
                 phases = outer_phases(facts, flags, stays, dram, clock, work, rows, traffic)
                 outer[stays, 0] = max(outer[stays, 0], phases)
             outer[stays, 2] = dram_loads(facts, flags, dram, stays)
@@ -206,6 +229,7 @@ def bound_staying(
     stays: int,
     ragged: float,
     held: float,
+    window: float,
     least_cycles: float,
     dram: Floats,
     flows: Floats,
@@ -218,9 +242,10 @@ def bound_staying(
     Args:
         facts: Numbers of the problem.
         flags: Its whole numbers.
-        stays: The tensor, `NOTHING`, or `EVERYTHING`.
+        stays: The tensor, `TAPS`, `NOTHING`, or `EVERYTHING`.
         ragged: Share of steps in which another loop may be innermost.
         held: Share of the tensor that PEs may hold over outer steps.
+        window: The same of the input, while taps pass.
         least_cycles: Cycles that compute and NoC take at least.
         dram: Least traffic of DRAM.
         flows: Least traffic of the NoC.
@@ -229,7 +254,7 @@ def bound_staying(
         prices: Prices of the box.
     """
     best = math.inf
-    for kept in range(4):
+    for kept in range(5):
         if outer[kept, 0] == math.inf:
             continue
         energy = outer[kept, 1]
@@ -237,7 +262,8 @@ def bound_staying(
         leaving = 0.0
         past = 0.0
         for tensor in range(3):
-            noc, pe = noc_flow(tensor, stays, kept, ragged, held, dram[kept, tensor], flows)
+            least = dram[kept, tensor]
+            noc, pe = noc_flow(tensor, stays, kept, ragged, held, window, least, flows)
             energy += prices[NOC + tensor] * past_first(facts, tensor, noc)
             energy += prices[PE + tensor] * pe
             bits = arriving_bits(facts, tensor, noc)
@@ -263,6 +289,7 @@ def bound_value(
     flags: Ints,
     still: int,
     moves: int,
+    taps: bool,
     dram: Floats,
     flows: Floats,
     clock: Floats,
@@ -279,6 +306,7 @@ def bound_value(
         flags: Its whole numbers.
         still: Dimensions whose inner loop may be still throughout, as bits.
         moves: Dimensions whose inner loop may iterate.
+        taps: Whether loops over taps may iterate while buffers keep what they hold.
         dram: Least traffic of DRAM.
         flows: Least traffic of the NoC.
         clock: Least cycles.
@@ -291,22 +319,36 @@ def bound_value(
     best = math.inf
     if all_held(facts, flags, still, work):
         best = bound_staying(
-            facts, flags, EVERYTHING, 0.0, 0.0, clock[COMPUTE], dram, flows, clock, outer, prices
+            facts, flags, EVERYTHING, 0.0, 0.0, 0.0, clock[COMPUTE],
+            dram, flows, clock, outer, prices,
         )  # fmt: skip
-    for stays in range(4):
+    for stays in range(5):
         loops = moves & loops_beside(flags, stays)
         if loops == 0:
             continue
         held = 0.0
+        window = 0.0
         cycles = clock[COMPUTE]
         ragged = ragged_of(flags, loops, work)
-        if stays != NOTHING:
-            held = held_share(facts, flags, flags[COUPLED + stays], still, work)
+        if stays == TAPS:
+            reduced = reductions(flags, still)
+            if reduced > 0 and moves & flags[COUPLED + OUT] == 0:
+                continue
+            held = ragged_of(flags, reduced, work)
+            if reduced == 0:
+                held = held_share(facts, flags, flags[COUPLED + OUT], still, work)
+            mask = flags[COUPLED + IN] & ~TAP_LOOPS
+            window = held_share(facts, flags, mask, still, work)
+        elif stays != NOTHING:
+            mask = flags[COUPLED + stays]
+            if taps and stays == IN:
+                mask &= ~TAP_LOOPS
+            held = held_share(facts, flags, mask, still, work)
             if ragged == 0.0 and held == 0.0:
                 phases = inner_phases(facts, flags, stays, clock, flows, work, rows, traffic)
                 cycles = max(cycles, phases)
         value = bound_staying(
-            facts, flags, stays, ragged, held, cycles, dram, flows, clock, outer, prices
+            facts, flags, stays, ragged, held, window, cycles, dram, flows, clock, outer, prices
         )
         best = min(best, value)
     return best
