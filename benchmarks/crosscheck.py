@@ -1,11 +1,15 @@
 """The exact model's counts beside those of Timeloop, AccelForge and ZigZag, from a table of theirs.
 
-    python benchmarks/crosscheck.py TABLE.csv [--halo-time retain]
+    python -m benchmarks.crosscheck TABLE.csv [--halo-time retain] [--timeloop PROGRAM]
 
 A row of the table is a dividing mapping of a layer, a tool, a metric and the tool's count; the
 sample tests/cost_models/data/crosscheck_sample.csv has all tools. Tools: Timeloop 3.0.3, AccelForge
 1.0.467 (whole tiles, and sliding), ZigZag 3.9.1 (moves, and words), and two brute-force walks that
 fetch anew what changed (`brute-reload`) or keep what they hold (`brute-retain`).
+
+With the path of `timeloop-model` Timeloop is run too: the counts that the table has of it are made
+again, and the table's mappings are counted with every choice of tensors that pass a level. With
+``--write FILE`` those counts are kept, and with ``--sums FILE`` how many of them are equal.
 """
 
 from __future__ import annotations
@@ -159,15 +163,12 @@ def _input_extents(values: dict[str, int], stride: int) -> dict[str, int]:
     return values | {"Y": rows, "X": columns}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("table", type=Path)
-    parser.add_argument("--halo-time", choices=("retain", "slide", "none"))
-    args = parser.parse_args()
+def report(table: list[dict[str, str]], halo_time: str | None) -> None:
+    """Print how many counts of each tool are equal, and why others are not."""
     equal = Counter[str]()
     all_rows = Counter[str]()
     causes = Counter[tuple[str, str, str]]()
-    for found in compare(read(args.table), args.halo_time):
+    for found in compare(table, halo_time):
         tool = found.row["tool"]
         all_rows[tool] += 1
         equal[tool] += found.equal
@@ -177,6 +178,55 @@ def main() -> None:
         print(f"{tool:18} {equal[tool]:5} of {rows} counts equal")
     for (tool, metric, cause), rows in sorted(causes.items()):
         print(f"  {rows:4} {tool:18} {metric:12} {cause}")
+
+
+def run_timeloop(args: argparse.Namespace, table: list[dict[str, str]]) -> None:
+    """Run Timeloop on the mappings of a table, and report how its counts relate to ours."""
+    from benchmarks import crosscheck_timeloop as timeloop
+
+    program = timeloop.program_path(args.timeloop)
+    rows = [r for r in table if r["tool"] == "timeloop" and r["metric"] not in CYCLES]
+    equal, total = timeloop.of_the_table(program, rows)
+    print(f"timeloop, run here: {equal} of the table's {total} counts of it are the same")
+    lines = list(timeloop.lines(program, args.table))
+    if args.write is not None:
+        _write(args.write, lines)
+    sums = Counter[tuple[str, str, str]]()
+    for found in timeloop.compare(lines):
+        some = found.row["l2_passes"] or found.row["l1_passes"]
+        sums[found.row["metric"], "some tensors" if some else "none", found.relation] += 1
+    for (metric, passing, relation), number in sorted(sums.items()):
+        print(f"{number:6} {metric:15} {passing:12} pass a level: {relation}")
+    if args.sums is not None:
+        names = ("metric", "pass_a_level", "relation", "counts")
+        found_sums = [
+            dict(zip(names, (*key, str(n)), strict=True)) for key, n in sorted(sums.items())
+        ]
+        _write(args.sums, found_sums)
+
+
+def _write(path: Path, rows: list[dict[str, str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as text:
+        table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("table", type=Path)
+    parser.add_argument("--halo-time", choices=("retain", "slide", "none"))
+    parser.add_argument("--timeloop", metavar="PROGRAM", help="path of `timeloop-model`")
+    parser.add_argument("--write", type=Path, help="keep Timeloop's counts")
+    parser.add_argument("--sums", type=Path, help="keep how many of them are equal")
+    args = parser.parse_args()
+    table = read(args.table)
+    report(table, args.halo_time)
+    if args.timeloop is not None:
+        try:
+            run_timeloop(args, table)
+        except ValueError as error:
+            raise SystemExit(str(error)) from None
 
 
 if __name__ == "__main__":

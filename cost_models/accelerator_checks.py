@@ -125,6 +125,7 @@ def _check_bandwidths(chip: Accelerator, name: str, level: Level) -> None:
 
 def _check_buffer(buffer: Buffer, widths: Widths) -> None:
     where = f"accelerator.levels.{buffer.name}"
+    short = f" ({buffer.name.lower()}_bytes is short for it)"
     if not any(buffer.holds):
         raise AcceleratorError(
             f"{where}.holds: got no tensor, expected at least one of {', '.join(TENSORS)}: no "
@@ -133,7 +134,7 @@ def _check_buffer(buffer: Buffer, widths: Widths) -> None:
     if buffer.capacity_bits is not None and not any(buffer.sharing):
         raise AcceleratorError(
             f"{where}.bytes: got {buffer.capacity_bits // 8} to share, but every tensor held there "
-            "has a capacity of its own; expected none to share; leave it out"
+            f"has a capacity of its own; expected none to share; leave it out{short}"
         )
     needed = {"input": "input", "filter": "filter", "output": "psum"}
     for position, tensor in enumerate(TENSORS):
@@ -149,5 +150,5 @@ def _check_buffer(buffer: Buffer, widths: Widths) -> None:
         if held and capacity is not None and capacity < bits:
             raise AcceleratorError(
                 f"{named}: got {capacity // 8}, expected at least {-(-bits // 8)}, one element of "
-                f"{tensor} at bits.{needed[tensor]}={bits}; raise it"
+                f"{tensor} at bits.{needed[tensor]}={bits}; raise it{short if own is None else ''}"
             )

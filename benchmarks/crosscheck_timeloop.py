@@ -1,0 +1,300 @@
+"""Counts of dividing mappings by Timeloop, whose program `timeloop-model` is run here.
+
+A mapping is written as Timeloop's architecture, problem and mapping (version 0.3), in one file.
+Between L2 and the PEs stands a level `cluster` that keeps nothing: its loops are those of the inner
+level, so that each cluster walks its own tile. The table of tools was made without it, clusters
+lying inside the inner loops (`clusters_inside`), which matters only where both cut an axis of a
+sliding window.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator
+from functools import cache
+from math import prod
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+import cost_models
+from benchmarks.crosscheck_zigzag import (
+    BYPASS,
+    KEY,
+    NEST,
+    NOTHING,
+    PASSES,
+    Bypass,
+    DividingMapping,
+    cases,
+)
+from cost_models import Accelerator
+from layers import TENSORS
+
+LETTERS = dict(zip(NEST, ("K", "C", "P", "Q", "R", "S"), strict=True))
+SPACES = dict(zip(TENSORS, ("Inputs", "Weights", "Outputs"), strict=True))
+NO_BYPASS: Bypass = (NOTHING, NOTHING)
+STATISTICS = "timeloop-model.stats.txt"
+SECONDS = 60.0
+MODELS = {
+    halo: cost_models.load(
+        "exact", halo_time=halo, halo_space="tile", window="box", energy="maestro", area="maestro"
+    )
+    for halo in ("slide", "retain", "none")
+}
+"""Timeloop counts the box around a strided tile, and every PE's tile apart. Credit between tiles it
+gives for the tile before: as `slide`, as `retain` where that is all a buffer holds, and none where
+another loop lies inside the sliding one."""
+LIKE = {halo: f"equal, as halo_time={halo}" for halo in MODELS}
+SOME_CREDIT = "some credit: above halo_time=retain, below none"
+BELOW = "below what PEs lack of their tiles, counted element by element"
+Loops = list[tuple[str, int]]
+Found = dict[tuple[str, str, str], int]
+"""A figure of the statistics by level, tensor (empty for the MACs) and name."""
+
+
+class TimeloopError(ValueError):
+    """Timeloop's program is not there, or gave no statistics."""
+
+
+def program_path(given: str) -> str:
+    """Where a program is.
+
+    Raises:
+        TimeloopError: It is not there.
+    """
+    found = shutil.which(given)
+    if found is None:
+        raise TimeloopError(
+            f"--timeloop: program {given!r} was not found; expected the path of `timeloop-model`, "
+            "built from github.com/NVlabs/timeloop"
+        )
+    return os.path.realpath(found)
+
+
+def timeloop_input(
+    case: DividingMapping, bypass: Bypass = NO_BYPASS, clusters_inside: bool = False
+) -> dict[str, Any]:
+    """What `timeloop-model` reads: architecture, problem and mapping."""
+    return {
+        "architecture": _architecture(*case.units),
+        "problem": _problem(case),
+        "mapping": [*_loops(case, clusters_inside), *_bypasses(bypass)],
+    }
+
+
+def _architecture(clusters: int, pes: int) -> dict[str, Any]:
+    """DRAM, L2, clusters, and PEs with an L1, none of which limits anything."""
+
+    def memory(name: str, kind: str, **sizes: int | str) -> dict[str, Any]:
+        word = {"width": 8, "block-size": 1, "word-bits": 8}
+        return {"name": name, "class": kind, "attributes": {**word, **sizes}}
+
+    mac = {"name": "mac", "class": "intmac", "attributes": {"datawidth": 8}}
+    below: list[dict[str, Any]] = []
+    for name, local in (
+        (f"PE[0..{pes - 1}]", [memory("L1", "regfile", depth=1 << 24), mac]),
+        (f"group[0..{clusters - 1}]", [memory("cluster", "regfile", depth=1)]),
+        ("chip", [memory("L2", "SRAM", depth=1 << 28)]),
+        ("system", [memory("DRAM", "DRAM", type="LPDDR4")]),
+    ):
+        below = [{"name": name, "local": local} | ({"subtree": below} if below else {})]
+    return {"version": 0.3, "subtree": below}
+
+
+def _problem(case: DividingMapping) -> dict[str, Any]:
+    channel = "C" if case.kind == "DSCONV" else "K"
+    window = [[["R"], ["P", "stride"]], [["S"], ["Q", "stride"]]]
+    axes: dict[str, list[Any]] = {
+        "Weights": [[["K"]]] * (channel == "K") + [[[d]] for d in "CRS"],
+        "Inputs": [[["C"]], *window],
+        "Outputs": [[[d]] for d in (channel, "P", "Q")],
+    }
+    spaces = [{"name": name, "projection": axes[name]} for name in axes]
+    spaces[-1]["read-write"] = True
+    return {
+        "shape": {
+            "name": "layer",
+            "dimensions": list(LETTERS.values()),
+            "coefficients": [{"name": "stride", "default": case.stride}],
+            "data-spaces": spaces,
+        },
+        "instance": {LETTERS[d]: n for d, n in case.extents.items()} | {"stride": case.stride},
+    }
+
+
+def _loops(case: DividingMapping, clusters_inside: bool) -> list[dict[str, str]]:
+    outer, inner, own = (case.loops(level) for level in range(3))
+    clusters, pes = ([pair] for pair in zip(case.parallel, case.units, strict=True))
+    orders = ["".join(reversed(order)) for order in case.orders]
+    at_l2, at_cluster = (inner, []) if clusters_inside else ([], inner)
+    return [
+        _directive("DRAM", "temporal", outer, orders[0]),
+        _directive("L2", "temporal", at_l2, orders[1]),
+        _directive("L2", "spatial", clusters, orders[0]),
+        _directive("cluster", "temporal", at_cluster, orders[1]),
+        _directive("cluster", "spatial", pes, orders[1]),
+        _directive("L1", "temporal", own, orders[1]),
+    ]
+
+
+def _directive(target: str, kind: str, loops: Loops, order: str) -> dict[str, str]:
+    """Loops of a level; the innermost of a permutation comes first."""
+    steps = dict.fromkeys(NEST, 1) | dict(loops)
+    return {
+        "target": target,
+        "type": kind,
+        "factors": " ".join(f"{LETTERS[d]}{n}" for d, n in steps.items()),
+        "permutation": "".join(LETTERS[d] for d in order),
+    }
+
+
+def _bypasses(bypass: Bypass) -> list[dict[str, Any]]:
+    found = []
+    for level, passing in (("cluster", TENSORS), ("L2", bypass[0]), ("L1", bypass[1])):
+        kept = [SPACES[t] for t in TENSORS if t not in passing]
+        passed = [SPACES[t] for t in TENSORS if t in passing]
+        found.append({"target": level, "type": "bypass", "keep": kept, "bypass": passed})
+    return found
+
+
+def statistics(program: str, given: dict[str, Any]) -> Found:
+    """Run the program in a folder of its own, and read its statistics.
+
+    Raises:
+        TimeloopError: It gave none.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "input.yaml").write_text(yaml.safe_dump(given, sort_keys=False))
+        run = subprocess.run(
+            [program, "input.yaml"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=SECONDS,
+            # its library is built beside it
+            env=os.environ | {"LD_LIBRARY_PATH": str(Path(program).parent)},
+        )
+        written = folder / STATISTICS
+        if not written.exists():
+            said = (run.stdout + run.stderr).strip().splitlines()[-3:]
+            raise TimeloopError(f"{program} wrote no {STATISTICS}: {' | '.join(said)}")
+        return read_statistics(written.read_text().splitlines())
+
+
+def read_statistics(lines: Iterable[str]) -> Found:
+    """The whole numbers of a file of statistics."""
+    found: Found = {}
+    level = tensor = ""
+    for line in lines:
+        if line.startswith("Networks"):
+            break
+        if heading := re.fullmatch(r"=== (\S+) ===\s*", line):
+            level, tensor = heading[1], ""
+        elif heading := re.fullmatch(r"    (\w+):\s*", line):
+            tensor = heading[1]
+        elif figure := re.fullmatch(r"\s+(\S.*?)\s*: (\d+)\s*", line):
+            found[level, tensor, figure[1]] = int(figure[2])
+    return found
+
+
+def timeloop_counts(
+    program: str,
+    case: DividingMapping,
+    bypass: Bypass = NO_BYPASS,
+    clusters_inside: bool = False,
+) -> dict[str, int]:
+    """Timeloop's counts by our names, of levels that the tensors do not pass."""
+    found = statistics(program, timeloop_input(case, bypass, clusters_inside))
+
+    def figure(level: str, tensor: str, name: str) -> int:
+        return found[level, SPACES[tensor], name]
+
+    def scalars(level: str, tensor: str, kind: str) -> int:
+        number = figure(level, tensor, f"Scalar {kind} (per-instance)")
+        return number * figure(level, tensor, "Utilized instances (max)")
+
+    counts = {
+        "macs": found["mac", "", "Computes (total)"],
+        "compute_cycles": found["mac", "", "Cycles"],
+        "dram_out_w": scalars("DRAM", "output", "updates"),
+        "dram_out_r": scalars("DRAM", "output", "reads"),
+    }
+    if "output" not in bypass[0]:
+        counts["l2w_out"] = scalars("L2", "output", "updates")
+        counts["l2r_psum"] = scalars("L2", "output", "reads")
+    for tensor, short in (("input", "in"), ("filter", "fil")):
+        counts[f"dram_{short}"] = scalars("DRAM", tensor, "reads")
+        if tensor not in bypass[0]:
+            counts[f"l2r_{short}"] = scalars("L2", tensor, "reads")
+        if tensor not in bypass[1]:
+            counts[f"l1w_{short}"] = scalars("L1", tensor, "fills")
+    for level, name, passing in (("L2", "l2_peak", bypass[0]), ("L1", "l1_peak", bypass[1])):
+        kept = [tensor for tensor in TENSORS if tensor not in passing]
+        counts[name] = sum(figure(level, tensor, "Utilized capacity") for tensor in kept)
+    return counts
+
+
+class ComparedCounts(NamedTuple):
+    """A line of :func:`lines`, Timeloop's count, and how it relates to ours."""
+
+    row: dict[str, str]
+    theirs: int
+    relation: str
+
+
+def lines(program: str, path: Path) -> Iterator[dict[str, str]]:
+    """Timeloop's counts of every mapping of a table under every bypass, a line each."""
+    for case in cases(path):
+        for bypass in BYPASS:
+            passing = {
+                name: " ".join(sorted(part)) for name, part in zip(PASSES, bypass, strict=True)
+            }
+            for metric, value in timeloop_counts(program, case, bypass).items():
+                yield case.row | passing | {"metric": metric, "timeloop": str(value)}
+
+
+@cache
+def _ours(key: tuple[str, ...], passes: tuple[str, ...], halo: str) -> dict[str, int]:
+    case = DividingMapping(dict(zip(KEY, key, strict=True)))
+    bypass = frozenset(passes[0].split()), frozenset(passes[1].split())
+    cost = MODELS[halo].evaluate(case.layer(), Accelerator(prod(case.units)), case.mapping(bypass))
+    assert cost.feasible, cost.infeasible
+    return cost.counts
+
+
+def compare(found: Iterable[dict[str, str]]) -> Iterator[ComparedCounts]:
+    """Our counts beside those of :func:`lines`."""
+    for line in found:
+        key, passes = (tuple(line[name] for name in names) for names in (KEY, PASSES))
+        theirs, metric = int(line["timeloop"]), line["metric"]
+        ours = {}
+        for halo in MODELS:
+            counts = _ours(key, passes, halo)
+            ours[halo] = counts.get(f"{metric}_tile", counts[metric])
+        equal = next((LIKE[halo] for halo, count in ours.items() if count == theirs), None)
+        apart = BELOW if theirs < ours["retain"] else SOME_CREDIT
+        yield ComparedCounts(line, theirs, equal or apart)
+
+
+def of_the_table(program: str, rows: Iterable[dict[str, str]]) -> tuple[int, int]:
+    """How many of the counts that a table has of Timeloop the program gives, and how many it has.
+
+    The table was made with clusters inside the inner loops.
+    """
+    known: dict[tuple[str, ...], dict[str, int]] = {}
+    equal = total = 0
+    for row in rows:
+        key = tuple(row[name] for name in KEY)
+        if key not in known:
+            known[key] = timeloop_counts(program, DividingMapping(row), clusters_inside=True)
+        total += 1
+        equal += known[key][row["metric"]] == round(float(row["tool_value"]))
+    return equal, total

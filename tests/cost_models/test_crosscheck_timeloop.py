@@ -1,0 +1,94 @@
+"""Counts of Timeloop beside ours, for mappings in which tensors pass a level."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from benchmarks.crosscheck import INPUTS, read
+from benchmarks.crosscheck_timeloop import (
+    BELOW,
+    LIKE,
+    PASSES,
+    SPACES,
+    TimeloopError,
+    compare,
+    program_path,
+    read_statistics,
+    statistics,
+    timeloop_input,
+)
+from benchmarks.crosscheck_zigzag import BYPASS, KEY, DividingMapping
+
+ROWS = read(Path(__file__).parent / "data" / "timeloop_bypass.csv")
+"""What `python -m benchmarks.crosscheck --timeloop --write` kept of Timeloop 3.0.3: a sample."""
+WRITTEN = """
+=== mac ===
+    Computes (total)        : 32768
+    Cycles                  : 4096
+=== L1 ===
+    Weights:
+        Scalar fills (per-instance)              : 512
+        Energy (total)                           : 12.5 pJ
+Networks
+    Weights:
+        Ingresses                               : 512
+"""
+
+
+def test_the_sample_has_every_bypass() -> None:
+    found = {tuple(frozenset(row[name].split()) for name in PASSES) for row in ROWS}
+    assert found == set(BYPASS)
+
+
+def test_all_but_inputs_are_equal_and_inputs_mostly() -> None:
+    relations = Counter[str]()
+    for found in compare(ROWS):
+        relations[found.relation] += 1
+        if found.relation not in LIKE.values():
+            assert found.row["metric"] in INPUTS, found
+    assert set(relations) >= set(LIKE.values())
+    assert relations[BELOW] < len(ROWS) // 100
+    assert sum(relations[relation] for relation in LIKE.values()) > 0.95 * len(ROWS)
+
+
+def test_a_wrong_count_is_noticed() -> None:
+    changed = [row | {"timeloop": str(int(row["timeloop"]) - 1)} for row in ROWS]
+    found = [one for one in compare(changed) if one.row["metric"] not in INPUTS]
+    assert found
+    assert all(one.relation not in LIKE.values() for one in found)
+
+
+def test_what_timeloop_reads() -> None:
+    row = next(row for row in ROWS if row["kind"] == "DSCONV")
+    case = DividingMapping({name: row[name] for name in KEY})
+    given = timeloop_input(case, (frozenset({"input"}), frozenset({"filter"})))
+    steps = Counter[str]()
+    for line in given["mapping"]:
+        if line["type"] == "bypass":
+            assert {*line["keep"], *line["bypass"]} == set(SPACES.values())
+            continue
+        for factor in line["factors"].split():
+            steps[factor[0]] = max(steps[factor[0]], 1) * int(factor[1:])
+    instance = given["problem"]["instance"]
+    assert instance.pop("stride") == case.stride
+    assert steps == instance
+    axes = {s["name"]: s["projection"] for s in given["problem"]["shape"]["data-spaces"]}
+    assert [["K"]] not in [*axes["Weights"], *axes["Outputs"]]
+
+
+def test_statistics_are_read_by_level_and_tensor() -> None:
+    assert read_statistics(WRITTEN.splitlines()) == {
+        ("mac", "", "Computes (total)"): 32768,
+        ("mac", "", "Cycles"): 4096,
+        ("L1", "Weights", "Scalar fills (per-instance)"): 512,
+    }
+
+
+def test_a_program_that_is_not_there_or_says_nothing() -> None:
+    with pytest.raises(TimeloopError, match="'timeloop-nowhere' was not found; expected the path"):
+        program_path("timeloop-nowhere")
+    with pytest.raises(TimeloopError, match=r"wrote no timeloop-model\.stats\.txt"):
+        statistics(program_path("false"), {})
