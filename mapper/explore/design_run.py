@@ -165,6 +165,7 @@ class DesignRun(Experiment):
 
     def _proposals(self, model: CostModel, rng: np.random.Generator) -> list[list[MappingBatch]]:
         """For each shape the batches of mappings that agents propose for each aim."""
+        from mapper.pretrained.best_first import best_first
         from mapper.pretrained.cases import case_of
         from mapper.pretrained.proposer import Proposer
         from mapper.pretrained.tables import tabulate
@@ -178,9 +179,9 @@ class DesignRun(Experiment):
         for aim in self.aims:
             problems = [self.workload.problem(shape, self.chip, aim, model) for shape in shapes]
             tables = tabulate([case_of(p.space, p.objective, model) for p in problems])
-            proposals, order = Proposer(agents.weights, agents.sees).best_first(
-                tables, self.budget // (len(problems) * len(self.aims)), rng
-            )
+            each = self.budget // (len(problems) * len(self.aims))
+            proposer = Proposer(agents.weights, agents.sees)
+            proposals, order = best_first(proposer, tables, each, rng)
             for shape, rows in enumerate(order):
                 found[shape].append(proposals.mappings(rows))
         return found

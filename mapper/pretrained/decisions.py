@@ -10,9 +10,13 @@ from common import FloatArray
 from cost_models import Mapping
 from layers import DIMS
 from maestro_env import Problem
+from mapper.pretrained.best_first import best_first
 from mapper.pretrained.cases import case_of
 from mapper.pretrained.mapping import LEAST
-from mapper.pretrained.proposer import Decision, ProposedMappings, Proposer
+from mapper.pretrained.network import Weights
+from mapper.pretrained.network import scores as score_choices
+from mapper.pretrained.proposer import Decision, Proposer
+from mapper.pretrained.state import State
 from mapper.pretrained.tables import ProblemTables, tabulate
 from mapper.pretrained.weights import Agents
 
@@ -52,21 +56,21 @@ def first_decisions(
     """
     tables = tabulate([case_of(problem.space, problem.objective, problem.cost_model)])
     proposer = Proposer(agents.weights, agents.sees)
-    proposals, order = proposer.best_first(tables, LEAST, rng, keep=True)
-    row = int(order[0, 0])
-    open_ones = [d for d in proposals.decisions if d.open[row]]
-    choices = [_choice(decision, row, tables, proposals) for decision in open_ones]
-    return proposals.mappings(np.array([row]))[0], choices
+    proposals, order = best_first(proposer, tables, LEAST, rng, insist=True)
+    row = order[0][:1]
+    first = State(*(part[row] for part in proposals.state))
+    decisions = proposer.retrace(tables, proposals.which[row], first)
+    choices = [_choice(agents.weights, d, tables) for d in decisions if d.open[0]]
+    return proposals.mappings(row)[0], choices
 
 
-def _choice(
-    decision: Decision, row: int, tables: ProblemTables, proposals: ProposedMappings
-) -> Choice:
-    scores = decision.scores[row].astype(np.float64)
-    turn = decision.turn
-    values = tables.values[proposals.which[row], turn.index]
+def _choice(weights: Weights, decision: Decision, tables: ProblemTables) -> Choice:
+    """The only row of a decision about the only problem of `tables`."""
+    turn, view = decision.turn, decision.view
+    scores = score_choices(weights, turn.kind, *view)[0].astype(np.float64)
+    values = tables.values[0, turn.index]
     if turn.is_order:
-        ranked = [int(c) for c in decision.picks[row] if decision.view.legal[row, c]]
+        ranked = [int(c) for c in decision.picks[0] if view.legal[0, c]]
         swaps = [
             [*ranked[:i], ranked[i + 1], ranked[i], *ranked[i + 2 :]]
             for i in range(len(ranked) - 1)
@@ -82,7 +86,7 @@ def _choice(
         )
     likely = np.exp(scores - scores.max())
     likely /= likely.sum()
-    taken = int(decision.picks[row, 0])
+    taken = int(decision.picks[0, 0])
     others = np.where(np.arange(len(likely)) == taken, -1.0, likely)
     runner = int(np.argmax(others))
     names = [DIMS[v] if "parallel" in turn.kind else str(v) for v in values[[taken, runner]]]

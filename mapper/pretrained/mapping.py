@@ -11,15 +11,18 @@ from numpy.typing import NDArray
 
 from cost_models import MappingBatch
 from maestro_env import MapSpace, MapSpaceError, Problem
+from mapper.pretrained.best_first import best_first
 from mapper.pretrained.cases import case_of
-from mapper.pretrained.proposer import Proposer
+from mapper.pretrained.proposer import ProposedMappings, Proposer
 from mapper.pretrained.tables import tabulate
 from mapper.pretrained.weights import Agents
 
-SPARE = 2
-"""Proposals drawn for each one wanted, as some come out alike and the judge picks."""
-LEAST = 96
+SPARE = 4
+"""Proposals drawn for each one wanted: the judge picks, and some come out alike."""
+LEAST = 64
 """Proposals drawn at least, so that the judge has something to pick from."""
+TWICE = 2
+"""So many proposals for each one wanted are usually enough for as many different ones."""
 
 
 def propose_actions(
@@ -42,13 +45,29 @@ def propose_actions(
     """
     tables = tabulate([case_of(p.space, p.objective, p.cost_model) for p in problems])
     drawn = max(LEAST, SPARE * count)
-    proposals, order = Proposer(agents.weights, agents.sees).best_first(tables, drawn, rng)
-    found = []
-    for rows, problem in zip(order, problems, strict=True):
-        actions = _encoded(problem.space, proposals.mappings(rows), rng)
+    proposals, order = best_first(
+        Proposer(agents.weights, agents.sees), tables, drawn, rng, insist=True
+    )
+    return [
+        _different(problem.space, proposals, rows, count, rng)
+        for rows, problem in zip(order, problems, strict=True)
+    ]
+
+
+def _different(
+    space: MapSpace,
+    proposals: ProposedMappings,
+    rows: NDArray[np.int64],
+    count: int,
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """The first `count` different actions of some rows; no more are encoded than needed."""
+    for part in (rows[: TWICE * count], rows):
+        actions = _encoded(space, proposals.mappings(part), rng)
         _, first = np.unique(actions, axis=0, return_index=True)
-        found.append(actions[np.sort(first)[:count]])
-    return found
+        if len(first) >= count:
+            break
+    return actions[np.sort(first)[:count]]
 
 
 def _encoded(

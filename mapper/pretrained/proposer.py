@@ -11,22 +11,15 @@ from numpy.typing import NDArray
 
 from common import compiled
 from cost_models import MappingBatch
-from mapper.pretrained.judge_view import look_at_whole
-from mapper.pretrained.network import Weights, judged, scores
+from mapper.pretrained.network import Weights, scores
 from mapper.pretrained.state import State, arrange, begin, take
 from mapper.pretrained.tables import D, ProblemTables
-from mapper.pretrained.turns import INNER_TILE, TURNS, Turn, all_turns
+from mapper.pretrained.turns import INNER_TILE, Turn, all_turns
 from mapper.pretrained.view import STATE_FEATURES, View, look
 
 Int64Array = NDArray[np.int64]
 TINY = np.float32(1e-30)
 """No noise is infinite."""
-HOT, COOL = 2.0, 0.8
-"""Temperatures of what is judged: of parallel dimensions and cluster size in every second draw, and
-of tiles and orders; chosen on random problems."""
-
-AT_ONCE = 4
-"""Problems proposed for at a time: what a turn works on stays in the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +112,7 @@ class Proposer:
         *,
         greedy: NDArray[np.bool_] | None = None,
         heat: NDArray[np.float32] | None = None,
+        like: State | None = None,
         keep: bool = False,
     ) -> ProposedMappings:
         """Let the agents choose.
@@ -129,83 +123,39 @@ class Proposer:
             rng: Randomness.
             greedy: ``(B,)`` rows in which every agent takes its likeliest choice.
             heat: ``(B, TURNS)`` temperature of each row's draw at each turn; 1 by default.
+            like: ``B`` mappings whose parallel dimensions and cluster sizes are taken over, so that
+                the agents choose tiles and orders alone; by default they choose all.
             keep: Keep every decision, for training and for explanations.
         """
         rows = np.asarray(which, np.int64)
-        state = begin(tables, rows)
+        still = np.ones(len(rows), np.float32)
+        cold = np.zeros(len(rows), np.bool_) if greedy is None else greedy
         decisions = []
         past = rows  # alike where the choices so far are: such rows see the same
-        for turn in self.turns:
+        state = begin(tables, rows)
+        if like is not None:
+            state.spread[:], state.cluster[:] = like.spread, like.cluster
+            past = arrangement(rows, like)
+        for turn in self.turns[0 if like is None else INNER_TILE :]:
             if self._settled(turn, tables, rows, state):
                 continue
             first, member = alike(past)
             distinct = State(*(part[first] for part in state))
             seen = self._look(turn, tables, rows[first], distinct)
-            found = scores(self.weights, turn.kind, seen.context, seen.choices, seen.legal)[member]
-            # Gumbel's noise makes the ranking a draw: of one choice by softmax, of an order by
-            # Plackett and Luce's model (Yellott, 1977)
-            waits = rng.standard_exponential(found.shape, np.float32)
-            noise = -np.log(np.maximum(waits, TINY))
-            if heat is not None:
-                noise *= heat[:, turn.index, None]
-            if greedy is not None:
-                noise[greedy] = 0.0
-            noisy = found + noise
+            found = scores(self.weights, turn.kind, seen.context, seen.choices, seen.legal)
+            warmth = still if heat is None else heat[:, turn.index]
             if turn.is_order:
-                picks = np.argsort(-noisy, axis=1, kind="stable")
+                picks = _rank(found[member], warmth, cold, rng)
             else:
-                picks = np.argmax(noisy, axis=1)[:, None]
-            legal = seen.legal[member]
+                picks = draw_choices(found, member, warmth, cold, rng.random(len(rows)))
+            legal = seen.legal[member] if keep or turn.is_order else seen.legal
             self._carry_out(turn, tables, rows, legal, picks, state)
             width = found.shape[1]
             past = member * width ** picks.shape[1] + picks @ width ** np.arange(picks.shape[1])
             if keep:
                 view = View(seen.context[member], seen.choices[member], legal)
-                decisions.append(Decision(turn, view, found, picks))
+                decisions.append(Decision(turn, view, found[member], picks))
         return ProposedMappings(rows, state, tuple(decisions))
-
-    def best_first(
-        self, tables: ProblemTables, drawn: int, rng: np.random.Generator, *, keep: bool = False
-    ) -> tuple[ProposedMappings, Int64Array]:
-        """Proposals for every problem, those first that the judge expects most of.
-
-        Each problem's first draw is made of every agent's likeliest choices. As the judge finds the
-        good ones, every second draw tries more parallel dimensions and cluster sizes; tiles and
-        orders stay nearer to what is likely.
-
-        Args:
-            tables: `M` problems.
-            drawn: ProposedMappings per problem.
-            rng: Randomness.
-            keep: Keep every decision.
-
-        Returns:
-            ``M * drawn`` proposals, and ``(M, drawn)`` rows of them, each problem's in its order.
-        """
-        problems = np.arange(len(tables.pes))
-        few = problems[None] if keep else np.split(problems, problems[AT_ONCE::AT_ONCE])
-        parts = [self._drawn(tables, part, drawn, rng, keep) for part in few]
-        proposals = parts[0][0] if len(parts) == 1 else _joined([part for part, _ in parts])
-        order = np.argsort(np.concatenate([found for _, found in parts]), axis=1, kind="stable")
-        return proposals, order + drawn * problems[:, None]
-
-    def _drawn(
-        self,
-        tables: ProblemTables,
-        problems: Int64Array,
-        drawn: int,
-        rng: np.random.Generator,
-        keep: bool,
-    ) -> tuple[ProposedMappings, NDArray[np.float32]]:
-        """Proposals for each of some problems, and ``(M, drawn)`` what the judge expects."""
-        draw = np.tile(np.arange(drawn), len(problems))
-        heat = np.full((len(draw), TURNS), COOL, np.float32)
-        heat[:, :INNER_TILE] = np.where(draw % 2, HOT, 1.0)[:, None]
-        which = np.repeat(problems, drawn)
-        proposals = self.propose(tables, which, rng, greedy=draw == 0, heat=heat, keep=keep)
-        seen = look_at_whole(tables, which, proposals.state)
-        expected = (judged(self.weights, seen) * tables.weights[which]).sum(axis=1)
-        return proposals, expected.reshape(len(problems), drawn)
 
     @staticmethod
     def _settled(turn: Turn, tables: ProblemTables, rows: Int64Array, state: State) -> bool:
@@ -257,12 +207,52 @@ class Proposer:
         return tuple(decisions)
 
 
-def _joined(parts: list[ProposedMappings]) -> ProposedMappings:
-    states = zip(*(part.state for part in parts), strict=True)
-    return ProposedMappings(
-        np.concatenate([part.which for part in parts]),
-        State(*(np.concatenate(arrays) for arrays in states)),
-    )
+@compiled
+def draw_choices(scores: Any, member: Any, heat: Any, greedy: Any, draws: Any) -> Any:
+    """``(B, 1)`` a choice of each row, drawn by the softmax of its scores.
+
+    Args:
+        scores: ``(N, C)``, -inf where a choice is not legal.
+        member: ``(B,)`` the scores of each row.
+        heat: ``(B,)`` temperatures.
+        greedy: ``(B,)`` rows that take the likeliest choice.
+        draws: ``(B,)`` random numbers in [0, 1).
+    """
+    picks = np.empty((len(member), 1), np.int64)
+    sums = np.empty(scores.shape[1])
+    for row in range(len(member)):
+        found = scores[member[row]]
+        best = np.argmax(found)
+        picks[row, 0] = best
+        if greedy[row]:
+            continue
+        total = 0.0
+        for c in range(len(found)):
+            if found[c] > -np.inf:
+                total += np.exp((found[c] - found[best]) / heat[row])
+            sums[c] = total
+        wanted = draws[row] * total
+        for c in range(len(found)):
+            if sums[c] > wanted:
+                picks[row, 0] = c
+                break
+    return picks
+
+
+def _rank(
+    found: NDArray[np.float32],
+    heat: NDArray[np.float32],
+    greedy: NDArray[np.bool_],
+    rng: np.random.Generator,
+) -> Int64Array:
+    """``(B, C)`` loops by rank, drawn by Plackett and Luce's model with Gumbel's noise.
+
+    Scores that are made noisy so rank as that model draws (Yellott, 1977).
+    """
+    waits = rng.standard_exponential(found.shape, np.float32)
+    noise = -np.log(np.maximum(waits, TINY)) * heat[:, None]
+    noise[greedy] = 0.0
+    return np.argsort(-(found + noise), axis=1, kind="stable")
 
 
 @compiled
@@ -279,6 +269,12 @@ def alike(numbers: Any) -> tuple[Any, Any]:
             found += 1
         member[here] = found - 1
     return first[:found], member
+
+
+def arrangement(which: Int64Array, state: State) -> Int64Array:
+    """``(B,)`` numbers, alike where problem, parallel dimensions and cluster size are."""
+    outer, inner = state.spread.T
+    return np.asarray(((which * D + outer) * D + inner) * (state.cluster.max() + 1) + state.cluster)
 
 
 def _ranks(

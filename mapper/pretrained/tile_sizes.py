@@ -20,6 +20,16 @@ def log(value: float) -> float:
     return np.log2(max(value, 1e-9)) / 8
 
 
+KNOWN_LOGS: Final = np.log2(np.maximum(np.arange(4096), 1e-9)) / 8
+"""`log` of the first integers."""
+
+
+@inner_function(error_model="numpy")
+def log_of(number: int) -> float:
+    """`log` of an integer, which are looked up as far as they are small."""
+    return KNOWN_LOGS[number] if number < len(KNOWN_LOGS) else np.log2(number) / 8
+
+
 @inner_function(error_model="numpy")
 def up(number: int, size: int) -> int:
     """How many parts of `size` cover `number`."""
@@ -67,7 +77,8 @@ def fill_of(level: int, sizes: Any, bits: Any, shares: Any, own: Any, capacity: 
     for tensor in range(3):
         need = sizes[tensor] * bits[level, tensor]
         used += need * shares[level, tensor]
-        worst = max(worst, need / own[level, tensor])
+        if own[level, tensor] < np.inf:
+            worst = max(worst, need / own[level, tensor])
     return max(worst, used / capacity[level])
 
 
@@ -81,6 +92,8 @@ def l2_box(box: Any, tiles: Any, outer: int, clusters: int, extents: Any) -> Non
 @inner_function(error_model="numpy")
 def utilisation(tiles: int, units: int) -> float:
     """Share of the units at work when so many tiles are spread over them."""
+    if units == 1:
+        return 1.0
     return tiles / (up(tiles, units) * units)
 
 

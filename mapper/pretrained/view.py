@@ -24,6 +24,7 @@ from mapper.pretrained.tile_sizes import (
     held_elements,
     l2_box,
     log,
+    log_of,
     up,
     utilisation,
 )
@@ -98,17 +99,17 @@ def see_state(
         if extents[d] == 1:
             out[place : place + 4] = 0.0
             continue
-        out[place] = log(tiles[INNER, d])
-        out[place + 1] = log(tiles[OUTER, d] / tiles[INNER, d])
-        out[place + 2] = log(steps[OUTER, d])
-        out[place + 3] = log(steps[INNER, d])
-        all_outer += log(steps[OUTER, d])
-        all_inner += log(steps[INNER, d])
+        out[place] = log_of(tiles[INNER, d])
+        out[place + 1] = log_of(tiles[OUTER, d]) - out[place]
+        out[place + 2] = log_of(steps[OUTER, d])
+        out[place + 3] = log_of(steps[INNER, d])
+        all_outer += out[place + 2]
+        all_inner += out[place + 3]
     coupling, window = tables.coupling[problem], tables.window[problem]
     held_elements(sizes, box, extents, coupling, window, tiles, outer, clusters)
     place = D * PER_DIM
-    out[place] = log(max(state.cluster[row], 1))
-    out[place + 1] = log(clusters)
+    out[place] = log_of(max(state.cluster[row], 1))
+    out[place + 1] = log_of(clusters)
     out[place + 2] = all_outer
     out[place + 3] = all_inner
     bits, shares = tables.bits[problem], tables.shares[problem]
@@ -195,10 +196,11 @@ def see_tile(
         shared: The same of L2.
     """
     units = across if level == OUTER else within
-    steps = up(n, tile * units)
-    out[0] = log(tile)
-    out[1] = log(steps)
-    out[2] = log(steps * tile * units / n)
+    pieces = up(n, tile)
+    steps = pieces if units == 1 else up(n, tile * units)
+    out[0] = log_of(tile)
+    out[1] = log_of(steps)
+    out[2] = out[0] + out[1] + log_of(units) - log_of(n)
     own = fill if level == INNER else shared
     out[3] = min(own, 2.0)
     out[4] = max(log(own), -3.0) if own > 0 else 0.0
@@ -206,20 +208,19 @@ def see_tile(
     out[6] = tile == 1
     out[7] = tile == n
     out[8] = n % tile == 0
-    out[9] = utilisation(up(n, tile), units)
+    out[9] = utilisation(pieces, units)
     # what the other level can make of it
     whole = tile if level == OUTER else n
     inside = up(whole, narrow * within)
-    out[10] = log(inside)
-    out[11] = utilisation(up(whole, narrow), within)
+    out[10] = log_of(inside)
+    out[11] = 1.0 if within == 1 else utilisation(up(whole, narrow), within)
     out[12] = level == OUTER and tile == narrow
     out[13] = out[9] * out[11]
-    out[14] = log(tile / narrow)
+    out[14] = out[0] - log_of(narrow)
     out[15] = units > 1
     # cycles of the busiest PE in this dimension over the least there can be
-    spent = up(n, (tile if level == OUTER else narrow * within) * across)
-    spent *= inside if level == OUTER else 1
-    out[16] = log(spent * narrow * across * within / n)
+    spent = out[1] + out[10] if level == OUTER else log_of(up(n, narrow * within * across))
+    out[16] = spent + log_of(narrow) + log_of(across) + log_of(within) - log_of(n)
     out[17] = steps == 1
 
 
@@ -317,12 +318,12 @@ def see_loop(
     out[6] = moved / total
     out[7] = log(moved + 1)
     out[8] = log(total - moved + 1)
-    out[9] = log(steps[level, d])
+    out[9] = log_of(steps[level, d])
     out[10] = d == spread[level]
-    out[11] = log(steps[OUTER, d])
-    out[12] = log(steps[INNER, d])
+    out[11] = log_of(steps[OUTER, d])
+    out[12] = log_of(steps[INNER, d])
     out[13] = d in (Y, X)
-    out[14] = log(tiles[level, d])
+    out[14] = log_of(tiles[level, d])
     if level == INNER:
         # which outer loop is innermost among those that iterate decides what stays in between
         out[15] = last == d

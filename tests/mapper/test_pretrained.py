@@ -9,13 +9,15 @@ import layers
 from cost_models import Accelerator, MappingBatch
 from layers import DIMS, Layer
 from maestro_env import MapSpace, Objective, Problem
+from mapper.pretrained import best_first as picking
+from mapper.pretrained.best_first import best_first
 from mapper.pretrained.cases import case_of, outside_training
 from mapper.pretrained.decisions import first_decisions
 from mapper.pretrained.flows import FLOW_FEATURES, FLOWS, PARTS
 from mapper.pretrained.judge_view import look_at_whole
 from mapper.pretrained.mapping import propose_actions
 from mapper.pretrained.network import fresh, scores
-from mapper.pretrained.proposer import Proposer, alike
+from mapper.pretrained.proposer import Proposer, alike, arrangement
 from mapper.pretrained.tables import tabulate
 from mapper.pretrained.training.random_problems import draw, zoo_shapes
 from mapper.pretrained.turns import KINDS
@@ -251,6 +253,26 @@ def test_a_problem_for_agents_of_another_cost_model_is_doubted():
     assert "cost model maestro (trained: exact)" in doubt
 
 
+def test_hard_problems_are_drawn_for_again_with_the_arrangements_of_their_best(
+    untrained, monkeypatch
+):
+    _, cases = random_cases(6, seed=20)
+    tables, proposer = tabulate(cases), Proposer(untrained.weights)
+    hard = np.array([True, False, False, True, False, False])
+    monkeypatch.setattr(picking, "_is_hard", lambda *_: hard)
+    found, orders = best_first(proposer, tables, 8, np.random.default_rng(1), insist=True)
+    factor = 1 + picking.MORE + picking.KEPT
+    assert [len(rows) for rows in orders] == [8 * factor if one else 8 for one in hard]
+    for problem, rows in enumerate(orders):
+        assert (found.which[rows] == problem).all()
+    kinds = arrangement(found.which, found.state)
+    free, kept = np.split(kinds, [len(kinds) - hard.sum() * 8 * picking.KEPT])
+    assert set(kept) <= set(free)
+    plain, rows = best_first(proposer, tables, 8, np.random.default_rng(1))
+    assert [len(order) for order in rows] == [8] * 6
+    np.testing.assert_array_equal(plain.state.tiles, found.state.tiles[:48])
+
+
 def test_every_decision_of_the_first_proposal_is_explained(untrained):
     problem = Problem("mobilenetv2.2", "edge", "edp")
     mapping, choices = first_decisions(untrained, problem, np.random.default_rng(0))
@@ -261,7 +283,9 @@ def test_every_decision_of_the_first_proposal_is_explained(untrained):
     assert found["outer_parallel"].chosen == mapping.parallel[0]
     assert found["cluster_size"].chosen == str(mapping.cluster_size)
     assert found["inner_tile_K"].chosen == str(mapping.tiles[1]["K"])
-    assert set(found["outer_order"].chosen) == set(found["outer_order"].runner_up)
+    orders = [choice for choice in choices if choice.decision.endswith("_order")]
+    assert orders
+    assert all(set(order.chosen) == set(order.runner_up) for order in orders)
     for choice in choices:
         assert choice.chosen != choice.runner_up
         assert 0 < choice.probability + choice.runner_up_probability <= 1 + 1e-9
