@@ -11,6 +11,8 @@ seeds that have one are left out, so that a run can be stopped and gone on with,
 several processes with ``--share``:
 
     python -m benchmarks.exact_simulated --seeds 1000 --out simulated.csv --share 0/2
+
+With ``--padded`` all layers have padding that is free.
 """
 
 from __future__ import annotations
@@ -88,8 +90,23 @@ def report(
     print(found or (left.infeasible, right.infeasible), flush=True)
 
 
-def run(seed: int, mappings: int, max_macs: int) -> tuple[int, int]:
-    """Compare so many mappings drawn from a seed; returns how many are feasible, and differ."""
+def padded_case(rng: np.random.Generator, max_macs: int) -> Case:
+    """As `random_full_case`, of layers that have padding."""
+    while True:
+        case = random_full_case(rng, max_macs)
+        if any(case.layer.padding):
+            return case
+
+
+def run(seed: int, mappings: int, max_macs: int, padded: bool = False) -> tuple[int, int]:
+    """Compare so many mappings drawn from a seed; returns how many are feasible, and differ.
+
+    Args:
+        seed: Where draws start.
+        mappings: How many.
+        max_macs: Most MACs of a layer without dilation.
+        padded: Whether all layers have padding that is free.
+    """
     rng = np.random.default_rng(seed)
     feasible = differ = 0
     for number, done in enumerate(range(0, mappings, PER_CASE)):
@@ -98,6 +115,9 @@ def run(seed: int, mappings: int, max_macs: int) -> tuple[int, int]:
             for name, values in CHOICES.items()
         }
         draw_case, draw_mapping = DRAWS[number % len(DRAWS)]
+        if padded:
+            options["padding"] = "free"
+            draw_case, draw_mapping = padded_case, random_full_mapping
         case = draw_case(rng, max_macs)
         layer, chip = case.layer, case.accelerator
         drawn = [draw_mapping(rng, layer) for _ in range(min(PER_CASE, mappings - done))]
@@ -128,6 +148,7 @@ def main() -> None:
     parser.add_argument("--max-macs", type=int, default=60)
     parser.add_argument("--out", type=Path, help="a file with a line a seed, gone on with")
     parser.add_argument("--share", default="0/1", help="I/N: every N-th seed from the I-th on")
+    parser.add_argument("--padded", action="store_true", help="all padding is free, and there is")
     args = parser.parse_args()
     part, parts = (int(n) for n in args.share.split("/"))
     rows = done_before(args.out)
@@ -136,7 +157,7 @@ def main() -> None:
         if seed in done:
             continue
         start = time.process_time()
-        feasible, differ = run(seed, PER_SEED, args.max_macs)
+        feasible, differ = run(seed, PER_SEED, args.max_macs, args.padded)
         row = (seed, PER_SEED, feasible, differ, round(time.process_time() - start, 2))
         rows.append(dict(zip(FIELDS, row, strict=True)))
         if args.out is not None:
