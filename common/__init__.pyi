@@ -8,7 +8,7 @@ from .arrays import UInt64Array as UInt64Array
 from .command_line import LARGEST_SEED as LARGEST_SEED
 from .command_line import MOST_THREADS as MOST_THREADS
 from .command_line import CommandGroup as CommandGroup
-from .command_line import version_option as version_option
+from .command_line import make_app as make_app
 from .computed import Computed as Computed
 from .fields import HIDDEN as HIDDEN
 from .fields import NotNegative as NotNegative

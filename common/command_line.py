@@ -10,7 +10,7 @@ import re
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -176,9 +176,36 @@ def load_command(name: str, place: str) -> Any:
     return command
 
 
-def version_option(name: str) -> Any:
-    """The annotation of ``--version`` for a command line's callback."""
+def make_app(group: type[CommandGroup], name: str, about: str) -> typer.Typer:
+    """A command line with ``--debug`` and ``--version``, whose commands are still to be added.
 
+    Args:
+        group: What its commands are.
+        name: What it is called.
+        about: One line for its help.
+    """
+    app = typer.Typer(
+        cls=group,
+        name=name,
+        help=about,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    def options(debug: bool = False, version: bool = False) -> None:
+        pass
+
+    # Typer takes options from annotations, and one of these depends on an argument
+    options.__annotations__ |= {
+        "debug": Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")],
+        "version": Annotated[bool, _version_option(name)],
+    }
+    app.callback()(options)
+    return app
+
+
+def _version_option(name: str) -> Any:
     def show(wanted: bool) -> None:
         if wanted:
             from importlib.metadata import version

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from common import CommandGroup, version_option
+from common import CommandGroup, make_app
 
 COMMANDS = {
     # A command is one line here: its name, and module:function (or module:app, a typer.Typer with
@@ -71,22 +67,7 @@ class MapperGroup(CommandGroup):
     packages = ("common", "runs", "layers", "cost_models", "maestro_env", "baselines", "mapper")
 
 
-app = typer.Typer(
-    cls=MapperGroup,
-    name="mapper",
-    help="Map neural-network layers onto accelerators.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,
-)
-
-
-@app.callback()
-def _root(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
-    version: Annotated[bool, version_option("mapper")] = False,
-) -> None:
-    pass
+app = make_app(MapperGroup, "mapper", "Map neural-network layers onto accelerators.")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from common import LARGEST_SEED, MOST_THREADS, CommandGroup, version_option
+from common import LARGEST_SEED, MOST_THREADS, CommandGroup, make_app
 from runs import print_json, tell
 
 
@@ -18,22 +18,11 @@ class MastGroup(CommandGroup):
     extra = "mast"
 
 
-app = typer.Typer(
-    cls=MastGroup,
-    name="mast",
-    help="Value-based multi-agent learning on 5-10 % of the weights, and what it saves.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+app = make_app(
+    MastGroup,
+    "mast",
+    "Value-based multi-agent learning on 5-10 % of the weights, and what it saves.",
 )
-
-
-@app.callback()
-def _root(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
-    version: Annotated[bool, version_option("mast")] = False,
-) -> None:
-    pass
 
 
 TaskName = Annotated[

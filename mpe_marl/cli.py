@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from common import LARGEST_SEED, MOST_THREADS, CommandGroup, version_option
+from common import LARGEST_SEED, MOST_THREADS, CommandGroup, make_app
 from mpe_marl.errors import MpeError
 from mpe_marl.show import (
     print_comparison,
@@ -30,22 +30,11 @@ class MpeGroup(CommandGroup):
     extra = "mpe"
 
 
-app = typer.Typer(
-    cls=MpeGroup,
-    name="mpe-marl",
-    help="Multi-agent training on particle worlds: run it, and see where the time goes.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+app = make_app(
+    MpeGroup,
+    "mpe-marl",
+    "Multi-agent training on particle worlds: run it, and see where the time goes.",
 )
-
-
-@app.callback()
-def _root(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
-    version: Annotated[bool, version_option("mpe-marl")] = False,
-) -> None:
-    pass
 
 
 World = Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from common import LARGEST_SEED, MOST_THREADS, CommandGroup, version_option
+from common import LARGEST_SEED, MOST_THREADS, CommandGroup, make_app
 from mst import show
 from mst.errors import MstError
 from runs import print_json, tell
@@ -25,22 +25,11 @@ class MstGroup(CommandGroup):
     extra = "mst"
 
 
-app = typer.Typer(
-    cls=MstGroup,
-    name="mst",
-    help="Mixed sparsity training of small GPT models: counted savings, and what becomes time.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+app = make_app(
+    MstGroup,
+    "mst",
+    "Mixed sparsity training of small GPT models: counted savings, and what becomes time.",
 )
-
-
-@app.callback()
-def _root(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
-    version: Annotated[bool, version_option("mst")] = False,
-) -> None:
-    pass
 
 
 MOST_TOKENS = 10**15
