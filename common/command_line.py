@@ -146,6 +146,8 @@ class CommandGroup(TyperGroup):
         """What the parser says of a command line, or why a command ended early."""
         if type(error).__name__ == "Abort":
             return FAILED, "aborted"
+        if type(error).__name__ == "NoArgsIsHelpError":  # the help was printed instead
+            return USAGE, ""
         option = getattr(error, "option_name", "")
         if option in self.renamed:
             return USAGE, f"{option} is called {self.renamed[option]} now"

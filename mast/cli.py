@@ -95,6 +95,12 @@ def train(
     from mast.costs import check_run
     from mast.experiment import ValueTraining
     from mast.settings import checked_device, make_config
+    from runs import check_board, writable
+
+    if log is not None:
+        check_board(log)
+    if out is not None:
+        writable(out.absolute().parent)
 
     config = make_config(
         setting, task=task, algorithm=algo, arm=arm, sparsity=sparsity,
@@ -141,6 +147,10 @@ def compare(
     from mast.experiment import ValueTraining
     from mast.running import cells_of, run_rows
     from mast.settings import make_config
+    from runs import writable
+
+    if markdown is not None:
+        writable(markdown.absolute().parent)
 
     tasks = task or ["tag-3"]
     configs = [

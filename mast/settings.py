@@ -20,11 +20,15 @@ def make_config(settings: Sequence[str] | None, **options: Any) -> MastConfig:
         MastError: A text is no setting, or its value is none that the setting may have.
     """
     fields = {f.name: f for f in dataclasses.fields(MastConfig) if f.name not in _BY_OPTION}
+    given: set[str] = set()
     for text in settings or ():
         name, equals, value = text.partition("=")
         if not equals:
             raise MastError(f"--set {text!r}: expected NAME=VALUE, such as lam=0.8.")
         check_name("setting", name, fields)
+        if name in given:
+            raise MastError(f"--set {text!r}: {name} is given twice; expected it once.")
+        given.add(name)
         options[name] = _value(name, value, fields[name].default)
     return MastConfig(**options)
 

@@ -49,7 +49,8 @@ Phases = Annotated[
     typer.Option(help="NAME:START-END:LAW, comma-separated.", show_default="preset"),
 ]
 Every = Annotated[
-    int | None, typer.Option(min=1, help="Updates between topology steps.", show_default="100")
+    int | None,
+    typer.Option(min=1, max=10**9, help="Updates between topology steps.", show_default="100"),
 ]
 Drop = Annotated[float | None, typer.Option(help="z, share dropped.", show_default="0.3")]
 Growth = Annotated[str | None, typer.Option(help="static, set, rigl, mixed.", show_default="mixed")]
@@ -66,19 +67,31 @@ AttentionName = Annotated[
     str | None,
     typer.Option("--attention", help="dense, local, strided, local+strided, fixed."),
 ]
-Window = Annotated[int | None, typer.Option(min=1, help="Keys nearby.", show_default="preset")]
-Stride = Annotated[int | None, typer.Option(min=1, help="s.", show_default="preset")]
-Layers = Annotated[int | None, typer.Option(min=1, help="Blocks.", show_default="preset")]
-Width = Annotated[int | None, typer.Option(min=1, help="Features.", show_default="preset")]
-Heads = Annotated[int | None, typer.Option(min=1, help="Heads.", show_default="preset")]
+MOST_LONG, MOST_DEEP, MOST_WIDE = 2**20, 1000, 2**16
+"""Positions or windows, blocks or heads, and features; with more there is no memory for them."""
+Window = Annotated[
+    int | None, typer.Option(min=1, max=MOST_LONG, help="Keys nearby.", show_default="preset")
+]
+Stride = Annotated[int | None, typer.Option(min=1, max=MOST_LONG, help="s.", show_default="preset")]
+Layers = Annotated[
+    int | None, typer.Option(min=1, max=MOST_DEEP, help="Blocks.", show_default="preset")
+]
+Width = Annotated[
+    int | None, typer.Option(min=1, max=MOST_WIDE, help="Features.", show_default="preset")
+]
+Heads = Annotated[
+    int | None, typer.Option(min=1, max=MOST_DEEP, help="Heads.", show_default="preset")
+]
 ContextLength = Annotated[
-    int | None, typer.Option("--context", min=1, help="T.", show_default="preset")
+    int | None, typer.Option("--context", min=1, max=MOST_LONG, help="T.", show_default="preset")
 ]
 Batch = Annotated[
-    int | None, typer.Option(min=1, help="Windows of an update.", show_default="preset")
+    int | None,
+    typer.Option(min=1, max=MOST_LONG, help="Windows of an update.", show_default="preset"),
 ]
 MicroBatch = Annotated[
-    int | None, typer.Option(min=1, help="Windows at once.", show_default="the batch")
+    int | None,
+    typer.Option(min=1, max=MOST_LONG, help="Windows at once.", show_default="the batch"),
 ]
 Lr = Annotated[float | None, typer.Option(help="Learning rate.", show_default="0.001")]
 ByDensity = Annotated[
@@ -116,7 +129,9 @@ def data(
 ) -> None:
     """Make a corpus of the Python sources that are installed here."""
     from mst.data import PACKAGES, build
+    from runs import writable
 
+    writable(out.absolute().parent)
     manifest = build(out, package or PACKAGES, held_out, standard_library)
     rows = [{"split": name, **entry} for name, entry in manifest.splits.items()]
     if as_json:

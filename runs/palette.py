@@ -58,7 +58,7 @@ def new_figure(width_in: float, height_in: float) -> Figure:
 
 
 def writable(folder: Path) -> Path:
-    """Make a folder for pictures, before hours are spent on what they show.
+    """Make a folder for pictures or tables, before hours are spent on what they show.
 
     Raises:
         FigureError: Nothing can be written there.
@@ -69,7 +69,7 @@ def writable(folder: Path) -> Path:
             return folder
     except OSError as error:
         raise FigureError(
-            f"cannot write to {folder} ({error.strerror}); expected a folder for pictures. "
+            f"cannot write to {folder} ({error.strerror}); expected a folder for what is written. "
             "Name another."
         ) from None
 

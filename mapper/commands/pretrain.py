@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from common import LARGEST_SEED, MOST_THREADS
+
 
 def pretrain(
     out: Annotated[Path, typer.Option("--out", help="File of the agents (.safetensors).")],
@@ -19,14 +21,17 @@ def pretrain(
         ),
     ] = 15.0,
     seed: Annotated[
-        list[int] | None, typer.Option(min=0, help="Repeatable.", show_default="0")
+        list[int] | None,
+        typer.Option(min=0, max=LARGEST_SEED, help="Repeatable.", show_default="0"),
     ] = None,
     cost_model: Annotated[str, typer.Option(help="Whose mappings are learnt.")] = "exact",
     store: Annotated[
         str | None,
         typer.Option(help="Where trainings are kept and resumed.", show_default="OUT.sqlite"),
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Trainings at the same time.")] = 1,
+    workers: Annotated[
+        int, typer.Option(min=1, max=MOST_THREADS, help="Trainings at the same time.")
+    ] = 1,
     ray_address: Annotated[
         str | None, typer.Option(help="Train on a Ray cluster: auto, HOST:PORT or local.")
     ] = None,
@@ -36,18 +41,20 @@ def pretrain(
     Ctrl-C keeps what was learnt; the same command goes on from there. With several seeds the agents
     that did best on held-out problems are written.
     """
+    import cost_models
     from baselines import require
 
     require("torch", "pretrain", "rl")
     from mapper.pretrained.training.experiment import Pretraining, schedule_of
     from mapper.pretrained.weights import PretrainedError
-    from runs import Store, run_all
+    from runs import Store, run_all, writable
 
     if out.suffix != ".safetensors":
         raise PretrainedError(f"--out {out}: expected a name ending in .safetensors")
     schedule = schedule_of(cpu_minutes)
+    cost_models.load(cost_model)
     trainings = [Pretraining(cost_model, schedule, s) for s in seed or [0]]
-    out.parent.mkdir(parents=True, exist_ok=True)
+    writable(out.absolute().parent)
     with Store.open(store or f"{out}.sqlite") as opened:
         summary = run_all(trainings, opened, workers=workers, ray_address=ray_address)
         done = [opened.runs(key=key)[0] for key in summary.keys]

@@ -105,8 +105,10 @@ def build(
         standard_library: Whether Python's own sources are read.
 
     Raises:
-        CorpusError: A package is not installed.
+        CorpusError: A package is not installed, or the one that is held out is trained on.
     """
+    if held_out in packages:
+        raise CorpusError(f"package {held_out!r} is held out and trained on; expected either.")
     files, duplicates = read_sources(packages, held_out, standard_library)
     names = [*packages, held_out] + [STANDARD_LIBRARY] * standard_library
     by_split = {name: [file for file in files if file.split == name] for name in SPLITS}

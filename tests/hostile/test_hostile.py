@@ -28,9 +28,14 @@ ROWS: list[Row] = [
 ]
 
 
+PROGRAMS = {
+    "mapper": "mapper.cli", "mpe-marl": "mpe_marl.cli", "mast": "mast.cli", "mst": "mst.cli",
+}  # fmt: skip
+
+
 def in_process(words: list[str]) -> tuple[int | None, str, str]:
     """Exit code, standard output and standard error of a command line."""
-    module = {"mapper": "mapper.cli", "mpe-marl": "mpe_marl.cli"}[words[0]]
+    module = PROGRAMS[words[0]]
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as end:
         importlib.import_module(module).main(words[1:])
@@ -77,6 +82,18 @@ def test_it_is_refused_in_one_line(
     assert "this is a fault of" not in err
     left = {path.name for path in tmp_path.rglob("*")} - {"__pycache__"}
     assert left == set(row.files)
+
+
+def test_every_command_has_a_row() -> None:
+    """Of every program, and none of them too few."""
+    import click
+    from typer.main import get_command
+
+    for program, module in PROGRAMS.items():
+        group = get_command(importlib.import_module(module).app)
+        for name in group.list_commands(click.Context(group)):
+            assert any(f"{row.words} ".startswith(f"{program} {name} ") for row in ROWS), name
+    assert len(ROWS) > 400
 
 
 def test_no_row_is_there_twice() -> None:

@@ -26,6 +26,7 @@ VALIDATIONS = 24
 VALIDATION = 80, 4000
 """Held-out problems, and samples of the search that gives the reference of each."""
 CPU_MINUTES = 15
+MOST_MINUTES = 10**6
 """Processor time that the default schedule takes at most on the reference machine [min]."""
 
 
@@ -33,11 +34,12 @@ def schedule_of(cpu_minutes: float) -> Schedule:
     """The schedule that takes about so much processor time on the reference machine.
 
     Raises:
-        PretrainedError: `cpu_minutes` is not above 0.
+        PretrainedError: `cpu_minutes` is not above 0, or beyond all measure.
     """
-    if not (np.isfinite(cpu_minutes) and cpu_minutes > 0):
+    if not 0 < cpu_minutes <= MOST_MINUTES:
         raise PretrainedError(
-            f"--cpu-minutes: got {cpu_minutes}, expected a number above 0, such as 15"
+            f"--cpu-minutes: got {cpu_minutes}, expected a number above 0 and at most "
+            f"{MOST_MINUTES:,}, such as 15"
         )
     return Schedule().scaled(cpu_minutes / CPU_MINUTES)
 
