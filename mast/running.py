@@ -24,7 +24,7 @@ def run_rows(
     """
     with Store.open(store) as opened:
         summary = run_all(experiments, opened, workers=workers)
-        rows = [run_row(opened.runs(key=key)[0]) for key in summary.keys]
+        rows = [run_row(r) for key in summary.keys for r in opened.runs(key=key)[:1]]
     return rows, not (summary.failed or summary.interrupted)
 
 

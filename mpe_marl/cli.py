@@ -183,7 +183,7 @@ def train(
     ]
     with Store.open(store) as opened:
         summary = run_all(runs, opened, workers=workers)
-        rows = [_run_row(opened.runs(key=key)[0]) for key in summary.keys]
+        rows = [_run_row(r) for key in summary.keys for r in opened.runs(key=key)[:1]]
     _show(print_training, rows, as_json)
     if summary.failed or summary.interrupted:
         raise typer.Exit(1)
@@ -392,8 +392,10 @@ def plot(
     from mpe_marl import figures, saved
 
     if source.is_file() and source.open("rb").read(15) == b"SQLite format 3":
-        curves = figures.learning_curves(_curves(source))
-        _report(figures.draw_rewards(curves, out / "figure6.png"))
+        runs = _curves(source)
+        for line in figures.left_out(runs):
+            tell(line)
+        _report(figures.draw_rewards(figures.learning_curves(runs), out / "figure6.png"))
         return
     kind, rows = saved.read(source)
     draw = figures.draw_profiles if kind == "profiles" else figures.draw_comparison
@@ -403,8 +405,13 @@ def plot(
 def _curves(source: Path) -> dict[str, Any]:
     from runs import Store
 
+    found: dict[str, Any] = {}
     with Store.open(source, create=False) as store:
-        return {r.name: store.metrics(r.id, "mean_reward") for r in store.runs(kind="mpe")}
+        for run in store.runs(kind="mpe"):
+            if run.name in found:
+                tell(f"run {run.id} is drawn instead of an earlier one of its name: {run.name}")
+            found[run.name] = store.metrics(run.id, "mean_reward")
+    return found
 
 
 def _report(paths: list[Path]) -> None:

@@ -24,6 +24,9 @@ ProfileRow = Mapping[str, Any]
 Shares = dict[str, dict[str, float]]
 Curves = dict[str, dict[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]]
 
+Reports = Mapping[str, tuple[NDArray[Any], NDArray[Any]]]
+"""Name of a run -> episodes and mean rewards."""
+
 _REST = ("environment", "store")
 
 
@@ -143,7 +146,7 @@ def _write(figures: Mapping[str, tuple[str, str, Shares, bool]], folder: Path) -
     return written
 
 
-def learning_curves(runs: Mapping[str, tuple[NDArray[Any], NDArray[Any]]]) -> Curves:
+def learning_curves(runs: Reports) -> Curves:
     """Figure 6: mean reward over the seeds of each setting, and its interval.
 
     Args:
@@ -153,19 +156,47 @@ def learning_curves(runs: Mapping[str, tuple[NDArray[Any], NDArray[Any]]]) -> Cu
         ``world algorithm`` -> setting and number of seeds -> episodes, means, half widths, where
         all the setting's runs have reported.
     """
-    settings: dict[tuple[str, str], list[dict[int, float]]] = {}
-    for name, (episodes, rewards) in runs.items():
-        world, algorithm, how = name.rpartition(" seed ")[0].split(" ", 2)
-        curve = dict(zip(episodes.tolist(), rewards.tolist(), strict=True))
-        settings.setdefault((f"{world} {algorithm}", how), []).append(curve)
     curves: Curves = {}
-    for (panel, how), seeds in settings.items():
-        common = sorted(set.intersection(*(set(s) for s in seeds)))
+    for (panel, how), seeds in _settings(runs).items():
+        common = _common(seeds)
         if common:
-            values = np.array([[s[e] for e in common] for s in seeds])
+            values = np.array([[s[e] for e in common] for s in seeds.values()])
             label = f"{how}, {len(seeds)} seeds" if len(seeds) > 1 else how
             curves.setdefault(panel, {})[label] = (np.array(common), *mean_interval(values))
     return curves
+
+
+def left_out(runs: Reports) -> list[str]:
+    """What :func:`learning_curves` leaves out, a line a run: episodes that not all seeds have."""
+    lines = []
+    for (panel, how), seeds in _settings(runs).items():
+        common = set(_common(seeds))
+        for seed, curve in seeds.items():
+            others = sorted(set(curve) - common)
+            if others:
+                lines.append(
+                    f"{panel} {how} seed {seed}: {len(others)} of {len(curve)} points left out, "
+                    f"episodes {others[0]:,} to {others[-1]:,}; another seed has none there"
+                )
+            elif not curve:
+                lines.append(f"{panel} {how} seed {seed}: has no points yet, so none is drawn")
+    return lines
+
+
+def _settings(runs: Reports) -> dict[tuple[str, str], dict[str, dict[int, float]]]:
+    """Panel and setting -> seed -> episode -> mean reward."""
+    found: dict[tuple[str, str], dict[str, dict[int, float]]] = {}
+    for name, (episodes, rewards) in runs.items():
+        setting, _, seed = name.rpartition(" seed ")
+        world, algorithm, how = setting.split(" ", 2)
+        curve = dict(zip(episodes.tolist(), rewards.tolist(), strict=True))
+        found.setdefault((f"{world} {algorithm}", how), {})[seed] = curve
+    return found
+
+
+def _common(seeds: Mapping[str, Mapping[int, float]]) -> list[int]:
+    """Episodes that all seeds have reported."""
+    return sorted(set.intersection(*(set(curve) for curve in seeds.values())))
 
 
 def draw_rewards(curves: Curves, path: Path) -> list[Path]:

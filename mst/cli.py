@@ -246,7 +246,7 @@ def _done(
 
     with Store.open(store) as opened:
         summary = run_all(runs, opened, workers=workers)
-        rows = [_run_row(opened.runs(key=key)[0]) for key in summary.keys]
+        rows = [_run_row(r) for key in summary.keys for r in opened.runs(key=key)[:1]]
     return rows, bool(summary.failed or summary.interrupted)
 
 

@@ -57,7 +57,7 @@ def pretrain(
     writable(out.absolute().parent)
     with Store.open(store or f"{out}.sqlite") as opened:
         summary = run_all(trainings, opened, workers=workers, ray_address=ray_address)
-        done = [opened.runs(key=key)[0] for key in summary.keys]
+        done = [run for key in summary.keys for run in opened.runs(key=key)[:1]]
     if summary.failed or summary.interrupted:
         raise typer.Exit(1)
     best = min(done, key=lambda run: run.best_value or 0.0)

@@ -139,6 +139,7 @@ def test_learning_curves_are_means_over_seeds_with_their_interval(tmp_path):
         "simple_tag/3 maddpg shared-state seed 0": (steps, np.zeros(3)),
         "simple_spread/3 masac uniform-joint seed 0": (steps, np.zeros(3)),
     }
+    name = "simple_tag/3 maddpg uniform-joint seed 0"
     curves = figures.learning_curves(runs)
     assert list(curves) == ["simple_tag/3 maddpg", "simple_spread/3 masac"]
     episodes, mean, half = curves["simple_tag/3 maddpg"]["uniform-joint, 2 seeds"]
@@ -149,6 +150,10 @@ def test_learning_curves_are_means_over_seeds_with_their_interval(tmp_path):
     assert np.isnan(curves["simple_tag/3 maddpg"]["shared-state"][2]).all()
     figures.draw_rewards(curves, tmp_path / "made" / "figure6.png")
     assert (tmp_path / "made" / "figure6.png").stat().st_size > 10_000
+    (line,) = figures.left_out(runs)
+    assert line.startswith("simple_tag/3 maddpg uniform-joint seed 0: 1 of 3 points left out")
+    assert "episodes 300 to 300" in line
+    assert figures.left_out({**runs, "simple_tag/3 maddpg uniform-joint seed 1": runs[name]}) == []
 
 
 def test_a_folder_that_cannot_be_written_is_named_before_measuring(tmp_path, capsys):

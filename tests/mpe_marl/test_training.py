@@ -179,3 +179,21 @@ def test_wrong_settings_are_explained(options, message):
 def test_a_world_that_is_not_there_is_explained():
     with pytest.raises(MpeError, match=r"expected module:function"):
         Trainer(config(world="mpe2.nothing:here"))
+
+
+def test_what_ctrl_c_left_undone_is_no_fault(tmp_path, monkeypatch, capsys):
+    """The first of two runs is stopped, so the second has none in the store."""
+    from mpe_marl.cli import main
+
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Trainer, "run", stopped)
+    with pytest.raises(SystemExit) as end:
+        main(["train", "--seed", "0", "--seed", "1", "--episodes", "4", "--capacity", "100"])
+    out, err = capsys.readouterr()
+    assert end.value.code == 1
+    assert "fault" not in err
+    assert "seed 0" in out
+    assert "seed 1" not in out
