@@ -185,8 +185,11 @@ def test_what_ctrl_c_left_undone_is_no_fault(tmp_path, monkeypatch, capsys):
     """The first of two runs is stopped, so the second has none in the store."""
     from mpe_marl.cli import main
 
-    def stopped(*_):
-        raise KeyboardInterrupt
+    real_run = Trainer.run
+
+    def stopped(self, episodes, on_step=None):
+        os.kill(os.getpid(), signal.SIGINT)
+        return real_run(self, episodes, on_step)
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Trainer, "run", stopped)
