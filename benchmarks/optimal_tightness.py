@@ -120,6 +120,7 @@ def main() -> None:
     parser.add_argument("--objective", default="edp")
     parser.add_argument("--accelerator", default="edge")
     parser.add_argument("--model", choices=list(MODELS), default="default")
+    parser.add_argument("--layers", nargs="*", default=LAYERS, help="proven again without rules")
     parser.add_argument("--out", type=Path, help="file that rows are added to")
     args = parser.parse_args()
     case = (args.model, args.accelerator, args.objective)
@@ -137,7 +138,7 @@ def main() -> None:
                 (*case, layer.name, level, ratio, proof.proven)
                 for level, ratio in zip(LEVELS, found, strict=True)
             ]
-    for name in LAYERS:
+    for name in args.layers:
         problem, proof = proven(name)
         rows += [(*case, name, rule, *boxes_without(rule, problem, proof)) for rule in RULES]
     print(tables(rows))

@@ -171,6 +171,11 @@ class Mapping:
         """
         return cls(**raised(dataflow, layer))
 
+    @property
+    def has_directives(self) -> bool:
+        """Whether MAESTRO's directives have words for it: a full space has mappings beyond them."""
+        return not any(self.parallel2) and not any(self.bypass)
+
     def dataflow(self, layer: Layer | None = None) -> Dataflow:
         """Lower to MAESTRO's directives; ``str`` of the result is their text.
 

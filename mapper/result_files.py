@@ -25,9 +25,10 @@ MAPPING, DATAFLOW, MANIFEST = "mapping.yaml", "mapping.m", "manifest.json"
 
 
 def write_result(folder: Path, found: Found) -> None:
-    """Write the three files of a search that found a mapping; nothing where it found none.
+    """Write the files of a search that found a mapping; nothing where it found none.
 
-    Each file is whole or not there, and the manifest comes last.
+    Each file is whole or not there, and the manifest comes last; `DATAFLOW` is left out where
+    MAESTRO's directives have no words for the mapping.
 
     Raises:
         OSError: The folder cannot be written to.
@@ -38,10 +39,14 @@ def write_result(folder: Path, found: Found) -> None:
     named = layer.renamed(re.sub(r"\W+", "_", layer.name).strip("_") or "layer")
     files = {
         MAPPING: yaml.safe_dump(mapping.to_dict(), sort_keys=False, default_flow_style=None),
-        DATAFLOW: print_network([(named, mapping.dataflow(layer))], name=named.name),
         MANIFEST: json_text(search_manifest(found)) + "\n",
     }
     folder.mkdir(parents=True, exist_ok=True)
+    if mapping.has_directives:
+        directives = print_network([(named, mapping.dataflow(layer))], name=named.name)
+        files = {DATAFLOW: directives, **files}
+    else:
+        (folder / DATAFLOW).unlink(missing_ok=True)  # an earlier result's
     staging = Path(tempfile.mkdtemp(prefix=".mapper-", dir=folder))
     try:
         for name, text in files.items():

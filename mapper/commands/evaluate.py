@@ -212,7 +212,8 @@ def _mapping_values(layer: Layer, mapping: Mapping | Dataflow) -> dict[str, Any]
     from cost_models import Mapping
 
     if isinstance(mapping, Mapping):
-        return {"mapping": mapping.to_dict(), "dataflow": str(mapping.dataflow(layer))}
+        dataflow = str(mapping.dataflow(layer)) if mapping.has_directives else None
+        return {"mapping": mapping.to_dict(), "dataflow": dataflow}
     return {"mapping": None, "dataflow": str(mapping)}
 
 

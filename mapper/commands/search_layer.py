@@ -62,7 +62,8 @@ def search_layer(
         print_nothing_found(found, standing)
         raise typer.Exit(1)
     if out is not None:
-        tell(f"wrote {out}/mapping.yaml, mapping.m, manifest.json")
+        directives = ", mapping.m" if found.best[0].has_directives else ""
+        tell(f"wrote {out}/mapping.yaml{directives}, manifest.json")
 
 
 def _effort(run: SearchRun) -> str:

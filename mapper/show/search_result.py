@@ -22,9 +22,10 @@ def result_values(found: Found, standing: Standing | None = None) -> dict[str, A
     """The result as ``mapper search --json`` prints it.
 
     Returns:
-        ``best`` (the objective's value, the cost's figures, mapping and dataflow; None where no
-        sample was feasible), ``bound``, ``empty`` (why there is no mapping), ``proof``
-        (how far it is from the optimum; None where nothing is proven), ``samples``,
+        ``best`` (the objective's value, the cost's figures, mapping and dataflow, None where
+        MAESTRO's directives have no words for it; None where no sample was feasible), ``bound``,
+        ``empty`` (why there is no mapping), ``proof`` (how far it is from the optimum; None where
+        nothing is proven), ``samples``,
         ``feasible_share``, ``seconds``, ``manifest``.
     """
     problem = found.problem
@@ -35,7 +36,7 @@ def result_values(found: Found, standing: Standing | None = None) -> dict[str, A
             "objective": problem.best_value,
             **cost_values(cost),
             "mapping": mapping.to_dict(),
-            "dataflow": str(mapping.dataflow(problem.layer)),
+            "dataflow": str(mapping.dataflow(problem.layer)) if mapping.has_directives else None,
         }
     return {
         "best": best,

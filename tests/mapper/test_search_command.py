@@ -57,6 +57,17 @@ def test_json_is_quiet_on_standard_error_without_a_terminal() -> None:
     assert search("--json")[2] == ""
 
 
+def test_a_mapping_that_directives_have_no_words_for_is_written_too(tmp_path: Path) -> None:
+    folder = tmp_path / "best"
+    folder.mkdir()
+    (folder / "mapping.m").write_text("of another mapping")
+    space = ["--layer", "mlp.2", "--space", "full=true", "--no-proof", "--out", str(folder)]
+    found = search_json(*space)
+    assert {"parallel2", "bypass"} & found["best"]["mapping"].keys()
+    assert found["best"]["dataflow"] is None
+    assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "mapping.yaml"]
+
+
 @pytest.mark.parametrize("objective", [*OBJECTIVES, "latency*area"])
 def test_every_objective_has_a_result_not_below_its_bound(objective: str) -> None:
     found = search_json("--objective", objective)
