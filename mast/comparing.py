@@ -104,12 +104,17 @@ def _winning(ours: FloatArray, theirs: FloatArray | None, rival: str) -> dict[st
 def _costs(runs: Rows, full: Rows) -> dict[str, Any]:
     return {
         "weights": runs[0]["weights"],
-        "train_times": full[0]["train_flops"] / runs[0]["train_flops"],
-        "inference_times": full[0]["inference_flops"] / runs[0]["inference_flops"],
-        "executed_times": full[0]["train_flops_executed"] / runs[0]["train_flops_executed"],
+        "train_times": _times(full, runs, "train_flops"),
+        "inference_times": _times(full, runs, "inference_flops"),
+        "executed_times": _times(full, runs, "train_flops_executed"),
         "cpu_s": float(np.median([run["train_cpu_s"][-1] for run in runs])),
         "q_gap": _median(runs, "q_gap"),
     }
+
+
+def _times(full: Rows, runs: Rows, name: str) -> float | None:
+    """How many times fewer operations; None where there are none, as of runs without an update."""
+    return full[0][name] / runs[0][name] if runs[0][name] else None
 
 
 def _median(runs: Rows, name: str) -> float | None:

@@ -37,12 +37,18 @@ FENCE = re.compile(
     r"^(?:<!-- snippet: (?P<mark>\w+)[^>]*-->\n)?```(?P<kind>\w*)\n(?P<text>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
-PROGRAMS = {"mapper": "mapper.cli", "mpe-marl": "mpe_marl.cli", "mst": "mst.cli"}
+PROGRAMS = {
+    "mapper": "mapper.cli", "mast": "mast.cli", "mpe-marl": "mpe_marl.cli", "mst": "mst.cli"
+}  # fmt: skip
 FEWER = {
     ("mapper", "search"): ["--budget", "60"],
     ("mapper", "compare"): ["--budget", "60", "--seeds", "1", "--workers", "1"],
     ("mapper", "cluster"): ["--samples", "200"],
     ("mapper", "explore"): ["--network", "mlp", "--designs", "3", "--workers", "1"],
+    ("mast", "train"): ["--steps", "1000", "--episodes", "8"],
+    ("mast", "compare"): ["--steps", "1000", "--episodes", "8", "--seeds", "1"],
+    ("mast", "tickets"): ["--episodes", "8"],
+    ("mast", "play"): ["--episodes", "8"],
     ("mpe-marl", "train"): ["--episodes", "20", "--warmup", "200"],
     ("mpe-marl", "profile"): ["--rows", "1500", "--batch", "64", "--repeats", "1"],
     ("mpe-marl", "compare"): ["--rows", "1500", "--batch", "64", "--repeats", "1"],

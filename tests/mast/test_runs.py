@@ -129,7 +129,9 @@ def test_arms_are_compared_where_dense_networks_earn_nothing_too():
         for arm, values in (("dense+", (full, full)), ("tiny+ 0.9", (1, 3)), ("mast 0.9", (4, 5)))
         for value in values
     ]
+    rows[-1]["train_flops"] = rows[-2]["train_flops"] = 0  # too short for an update
     found = summary(rows, {"one": 1.0, "other": 0.0})
+    assert [row["train_times"] for row in found] == [1, 1, 1, 1, 1, None]
     assert [row["mean_score"] for row in found] == [100, 10, 35, None, None, None]
     assert [row["wins"] for row in found if row["arm"] == "mast 0.9"] == [1, 1]
     print_comparison(found)
