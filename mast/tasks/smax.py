@@ -5,8 +5,8 @@ SMAX is no SMAC: units, physics and enemies are its own, so returns of one say n
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,23 @@ def smax_task(name: str) -> Task:
             f"task {name!r} is not known; expected one of "
             f"{', '.join(f'smax-{known}' for known in SCENARIOS)}."
         )
-    length = int(_environment(scenario).max_steps)
+    length = int(_battle(scenario).env.max_steps)
     return Task(name, length, partial(SmaxWorlds, scenario), at_once=128)
 
 
-def _environment(scenario: str) -> Any:
+class Battle(NamedTuple):
+    """A scenario and its functions over many battles, which are compiled once in a process."""
+
+    env: Any
+    reset: Any
+    advance: Any
+    masks: Any
+
+
+@lru_cache(maxsize=len(SCENARIOS))
+def _battle(scenario: str) -> Battle:
     try:
+        import jax
         from jaxmarl import make
         from jaxmarl.environments.smax import map_name_to_scenario
     except ImportError:
@@ -43,7 +54,9 @@ def _environment(scenario: str) -> Any:
             "SMAX needs JaxMARL, which is not installed; install it with: "
             "pip install 'marl-mapper[smax]'"
         ) from None
-    return make("HeuristicEnemySMAX", scenario=map_name_to_scenario(scenario))
+    env = make("HeuristicEnemySMAX", scenario=map_name_to_scenario(scenario))
+    made = (jax.jit(jax.vmap(part)) for part in (env.reset, env.step_env, env.get_avail_actions))
+    return Battle(env, *made)
 
 
 class SmaxWorlds:
@@ -57,7 +70,7 @@ class SmaxWorlds:
     def __init__(self, scenario: str, n_worlds: int = 1) -> None:
         import jax
 
-        self._jax, env = jax, _environment(scenario)
+        self._jax, (env, self._reset, self._advance, self._masks) = jax, _battle(scenario)
         self.names: list[str] = list(env.agents)
         self.n_worlds, self.n_agents = n_worlds, len(self.names)
         self.obs_dim = int(env.observation_space(self.names[0]).shape[0])
@@ -65,9 +78,6 @@ class SmaxWorlds:
         self.continuous = False
         self.spec: WorldSpec | None = None
         self._limit = int(env.max_steps)
-        self._reset = jax.jit(jax.vmap(env.reset))
-        self._advance = jax.jit(jax.vmap(env.step_env))
-        self._masks = jax.jit(jax.vmap(env.get_avail_actions))
         self._key = jax.random.PRNGKey(0)
         self._t = np.zeros(n_worlds, np.int64)
         self._obs: Any = None
