@@ -132,10 +132,14 @@ def print_infeasible(costs: Mapping[str, Cost]) -> None:
 def bounds_of(
     model: CostModel, layer: Layer, accelerator: Accelerator, mapping: LoopMapping | None
 ) -> dict[str, float]:
-    """Physical lower bounds by figure, at the PEs that the mapping uses."""
+    """Physical lower bounds by figure, at the PEs that the mapping uses.
+
+    Where the mapping has tensors pass a level, they are those of mappings that may.
+    """
+    passing = mapping is not None and any(mapping.bypass)
     if mapping is not None and mapping.num_pes is not None:
         accelerator = replace(accelerator, num_pes=mapping.num_pes)
-    return figure_bounds(model, layer, accelerator)
+    return figure_bounds(model, layer, accelerator, bypass=passing)
 
 
 def access_rows(cost: Cost) -> Sequence[dict[str, Any]]:

@@ -16,8 +16,10 @@ import pytest
 from typer.testing import CliRunner
 
 import baselines
+from cost_models import Mapping
 from maestro_env import OBJECTIVES, Problem
 from mapper import cli
+from mapper.show.cost import bounds_of
 from runs import Context, Store
 
 LAYER = "mobilenetv2.2"
@@ -55,6 +57,22 @@ def test_json_has_exactly_the_promised_keys() -> None:
 
 def test_json_is_quiet_on_standard_error_without_a_terminal() -> None:
     assert search("--json")[2] == ""
+
+
+def test_the_bounds_of_a_mapping_whose_tensors_pass_a_level_are_below_it() -> None:
+    problem = Problem("mlp.2", space={"full": True})
+    mapping = Mapping(
+        orders=("KCYXRS", "KCYXRS"),
+        parallel=("C", "C"),
+        tiles=(dict(zip("KCYXRS", (10, 1, 1, 1, 1, 1), strict=True)), dict.fromkeys("KCYXRS", 1)),
+        cluster_size=10,
+        bypass=(frozenset({"input", "filter"}), frozenset({"output"})),
+    )
+    model, layer, chip = problem.cost_model, problem.layer, problem.accelerator
+    cost = model.evaluate(layer, chip, mapping)
+    bounds = bounds_of(model, layer, chip, mapping)
+    assert cost.energy_nj is not None
+    assert bounds["energy_nj"] <= cost.energy_nj < bounds_of(model, layer, chip, None)["energy_nj"]
 
 
 def test_a_mapping_that_directives_have_no_words_for_is_written_too(tmp_path: Path) -> None:
