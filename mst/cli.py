@@ -94,6 +94,13 @@ MicroBatch = Annotated[
     typer.Option(min=1, max=MOST_LONG, help="Windows at once.", show_default="the batch"),
 ]
 Lr = Annotated[float | None, typer.Option(help="Learning rate.", show_default="0.001")]
+LrLaw = Annotated[
+    str | None,
+    typer.Option(
+        help="How the rate falls: trapezoid (constant, then down in the last tenth), or cosine.",
+        show_default="trapezoid",
+    ),
+]
 ByDensity = Annotated[
     bool, typer.Option("--lr-by-density", help="Divide sparse layers' rate by the density.")
 ]
@@ -173,6 +180,7 @@ def train(
     batch: Batch = None,
     micro_batch: MicroBatch = None,
     lr: Lr = None,
+    lr_law: LrLaw = None,
     lr_by_density: ByDensity = False,
     backend: BackendName = "masked",
     device: Device = "cpu",
@@ -197,7 +205,7 @@ def train(
             "window": window, "stride": stride,
         },
         shape={"layers": layers, "width": width, "heads": heads, "context": context},
-        adam={"lr": lr, "by_density": lr_by_density},
+        adam={"lr": lr, "law": lr_law, "by_density": lr_by_density},
         batch=batch, micro_batch=micro_batch,
     )  # fmt: skip
     runs = _planned([arm], wanted, seed, corpus, threads, log)
@@ -273,6 +281,7 @@ def compare(
     sparsity: Sparsity = None,
     mask_head: MaskHead = False,
     lr: Lr = None,
+    lr_law: LrLaw = None,
     backend: BackendName = "masked",
     device: Device = "cpu",
     repeat: Repeat = False,
@@ -295,7 +304,7 @@ def compare(
     wanted = Wanted(
         preset=preset, tokens=tokens, times=times, repeat=repeat,
         backend=chosen_backend(backend), device=device,
-        sparse={"sparsity": sparsity, "mask_head": mask_head}, adam={"lr": lr},
+        sparse={"sparsity": sparsity, "mask_head": mask_head}, adam={"lr": lr, "law": lr_law},
     )  # fmt: skip
     names = [name.strip() for name in arms.split(",")]
     runs = _planned(names, wanted, seed, corpus, threads, None)

@@ -122,14 +122,20 @@ class SparseSettings:
         check_phases(self.phases)
 
 
+RATE_LAWS = ("cosine", "trapezoid")
+
+
 @dataclass(frozen=True)
 class AdamSettings:
-    """AdamW and its learning rate, which warms up and falls along a cosine.
+    """AdamW and its learning rate, which warms up and falls.
 
     Attributes:
         lr: Largest learning rate.
         warm_up: Share of the updates in which it rises.
         floor: Share of `lr` that is left at the end.
+        law: ``cosine``, or ``trapezoid``: constant, then a straight fall (Haegele et al., Scaling
+            laws and compute-optimal training beyond fixed training durations, 2024).
+        decay: Share of the updates in which a trapezoid falls.
         betas: Adam's.
         weight_decay: Decoupled decay of matrices.
         clip: Largest norm of the gradient.
@@ -139,6 +145,8 @@ class AdamSettings:
     lr: float = 1e-3
     warm_up: float = 0.02
     floor: float = 0.1
+    law: str = "trapezoid"
+    decay: float = 0.1
     betas: tuple[float, float] = (0.9, 0.95)
     weight_decay: float = 0.1
     clip: float = 1.0
@@ -149,6 +157,13 @@ class AdamSettings:
             raise MstError(f"lr: got {self.lr}, expected a number above 0; 1e-3 is usual")
         if not 0 <= self.warm_up < 1:
             raise MstError(f"warm_up: got {self.warm_up}, expected a share below 1; 0.02 is usual")
+        if self.law not in RATE_LAWS:
+            raise unknown_choice("law of the learning rate", self.law, RATE_LAWS)
+        if not 0 < self.decay <= 1 - self.warm_up:
+            raise MstError(
+                f"decay: got {self.decay}, expected above 0 and up to {1 - self.warm_up:g}, "
+                "what the warm-up leaves; 0.1 is usual"
+            )
 
 
 @dataclass(frozen=True)
@@ -233,6 +248,7 @@ class PretrainConfig:
         sparse, adam = dict(values["sparse"]), dict(values["adam"])
         sparse["phases"] = tuple(Phase(**phase) for phase in sparse["phases"])
         adam["betas"] = tuple(adam["betas"])
+        adam.setdefault("law", "cosine")  # runs from before there was a choice
         parts = {
             "shape": GptShape(**values["shape"]),
             "sparse": SparseSettings(**sparse),

@@ -107,14 +107,18 @@ class Pretrainer:
         )
 
     def lr(self, update: int) -> float:
-        """Learning rate of an update: a linear rise, then a cosine to its floor."""
+        """Learning rate of an update: a linear rise, then a fall to its floor by its law."""
         adam = self.config.adam
         rise = max(1, round(adam.warm_up * self.updates))
         if update < rise:
             return adam.lr * (update + 1) / rise
-        share = (update - rise) / max(1, self.updates - rise)
-        fall = adam.floor + (1 - adam.floor) * (1 + math.cos(math.pi * share)) / 2
-        return adam.lr * fall
+        if adam.law == "trapezoid":
+            falling = max(1, round(adam.decay * self.updates))
+            high = min(1.0, (self.updates - update) / (falling + 1))
+        else:
+            share = (update - rise) / max(1, self.updates - rise)
+            high = (1 + math.cos(math.pi * share)) / 2
+        return adam.lr * (adam.floor + (1 - adam.floor) * high)
 
     def step(self) -> None:
         """One update, and the topology step that comes with it.

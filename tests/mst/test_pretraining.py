@@ -239,11 +239,20 @@ def test_the_rise_behind_topology_steps():
     assert loss_rise(losses, steps) == pytest.approx(0.5)
 
 
-def test_learning_rate_rises_and_falls(corpus):
-    config = replace(DENSE, adam=AdamSettings(lr=0.1, warm_up=0.2, floor=0.1))
+@pytest.mark.parametrize(("law", "flat"), [("cosine", 1), ("trapezoid", 5)])
+def test_learning_rate_rises_and_falls(corpus, law, flat):
+    adam = AdamSettings(lr=0.1, warm_up=0.2, floor=0.1, law=law, decay=0.4)
+    config = replace(DENSE, adam=adam)
     trainer = Pretrainer(config, 0, 10, corpus)
     rates = [trainer.lr(update) for update in range(10)]
     assert rates[:2] == pytest.approx([0.05, 0.1])
     assert rates[2] == pytest.approx(0.1)
     assert rates[2:] == sorted(rates[2:], reverse=True)
-    assert 0.01 < rates[-1] < 0.02
+    assert sum(rate > 0.0999 for rate in rates) == flat + 1
+    assert 0.01 < rates[-1] < 0.03
+
+
+def test_runs_from_before_rates_had_laws_keep_their_cosine():
+    plain = DENSE.plain()
+    del plain["adam"]["law"], plain["adam"]["decay"]
+    assert PretrainConfig.of(plain).adam.law == "cosine"
