@@ -239,7 +239,7 @@ def test_the_rise_behind_topology_steps():
     assert loss_rise(losses, steps) == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(("law", "flat"), [("cosine", 1), ("trapezoid", 5)])
+@pytest.mark.parametrize(("law", "flat"), [("cosine", 1), ("trapezoid", 4)])
 def test_learning_rate_rises_and_falls(corpus, law, flat):
     adam = AdamSettings(lr=0.1, warm_up=0.2, floor=0.1, law=law, decay=0.4)
     config = replace(DENSE, adam=adam)
