@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from baselines import BaseSearcher, Capabilities, SearcherError
 from maestro_env import Problem
 from mapper.pretrained.cases import doubts_of
+
+if TYPE_CHECKING:
+    from mapper.pretrained.weights import Agents
 
 BATCH = 128
 IDLE_ROUNDS = 4
@@ -39,10 +43,15 @@ class ZeroShot(BaseSearcher):
 
     def doubts(self, problem: Problem) -> Sequence[str]:
         """What the agents were not trained for."""
+        self._agents(problem)
         return doubts_of(self.config.pretrained, problem)
 
-    def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        from mapper.pretrained.mapping import propose_actions
+    def _agents(self, problem: Problem) -> Agents:
+        """The agents.
+
+        Raises:
+            SearcherError: There are none.
+        """
         from mapper.pretrained.weights import agents_of
 
         agents = agents_of(self.config.pretrained, problem.cost_model.name)
@@ -51,6 +60,12 @@ class ZeroShot(BaseSearcher):
                 f"searcher {self.name!r}: there are no trained agents; give pretrained=FILE of "
                 "`mapper pretrain`"
             )
+        return agents
+
+    def _run(self, problem: Problem, rng: np.random.Generator) -> None:
+        from mapper.pretrained.mapping import propose_actions
+
+        agents = self._agents(problem)
         seen: set[bytes] = set()
         idle = 0
         while idle < IDLE_ROUNDS:

@@ -253,6 +253,12 @@ def test_a_problem_for_agents_of_another_cost_model_is_doubted():
     assert "cost model maestro (trained: exact)" in doubt
 
 
+def test_zero_shot_without_agents_is_refused_before_it_starts():
+    searcher = baselines.load("zero-shot", pretrained="none")
+    with pytest.raises(baselines.SearcherError, match="there are no trained agents"):
+        searcher.doubts(Problem("mobilenetv2.2", "edge", "edp"))
+
+
 def test_hard_problems_are_drawn_for_again_with_the_arrangements_of_their_best(
     untrained, monkeypatch
 ):
