@@ -49,7 +49,10 @@ def list_runs(
 
 @app.command("show")
 def show_run(
-    run: Annotated[str, typer.Argument(help="Number of the run, or the beginning of its key.")],
+    run: Annotated[
+        str,
+        typer.Argument(help="Number of the run, or six characters or more of its key's beginning."),
+    ],
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonFlag = False,
 ) -> None:

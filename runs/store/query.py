@@ -19,6 +19,9 @@ from runs.store.owner import is_gone
 from runs.store.records import RunStatus
 from runs.store.schema import MetricRow, RunRow, SampleRow
 
+KEY_START = 6
+"""Characters of a key, at least, that name a run."""
+
 
 @dataclass(frozen=True)
 class StoredRun:
@@ -109,7 +112,7 @@ class Reader:
             return [_stored(row) for row in connection.execute(query)]
 
     def run(self, text: str | int) -> StoredRun:
-        """One run by its number, or by the beginning of its key.
+        """One run by its number, or by the beginning of its key (six characters or more).
 
         Raises:
             StoreError: No run, or more than one, fits, or the run is damaged.
@@ -132,7 +135,10 @@ class Reader:
         with self.engine.connect() as connection:
             keys = {row.id: str(row.key) for row in connection.execute(_KEYS)}
         by_number = [number for number in keys if str(number) == str(text)]
-        found: list[int] = by_number or [n for n, key in keys.items() if key.startswith(str(text))]
+        # A mistyped number must never name a run whose key happens to begin like it.
+        start = str(text) if len(str(text)) >= KEY_START else None
+        by_key = [n for n, key in keys.items() if start is not None and key.startswith(start)]
+        found: list[int] = by_number or by_key
         if len(found) == 1:
             return found[0]
         if found:

@@ -100,6 +100,15 @@ def test_a_run_that_did_not_finish_is_given_again_without_its_samples(status):
         assert store.run(claim.run_id).samples == 0
 
 
+def test_a_wrong_number_is_not_taken_for_the_beginning_of_a_key():
+    with Store.open() as store:
+        store.claim(RunIdentity("99ab34" + "0" * 58, "toy", "toy", 0, 1, {}))
+        assert store.run("99ab34").id == store.run(1).id == 1
+        for text in ("99", "99ab3"):
+            with pytest.raises(StoreError, match="not in the store"):
+                store.run(text)
+
+
 def test_the_run_of_a_killed_process_is_given_again_at_once(tmp_path):
     path = str(tmp_path / "s.sqlite")
     code = (
@@ -166,11 +175,11 @@ def test_removed_runs_leave_nothing(tmp_path):
 
 def test_runs_are_found_by_number_and_key():
     with Store.open() as store:
-        for key in ("0" * 64, "0abc" + "0" * 60):
+        for key in ("0" * 64, "000000abc" + "0" * 55):
             store.claim(replace(identity(), key=key))
-        assert store.run("2").id == store.run("0abc").id == 2
+        assert store.run("2").id == store.run("000000abc").id == 2
         with pytest.raises(StoreError, match="2 runs begin like this"):
-            store.run("0")
+            store.run("000000")
         with pytest.raises(StoreError, match="mapper runs list"):
             store.run("zzz")
 
