@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import is_dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from baselines.searcher import Searcher, SearcherError
-from common import plug_ins, suggest
+from common import plug_ins, suggest, working_folder_modules
 
 if TYPE_CHECKING:
     from baselines.optimal import Optimal
@@ -106,7 +102,7 @@ def _class_of(path: str) -> type[Any]:
 
 def _module(path: str, name: str) -> ModuleType:
     try:
-        with _working_folder():
+        with working_folder_modules():
             return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
@@ -122,17 +118,3 @@ def _module(path: str, name: str) -> ModuleType:
         raise SearcherError(
             f"searcher {path!r}: importing {name} fails: {type(error).__name__}: {error}"
         ) from error
-
-
-@contextmanager
-def _working_folder() -> Iterator[None]:
-    """Modules of the working folder can be imported too; those that are installed come first."""
-    folder = str(Path.cwd())
-    if folder in sys.path or "" in sys.path:
-        yield
-        return
-    sys.path.append(folder)
-    try:
-        yield
-    finally:
-        sys.path.remove(folder)

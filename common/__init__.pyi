@@ -18,6 +18,7 @@ from .fields import read_fields as read_fields
 from .files import atomic_write as atomic_write
 from .html_tables import html_table as html_table
 from .installed import plug_ins as plug_ins
+from .installed import working_folder_modules as working_folder_modules
 from .jit import allocating_function as allocating_function
 from .jit import compiled as compiled
 from .jit import entry_point as entry_point

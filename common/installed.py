@@ -1,10 +1,13 @@
-"""What installed packages offer under a name of this project's groups."""
+"""What other packages offer: under a name of this project's groups, or in the working folder."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from types import MappingProxyType
 
 
@@ -15,3 +18,17 @@ def plug_ins(group: str) -> Mapping[str, EntryPoint]:
     Reading them looks at every installed package, so it is done once in a process.
     """
     return MappingProxyType({point.name: point for point in entry_points(group=group)})
+
+
+@contextmanager
+def working_folder_modules() -> Iterator[None]:
+    """Modules of the working folder can be imported too; those that are installed come first."""
+    folder = str(Path.cwd())
+    if folder in sys.path or "" in sys.path:
+        yield
+        return
+    sys.path.append(folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)

@@ -85,6 +85,7 @@ def quality(rows: Sequence[dict[str, Any]]) -> list[Row]:
             "arm": row["arm"],
             "seeds": str(row["seeds"]),
             "learning rate": row["learning rate"],
+            "law": row["law"],
             "held-out files": _with(row, "bpb files"),
             "held-out package": _with(row, "bpb package"),
             "above MST, files": _with(row, "files above mst"),
@@ -100,7 +101,9 @@ def quality(rows: Sequence[dict[str, Any]]) -> list[Row]:
 def ablation(rows: Sequence[dict[str, Any]]) -> list[Row]:
     return [
         {
+            "schedule": row["schedule"],
             "variant": row["variant"],
+            "seeds": str(row["seeds"]),
             "held-out files": _number(row["bpb files"], 3),
             "held-out package": _number(row["bpb package"], 3),
             "rise of the loss": _number(row["loss rise"], 3),

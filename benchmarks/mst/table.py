@@ -146,8 +146,14 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def report(arguments: argparse.Namespace) -> None:
-    rows: list[dict[str, Any]] = []
-    with Store.open(arguments.store, create=False) as store:
+    rows = [row for store in arguments.store for row in _rows(store)]
+    _write(rows, arguments)
+
+
+def _rows(location: str) -> list[dict[str, Any]]:
+    """One row an arm of a schedule, of the finished runs of a store."""
+    rows = []
+    with Store.open(location, create=False) as store:
         done = [
             r
             for r in store.runs(kind=KIND)
@@ -157,15 +163,24 @@ def report(arguments: argparse.Namespace) -> None:
             config = settings(schedule, "cpu")
             own = [r for r in done if _belongs(r, config, schedule)]
             curves = read_curves(store, own)
-            rows += [
-                {"schedule": name, "tokens": schedule.tokens, **row, **_against(curves, row["arm"])}
-                for row in comparison(curves, "flops")
-            ]
-            for row in rows:
-                rates = {r.spec["config"]["adam"]["lr"] for r in own if r.spec["arm"] == row["arm"]}
-                if row["schedule"] == name:
-                    row["learning rate"] = "/".join(f"{rate:g}" for rate in sorted(rates))
-    _write(rows, arguments)
+            for row in comparison(curves, "flops"):
+                of_arm = [r for r in own if r.spec["arm"] == row["arm"]]
+                rates = {r.spec["config"]["adam"]["lr"] for r in of_arm}
+                rows.append(
+                    {
+                        "schedule": name,
+                        "tokens": schedule.tokens,
+                        **row,
+                        **_against(curves, row["arm"]),
+                        "learning rate": "/".join(f"{rate:g}" for rate in sorted(rates)),
+                        "law": "/".join(sorted({_law(r) for r in of_arm})),
+                    }
+                )
+    return rows
+
+
+def _law(run: StoredRun) -> str:
+    return PretrainConfig.of(run.spec["config"]).adam.law
 
 
 def _belongs(run: StoredRun, config: PretrainConfig, schedule: TableSchedule) -> bool:
@@ -220,8 +235,8 @@ def main() -> None:
     reporting.set_defaults(do=report)
     reporting.add_argument("--json", type=Path)
     reporting.add_argument("--csv", type=Path)
-    for one in (running, reporting):
-        one.add_argument("--store", default="mst-table.db")
+    running.add_argument("--store", default="mst-table.db")
+    reporting.add_argument("--store", nargs="+", default=["mst-table.db"])
     arguments = parser.parse_args()
     arguments.do(arguments)
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from common import working_folder_modules
 from mpe_marl.errors import MpeError
 
 PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
@@ -37,10 +38,12 @@ def imported(world: str) -> Callable[[], Any]:
     check_place(world)
     module, _, name = world.partition(":")
     try:
-        make = getattr(importlib.import_module(module), name)
+        with working_folder_modules():
+            make = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise MpeError(
-            f"world {world!r} cannot be imported ({error}); expected module:function."
+            f"world {world!r} cannot be imported ({error}); expected module:function, "
+            "of an installed package or of the working folder."
         ) from None
     if not callable(make):
         raise MpeError(f"world {world!r} is no function; expected module:function.")
