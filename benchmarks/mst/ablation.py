@@ -20,6 +20,7 @@ from table import SCHEDULES, WINDOWS, finished, settings
 from mst.config import PretrainConfig
 from mst.data import Corpus
 from mst.experiment import SparsePretraining
+from mst.phases import RESTORATION, ULTRA, Phase
 from runs import Store
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -34,6 +35,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "faithful": {"faithful": True},
     "masked head": {"mask_head": True},
     "topology every 25": {"every": 25},
+    "no warm-up": {"phases": (Phase(ULTRA, 0.0, 0.9), Phase(RESTORATION, 0.9, 1.0))},
 }
 """Variant -> what differs in :class:`mst.config.SparseSettings`."""
 
