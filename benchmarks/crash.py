@@ -122,7 +122,7 @@ def crash(folder: Path, args: argparse.Namespace) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--budget", type=int, default=1000, help="samples of a search")
+    parser.add_argument("--budget", type=int, default=12_000, help="samples of a search")
     parser.add_argument("--longest", type=float, default=0.3, help="seconds at work at most")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
