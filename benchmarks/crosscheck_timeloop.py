@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 import yaml
 
 import cost_models
+from benchmarks import crosscheck_timeloop_rules as rules
+from benchmarks.crosscheck import INPUTS
 from benchmarks.crosscheck_zigzag import (
     BYPASS,
     KEY,
@@ -49,10 +51,10 @@ MODELS = {
 }
 """Timeloop counts the box around a strided tile, and every PE's tile apart. Credit between tiles it
 gives for the tile before: as `slide`, as `retain` where that is all a buffer holds, and none where
-another loop lies inside the sliding one."""
+another loop lies inside the sliding one. Where it is none of these, one of the rules in
+`crosscheck_timeloop_rules` is why."""
 LIKE = {halo: f"equal, as halo_time={halo}" for halo in MODELS}
-SOME_CREDIT = "some credit: above halo_time=retain, below none"
-BELOW = "below what PEs lack of their tiles, counted element by element"
+NO_CAUSE = "NO CAUSE NAMED"
 Loops = list[tuple[str, int]]
 Found = dict[tuple[str, str, str], int]
 """A figure of the statistics by level, tensor (empty for the MACs) and name."""
@@ -280,8 +282,26 @@ def compare(found: Iterable[dict[str, str]]) -> Iterator[ComparedCounts]:
             counts = _ours(key, passes, halo)
             ours[halo] = counts.get(f"{metric}_tile", counts[metric])
         equal = next((LIKE[halo] for halo, count in ours.items() if count == theirs), None)
-        apart = BELOW if theirs < ours["retain"] else SOME_CREDIT
-        yield ComparedCounts(line, theirs, equal or apart)
+        yield ComparedCounts(line, theirs, equal or cause(line, ours["retain"]))
+
+
+def by_rules(line: dict[str, str], given: rules.Rules = rules.ALL) -> int:
+    """An input count of :func:`lines` by Timeloop's rules."""
+    case = DividingMapping({name: line[name] for name in KEY})
+    l2, l1 = (frozenset(line[name].split()) for name in PASSES)
+    return rules.input_count(case, (l2, l1), line["metric"], given)
+
+
+def cause(line: dict[str, str], retained: int) -> str:
+    """Which of Timeloop's rules makes a count other than what PEs lack of their tiles."""
+    theirs = int(line["timeloop"])
+    if line["metric"] not in INPUTS or by_rules(line) != theirs:
+        return NO_CAUSE
+    if by_rules(line, rules.Rules(extrapolates=False)) == retained:
+        return rules.EXTRAPOLATES
+    if by_rules(line, rules.Rules(extrapolates=False, drops=False)) == retained:
+        return rules.DROPS
+    return rules.WHOLE
 
 
 def of_the_table(program: str, rows: Iterable[dict[str, str]]) -> tuple[int, int]:

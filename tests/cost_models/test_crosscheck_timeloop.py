@@ -9,17 +9,19 @@ import pytest
 
 from benchmarks.crosscheck import INPUTS, read
 from benchmarks.crosscheck_timeloop import (
-    BELOW,
     LIKE,
+    NO_CAUSE,
     PASSES,
     SPACES,
     TimeloopError,
+    by_rules,
     compare,
     program_path,
     read_statistics,
     statistics,
     timeloop_input,
 )
+from benchmarks.crosscheck_timeloop_rules import DROPS, EXTRAPOLATES, WHOLE, Rules
 from benchmarks.crosscheck_zigzag import BYPASS, KEY, DividingMapping
 
 ROWS = read(Path(__file__).parent / "data" / "timeloop_bypass.csv")
@@ -43,22 +45,39 @@ def test_the_sample_has_every_bypass() -> None:
     assert found == set(BYPASS)
 
 
-def test_all_but_inputs_are_equal_and_inputs_mostly() -> None:
+def test_all_but_inputs_are_equal_and_inputs_but_for_named_rules_of_timeloop() -> None:
     relations = Counter[str]()
     for found in compare(ROWS):
         relations[found.relation] += 1
         if found.relation not in LIKE.values():
             assert found.row["metric"] in INPUTS, found
-    assert set(relations) >= set(LIKE.values())
-    assert relations[BELOW] < len(ROWS) // 100
-    assert sum(relations[relation] for relation in LIKE.values()) > 0.95 * len(ROWS)
+    assert set(relations) == {*LIKE.values(), DROPS, EXTRAPOLATES, WHOLE}
+
+
+def test_every_input_count_follows_from_timeloops_rules() -> None:
+    rows = [row for row in ROWS if row["metric"] in INPUTS]
+    assert len(rows) > 100
+    for row in rows:
+        assert by_rules(row) == int(row["timeloop"]), row
+
+
+def test_a_rule_that_is_left_out_is_noticed() -> None:
+    wrong = Counter[str]()
+    for found in compare(ROWS):
+        if found.row["metric"] in INPUTS:
+            wrong["drops"] += by_rules(found.row, Rules(drops=False)) != found.theirs
+            if found.relation == EXTRAPOLATES:
+                # every iteration walked, as under TIMELOOP_DISABLE_TEMPORAL_EXTRAPOLATION=1
+                assert by_rules(found.row, Rules(extrapolates=False)) == 30720 > found.theirs
+                wrong["extrapolates"] += 1
+    assert min(wrong["drops"], wrong["extrapolates"]) > 5
 
 
 def test_a_wrong_count_is_noticed() -> None:
     changed = [row | {"timeloop": str(int(row["timeloop"]) - 1)} for row in ROWS]
     found = [one for one in compare(changed) if one.row["metric"] not in INPUTS]
     assert found
-    assert all(one.relation not in LIKE.values() for one in found)
+    assert all(one.relation == NO_CAUSE for one in found)
 
 
 def test_what_timeloop_reads() -> None:
