@@ -99,9 +99,12 @@ class LowerBounds(Protocol):
 
     Attributes:
         threads: Threads for a batch.
+        sizes_priced: Whether the objective rises with what the buffers must hold. Outer and inner
+            tiles then decide together, and are best narrowed in turn.
     """
 
     threads: int
+    sizes_priced: bool
 
     def bounds(self, which: IntArray, boxes: NDArray[np.signedinteger[Any]]) -> FloatArray:
         """What no mapping of each set goes below.

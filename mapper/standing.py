@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from baselines import Proof
+    from baselines import Proof, ProofProgress
     from cost_models import Mapping
     from mapper.found import Found
 
@@ -20,7 +20,7 @@ class Standing:
     """An answer beside a proof.
 
     Args:
-        status: How the proof ended, see :class:`baselines.Proof`.
+        status: How the proof ended, see :class:`baselines.Proof`; ``"interrupted"`` by Ctrl-C.
         own: Value of the answer; inf where there is none.
         value: Best value known: the answer's, or that of a better mapping which the proof found.
         bound: No mapping of the space is below it.
@@ -76,7 +76,8 @@ class Standing:
 def standing(found: Found, gap: float = 0.0, timeout: float | None = None) -> Standing | None:
     """What is proven of a search's answer.
 
-    A search that proved it itself says so; after any other the proof is made now.
+    A search that proved it itself says so; after any other the proof is made now. Ctrl-C ends that
+    proof, and what it had reached holds.
 
     Args:
         found: The search.
@@ -96,12 +97,21 @@ def standing(found: Found, gap: float = 0.0, timeout: float | None = None) -> St
         return kept
     if can_prove(found.problem) is not None:
         return None
-    proof = prove(
-        found.problem,
-        start=None if found.best is None else found.best[0],
-        gap=gap,
-        timeout=found.seconds if timeout is None else timeout,
-    )
+    reached: list[ProofProgress] = []
+
+    def look(step: ProofProgress) -> None:
+        reached[:] = [step]
+
+    try:
+        proof = prove(
+            found.problem,
+            start=None if found.best is None else found.best[0],
+            gap=gap,
+            timeout=found.seconds if timeout is None else timeout,
+            progress=look,
+        )
+    except KeyboardInterrupt:
+        return of_step(found, reached[0] if reached else None)
     return of_proof(found.problem.best_value, proof)
 
 
@@ -116,6 +126,23 @@ def of_proof(own: float, proof: Proof) -> Standing:
         mapping=proof.mapping if better else None,
         boxes=proof.counts.boxes,
         seconds=proof.seconds,
+    )
+
+
+def of_step(found: Found, step: ProofProgress | None) -> Standing:
+    """An answer beside a proof that was interrupted; None where it had hardly begun."""
+    own, bound = found.problem.best_value, found.problem.bound or 0.0
+    if step is None:
+        return Standing("interrupted", own, own, min(own, bound), None, 0, 0.0)
+    better = step.value < own * (1 - CLOSE)
+    return Standing(
+        status="interrupted",
+        own=own,
+        value=min(own, step.value),
+        bound=min(own, step.bound),
+        mapping=step.mapping if better else None,
+        boxes=step.boxes,
+        seconds=step.seconds,
     )
 
 

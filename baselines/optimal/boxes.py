@@ -17,9 +17,9 @@ LEAF = -1
 
 @compiled(nogil=True)
 def split_boxes(
-    boxes: Any, tiles: NDArray[np.float64], children: Any, splits: NDArray[np.int8]
+    boxes: Any, tiles: NDArray[np.float64], children: Any, splits: NDArray[np.int8], in_turn: bool
 ) -> int:
-    """Split each box in two at the middle of its widest range; outer tiles come first.
+    """Split each box in two at the middle of its widest range.
 
     Args:
         boxes: ``(B, 4, D)``.
@@ -27,13 +27,14 @@ def split_boxes(
         children: Gets the halves, ``(2 B, 4, D)``; those of one box stand side by side.
         splits: Gets the split of each box, ``(B,)``: the dimension, plus `D` for inner tiles; or
             `LEAF`.
+        in_turn: Whether outer and inner tiles are split in turn; else outer tiles come first.
 
     Returns:
         How many children there are.
     """
     count = 0
     for i in range(len(boxes)):
-        splits[i] = widest(boxes[i], tiles)
+        splits[i] = widest(boxes[i], tiles, in_turn)
         if splits[i] == LEAF:
             continue
         for half in range(2):
@@ -44,7 +45,7 @@ def split_boxes(
 
 
 @compiled(nogil=True)
-def widest(box: Any, tiles: NDArray[np.float64]) -> int:
+def widest(box: Any, tiles: NDArray[np.float64], in_turn: bool) -> int:
     """The split of a box: taps first, then the range of tiles with the largest ratio.
 
     While a filter may be cut, windows may keep nearly everything, so that bounds say little.
@@ -65,7 +66,7 @@ def widest(box: Any, tiles: NDArray[np.float64]) -> int:
                 if found == LEAF or ratio > most:
                     found = level * dims + d
                     most = ratio
-        if found != LEAF:
+        if found != LEAF and not in_turn:
             break
     return found
 

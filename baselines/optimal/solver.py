@@ -257,7 +257,8 @@ class Solver:
         """Evaluate the boxes that are structures, and split the others."""
         children = np.empty((2 * len(sets), *sets.boxes.shape[1:]), dtype=sets.boxes.dtype)
         splits = np.empty(len(sets), dtype=np.int8)
-        count = split_boxes(sets.boxes, self.space.tiles, children, splits)
+        in_turn = self.bounds.sizes_priced
+        count = split_boxes(sets.boxes, self.space.tiles, children, splits, in_turn)
         leaves = splits == LEAF
         if leaves.any():
             self._evaluate(sets.take(leaves))

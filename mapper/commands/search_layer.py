@@ -51,7 +51,7 @@ def search_layer(
         elif standing is not None and found.best is not None:
             print_standing(standing, found.problem)
     if found is not None and after is not None and after.certificate is not None:
-        _certify(found, standing, after)
+        _certify(found, standing, after.certificate, after)
     for error in (failure, fault):
         if error is not None:
             raise error
@@ -85,18 +85,19 @@ def _standing(found: Found, after: After) -> Standing | None:
     return standing(found, after.gap, after.timeout)
 
 
-def _certify(found: Found, standing: Standing | None, after: After) -> None:
-    """Prove the best value known once more, and write down how."""
+def _certify(found: Found, standing: Standing | None, path: Path, after: After) -> None:
+    """Prove the best value known once more, and write down how; nothing after Ctrl-C."""
     from baselines import prove
     from mapper.certificate import make_certificate, write_certificate
 
-    assert after.certificate is not None
+    if found.interrupted or (standing is not None and standing.status == "interrupted"):
+        tell(f"{path} is not written: Ctrl-C ended the proof")
+        return
     better = None if standing is None else standing.mapping
     start = better or (None if found.best is None else found.best[0])
     proof = prove(found.problem, start=start, gap=after.gap, timeout=after.timeout, record=True)
-    write_certificate(after.certificate, make_certificate(found.run.problem, proof))
-    size = after.certificate.stat().st_size
-    tell(f"wrote {after.certificate} ({size:,} B); check it with mapper validate --certificate")
+    write_certificate(path, make_certificate(found.run.problem, proof))
+    tell(f"wrote {path} ({path.stat().st_size:,} B); check it with mapper validate --certificate")
 
 
 def _search_here(

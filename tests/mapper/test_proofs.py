@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import signal
+import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +16,9 @@ import pytest
 from typer.testing import CliRunner
 
 import baselines
-from baselines import Proof, SearcherError
+from baselines import Proof, ProofProgress, SearcherError
 from baselines.conformance import TINY_ACCELERATOR, TINY_LAYER, tiny_problem
+from baselines.optimal.solver import Solver
 from cost_models import Accelerator
 from layers import Layer
 from maestro_env import Problem
@@ -85,6 +90,46 @@ def test_a_proof_that_is_stopped_says_how_far_off_the_answer_may_be() -> None:
     assert loose["status"] in ("within_gap", "optimal")
     assert loose["gap"] <= 0.3 / 0.7
     assert "at most" in run("-l", "vgg16.4", "--timeout", "0")[1]
+
+
+@pytest.fixture
+def _ctrl_c_in_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SIGINT arrives with the third step of a proof; a stop is looked for five times a second."""
+    steps = 0
+    before = Solver.progress
+
+    def progress(self: Solver, seconds: float) -> ProofProgress:
+        nonlocal steps
+        steps += 1
+        if steps == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.25)
+        return before(self, seconds)
+
+    monkeypatch.setattr(Solver, "progress", progress)
+
+
+@pytest.mark.usefixtures("_ctrl_c_in_a_proof")
+@pytest.mark.parametrize("method", ["optimal", "ga"])
+def test_ctrl_c_in_a_proof_gives_what_it_had_reached(method: str, tmp_path: Path) -> None:
+    words = ["-l", "vgg16.4", "-o", "energy", "--method", method, "--budget", "300"]
+    paths = ["--out", str(tmp_path / "out"), "--certificate", str(tmp_path / "proof.cert")]
+    code, out, err = run(*words, *paths, "--timeout", "600", "--json")
+    assert (code, "Traceback" in err) == (0, False)
+    found = json.loads(out)
+    own, proof = found["best"]["objective"], found["proof"]
+    assert (proof["status"], proof["optimal"]) == ("interrupted", False)
+    assert 0 < proof["bound"] < proof["value"] <= own
+    assert proof["gap"] == pytest.approx(own / proof["bound"] - 1)
+    problem = Problem("vgg16.4")
+    other = baselines.known_optimum(problem)  # of another objective: no less than the least energy
+    assert other is not None
+    cost = problem.cost_model.evaluate(problem.layer, problem.accelerator, other.mapping)
+    assert proof["bound"] <= cost.energy_nj
+    assert "proof.cert is not written: Ctrl-C ended the proof" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["best_value"] == own
 
 
 def test_seeds_and_budgets_decide_samples_and_no_clock_does() -> None:

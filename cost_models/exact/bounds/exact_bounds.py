@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
-from cost_models.exact.bounds.bound_problem import BOUNDED, HELD, AllocationTables, BoundProblem
+from cost_models.exact.bounds.bound_problem import (
+    BOUNDED,
+    ENERGIES,
+    HELD,
+    AllocationTables,
+    BoundProblem,
+)
 from cost_models.exact.bounds.offers import offers_of
 from cost_models.exact.bounds.price_tables import Priced, PriceTables, price_tables, stacked
 from cost_models.exact.bounds.problem_facts import (
@@ -77,6 +83,8 @@ class ExactBounds:
         )
         # arrays of one layout, so that one compiled version serves all problems
         prices = PriceTables(*(np.ascontiguousarray(table) for table in prices))
+        energy = any(name in ENERGIES for name in figures)
+        self.sizes_priced = energy and bool(prices.scale.any())
         offers = offers_of(layer.extents, structures)
         self.problem = BoundProblem(np.stack(facts), np.stack(flags), offers, prices)
         self._allocations = AllocationTables(
