@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import baselines
+import cost_models
 import layers
 from cost_models import PRESETS, Accelerator, Cost
 from cost_models.prices import chip_prices, open_levels
@@ -221,6 +222,7 @@ def main() -> None:
     parser.add_argument("--chips", nargs="+", default=list(PRESETS))
     parser.add_argument("--full", action="store_true", help="eyeriss: the full map space")
     args = parser.parse_args()
+    print(cost_models.load("exact"))
     if args.what == "area":
         area()
     elif args.what == "eyeriss":

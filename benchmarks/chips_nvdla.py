@@ -126,6 +126,7 @@ def compare(path: Path = DATA) -> Iterator[Compared]:
 
 
 def main() -> None:
+    print(MODEL)
     print("KB of an image over the DRAM boundary, MAC cycles: ours / published / published, plain")
     for found in compare():
         cells = [

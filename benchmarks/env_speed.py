@@ -122,6 +122,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     seconds, loaded = import_seconds(repeats)
     return {
         "layer": layer,
+        "cost_model": str(maestro_env.Problem(layer).cost_model),
         "clock": arguments.clock,
         "threads": int(os.environ["NUMBA_NUM_THREADS"]),
         "single_steps_per_s": single(layer, 2000, repeats),

@@ -28,12 +28,12 @@ from cost_models import Accelerator
 from maestro_env import MapSpace
 
 FIRST_CALL = """
-import time
+import sys, time
 start = time.perf_counter(); cpu = time.process_time()
 import cost_models, layers
 from cost_models import Mapping
 mapping = Mapping(("KCYXRS", "KCYXRS"), ("K", "Y"), ({"K": 4}, {"K": 2, "C": 4, "Y": 2, "X": 7}), 8)
-cost = cost_models.load("exact").evaluate(
+cost = cost_models.load(sys.argv[1]).evaluate(
     layers.get("mobilenetv2.2"), cost_models.Accelerator(168), mapping)
 assert cost.feasible
 print(time.perf_counter() - start, time.process_time() - cpu)
@@ -45,9 +45,9 @@ import numpy as np, cost_models, layers
 from maestro_env import MapSpace
 layer, chip = layers.get("mobilenetv2.2"), cost_models.Accelerator(168)
 space = MapSpace(layer, chip)
-batch = space.decode(space.sample(int(sys.argv[1]), 0))
+batch = space.decode(space.sample(int(sys.argv[2]), 0))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-costs = cost_models.load("exact").evaluate_batch(layer, chip, batch)
+costs = cost_models.load(sys.argv[1]).evaluate_batch(layer, chip, batch)
 best = (costs.latency_cycles * costs.energy_nj).min()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, before)
 """
@@ -64,9 +64,9 @@ def best_of(runs: int, work: Callable[[], object]) -> tuple[float, float]:
     return min(walls), min(cpus)
 
 
-def single_call_us(layer: layers.Layer, chip: Accelerator, calls: int) -> float:
+def single_call_us(name: str, layer: layers.Layer, chip: Accelerator, calls: int) -> float:
     """Median time of a single call [us]."""
-    model = cost_models.load("exact")
+    model = cost_models.load(name)
     space = MapSpace(layer, chip)
     batch = space.decode(space.sample(50, 1))
     mappings = [batch[i] for i in range(len(batch))]
@@ -79,28 +79,31 @@ def single_call_us(layer: layers.Layer, chip: Accelerator, calls: int) -> float:
     return 1e6 * float(np.median(times))
 
 
-def first_calls() -> dict[str, float]:
+def first_calls(name: str) -> dict[str, float]:
     """Wall and processor time [s] of a process's first call, cold and warm."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("cold", "warm"):
+        for cache in ("cold", "warm"):
             run = subprocess.run(
-                [sys.executable, "-c", FIRST_CALL],
+                [sys.executable, "-c", FIRST_CALL, name],
                 env={**os.environ, "NUMBA_CACHE_DIR": folder},
                 capture_output=True,
                 text=True,
                 check=True,
             )
             wall, cpu = (float(text) for text in run.stdout.split())
-            found[f"first call, {name} cache [s]"] = wall
-            found[f"first call, {name} cache [s of processor]"] = cpu
+            found[f"first call, {cache} cache [s]"] = wall
+            found[f"first call, {cache} cache [s of processor]"] = cpu
     return found
 
 
-def peak_memory(mappings: int) -> dict[str, float]:
+def peak_memory(name: str, mappings: int) -> dict[str, float]:
     """Peak resident memory [MB] of a process that evaluates many mappings in one call."""
     run = subprocess.run(
-        [sys.executable, "-c", MEMORY, str(mappings)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", MEMORY, name, str(mappings)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     peak, before = (int(text) / 1024 for text in run.stdout.split())
     return {f"peak memory, {mappings} mappings [MB]": peak, "of it, the mappings [MB]": before}
@@ -110,6 +113,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--layer", default="mobilenetv2.2")
     parser.add_argument("--accelerator", default="edge")
+    parser.add_argument("--cost-model", default="exact", help="with its options")
     parser.add_argument("--limits", action="store_true", help="keep the buffers' limits")
     parser.add_argument("--mappings", type=int, default=50_000)
     parser.add_argument("--runs", type=int, default=5)
@@ -126,7 +130,7 @@ def main() -> None:
     for latency in ("stepwise", "bound"):
         walls, cpus = {}, {}
         for threads in (1, 2):
-            model = cost_models.load("exact", latency=latency, threads=threads)
+            model = cost_models.load(args.cost_model, latency=latency, threads=threads)
             model.evaluate_batch(layer, chip, batch.take(slice(0, 10)))
             walls[threads], cpus[threads] = best_of(
                 args.runs,
@@ -139,14 +143,24 @@ def main() -> None:
         result[f"{latency}, two threads over one"] = walls[1] / walls[2]
         # what two idle cores would give: on a busy machine the wall time says little
         result[f"{latency}, two threads over one [processor]"] = 2 * cpus[1] / cpus[2]
-    result["single call, median [us]"] = single_call_us(layer, chip, 4000)
+    result["single call, median [us]"] = single_call_us(args.cost_model, layer, chip, 4000)
     if not args.skip_first:
-        result |= first_calls()
+        result |= first_calls(args.cost_model)
     if args.memory:
-        result |= peak_memory(args.memory)
+        result |= peak_memory(args.cost_model, args.memory)
     if args.json:
-        print(json.dumps({"layer": args.layer, "accelerator": chip.to_dict(), **result}))
+        print(
+            json.dumps(
+                {
+                    "cost_model": args.cost_model,
+                    "layer": args.layer,
+                    "accelerator": chip.to_dict(),
+                    **result,
+                }
+            )
+        )
         return
+    print(cost_models.load(args.cost_model))
     print(f"{args.layer} on {chip}, {args.mappings} random mappings, best of {args.runs}")
     for name, value in result.items():
         print(f"{name:>45}  {value:,.2f}" if value < 100 else f"{name:>45}  {value:,.0f}")
