@@ -40,7 +40,6 @@ LEVELS = ("space", "allocation", "outer tiles", "structure")
 
 LAYERS = ("mobilenetv2.2", "mobilenetv2.32", "resnet18.0", "vgg16.4", "vgg16.8", "bert_base.1")
 RULES = ("all rules", "no capacities", "no DRAM bandwidth", "no NoC bandwidth", "no steps in order")
-SECONDS = 30.0
 FIELDS = ("model", "accelerator", "objective", "layer", "level or rule", "ratio or boxes", "done")
 Row = tuple[str, str, str, str, str, float | int, bool]
 
@@ -52,13 +51,14 @@ def bounds_of(problem: Problem, space: StructureSpace) -> ExactBounds:
     return bounds
 
 
-def boxes_without(rule: str, problem: Problem, proof: Proof) -> tuple[int, bool]:
+def boxes_without(rule: str, problem: Problem, proof: Proof, seconds: float) -> tuple[int, bool]:
     """Boxes that a proof from the optimum needs where the bounds leave a rule out, and if it ends.
 
     Args:
         rule: One of `RULES`.
         problem: The problem.
         proof: Its proof.
+        seconds: Wall time after which it is stopped [s].
     """
     space = StructureSpace(problem.space)
     bounds = bounds_of(problem, space)
@@ -71,7 +71,7 @@ def boxes_without(rule: str, problem: Problem, proof: Proof) -> tuple[int, bool]
         facts[:, BANDWIDTH + NOC_IN : BANDWIDTH + NOC_IN + 2] = np.inf
     elif rule == "no steps in order":
         flags[:, [FILLS, PHASES]] = 0
-    solver = Solver(problem, bounds, space, deadline=time.perf_counter() + SECONDS)
+    solver = Solver(problem, bounds, space, deadline=time.perf_counter() + seconds)
     solver.value, solver.mapping = proof.value, proof.mapping
     stop = solver.run()
     return solver.counts.boxes, stop == "done"
@@ -101,6 +101,8 @@ def tables(rows: list[Row]) -> str:
     lines = ["| bound over optimum | least | median | most |", "|---|---|---|---|"]
     for level in LEVELS:
         found = np.array([float(row[5]) for row in rows if row[4] == level])
+        if not len(found):
+            continue
         lines.append(
             f"| {level} | {found.min():.3f} | {np.median(found):.3f} | {found.max():.6f} |"
         )
@@ -121,6 +123,10 @@ def main() -> None:
     parser.add_argument("--accelerator", default="edge")
     parser.add_argument("--model", choices=list(MODELS), default="default")
     parser.add_argument("--layers", nargs="*", default=LAYERS, help="proven again without rules")
+    parser.add_argument(
+        "--seconds", type=float, default=30.0, help="a proof without a rule, at most"
+    )
+    parser.add_argument("--only-rules", action="store_true", help="no ratios of all the shapes")
     parser.add_argument("--out", type=Path, help="file that rows are added to")
     args = parser.parse_args()
     case = (args.model, args.accelerator, args.objective)
@@ -130,7 +136,7 @@ def main() -> None:
         return problem, prove(problem)
 
     rows: list[Row] = []
-    for layer in shapes(list(NETWORKS)):
+    for layer in [] if args.only_rules else shapes(list(NETWORKS)):
         problem, proof = proven(layer)
         if proof.mapping is not None:
             found = ratios(problem, proof.mapping, proof.value)
@@ -140,7 +146,10 @@ def main() -> None:
             ]
     for name in args.layers:
         problem, proof = proven(name)
-        rows += [(*case, name, rule, *boxes_without(rule, problem, proof)) for rule in RULES]
+        rows += [
+            (*case, name, rule, *boxes_without(rule, problem, proof, args.seconds))
+            for rule in RULES
+        ]
     print(tables(rows))
     if args.out is not None:
         new = not args.out.exists()

@@ -123,6 +123,9 @@ class FullFields:
         for level, there in enumerate((pes // cluster, cluster)):
             prefix, dims, sizes = LEVEL_NAMES[level], self._dims[level], self._sizes[level]
             found = second[:, level, None] == dims
+            if -1 not in dims:  # then one that is the first dimension stands for none
+                none = second[:, level] < 0
+                found |= none[:, None] & (mappings.parallel[:, level, None] == dims)
             self._check(found.any(axis=1), f"{prefix}_parallel2", dims, second[:, level])
             actions[:, self._second[level]] = found.argmax(axis=1)
             some = second[:, level] >= 0

@@ -30,6 +30,14 @@ def test_every_action_is_a_mapping_and_comes_back() -> None:
     assert np.array_equal(SPACE.encode(again), actions)
 
 
+def test_a_second_dimension_that_is_the_first_is_none_where_none_is_not_offered() -> None:
+    only = {"outer_parallel2": ["C"], "inner_parallel": ["K"], "inner_parallel2": ["K"]}
+    space = MapSpace(LAYER, CHIP, full=True, only=only)
+    batch = space.decode(space.sample(500, 3))
+    assert {m.parallel2 for m in batch} == {(None, None), ("C", None)}
+    assert list(space.decode(space.encode(batch))) == list(batch)
+
+
 def test_the_default_space_is_as_it_was() -> None:
     plain = MapSpace(LAYER, CHIP)
     assert plain.names == tuple(
