@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +43,10 @@ FIELDS = ("model", "accelerator", "objective", "layer", "level or rule", "ratio 
 Row = tuple[str, str, str, str, str, float | int, bool]
 
 
+class EnoughBoxesError(Exception):
+    """A proof has looked at as many boxes as it may."""
+
+
 def bounds_of(problem: Problem, space: StructureSpace) -> ExactBounds:
     """The bounds of a problem."""
     bounds = problem.lower_bounds_of(space.structures)
@@ -51,14 +54,14 @@ def bounds_of(problem: Problem, space: StructureSpace) -> ExactBounds:
     return bounds
 
 
-def boxes_without(rule: str, problem: Problem, proof: Proof, seconds: float) -> tuple[int, bool]:
+def boxes_without(rule: str, problem: Problem, proof: Proof, most: int) -> tuple[int, bool]:
     """Boxes that a proof from the optimum needs where the bounds leave a rule out, and if it ends.
 
     Args:
         rule: One of `RULES`.
         problem: The problem.
         proof: Its proof.
-        seconds: Wall time after which it is stopped [s].
+        most: Boxes after which it is stopped.
     """
     space = StructureSpace(problem.space)
     bounds = bounds_of(problem, space)
@@ -71,10 +74,19 @@ def boxes_without(rule: str, problem: Problem, proof: Proof, seconds: float) -> 
         facts[:, BANDWIDTH + NOC_IN : BANDWIDTH + NOC_IN + 2] = np.inf
     elif rule == "no steps in order":
         flags[:, [FILLS, PHASES]] = 0
-    solver = Solver(problem, bounds, space, deadline=time.perf_counter() + seconds)
+    solver = Solver(problem, bounds, space)
     solver.value, solver.mapping = proof.value, proof.mapping
-    stop = solver.run()
-    return solver.counts.boxes, stop == "done"
+
+    def look() -> None:
+        if solver.counts.boxes >= most:
+            raise EnoughBoxesError
+
+    solver.on_step = look
+    try:
+        done = solver.run() == "done"
+    except EnoughBoxesError:
+        done = False
+    return solver.counts.boxes, done
 
 
 def ratios(problem: Problem, mapping: Mapping, value: float) -> list[float]:
@@ -123,9 +135,7 @@ def main() -> None:
     parser.add_argument("--accelerator", default="edge")
     parser.add_argument("--model", choices=list(MODELS), default="default")
     parser.add_argument("--layers", nargs="*", default=LAYERS, help="proven again without rules")
-    parser.add_argument(
-        "--seconds", type=float, default=30.0, help="a proof without a rule, at most"
-    )
+    parser.add_argument("--boxes", type=int, default=4_000_000, help="of a proof without a rule")
     parser.add_argument("--only-rules", action="store_true", help="no ratios of all the shapes")
     parser.add_argument("--out", type=Path, help="file that rows are added to")
     args = parser.parse_args()
@@ -147,8 +157,7 @@ def main() -> None:
     for name in args.layers:
         problem, proof = proven(name)
         rows += [
-            (*case, name, rule, *boxes_without(rule, problem, proof, args.seconds))
-            for rule in RULES
+            (*case, name, rule, *boxes_without(rule, problem, proof, args.boxes)) for rule in RULES
         ]
     print(tables(rows))
     if args.out is not None:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -174,6 +175,8 @@ class SearchRun(Experiment):
 
             def look(step: ProofProgress) -> None:
                 reached[:] = [step]
+                if isfinite(step.gap):
+                    context.note = f"proof: within {100 * step.gap:.2g} % of the optimum"
                 context.progress(problem.samples, step.value)
 
             prover.on_progress = look

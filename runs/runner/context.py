@@ -36,11 +36,13 @@ class Progress:
         done: How much of the budget is used.
         best: Best objective so far, or None.
         infeasible: Share of the samples so far that had no finite value, or None.
+        note: What else there is to say, in a few words, or None.
     """
 
     done: int
     best: float | None
     infeasible: float | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,8 @@ class Context:
         self._last_flush = self._last_report = time.monotonic()
         self.done = 0
         self.best: float | None = None
+        self.note: str | None = None
+        """What the person who waits should know besides, in a few words."""
 
     @property
     def stopping(self) -> bool:
@@ -223,7 +227,7 @@ class Context:
         """Hand over how far the run is."""
         self._last_report = time.monotonic()
         share = None if self._infeasible is None else self._infeasible / max(self.done, 1)
-        self._emit(Progress(self.done, self.best, share))
+        self._emit(Progress(self.done, self.best, share, self.note))
 
     def flush(self) -> None:
         """Hand over what is buffered."""

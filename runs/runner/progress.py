@@ -180,6 +180,8 @@ def standing_parts(progress: Progress, experiment: Experiment, per_s: float) -> 
     ]
     if progress.infeasible is not None:
         parts.append(f"{progress.infeasible:.1%} infeasible")
+    if progress.note is not None:
+        parts.append(progress.note)
     return tuple(parts)
 
 
