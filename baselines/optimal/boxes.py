@@ -60,7 +60,7 @@ def widest(box: Any, tiles: NDArray[np.float64], in_turn: bool) -> int:
     for level in range(2):
         for d in range(dims):
             first, last = box[2 * level, d], box[2 * level + 1, d]
-            if last > first:
+            if last > first and (level == 0 or splits_apart(box, d, tiles)):
                 high = min(tiles[level, d, last], tiles[0, d, box[1, d]])
                 ratio = max(high / tiles[level, d, first], 1.0)
                 if found == LEAF or ratio > most:
@@ -69,6 +69,15 @@ def widest(box: Any, tiles: NDArray[np.float64], in_turn: bool) -> int:
         if found != LEAF and not in_turn:
             break
     return found
+
+
+@compiled(nogil=True)
+def splits_apart(box: Any, d: int, tiles: NDArray[np.float64]) -> bool:
+    """Whether a split of inner tiles leaves no inner tile in both halves.
+
+    One at or above the outer tile counts as that: the lower half must stay below all outer tiles.
+    """
+    return tiles[1, d, (box[2, d] + box[3, d]) // 2] < tiles[0, d, box[0, d]]
 
 
 @compiled(nogil=True)

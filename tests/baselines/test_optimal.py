@@ -8,6 +8,7 @@ import pytest
 import baselines
 from baselines import ProveError, StructureSpace, Tree, can_prove, prove
 from baselines.optimal import proving, solver
+from baselines.optimal.boxes import LEAF, split_boxes
 from cost_models import Accelerator, MappingBatch
 from layers import Layer
 from maestro_env import Problem
@@ -103,6 +104,25 @@ def test_tree_holds_the_whole_space():
     inner = splits < Tree.EVALUATED
     assert len(splits) == len(space.structures) + 2 * inner.sum()
     assert (splits == Tree.EVALUATED).sum() == proof.counts.structures
+
+
+@pytest.mark.parametrize("in_turn", [False, True])
+def test_splits_leave_no_mapping_out_and_none_twice(in_turn):
+    layer = Layer("small", "CONV", 24, 1, 6, 1, 1, 1)
+    only = {"inner_tile_K": [2, 3, 9, 10, 11, 12, 20]}
+    problem = Problem(layer, Accelerator(6), space={"tiles": "any", "only": only})
+    space = StructureSpace(problem.space)
+    which, boxes = space.some_roots(3)
+    which, boxes = which[:3], boxes[:3]
+    whole, leaves = sum(space.sizes(which, boxes)), 0
+    while len(boxes):
+        children = np.empty((2 * len(boxes), *boxes.shape[1:]), boxes.dtype)
+        splits = np.empty(len(boxes), np.int8)
+        count = split_boxes(boxes, space.tiles, children, splits, in_turn)
+        ends = splits == LEAF
+        leaves += sum(space.sizes(which[ends], boxes[ends]))
+        which, boxes = np.repeat(which[~ends], 2), children[:count]
+    assert leaves == whole
 
 
 def test_bad_input():
