@@ -77,7 +77,7 @@ def splits_apart(box: Any, d: int, tiles: NDArray[np.float64]) -> bool:
 
     One at or above the outer tile counts as that: the lower half must stay below all outer tiles.
     """
-    return tiles[1, d, (box[2, d] + box[3, d]) // 2] < tiles[0, d, box[0, d]]
+    return bool(tiles[1, d, (box[2, d] + box[3, d]) // 2] < tiles[0, d, box[0, d]])
 
 
 @compiled(nogil=True)
