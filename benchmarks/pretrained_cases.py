@@ -153,13 +153,19 @@ class References:
             rows.writerows([name, repr(v), s] for name, (v, s) in sorted(self.known.items()))
 
 
-def best_of(agents: Agents, problem: Problem, seed: int) -> list[float]:
-    """Best value of the first `COUNTS` samples of ``zero-shot`` with so large a budget."""
+def best_of(agents: Agents, problem: Problem, seed: int, most: int) -> list[float]:
+    """Best value of the first `COUNTS` samples, up to `most`, of ``zero-shot`` with such a budget.
+
+    NaN where more samples were needed.
+    """
     found: list[float] = []
     for asked in (16, 100):
+        counts = [count for count in COUNTS[len(found) :] if count <= asked]
+        if asked > most:
+            found += [np.nan] * len(counts)
+            continue
         actions = propose_actions(agents, [problem], asked, np.random.default_rng(seed))[0]
         best = np.minimum.accumulate(problem.evaluate(actions).values)
-        counts = [count for count in COUNTS[len(found) :] if count <= asked]
         found += [float(best[min(count, len(best)) - 1]) for count in counts]
     return found
 
@@ -180,6 +186,9 @@ def main() -> None:
     parser.add_argument("--known", action="store_true", help="cases with a reference only")
     parser.add_argument("--every", type=int, default=1, help="take every n-th case only")
     parser.add_argument("--first", type=int, default=0, help="number of the first case taken")
+    parser.add_argument(
+        "--hundred-every", type=int, default=1, help="100 proposals for every n-th case only"
+    )
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     agents = agents_of(given.agents, given.cost_model)
@@ -196,14 +205,17 @@ def main() -> None:
             continue  # no mapping of the default space fits
         problem = case.problem(given.cost_model)
         begin = time.process_time()
-        best = best_of(agents, problem, number)
+        most = 16 if len(rows) % given.hundred_every else 100
+        best = best_of(agents, problem, number, most)
         spent += time.process_time() - begin
-        references.better(case, min(best))
-        ratio = [value / min(reference, *best) for value in best]
+        lowest = float(np.nanmin(best))
+        references.better(case, lowest)
+        ratio = [value / min(reference, lowest) for value in best]
         curves.append(ratio)
         if len(rows) % 50 == 0:
             print(f"{len(rows)} cases", flush=True)
-        rows.append([case.layer, case.chip, case.objective, source, *(f"{r:.5g}" for r in ratio)])
+        shown = ["" if np.isnan(r) else f"{r:.5g}" for r in ratio]
+        rows.append([case.layer, case.chip, case.objective, source, *shown])
     if given.out:
         with given.out.open("w", newline="", encoding="utf-8") as file:
             out = csv.writer(file)
@@ -212,7 +224,7 @@ def main() -> None:
             )
             out.writerows(rows)
     _summary(rows, np.array(curves))
-    print(f"{1000 * spent / len(rows):.1f} ms of processor time for {max(COUNTS)} proposals")
+    print(f"{1000 * spent / len(rows):.1f} ms of processor time a case")
 
 
 def _summary(rows: list[list[str]], curves: np.ndarray) -> None:
@@ -220,9 +232,10 @@ def _summary(rows: list[list[str]], curves: np.ndarray) -> None:
     print(f"{len(rows)} cases, {proven} with a proven optimum")
     for column, count in enumerate(COUNTS):
         ratio = curves[:, column]
+        ratio = ratio[~np.isnan(ratio)]
         print(
-            f"best of {count:3}: median {np.median(ratio):.3f}, 90th percentile "
-            f"{np.quantile(ratio, 0.9, method='higher'):.3f}, "
+            f"best of {count:3}, {len(ratio)} cases: median {np.median(ratio):.3f}, "
+            f"90th percentile {np.quantile(ratio, 0.9, method='higher'):.3f}, "
             f"within 5 % {np.mean(ratio <= 1.05):.1%}, "
             f"within 15 % {np.mean(ratio <= 1.15):.1%}"
         )

@@ -56,7 +56,7 @@ def first_decisions(
     """
     tables = tabulate([case_of(problem.space, problem.objective, problem.cost_model)])
     proposer = Proposer(agents.weights, agents.sees)
-    proposals, order = best_first(proposer, tables, LEAST, rng, insist=True)
+    proposals, order = best_first(proposer, tables, LEAST, rng, offered=1)
     row = order[0][:1]
     first = State(*(part[row] for part in proposals.state))
     decisions = proposer.retrace(tables, proposals.which[row], first)

@@ -18,11 +18,13 @@ from mapper.pretrained.state import State
 from mapper.pretrained.step_clock import no_transfers
 from mapper.pretrained.tables import PROBLEM_FEATURES, D, ProblemTables
 from mapper.pretrained.tile_sizes import log
-from mapper.pretrained.view import STATE_FEATURES, see_state
+from mapper.pretrained.view import PER_DIM, STATE_FEATURES, see_state
 
 PER_LEVEL: Final = D + 7
 JUDGE_FEATURES: Final = PROBLEM_FEATURES + STATE_FEATURES + 2 * PER_LEVEL + FLOW_FEATURES
 """The last of them, `flows.TERMS`, are what the judge adds up."""
+FILLS: Final = slice(PROBLEM_FEATURES + PER_DIM * D + 4, PROBLEM_FEATURES + PER_DIM * D + 6)
+"""Shares of L1 and L2 that are taken; above 1 a mapping does not fit."""
 
 
 def look_at_whole(

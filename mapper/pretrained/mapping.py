@@ -21,8 +21,6 @@ SPARE = 4
 """Proposals drawn for each one wanted: the judge picks, and some come out alike."""
 LEAST = 64
 """Proposals drawn at least, so that the judge has something to pick from."""
-TWICE = 2
-"""So many proposals for each one wanted are usually enough for as many different ones."""
 
 
 def propose_actions(
@@ -30,7 +28,7 @@ def propose_actions(
 ) -> list[NDArray[np.int64]]:
     """Different mappings that the agents propose for each problem.
 
-    Those come first that the judge expects most of.
+    Those come first that the judge expects most of, and that are not all alike.
 
     Args:
         agents: Trained agents.
@@ -46,7 +44,7 @@ def propose_actions(
     tables = tabulate([case_of(p.space, p.objective, p.cost_model) for p in problems])
     drawn = max(LEAST, SPARE * count)
     proposals, order = best_first(
-        Proposer(agents.weights, agents.sees), tables, drawn, rng, insist=True
+        Proposer(agents.weights, agents.sees), tables, drawn, rng, offered=count
     )
     return [
         _different(problem.space, proposals, rows, count, rng)
@@ -62,12 +60,12 @@ def _different(
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
     """The first `count` different actions of some rows; no more are encoded than needed."""
-    for part in (rows[: TWICE * count], rows):
+    for part in (rows[:count], rows):
         actions = _encoded(space, proposals.mappings(part), rng)
-        _, first = np.unique(actions, axis=0, return_index=True)
+        first = {row.tobytes(): place for place, row in reversed(list(enumerate(actions)))}
         if len(first) >= count:
             break
-    return actions[np.sort(first)[:count]]
+    return actions[sorted(first.values())[:count]]
 
 
 def _encoded(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,7 +174,7 @@ def _bandwidth(chip: Accelerator) -> list[list[float]]:
 
 def _choices(space: MapSpace) -> list[list[int]]:
     """What each decision may choose; whatever the space does not search has one choice."""
-    known = {p.name: [_number(c) for c in p.choices] for p in space.parameters}
+    known = {p.name: _numbers(p.choices) for p in space.parameters}
     moving = [DIMS.index(d) for d in space.moving]
     found = []
     for decision in turn.all_turns():
@@ -187,10 +187,10 @@ def _choices(space: MapSpace) -> list[list[int]]:
     return found
 
 
-def _number(choice: int | str) -> int:
-    if isinstance(choice, int):
-        return choice
-    return DIMS.index(choice) if len(choice) == 1 else -1
+def _numbers(choices: Sequence[int | str]) -> list[int]:
+    if isinstance(choices[0], int):  # as all of them are, then
+        return list(cast(Sequence[int], choices))
+    return [DIMS.index(str(c)) if len(str(c)) == 1 else -1 for c in choices]
 
 
 def _log(value: float) -> float:

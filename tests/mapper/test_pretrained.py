@@ -17,10 +17,13 @@ from mapper.pretrained.flows import FLOW_FEATURES, FLOWS, PARTS
 from mapper.pretrained.judge_view import look_at_whole
 from mapper.pretrained.mapping import propose_actions
 from mapper.pretrained.network import fresh, scores
-from mapper.pretrained.proposer import Proposer, alike, arrangement
+from mapper.pretrained.offering import different, fingerprints, offered_first
+from mapper.pretrained.proposer import ProposedMappings, Proposer, alike, arrangement
+from mapper.pretrained.state import State
 from mapper.pretrained.tables import tabulate
 from mapper.pretrained.training.random_problems import draw, zoo_shapes
 from mapper.pretrained.turns import KINDS
+from mapper.pretrained.variation import DRAWS, varied
 from mapper.pretrained.view import CHOICE_FEATURES
 from mapper.pretrained.weights import Agents, PretrainedError, load, save
 
@@ -259,24 +262,82 @@ def test_zero_shot_without_agents_is_refused_before_it_starts():
         searcher.doubts(Problem("mobilenetv2.2", "edge", "edp"))
 
 
-def test_hard_problems_are_drawn_for_again_with_the_arrangements_of_their_best(
+def test_hard_problems_are_drawn_for_again_and_the_best_of_others_are_varied(
     untrained, monkeypatch
 ):
     _, cases = random_cases(6, seed=20)
     tables, proposer = tabulate(cases), Proposer(untrained.weights)
     hard = np.array([True, False, False, True, False, False])
     monkeypatch.setattr(picking, "_is_hard", lambda *_: hard)
-    found, orders = best_first(proposer, tables, 8, np.random.default_rng(1), insist=True)
-    factor = 1 + picking.MORE + picking.KEPT
-    assert [len(rows) for rows in orders] == [8 * factor if one else 8 for one in hard]
+    found, orders = best_first(proposer, tables, 8, np.random.default_rng(1), offered=4)
     for problem, rows in enumerate(orders):
         assert (found.which[rows] == problem).all()
-    kinds = arrangement(found.which, found.state)
-    free, kept = np.split(kinds, [len(kinds) - hard.sum() * 8 * picking.KEPT])
+    counts = np.bincount(found.which)
+    assert (counts[hard] == 8 * (1 + picking.MORE + picking.KEPT)).all()
+    assert (counts[~hard] > 8).all()
+    assert (counts[~hard] <= 8 * (1 + picking.ROUNDS)).all()
+    kinds, drawn = arrangement(found.which, found.state), 48 + 16 * picking.MORE
+    free, kept = kinds[:drawn], kinds[drawn : drawn + 16 * picking.KEPT]
     assert set(kept) <= set(free)
     plain, rows = best_first(proposer, tables, 8, np.random.default_rng(1))
     assert [len(order) for order in rows] == [8] * 6
     np.testing.assert_array_equal(plain.state.tiles, found.state.tiles[:48])
+
+
+@pytest.mark.parametrize("layer", ["mobilenetv2.2", "mobilenetv2.1", "bert_base.6"])
+def test_variations_are_mappings_of_the_space_whose_idle_loops_are_innermost(untrained, layer):
+    problem = Problem(layer, "edge", "edp")
+    tables = tabulate([case_of(problem.space, problem.objective, problem.cost_model)])
+    rng, which = np.random.default_rng(0), np.zeros(200, np.int64)
+    drawn = Proposer(untrained.weights).propose(tables, which, rng).state
+    mates, start = (
+        State(*(part[order] for part in drawn)) for order in rng.integers(0, 200, (2, 200))
+    )
+    before = State(*(part.copy() for part in start))
+    state = varied(tables, which, start, mates, rng.random((200, DRAWS)))
+    assert (state.tiles[:, 0] >= state.tiles[:, 1]).all()
+    changed = (state.tiles != before.tiles).any(axis=(1, 2))
+    assert 0.5 < changed.mean() <= 1
+    mappings = ProposedMappings(which, state).mappings()
+    actions = problem.space.encode(mappings)
+    again = problem.space.decode(actions)
+    np.testing.assert_array_equal(again.tiles, mappings.tiles)
+    steps = np.stack([problem.layer.extents] * 200) / state.tiles[:, 0]
+    for row in range(200):  # a loop of one step stands behind those that may iterate
+        alone = [
+            d for d in state.orders[row, 0] if steps[row, d] > 1 and d not in state.spread[row]
+        ]
+        idle = [d for d in state.orders[row, 0] if steps[row, d] <= 1]
+        places = {d: place for place, d in enumerate(state.orders[row, 0])}
+        assert max((places[d] for d in alone), default=-1) < min(places[d] for d in idle)
+
+
+def test_equal_mappings_have_one_fingerprint_and_are_offered_once(untrained):
+    _, cases = random_cases(1, seed=5)
+    tables = tabulate(cases)
+    made = Proposer(untrained.weights).propose(tables, np.zeros(6, int), np.random.default_rng(0))
+    twice = State(*(np.concatenate([part, part]) for part in made.state))
+    numbers = fingerprints(twice)
+    np.testing.assert_array_equal(numbers[:6], numbers[6:])
+    assert len(set(numbers)) == 6
+    expected = np.tile(np.arange(6.0), 2).astype(np.float32)
+    order = np.argsort(expected, kind="stable")
+    kept = different(order, np.zeros(12, np.int64), expected, numbers)
+    np.testing.assert_array_equal(kept, np.arange(6))
+
+
+def test_a_like_of_what_is_offered_waits_for_something_else(untrained):
+    _, cases = random_cases(1, seed=5)
+    made = Proposer(untrained.weights).propose(
+        tabulate(cases), np.zeros(3, int), np.random.default_rng(0)
+    )
+    state = State(*(part.copy() for part in made.state))
+    state.tiles[1] = state.tiles[0]
+    state.spread[1], state.cluster[1] = state.spread[0], state.cluster[0]
+    state.tiles[2] = 64 * state.tiles[0]
+    expected = np.array([0.0, 0.01, 0.02], np.float32)
+    assert list(offered_first(np.arange(3), expected, state, 3)) == [0, 2, 1]
+    assert list(offered_first(np.arange(3), 10 * expected, state, 3)) == [0, 1, 2]
 
 
 def test_every_decision_of_the_first_proposal_is_explained(untrained):
