@@ -28,7 +28,7 @@ MORE, KEPT = 1, 6
 the best."""
 LEADERS = 12
 """Arrangements of PEs that the last ones keep to."""
-ROUNDS = 2
+ROUNDS = 1
 """Rounds in which the best of another problem are varied, each as many as were drawn."""
 PARENTS = 1 / 4
 """Of what was drawn, so many of the best are varied."""
@@ -65,7 +65,8 @@ def best_first(
     way, then with the parallel dimensions and cluster sizes of the best, since how good these are
     shows only with good tiles.
     Elsewhere the judge can be relied upon, and the best are crossed and varied, with no agent but
-    the judge. And since it errs alike about what is alike, different ones are offered.
+    the judge. The first offer is one of the draws, since the judge flatters what it bred. And since
+    it errs alike about what is alike, the others are different ones.
 
     Args:
         proposer: The agents.
@@ -89,10 +90,11 @@ def best_first(
         again = _drawn_freely(proposer, tables, hard, MORE * drawn, rng)
         found = _joined([found, again])
         found = _joined([found, _drawn_alike(proposer, tables, hard, found, drawn, rng)])
+    plain = len(found.which)
     for _ in range(ROUNDS if len(others) else 0):
         found = _joined([found, *_variations(proposer, tables, others, found, drawn, rng)])
     orders = [
-        offered_first(rows, found.expected, found.state, offered)
+        offered_first(rows, found.expected, found.state, offered, int(np.argmax(rows < plain)))
         for rows in _orders(found, len(problems), again=False)
     ]
     return ProposedMappings(found.which, found.state), orders

@@ -276,8 +276,11 @@ def test_hard_problems_are_drawn_for_again_and_the_best_of_others_are_varied(
     assert (counts[hard] == 8 * (1 + picking.MORE + picking.KEPT)).all()
     assert (counts[~hard] > 8).all()
     assert (counts[~hard] <= 8 * (1 + picking.ROUNDS)).all()
-    kinds, drawn = arrangement(found.which, found.state), 48 + 16 * picking.MORE
-    free, kept = kinds[:drawn], kinds[drawn : drawn + 16 * picking.KEPT]
+    drawn = 48 + 16 * (picking.MORE + picking.KEPT)
+    for rows in orders:  # the first offer is the best of the draws
+        assert rows[0] < drawn
+    kinds, freely = arrangement(found.which, found.state), 48 + 16 * picking.MORE
+    free, kept = kinds[:freely], kinds[freely:drawn]
     assert set(kept) <= set(free)
     plain, rows = best_first(proposer, tables, 8, np.random.default_rng(1))
     assert [len(order) for order in rows] == [8] * 6
@@ -336,8 +339,9 @@ def test_a_like_of_what_is_offered_waits_for_something_else(untrained):
     state.spread[1], state.cluster[1] = state.spread[0], state.cluster[0]
     state.tiles[2] = 64 * state.tiles[0]
     expected = np.array([0.0, 0.01, 0.02], np.float32)
-    assert list(offered_first(np.arange(3), expected, state, 3)) == [0, 2, 1]
-    assert list(offered_first(np.arange(3), 10 * expected, state, 3)) == [0, 1, 2]
+    assert list(offered_first(np.arange(3), expected, state, 3, 0)) == [0, 2, 1]
+    assert list(offered_first(np.arange(3), 10 * expected, state, 3, 0)) == [0, 1, 2]
+    assert list(offered_first(np.arange(3), 10 * expected, state, 3, 2)) == [2, 0, 1]
 
 
 def test_every_decision_of_the_first_proposal_is_explained(untrained):
