@@ -59,10 +59,10 @@ def proposals() -> list[Row]:
     for name in ("in-range", "out-of-range"):
         rows = [r for r in read(f"pretrained-{name}.csv") if r["reference"] == "optimal"]
         for count in (1, 100):
-            values = [float(row[f"best_of_{count}"]) for row in rows]
+            values = [float(r[f"best_of_{count}"]) for r in rows if r[f"best_of_{count}"]]
             what = f"best of {count} proposal{'s' * (count > 1)}, median"
             where = f"{name.replace('-', ' ')} of training"
-            found.append((what, where, len(rows), float(np.median(values)), "x optimum"))
+            found.append((what, where, len(values), float(np.median(values)), "x optimum"))
     return found
 
 
