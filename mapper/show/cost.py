@@ -37,6 +37,10 @@ def infeasible_values(reason: Infeasible) -> dict[str, Any]:
     }
 
 
+SAYS_NOTHING = 1000
+"""A bound so many times below its figure is not shown: power falls as long as a mapping slows."""
+
+
 def print_costs(
     costs: Mapping[str, Cost], title: str = "Cost", bounds: Mapping[str, float] | None = None
 ) -> None:
@@ -53,9 +57,10 @@ def print_costs(
         values = {name: getattr(cost, figure) for name, cost in costs.items()}
         row = {"figure": figure} | {name: engineering(v, unit) for name, v in values.items()}
         bound = (bounds or {}).get(figure)
-        if bound is not None:
+        least = min(values.values())
+        if bound is not None and least <= SAYS_NOTHING * bound:
             row["lower bound"] = engineering(bound, unit)
-            row["x bound"] = f"{min(values.values()) / bound:.3f}" if bound else ""
+            row["x bound"] = f"{least / bound:.3f}" if bound else ""
         rows.append(row)
     columns = [Column.name("figure"), *(Column(name, keep=9) for name in costs)]
     if bounds is not None:
