@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mast.trainer import MastTrainer
 
 FINAL, POLICY = "final.pt", "policy.safetensors"
-FORMAT = CheckpointFormat("value-based training", 1)
+FORMAT = CheckpointFormat("value-based training", 2)
 LEARNT = CheckpointFormat("a trained team", 1)
 """What ``final.pt`` holds: ``config``, ``seed``, ``total`` and the ``learner``'s state."""
 

@@ -101,6 +101,10 @@ LrLaw = Annotated[
         show_default="trapezoid",
     ),
 ]
+LrRise = Annotated[
+    float | None,
+    typer.Option(help="Share of the updates in which the rate rises.", show_default="0.1"),
+]
 ByDensity = Annotated[
     bool, typer.Option("--lr-by-density", help="Divide sparse layers' rate by the density.")
 ]
@@ -181,6 +185,7 @@ def train(
     micro_batch: MicroBatch = None,
     lr: Lr = None,
     lr_law: LrLaw = None,
+    lr_rise: LrRise = None,
     lr_by_density: ByDensity = False,
     backend: BackendName = "masked",
     device: Device = "cpu",
@@ -205,7 +210,7 @@ def train(
             "window": window, "stride": stride,
         },
         shape={"layers": layers, "width": width, "heads": heads, "context": context},
-        adam={"lr": lr, "law": lr_law, "by_density": lr_by_density},
+        adam={"lr": lr, "law": lr_law, "warm_up": lr_rise, "by_density": lr_by_density},
         batch=batch, micro_batch=micro_batch,
     )  # fmt: skip
     runs = _planned([arm], wanted, seed, corpus, threads, log)
@@ -282,6 +287,7 @@ def compare(
     mask_head: MaskHead = False,
     lr: Lr = None,
     lr_law: LrLaw = None,
+    lr_rise: LrRise = None,
     backend: BackendName = "masked",
     device: Device = "cpu",
     repeat: Repeat = False,
@@ -304,7 +310,8 @@ def compare(
     wanted = Wanted(
         preset=preset, tokens=tokens, times=times, repeat=repeat,
         backend=chosen_backend(backend), device=device,
-        sparse={"sparsity": sparsity, "mask_head": mask_head}, adam={"lr": lr, "law": lr_law},
+        sparse={"sparsity": sparsity, "mask_head": mask_head},
+        adam={"lr": lr, "law": lr_law, "warm_up": lr_rise},
     )  # fmt: skip
     names = [name.strip() for name in arms.split(",")]
     runs = _planned(names, wanted, seed, corpus, threads, None)

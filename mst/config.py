@@ -143,7 +143,7 @@ class AdamSettings:
     """
 
     lr: float = 1e-3
-    warm_up: float = 0.02
+    warm_up: float = 0.1
     floor: float = 0.1
     law: str = "trapezoid"
     decay: float = 0.1
@@ -156,7 +156,7 @@ class AdamSettings:
         if not self.lr > 0:
             raise MstError(f"lr: got {self.lr}, expected a number above 0; 1e-3 is usual")
         if not 0 <= self.warm_up < 1:
-            raise MstError(f"warm_up: got {self.warm_up}, expected a share below 1; 0.02 is usual")
+            raise MstError(f"warm_up: got {self.warm_up}, expected a share below 1; 0.1 is usual")
         if self.law not in RATE_LAWS:
             raise unknown_choice("law of the learning rate", self.law, RATE_LAWS)
         if not 0 < self.decay <= 1 - self.warm_up:

@@ -29,7 +29,7 @@ from mst.presets import preset
 from runs import RunFailedError, RunStatus, Store, StoredRun, mean_interval, run_all
 
 ARMS = "dense,tiny,dense-short,static,rigl,mst"
-RATES = (1e-3, 2e-3, 4e-3)
+RATES = (2e-3, 4e-3, 8e-3)
 SWEEP_SEED, SWEEP_WINDOWS = 100, 64
 WINDOWS = 256
 
