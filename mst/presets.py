@@ -35,7 +35,7 @@ def three_phases(warm_up: float, restoration: float) -> tuple[Phase, ...]:
 PRESETS = {
     "small": Preset(
         PretrainConfig(
-            sparse=SparseSettings(sparsity=0.9, phases=three_phases(0.1, 0.1)),
+            sparse=SparseSettings(sparsity=0.9, phases=three_phases(0.02, 0.15)),
         ),
         tokens=4_000 * 16 * 256,
     ),
