@@ -21,6 +21,7 @@ from mst.config import PretrainConfig
 from mst.data import Corpus
 from mst.experiment import SparsePretraining
 from mst.phases import RESTORATION, ULTRA, Phase
+from mst.presets import three_phases
 from runs import Store
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -35,14 +36,22 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "faithful": {"faithful": True},
     "masked head": {"mask_head": True},
     "topology every 25": {"every": 25},
-    "no warm-up": {"phases": (Phase(ULTRA, 0.0, 0.9), Phase(RESTORATION, 0.9, 1.0))},
+    "no warm-up": {"phases": (Phase(ULTRA, 0.0, 0.85), Phase(RESTORATION, 0.85, 1.0))},
+    "warm-up of a tenth": {"phases": three_phases(0.1, 0.1)},
+    "window of 64": {"window": 64},
 }
 """Variant -> what differs in :class:`mst.config.SparseSettings`."""
+RATES: dict[str, dict[str, Any]] = {
+    "rate by density": {"by_density": True},
+    "rate rises at once": {"warm_up": 0.02},
+    "cosine": {"law": "cosine"},
+}
+"""Variant -> what differs in :class:`mst.config.AdamSettings`."""
 
 
 def variant(name: str, config: PretrainConfig, rate: float) -> PretrainConfig:
-    """The settings of a variant; ``rate by density`` would scale sparse layers' learning rate."""
-    adam = replace(config.adam, lr=rate, by_density=name == "rate by density")
+    """The settings of a variant."""
+    adam = replace(config.adam, lr=rate, **RATES.get(name, {}))
     sparse = replace(config.sparse, **VARIANTS.get(name, {}))
     return replace(config, sparse=sparse, adam=adam, backend="compiled")
 
@@ -50,9 +59,9 @@ def variant(name: str, config: PretrainConfig, rate: float) -> PretrainConfig:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--schedule", choices=SCHEDULES, default="reduced")
-    parser.add_argument("--variants", default=",".join([*VARIANTS, "rate by density"]))
+    parser.add_argument("--variants", default=",".join([*VARIANTS, *RATES]))
     parser.add_argument("--seeds", default="0")
-    parser.add_argument("--rate", type=float, default=4e-3)
+    parser.add_argument("--rate", type=float, default=8e-3)
     parser.add_argument("--corpus", type=Path, default=Path("mst-data"))
     parser.add_argument("--store", default="mst-ablation.db")
     parser.add_argument("--json", type=Path)

@@ -146,36 +146,41 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def report(arguments: argparse.Namespace) -> None:
-    rows = [row for store in arguments.store for row in _rows(store)]
-    _write(rows, arguments)
+    found = [run_and_curve for store in arguments.store for run_and_curve in _finished(store)]
+    _write([row for name in SCHEDULES for row in _rows(name, found)], arguments)
 
 
-def _rows(location: str) -> list[dict[str, Any]]:
-    """One row an arm of a schedule, of the finished runs of a store."""
-    rows = []
+def _finished(location: str) -> list[tuple[StoredRun, Curve]]:
+    """The finished runs of a store, but not those of the sweep."""
     with Store.open(location, create=False) as store:
         done = [
             r
             for r in store.runs(kind=KIND)
             if r.status is RunStatus.FINISHED and r.seed != SWEEP_SEED
         ]
-        for name, schedule in SCHEDULES.items():
-            config = settings(schedule, "cpu")
-            own = [r for r in done if _belongs(r, config, schedule)]
-            curves = read_curves(store, own)
-            for row in comparison(curves, "flops"):
-                of_arm = [r for r in own if r.spec["arm"] == row["arm"]]
-                rates = {r.spec["config"]["adam"]["lr"] for r in of_arm}
-                rows.append(
-                    {
-                        "schedule": name,
-                        "tokens": schedule.tokens,
-                        **row,
-                        **_against(curves, row["arm"]),
-                        "learning rate": "/".join(f"{rate:g}" for rate in sorted(rates)),
-                        "law": "/".join(sorted({_law(r) for r in of_arm})),
-                    }
-                )
+        return [(r, read_curves(store, [r])[0]) for r in done]
+
+
+def _rows(name: str, found: Sequence[tuple[StoredRun, Curve]]) -> list[dict[str, Any]]:
+    """One row an arm of a schedule."""
+    schedule = SCHEDULES[name]
+    config = settings(schedule, "cpu")
+    own = [(run, curve) for run, curve in found if _belongs(run, config, schedule)]
+    curves = [curve for _, curve in own]
+    rows = []
+    for row in comparison(curves, "flops"):
+        of_arm = [run for run, _ in own if run.spec["arm"] == row["arm"]]
+        rates = {run.spec["config"]["adam"]["lr"] for run in of_arm}
+        rows.append(
+            {
+                "schedule": name,
+                "tokens": schedule.tokens,
+                **row,
+                **_against(curves, row["arm"]),
+                "learning rate": "/".join(f"{rate:g}" for rate in sorted(rates)),
+                "law": "/".join(sorted({_law(run) for run in of_arm})),
+            }
+        )
     return rows
 
 
