@@ -162,26 +162,32 @@ def _finished(location: str) -> list[tuple[StoredRun, Curve]]:
 
 
 def _rows(name: str, found: Sequence[tuple[StoredRun, Curve]]) -> list[dict[str, Any]]:
-    """One row an arm of a schedule."""
+    """One row an arm and learning rate of a schedule."""
     schedule = SCHEDULES[name]
     config = settings(schedule, "cpu")
     own = [(run, curve) for run, curve in found if _belongs(run, config, schedule)]
-    curves = [curve for _, curve in own]
-    rows = []
-    for row in comparison(curves, "flops"):
-        of_arm = [run for run, _ in own if run.spec["arm"] == row["arm"]]
-        rates = {run.spec["config"]["adam"]["lr"] for run in of_arm}
-        rows.append(
-            {
-                "schedule": name,
-                "tokens": schedule.tokens,
-                **row,
-                **_against(curves, row["arm"]),
-                "learning rate": "/".join(f"{rate:g}" for rate in sorted(rates)),
-                "law": "/".join(sorted({_law(run) for run in of_arm})),
-            }
-        )
-    return rows
+    kinds = dict.fromkeys((curve.arm, _rate(run)) for run, curve in own)
+    return [
+        {"schedule": name, "tokens": schedule.tokens, **_row(arm, rate, own)} for arm, rate in kinds
+    ]
+
+
+def _row(arm: str, rate: float, own: Sequence[tuple[StoredRun, Curve]]) -> dict[str, Any]:
+    """An arm at a learning rate beside all other arms."""
+    members = [pair for pair in own if (pair[1].arm, _rate(pair[0])) == (arm, rate)]
+    curves = [curve for _, curve in members]
+    others = [curve for _, curve in own if curve.arm != arm]
+    (row,) = (r for r in comparison([*curves, *others], "flops") if r["arm"] == arm)
+    return {
+        **row,
+        **_against([*curves, *others], arm),
+        "learning rate": f"{rate:g}",
+        "law": "/".join(sorted({_law(run) for run, _ in members})),
+    }
+
+
+def _rate(run: StoredRun) -> float:
+    return PretrainConfig.of(run.spec["config"]).adam.lr
 
 
 def _law(run: StoredRun) -> str:
