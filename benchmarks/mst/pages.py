@@ -112,6 +112,22 @@ def ablation(rows: Sequence[dict[str, Any]]) -> list[Row]:
     ]
 
 
+def tried(rows: Sequence[dict[str, Any]]) -> list[Row]:
+    return [
+        {
+            "arm": row["arm"],
+            "learning rate": f"{row['learning rate']:g}" + " by density" * row["by density"],
+            "law": row["law"],
+            "rises for": f"{row['rise']:g}",
+            "phases": row["phases"] or "-",
+            "windows judged": str(row["windows judged"]),
+            "held-out files": _number(row["bpb files"], 3),
+            "counted FLOPs": f"{row['counted flops']:.2e}",
+        }
+        for row in rows
+    ]
+
+
 def _with(row: dict[str, Any], name: str) -> str:
     half = row[f"{name} +-"]
     mean = _number(row[name], 3)
@@ -129,6 +145,7 @@ TABLES: dict[str, Callable[[Sequence[dict[str, Any]]], list[Row]]] = {
     "attention": attention,
     "quality": quality,
     "ablation": ablation,
+    "tried": tried,
 }
 
 

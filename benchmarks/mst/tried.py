@@ -1,0 +1,58 @@
+"""What was tried before settings were chosen: every finished run of the stores, but of sweeps.
+
+python benchmarks/mst/tried.py --store trials.db --json docs/data/mst-tried.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from table import SWEEP_SEED
+
+from mst.config import PretrainConfig
+from mst.experiment import KIND
+from runs import RunStatus, Store, StoredRun
+
+
+def tried(run: StoredRun) -> dict[str, Any]:
+    """Settings that differ between trials, and how the run ended."""
+    config = PretrainConfig.of(run.spec["config"])
+    result = run.result or {}
+    return {
+        "arm": run.spec["arm"],
+        "seed": run.seed,
+        "tokens": run.budget,
+        "learning rate": config.adam.lr,
+        "by density": config.adam.by_density,
+        "rise": config.adam.warm_up,
+        "law": config.adam.law,
+        "phases": ", ".join(
+            f"{phase.name} {phase.start:g}-{phase.end:g}" for phase in config.sparse.phases
+        ),
+        "windows judged": run.spec["windows"],
+        "bpb files": result["bpb"]["files"],
+        "counted flops": result["flops"],
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--store", nargs="+", required=True)
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    rows = []
+    for location in arguments.store:
+        with Store.open(location, create=False) as store:
+            done = [r for r in store.runs(kind=KIND) if r.status is RunStatus.FINISHED]
+            rows += [tried(r) for r in done if r.seed != SWEEP_SEED]
+    if arguments.json:
+        arguments.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    for row in rows:
+        print(json.dumps(row))
+
+
+if __name__ == "__main__":
+    main()
