@@ -93,7 +93,7 @@ MicroBatch = Annotated[
     int | None,
     typer.Option(min=1, max=MOST_LONG, help="Windows at once.", show_default="the batch"),
 ]
-Lr = Annotated[float | None, typer.Option(help="Learning rate.", show_default="0.001")]
+Lr = Annotated[float | None, typer.Option(help="Learning rate.", show_default="preset")]
 LrLaw = Annotated[
     str | None,
     typer.Option(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mst.config import GptShape, PretrainConfig, SparseSettings
+from mst.config import AdamSettings, GptShape, PretrainConfig, SparseSettings
 from mst.errors import unknown_choice
 from mst.phases import RESTORATION, ULTRA, WARM_UP, Phase
 
@@ -36,6 +36,7 @@ PRESETS = {
     "small": Preset(
         PretrainConfig(
             sparse=SparseSettings(sparsity=0.9, phases=three_phases(0.02, 0.15)),
+            adam=AdamSettings(lr=4e-3),
         ),
         tokens=4_000 * 16 * 256,
     ),

@@ -119,7 +119,7 @@ def tried(rows: Sequence[dict[str, Any]]) -> list[Row]:
             "learning rate": f"{row['learning rate']:g}" + " by density" * row["by density"],
             "law": row["law"],
             "rises for": f"{row['rise']:g}",
-            "phases": row["phases"] or "-",
+            "phases": row["phases"].replace(",", ";") or "-",
             "windows judged": str(row["windows judged"]),
             "held-out files": _number(row["bpb files"], 3),
             "counted FLOPs": f"{row['counted flops']:.2e}",
