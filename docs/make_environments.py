@@ -92,7 +92,7 @@ type that names the nearest known one. Actions of a wrong shape, type or range r
 
 ## Speed
 
-| mobilenetv2.2, `exact`, one thread | steps/s |
+| mobilenetv2.2, `exact` (its defaults), one thread | steps/s |
 |---|---|
 | single environment, random actions | 19,300 |
 | vector environment, 1,024 worlds (81 % of the bare batched model) | 379,000 |

@@ -74,6 +74,14 @@ def _whole(tokens: float, config: PretrainConfig) -> int:
     return max(1, round(tokens / each)) * each
 
 
+def _long(config: PretrainConfig, tokens: int, times: float) -> int:
+    """The length at which MST needs so many times the operations; a longer run needs fewer each."""
+    aim = times * planned(config, config.updates(tokens)).theory.total
+    first = _whole(tokens * times, config)
+    reached = planned(config, config.updates(first)).theory.total
+    return _whole(first * aim / reached, config)
+
+
 def _tiny(config: PretrainConfig, tokens: int, times: float) -> ArmRun:
     dense = _dense(config)
     updates = dense.updates(tokens)
@@ -117,6 +125,6 @@ ARMS: dict[str, Maker] = {
     "rigl": lambda c, tokens, times: ArmRun(_constant(c, "rigl"), tokens),
     "mst": lambda c, tokens, times: ArmRun(c, tokens),
     "mst-block4": lambda c, tokens, times: ArmRun(_with_blocks(c), tokens),
-    "mst-long": lambda c, tokens, times: ArmRun(c, _whole(tokens * times, c)),
+    "mst-long": lambda c, tokens, times: ArmRun(c, _long(c, tokens, times)),
 }
 """Arm -> its run, from MST's settings, the length, and how many times less it may cost."""

@@ -7,6 +7,7 @@ import math
 import os
 import signal
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -93,8 +94,12 @@ def test_a_proof_that_is_stopped_says_how_far_off_the_answer_may_be() -> None:
 
 
 @pytest.fixture
-def _ctrl_c_in_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    """SIGINT arrives with the third step of a proof; a stop is looked for five times a second."""
+def _ctrl_c_in_a_proof(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """SIGINT arrives with the third step of a proof; a stop is looked for five times a second.
+
+    Handled as in a terminal: tests that run in the background begin with SIGINT ignored.
+    """
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     steps = 0
     before = Solver.progress
 
@@ -107,6 +112,8 @@ def _ctrl_c_in_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
         return before(self, seconds)
 
     monkeypatch.setattr(Solver, "progress", progress)
+    yield
+    signal.signal(signal.SIGINT, handler)
 
 
 @pytest.mark.usefixtures("_ctrl_c_in_a_proof")
