@@ -27,7 +27,7 @@ import layers
 from baselines import known_optimum
 from cost_models import Accelerator
 from maestro_env import Problem
-from mapper.pretrained.mapping import propose_actions
+from mapper.pretrained.trials import Trials
 from mapper.pretrained.weights import Agents, agents_of
 
 OBJECTIVES = ("latency", "energy", "edp")
@@ -164,8 +164,8 @@ def best_of(agents: Agents, problem: Problem, seed: int, most: int) -> list[floa
         if asked > most:
             found += [np.nan] * len(counts)
             continue
-        actions = propose_actions(agents, [problem], asked, np.random.default_rng(seed))[0]
-        best = np.minimum.accumulate(problem.evaluate(actions).values)
+        (values,) = Trials(agents, [problem], np.random.default_rng(seed)).run(asked)
+        best = np.minimum.accumulate(values)
         found += [float(best[min(count, len(best)) - 1]) for count in counts]
     return found
 

@@ -1,4 +1,4 @@
-"""How long proposals take: one layer, and all shapes of MobileNet-v2, spaces and models built.
+"""How long `zero-shot` takes: one layer, and all shapes of MobileNet-v2, spaces and models built.
 
 python benchmarks/pretrained_speed.py
 """
@@ -12,10 +12,10 @@ import numpy as np
 
 import layers
 from maestro_env import Problem
-from mapper.pretrained.mapping import propose_actions
+from mapper.pretrained.trials import Trials
 from mapper.pretrained.weights import agents_of
 
-PROPOSALS = 16
+SAMPLES = 16
 
 
 def median_ms(work: Callable[[np.random.Generator], object], times: int) -> float:
@@ -35,10 +35,10 @@ def main() -> None:
     shapes = {layer.shape: layer for layer in layers.network("mobilenetv2")}
     many = [Problem(layer, "edge", "edp") for layer in shapes.values()]
     one = [Problem("mobilenetv2.2", "edge", "edp")]
-    alone = median_ms(lambda rng: propose_actions(agents, one, PROPOSALS, rng), 100)
-    all_shapes = median_ms(lambda rng: propose_actions(agents, many, PROPOSALS, rng), 20)
-    print(f"{PROPOSALS} proposals for a layer: {alone:.2f} ms of processor time, median of 100")
-    print(f"{PROPOSALS} for each of {len(many)} shapes of mobilenetv2: {all_shapes:.1f} ms")
+    alone = median_ms(lambda rng: Trials(agents, one, rng).run(SAMPLES), 100)
+    all_shapes = median_ms(lambda rng: Trials(agents, many, rng).run(SAMPLES), 20)
+    print(f"{SAMPLES} samples of a layer: {alone:.2f} ms of processor time, median of 100")
+    print(f"{SAMPLES} for each of {len(many)} shapes of mobilenetv2: {all_shapes:.1f} ms")
 
 
 if __name__ == "__main__":

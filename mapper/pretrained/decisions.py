@@ -10,13 +10,13 @@ from common import FloatArray
 from cost_models import Mapping
 from layers import DIMS
 from maestro_env import Problem
-from mapper.pretrained.best_first import best_first
+from mapper.pretrained.best_first import drawn_with_care
 from mapper.pretrained.cases import case_of
+from mapper.pretrained.judging import in_order
 from mapper.pretrained.mapping import LEAST
 from mapper.pretrained.network import Weights
 from mapper.pretrained.network import scores as score_choices
 from mapper.pretrained.proposer import Decision, Proposer
-from mapper.pretrained.state import State
 from mapper.pretrained.tables import ProblemTables, tabulate
 from mapper.pretrained.weights import Agents
 
@@ -56,12 +56,11 @@ def first_decisions(
     """
     tables = tabulate([case_of(problem.space, problem.objective, problem.cost_model)])
     proposer = Proposer(agents.weights, agents.sees)
-    proposals, order = best_first(proposer, tables, LEAST, rng, offered=1)
-    row = order[0][:1]
-    first = State(*(part[row] for part in proposals.state))
-    decisions = proposer.retrace(tables, proposals.which[row], first)
+    found = drawn_with_care(proposer, tables, LEAST, rng)
+    first = found.take(in_order(found, 1)[0][:1])
+    decisions = proposer.retrace(tables, first.which, first.state)
     choices = [_choice(agents.weights, d, tables) for d in decisions if d.open[0]]
-    return proposals.mappings(row)[0], choices
+    return first.proposals.mappings()[0], choices
 
 
 def _choice(weights: Weights, decision: Decision, tables: ProblemTables) -> Choice:

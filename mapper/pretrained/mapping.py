@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from cost_models import MappingBatch
 from maestro_env import MapSpace, MapSpaceError, Problem
-from mapper.pretrained.best_first import best_first
+from mapper.pretrained.best_first import drawn_with_care
 from mapper.pretrained.cases import case_of
+from mapper.pretrained.judging import in_order
+from mapper.pretrained.offering import offered_first
 from mapper.pretrained.proposer import ProposedMappings, Proposer
 from mapper.pretrained.tables import tabulate
 from mapper.pretrained.weights import Agents
@@ -43,12 +45,17 @@ def propose_actions(
     """
     tables = tabulate([case_of(p.space, p.objective, p.cost_model) for p in problems])
     drawn = max(LEAST, SPARE * count)
-    proposals, order = best_first(
-        Proposer(agents.weights, agents.sees), tables, drawn, rng, offered=count
-    )
+    found = drawn_with_care(Proposer(agents.weights, agents.sees), tables, drawn, rng)
+    orders = in_order(found, len(problems), again=False)
     return [
-        _different(problem.space, proposals, rows, count, rng)
-        for rows, problem in zip(order, problems, strict=True)
+        _different(
+            problem.space,
+            found.proposals,
+            offered_first(rows, found.expected, found.state, count),
+            count,
+            rng,
+        )
+        for rows, problem in zip(orders, problems, strict=True)
     ]
 
 
@@ -61,23 +68,27 @@ def _different(
 ) -> NDArray[np.int64]:
     """The first `count` different actions of some rows; no more are encoded than needed."""
     for part in (rows[:count], rows):
-        actions = _encoded(space, proposals.mappings(part), rng)
+        _, actions = encoded(space, proposals.mappings(part), rng)
         first = {row.tobytes(): place for place, row in reversed(list(enumerate(actions)))}
         if len(first) >= count:
             break
     return actions[sorted(first.values())[:count]]
 
 
-def _encoded(
+def encoded(
     space: MapSpace, mappings: MappingBatch, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Mappings as actions; of a space without their loop orders, with orders drawn from it."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """``(n,)`` which mappings are in a space, and ``(n, P)`` their actions.
+
+    Where the space is without the loop orders of one, theirs are drawn from it.
+    """
     with contextlib.suppress(MapSpaceError):
-        return space.encode(mappings)
+        return np.arange(len(mappings)), space.encode(mappings)
     orders = space.decode(space.sample(len(mappings), rng)).orders
-    kept = []
+    places, kept = [], [np.empty((0, len(space.nvec)), np.int64)]
     for row in range(len(mappings)):
         one = replace(mappings.take(np.array([row])), orders=orders[row : row + 1])
         with contextlib.suppress(MapSpaceError):
             kept.append(space.encode(one))
-    return np.concatenate(kept) if kept else np.empty((0, len(space.nvec)), np.int64)
+            places.append(row)
+    return np.array(places, np.int64), np.concatenate(kept)

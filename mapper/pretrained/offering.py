@@ -41,7 +41,7 @@ def fingerprints(state: State) -> Any:
 
 
 @compiled
-def offered_first(rows: Any, expected: Any, state: State, count: int, first: int) -> Any:
+def offered_first(rows: Any, expected: Any, state: State, count: int) -> Any:
     """Rows of one problem as they are offered.
 
     What the judge errs about one mapping it errs about its like. So each offer counts against those
@@ -52,9 +52,8 @@ def offered_first(rows: Any, expected: Any, state: State, count: int, first: int
         expected: ``(B,)`` logarithms that the judge expects of all mappings.
         state: All mappings.
         count: So many are chosen one after another; the rest follow as they come.
-        first: Place of the first offer in `rows`.
     """
-    size = min(len(rows), max(CANDIDATES * count, first + 1))
+    size = min(len(rows), CANDIDATES * count)
     where = np.empty((size, 2 * D + 1))
     loss = np.empty(size)
     for n in range(size):
@@ -67,9 +66,9 @@ def offered_first(rows: Any, expected: Any, state: State, count: int, first: int
     order = rows.copy()
     taken = np.zeros(size, np.bool_)
     for place in range(min(count, size)):
-        best = first if place == 0 else -1
+        best = -1
         for n in range(size):
-            if place > 0 and not taken[n] and (best < 0 or loss[n] < loss[best]):
+            if not taken[n] and (best < 0 or loss[n] < loss[best]):
                 best = n
         taken[best] = True
         order[place] = rows[best]

@@ -63,18 +63,13 @@ class ZeroShot(BaseSearcher):
         return agents
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        from mapper.pretrained.mapping import propose_actions
+        from mapper.pretrained.trials import Trials
 
-        agents = self._agents(problem)
-        seen: set[bytes] = set()
+        trials = Trials(self._agents(problem), [problem], rng)
         idle = 0
         while idle < IDLE_ROUNDS:
             left = BATCH if problem.remaining is None else min(BATCH, problem.remaining)
-            actions = propose_actions(agents, [problem], max(left, 1), rng)[0]
-            fresh = [row for row in actions if row.tobytes() not in seen]
-            seen.update(row.tobytes() for row in fresh)
-            idle = 0 if fresh else idle + 1
-            if fresh:
-                problem.evaluate(np.array(fresh))
+            (values,) = trials.run(max(left, 1))
+            idle = 0 if len(values) else idle + 1
         while True:  # the agents have nothing more to say: uniform choices fill up the budget
             problem.evaluate(problem.space.sample(BATCH, rng))

@@ -1,5 +1,7 @@
 """Trained agents: what they see, that proposals fit, and files of them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -10,11 +12,14 @@ from cost_models import Accelerator, MappingBatch
 from layers import DIMS, Layer
 from maestro_env import MapSpace, Objective, Problem
 from mapper.pretrained import best_first as picking
-from mapper.pretrained.best_first import best_first
+from mapper.pretrained import trials
+from mapper.pretrained.best_first import best_first, drawn_with_care
+from mapper.pretrained.bettering import bred
 from mapper.pretrained.cases import case_of, outside_training
 from mapper.pretrained.decisions import first_decisions
 from mapper.pretrained.flows import FLOW_FEATURES, FLOWS, PARTS
 from mapper.pretrained.judge_view import look_at_whole
+from mapper.pretrained.judging import in_order
 from mapper.pretrained.mapping import propose_actions
 from mapper.pretrained.network import fresh, scores
 from mapper.pretrained.offering import different, fingerprints, offered_first
@@ -262,29 +267,96 @@ def test_zero_shot_without_agents_is_refused_before_it_starts():
         searcher.doubts(Problem("mobilenetv2.2", "edge", "edp"))
 
 
-def test_hard_problems_are_drawn_for_again_and_the_best_of_others_are_varied(
-    untrained, monkeypatch
-):
+def test_hard_problems_are_drawn_for_again(untrained, monkeypatch):
     _, cases = random_cases(6, seed=20)
     tables, proposer = tabulate(cases), Proposer(untrained.weights)
     hard = np.array([True, False, False, True, False, False])
     monkeypatch.setattr(picking, "_is_hard", lambda *_: hard)
-    found, orders = best_first(proposer, tables, 8, np.random.default_rng(1), offered=4)
-    for problem, rows in enumerate(orders):
-        assert (found.which[rows] == problem).all()
+    found = drawn_with_care(proposer, tables, 8, np.random.default_rng(1))
     counts = np.bincount(found.which)
     assert (counts[hard] == 8 * (1 + picking.MORE + picking.KEPT)).all()
-    assert (counts[~hard] > 8).all()
-    assert (counts[~hard] <= 8 * (1 + picking.ROUNDS)).all()
-    drawn = 48 + 16 * (picking.MORE + picking.KEPT)
-    for rows in orders:  # the first offer is the best of the draws
-        assert rows[0] < drawn
+    assert (counts[~hard] == 8).all()
     kinds, freely = arrangement(found.which, found.state), 48 + 16 * picking.MORE
-    free, kept = kinds[:freely], kinds[freely:drawn]
+    free, kept = kinds[:freely], kinds[freely:]
     assert set(kept) <= set(free)
     plain, rows = best_first(proposer, tables, 8, np.random.default_rng(1))
     assert [len(order) for order in rows] == [8] * 6
     np.testing.assert_array_equal(plain.state.tiles, found.state.tiles[:48])
+
+
+def test_half_of_the_samples_are_proposals_and_the_others_children_of_the_best(
+    untrained, monkeypatch
+):
+    problems = [Problem(layer, "edge", "edp") for layer in ("mobilenetv2.2", "bert_base.6")]
+    parents = []
+
+    def watched(proposer, tables, best, mates, rng):
+        values = [
+            problem.look(problem.space.encode(best.proposals.mappings(best.which == n))).values
+            for n, problem in enumerate(problems)
+        ]
+        parents.append(values)
+        return bred(proposer, tables, best, mates, rng)
+
+    monkeypatch.setattr(trials, "bred", watched)
+    found = trials.Trials(untrained, problems, np.random.default_rng(0)).run(16)
+    assert [len(values) for values in found] == [16, 16]
+    assert len(parents) == 2  # after 8 samples, and after 12
+    for done, both in zip((8, 12), parents, strict=True):
+        for values, best in zip(found, both, strict=True):
+            np.testing.assert_array_equal(best, np.sort(values[:done])[: trials.PARENTS])
+    plain = [
+        problem.look(actions[:8]).values
+        for problem, actions in zip(
+            problems,
+            propose_actions(untrained, problems, 16, np.random.default_rng(0)),
+            strict=True,
+        )
+    ]
+    for values, proposed in zip(found, plain, strict=True):
+        assert values[0] == proposed[0]
+
+
+def test_no_mapping_is_sampled_twice_and_a_seed_gives_the_same_samples(untrained):
+    problem = Problem("mobilenetv2.2", "edge", "edp")
+    sampled = []
+    problem.on_evaluate = lambda actions, _: sampled.append(actions)
+    run = trials.Trials(untrained, [problem], np.random.default_rng(3))
+    values = [run.run(count)[0] for count in (1, 3, 24, 24)]
+    assert [len(part) for part in values] == [1, 3, 24, 24]
+    actions = np.concatenate(sampled)
+    assert len(np.unique(actions, axis=0)) == len(actions) == 52
+    again = trials.Trials(untrained, [problem], np.random.default_rng(3))
+    for count, part in zip((1, 3, 24), values, strict=False):
+        np.testing.assert_array_equal(again.run(count)[0], part)
+
+
+def test_where_nothing_fits_nothing_is_bred(untrained, monkeypatch):
+    problem = Problem("mobilenetv2.2", "edge", "edp")
+
+    def refuse(actions):
+        return SimpleNamespace(values=np.full(len(actions), np.inf))
+
+    monkeypatch.setattr(problem, "evaluate", refuse)
+    (values,) = trials.Trials(untrained, [problem], np.random.default_rng(0)).run(16)
+    assert len(values) == 8
+    assert np.isinf(values).all()
+
+
+def test_children_are_mappings_of_their_problems_that_fit(untrained):
+    problems, cases = random_cases(5, seed=20)
+    tables, proposer = tabulate(cases), Proposer(untrained.weights)
+    found = drawn_with_care(proposer, tables, 16, np.random.default_rng(1))
+    rows = in_order(found, 5)
+    best = found.take(np.concatenate([rows[n][:3] for n in (0, 2, 3)]))
+    mates = found.take(np.concatenate([order[:8] for order in rows]))
+    children = bred(proposer, tables, best, mates, np.random.default_rng(2))
+    assert set(children.which) <= {0, 2, 3}
+    for n in set(children.which):
+        mappings = children.proposals.mappings(children.which == n)
+        cases[n].space.encode(mappings)
+        costs = MODEL.evaluate_batch(problems[n].layer, problems[n].accelerator, mappings)
+        assert costs.feasible.mean() > 0.9
 
 
 @pytest.mark.parametrize("layer", ["mobilenetv2.2", "mobilenetv2.1", "bert_base.6"])
@@ -339,9 +411,8 @@ def test_a_like_of_what_is_offered_waits_for_something_else(untrained):
     state.spread[1], state.cluster[1] = state.spread[0], state.cluster[0]
     state.tiles[2] = 64 * state.tiles[0]
     expected = np.array([0.0, 0.01, 0.02], np.float32)
-    assert list(offered_first(np.arange(3), expected, state, 3, 0)) == [0, 2, 1]
-    assert list(offered_first(np.arange(3), 10 * expected, state, 3, 0)) == [0, 1, 2]
-    assert list(offered_first(np.arange(3), 10 * expected, state, 3, 2)) == [2, 0, 1]
+    assert list(offered_first(np.arange(3), expected, state, 3)) == [0, 2, 1]
+    assert list(offered_first(np.arange(3), 10 * expected, state, 3)) == [0, 1, 2]
 
 
 def test_every_decision_of_the_first_proposal_is_explained(untrained):

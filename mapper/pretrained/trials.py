@@ -1,0 +1,125 @@
+"""Proposals and what became of them: the agents propose, and what proves best is varied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maestro_env import Problem
+from mapper.pretrained.best_first import drawn_with_care
+from mapper.pretrained.bettering import bred
+from mapper.pretrained.cases import case_of
+from mapper.pretrained.judging import Judged, in_order, joined
+from mapper.pretrained.mapping import LEAST, SPARE, encoded
+from mapper.pretrained.offering import offered_first
+from mapper.pretrained.proposer import Int64Array, Proposer
+from mapper.pretrained.tables import tabulate
+from mapper.pretrained.weights import Agents
+
+PROPOSED = 1 / 2
+"""Share of the samples that proposals take; the others are variations of the best sampled."""
+AT_A_TIME = 4
+"""Variations evaluated before the next are bred."""
+PARENTS, MATES = 4, 24
+"""So many of the best sampled are varied, crossed with so many that the judge thinks best."""
+
+
+class Trials:
+    """Samples of some problems, as trained agents propose them and then better them.
+
+    Half of the samples are proposals, the best expected first. The others are variations of those
+    that proved best, a few at a time: many are bred, of which the judge picks. So what the judge
+    errs about is put right by what was evaluated.
+
+    Args:
+        agents: Trained agents.
+        problems: The problems, all of which are sampled side by side.
+        rng: Randomness.
+    """
+
+    def __init__(
+        self, agents: Agents, problems: Sequence[Problem], rng: np.random.Generator
+    ) -> None:
+        self.problems, self.rng = problems, rng
+        self.proposer = Proposer(agents.weights, agents.sees)
+        self.tables = tabulate([case_of(p.space, p.objective, p.cost_model) for p in problems])
+        self._samples = [_Samples() for _ in problems]
+
+    def run(self, count: int) -> list[NDArray[np.float64]]:
+        """Evaluate up to `count` different mappings of each problem that were not sampled before.
+
+        Returns:
+            For each problem ``(n,)`` their values in order, ``n <= count``: fewer where the agents
+            are so sure that no more came out.
+        """
+        before = [len(samples.values) for samples in self._samples]
+        proposed = count if count < AT_A_TIME else round(PROPOSED * count)
+        drawn = max(LEAST, SPARE * count)
+        found = drawn_with_care(self.proposer, self.tables, drawn, self.rng)
+        offered = self._evaluate(found, proposed)
+        mates = found.take(np.concatenate([rows[:MATES] for rows in offered]))
+        for done in range(proposed, count, AT_A_TIME):
+            best = [samples.best for samples in self._samples if samples.best is not None]
+            if best:
+                children = bred(self.proposer, self.tables, joined(best), mates, self.rng)
+                self._evaluate(children, min(AT_A_TIME, count - done))
+        return [
+            np.array(samples.values[known:])
+            for samples, known in zip(self._samples, before, strict=True)
+        ]
+
+    def _evaluate(self, found: Judged, count: int) -> list[Int64Array]:
+        """Evaluate up to `count` mappings of each problem that were not sampled before.
+
+        Returns:
+            The rows of each problem as they are offered.
+        """
+        offered = []
+        for number, rows in enumerate(in_order(found, len(self.problems), again=False)):
+            rows = offered_first(rows, found.expected, found.state, count)
+            places, actions = self._fresh(number, found, rows, count)
+            if len(places):
+                values = self.problems[number].evaluate(actions).values
+                self._samples[number].add(found.take(places), values)
+            offered.append(rows)
+        return offered
+
+    def _fresh(
+        self, number: int, found: Judged, rows: Int64Array, count: int
+    ) -> tuple[Int64Array, NDArray[np.int64]]:
+        """Up to `count` rows of a problem and their actions, none sampled before."""
+        space, seen = self.problems[number].space, self._samples[number].seen
+        kept: list[int] = []
+        fresh: list[NDArray[np.int64]] = []
+        for part in (rows[:count], rows[count:]):  # no more are encoded than needed
+            if len(kept) < count and len(part):
+                mappings = found.proposals.mappings(part)
+                places, actions = encoded(space, mappings, self.rng)
+                for place, action in zip(places, actions, strict=True):
+                    if len(kept) < count and action.tobytes() not in seen:
+                        seen.add(action.tobytes())
+                        kept.append(part[place])
+                        fresh.append(action)
+        return np.array(kept, np.int64), np.array(fresh, np.int64)
+
+
+class _Samples:
+    """Values of a problem's samples in order, the actions, and the best of the mappings."""
+
+    def __init__(self) -> None:
+        self.values: list[float] = []
+        self.seen: set[bytes] = set()
+        self.best: Judged | None = None
+        self._of_best = np.empty(0)
+
+    def add(self, sampled: Judged, values: NDArray[np.float64]) -> None:
+        """Take in more."""
+        self.values += values.tolist()
+        feasible = np.isfinite(values)
+        better = sampled.take(feasible)
+        both = better if self.best is None else joined([self.best, better])
+        of_both = np.concatenate([self._of_best, values[feasible]])
+        order = np.argsort(of_both, kind="stable")[:PARENTS]
+        self.best, self._of_best = both.take(order), of_both[order]
