@@ -3,7 +3,10 @@
     python benchmarks/pretrained_ablation.py no-masks --seed 1 --cpu-minutes 2 --out FILE.csv
     python benchmarks/pretrained_ablation.py --collect DIR --out docs/data/pretrained-ablation.csv
 
-A training is the shipped recipe, shortened; its agents are measured on held-out random problems.
+A training is the shipped recipe, shortened. Its agents are measured on every `EVERY`-th case of
+``pretrained_cases.py --set in-range`` whose optimum is proven, in two ways: plain draws from the
+policies alone, without a judge, which show what the agents learnt; and ``zero-shot``, where the
+judge and the variations of what proved best make up for much.
 Agents that are ``blind`` see no choice made so far but those of their own parameters: 7 agents, one
 a kind of parameter; 13, one a parameter; or the clusters of correlated parameters of a stored
 dendrogram. What a choice leaves of the buffers is seen by all, as the masks are.
@@ -21,15 +24,21 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pretrained_cases import Case, References, cases
 
 import cost_models
+from common import FloatArray
 from layers import DIMS
+from maestro_env import Problem
 from mapper.clustering.library import stored
+from mapper.pretrained.cases import case_of
 from mapper.pretrained.network import HIDDEN
+from mapper.pretrained.proposer import Proposer
+from mapper.pretrained.tables import tabulate
 from mapper.pretrained.training.judge_fit import JudgeFit
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.trainer import PolicyTrainer
-from mapper.pretrained.training.validation import Validation
+from mapper.pretrained.trials import Trials
 from mapper.pretrained.turns import (
     CLUSTER_SIZE,
     INNER_PARALLEL,
@@ -43,6 +52,12 @@ from mapper.pretrained.view import CHOICE_FEATURES, PER_DIM, STATE_FEATURES
 from mapper.pretrained.weights import Agents, save
 
 FULL_MINUTES = 15
+REFERENCE = Path("docs/data/pretrained-reference.csv")
+EVERY = 7
+"""Each n-th case is measured."""
+PLAIN, OFFERED = (1, 16, 100), (1, 16)
+"""The best of so many samples is shown, of plain draws and of ``zero-shot``."""
+SHOWN = "median", "p90", "within5"
 STATED = 0, 6
 """Choice features that stay where the others are hidden: a choice's size, or what tensors it
 touches."""
@@ -104,7 +119,7 @@ class Variant:
     hides_features: bool = False
     masked: bool = True
 
-    def trainer(self, minutes: float, seed: int, cost_model: str) -> PolicyTrainer:
+    def trainer(self, minutes: float, seed: int) -> PolicyTrainer:
         """The trainer of a schedule of so many processor minutes."""
         plan = self.schedule(Schedule()).scaled(minutes / FULL_MINUTES)
         features = None
@@ -112,7 +127,7 @@ class Variant:
             features = np.zeros(CHOICE_FEATURES, np.float32)
             features[list(STATED)] = 1
         sees = sees_own(self.agent_of()) if self.agent_of else None
-        model = cost_models.load(cost_model)
+        model = cost_models.load("exact")
         return PolicyTrainer(model, plan, seed, sees, features=features, masked=self.masked)
 
 
@@ -150,10 +165,55 @@ VARIANTS = {
 }
 
 
-def measure(name: str, seed: int, minutes: float, cost_model: str, keep: Path | None) -> list[str]:
+def proven_cases() -> list[tuple[Case, float]]:
+    """Cases of no training with their proven optima."""
+    references = References(REFERENCE, "exact", 0.0)
+    found = []
+    for case in list(cases("in-range", Path()))[::EVERY]:
+        value, source = references.known.get(case.name, (np.inf, ""))
+        if source == "optimal":
+            found.append((case, value))
+    return found
+
+
+def drawn(proposer: Proposer, problem: Problem, seed: int) -> FloatArray:
+    """``(max(PLAIN),)`` values of draws from the policies, inf where infeasible."""
+    tables = tabulate([case_of(problem.space, problem.objective, problem.cost_model)])
+    which = np.zeros(max(PLAIN), np.int64)
+    mappings = proposer.propose(tables, which, np.random.default_rng(seed)).mappings()
+    costs = problem.cost_model.evaluate_batch(problem.layer, problem.accelerator, mappings)
+    return problem.objective.values(costs)
+
+
+def offered(proposer: Proposer, problem: Problem, seed: int) -> FloatArray:
+    """``(max(OFFERED),)`` values as ``zero-shot`` samples with such a budget."""
+    trials = Trials(Agents(proposer.weights), [problem], np.random.default_rng(seed))
+    trials.proposer = proposer  # a variant's also sees and masks as in its training
+    (values,) = trials.run(max(OFFERED))
+    return np.pad(values, (0, max(OFFERED) - len(values)), constant_values=np.inf)
+
+
+def figures(proposer: Proposer) -> list[str]:
+    """The share of plain draws that is infeasible; then `SHOWN` of both ways, by count."""
+    known = proven_cases()
+    plain, judged = (
+        np.array([way(proposer, case.problem("exact"), n) for n, (case, _) in enumerate(known)])
+        / np.array([[value] for _, value in known])
+        for way in (drawn, offered)
+    )
+    found = [float(np.mean(~np.isfinite(plain)))]
+    for ratios, counts in ((plain, PLAIN), (judged, OFFERED)):
+        for count in counts:
+            best = ratios[:, :count].min(axis=1)
+            high = np.quantile(best, 0.9, method="higher")
+            found += [float(np.median(best)), float(high), float(np.mean(best <= 1.05))]
+    return [f"{value:.5g}" for value in found]
+
+
+def measure(name: str, seed: int, minutes: float, keep: Path | None) -> list[str]:
     """Train and measure one variant; a row of the table."""
     torch.set_num_threads(1)
-    trainer = VARIANTS[name].trainer(minutes, seed, cost_model)
+    trainer = VARIANTS[name].trainer(minutes, seed)
     plan = trainer.schedule
     begin = time.process_time()
     while trainer.done < plan.steps:
@@ -161,23 +221,19 @@ def measure(name: str, seed: int, minutes: float, cost_model: str, keep: Path | 
     fit = JudgeFit(problems=plan.judge_problems, steps=plan.judge_steps)
     weights, judge = fit.fit(trainer.proposer, trainer.model, seed)
     spent = (time.process_time() - begin) / 60
-    found = Validation.build(trainer.model).measure(trainer.proposer.with_weights(weights), seed=1)
     if keep is not None:
-        save(keep, Agents(weights, {"cost_model": cost_model, "seed": seed}, trainer.proposer.sees))
+        save(keep, Agents(weights, {"cost_model": "exact", "seed": seed}, trainer.proposer.sees))
     size = sum(a.size for key, a in weights.items() if not key.startswith("judge"))
     calls = trainer.calls + judge["cost_model_calls"]
-    return [
-        name,
-        str(seed),
-        f"{spent:.2f}",
-        str(size),
-        str(calls),
-        *(f"{v:.5g}" for v in found.values()),
-    ]
+    about = [name, str(seed), f"{spent:.2f}", str(size), str(calls)]
+    return about + figures(trainer.proposer.with_weights(weights))
 
 
 HEADER = ["variant", "seed", "cpu_minutes", "parameters", "cost_model_calls", "infeasible"] + [
-    f"{what}_{count}" for count in (1, 16, 100) for what in ("median", "p90", "within5")
+    f"{way}_{what}_{count}"
+    for way, counts in (("plain", PLAIN), ("zero_shot", OFFERED))
+    for count in counts
+    for what in SHOWN
 ]
 
 
@@ -187,7 +243,6 @@ def main() -> None:
     parser.add_argument("variant", nargs="?", choices=list(VARIANTS))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--cpu-minutes", type=float, default=2.0)
-    parser.add_argument("--cost-model", default="exact")
     parser.add_argument("--agents", type=Path, help="where the agents are kept")
     parser.add_argument("--collect", type=Path, help="folder of such files")
     parser.add_argument("--out", type=Path, required=True)
@@ -196,8 +251,7 @@ def main() -> None:
         rows = [line for path in given.collect.glob("*.csv") for line in _rows(path)]
         rows.sort(key=lambda row: (list(VARIANTS).index(row[0]), int(row[1])))
     elif given.variant:
-        options = given.seed, given.cpu_minutes, given.cost_model, given.agents
-        rows = [measure(given.variant, *options)]
+        rows = [measure(given.variant, given.seed, given.cpu_minutes, given.agents)]
     else:
         parser.error("name a variant, or --collect a folder")
     with given.out.open("w", newline="", encoding="utf-8") as file:
