@@ -27,6 +27,7 @@ import layers
 from baselines import known_optimum
 from cost_models import Accelerator
 from maestro_env import Problem
+from mapper.pretrained.mapping import propose_actions
 from mapper.pretrained.trials import Trials
 from mapper.pretrained.weights import Agents, agents_of
 
@@ -153,10 +154,10 @@ class References:
             rows.writerows([name, repr(v), s] for name, (v, s) in sorted(self.known.items()))
 
 
-def best_of(agents: Agents, problem: Problem, seed: int, most: int) -> list[float]:
+def best_of(agents: Agents, problem: Problem, seed: int, most: int, plain: bool) -> list[float]:
     """Best value of the first `COUNTS` samples, up to `most`, of ``zero-shot`` with such a budget.
 
-    NaN where more samples were needed.
+    With `plain`, of proposals alone. NaN where more samples were needed.
     """
     found: list[float] = []
     for asked in (16, 100):
@@ -164,7 +165,11 @@ def best_of(agents: Agents, problem: Problem, seed: int, most: int) -> list[floa
         if asked > most:
             found += [np.nan] * len(counts)
             continue
-        (values,) = Trials(agents, [problem], np.random.default_rng(seed)).run(asked)
+        rng = np.random.default_rng(seed)
+        if plain:
+            values = problem.evaluate(propose_actions(agents, [problem], asked, rng)[0]).values
+        else:
+            (values,) = Trials(agents, [problem], rng).run(asked)
         best = np.minimum.accumulate(values)
         found += [float(best[min(count, len(best)) - 1]) for count in counts]
     return found
@@ -189,6 +194,9 @@ def main() -> None:
     parser.add_argument(
         "--hundred-every", type=int, default=1, help="100 proposals for every n-th case only"
     )
+    parser.add_argument(
+        "--plain", action="store_true", help="proposals alone, none of which is bettered"
+    )
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     agents = agents_of(given.agents, given.cost_model)
@@ -206,7 +214,7 @@ def main() -> None:
         problem = case.problem(given.cost_model)
         begin = time.process_time()
         most = 16 if len(rows) % given.hundred_every else 100
-        best = best_of(agents, problem, number, most)
+        best = best_of(agents, problem, number, most, given.plain)
         spent += time.process_time() - begin
         lowest = float(np.nanmin(best))
         references.better(case, lowest)

@@ -12,6 +12,7 @@ import numpy as np
 
 import layers
 from maestro_env import Problem
+from mapper.pretrained.mapping import propose_actions
 from mapper.pretrained.trials import Trials
 from mapper.pretrained.weights import agents_of
 
@@ -34,11 +35,20 @@ def main() -> None:
     assert agents is not None
     shapes = {layer.shape: layer for layer in layers.network("mobilenetv2")}
     many = [Problem(layer, "edge", "edp") for layer in shapes.values()]
-    one = [Problem("mobilenetv2.2", "edge", "edp")]
-    alone = median_ms(lambda rng: Trials(agents, one, rng).run(SAMPLES), 100)
-    all_shapes = median_ms(lambda rng: Trials(agents, many, rng).run(SAMPLES), 20)
-    print(f"{SAMPLES} samples of a layer: {alone:.2f} ms of processor time, median of 100")
-    print(f"{SAMPLES} for each of {len(many)} shapes of mobilenetv2: {all_shapes:.1f} ms")
+    one, hard = (Problem(layer, "edge", "edp") for layer in ("mobilenetv2.2", "bert_base.6"))
+    for name, problems, times in (
+        ("mobilenetv2.2", [one], 100),
+        ("bert_base.6, a hard layer", [hard], 50),
+        (f"{len(many)} shapes of mobilenetv2", many, 20),
+    ):
+        proposed = median_ms(
+            lambda rng, given=problems: propose_actions(agents, given, SAMPLES, rng), times
+        )
+        tried = median_ms(
+            lambda rng, given=problems: Trials(agents, given, rng).run(SAMPLES), times
+        )
+        print(f"{name}: {SAMPLES} proposals {proposed:.2f} ms, ", end="")
+        print(f"{SAMPLES} samples of zero-shot, evaluated, {tried:.2f} ms")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from mapper.pretrained.turns import INNER_TILE, TURNS
 HOT, COOL = 2.0, 0.8
 """Temperatures of parallel dimensions and cluster size in every second draw, and of tiles and
 orders; chosen on random problems, as all numbers here."""
-NEAR, SHARE = 0.1, 7 / 16
+NEAR, SHARE = 0.1, 3 / 8
 """A problem is hard where less than this share of its proposals is so near to the best of them, by
 the logarithms that the judge expects."""
 MORE, KEPT = 1, 6

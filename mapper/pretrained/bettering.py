@@ -13,7 +13,7 @@ from mapper.pretrained.variation import DRAWS, varied
 
 FAVOUR = 1.5
 """A parent's place among all is a random share to this power: better ones come more often."""
-CHILDREN = 64
+CHILDREN = 128
 """Variations of a problem's mappings; chosen on random problems, as all numbers here."""
 
 

@@ -22,7 +22,7 @@ PROPOSED = 1 / 2
 """Share of the samples that proposals take; the others are variations of the best sampled."""
 AT_A_TIME = 4
 """Variations evaluated before the next are bred."""
-PARENTS, MATES = 4, 24
+PARENTS, MATES = 2, 24
 """So many of the best sampled are varied, crossed with so many that the judge thinks best."""
 
 
