@@ -27,7 +27,6 @@ import layers
 from baselines import known_optimum
 from cost_models import Accelerator
 from maestro_env import Problem
-from mapper.pretrained.mapping import propose_actions
 from mapper.pretrained.trials import Trials
 from mapper.pretrained.weights import Agents, agents_of
 
@@ -166,10 +165,7 @@ def best_of(agents: Agents, problem: Problem, seed: int, most: int, plain: bool)
             found += [np.nan] * len(counts)
             continue
         rng = np.random.default_rng(seed)
-        if plain:
-            values = problem.evaluate(propose_actions(agents, [problem], asked, rng)[0]).values
-        else:
-            (values,) = Trials(agents, [problem], rng).run(asked)
+        (values,) = Trials(agents, [problem], rng, varied=not plain).run(asked)
         best = np.minimum.accumulate(values)
         found += [float(best[min(count, len(best)) - 1]) for count in counts]
     return found

@@ -1,4 +1,4 @@
-"""Zero-shot: trained agents propose, and the best of their proposals is the answer."""
+"""Zero-shot: trained agents propose, and the best of their proposals are varied."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baselines import BaseSearcher, Capabilities, SearcherError
+from baselines import BaseSearcher, SearcherError
 from maestro_env import Problem
 from mapper.pretrained.cases import doubts_of
 
@@ -27,9 +27,12 @@ class ZeroShotConfig:
     Args:
         pretrained: ``"auto"`` for the agents that come with the package, or a file that
             ``mapper pretrain`` wrote.
+        varied: Half of the samples are variations of those that proved best; without, all are
+            proposals.
     """
 
     pretrained: str = "auto"
+    varied: bool = True
 
 
 class ZeroShot(BaseSearcher):
@@ -38,7 +41,6 @@ class ZeroShot(BaseSearcher):
     name = "zero-shot"
     source = "policies trained over random layers and chips; see docs/pretrained.md"
     Config = ZeroShotConfig
-    capabilities = Capabilities(guided=False)
     config: ZeroShotConfig
 
     def doubts(self, problem: Problem) -> Sequence[str]:
@@ -65,7 +67,7 @@ class ZeroShot(BaseSearcher):
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         from mapper.pretrained.trials import Trials
 
-        trials = Trials(self._agents(problem), [problem], rng)
+        trials = Trials(self._agents(problem), [problem], rng, varied=self.config.varied)
         idle = 0
         while idle < IDLE_ROUNDS:
             left = BATCH if problem.remaining is None else min(BATCH, problem.remaining)

@@ -37,12 +37,18 @@ class Trials:
         agents: Trained agents.
         problems: The problems, all of which are sampled side by side.
         rng: Randomness.
+        varied: Without, all samples are proposals.
     """
 
     def __init__(
-        self, agents: Agents, problems: Sequence[Problem], rng: np.random.Generator
+        self,
+        agents: Agents,
+        problems: Sequence[Problem],
+        rng: np.random.Generator,
+        *,
+        varied: bool = True,
     ) -> None:
-        self.problems, self.rng = problems, rng
+        self.problems, self.rng, self.varied = problems, rng, varied
         self.proposer = Proposer(agents.weights, agents.sees)
         self.tables = tabulate([case_of(p.space, p.objective, p.cost_model) for p in problems])
         self._samples = [_Samples() for _ in problems]
@@ -55,7 +61,7 @@ class Trials:
             are so sure that no more came out.
         """
         before = [len(samples.values) for samples in self._samples]
-        proposed = count if count < AT_A_TIME else round(PROPOSED * count)
+        proposed = round(PROPOSED * count) if self.varied and count >= AT_A_TIME else count
         drawn = max(LEAST, SPARE * count)
         found = drawn_with_care(self.proposer, self.tables, drawn, self.rng)
         offered = self._evaluate(found, proposed)

@@ -315,6 +315,11 @@ def test_half_of_the_samples_are_proposals_and_the_others_children_of_the_best(
     ]
     for values, proposed in zip(found, plain, strict=True):
         assert values[0] == proposed[0]
+    alone = trials.Trials(untrained, problems, np.random.default_rng(0), varied=False).run(8)
+    offered = propose_actions(untrained, problems, 8, np.random.default_rng(0))
+    for problem, values, actions in zip(problems, alone, offered, strict=True):
+        np.testing.assert_array_equal(values, problem.look(actions).values)
+    assert len(parents) == 2
 
 
 def test_no_mapping_is_sampled_twice_and_a_seed_gives_the_same_samples(untrained):
