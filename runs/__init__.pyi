@@ -2,6 +2,8 @@ from .autosave import Autosave as Autosave
 from .checkpoint import CheckpointError as CheckpointError
 from .checkpoint import CheckpointFormat as CheckpointFormat
 from .checkpoint import writer_of as writer_of
+from .crew import Crew as Crew
+from .crew import gathered as gathered
 from .curves import Band as Band
 from .curves import band_of as band_of
 from .curves import best_so_far as best_so_far

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -30,10 +31,16 @@ def pretrain(
         typer.Option(help="Where trainings are kept and resumed.", show_default="OUT.sqlite"),
     ] = None,
     workers: Annotated[
-        int, typer.Option(min=1, max=MOST_THREADS, help="Trainings at the same time.")
+        int,
+        typer.Option(
+            min=1,
+            max=MOST_THREADS,
+            help="Processes. One training shares its sampling out to them (4 at most are of use), "
+            "which changes none of its agents; of several, so many run at the same time.",
+        ),
     ] = 1,
     ray_address: Annotated[
-        str | None, typer.Option(help="Train on a Ray cluster: auto, HOST:PORT or local.")
+        str | None, typer.Option(help="Use the workers of a Ray cluster: auto, HOST:PORT or local.")
     ] = None,
 ) -> None:
     """Train mapping policies over random layers, chips and objectives.
@@ -47,16 +54,26 @@ def pretrain(
     require("torch", "pretrain", "rl")
     from mapper.pretrained.training.experiment import Pretraining, schedule_of
     from mapper.pretrained.weights import PretrainedError
-    from runs import Store, run_all, writable
+    from runs import Store, ray_session, run_all, writable
 
     if out.suffix != ".safetensors":
         raise PretrainedError(f"--out {out}: expected a name ending in .safetensors")
     schedule = schedule_of(cpu_minutes)
     cost_models.load(cost_model)
-    trainings = [Pretraining(cost_model, schedule, s) for s in seed or [0]]
+    seeds = list(dict.fromkeys(seed or [0]))
+    here = 1, None
+    given = workers, ray_address
+    within, among = (given, here) if len(seeds) == 1 else (here, given)
+    trainings = [
+        Pretraining(cost_model, schedule, s, workers=within[0], ray_address=within[1])
+        for s in seeds
+    ]
     writable(out.absolute().parent)
-    with Store.open(store or f"{out}.sqlite") as opened:
-        summary = run_all(trainings, opened, workers=workers, ray_address=ray_address)
+    with ExitStack() as ends:
+        if ray_address is not None:  # one connection for all, refused before anything begins
+            ends.enter_context(ray_session(ray_address, workers))
+        opened = ends.enter_context(Store.open(store or f"{out}.sqlite"))
+        summary = run_all(trainings, opened, workers=among[0], ray_address=among[1])
         done = [run for key in summary.keys for run in opened.runs(key=key)[:1]]
     if summary.failed or summary.interrupted:
         raise typer.Exit(1)

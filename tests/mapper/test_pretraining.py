@@ -10,7 +10,7 @@ from mapper.cli import main
 from mapper.pretrained.judge_view import JUDGE_FEATURES
 from mapper.pretrained.training import experiment
 from mapper.pretrained.training.experiment import Pretraining, agents_file, schedule_of
-from mapper.pretrained.training.experts import ExpertMemory, improve
+from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of
 from mapper.pretrained.training.judge_fit import JudgeFit
 from mapper.pretrained.training.sampling import WORST, Batch, group_advantage
 from mapper.pretrained.training.schedule import Schedule
@@ -69,7 +69,10 @@ def median_log_value(batch, trainer):
 def test_experts_are_kept_with_weights_by_their_value():
     memory = ExpertMemory()
     trainer = PolicyTrainer(MODEL, TINY, seed=1)
-    spent = improve(memory, 3, trainer.proposer, MODEL, np.random.default_rng(2))
+    tasks = [
+        ExpertTask(trainer.origin, 1, n, m, proposer=trainer.proposer) for n, m in [(0, 2), (1, 1)]
+    ]
+    spent = memory.add(map(experts_of, tasks), MODEL)
     assert spent > 3 * 48
     assert len(memory) == 3
     _, which, state, weight = memory.draw(20, np.random.default_rng(3))
@@ -81,8 +84,8 @@ def test_experts_are_kept_with_weights_by_their_value():
 class Desk:
     """Runs a training here; stops it after so many steps."""
 
-    def __init__(self, folder, stop_after=None):
-        self.folder, self.stop_after, self.metrics = folder, stop_after, []
+    def __init__(self, folder, stop_after=None, **who):
+        self.folder, self.stop_after, self.who = folder, stop_after, who
 
     def train(self):
         looks = iter(range(1000))
@@ -90,20 +93,37 @@ class Desk:
         def stopping():
             return self.stop_after is not None and next(looks) >= self.stop_after
 
-        context = Context(self.metrics.append, stopping, self.folder)
-        return Pretraining("exact", TINY, seed=5, validation=(3, 60)).run(context)
+        context = Context([].append, stopping, self.folder)
+        training = Pretraining("exact", TINY, seed=5, validation=(3, 60), **self.who)
+        return training.run(context)
 
 
-def test_a_stopped_training_ends_like_one_that_was_not(tmp_path):
-    whole = Desk(tmp_path / "whole").train()
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    return Desk(tmp_path_factory.mktemp("alone")).train()
+
+
+def assert_same_agents(one, other):
+    mine, yours = load(one["agents"]), load(other["agents"])
+    assert mine.weights.keys() == yours.weights.keys()
+    assert all(np.array_equal(mine.weights[n], yours.weights[n]) for n in mine.weights)
+    assert mine.card["validation"] == yours.card["validation"]
+    assert mine.card["cost_model_calls"] == yours.card["cost_model_calls"] > 100
+
+
+def test_a_stopped_training_ends_like_one_that_was_not(tmp_path, alone):
+    for stop_after in (5, 1):  # in imitation, and two steps later in the last stage
+        with pytest.raises(StopRun):
+            Desk(tmp_path, stop_after).train()
+        assert not agents_file(tmp_path).exists()
+    assert_same_agents(Desk(tmp_path).train(), alone)
+
+
+def test_workers_go_on_to_the_same_agents(tmp_path, alone):
     with pytest.raises(StopRun):
-        Desk(tmp_path / "parts", stop_after=5).train()
-    assert not agents_file(tmp_path / "parts").exists()
-    parts = Desk(tmp_path / "parts").train()
-    one, other = load(whole["agents"]), load(parts["agents"])
-    assert all(np.array_equal(one.weights[n], other.weights[n]) for n in one.weights)
-    assert one.card["validation"] == other.card["validation"]
-    assert one.card["cost_model_calls"] == other.card["cost_model_calls"] > 100
+        Desk(tmp_path, stop_after=1).train()
+    assert_same_agents(Desk(tmp_path, workers=2).train(), alone)
+    assert Pretraining(workers=2).identity() == Pretraining().identity()
 
 
 def test_the_command_trains_keeps_and_writes(tmp_path, capsys, monkeypatch):

@@ -12,13 +12,14 @@ import numpy as np
 
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.weights import Agents, PretrainedError, save
-from runs import Autosave, CheckpointFormat, Context, Experiment
+from runs import Autosave, CheckpointFormat, Context, Experiment, gathered
 
 if TYPE_CHECKING:
     from mapper.pretrained.network import Weights
     from mapper.pretrained.training.trainer import PolicyTrainer
+    from runs import Crew
 
-FORMAT = CheckpointFormat("trained agents", 1)
+FORMAT = CheckpointFormat("trained agents", 2)
 AGENTS = "agents.safetensors"
 """The finished agents, in the run's folder."""
 VALIDATIONS = 24
@@ -53,6 +54,8 @@ class Pretraining(Experiment):
         schedule: The stages.
         seed: Seeds everything.
         validation: Held-out problems, and samples of the search that gives their reference.
+        workers: Processes that share the sampling; the agents are the same with any number.
+        ray_address: Share it on this Ray cluster instead.
     """
 
     kind: ClassVar[str] = "pretraining"
@@ -64,6 +67,8 @@ class Pretraining(Experiment):
     schedule: Schedule = field(default_factory=Schedule)
     seed: int = 0
     validation: tuple[int, int] = field(default_factory=lambda: VALIDATION)
+    workers: int = 1
+    ray_address: str | None = None
 
     @property
     def budget(self) -> int:  # type: ignore[override]  # it follows from the schedule
@@ -91,19 +96,25 @@ class Pretraining(Experiment):
         """Train; the agents lie in the run's folder afterwards."""
         import torch
 
+        torch.set_num_threads(1)
+        useful = min(self.workers, self.schedule.shards)
+        with gathered(useful, self.ray_address) as crew:
+            return self._train(context, crew)
+
+    def _train(self, context: Context, crew: Crew) -> Mapping[str, Any]:
         import cost_models
         from mapper.pretrained.training.trainer import PolicyTrainer
 
-        torch.set_num_threads(1)
-        trainer = PolicyTrainer(cost_models.load(self.cost_model), self.schedule, self.seed)
+        model = cost_models.load(self.cost_model)
+        trainer = PolicyTrainer(model, self.schedule, self.seed, crew=crew)
         course = _Course(trainer, self, context)
         autosave = Autosave(context, course, FORMAT)
         if autosave.resume():
             context.rewind(trainer.done)
         while trainer.done < self.budget:
-            begin = time.process_time()
+            begin = time.process_time() + crew.cpu_s
             trainer.step()
-            trainer.cpu_s += time.process_time() - begin
+            trainer.cpu_s += time.process_time() + crew.cpu_s - begin
             course.after_step()
             autosave.tick()
         path = context.folder / AGENTS

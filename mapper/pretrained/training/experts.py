@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import baselines
 from cost_models import CostModel, MappingBatch
-from maestro_env import Problem
+from maestro_env import MapSpace, Problem
 from mapper.pretrained.proposer import Proposer
 from mapper.pretrained.state import State
 from mapper.pretrained.tables import ProblemTables
-from mapper.pretrained.training.sampling import Batch
+from mapper.pretrained.training.random_problems import RandomProblem, draw
+from mapper.pretrained.training.sampling import Batch, FloatArray
+from mapper.pretrained.training.shards import Origin, Stream
 
 EXPERT_BLOCK = 50
 """Problems searched at a time."""
@@ -39,12 +43,18 @@ class ExpertMemory:
     def __len__(self) -> int:
         return sum(len(batch.problems) for batch, *_ in self.blocks)
 
-    def add(
-        self, batch: Batch, which: NDArray[np.int64], state: State, values: NDArray[np.float64]
-    ) -> None:
-        """Keep mappings of a block of problems."""
-        weight = np.exp(-np.log(values / batch.best[which]) / SHARPNESS)
-        self.blocks.append((batch, which, state, weight))
+    def add(self, parts: Iterable[Experts], model: CostModel) -> int:
+        """Keep what shards found, as one block; returns the samples they spent."""
+        found = list(parts)
+        batch = Batch.of([problem for part in found for problem in part.problems], model)
+        begins = np.cumsum([0, *(len(part.problems) for part in found)])
+        which = np.concatenate([part.which + n for part, n in zip(found, begins, strict=False)])
+        values = np.concatenate([part.values for part in found])
+        if len(which):
+            np.minimum.at(batch.best, which, values)
+            weight = np.exp(-np.log(values / batch.best[which]) / SHARPNESS)
+            self.blocks.append((batch, which, _joined([part.state for part in found]), weight))
+        return sum(part.spent for part in found)
 
     def draw(
         self, size: int, rng: np.random.Generator
@@ -75,40 +85,74 @@ class ExpertMemory:
         ]
 
 
-def search_experts(
-    memory: ExpertMemory, count: int, samples: int, model: CostModel, rng: np.random.Generator
-) -> int:
-    """Fill the memory by a genetic algorithm on random problems; returns samples spent."""
-    batch = Batch.random(count, model, rng)
-    spent, found = 0, []
-    for number in range(count):
-        top = _Top()
-        problem = _problem(batch, number)
+@dataclass(frozen=True)
+class ExpertTask:
+    """One shard of a search for mappings to imitate, on fresh random problems.
+
+    Args:
+        origin: The training.
+        step: Number of the step.
+        shard: Number of the shard.
+        problems: How many problems.
+        samples: Samples of the genetic algorithm on each.
+        proposer: The agents as they are now: their own proposals are bettered by mutation (expert
+            iteration) instead of a search from nothing.
+    """
+
+    origin: Origin
+    step: int
+    shard: int
+    problems: int
+    samples: int = 0
+    proposer: Proposer | None = None
+
+
+class Experts(NamedTuple):
+    """What a shard found.
+
+    Args:
+        problems: Its `M` problems.
+        which: ``(B,)`` problem of each mapping.
+        state: The mappings.
+        values: ``(B,)`` what they cost.
+        spent: Samples.
+    """
+
+    problems: list[RandomProblem]
+    which: NDArray[np.int64]
+    state: State
+    values: FloatArray
+    spent: int
+
+
+def experts_of(task: ExpertTask) -> Experts:
+    """Do a shard."""
+    if task.proposer is None:
+        return _searched(task)
+    return _bettered(task, task.proposer)
+
+
+def _searched(task: ExpertTask) -> Experts:
+    rng = task.origin.generator(Stream.SEARCHES, task.step, task.shard)
+    given = [draw(rng) for _ in range(task.problems)]
+    found = []
+    for one in given:
+        problem, top = _problem(one, task.origin.model()), _Top()
         problem.on_evaluate = top.take
-        baselines.load("ga").search(problem, samples, int(rng.integers(2**31)))
-        spent += problem.samples
-        found.append((number, problem, top))
-    _keep(memory, batch, found)
-    return spent
+        baselines.load("ga").search(problem, task.samples, int(rng.integers(2**31)))
+        found.append((problem, top))
+    return _kept(given, found)
 
 
-def improve(
-    memory: ExpertMemory,
-    count: int,
-    proposer: Proposer,
-    model: CostModel,
-    rng: np.random.Generator,
-) -> int:
-    """Expert iteration: the agents' own proposals, bettered by mutation; returns samples spent."""
-    from baselines import Moves
-
-    batch = Batch.random(count, model, rng)
+def _bettered(task: ExpertTask, proposer: Proposer) -> Experts:
+    rng = task.origin.generator(Stream.BETTERING, task.step, task.shard)
+    batch = Batch.random(task.problems, task.origin.model(), rng)
     proposals = batch.propose(proposer, POLICY_SAMPLES, rng)
-    spent, found = 0, []
-    for number in range(count):
-        problem, top = _problem(batch, number), _Top()
+    found = []
+    for number, one in enumerate(batch.problems):
+        problem, top = _problem(one, batch.model), _Top()
         problem.on_evaluate = top.take
-        moves = Moves(problem.space)
+        moves = baselines.Moves(problem.space)
         actions = problem.space.encode(
             proposals.mappings(np.flatnonzero(proposals.which == number))
         )
@@ -120,17 +164,13 @@ def improve(
             mates = top.actions[rng.integers(0, len(top.actions), CHILDREN)]
             children = moves.mutate(moves.crossover(parents, mates, rng), rng)
             problem.evaluate(problem.space.canonical(children))
-        spent += problem.samples
-        found.append((number, problem, top))
-    _keep(memory, batch, found)
-    return spent
+        found.append((problem, top))
+    return _kept(batch.problems, found)
 
 
-def _problem(batch: Batch, number: int) -> Problem:
-    given = batch.problems[number]
-    return Problem(
-        given.layer, given.accelerator, given.objective, batch.model, batch.cases[number].space
-    )
+def _problem(given: RandomProblem, model: CostModel) -> Problem:
+    space = MapSpace(given.layer, given.accelerator)
+    return Problem(given.layer, given.accelerator, given.objective, model, space)
 
 
 class _Top:
@@ -155,23 +195,26 @@ class _Top:
         self.actions, self.values = mine[keep], values[keep]
 
 
-def _keep(memory: ExpertMemory, batch: Batch, found: list[tuple[int, Problem, _Top]]) -> None:
-    which, parts, values = [], [], []
-    for number, problem, top in found:
-        if top.actions is None:
-            continue
-        batch.best[number] = top.values[0]
-        parts.append(problem.space.decode(top.actions))
-        values.append(top.values)
-        which.append(np.full(len(top.values), number))
-    if parts:
-        memory.add(batch, np.concatenate(which), _state(parts), np.concatenate(values))
+def _kept(given: list[RandomProblem], found: list[tuple[Problem, _Top]]) -> Experts:
+    which = [np.empty(0, np.int64)]
+    states, values = [], [np.empty(0)]
+    for number, (problem, top) in enumerate(found):
+        if top.actions is not None:
+            states.append(_state(problem.space.decode(top.actions)))
+            values.append(top.values)
+            which.append(np.full(len(top.values), number))
+    spent = sum(problem.samples for problem, _ in found)
+    return Experts(given, np.concatenate(which), _joined(states), np.concatenate(values), spent)
 
 
-def _state(parts: list[MappingBatch]) -> State:
-    return State(
-        np.concatenate([p.parallel for p in parts]).astype(np.int64),
-        np.concatenate([p.cluster_size for p in parts]).astype(np.int64),
-        np.concatenate([p.tiles for p in parts]).astype(np.int64),
-        np.concatenate([p.orders for p in parts]).astype(np.int64),
-    )
+def _state(batch: MappingBatch) -> State:
+    arrays = batch.parallel, batch.cluster_size, batch.tiles, batch.orders
+    return State(*(array.astype(np.int64) for array in arrays))
+
+
+def _joined(states: list[State]) -> State:
+    """One after another; empty arrays, whatever their shapes, count for nothing."""
+    some = [state for state in states if len(state.cluster)]
+    if not some:
+        return State(*(np.empty(0, np.int64) for _ in State._fields))
+    return State(*(np.concatenate(parts) for parts in zip(*some, strict=True)))

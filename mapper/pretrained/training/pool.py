@@ -6,31 +6,36 @@ from typing import Any
 
 import numpy as np
 
-from cost_models import CostModel
-from mapper.pretrained.training.sampling import Batch
+from mapper.pretrained.training.sampling import FloatArray
 from mapper.pretrained.training.schedule import Schedule
 
 
 class Pool:
-    """Blocks of problems, the oldest first; a fresh one takes the oldest's place in turn."""
+    """Numbers of blocks of problems; a fresh one takes the oldest's place in turn.
+
+    The problems follow from the number, wherever they are needed; what is kept here of a block is
+    the lowest value known of each of its problems.
+    """
 
     def __init__(self) -> None:
-        self.blocks: list[Batch] = []
+        self.best: dict[int, FloatArray] = {}
         self.drawn = 0
 
-    def draw(self, plan: Schedule, model: CostModel, rng: np.random.Generator) -> Batch:
-        """A block to do a step on."""
-        if self.drawn % plan.visits == 0 or not self.blocks:
-            self.blocks = self.blocks[-(plan.blocks - 1) :] if plan.blocks > 1 else []
-            self.blocks.append(Batch.random(plan.problems, model, rng))
+    def draw(self, plan: Schedule, rng: np.random.Generator) -> int:
+        """The block to do a step on."""
+        if self.drawn % plan.visits == 0:
+            self.best[self.drawn // plan.visits] = np.full(plan.problems, np.inf)
+            if len(self.best) > plan.blocks:
+                del self.best[min(self.best)]
         self.drawn += 1
-        return self.blocks[int(rng.integers(len(self.blocks)))]
+        return sorted(self.best)[int(rng.integers(len(self.best)))]
 
     def state_dict(self) -> dict[str, Any]:
         """As arrays and plain values."""
-        return {"blocks": [batch.state_dict() for batch in self.blocks], "drawn": self.drawn}
+        numbers = sorted(self.best)
+        return {"numbers": numbers, "best": [self.best[n] for n in numbers], "drawn": self.drawn}
 
-    def load_state_dict(self, state: dict[str, Any], model: CostModel) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """The blocks of :meth:`state_dict`."""
-        self.blocks = [Batch.from_state(block, model) for block in state["blocks"]]
+        self.best = dict(zip(state["numbers"], state["best"], strict=True))
         self.drawn = state["drawn"]

@@ -39,6 +39,8 @@ class Schedule:
         entropy_floor: What stays of it, so that the agents keep proposing different mappings.
         beside: Weight of imitation beside the policy gradient.
         hidden: Width of the networks.
+        shards: Parts that the sampling of a step is split into. Each has random numbers of its own,
+            so that the agents are the same however many workers share them.
     """
 
     explore_steps: int = 0
@@ -62,6 +64,7 @@ class Schedule:
     entropy_floor: float = 0.01
     beside: float = 0.3
     hidden: int = HIDDEN
+    shards: int = 4
 
     def scaled(self, share: float) -> Schedule:
         """The same stages, each `share` times as long."""
