@@ -2,7 +2,8 @@
 
     python benchmarks/methods_table.py RUNS --cost-model exact --csv docs/data/methods-exact.csv
     python benchmarks/methods_table.py RUNS --cost-model maestro --csv docs/data/methods-maestro.csv
-    python benchmarks/methods_table.py RUNS --cases table3 --csv docs/data/methods-table3.csv
+    python benchmarks/methods_table.py RUNS --cases table3 --objectives edp
+        --csv docs/data/methods-table3.csv
     python benchmarks/methods_table.py RUNS --cases table3 --layers --csv docs/data/table3-exact.csv
 
 RUNS are results files of ``marl_cases.py`` or folders of them. A case is judged by its optimum
@@ -201,13 +202,15 @@ def main() -> None:
     parser.add_argument("--cases", choices=("compared", "table3"), default="compared")
     parser.add_argument("--layers", action="store_true", help="a row an objective and method")
     parser.add_argument("--methods", help="with commas; all of the files where nothing is said")
+    parser.add_argument("--objectives", help="with commas; all of the cases where nothing is said")
     parser.add_argument("--budget", type=int, default=20_000)
     parser.add_argument("--target", type=float, default=1.05)
     parser.add_argument("--csv", type=Path)
     arguments = parser.parse_args()
     runs = of_cases(read(arguments.runs, arguments.cost_model, arguments.budget), arguments.cases)
-    if arguments.methods:
-        runs = [run for run in runs if run["method"] in arguments.methods.split(",")]
+    for name, asked in (("method", arguments.methods), ("objective", arguments.objectives)):
+        if asked:
+            runs = [run for run in runs if run[name] in asked.split(",")]
     if not runs:
         parser.error("no such runs in these files")
     make = layer_rows if arguments.layers else method_rows

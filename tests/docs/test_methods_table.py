@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -66,10 +67,58 @@ def test_a_run_below_a_proven_bound_ends_it(methods_table):
         methods_table.references(low, "exact")
 
 
-def test_every_case_has_an_optimum_or_a_bound_below_it():
+def test_every_case_has_a_proven_optimum():
     with (BENCHMARKS.parent / "docs" / "data" / "case-optima.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
-    assert all(0 < float(row["bound"]) <= float(row["value"]) for row in rows)
-    edge = [row for row in rows if row["accelerator"] == "edge"]
-    assert len(edge) == 24
-    assert all(row["bound"] == row["value"] for row in edge)
+    assert len(rows) == 36
+    assert all(0 < float(row["bound"]) == float(row["value"]) for row in rows)
+
+
+def test_the_tables_of_controls_are_made_of_the_runs_that_are_kept(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import marl_controls
+
+    kept = dict(marl_controls.TABLES)
+    monkeypatch.setattr(marl_controls, "TABLES", {n: tmp_path / p.name for n, p in kept.items()})
+    marl_controls.make()
+    for name, path in kept.items():
+        anew = (tmp_path / path.name).read_text()
+        assert anew == path.read_text(), f"{name}: run python benchmarks/marl_controls.py"
+
+
+def test_table_iii_and_the_networks_are_made_of_the_layers_that_are_kept(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import methods_table
+    import networks_table
+    import table3_summary
+
+    for name, rows in (
+        ("table3-summary.csv", table3_summary.rows()),
+        ("networks.csv", networks_table.table()),
+    ):
+        methods_table.write(rows, tmp_path / name)
+        kept = BENCHMARKS.parent / "docs" / "data" / name
+        assert (tmp_path / name).read_text() == kept.read_text(), f"{name}: make it again"
+
+
+def test_a_ratio_has_the_interval_of_its_cases(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import marl_controls
+
+    def kept(method, layer, seed, best):
+        one = run(method, layer, seed, [[1, best]])
+        return {**one, "samples to 5 %": marl_controls.arrival(one, 10.0)}
+
+    runs = [
+        *(kept("ga", "vgg16.1", seed, best) for seed, best in enumerate((10.0, 20.0, 90.0))),
+        *(kept("marl", "vgg16.1", seed, 10.0) for seed in range(3)),
+        *(kept("ga", "vgg16.4", seed, 8.0) for seed in range(3)),
+        *(kept("marl", "vgg16.4", seed, 16.0) for seed in range(3)),
+    ]
+    values = marl_controls.medians(runs, "best")
+    over = marl_controls.ratio(values, "marl", "ga")
+    assert over["ratio"] == pytest.approx(1.0)
+    half = 12.7062 * 2**0.5 * math.log(2.0) / 2**0.5  # Student's t with one degree of freedom
+    assert over["to"] == pytest.approx(math.exp(half), rel=1e-3)
+    assert over["from"] == pytest.approx(math.exp(-half), rel=1e-3)
+    assert [one["samples to 5 %"] for one in runs[:3]] == [1, "", ""]

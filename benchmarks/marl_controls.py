@@ -1,0 +1,177 @@
+"""marl beside its controls on the 24 cases of marl_cases.py, under both cost models.
+
+    python benchmarks/marl_controls.py --runs RUNS   # keeps docs/data/marl-controls-runs.csv
+    python benchmarks/marl_controls.py               # makes the two tables from it
+
+RUNS are results files of ``marl_cases.py`` or folders of them. What is kept is a row a run: its
+final value, and its samples until 5 % above the case's reference (nothing where it never was). A
+reference is the proven optimum (docs/data/case-optima.csv, of `exact`), else the best value of any
+of these runs. marl-controls.csv has a row a cost model, objective and method,
+marl-controls-pairs.csv one a pair of methods. Values and arrivals are medians over seeds, means
+over cases are geometric, and `from` and `to` are the 95 % interval of a ratio over cases
+(Student's t); above 1, the first is worse.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from pathlib import Path
+from typing import Any
+
+import marl_cases
+import methods_table
+import numpy as np
+
+from runs import geometric_mean
+
+DATA = Path(__file__).resolve().parents[1] / "docs" / "data"
+RUNS = DATA / "marl-controls-runs.csv"
+TABLES = {"methods": DATA / "marl-controls.csv", "pairs": DATA / "marl-controls-pairs.csv"}
+TARGET, BUDGET = 1.05, 20_000
+OFF, ON = "marl:pretrained=none", "marl:pretrained=none:policy=true"
+ONE = f"{ON}:agents=1"
+SCREENED = "ga:screened=true"
+METHODS = ("marl", OFF, ON, ONE, "ga", SCREENED, "annealing")
+PAIRS = (
+    *((ON, OFF), (ONE, ON), (SCREENED, "ga"), (OFF, SCREENED), (OFF, "ga")),
+    *(("marl", other) for other in (OFF, ON, ONE, "ga", SCREENED, "annealing")),
+)
+Run = dict[str, Any]
+Medians = dict[str, dict[tuple[Any, ...], float]]
+
+
+def arrival(run: Run, reference: float) -> int | str:
+    """Samples until a run was within 5 % of the reference; nothing where it never was."""
+    return next((n for n, value in run["curve"] if value <= TARGET * reference), "")
+
+
+def kept(paths: list[Path]) -> list[Run]:
+    """A row a run of these methods, under both cost models."""
+    rows = []
+    for cost_model in ("exact", "maestro"):
+        runs = methods_table.of_cases(methods_table.read(paths, cost_model, BUDGET), "compared")
+        reference = methods_table.references(runs, cost_model)
+        runs = [run for run in runs if run["method"] in METHODS]
+        for run in sorted(runs, key=lambda run: tuple(map(str, marl_cases.key(run)))):
+            rows.append(
+                {
+                    "cost_model": cost_model,
+                    **{name: run[name] for name in ("accelerator", "layer", "objective")},
+                    "method": run["method"],
+                    "seed": run["seed"],
+                    "best": repr(run["best"]),
+                    "samples to 5 %": arrival(run, reference[marl_cases.case(run)]),
+                    "cpu_s": round(run["cpu_s"], 2),
+                }
+            )
+    return rows
+
+
+def read() -> list[Run]:
+    """The rows of the file that is kept, numbers as numbers."""
+    with RUNS.open(newline="") as stream:
+        return [
+            {
+                **row,
+                "best": float(row["best"]),
+                "cpu_s": float(row["cpu_s"]),
+                "samples to 5 %": float(row["samples to 5 %"] or "inf"),
+            }
+            for row in csv.DictReader(stream)
+        ]
+
+
+def medians(runs: list[Run], column: str) -> Medians:
+    """Median over seeds of a column, a method and case."""
+    groups: dict[tuple[str, tuple[Any, ...]], list[float]] = {}
+    for run in runs:
+        groups.setdefault((run["method"], marl_cases.case(run)), []).append(run[column])
+    found: Medians = {}
+    for (method, case), values in groups.items():
+        found.setdefault(method, {})[case] = float(np.median(values))
+    return found
+
+
+def ratio(values: Medians, first: str, second: str) -> dict[str, float]:
+    """Geometric mean over cases of the first method's values over the second's, and its error."""
+    ratios = [values[first][case] / values[second][case] for case in values[first]]
+    low, high = marl_cases.interval(np.log(ratios))
+    return {"ratio": geometric_mean(ratios), "from": float(np.exp(low)), "to": float(np.exp(high))}
+
+
+def groups(runs: list[Run]) -> list[tuple[dict[str, str], list[Run]]]:
+    """The runs of each cost model and objective, and of all objectives together."""
+    found = []
+    for cost_model in ("exact", "maestro"):
+        mine = [run for run in runs if run["cost_model"] == cost_model]
+        for objective in ("all", *marl_cases.OBJECTIVES):
+            alike = [run for run in mine if objective in ("all", run["objective"])]
+            found.append(({"cost model": cost_model, "objective": objective}, alike))
+    return found
+
+
+def method_rows(runs: list[Run]) -> list[dict[str, Any]]:
+    """A row a cost model, objective and method."""
+    rows = []
+    for told, alike in groups(runs):
+        cost_model = told["cost model"]
+        reference = methods_table.references(alike, cost_model)
+        values, arrivals = medians(alike, "best"), medians(alike, "samples to 5 %")
+        for method in METHODS:
+            arrived = list(arrivals[method].values())
+            middle = float(np.median(arrived))
+            over = ratio(values, method, OFF)
+            rows.append(
+                {
+                    **told,
+                    "method": method,
+                    "cases": len(arrived),
+                    "seeds": marl_cases.seeds_of(alike, method),
+                    "value / best": geometric_mean(
+                        [value / reference[case] for case, value in values[method].items()]
+                    ),
+                    "over policy off": over["ratio"],
+                    "from": over["from"],
+                    "to": over["to"],
+                    "within 5 %": int(np.isfinite(arrived).sum()),
+                    "samples to 5 %": middle if np.isfinite(middle) else "not reached",
+                    "CPU s": float(np.mean([r["cpu_s"] for r in alike if r["method"] == method])),
+                }
+            )
+    return rows
+
+
+def pair_rows(runs: list[Run]) -> list[dict[str, Any]]:
+    """A row a cost model, objective and pair of methods."""
+    rows = []
+    for told, alike in groups(runs):
+        values = medians(alike, "best")
+        for first, second in PAIRS:
+            over = ratio(values, first, second)
+            error = over["from"] <= 1 <= over["to"]
+            verdict = "within error" if error else "better" if over["to"] < 1 else "worse"
+            rows.append({**told, "first": first, "second": second, **over, "verdict": verdict})
+    return rows
+
+
+def make() -> None:
+    """Write both tables from the runs that are kept, and print them."""
+    runs = read()
+    for name, rows in (("methods", method_rows(runs)), ("pairs", pair_rows(runs))):
+        methods_table.write(rows, TABLES[name])
+        marl_cases.show(rows)
+        print()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=Path, nargs="+", help="keep these runs first")
+    arguments = parser.parse_args()
+    if arguments.runs:
+        methods_table.write(kept(arguments.runs), RUNS)
+    make()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""Whole networks beside four of their layers: whether a method stands alike on both.
+
+    mapper compare --layers NETWORK --objectives edp --methods METHOD --budget 5000 --seeds 3
+        --format json > RUNS/NETWORK-METHOD.json
+    python benchmarks/networks_table.py --runs RUNS   # keeps docs/data/networks-layers.csv
+    python benchmarks/networks_table.py               # makes docs/data/networks.csv from it
+
+What is kept is a row a layer and method: the median over seeds over the proven optimum. The table
+has geometric means over all layers of a network and over its four of Table III; `from` and `to`
+are the 95 % interval of `marl / method` over all layers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import marl_cases
+import methods_table
+import numpy as np
+
+import baselines
+from maestro_env import Problem
+from runs import geometric_mean
+
+DATA = Path(__file__).resolve().parents[1] / "docs" / "data"
+LAYERS, TABLE = DATA / "networks-layers.csv", DATA / "networks.csv"
+FOUR = marl_cases.CASES["table3"]["edge"]
+
+
+def kept(folder: Path) -> list[dict[str, Any]]:
+    """A row a layer and method of all runs in a folder."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for file in sorted(folder.glob("*.json")):
+        for run in json.loads(file.read_text()):
+            groups.setdefault((run["layer"], run["method"]), []).append(run)
+    rows = []
+    for (layer, method), runs in groups.items():
+        known = baselines.known_optimum(Problem(layer, "edge", "edp"))
+        if known is None or not known.proven:
+            raise SystemExit(f"{layer}: no proven optimum is known; expected one of `edge`, EDP")
+        rows.append(
+            {
+                "network": layer.rpartition(".")[0],
+                "layer": layer,
+                "method": method,
+                "seeds": len(runs),
+                "samples": runs[0]["budget"],
+                "value / optimum": float(np.median([run["best"] for run in runs])) / known.value,
+                "CPU s": float(np.mean([run["cpu_s"] for run in runs])),
+            }
+        )
+    return rows
+
+
+def read() -> dict[str, dict[str, list[dict[str, str]]]]:
+    """The rows that are kept, by network and method."""
+    found: dict[str, dict[str, list[dict[str, str]]]] = {}
+    with LAYERS.open(newline="") as stream:
+        for row in csv.DictReader(stream):
+            found.setdefault(row["network"], {}).setdefault(row["method"], []).append(row)
+    return found
+
+
+def table() -> list[dict[str, Any]]:
+    """A row a network and method, the nearest to the optimum first."""
+    rows = []
+    for network, methods in read().items():
+        values = {
+            method: {row["layer"]: float(row["value / optimum"]) for row in layers}
+            for method, layers in methods.items()
+        }
+        for method, mine in values.items():
+            ratios = [one / mine[layer] for layer, one in values.get("marl", {}).items()]
+            low, high = marl_cases.interval(np.log(ratios)) if ratios else (np.nan, np.nan)
+            rows.append(
+                {
+                    "network": network,
+                    "method": method,
+                    "layers": len(mine),
+                    "seeds": min(int(row["seeds"]) for row in methods[method]),
+                    "whole network": geometric_mean(list(mine.values())),
+                    "four layers": geometric_mean([mine[name] for name in FOUR if name in mine]),
+                    "marl / method": geometric_mean(ratios) if ratios else "",
+                    "from": float(np.exp(low)) if ratios else "",
+                    "to": float(np.exp(high)) if ratios else "",
+                    "CPU s": float(np.mean([float(row["CPU s"]) for row in methods[method]])),
+                }
+            )
+    return sorted(rows, key=lambda row: (row["network"], row["whole network"]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=Path, help="folder of results: keep them first")
+    arguments = parser.parse_args()
+    if arguments.runs:
+        methods_table.write(kept(arguments.runs), LAYERS)
+    methods_table.write(table(), TABLE)
+    marl_cases.show(table())
+
+
+if __name__ == "__main__":
+    main()
