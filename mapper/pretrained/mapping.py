@@ -47,35 +47,48 @@ def propose_actions(
     drawn = max(LEAST, SPARE * count)
     found = drawn_with_care(Proposer(agents.weights, agents.sees), tables, drawn, rng)
     orders = in_order(found, len(problems), again=False)
+    offered = [offered_first(rows, found.expected, found.state, count) for rows in orders]
     return [
-        _different(
-            problem.space,
-            found.proposals,
-            offered_first(rows, found.expected, found.state, count),
-            count,
-            rng,
-        )
-        for rows, problem in zip(orders, problems, strict=True)
+        different_actions(problem.space, found.proposals, rows, count, set(), rng)[1]
+        for rows, problem in zip(offered, problems, strict=True)
     ]
 
 
-def _different(
+def different_actions(
     space: MapSpace,
     proposals: ProposedMappings,
     rows: NDArray[np.int64],
     count: int,
+    seen: set[bytes],
     rng: np.random.Generator,
-) -> NDArray[np.int64]:
-    """The first `count` different actions of some rows; no more are encoded than needed."""
-    for part in (rows[:count], rows):
-        _, actions = encoded(space, proposals.mappings(part), rng)
-        first = {row.tobytes(): place for place, row in reversed(list(enumerate(actions)))}
-        if len(first) >= count:
-            break
-    return actions[sorted(first.values())[:count]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first of some rows whose actions differ, from each other and from those seen before.
+
+    Args:
+        space: Their map space.
+        proposals: Mappings.
+        rows: ``(N,)`` rows of them, in the order in which they are offered.
+        count: Rows wanted.
+        seen: Actions as bytes; those returned are added.
+        rng: Draws loop orders where the space narrows them.
+
+    Returns:
+        ``(n,)`` rows and ``(n, P)`` their actions, ``n <= count``.
+    """
+    kept: list[int] = []
+    fresh: list[NDArray[np.int64]] = []
+    for part in (rows[:count], rows[count:]):  # no more are encoded than needed
+        if len(kept) < count and len(part):
+            places, actions = _encoded(space, proposals.mappings(part), rng)
+            for place, action in zip(places, actions, strict=True):
+                if len(kept) < count and action.tobytes() not in seen:
+                    seen.add(action.tobytes())
+                    kept.append(part[place])
+                    fresh.append(action)
+    return np.array(kept, np.int64), np.array(fresh, np.int64).reshape(-1, len(space.nvec))
 
 
-def encoded(
+def _encoded(
     space: MapSpace, mappings: MappingBatch, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """``(n,)`` which mappings are in a space, and ``(n, P)`` their actions.

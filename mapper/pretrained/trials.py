@@ -12,7 +12,7 @@ from mapper.pretrained.best_first import drawn_with_care
 from mapper.pretrained.bettering import bred
 from mapper.pretrained.cases import case_of
 from mapper.pretrained.judging import Judged, in_order, joined
-from mapper.pretrained.mapping import LEAST, SPARE, encoded
+from mapper.pretrained.mapping import LEAST, SPARE, different_actions
 from mapper.pretrained.offering import offered_first
 from mapper.pretrained.proposer import Int64Array, Proposer
 from mapper.pretrained.tables import tabulate
@@ -85,30 +85,14 @@ class Trials:
         offered = []
         for number, rows in enumerate(in_order(found, len(self.problems), again=False)):
             rows = offered_first(rows, found.expected, found.state, count)
-            places, actions = self._fresh(number, found, rows, count)
+            problem, samples = self.problems[number], self._samples[number]
+            places, actions = different_actions(
+                problem.space, found.proposals, rows, count, samples.seen, self.rng
+            )
             if len(places):
-                values = self.problems[number].evaluate(actions).values
-                self._samples[number].add(found.take(places), values)
+                samples.add(found.take(places), problem.evaluate(actions).values)
             offered.append(rows)
         return offered
-
-    def _fresh(
-        self, number: int, found: Judged, rows: Int64Array, count: int
-    ) -> tuple[Int64Array, NDArray[np.int64]]:
-        """Up to `count` rows of a problem and their actions, none sampled before."""
-        space, seen = self.problems[number].space, self._samples[number].seen
-        kept: list[int] = []
-        fresh: list[NDArray[np.int64]] = []
-        for part in (rows[:count], rows[count:]):  # no more are encoded than needed
-            if len(kept) < count and len(part):
-                mappings = found.proposals.mappings(part)
-                places, actions = encoded(space, mappings, self.rng)
-                for place, action in zip(places, actions, strict=True):
-                    if len(kept) < count and action.tobytes() not in seen:
-                        seen.add(action.tobytes())
-                        kept.append(part[place])
-                        fresh.append(action)
-        return np.array(kept, np.int64), np.array(fresh, np.int64)
 
 
 class _Samples:
