@@ -22,7 +22,7 @@ import layers
 from baselines import Optimum, optimum_of, problem_key, prove, read_optima, write_optima
 from cost_models import Mapping
 from maestro_env import Problem
-from mapper.auto import proposed
+from mapper.auto import TRIED, knows
 
 FILE = Path(baselines.__file__).parent / "optimal" / "optima.csv"
 CHIPS = ("edge", "cloud", "archgym")
@@ -44,15 +44,11 @@ def problems(objectives: list[str], chips: list[str]) -> Iterator[tuple[str, Pro
 
 
 def first_value(problem: Problem) -> Mapping | None:
-    """The best of what trained agents propose and of ga's 3,000 samples."""
-    runs = [baselines.load("ga").search(problem.fork(), 3000, 0)]
-    found = [(run.best_value, run.mapping) for run in runs if run.mapping is not None]
-    actions = proposed(problem, "auto", 0)
-    if actions is not None:
-        looked = problem.look(actions)
-        best = int(np.argmin(looked.values))
-        found.append((float(looked.values[best]), looked.mappings[best]))
-    return min(found, key=lambda pair: pair[0])[1] if found else None
+    """The best of ga's 3,000 samples and of what trained agents that know such problems try."""
+    starts = [("ga", 3000)] + [("zero-shot", TRIED)] * knows(problem, "auto")
+    runs = [baselines.load(name).search(problem.fork(), samples, 0) for name, samples in starts]
+    found = [run for run in runs if run.mapping is not None]
+    return min(found, key=lambda run: run.best_value).mapping if found else None
 
 
 def holds(problem: Problem, entry: Optimum) -> bool:

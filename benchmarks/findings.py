@@ -60,7 +60,7 @@ def proposals() -> list[Row]:
         rows = [r for r in read(f"pretrained-{name}.csv") if r["reference"] == "optimal"]
         for count in (1, 100):
             values = [float(r[f"best_of_{count}"]) for r in rows if r[f"best_of_{count}"]]
-            what = f"best of {count} proposal{'s' * (count > 1)}, median"
+            what = f"best of {count} sample{'s' * (count > 1)} of zero-shot, median"
             where = f"{name.replace('-', ' ')} of training"
             found.append((what, where, len(values), float(np.median(values)), "x optimum"))
     return found

@@ -4,7 +4,8 @@
 
 Sets: ``in-range`` (every distinct shape of the zoo's eight networks, three objectives, the three
 presets and a chip of 100 PEs), ``out-of-range`` (20,000 PEs, 6 PEs, 64 kB of L1, a prime number of
-PEs), ``cases41`` (the cases of the table in docs/pretrained.md). The reference of a case is its
+PEs), ``cases41`` (the cases of the table in docs/pretrained.md), ``large-gemm`` (one layer that is
+hard for the agents, `DRAWS` times with other random numbers). The reference of a case is its
 proven optimum where the library of optima has it or ``optimal`` finds it in ``--proof-s`` seconds,
 else the best of the genetic algorithm's and the agents' samples (``--known`` leaves cases out whose
 reference would have to be made); references are kept in ``--reference`` and made once.
@@ -43,7 +44,9 @@ OUT_OF_RANGE = {
     "64 kB of L1": Accelerator(256, 64 << 10, 4 << 20, 128, 32),
     "9,973 PEs": Accelerator(9973, 512, 2 << 20, 512, 64),
 }
+SETS = ("in-range", "out-of-range", "cases41", "large-gemm")
 COUNTS = (1, 4, 16, 100)
+DRAWS = 24
 SAMPLES = 20_000
 SEED = 0
 
@@ -71,6 +74,9 @@ def cases(which: str, given: Path) -> Iterator[Case]:
     """The cases of a set; ``cases41`` reads them from a file."""
     if which == "cases41":
         yield from _cases41(given)
+        return
+    if which == "large-gemm":
+        yield from [Case("bert_base.6", "edge", IN_RANGE["edge"], "edp")] * DRAWS
         return
     chips = IN_RANGE if which == "in-range" else OUT_OF_RANGE
     shapes = {}
@@ -174,9 +180,7 @@ def best_of(agents: Agents, problem: Problem, seed: int, most: int, plain: bool)
 def main() -> None:
     """Measure, write one row per case, print the summary."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--set", choices=["in-range", "out-of-range", "cases41"], default="in-range"
-    )
+    parser.add_argument("--set", choices=SETS, default="in-range")
     parser.add_argument("--agents", default="auto")
     parser.add_argument("--cost-model", default="exact")
     parser.add_argument("--cases", type=Path, help="file of cases41")

@@ -7,16 +7,13 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 import baselines
 from baselines import Optimal, OptimalConfig, SearchResult, can_prove
-from common import IntArray
 from maestro_env import Problem
 from mapper.watching import Ends, watched
 
-PROPOSALS = 16
-"""Proposals of the trained agents for a first value."""
+TRIED = 16
+"""Samples of the trained agents for a first value."""
 SLOW = 1e-3
 """Time of a sample [s] from which on the number of samples is what counts."""
 TIMED = 16
@@ -30,7 +27,7 @@ class AutoConfig(OptimalConfig):
     Args:
         seconds: On a model that takes thousands of mappings a second, wall time of the search [s];
             0 leaves it to the budget.
-        pretrained: Agents whose proposals give the first value (docs/pretrained.md): ``"auto"`` for
+        pretrained: Agents that find the first value (docs/pretrained.md): ``"auto"`` for
             those that come with the package, ``"none"``, or a file of ``mapper pretrain``.
     """
 
@@ -46,8 +43,7 @@ class AutoConfig(OptimalConfig):
 class Auto(Optimal):
     """A first value and a proof; on a model without bounds `ga` for a time, or `marl`.
 
-    The first value is the best of what trained agents propose where they know such problems, else
-    that of `ga`.
+    The first value is that of `zero-shot` where its agents know such problems, else that of `ga`.
     """
 
     name = "auto"
@@ -70,29 +66,27 @@ class Auto(Optimal):
         self, problem: Problem, samples: int, seed: int, recorded: tuple[Any, Any] | None
     ) -> None:
         given = self.config.pretrained
-        proposals = proposed(problem, given, seed) if samples >= PROPOSALS else None
-        if proposals is None:
+        if samples < TRIED or not knows(problem, given):
             super()._first_value(problem, samples, seed, recorded)
             return
-        problem.start(len(proposals), recorded)
-        if not np.isfinite(problem.evaluate(proposals).values).any():
+        agents = baselines.load("zero-shot", pretrained=given)
+        found = agents.search(problem, TRIED, seed, recorded)
+        if found.mapping is None:
             super()._first_value(problem, samples, seed, recorded)
 
 
-def proposed(problem: Problem, pretrained: str, seed: int) -> IntArray | None:
-    """``(n, P)`` mappings that trained agents propose; None where they know no such problems.
+def knows(problem: Problem, pretrained: str) -> bool:
+    """Whether there are agents that were trained on such problems.
 
     Raises:
         PretrainedError: `pretrained` is no file of agents.
     """
     from mapper.pretrained.cases import outside_training
-    from mapper.pretrained.mapping import propose_actions
     from mapper.pretrained.weights import agents_of
 
-    agents = agents_of(pretrained, problem.cost_model.name)
-    if agents is None or outside_training(problem):
-        return None
-    return propose_actions(agents, [problem], PROPOSALS, np.random.default_rng(seed))[0]
+    return agents_of(pretrained, problem.cost_model.name) is not None and not outside_training(
+        problem
+    )
 
 
 def _slow(problem: Problem) -> bool:

@@ -26,8 +26,8 @@ from mapper.marl.policy_transfer import NamedPolicies, adopt, hand_on, warm
 from mapper.marl.ppo import PPO, Transitions
 from mapper.marl.proposals import Choices, Proposals
 from mapper.marl.repeats import Repeats
-from mapper.pretrained.mapping import propose_actions
-from mapper.pretrained.weights import NONE, agents_of
+from mapper.pretrained.trials import Trials
+from mapper.pretrained.weights import NONE, Agents, agents_of
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -84,6 +84,7 @@ class BatchedLearner:
         self.before = self.kept = 0
         self.begun = False
         self.start = np.empty((0, len(self.columns)), np.int64)
+        self.trained: Agents | None = None
         screened = config.surrogate // 2 if config.warm_start else config.surrogate
         if config.learns and problem.budget is not None:  # agents learn when it has ended
             screened = min(screened, problem.budget // 2)
@@ -99,7 +100,7 @@ class BatchedLearner:
                 if config.warm_start:
                     self.start = warm(self.named, config.warm_start, self.rng)
                 elif config.pretrained != NONE:
-                    self.start = self._proposed(config.pretrained, config.proposed)
+                    self.trained = agents_of(config.pretrained, self.problem.cost_model.name)
                 if config.shared_policy:
                     adopt(self.named, config.shared_policy)
             try:
@@ -215,6 +216,9 @@ class BatchedLearner:
             self.start = self.start[:0]
             self._remember(*self._evaluate(known))
             count = max(chosen + config.worlds, count - len(known))
+        if self.trained is not None:
+            count = max(config.worlds, count - self._tried(self.trained))
+            self.trained = None
         self._remember(*self._evaluate(self._random(count - chosen)))
         self.plateau.begin(float(self.elites.values[0]))
         self.before = self.problem.samples
@@ -288,12 +292,16 @@ class BatchedLearner:
     def _scattered(self, count: int) -> Choices:
         return self.worlds.scattered(self.policies, count, self.rng)
 
-    def _proposed(self, pretrained: str, count: int) -> IntArray:
-        """What trained agents propose for the first population, the likeliest first."""
-        agents = agents_of(pretrained, self.problem.cost_model.name)
-        if agents is None:
-            return self.start
-        return propose_actions(agents, [self.problem], count, self.rng)[0][:, self.columns]
+    def _tried(self, agents: Agents) -> int:
+        """Let trained agents propose and better the first samples; how many these were."""
+        begin = self.problem.samples
+        Trials(agents, [self.problem], self.rng, heard=self._hear).run(self.config.proposed)
+        return self.problem.samples - begin
+
+    def _hear(self, actions: IntArray, evaluation: Evaluation) -> None:
+        choices = actions[:, self.columns]
+        self._unseen(choices, len(choices))  # and so they are not sampled again
+        self._remember(choices, evaluation)
 
     def _free(self, count: int) -> Choices:
         best = self.elites.figures[:1]

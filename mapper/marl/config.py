@@ -66,9 +66,10 @@ class MarlConfig:
         own_choice: Agents observe the current choices of their own parameters too.
         autoregressive: An agent chooses its parameters one after the other, each head seeing the
             choices made before its own; otherwise they are independent given the observation.
-        pretrained: Agents whose proposals the search starts from (docs/pretrained.md): ``"auto"``
-            for those that come with the package, ``"none"``, or a file of ``mapper pretrain``.
-        proposed: How many of their proposals are in the first population.
+        pretrained: Agents that find the first samples, as `zero-shot` does (docs/pretrained.md):
+            ``"auto"`` for those that come with the package, ``"none"``, or a file of ``mapper
+            pretrain``.
+        proposed: How many samples these are.
         warm_start: A checkpoint whose policies are the first ones.
         shared_policy: A file of policies that many searches train in turn, read at the start (once
             it exists) and written at the end; its agents are used instead of `agents`.

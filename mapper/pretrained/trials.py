@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maestro_env import Problem
+from maestro_env import Evaluation, Problem
 from mapper.pretrained.best_first import drawn_with_care
 from mapper.pretrained.bettering import bred
 from mapper.pretrained.cases import case_of
@@ -15,6 +15,7 @@ from mapper.pretrained.judging import Judged, in_order, joined
 from mapper.pretrained.mapping import LEAST, SPARE, different_actions
 from mapper.pretrained.offering import offered_first
 from mapper.pretrained.proposer import Int64Array, Proposer
+from mapper.pretrained.rearranging import rearranged
 from mapper.pretrained.tables import tabulate
 from mapper.pretrained.weights import Agents
 
@@ -38,6 +39,7 @@ class Trials:
         problems: The problems, all of which are sampled side by side.
         rng: Randomness.
         varied: Without, all samples are proposals.
+        heard: Called with the actions and the evaluation of every few samples.
     """
 
     def __init__(
@@ -47,8 +49,9 @@ class Trials:
         rng: np.random.Generator,
         *,
         varied: bool = True,
+        heard: Callable[[Int64Array, Evaluation], None] | None = None,
     ) -> None:
-        self.problems, self.rng, self.varied = problems, rng, varied
+        self.problems, self.rng, self.varied, self.heard = problems, rng, varied, heard
         self.proposer = Proposer(agents.weights, agents.sees)
         self.tables = tabulate([case_of(p.space, p.objective, p.cost_model) for p in problems])
         self._samples = [_Samples() for _ in problems]
@@ -69,8 +72,11 @@ class Trials:
         for done in range(proposed, count, AT_A_TIME):
             best = [samples.best for samples in self._samples if samples.best is not None]
             if best:
-                children = bred(self.proposer, self.tables, joined(best), mates, self.rng)
-                self._evaluate(children, min(AT_A_TIME, count - done))
+                better = bred(self.proposer, self.tables, joined(best), mates, self.rng)
+                if done == proposed:
+                    others = rearranged(self.proposer, self.tables, found, offered, self.rng)
+                    better = joined([better, others])
+                self._evaluate(better, min(AT_A_TIME, count - done))
         return [
             np.array(samples.values[known:])
             for samples, known in zip(self._samples, before, strict=True)
@@ -90,7 +96,10 @@ class Trials:
                 problem.space, found.proposals, rows, count, samples.seen, self.rng
             )
             if len(places):
-                samples.add(found.take(places), problem.evaluate(actions).values)
+                evaluation = problem.evaluate(actions)
+                samples.add(found.take(places), evaluation.values)
+                if self.heard is not None:
+                    self.heard(actions, evaluation)
             offered.append(rows)
         return offered
 

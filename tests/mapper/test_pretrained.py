@@ -24,6 +24,7 @@ from mapper.pretrained.mapping import propose_actions
 from mapper.pretrained.network import fresh, scores
 from mapper.pretrained.offering import different, fingerprints, offered_first
 from mapper.pretrained.proposer import ProposedMappings, Proposer, alike, arrangement
+from mapper.pretrained.rearranging import rearranged
 from mapper.pretrained.state import State
 from mapper.pretrained.tables import tabulate
 from mapper.pretrained.training.random_problems import draw, zoo_shapes
@@ -336,7 +337,9 @@ def test_no_mapping_is_sampled_twice_and_a_seed_gives_the_same_samples(untrained
         np.testing.assert_array_equal(again.run(count)[0], part)
 
 
-def test_where_nothing_fits_nothing_is_bred(untrained, monkeypatch):
+def test_where_nothing_fits_nothing_is_bred_but_other_arrangements_are_tried(
+    untrained, monkeypatch
+):
     problem = Problem("mobilenetv2.2", "edge", "edp")
 
     def refuse(actions):
@@ -344,7 +347,7 @@ def test_where_nothing_fits_nothing_is_bred(untrained, monkeypatch):
 
     monkeypatch.setattr(problem, "evaluate", refuse)
     (values,) = trials.Trials(untrained, [problem], np.random.default_rng(0)).run(16)
-    assert len(values) == 8
+    assert len(values) == 8 + trials.AT_A_TIME
     assert np.isinf(values).all()
 
 
@@ -362,6 +365,25 @@ def test_children_are_mappings_of_their_problems_that_fit(untrained):
         cases[n].space.encode(mappings)
         costs = MODEL.evaluate_batch(problems[n].layer, problems[n].accelerator, mappings)
         assert costs.feasible.mean() > 0.9
+
+
+def test_moved_arrangements_are_new_and_the_agents_choose_their_tiles(untrained):
+    problems = [Problem(layer, "edge", "edp") for layer in ("mobilenetv2.2", "bert_base.6")]
+    tables = tabulate([case_of(p.space, p.objective, p.cost_model) for p in problems])
+    proposer, rng = Proposer(untrained.weights), np.random.default_rng(0)
+    found = drawn_with_care(proposer, tables, 16, rng)
+    others = rearranged(proposer, tables, found, in_order(found, 2), rng)
+    kinds = arrangement(others.which, others.state)
+    assert len(np.unique(kinds)) == len(kinds) > 50
+    before = set(arrangement(found.which, found.state).tolist())
+    assert np.mean([kind in before for kind in kinds.tolist()]) < 0.5
+    for number, problem in enumerate(problems):
+        mine = others.proposals.mappings(others.which == number)
+        values = problem.look(problem.space.encode(mine)).values
+        assert np.isfinite(values).mean() > 0.9
+        leaders = found.state.spread[found.which == number]
+        for pair in others.state.spread[others.which == number]:
+            assert (pair == leaders).any() or (pair[::-1] == leaders).all(axis=1).any()
 
 
 @pytest.mark.parametrize("layer", ["mobilenetv2.2", "mobilenetv2.1", "bert_base.6"])
