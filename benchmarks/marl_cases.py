@@ -3,11 +3,11 @@
     python benchmarks/marl_cases.py --methods marl,ga,gamma --seeds 3 --results cases.jsonl
 
 Four layers on `archgym`, four on `edge`, three objectives each (`--cases table3`: the eight of
-`benchmarks/table3.py`, all on `edge`). Every finished run is a line of the
-results file, which this process alone writes; the same command continues, and `--no-run` only
-prints the table and which runs are missing. `from` and `to` are the 95 % interval of
-`first / method` over cases. `--workers N` searches in N processes of one thread each. A method may
-carry options of its config: `marl:policy=false` is marl without its policies;
+`benchmarks/table3.py`, all on `edge`; `two`: two on `archgym`, for methods that take minutes).
+Every finished run is a line of the results file, which this process alone writes; the same command
+continues, and `--no-run` only prints the table and which runs are missing. `from` and `to` are the
+95 % interval of `first / method` over cases. `--workers N` searches in N processes of one thread
+each. A method may carry options of its config: `marl:policy=false` is marl without its policies;
 `marl:warm_start=neighbour` begins with what 5,000 samples on the network's nearest layer taught.
 """
 
@@ -49,6 +49,7 @@ CASES = {
         "archgym": ("vgg16.4", "resnet50.10"),
         "edge": ("vgg16.5", "resnet50.20", "resnet18.3", "bert_base.1"),
     },
+    "two": {"archgym": ("mobilenetv2.2", "vgg16.1")},
     "table3": {
         "edge": (
             *("mobilenetv2.2", "mobilenetv2.7", "mobilenetv2.32", "mobilenetv2.46"),

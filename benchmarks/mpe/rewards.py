@@ -95,6 +95,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--store", default="rewards.db")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--csv", type=Path, help="write the table there too")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--worlds", nargs="+", choices=WORLDS, default=WORLDS)
@@ -128,6 +129,11 @@ def main() -> None:
     print_rows("Mean reward an episode, last tenth of training", rows)
     if args.json:
         args.json.write_text(json.dumps(rows, indent=2))
+    if args.csv:
+        with args.csv.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
 
 
 def table(args: argparse.Namespace, store: Store, cells: list[Any], runs: Any) -> list[Any]:

@@ -5,8 +5,10 @@ python benchmarks/paper/fig4.py --out figures
 
 from __future__ import annotations
 
+import argparse
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import recorded
@@ -51,11 +53,20 @@ def main() -> None:
     parser.add_argument("--layer", default="mobilenetv2.2")
     parser.add_argument("--objective", default="latency")
     parser.add_argument("--policy", default="random")
+    parser.add_argument("--seeds", type=int, default=3)
     arguments = parser.parse_args()
     problem = Problem(
         arguments.layer, arguments.accelerator, arguments.objective, arguments.cost_model
     )
-    data = collect(problem, arguments.policy, arguments.budget, arguments.seed)
+    rows = []
+    for seed in range(arguments.seed, arguments.seed + arguments.seeds):
+        rows += of_seed(arguments, problem, seed)
+    recorded.show(rows, arguments.json, arguments.csv)
+
+
+def of_seed(arguments: argparse.Namespace, problem: Problem, seed: int) -> list[dict[str, Any]]:
+    """A row a correlation; the pictures are of the first seed."""
+    data = collect(problem, arguments.policy, arguments.budget, seed)
     data = data.choosing(problem.space.nvec > 1)
     best = data.best(15.0)
     rows = []
@@ -69,6 +80,7 @@ def main() -> None:
         rows.append(
             {
                 "correlation": method,
+                "seed": seed,
                 "median |r|": float(np.median(pairs)),
                 "share of |r| below 0.2": float((pairs < 0.2).mean()),
                 "outer K with outer C": abs(
@@ -81,11 +93,13 @@ def main() -> None:
                 "agents suggested": tree.suggested(),
             }
         )
+        if seed != arguments.seed:
+            continue
         title = f"{arguments.layer}, {arguments.objective}, {method}"
         draw(matrix, title, arguments.out / f"fig4-{method}.png")
         if arguments.data and method == SHOWN:
             keep(matrix, arguments.data / MATRIX)
-    recorded.show(rows, arguments.json, arguments.csv)
+    return rows
 
 
 if __name__ == "__main__":

@@ -28,8 +28,6 @@ METHODS = {
     "ppo": "ppo",
     "paper, RLlib": "marl-rllib:mode=paper",
 }
-LAST = 500
-"""Samples at the end of a run over which its last mean return is taken."""
 AREA_LIMIT = 4.0
 
 
@@ -40,12 +38,6 @@ def problem_of(layer: str, objective: str, accelerator: str, cost_model: str) ->
     limits = None if bound is None else {"max_latency_cycles": AREA_LIMIT * bound}
     space = {"co_search": "num_pes"}
     return Problem(layer, accelerator, objective, cost_model, space, limits)
-
-
-def last_return(run: recorded.Recorded, reference: float) -> float:
-    """Mean return of a run's last samples."""
-    ends = np.array([max(0, len(run.values) - LAST), len(run.values)])
-    return float(recorded.mean_return(run, reference, ends)[-1])
 
 
 def rows_of(
@@ -60,11 +52,7 @@ def rows_of(
     level = 0.9 * max(float(np.nanmax(line)) for line in returns.values())
     rows = []
     for label, seeds in runs.items():
-        ended = [
-            recorded.mean_return(run, reference, [len(run.values) - LAST, len(run.values)])
-            for run in seeds
-        ]
-        last = recorded.spread([float(ends[-1]) for ends in ended])
+        last = recorded.spread([recorded.last_return(run, reference) for run in seeds])
         within = [recorded.arrival_of_best(run, 1.05 * reference) for run in seeds]
         rows.append(
             {

@@ -44,12 +44,15 @@ def main() -> None:
     for (method, agents), runs in every.items():
         returns = np.mean([recorded.mean_return(run, reference, ends) for run in runs], axis=0)
         label = "paper" if method == recorded.PAPER else method
+        last = recorded.spread([recorded.last_return(run, reference) for run in runs])
         curves.setdefault(label, {})[f"{agents} agents"] = (ends, returns)
         rows.append(
             {
                 "method": label,
                 "agents": agents,
-                "last mean return": float(returns[-1]),
+                "seeds": len(runs),
+                "last mean return": last[0],
+                "+-": last[1],
                 "median best / best of all": float(np.median([r.best for r in runs]) / reference),
                 "median samples to 5 %": float(
                     np.median([recorded.arrival_of_best(r, 1.05 * reference) for r in runs])

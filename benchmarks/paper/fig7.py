@@ -1,14 +1,23 @@
 """Fig. 7: each parameter over the samples of a search, one agent and many.
 
-python benchmarks/paper/fig7.py --out figures
+    python benchmarks/paper/fig7.py --out figures --csv FIRST.csv --of-seeds SEEDS.csv
+
+The picture and the first table are of the first seed; the second table has every seed: the sample
+from which on half of the parameters never changed again, and the share of parameters that ended
+where one agent's did.
 """
 
 from __future__ import annotations
 
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 import recorded
 
 from maestro_env import Problem
-from mapper.evolution import explain
+from mapper.evolution import Evolution, explain
 from mapper.marl.agents import resolve
 
 METHODS = {
@@ -22,17 +31,13 @@ def main() -> None:
     parser = recorded.parser(__doc__)
     parser.add_argument("--layer", default="mobilenetv2.2")
     parser.add_argument("--objective", default="latency")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--of-seeds", type=Path, help="write the table of all seeds there")
     arguments = parser.parse_args()
     problem = Problem(
         arguments.layer, arguments.accelerator, arguments.objective, arguments.cost_model
     )
-    evolutions = {}
-    for label, method in METHODS.items():
-        run = recorded.record(
-            label, problem, method, arguments.budget, arguments.seed, arguments.runs
-        )
-        assignment = resolve(1 if label == "one agent" else "auto", problem)
-        evolutions[label] = explain(problem, run.actions, run.values, assignment)
+    evolutions = evolutions_of(arguments, problem, arguments.seed)
     rows = []
     for column, name in enumerate(evolutions["marl"].names):
         row = {"agent": int(evolutions["marl"].agents[column]), "parameter": name}
@@ -49,6 +54,37 @@ def main() -> None:
         recorded.keep_curves(curves, arguments.data / "paper-fig7-curves.csv")
     recorded.draw(curves, arguments.out / "fig7.png", recorded.CHOICE, 4, recorded.SMALL_IN)
     recorded.show(rows, arguments.json, arguments.csv)
+    if arguments.of_seeds:
+        seeds = range(arguments.seed, arguments.seed + arguments.seeds)
+        told = [row for seed in seeds for row in of_seed(arguments, problem, seed)]
+        recorded.show(told, arguments.json, arguments.of_seeds)
+
+
+def evolutions_of(
+    arguments: argparse.Namespace, problem: Problem, seed: int
+) -> dict[str, Evolution]:
+    """How the parameters of each method's search settled."""
+    found = {}
+    for label, method in METHODS.items():
+        run = recorded.record(label, problem, method, arguments.budget, seed, arguments.runs)
+        assignment = resolve(1 if label == "one agent" else "auto", problem)
+        found[label] = explain(problem, run.actions, run.values, assignment)
+    return found
+
+
+def of_seed(arguments: argparse.Namespace, problem: Problem, seed: int) -> list[dict[str, Any]]:
+    """A row a method."""
+    evolutions = evolutions_of(arguments, problem, seed)
+    single = evolutions["one agent"].best[-1]
+    return [
+        {
+            "method": label,
+            "seed": seed,
+            "settled": float(np.median(one.settled)),
+            "same as one agent": float((one.best[-1] == single).mean()),
+        }
+        for label, one in evolutions.items()
+    ]
 
 
 if __name__ == "__main__":

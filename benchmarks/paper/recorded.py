@@ -23,6 +23,8 @@ from runs import colour, line_style, new_figure, save_figure
 PAPER = "marl:mode=paper"
 """The paper's method as printed: every agent chooses anew in each sample."""
 
+LAST = 500
+"""Samples at the end of a run over which its last mean return is taken."""
 CHOICE = "mean choice, first (0) to last (1)"
 """What Fig. 7 shows of a parameter."""
 SMALL_IN = (3.0, 1.8)
@@ -92,6 +94,12 @@ def mean_return(run: Recorded, reference: float, ends: np.ndarray) -> np.ndarray
     begins = [0, *ends[:-1]]
     parts = [returns[begin:end] for begin, end in zip(begins, ends, strict=True)]
     return np.array([part.mean() if len(part) else np.nan for part in parts])
+
+
+def last_return(run: Recorded, reference: float) -> float:
+    """Mean return of a run's last samples."""
+    ends = np.array([max(0, len(run.values) - LAST), len(run.values)])
+    return float(mean_return(run, reference, ends)[-1])
 
 
 def spread(values: list[float]) -> tuple[float, float]:
