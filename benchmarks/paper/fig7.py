@@ -37,7 +37,10 @@ def main() -> None:
     problem = Problem(
         arguments.layer, arguments.accelerator, arguments.objective, arguments.cost_model
     )
-    evolutions = evolutions_of(arguments, problem, arguments.seed)
+    first = arguments.seed
+    seeds = range(first, first + (arguments.seeds if arguments.of_seeds else 1))
+    found = {seed: evolutions_of(arguments, problem, seed) for seed in seeds}
+    evolutions = found[first]
     rows = []
     for column, name in enumerate(evolutions["marl"].names):
         row = {"agent": int(evolutions["marl"].agents[column]), "parameter": name}
@@ -55,8 +58,7 @@ def main() -> None:
     recorded.draw(curves, arguments.out / "fig7.png", recorded.CHOICE, 4, recorded.SMALL_IN)
     recorded.show(rows, arguments.json, arguments.csv)
     if arguments.of_seeds:
-        seeds = range(arguments.seed, arguments.seed + arguments.seeds)
-        told = [row for seed in seeds for row in of_seed(arguments, problem, seed)]
+        told = [row for seed, one in found.items() for row in of_seed(one, seed)]
         recorded.show(told, arguments.json, arguments.of_seeds)
 
 
@@ -72,9 +74,8 @@ def evolutions_of(
     return found
 
 
-def of_seed(arguments: argparse.Namespace, problem: Problem, seed: int) -> list[dict[str, Any]]:
+def of_seed(evolutions: dict[str, Evolution], seed: int) -> list[dict[str, Any]]:
     """A row a method."""
-    evolutions = evolutions_of(arguments, problem, seed)
     single = evolutions["one agent"].best[-1]
     return [
         {

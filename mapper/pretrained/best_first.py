@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.pretrained.judging import Judged, a_few, in_order, joined, judge
+from mapper.pretrained.judging import Judged, a_few, first_of_each, in_order, joined, judge
 from mapper.pretrained.proposer import Int64Array, ProposedMappings, Proposer, arrangement
 from mapper.pretrained.state import State
 from mapper.pretrained.tables import ProblemTables
@@ -99,8 +99,7 @@ def _drawn_alike(
     for some in a_few(problems, KEPT * drawn):
         rows = []
         for problem in some:
-            _, first = np.unique(kinds[orders[problem]], return_index=True)
-            best = orders[problem][np.sort(first)[:LEADERS]]
+            best = first_of_each(kinds, orders[problem], LEADERS)
             rows.append(np.resize(best, KEPT * drawn))
         parents = np.concatenate(rows)
         like = State(*(part[parents] for part in found.state))

@@ -72,6 +72,12 @@ def joined(parts: list[Judged]) -> Judged:
     return Judged(np.concatenate(which), state, np.concatenate(expected))
 
 
+def first_of_each(kinds: Int64Array, rows: Int64Array, most: int) -> Int64Array:
+    """The first of some rows of each kind, in their order and at most so many; `kinds` by row."""
+    _, first = np.unique(kinds[rows], return_index=True)
+    return np.asarray(rows[np.sort(first)[:most]])
+
+
 def a_few(problems: Int64Array, count: int) -> Iterator[Int64Array]:
     """Problems for which `count` mappings each are made at a time."""
     step = max(1, AT_ONCE // count)

@@ -6,9 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from mapper.pretrained.judging import Judged, a_few, joined, judge
+from mapper.pretrained.judging import Judged, a_few, first_of_each, joined, judge
 from mapper.pretrained.proposer import Int64Array, Proposer, arrangement
-from mapper.pretrained.state import State
 from mapper.pretrained.tables import ProblemTables
 from mapper.pretrained.turns import CLUSTER_SIZE, INNER_PARALLEL, OUTER_PARALLEL, TURNS
 
@@ -45,31 +44,20 @@ def rearranged(
         rng: Randomness.
     """
     kinds = arrangement(found.which, found.state)
-    leading = np.concatenate([_leaders(rows, kinds, rng) for rows in offered])
-    which, like = found.which[leading], _moved(tables, found.take(leading), rng)
-    _, new = np.unique(arrangement(which, like), return_index=True)
-    new = np.sort(new)
+    leading = [rng.choice(first_of_each(kinds, rows, LEADERS), MOVES) for rows in offered]
+    moved = _moved(tables, found.take(np.concatenate(leading)), rng)
+    _, new = np.unique(arrangement(moved.which, moved.state), return_index=True)
     parts = [found.take(slice(0))]
-    for some in a_few(new, 1):
-        made = proposer.propose(
-            tables,
-            which[some],
-            rng,
-            heat=np.full((len(some), TURNS), COOL, np.float32),
-            like=State(*(part[some] for part in like)),
-        )
+    for some in a_few(np.sort(new), 1):
+        like = moved.take(some)
+        heat = np.full((len(some), TURNS), COOL, np.float32)
+        made = proposer.propose(tables, like.which, rng, heat=heat, like=like.state)
         parts.append(judge(proposer, tables, made, fitting=True))
     return joined(parts)
 
 
-def _leaders(rows: Int64Array, kinds: Int64Array, rng: np.random.Generator) -> Int64Array:
-    """`MOVES` times one of a problem's `LEADERS`."""
-    _, first = np.unique(kinds[rows], return_index=True)
-    return np.asarray(rows[rng.choice(np.sort(first)[:LEADERS], MOVES)])
-
-
-def _moved(tables: ProblemTables, given: Judged, rng: np.random.Generator) -> State:
-    """The arrangements a move away; tiles and orders stay as they are."""
+def _moved(tables: ProblemTables, given: Judged, rng: np.random.Generator) -> Judged:
+    """The arrangements a move away; all else stays as it is."""
     which, count = given.which, len(given.which)
     kind, draws = rng.random(count), rng.random((3, count))
 
@@ -89,4 +77,4 @@ def _moved(tables: ProblemTables, given: Judged, rng: np.random.Generator) -> St
     )
     sized = only_size | (draws[1] < NEW_CLUSTER)
     cluster = np.where(sized, any_of(CLUSTER_SIZE, draws[2]), given.state.cluster)
-    return given.state._replace(spread=spread, cluster=cluster)
+    return given._replace(state=given.state._replace(spread=spread, cluster=cluster))

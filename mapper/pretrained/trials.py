@@ -31,8 +31,8 @@ class Trials:
     """Samples of some problems, as trained agents propose them and then better them.
 
     Half of the samples are proposals, the best expected first. The others are variations of those
-    that proved best, a few at a time: many are bred, of which the judge picks. So what the judge
-    errs about is put right by what was evaluated.
+    that proved best, a few at a time: many are bred, of which the judge picks, at first beside
+    other arrangements of the PEs. So what the judge errs about is put right by what was evaluated.
 
     Args:
         agents: Trained agents.
