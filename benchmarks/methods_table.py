@@ -30,6 +30,8 @@ from common import atomic_write
 from runs import geometric_mean
 
 Run = dict[str, Any]
+GAP = ("above the best known [%]", "gap to optimum [%]")
+"""What a column is called where optima are not known, and where they are."""
 ROUNDED = 1e-9
 """Values that differ by less are equal to a proof."""
 
@@ -129,7 +131,7 @@ def method_rows(runs: list[Run], cost_model: str, target: float) -> list[dict[st
     reference = references(runs, cost_model)
     found = figures_of(runs, reference, target)
     ours = found.get("marl", {})
-    above = "gap to optimum [%]" if cost_model == "exact" else "above the best known [%]"
+    above = GAP[cost_model == "exact"]
     rows = []
     for method, cases in found.items():
         edp = [one.value for name, one in cases.items() if name[3] == "edp"]
@@ -184,15 +186,43 @@ def layer_rows(runs: list[Run], cost_model: str, target: float) -> list[dict[str
     return sorted(rows, key=lambda row: (row["objective"], row["geometric mean"] or np.inf))
 
 
+def joined(rows: list[dict[str, Any]], path: Path, anchor: str, order: str) -> list[dict[str, Any]]:
+    """The rows, and those of `path` whose methods have no runs here, sorted by column `order`.
+
+    Kept rows stand on the references of an earlier table: the row of the method `anchor` shows
+    that they are today's.
+
+    Raises:
+        SystemExit: The anchor's row differs, but for its processor time.
+    """
+    with path.open(newline="") as stream:
+        before = [dict(row) for row in csv.DictReader(stream)]
+    today = [shown(row) for row in rows]
+    names = [(row.get("objective"), row["method"]) for row in today]
+    kept = []
+    for row in before:
+        name = row.get("objective"), row["method"]
+        if name not in names:
+            kept.append(row)
+        elif row["method"] == anchor:
+            mine = {k: str(v) for k, v in today[names.index(name)].items()}
+            if {**mine, "CPU s": ""} != {**row, "CPU s": ""}:
+                raise SystemExit(f"{path}: {row} stands there, these runs give {mine}")
+    both = [*today, *kept]
+    return sorted(both, key=lambda r: (r.get("objective", ""), float(r[order] or "inf")))
+
+
+def shown(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as the CSV has it: numbers with six digits."""
+    return {name: f"{v:.6g}" if isinstance(v, float) else v for name, v in row.items()}
+
+
 def write(rows: list[dict[str, Any]], path: Path) -> None:
-    """Write the table to a CSV file, numbers with six digits, whole or not at all."""
+    """Write the table to a CSV file, whole or not at all."""
     with atomic_write(path) as draft, draft.open("w", newline="") as stream:
         writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(
-            {name: f"{v:.6g}" if isinstance(v, float) else v for name, v in row.items()}
-            for row in rows
-        )
+        writer.writerows(map(shown, rows))
 
 
 def main() -> None:
@@ -206,6 +236,7 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=20_000)
     parser.add_argument("--target", type=float, default=1.05)
     parser.add_argument("--csv", type=Path)
+    parser.add_argument("--keep", metavar="METHOD", help="keep the rows of others; see above")
     arguments = parser.parse_args()
     runs = of_cases(read(arguments.runs, arguments.cost_model, arguments.budget), arguments.cases)
     for name, asked in (("method", arguments.methods), ("objective", arguments.objectives)):
@@ -215,6 +246,9 @@ def main() -> None:
         parser.error("no such runs in these files")
     make = layer_rows if arguments.layers else method_rows
     rows = make(runs, arguments.cost_model, arguments.target)
+    if arguments.keep:
+        order = "geometric mean" if arguments.layers else GAP[arguments.cost_model == "exact"]
+        rows = joined(rows, arguments.csv, arguments.keep, order)
     if arguments.csv:
         write(rows, arguments.csv)
     marl_cases.show(rows)

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from common import atomic_write
 
 RUN = [sys.executable, "-m", "mast"]
 SEEDS = range(5)
+RATES = Path(__file__).resolve().parents[2] / "docs" / "data" / "mast-rates.csv"
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -44,10 +47,21 @@ class Cell:
     options: tuple[str, ...] = ()
 
     @property
+    def whole_arm(self) -> str:
+        """The arm and its sparsity."""
+        return f"{self.arm} {self.sparsity:g}" if self.sparsity else self.arm
+
+    @property
     def label(self) -> str:
         """The arm as the tables call it."""
-        shown = f" {self.sparsity:g}" if self.sparsity else ""
-        return f"{self.arm}{shown}{''.join(f' {word}' for word in self.options)}"
+        return "".join((self.whole_arm, *(f" {word}" for word in self.options)))
+
+    @property
+    def rate(self) -> tuple[str, ...]:
+        """The option of its arm's learning rate: ``rates.py`` found it."""
+        known = rates().get((self.task, self.whole_arm))
+        said = known is None or any(word.startswith("lr=") for word in self.options)
+        return () if said else ("--set", f"lr={known:g}")
 
     @property
     def file(self) -> str:
@@ -65,9 +79,19 @@ class Cell:
         path = folder / self.file
         return [
             "train", "--task", self.task, "--algo", self.algorithm, "--arm", self.arm, *kept,
-            *backend, *self.options, "--seed", str(self.seed), "--steps", str(steps),
+            *backend, *self.options, *self.rate, "--seed", str(self.seed), "--steps", str(steps),
             "--store", str(path.with_suffix(".db")), "--out", str(path),
         ]  # fmt: skip
+
+
+@cache
+def rates() -> dict[tuple[str, str], float]:
+    """Learning rate of a task and arm, where one was looked for."""
+    if not RATES.exists():
+        return {}
+    with RATES.open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["chosen"] == "1"]
+    return {(row["task"], row["arm"]): float(row["lr"]) for row in rows}
 
 
 def run_table(
@@ -94,7 +118,9 @@ def run_table(
     parser.add_argument("--task", action="append", help="only this task; repeatable")
     parser.add_argument("--steps", type=int, default=steps)
     parser.add_argument("--csv", type=Path, help="also write the table to this file")
-    parser.add_argument("--runs-csv", type=Path, help="write a row a run to this file, and end")
+    parser.add_argument(
+        "--record", type=Path, help="a row a run: add these, and print the table of all its rows"
+    )
     if metrics:
         parser.add_argument("--metric", choices=metrics, default=metrics[0])
     args = parser.parse_args()
@@ -108,21 +134,63 @@ def run_table(
         if not (args.folder / cell.file).exists():
             subprocess.run([*RUN, *cell.words(args.folder, args.steps)], check=True)
     rows = collected(chosen, args.folder)
-    if args.runs_csv is not None:
-        write_csv(args.runs_csv, [run_row(row) for row in rows])
-        return
+    if args.record is not None:
+        rows = recorded(args.record, rows, chosen)
     more = {"metric": args.metric} if metrics else {}
     table(rows, args.csv, **more)
 
 
-def run_row(row: dict[str, Any]) -> dict[str, Any]:
+WHOLE = ("seed", "weights", "train_flops", "inference_flops", "train_flops_executed")
+WORDS = ("task", "algorithm", "arm")
+"""Columns of a record that are whole numbers, and those that are words."""
+
+
+def recorded(path: Path, rows: Sequence[Row], cells: Sequence[Cell]) -> list[Row]:
+    """Add runs to a record, a new run in place of the one of the same name.
+
+    Args:
+        path: The record, a CSV file; it need not be there yet.
+        rows: The runs to add.
+        cells: Which runs to give back.
+
+    Returns:
+        The record's runs of these cells, as the file has them.
+    """
+    known = {name_of(row): row for row in read_csv(path)} if path.exists() else {}
+    known |= {name_of(row): row for row in rows}
+    write_csv(path, [run_row(row) for row in known.values()])
+    asked = [(cell.task, cell.algorithm, cell.label, cell.seed) for cell in cells]
+    found = {name_of(row): row for row in read_csv(path)}
+    return [found[name] for name in asked if name in found]
+
+
+def name_of(row: Row) -> tuple[Any, ...]:
+    """What makes two runs the same."""
+    return row["task"], row["algorithm"], row["arm"], row["seed"]
+
+
+def run_row(row: Row) -> Row:
     """A run by itself: no score, so it says something of tasks without a run of dense+, too."""
-    cell = row["cell"]
     return {
-        "task": row["task"], "algorithm": cell.algorithm, "arm": row["arm"], "seed": cell.seed,
+        "task": row["task"], "algorithm": row["algorithm"], "arm": row["arm"], "seed": row["seed"],
         "return": row["return"], "highest": max(row["returns"]), "q_gap": row["q_gap"],
-        "train_flops": row["train_flops"], "cpu_s": row["cpu_s"],
+        **{name: row[name] for name in WHOLE if name != "seed"}, "cpu_s": row["train_cpu_s"][-1],
     }  # fmt: skip
+
+
+def read_csv(path: Path) -> list[Row]:
+    """The runs of a record, as :func:`collected` gives them."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = [
+            {key: _value(key, text) for key, text in row.items()} for row in csv.DictReader(file)
+        ]
+    return [{**row, "returns": [row["highest"]], "train_cpu_s": [row["cpu_s"]]} for row in rows]
+
+
+def _value(name: str, text: str) -> Any:
+    if name in WORDS:
+        return text
+    return (int(text) if name in WHOLE else float(text)) if text else None
 
 
 def write_csv(path: Path | None, rows: Sequence[dict[str, Any]]) -> None:
@@ -136,13 +204,14 @@ def write_csv(path: Path | None, rows: Sequence[dict[str, Any]]) -> None:
             writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
 
 
-def collected(cells: Sequence[Cell], folder: Path) -> list[dict[str, Any]]:
-    """Results of the runs that have a file, each with its cell."""
+def collected(cells: Sequence[Cell], folder: Path) -> list[Row]:
+    """Results of the runs that have a file."""
     found = []
     for cell in cells:
         path = folder / cell.file
         if path.exists():
             (result,) = json.loads(path.read_text(encoding="utf-8"))
             if result["status"] == "finished":
-                found.append({**result, "cell": cell, "task": cell.task, "arm": cell.label})
+                named = {"task": cell.task, "algorithm": cell.algorithm, "arm": cell.label}
+                found.append({**result, **named, "seed": cell.seed})
     return found

@@ -36,8 +36,8 @@ OTHERS = [
 def table(rows: list[dict[str, Any]], csv: Any) -> None:
     """Print a row a task, algorithm and arm."""
     found: list[dict[str, Any]] = []
-    for algorithm in dict.fromkeys(row["cell"].algorithm for row in rows):
-        mine = [row for row in rows if row["cell"].algorithm == algorithm]
+    for algorithm in dict.fromkeys(row["algorithm"] for row in rows):
+        mine = [row for row in rows if row["algorithm"] == algorithm]
         known = [t for t in TASKS if any((r["task"], r["arm"]) == (t, "dense+") for r in mine)]
         mine = [row for row in mine if row["task"] in known]
         found += [{"algorithm": algorithm, **row} for row in summary(mine, random_scores(known))]

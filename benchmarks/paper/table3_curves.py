@@ -3,7 +3,8 @@
     python benchmarks/paper/table3_curves.py RUNS
 
 RUNS are results files of ``marl_cases.py --cases table3``, or folders of them; curves are medians
-over seeds. Writes docs/data/table3-curves.csv; `redraw.py` draws it.
+over seeds. Writes docs/data/table3-curves.csv, where methods that have no runs here keep their
+curves; `redraw.py` draws it.
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ def main() -> None:
     if not runs:
         sys.exit("no such runs in these files")
     reference = methods_table.references(runs, "exact")
+    path = ROOT / "docs" / "data" / FILE
+    curves = recorded.read_curves(path) if path.exists() else {}
     places = np.unique(np.geomspace(marl_cases.FIRST, budget, POINTS).astype(int))
     rows = methods_table.layer_rows(runs, "exact", 1.05)
-    curves: recorded.Curves = {}
     for layer in marl_cases.CASES["table3"]["edge"]:
         for method in [row["method"] for row in rows]:
             alike = [r for r in runs if (r["layer"], r["method"]) == (layer, method)]
@@ -42,7 +44,7 @@ def main() -> None:
             found = np.median([marl_cases.curve(run, places) for run in alike], axis=0) / base
             seen = np.isfinite(found)
             curves.setdefault(layer, {})[method] = (places[seen], found[seen])
-    recorded.keep_curves(curves, ROOT / "docs" / "data" / FILE)
+    recorded.keep_curves(curves, path)
 
 
 if __name__ == "__main__":

@@ -61,6 +61,28 @@ def test_rows_are_medians_of_seeds_and_geometric_means_of_cases(methods_table, t
     }
 
 
+def test_rows_of_methods_without_runs_are_kept_where_the_anchor_agrees(methods_table, tmp_path):
+    def rows(*runs):
+        return methods_table.method_rows(list(runs), "maestro", 1.05)
+
+    marl, ga = (
+        run(name, "vgg16.1", 0, [[1, value]]) for name, value in (("marl", 9.0), ("ga", 18))
+    )
+    path = tmp_path / "table.csv"
+    methods_table.write(rows(marl, ga), path)
+    random = run("random", "vgg16.1", 0, [[1, 27.0]])
+    order = methods_table.GAP[False]
+    both = methods_table.joined(rows({**marl, "cpu_s": 5.0}, random), path, "marl", order)
+    assert [(row["method"], row["EDP, geometric mean"]) for row in both] == [
+        ("marl", "1"),
+        ("ga", "2"),
+        ("random", "3"),
+    ]
+    better = {**random, "best": 3.0, "curve": [[1, 3.0]]}
+    with pytest.raises(SystemExit, match="stands there, these runs give"):
+        methods_table.joined(rows(marl, better), path, "marl", order)
+
+
 def test_a_run_below_a_proven_bound_ends_it(methods_table):
     low = [run("ga", "vgg16.1", 0, [[1, 1.0]], cost_model="exact")]
     with pytest.raises(SystemExit, match="below the proven bound"):
