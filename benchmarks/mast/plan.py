@@ -14,15 +14,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from common import atomic_write
+from mast import MastConfig
 
 RUN = [sys.executable, "-m", "mast"]
 SEEDS = range(5)
-RATES = Path(__file__).resolve().parents[2] / "docs" / "data" / "mast-rates.csv"
 Row = dict[str, Any]
 
 
@@ -52,16 +51,14 @@ class Cell:
         return f"{self.arm} {self.sparsity:g}" if self.sparsity else self.arm
 
     @property
+    def arm_of_task(self) -> tuple[str, str]:
+        """What has a learning rate of its own."""
+        return self.task, self.whole_arm
+
+    @property
     def label(self) -> str:
         """The arm as the tables call it."""
         return "".join((self.whole_arm, *(f" {word}" for word in self.options)))
-
-    @property
-    def rate(self) -> tuple[str, ...]:
-        """The option of its arm's learning rate: ``rates.py`` found it."""
-        known = rates().get((self.task, self.whole_arm))
-        said = known is None or any(word.startswith("lr=") for word in self.options)
-        return () if said else ("--set", f"lr={known:g}")
 
     @property
     def file(self) -> str:
@@ -69,27 +66,29 @@ class Cell:
         text = f"{self.task} {self.algorithm} {self.label} seed{self.seed}"
         return "".join(c if c.isalnum() or c in ".+" else "_" for c in text) + ".json"
 
-    def words(self, folder: Path, steps: int) -> list[str]:
-        """The words after ``mast`` of its command."""
+    def words(self, folder: Path, steps: int, rate: float | None = None) -> list[str]:
+        """The words after ``mast`` of its command; without a learning rate the default's."""
         kept = ["--sparsity", f"{self.sparsity:g}"] if self.sparsity else []
         packed = (
             self.sparsity and not self.arm.startswith("tiny") and "--backend" not in self.options
         )
         backend = ["--backend", "compiled"] if packed else []
+        lr = [] if rate is None else ["--set", f"lr={rate:g}"]
         path = folder / self.file
         return [
             "train", "--task", self.task, "--algo", self.algorithm, "--arm", self.arm, *kept,
-            *backend, *self.options, *self.rate, "--seed", str(self.seed), "--steps", str(steps),
+            *backend, *self.options, *lr, "--seed", str(self.seed), "--steps", str(steps),
             "--store", str(path.with_suffix(".db")), "--out", str(path),
         ]  # fmt: skip
 
 
-@cache
-def rates() -> dict[tuple[str, str], float]:
-    """Learning rate of a task and arm, where one was looked for."""
-    if not RATES.exists():
-        return {}
-    with RATES.open(newline="", encoding="utf-8") as file:
+Rates = dict[tuple[str, str], float]
+"""Learning rate of a task and arm."""
+
+
+def read_rates(path: Path) -> Rates:
+    """The rates that ``rates.py`` chose."""
+    with path.open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["chosen"] == "1"]
     return {(row["task"], row["arm"]): float(row["lr"]) for row in rows}
 
@@ -121,18 +120,27 @@ def run_table(
     parser.add_argument(
         "--record", type=Path, help="a row a run: add these, and print the table of all its rows"
     )
+    parser.add_argument(
+        "--rates", type=Path, help="what rates.py wrote; only arms that it knows are run, each so"
+    )
     if metrics:
         parser.add_argument("--metric", choices=metrics, default=metrics[0])
     args = parser.parse_args()
     chosen = [cell for cell in cells if not args.task or cell.task in args.task]
+    rates = read_rates(args.rates) if args.rates else {}
+    if args.rates:
+        chosen = [cell for cell in chosen if cell.arm_of_task in rates]
+    words = {
+        cell: cell.words(args.folder, args.steps, rates.get(cell.arm_of_task)) for cell in chosen
+    }
     if args.list:
         for cell in chosen:
-            print(shlex.join(["mast", *cell.words(args.folder, args.steps)]))
+            print(shlex.join(["mast", *words[cell]]))
         return
     first, _, count = args.shard.partition("/")
     for cell in [] if args.collect else chosen[int(first) :: int(count)]:
         if not (args.folder / cell.file).exists():
-            subprocess.run([*RUN, *cell.words(args.folder, args.steps)], check=True)
+            subprocess.run([*RUN, *words[cell]], check=True)
     rows = collected(chosen, args.folder)
     if args.record is not None:
         rows = recorded(args.record, rows, chosen)
@@ -173,7 +181,8 @@ def run_row(row: Row) -> Row:
     """A run by itself: no score, so it says something of tasks without a run of dense+, too."""
     return {
         "task": row["task"], "algorithm": row["algorithm"], "arm": row["arm"], "seed": row["seed"],
-        "return": row["return"], "highest": max(row["returns"]), "q_gap": row["q_gap"],
+        "lr": row["lr"], "return": row["return"], "highest": max(row["returns"]),
+        "q_gap": row["q_gap"],
         **{name: row[name] for name in WHOLE if name != "seed"}, "cpu_s": row["train_cpu_s"][-1],
     }  # fmt: skip
 
@@ -213,5 +222,11 @@ def collected(cells: Sequence[Cell], folder: Path) -> list[Row]:
             (result,) = json.loads(path.read_text(encoding="utf-8"))
             if result["status"] == "finished":
                 named = {"task": cell.task, "algorithm": cell.algorithm, "arm": cell.label}
-                found.append({**result, **named, "seed": cell.seed})
+                found.append({**result, **named, "seed": cell.seed, "lr": _rate(result)})
     return found
+
+
+def _rate(result: Row) -> float:
+    """The learning rate; a run's settings name only what differs from the defaults."""
+    rate: float = result["config"].get("lr", MastConfig().lr)
+    return rate
