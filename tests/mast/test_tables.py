@@ -1,0 +1,82 @@
+"""The scripts of the tables: records of runs, and how an arm's learning rate is looked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks" / "mast"
+
+
+@pytest.fixture
+def plan(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import plan
+
+    return plan
+
+
+def finish(folder, cell, value, gap=None):
+    """Leave the file of a finished run."""
+    sets = dict(word.split("=") for word in cell.options if "=" in word)
+    result = {
+        "status": "finished", "seed": cell.seed, "config": {k: float(v) for k, v in sets.items()},
+        "return": value, "returns": [0.5, value], "q_gap": gap, "weights": 10,
+        "train_flops": 2000, "inference_flops": 20, "train_flops_executed": 2100,
+        "train_cpu_s": [1.0, 2.5],
+    }  # fmt: skip
+    (folder / cell.file).write_text(json.dumps([result]))
+
+
+def test_a_record_keeps_runs_whose_files_are_gone(plan, tmp_path):
+    cells = [plan.Cell("tag-3", "mast", 0.95, seed) for seed in range(3)]
+    record = tmp_path / "record.csv"
+    for cell, value in zip(cells[:2], (1.0, 2.0), strict=True):
+        finish(tmp_path, cell, value, gap=-3.25)
+    first = plan.recorded(record, plan.collected(cells, tmp_path), cells)
+    assert [(row["seed"], row["return"], row["q_gap"]) for row in first] == [
+        (0, 1.0, -3.25),
+        (1, 2.0, -3.25),
+    ]
+    for cell in cells[:2]:
+        (tmp_path / cell.file).unlink()
+    finish(tmp_path, cells[1], 5.0)
+    finish(tmp_path, cells[2], 3.0)
+    both = plan.recorded(record, plan.collected(cells, tmp_path), cells)
+    assert [(row["return"], row["q_gap"]) for row in both] == [
+        (1.0, -3.25),
+        (5.0, None),
+        (3.0, None),
+    ]
+    assert both[0]["train_flops_executed"] == 2100
+    assert both[0]["train_cpu_s"] == [2.5]
+    assert both[0]["lr"] == pytest.approx(1e-3)
+    assert plan.recorded(record, [], cells[2:]) == both[2:]
+
+
+def test_rates_double_until_the_mean_return_falls(plan, tmp_path, monkeypatch):
+    import rates
+
+    for step, pair in enumerate(((1.0, 3.0), (4.0, 4.0), (3.0, 4.5), (9.0, 9.0))):
+        for seed, value in zip(rates.SEEDS, pair, strict=True):
+            options = ("--set", f"lr={rates.FIRST * 2**step:g}")
+            finish(tmp_path, plan.Cell("tag-3", "mast", 0.9, seed, options=options), value)
+    found = rates.with_choice(list(rates.tried("tag-3", "mast", 0.9, tmp_path, run=False)))
+    assert [(row["lr"], row["return"], row["chosen"]) for row in found] == [
+        (0.001, 2.0, 0),
+        (0.002, 4.0, 1),
+        (0.004, 3.75, 0),
+    ]
+    plan.write_csv(tmp_path / "rates.csv", found)
+    assert plan.read_rates(tmp_path / "rates.csv") == {("tag-3", "mast 0.9"): 0.002}
+
+
+def test_a_run_takes_the_rate_of_its_arm_whatever_is_left_out(plan, tmp_path):
+    cell = plan.Cell("tag-3", "mast", 0.9, 0, options=("--without", "sm"))
+    assert cell.arm_of_task == ("tag-3", "mast 0.9")
+    words = cell.words(tmp_path, 1000, 0.002)
+    assert "lr=0.002" in words
+    assert words[words.index("--without") + 1] == "sm"
+    assert "--set" not in cell.words(tmp_path, 1000)
