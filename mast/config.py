@@ -16,6 +16,7 @@ BUDGETS = ("network", "layer", "all")
 BACKENDS = ("masked", "compiled")
 TEAMS = ("mean", "sum")
 OPTIMIZER_STATES = ("local", "reset", "keep")
+LEFT_DENSE = ("none", "agents", "mixer")
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class MastConfig:
         rule: Allocation, ``"er"`` or ``"uniform"``.
         budget: What has a budget of its own: each ``"network"``, each ``"layer"``, or ``"all"``
             together.
+        left_dense: Networks of a sparse arm that keep all their weights: ``"none"``, the
+            ``"agents"``, or the ``"mixer"``. Says what the sparsity of the others costs.
         optimizer_state: Of born weights, ``"local"``, ``"reset"`` or ``"keep"``; ``"local:W"``.
         backend: ``"masked"`` multiplies dense matrices, ``"compiled"`` only what is kept.
         device: ``"cpu"`` or ``"cuda"``.
@@ -103,6 +106,7 @@ class MastConfig:
     topology_end: float = 0.75
     rule: str = "er"
     budget: str = "network"
+    left_dense: str = "none"
     optimizer_state: str = "local"
     backend: str = "masked"
     device: str = "cpu"
@@ -117,6 +121,7 @@ class MastConfig:
             ("algorithm", self.algorithm, ALGORITHMS),
             ("kind of agents", self.agents, AGENTS),
             ("budget", self.budget, BUDGETS),
+            ("network to be left dense", self.left_dense, LEFT_DENSE),
             ("backend", self.backend, BACKENDS),
             ("dtype", self.dtype, ("float32", "float64")),
             ("team", self.team or "mean", TEAMS),
@@ -136,6 +141,11 @@ class MastConfig:
             raise MastError(
                 f"capacity={self.capacity} keeps less than a batch of {self.batch} episodes; "
                 "raise it or lower the batch."
+            )
+        if self.algorithm == "vdn" and self.left_dense == "agents":
+            raise MastError(
+                "left_dense='agents' with algorithm 'vdn' leaves no layer sparse, as its mixer has "
+                "no weights; leave the agents sparse, or use another algorithm."
             )
         if self.backend == "compiled" and not self.device.startswith("cpu"):
             raise MastError(

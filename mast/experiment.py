@@ -97,7 +97,6 @@ def result_of(trainer: MastTrainer) -> dict[str, Any]:
     returns = [value for _, value in progress.evaluations]
     score = float(np.mean(returns[-LAST:]))
     cost = run_cost(config, trainer.worlds.shape, trainer.total, trainer.learner.widths)
-    sparsifier = trainer.learner.sparsifier
     gaps = (
         list(q_gap(trainer.task, trainer.learner, trainer.scale))
         if trainer.task.endless is not None
@@ -112,7 +111,7 @@ def result_of(trainer: MastTrainer) -> dict[str, Any]:
         "train_cpu_s": list(progress.cpu_s),
         "updates": progress.updates,
         "episodes": progress.episodes,
-        "sparsity": 0.0 if sparsifier is None else sparsifier.sparsity(),
+        "sparsity": trainer.learner.sparsity,
         "q_gap": float(np.median(gaps)) if gaps else None,
         "reward_mean": trainer.scale.mean,
         "reward_sd": trainer.scale.deviation,

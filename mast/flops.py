@@ -8,7 +8,15 @@ from typing import Any
 
 from mast.config import MastConfig
 from mast.episodes import TaskShape
-from mast.networks import NetworkWidths, budgets_of, build, layer_maker, reads_data, sparse_layers
+from mast.networks import (
+    NetworkWidths,
+    budgets_of,
+    build,
+    layer_maker,
+    reads_data,
+    sparse_layers,
+    sparsified,
+)
 from sparse_training import (
     FlopColumns,
     Flops,
@@ -169,13 +177,14 @@ def layer_costs(
     networks = build(config, shape, widths, layer_maker(config, None, "meta"))
     layers = sparse_layers(networks)
     passes, arm = passes_of(config, shape), config.targets
-    packed = arm.sparse and config.backend == "compiled"
-    units = _allocation(config, layers) if arm.sparse else {}
+    chosen = sparsified(layers, config.left_dense) if arm.sparse else {}
+    units = _allocation(config, chosen) if chosen else {}
     costs = {}
     for name, layer in layers.items():
         size = layer.in_features * layer.out_features
         each = BLOCK_WEIGHTS if arm.kind.unit == "block4" else 1
-        kept = min(size, each * units[name]) if arm.sparse else size
+        kept = min(size, each * units[name]) if name in units else size
+        packed = name in units and config.backend == "compiled"
         multiplied = each * units[name] if packed else size
         use = passes[name.partition(".")[0]]
         costs[name] = LayerCost(layer.shape, kept, multiplied, packed, use, reads_data(name))

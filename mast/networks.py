@@ -90,6 +90,16 @@ def network_of(layer: str) -> str:
     return f"{parts[0]}.{parts[2]}" if parts[1] == "nets" else parts[0]
 
 
+def sparsified(layers: Mapping[str, SparseLinear], left_dense: str) -> dict[str, SparseLinear]:
+    """The layers that a sparse arm makes sparse.
+
+    Args:
+        layers: By path.
+        left_dense: ``"none"``, or ``"agents"`` or ``"mixer"``, WQMIX's central ones too.
+    """
+    return {n: layer for n, layer in layers.items() if left_dense not in n.partition(".")[0]}
+
+
 def budgets_of(layers: Mapping[str, SparseLinear], budget: str) -> dict[str, list[str]] | None:
     """Which layers share a budget.
 

@@ -1,4 +1,5 @@
-"""Do sparse networks need MAST's parts? Each part left out, omega and q changed, and the Q gap.
+"""Do sparse networks need MAST's parts? Each part left out, omega and q changed, the Q gap, and
+which network pays for being sparse.
 
     python benchmarks/mast/ablation.py --folder mast-runs
     python benchmarks/mast/ablation.py --folder mast-runs --collect --metric qgap
@@ -28,7 +29,7 @@ CHANGES = tuple(
         ("--set", "omega=5"),
         ("--set", "q=0"),
     )
-)
+) + tuple(("mast", 0.95, ("--set", f"left_dense={left}")) for left in ("agents", "mixer"))
 CELLS = [
     *(Cell(task, arm, s, seed) for task in TASKS for arm, s in WHOLE for seed in SEEDS),
     *(

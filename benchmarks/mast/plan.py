@@ -139,13 +139,18 @@ def run_table(
         return
     first, _, count = args.shard.partition("/")
     for cell in [] if args.collect else chosen[int(first) :: int(count)]:
-        if not (args.folder / cell.file).exists():
-            subprocess.run([*RUN, *words[cell]], check=True)
+        do(cell, args.folder, words[cell])
     rows = collected(chosen, args.folder)
     if args.record is not None:
         rows = recorded(args.record, rows, chosen)
     more = {"metric": args.metric} if metrics else {}
     table(rows, args.csv, **more)
+
+
+def do(cell: Cell, folder: Path, words: Sequence[str]) -> None:
+    """Do a run unless the folder has its file."""
+    if not (folder / cell.file).exists():
+        subprocess.run([*RUN, *words], check=True)
 
 
 WHOLE = ("seed", "weights", "train_flops", "inference_flops", "train_flops_executed")

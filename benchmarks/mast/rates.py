@@ -10,13 +10,12 @@ Seeds 100 and 101, which no table of results uses. The file that it writes is wh
 from __future__ import annotations
 
 import argparse
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from plan import RUN, Cell, Row, collected, write_csv
+from plan import Cell, Row, collected, do, write_csv
 from table1 import ARMS, TASKS
 
 from runs import print_rows
@@ -43,8 +42,8 @@ def tried(task: str, arm: str, sparsity: float, folder: Path, run: bool) -> Iter
         options = ("--set", f"lr={rate:g}")
         cells = [Cell(task, arm, sparsity, seed, options=options) for seed in SEEDS]
         for cell in cells:
-            if run and not (folder / cell.file).exists():
-                subprocess.run([*RUN, *cell.words(folder, STEPS)], check=True)
+            if run:
+                do(cell, folder, cell.words(folder, STEPS))
         found = [row["return"] for row in collected(cells, folder)]
         if len(found) < len(cells):
             return

@@ -13,7 +13,14 @@ from torch import Tensor
 from mast.config import MastConfig
 from mast.episodes import EpisodeBatch, TaskShape
 from mast.errors import MastError
-from mast.networks import NetworkWidths, budgets_of, build, layer_maker, sparse_layers
+from mast.networks import (
+    NetworkWidths,
+    budgets_of,
+    build,
+    layer_maker,
+    sparse_layers,
+    sparsified,
+)
 from mast.operators import double_maximum, soft_mellowmax
 from mast.returns import ReturnsPlan
 from mast.scaling import RewardScale
@@ -114,10 +121,20 @@ class ValueLearner:
             config.sparsity, config.rule, kind.unit, kind.growth,  # type: ignore[arg-type]
             optimizer_state=config.optimizer_state, drop=config.drop,
         )  # fmt: skip
-        budgets = budgets_of(self.layers, config.budget)
-        made = Sparsifier(self.layers, sparsity, budgets=budgets, seed=seed)
+        layers = sparsified(self.layers, config.left_dense)
+        budgets = budgets_of(layers, config.budget)
+        made = Sparsifier(layers, sparsity, budgets=budgets, seed=seed)
         made.attach()
         return made
+
+    @property
+    def sparsity(self) -> float:
+        """Share of all weights that is left out, layers that are left dense counted."""
+        if self.sparsifier is None:
+            return 0.0
+        kept = self.sparsifier.counts()
+        whole = {n: layer.in_features * layer.out_features for n, layer in self.layers.items()}
+        return 1.0 - sum((whole | kept).values()) / sum(whole.values())
 
     def copy_targets(self) -> None:
         """Make the targets what the networks are now."""
@@ -142,8 +159,8 @@ class ValueLearner:
             if layer.structure is not None:
                 taken.set_structure(layer.structure)
             layer.copy_from(taken)
-            assert layer.structure is not None
-            self._start[name] = layer.structure
+            if layer.structure is not None:
+                self._start[name] = layer.structure
         self.copy_targets()
 
     def change_topology(self, fraction: float) -> dict[str, float]:

@@ -71,6 +71,24 @@ def test_two_seeds_differ_and_costs_are_what_was_kept():
     assert {n: c.kept for n, c in costs.items()} == one.learner.sparsifier.counts()
 
 
+@pytest.mark.parametrize("left", ["agents", "mixer"])
+def test_networks_that_are_left_dense_keep_and_cost_everything(left):
+    config = replace(SMALL, left_dense=left, backend="compiled")
+    learner = trained(config).learner
+    layers = learner.layers.items()
+    assert {n for n, layer in layers if layer.structure is None} == {
+        n for n, _ in layers if n.startswith(left)
+    }
+    costs = layer_costs(config, learner.shape, NetworkWidths.of(config))
+    kept = sum(cost.kept for cost in costs.values())
+    assert kept == sum(cost.multiplied for cost in costs.values())
+    whole = sum(layer.in_features * layer.out_features for _, layer in layers)
+    assert learner.sparsity == pytest.approx(1 - kept / whole)
+    other = MastTrainer(config, STEPS_SMALL, 1).learner
+    other.take_masks(learner.sparsifier.state_dict())
+    assert other.sparsifier.counts() == learner.sparsifier.counts()
+
+
 def test_rewards_are_centred_only_where_episodes_cannot_end_early():
     trainer, rewards = MastTrainer(SMALL, STEPS_SMALL), np.array([-3.0, -1.0, -1.5])
     for part in (rewards[:1], rewards[1:]):
@@ -162,6 +180,8 @@ def test_a_configuration_comes_back_from_its_plain_values(arm):
         ("train --task sprad-3", "task 'sprad-3' is not known"),
         ("train --without sms", "Did you mean 'sm'"),
         ("train --arm dense --without sm", "has no part 'sm'"),
+        ("train --set left_dense=agent", "Did you mean 'agents'"),
+        ("train --algo vdn --set left_dense=agents", "leaves no layer sparse"),
         ("train --set lam=1.5", "lam=1.5: expected a number from 0 to 1"),
         ("train --set q=-1", "q=-1.0: expected"),
         ("train --backend compiled --device cuda", "backend 'compiled' runs on the CPU|not there"),
