@@ -1,9 +1,9 @@
-"""Do sparse networks need MAST's parts? Each part left out, omega and q changed, the Q gap, and
-which network pays for being sparse.
+"""Do sparse networks need MAST's parts, and which network pays for being sparse?
 
     python benchmarks/mast/ablation.py --folder mast-runs
     python benchmarks/mast/ablation.py --folder mast-runs --collect --metric qgap
 
+Each part left out, omega and q changed, agents or mixer left dense, and the Q gap.
 The interaction (MAST - RigL) - (dense+ - dense) stands below the table, with its interval.
 """
 
