@@ -58,9 +58,10 @@ def tried(task: str, arm: str, sparsity: float, folder: Path, run: bool) -> Iter
 
 
 def with_choice(rows: list[Row]) -> list[dict[str, Any]]:
-    """The rows of one arm, the best of which is chosen."""
+    """The rows of one arm, the best of which is chosen if the search for it has ended."""
     best = max(row["return"] for row in rows)
-    return [{**row, "chosen": int(row["return"] == best)} for row in rows]
+    ended = len(rows) == MOST or rows[-1]["return"] < best
+    return [{**row, "chosen": int(ended and row["return"] == best)} for row in rows]
 
 
 def main() -> None:

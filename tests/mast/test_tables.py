@@ -69,6 +69,8 @@ def test_rates_double_until_the_mean_return_falls(plan, tmp_path, monkeypatch):
         (0.002, 4.0, 1),
         (0.004, 3.75, 0),
     ]
+    unended = rates.with_choice(found[:2])
+    assert not any(row["chosen"] for row in unended)
     plan.write_csv(tmp_path / "rates.csv", found)
     assert plan.read_rates(tmp_path / "rates.csv") == {("tag-3", "mast 0.9"): 0.002}
 
