@@ -364,6 +364,7 @@ def test_options_of_a_network_are_refused_for_a_layer(words: list[str]) -> None:
     assert "give --network N" in err
 
 
+@pytest.mark.usefixtures("hang_ups_heard")
 def test_a_terminal_that_is_gone_loses_nothing(tmp_path: Path) -> None:
     """SIGHUP stops the search like SIGTERM; its files are written though nothing can be printed."""
     words = ["search", "--layer", LAYER, *SMALL, "--budget", "2000000000", "--out", str(tmp_path)]

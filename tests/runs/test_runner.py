@@ -351,6 +351,7 @@ def test_what_a_stopped_or_failed_run_has_so_far_is_its_result(store):
     assert store.run(1).result == {"so far": 40}
 
 
+@pytest.mark.usefixtures("hang_ups_heard")
 @pytest.mark.parametrize(("second", "ends"), [(signal.SIGHUP, False), (signal.SIGINT, True)])
 def test_a_second_signal_ends_at_once_unless_the_terminal_is_gone(second, ends):
     flag, told = StopFlag(), []

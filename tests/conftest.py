@@ -1,0 +1,16 @@
+"""What tests of several packages share."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture
+def hang_ups_heard() -> Iterator[None]:
+    """SIGHUP does what it does by default, here and in what is started, under ``nohup`` too."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
