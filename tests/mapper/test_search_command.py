@@ -372,13 +372,16 @@ def test_a_terminal_that_is_gone_loses_nothing(tmp_path: Path) -> None:
     with subprocess.Popen(
         [*MAPPER, *words], stdin=slave, stdout=slave, stderr=slave, start_new_session=True
     ) as process:
-        os.close(slave)
-        shown = b""
-        while b"samples/s" not in shown:
-            shown += os.read(master, 4096)
-        os.close(master)
-        process.send_signal(signal.SIGHUP)
-        assert process.wait(timeout=60) in (0, 1)
+        try:
+            os.close(slave)
+            shown = b""
+            while b"samples/s" not in shown:
+                shown += os.read(master, 4096)
+            os.close(master)
+            process.send_signal(signal.SIGHUP)
+            assert process.wait(timeout=60) in (0, 1)
+        finally:
+            process.kill()  # one that does not stop would search on for days
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert manifest["interrupted"] is True
 
