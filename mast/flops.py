@@ -177,8 +177,7 @@ def layer_costs(
     networks = build(config, shape, widths, layer_maker(config, None, "meta"))
     layers = sparse_layers(networks)
     passes, arm = passes_of(config, shape), config.targets
-    chosen = sparsified(layers, config.left_dense) if arm.sparse else {}
-    units = _allocation(config, chosen) if chosen else {}
+    units = _allocation(config, layers) if arm.sparse else {}
     costs = {}
     for name, layer in layers.items():
         size = layer.in_features * layer.out_features
@@ -192,6 +191,7 @@ def layer_costs(
 
 
 def _allocation(config: MastConfig, layers: Mapping[str, SparseLinear]) -> dict[str, int]:
+    layers = sparsified(layers, config.left_dense)
     groups = budgets_of(layers, config.budget) or {"all": list(layers)}
     units: dict[str, int] = {}
     for names in groups.values():

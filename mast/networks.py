@@ -95,7 +95,8 @@ def sparsified(layers: Mapping[str, SparseLinear], left_dense: str) -> dict[str,
 
     Args:
         layers: By path.
-        left_dense: ``"none"``, or ``"agents"`` or ``"mixer"``, WQMIX's central ones too.
+        left_dense: ``"agents"`` or ``"mixer"``, WQMIX's central ones too; or ``"none"``, which is
+            part of no layer's path.
     """
     return {n: layer for n, layer in layers.items() if left_dense not in n.partition(".")[0]}
 
