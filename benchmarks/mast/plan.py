@@ -22,6 +22,8 @@ from mast import MastConfig
 
 RUN = [sys.executable, "-m", "mast"]
 SEEDS = range(5)
+WIDTH = "--hidden"
+"""The option of the agents' width; a cell that has it names it first."""
 Row = dict[str, Any]
 
 
@@ -52,8 +54,9 @@ class Cell:
 
     @property
     def arm_of_task(self) -> tuple[str, str]:
-        """What has a learning rate of its own."""
-        return self.task, self.whole_arm
+        """What has a learning rate of its own: an arm at its width."""
+        width = self.options[:2] if self.options[:1] == (WIDTH,) else ()
+        return self.task, " ".join((self.whole_arm, *width))
 
     @property
     def label(self) -> str:

@@ -1,7 +1,10 @@
 """The learning rate of every arm: doubled from 1e-3 as long as the mean return of two seeds rises.
 
     python benchmarks/mast/rates.py --folder mast-rates --task tag-3 --arm "mast 0.95"
+    python benchmarks/mast/rates.py --folder mast-rates --task tag-3 --arm dense+ --hidden 256
     python benchmarks/mast/rates.py --folder mast-rates --csv docs/data/mast-rates.csv
+
+Where 2e-3 is worse than 1e-3, it is halved as long as the mean return rises.
 
 Seeds 100 and 101, which no table of results uses. The file that it writes is what the runs of
 `table1.py` and `ablation.py` take their learning rates from.
@@ -10,12 +13,13 @@ Seeds 100 and 101, which no table of results uses. The file that it writes is wh
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from plan import Cell, Row, collected, do, write_csv
+from plan import WIDTH, Cell, Row, collected, do, write_csv
 from table1 import ARMS, TASKS
 
 from runs import print_rows
@@ -26,41 +30,44 @@ FIRST, MOST = 1e-3, 6
 STEPS = 300_000
 
 
-def tried(task: str, arm: str, sparsity: float, folder: Path, run: bool) -> Iterator[Row]:
-    """A row a rate, up to the first that is worse than the one before it.
+def tried(cell: Cell, folder: Path, run: bool) -> Iterator[Row]:
+    """A row a rate, up to the first that is worse than the best on either side of it.
 
     Args:
-        task: The task.
-        arm: The arm.
-        sparsity: Its sparsity.
+        cell: A run of the arm; its seed does not matter.
         folder: Files of the runs.
         run: Do runs that are missing; otherwise the first that is ends the rows.
     """
-    before = -np.inf
-    for step in range(MOST):
-        rate = FIRST * 2**step
-        options = ("--set", f"lr={rate:g}")
-        cells = [Cell(task, arm, sparsity, seed, options=options) for seed in SEEDS]
-        for cell in cells:
+    found: dict[float, float] = {}
+    while (rate := next_rate(found)) is not None:
+        options = (*cell.options, "--set", f"lr={rate:g}")
+        cells = [replace(cell, seed=seed, options=options) for seed in SEEDS]
+        for one in cells:
             if run:
-                do(cell, folder, cell.words(folder, STEPS))
-        found = [row["return"] for row in collected(cells, folder)]
-        if len(found) < len(cells):
+                do(one, folder, one.words(folder, STEPS))
+        returns = [row["return"] for row in collected(cells, folder)]
+        if len(returns) < len(cells):
             return
-        mean = float(np.mean(found))
+        found[rate] = float(np.mean(returns))
         yield {
-            "task": task, "arm": cells[0].whole_arm, "lr": rate, "seeds": len(found),
-            "return": mean, "lowest": min(found), "highest": max(found),
+            "task": cell.task, "arm": cell.label, "lr": rate, "seeds": len(returns),
+            "return": found[rate], "lowest": min(returns), "highest": max(returns),
         }  # fmt: skip
-        if mean < before:
-            return
-        before = mean
+
+
+def next_rate(found: Mapping[float, float]) -> float | None:
+    """The rate that is to be tried next; None: the best one lies between two that are worse."""
+    if len(found) == MOST:
+        return None
+    best = max(found, key=found.__getitem__, default=FIRST)
+    return next((rate for rate in (best, 2 * best, best / 2) if rate not in found), None)
 
 
 def with_choice(rows: list[Row]) -> list[dict[str, Any]]:
     """The rows of one arm, the best of which is chosen if the search for it has ended."""
-    best = max(row["return"] for row in rows)
-    ended = len(rows) == MOST or rows[-1]["return"] < best
+    found = {row["lr"]: row["return"] for row in rows}
+    best = max(found.values())
+    ended = next_rate(found) is None
     return [{**row, "chosen": int(ended and row["return"] == best)} for row in rows]
 
 
@@ -69,6 +76,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("mast-rates"), help="files of the runs")
     parser.add_argument("--task", action="append", help="only this task; repeatable")
     parser.add_argument("--arm", action="append", help="only this one, as 'mast 0.95'; repeatable")
+    parser.add_argument("--hidden", type=int, help="the agents' width, if not the default's")
     parser.add_argument("--collect", action="store_true", help="do no run, print what is there")
     parser.add_argument("--csv", type=Path, help="also write the table to this file")
     args = parser.parse_args()
@@ -76,9 +84,11 @@ def main() -> None:
     found: list[dict[str, Any]] = []
     for task in args.task or TASKS:
         for arm, sparsity in ARMS:
-            if args.arm and Cell(task, arm, sparsity, 0).whole_arm not in args.arm:
+            width = (WIDTH, str(args.hidden)) if args.hidden else ()
+            cell = Cell(task, arm, sparsity, SEEDS[0], options=width)
+            if args.arm and cell.whole_arm not in args.arm:
                 continue
-            if rows := list(tried(task, arm, sparsity, args.folder, not args.collect)):
+            if rows := list(tried(cell, args.folder, not args.collect)):
                 found += with_choice(rows)
     print_rows("Mean return of two seeds by learning rate", found)
     write_csv(args.csv, found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,14 +57,26 @@ def test_a_record_keeps_runs_whose_files_are_gone(plan, tmp_path):
     assert plan.recorded(record, [], cells[2:]) == both[2:]
 
 
-def test_rates_double_until_the_mean_return_falls(plan, tmp_path, monkeypatch):
+@pytest.fixture
+def rates(plan):
     import rates
 
-    for step, pair in enumerate(((1.0, 3.0), (4.0, 4.0), (3.0, 4.5), (9.0, 9.0))):
-        for seed, value in zip(rates.SEEDS, pair, strict=True):
-            options = ("--set", f"lr={rates.FIRST * 2**step:g}")
-            finish(tmp_path, plan.Cell("tag-3", "mast", 0.9, seed, options=options), value)
-    found = rates.with_choice(list(rates.tried("tag-3", "mast", 0.9, tmp_path, run=False)))
+    return rates
+
+
+def finish_rates(rates, folder, arm, means):
+    """Leave the runs of an arm, with these mean returns by rate; what is chosen from them."""
+    for rate, mean in means.items():
+        for seed, value in zip(rates.SEEDS, (mean - 1.0, mean + 1.0), strict=True):
+            options = (*arm.options, "--set", f"lr={rate:g}")
+            finish(folder, replace(arm, seed=seed, options=options), value)
+    return rates.with_choice(list(rates.tried(arm, folder, run=False)))
+
+
+def test_rates_double_until_the_mean_return_falls(plan, rates, tmp_path):
+    arm = plan.Cell("tag-3", "mast", 0.9, 0)
+    means = {0.001: 2.0, 0.002: 4.0, 0.004: 3.75, 0.008: 9.0}
+    found = finish_rates(rates, tmp_path, arm, means)
     assert [(row["lr"], row["return"], row["chosen"]) for row in found] == [
         (0.001, 2.0, 0),
         (0.002, 4.0, 1),
@@ -73,6 +86,24 @@ def test_rates_double_until_the_mean_return_falls(plan, tmp_path, monkeypatch):
     assert not any(row["chosen"] for row in unended)
     plan.write_csv(tmp_path / "rates.csv", found)
     assert plan.read_rates(tmp_path / "rates.csv") == {("tag-3", "mast 0.9"): 0.002}
+
+
+def test_rates_are_halved_where_a_higher_one_is_worse(plan, rates, tmp_path):
+    wide = plan.Cell("tag-3", "dense+", 0.0, 0, options=("--hidden", "256"))
+    means = {0.001: 5.0, 0.002: 4.0, 0.0005: 6.0}
+    found = finish_rates(rates, tmp_path, wide, means)
+    assert not any(row["chosen"] for row in found), "2.5e-4 was not tried"
+    found = finish_rates(rates, tmp_path, wide, {0.00025: 1.0})
+    assert {row["lr"]: row["chosen"] for row in found} == {
+        0.001: 0,
+        0.002: 0,
+        0.0005: 1,
+        0.00025: 0,
+    }
+    plan.write_csv(tmp_path / "rates.csv", found)
+    chosen = plan.read_rates(tmp_path / "rates.csv")
+    assert chosen == {wide.arm_of_task: 0.0005}
+    assert plan.Cell("tag-3", "dense+", 0.0, 0).arm_of_task not in chosen
 
 
 def test_a_run_takes_the_rate_of_its_arm_whatever_is_left_out(plan, tmp_path):

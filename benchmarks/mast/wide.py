@@ -1,0 +1,39 @@
+"""Are wide teams sparse at no loss? Arms at H = 256 against dense and tiny teams of that width.
+
+    python benchmarks/mast/rates.py --folder mast-rates --hidden 256 --csv rates.csv
+    python benchmarks/mast/wide.py --folder mast-runs --rates rates.csv
+
+A score of 100 is `dense+` of the same width; returns stand beside it, as widths have one scale.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plan import SEEDS, WIDTH, Cell, run_table, write_csv
+
+from mast.comparing import random_scores, summary
+from mast.show import print_comparison
+
+WIDE = (WIDTH, "256")
+ARMS = (("dense+", 0.0), ("mast", 0.9), ("tiny+", 0.9), ("mast", 0.95), ("tiny+", 0.95))
+CELLS = [
+    Cell(task, arm, s, seed, options=WIDE)
+    for task in ("tag-3", "spread-6")
+    for arm, s in ARMS
+    for seed in SEEDS
+]
+
+
+def table(rows: list[dict[str, Any]], csv: Any) -> None:
+    """Print a row a task and arm."""
+    width = " " + " ".join(WIDE)
+    arms = [{**row, "arm": row["arm"].removesuffix(width)} for row in rows]
+    known = {row["task"] for row in arms if row["arm"] == "dense+"}
+    found = summary([row for row in arms if row["task"] in known], random_scores(list(known)))
+    print_comparison(found)
+    write_csv(csv, found)
+
+
+if __name__ == "__main__":
+    run_table(__doc__, CELLS, table)
