@@ -40,12 +40,14 @@ class TableSchedule:
 
     Attributes:
         tokens: Tokens of the dense run.
+        times: How many times less than dense `tiny` and `dense-short` cost; None: as MST counts.
         batch: Windows of an update.
         shape: What differs from the preset's model.
         sparse: What differs from the preset's sparsity.
     """
 
     tokens: int
+    times: float | None = None
     batch: int = 16
     shape: Mapping[str, int] = field(default_factory=dict)
     sparse: Mapping[str, int] = field(default_factory=dict)
@@ -63,11 +65,16 @@ SCHEDULES = {
     "reduced-4": TableSchedule(1_024_000, **SMALLER),
     "brief": TableSchedule(1_024_000, batch=4),
     "short": TableSchedule(4_096_000),
+    "short-time": TableSchedule(4_096_000, times=1.8),
     "middle": TableSchedule(8_192_000),
     "long": TableSchedule(16_384_000),
+    "wide": TableSchedule(1_024_000, batch=4, shape={"width": 256}),
+    "wide-time": TableSchedule(1_024_000, times=2.1, batch=4, shape={"width": 256}),
 }
 """`reduced` is a smaller model in 250 updates of 1,024 tokens, with topology steps every 25; the
-others are the preset's."""
+others are the preset's, `wide` twice as wide. In `-time` the dense controls take as long as MST
+does instead of counting as many operations: dense took so many times longer in `short` (free
+weights) and in `time.py` (blocks)."""
 
 
 def settings(schedule: TableSchedule, device: str) -> PretrainConfig:
@@ -86,14 +93,14 @@ def settings(schedule: TableSchedule, device: str) -> PretrainConfig:
 def experiment(
     arm: str,
     config: PretrainConfig,
-    tokens: int,
+    schedule: TableSchedule,
     rate: float,
     seed: int,
     corpus: tuple[Path, str],
     windows: int = WINDOWS,
 ) -> SparsePretraining:
     """One run of the table; sparse arms use the compiled kernels on a processor."""
-    run = arm_run(arm, config, tokens)
+    run = arm_run(arm, config, schedule.tokens, schedule.times)
     sparse = bool(run.config.sparse.phases) and config.device == "cpu"
     adam = replace(run.config.adam, lr=rate)
     chosen = replace(run.config, adam=adam, backend="compiled" if sparse else "masked")
@@ -115,16 +122,15 @@ def best_rate(
     store: Store,
     arm: str,
     config: PretrainConfig,
-    tokens: int,
+    schedule: TableSchedule,
     rates: Sequence[float],
     corpus: tuple[Path, str],
 ) -> float:
     """The learning rate with the fewest bits per byte on held-out files at a quarter's length."""
     if len(rates) == 1:
         return rates[0]
-    tried = [
-        experiment(arm, config, tokens // 4, r, SWEEP_SEED, corpus, SWEEP_WINDOWS) for r in rates
-    ]
+    quarter = replace(schedule, tokens=schedule.tokens // 4)
+    tried = [experiment(arm, config, quarter, r, SWEEP_SEED, corpus, SWEEP_WINDOWS) for r in rates]
     scores = [float(run.best_value or np.inf) for run in finished(store, tried)]
     return rates[int(np.argmin(scores))]
 
@@ -138,16 +144,25 @@ def run(arguments: argparse.Namespace) -> None:
     seeds = [int(seed) for seed in arguments.seeds.split(",")] if arguments.seeds else []
     with Store.open(arguments.store) as store:
         for arm in arguments.arms.split(","):
-            rate = best_rate(store, arm, config, schedule.tokens, rates, corpus)
+            rate = best_rate(store, arm, config, schedule, rates, corpus)
             print(f"{arguments.schedule} {arm}: learning rate {rate:g}", flush=True)
-            planned = [experiment(arm, config, schedule.tokens, rate, s, corpus) for s in seeds]
+            planned = [experiment(arm, config, schedule, rate, s, corpus) for s in seeds]
             for row in finished(store, planned):
                 print(f"{row.name}: {row.best_value:.4f} bits/byte, {row.cpu_s:.0f} s", flush=True)
 
 
 def report(arguments: argparse.Namespace) -> None:
     found = [run_and_curve for store in arguments.store for run_and_curve in _finished(store)]
-    _write([row for name in SCHEDULES for row in _rows(name, found)], arguments)
+    rows = [row for name in SCHEDULES for row in _rows(name, found)]
+    known = arguments.record and arguments.record.exists()
+    kept = json.loads(arguments.record.read_text(encoding="utf-8")) if known else []
+    _write(together(kept, rows), arguments)
+
+
+def together(kept: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of an earlier report and new ones, schedule by schedule; a new row replaces its own."""
+    rows = {(r["schedule"], r["arm"], r["learning rate"], r["law"]): r for r in (*kept, *new)}
+    return sorted(rows.values(), key=lambda row: list(SCHEDULES).index(row["schedule"]))
 
 
 def _finished(location: str) -> list[tuple[StoredRun, Curve]]:
@@ -196,7 +211,7 @@ def _law(run: StoredRun) -> str:
 
 def _belongs(run: StoredRun, config: PretrainConfig, schedule: TableSchedule) -> bool:
     """Whether a run is an arm of a schedule."""
-    wanted = arm_run(str(run.spec["arm"]), config, schedule.tokens)
+    wanted = arm_run(str(run.spec["arm"]), config, schedule.tokens, schedule.times)
     found = PretrainConfig.of(run.spec["config"])
     same = replace(found, adam=wanted.config.adam, backend=wanted.config.backend, device="cpu")
     return run.budget == wanted.tokens and same == wanted.config
@@ -246,6 +261,7 @@ def main() -> None:
     reporting.set_defaults(do=report)
     reporting.add_argument("--json", type=Path)
     reporting.add_argument("--csv", type=Path)
+    reporting.add_argument("--record", type=Path, help="JSON of an earlier report: its rows stay")
     running.add_argument("--store", default="mst-table.db")
     reporting.add_argument("--store", nargs="+", default=["mst-table.db"])
     arguments = parser.parse_args()

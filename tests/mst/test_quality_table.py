@@ -1,0 +1,50 @@
+"""The table of arms: what an earlier report keeps, and controls of equal time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks" / "mst"
+
+
+@pytest.fixture
+def table(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import table
+
+    return table
+
+
+def row(schedule, arm, rate, bits):
+    return {
+        "schedule": schedule,
+        "arm": arm,
+        "learning rate": rate,
+        "law": "trapezoid",
+        "bits": bits,
+    }
+
+
+def test_rows_of_an_earlier_report_stay_and_new_ones_replace_their_own(table):
+    kept = [row("short", "mst", "0.008", 2.5), row("long", "mst", "0.008", 1.8)]
+    new = [row("middle", "mst", "0.008", 2.1), row("short", "mst", "0.008", 2.4)]
+    assert table.together(kept, new) == [new[1], new[0], kept[1]]
+    assert table.together(kept, [row("short", "mst", "0.016", 2.6)])[0] == kept[0]
+
+
+def test_controls_of_equal_time_cost_more_than_those_of_equal_count(table):
+    counted, timed = table.SCHEDULES["short"], table.SCHEDULES["short-time"]
+    config = table.settings(counted, "cpu")
+    corpus = (Path("nowhere"), "digest")
+    sizes = {
+        arm: [table.experiment(arm, config, s, 4e-3, 0, corpus) for s in (counted, timed)]
+        for arm in ("dense-short", "tiny", "mst")
+    }
+    short, longer = sizes["dense-short"]
+    assert short.tokens < longer.tokens == pytest.approx(counted.tokens / timed.times, rel=1e-3)
+    small, larger = sizes["tiny"]
+    assert small.config.shape.width <= larger.config.shape.width
+    assert small.config.shape != larger.config.shape
+    assert sizes["mst"][0] == sizes["mst"][1]
