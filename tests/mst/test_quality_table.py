@@ -43,7 +43,7 @@ def test_controls_of_equal_time_cost_more_than_those_of_equal_count(table):
         for arm in ("dense-short", "tiny", "mst")
     }
     short, longer = sizes["dense-short"]
-    assert short.tokens < longer.tokens == pytest.approx(counted.tokens / timed.times, rel=1e-3)
+    assert short.budget < longer.budget == pytest.approx(counted.tokens / timed.times, rel=1e-3)
     small, larger = sizes["tiny"]
     assert small.config.shape.width <= larger.config.shape.width
     assert small.config.shape != larger.config.shape
