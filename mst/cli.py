@@ -106,7 +106,12 @@ LrRise = Annotated[
     typer.Option(help="Share of the updates in which the rate rises.", show_default="0.1"),
 ]
 ByDensity = Annotated[
-    bool, typer.Option("--lr-by-density", help="Divide sparse layers' rate by the density.")
+    float | None,
+    typer.Option(
+        "--lr-by-density",
+        help="Divide sparse layers' rate by the density to this power.",
+        show_default="preset",
+    ),
 ]
 BackendName = Annotated[str, typer.Option("--backend", help="masked, or compiled.")]
 Device = Annotated[str, typer.Option(help="cpu, cuda, or auto.")]
@@ -186,7 +191,7 @@ def train(
     lr: Lr = None,
     lr_law: LrLaw = None,
     lr_rise: LrRise = None,
-    lr_by_density: ByDensity = False,
+    lr_by_density: ByDensity = None,
     backend: BackendName = "masked",
     device: Device = "cpu",
     repeat: Repeat = False,

@@ -139,7 +139,9 @@ class AdamSettings:
         betas: Adam's.
         weight_decay: Decoupled decay of matrices.
         clip: Largest norm of the gradient.
-        by_density: Divide the learning rate by the density (for sparse layers' weights alone).
+        by_density: The learning rate of sparse layers' weights is divided by the density to this
+            power; 0: the same rate for all. 1 is that of Dey et al., Sparse maximal update
+            parameterization, 2024.
     """
 
     lr: float = 1e-3
@@ -150,7 +152,7 @@ class AdamSettings:
     betas: tuple[float, float] = (0.9, 0.95)
     weight_decay: float = 0.1
     clip: float = 1.0
-    by_density: bool = False
+    by_density: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.lr > 0:
@@ -163,6 +165,11 @@ class AdamSettings:
             raise MstError(
                 f"decay: got {self.decay}, expected above 0 and up to {1 - self.warm_up:g}, "
                 "what the warm-up leaves; 0.1 is usual"
+            )
+        if not 0 <= self.by_density <= 1:
+            raise MstError(
+                f"by_density: got {self.by_density}, expected a power from 0 (one learning rate "
+                "for all layers) to 1 (rate divided by the density); 0.5 is usual"
             )
 
 
@@ -249,6 +256,7 @@ class PretrainConfig:
         sparse["phases"] = tuple(Phase(**phase) for phase in sparse["phases"])
         adam["betas"] = tuple(adam["betas"])
         adam.setdefault("law", "cosine")  # runs from before there was a choice
+        adam["by_density"] = float(adam["by_density"])  # it was a flag, for a power of 1
         parts = {
             "shape": GptShape(**values["shape"]),
             "sparse": SparseSettings(**sparse),

@@ -145,8 +145,8 @@ class Pretrainer:
         rate = self.lr(self.done)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        if self.config.adam.by_density:
-            self.optimizer.param_groups[0]["lr"] = rate / self.density
+        scale = self.density**self.config.adam.by_density
+        self.optimizer.param_groups[0]["lr"] = rate / scale
 
     def _gradients(self) -> None:
         """Gradients of the mean loss of a batch, in equal parts."""

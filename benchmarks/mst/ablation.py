@@ -42,7 +42,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 """Variant -> what differs in :class:`mst.config.SparseSettings`."""
 RATES: dict[str, dict[str, Any]] = {
-    "rate by density": {"by_density": True},
+    "rate by density": {"by_density": 1.0},
     "rate rises at once": {"warm_up": 0.02},
     "cosine": {"law": "cosine"},
 }

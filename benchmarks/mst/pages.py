@@ -116,7 +116,7 @@ def tried(rows: Sequence[dict[str, Any]]) -> list[Row]:
     return [
         {
             "arm": row["arm"],
-            "learning rate": f"{row['learning rate']:g}" + " by density" * row["by density"],
+            "learning rate": f"{row['learning rate']:g}" + " by density" * bool(row["by density"]),
             "law": row["law"],
             "rises for": f"{row['rise']:g}",
             "phases": row["phases"].replace(",", ";") or "-",

@@ -100,6 +100,7 @@ WRONG = [
     (["train", "--phases", "ultra:0-.5"], "phases", "add up to 1"),
     (["train", "--arm", "mst-block4", "--width", "126", "--heads", "2"], "block4", "take 128"),
     (["train", "--micro-batch", "3"], "micro_batch: got 3", "divisor of the batch"),
+    (["train", "--lr-by-density", "2"], "by_density: got 2.0", "0.5 is usual"),
     (["train", "--tokens", "5"], "tokens: got 5", "one update"),
     (["train", "--backend", "compiled", "--device", "cuda"], "compiled", "--device cpu"),
     (["train", "--optimizer-state", "lokal"], "lokal", "local"),

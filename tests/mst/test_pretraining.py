@@ -252,6 +252,26 @@ def test_learning_rate_rises_and_falls(corpus, law, flat):
     assert 0.01 < rates[-1] < 0.03
 
 
+@pytest.mark.parametrize(("power", "times"), [(0.0, 1.0), (0.5, 2.0), (1.0, 4.0)])
+def test_sparse_layers_learn_faster_by_a_power_of_their_density(corpus, power, times):
+    sparse = replace(SPARSE, sparsity=0.75)
+    config = replace(CONFIG, sparse=sparse, adam=AdamSettings(lr=0.01, by_density=power))
+    trainer = Pretrainer(config, 0, 20, corpus)
+    for _ in range(12):
+        trainer.step()
+    assert trainer.density == 0.25
+    layers, *others = [group["lr"] for group in trainer.optimizer.param_groups]
+    assert others == [trainer.lr(11)] * 2
+    assert layers == pytest.approx(times * others[0])
+
+
+def test_a_rate_by_density_was_a_flag():
+    plain = DENSE.plain()
+    for flag, power in ((True, 1.0), (False, 0.0)):
+        plain["adam"]["by_density"] = flag
+        assert PretrainConfig.of(plain).adam.by_density == power
+
+
 def test_runs_from_before_rates_had_laws_keep_their_cosine():
     plain = DENSE.plain()
     del plain["adam"]["law"], plain["adam"]["decay"]
