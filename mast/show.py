@@ -10,18 +10,19 @@ from runs import Column, print_rows
 Rows = Sequence[Mapping[str, Any]]
 
 
-def print_comparison(rows: Rows) -> None:
-    """Print one row a task and arm, of :func:`mast.comparing.summary`."""
+def print_comparison(rows: Rows, rival: str = "tiny+") -> None:
+    """Print one row a task and arm, of :func:`mast.comparing.summary`, won against a rival."""
+    algorithm = [Column("algorithm", keep=2)] if any("algorithm" in row for row in rows) else []
     columns = [
         Column("task", keep=11),
-        Column("algorithm", keep=2),
+        *algorithm,
         Column.name("arm"),
         Column("seeds", keep=5),
         Column("return", unit="", keep=6),
         Column("score", "score (IQM)", unit="", keep=10),
         Column("low", "from", unit="", keep=9),
         Column("high", "to", unit="", keep=9),
-        Column("wins", "P(above tiny+)", unit="", keep=8),
+        Column("wins", f"P(above {rival})", unit="", keep=8),
         Column("weights", keep=3),
         Column("train_times", "training FLOP, times fewer", unit="", keep=7),
         Column("inference_times", "acting, times fewer", unit="", keep=4),

@@ -293,6 +293,7 @@ def compare(
     lr: Lr = None,
     lr_law: LrLaw = None,
     lr_rise: LrRise = None,
+    lr_by_density: ByDensity = None,
     backend: BackendName = "masked",
     device: Device = "cpu",
     repeat: Repeat = False,
@@ -316,7 +317,7 @@ def compare(
         preset=preset, tokens=tokens, times=times, repeat=repeat,
         backend=chosen_backend(backend), device=device,
         sparse={"sparsity": sparsity, "mask_head": mask_head},
-        adam={"lr": lr, "law": lr_law, "warm_up": lr_rise},
+        adam={"lr": lr, "law": lr_law, "warm_up": lr_rise, "by_density": lr_by_density},
     )  # fmt: skip
     names = [name.strip() for name in arms.split(",")]
     runs = _planned(names, wanted, seed, corpus, threads, None)

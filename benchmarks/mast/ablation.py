@@ -19,6 +19,7 @@ from runs import print_rows
 
 TASKS = ("tag-3", "spread-6")
 WHOLE = (("dense+", 0.0), ("mast", 0.95), ("rigl", 0.95), ("dense", 0.0))
+WHOLE_ARM = "mast 0.95"
 CHANGES = tuple(
     (arm, s, options)
     for arm, s in (("mast", 0.95), ("dense+", 0.0))
@@ -44,11 +45,11 @@ CELLS = [
 def table(rows: list[dict[str, Any]], csv: Any, metric: str = "score") -> None:
     """Print a row a task and arm, and the interaction of each task."""
     random = random_scores([row["task"] for row in rows])
-    found = summary(rows, random, rival="mast 0.95")
+    found = summary(rows, random, rival=WHOLE_ARM)
     if metric == "qgap":
         print_gaps(found)
     else:
-        print_comparison(found)
+        print_comparison(found, WHOLE_ARM)
         print_rows("\n(MAST - RigL) - (dense+ - dense)", interaction(rows, random, "0.95"))
     write_csv(csv, found)
 
