@@ -36,7 +36,7 @@ PRESETS = {
     "small": Preset(
         PretrainConfig(
             sparse=SparseSettings(sparsity=0.9, phases=three_phases(0.02, 0.15)),
-            adam=AdamSettings(lr=4e-3),
+            adam=AdamSettings(lr=4e-3, by_density=0.5),
         ),
         tokens=4_000 * 16 * 256,
     ),

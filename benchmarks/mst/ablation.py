@@ -42,6 +42,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 """Variant -> what differs in :class:`mst.config.SparseSettings`."""
 RATES: dict[str, dict[str, Any]] = {
+    "one rate for all layers": {"by_density": 0.0},
     "rate by density": {"by_density": 1.0},
     "rate rises at once": {"warm_up": 0.02},
     "cosine": {"law": "cosine"},

@@ -77,11 +77,15 @@ does instead of counting as many operations: dense took so many times longer in 
 weights) and in `time.py` (blocks)."""
 
 
-def settings(schedule: TableSchedule, device: str) -> PretrainConfig:
-    """MST's settings at a length."""
+def settings(
+    schedule: TableSchedule, device: str, by_density: float | None = None
+) -> PretrainConfig:
+    """MST's settings at a length; another law of sparse layers' rates where one is given."""
     base = preset("small").config
+    power = base.adam.by_density if by_density is None else by_density
     return replace(
         base,
+        adam=replace(base.adam, by_density=power),
         shape=replace(base.shape, **schedule.shape),
         sparse=replace(base.sparse, **schedule.sparse),
         batch=schedule.batch,
@@ -137,7 +141,7 @@ def best_rate(
 
 def run(arguments: argparse.Namespace) -> None:
     schedule = SCHEDULES[arguments.schedule]
-    config = settings(schedule, arguments.device)
+    config = settings(schedule, arguments.device, arguments.by_density)
     digest = Corpus.open(arguments.corpus).manifest.digest
     corpus = (arguments.corpus, digest)
     rates = [float(rate) for rate in arguments.rates.split(",")]
@@ -181,28 +185,31 @@ def _rows(name: str, found: Sequence[tuple[StoredRun, Curve]]) -> list[dict[str,
     schedule = SCHEDULES[name]
     config = settings(schedule, "cpu")
     own = [(run, curve) for run, curve in found if _belongs(run, config, schedule)]
-    kinds = dict.fromkeys((curve.arm, _rate(run)) for run, curve in own)
+    kinds = dict.fromkeys((curve.arm, _rate_label(run)) for run, curve in own)
     return [
         {"schedule": name, "tokens": schedule.tokens, **_row(arm, rate, own)} for arm, rate in kinds
     ]
 
 
-def _row(arm: str, rate: float, own: Sequence[tuple[StoredRun, Curve]]) -> dict[str, Any]:
+def _row(arm: str, rate: str, own: Sequence[tuple[StoredRun, Curve]]) -> dict[str, Any]:
     """An arm at a learning rate beside all other arms."""
-    members = [pair for pair in own if (pair[1].arm, _rate(pair[0])) == (arm, rate)]
+    members = [pair for pair in own if (pair[1].arm, _rate_label(pair[0])) == (arm, rate)]
     curves = [curve for _, curve in members]
     others = [curve for _, curve in own if curve.arm != arm]
     (row,) = (r for r in comparison([*curves, *others], "flops") if r["arm"] == arm)
     return {
         **row,
         **_against([*curves, *others], arm),
-        "learning rate": f"{rate:g}",
+        "learning rate": rate,
         "law": "/".join(sorted({_law(run) for run, _ in members})),
     }
 
 
-def _rate(run: StoredRun) -> float:
-    return PretrainConfig.of(run.spec["config"]).adam.lr
+def _rate_label(run: StoredRun) -> str:
+    """The learning rate, and what it is divided by in sparse layers."""
+    config = PretrainConfig.of(run.spec["config"])
+    power = config.adam.by_density if config.sparse.phases else 0.0
+    return f"{config.adam.lr:g}" + (f" / density^{power:g}" if power else "")
 
 
 def _law(run: StoredRun) -> str:
@@ -255,6 +262,7 @@ def main() -> None:
     running.add_argument("--seeds", default="0,1,2")
     running.add_argument("--schedule", choices=SCHEDULES, default="short")
     running.add_argument("--rates", default=",".join(f"{rate:g}" for rate in RATES))
+    running.add_argument("--by-density", type=float, help="divide sparse layers' rates, a power")
     running.add_argument("--device", default="cpu")
     running.add_argument("--corpus", type=Path, default=Path("mst-data"))
     reporting = commands.add_parser("report")
