@@ -16,7 +16,10 @@ from mast.comparing import random_scores, summary
 from mast.show import print_comparison
 
 WIDE = (WIDTH, "256")
-ARMS = (("dense+", 0.0), ("mast", 0.9), ("tiny+", 0.9), ("mast", 0.95), ("tiny+", 0.95))
+ARMS = (
+    ("dense+", 0.0), ("mast", 0.9), ("tiny+", 0.9), ("mast", 0.95), ("tiny+", 0.95), ("dense", 0.0),
+    ("rigl", 0.95), ("rlx2", 0.95), ("static+", 0.95), ("set+", 0.95),
+)  # fmt: skip
 CELLS = [
     Cell(task, arm, s, seed, options=WIDE)
     for task in ("tag-3", "spread-6")
