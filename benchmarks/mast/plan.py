@@ -151,9 +151,19 @@ def run_table(
 
 
 def do(cell: Cell, folder: Path, words: Sequence[str]) -> None:
-    """Do a run unless the folder has its file."""
-    if not (folder / cell.file).exists():
-        subprocess.run([*RUN, *words], check=True)
+    """Do a run, or go on with it, unless the folder has its result; leave where it does not end."""
+    if finished(folder / cell.file) is None:
+        code = subprocess.run([*RUN, *words]).returncode
+        if code:
+            raise SystemExit(code)
+
+
+def finished(path: Path) -> Row | None:
+    """The result of a finished run; None: there is none, or it was interrupted."""
+    if not path.exists():
+        return None
+    (result,) = json.loads(path.read_text(encoding="utf-8"))
+    return result if result["status"] == "finished" else None
 
 
 WHOLE = ("seed", "weights", "train_flops", "inference_flops", "train_flops_executed")
@@ -225,12 +235,10 @@ def collected(cells: Sequence[Cell], folder: Path) -> list[Row]:
     """Results of the runs that have a file."""
     found = []
     for cell in cells:
-        path = folder / cell.file
-        if path.exists():
-            (result,) = json.loads(path.read_text(encoding="utf-8"))
-            if result["status"] == "finished":
-                named = {"task": cell.task, "algorithm": cell.algorithm, "arm": cell.label}
-                found.append({**result, **named, "seed": cell.seed, "lr": _rate(result)})
+        result = finished(folder / cell.file)
+        if result is not None:
+            named = {"task": cell.task, "algorithm": cell.algorithm, "arm": cell.label}
+            found.append({**result, **named, "seed": cell.seed, "lr": _rate(result)})
     return found
 
 

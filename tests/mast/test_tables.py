@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -104,6 +105,29 @@ def test_rates_are_halved_where_a_higher_one_is_worse(plan, rates, tmp_path):
     chosen = plan.read_rates(tmp_path / "rates.csv")
     assert chosen == {wide.arm_of_task: 0.0005}
     assert plan.Cell("tag-3", "dense+", 0.0, 0).arm_of_task not in chosen
+
+
+def test_an_interrupted_run_is_gone_on_with(plan, tmp_path, monkeypatch):
+    cell = plan.Cell("tag-3", "mast", 0.9, 0)
+    asked = []
+
+    def run(words, code):
+        asked.append(words)
+        return subprocess.CompletedProcess(words, code)
+
+    finish(tmp_path, cell, 1.0)
+    monkeypatch.setattr(plan.subprocess, "run", lambda words: run(words, 0))
+    plan.do(cell, tmp_path, ["train"])
+    assert not asked, "it is finished"
+    cut = (tmp_path / cell.file).read_text().replace("finished", "interrupted")
+    (tmp_path / cell.file).write_text(cut)
+    assert plan.collected([cell], tmp_path) == []
+    plan.do(cell, tmp_path, ["train"])
+    assert asked == [[*plan.RUN, "train"]]
+    monkeypatch.setattr(plan.subprocess, "run", lambda words: run(words, 130))
+    with pytest.raises(SystemExit) as left:
+        plan.do(cell, tmp_path, ["train"])
+    assert left.value.code == 130
 
 
 def test_a_run_takes_the_rate_of_its_arm_whatever_is_left_out(plan, tmp_path):
