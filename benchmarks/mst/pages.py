@@ -115,8 +115,10 @@ def ablation(rows: Sequence[dict[str, Any]]) -> list[Row]:
 def tried(rows: Sequence[dict[str, Any]]) -> list[Row]:
     return [
         {
+            "tokens": f"{row['tokens']:,}",
             "arm": row["arm"],
-            "learning rate": f"{row['learning rate']:g}" + " by density" * bool(row["by density"]),
+            "learning rate": f"{row['learning rate']:g}"
+            + (f" / density^{row['by density']:g}" if row["by density"] and row["phases"] else ""),
             "law": row["law"],
             "rises for": f"{row['rise']:g}",
             "phases": row["phases"].replace(",", ";") or "-",

@@ -1,4 +1,4 @@
-"""What was tried before settings were chosen: every finished run of the stores, but of sweeps.
+"""What was tried before settings were chosen: every finished run of the stores.
 
 python benchmarks/mst/tried.py --store trials.db --json docs/data/mst-tried.json
 """
@@ -10,10 +10,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from table import SWEEP_SEED
-
 from mst.config import PretrainConfig
 from mst.experiment import KIND
+from mst.phases import Phase
 from runs import RunStatus, Store, StoredRun
 
 
@@ -29,25 +28,29 @@ def tried(run: StoredRun) -> dict[str, Any]:
         "by density": config.adam.by_density,
         "rise": config.adam.warm_up,
         "law": config.adam.law,
-        "phases": ", ".join(
-            f"{phase.name} {phase.start:g}-{phase.end:g}" for phase in config.sparse.phases
-        ),
+        "phases": ", ".join(_said(phase) for phase in config.sparse.phases),
         "windows judged": run.spec["windows"],
         "bpb files": result["bpb"]["files"],
         "counted flops": result["flops"],
     }
 
 
+def _said(phase: Phase) -> str:
+    law = f" {phase.law}" if phase.law != "linear" else ""
+    return f"{phase.name} {phase.start:g}-{phase.end:g}{law}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", nargs="+", required=True)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--record", type=Path, help="JSON of earlier trials: they come first")
     arguments = parser.parse_args()
-    rows = []
+    rows = json.loads(arguments.record.read_text(encoding="utf-8")) if arguments.record else []
     for location in arguments.store:
         with Store.open(location, create=False) as store:
             done = [r for r in store.runs(kind=KIND) if r.status is RunStatus.FINISHED]
-            rows += [tried(r) for r in done if r.seed != SWEEP_SEED]
+            rows += [row for r in done if (row := tried(r)) not in rows]
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     for row in rows:

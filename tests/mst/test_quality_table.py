@@ -17,21 +17,32 @@ def table(monkeypatch):
     return table
 
 
-def row(schedule, arm, rate, bits):
-    return {
-        "schedule": schedule,
-        "arm": arm,
-        "learning rate": rate,
-        "law": "trapezoid",
-        "bits": bits,
-    }
+def row(schedule, arm, rate, bits, above=None):
+    bpb = {f"bpb {split}": bits for split in ("files", "package")}
+    against = {f"{split} above mst": above for split in ("files", "package")}
+    halves = {f"{split} above mst +-": 0.01 for split in ("files", "package")}
+    named = {"schedule": schedule, "arm": arm, "learning rate": rate, "law": "trapezoid"}
+    return {**named, **bpb, **against, **halves}
 
 
 def test_rows_of_an_earlier_report_stay_and_new_ones_replace_their_own(table):
     kept = [row("short", "mst", "0.008", 2.5), row("long", "mst", "0.008", 1.8)]
     new = [row("middle", "mst", "0.008", 2.1), row("short", "mst", "0.008", 2.4)]
     assert table.together(kept, new) == [new[1], new[0], kept[1]]
-    assert table.together(kept, [row("short", "mst", "0.016", 2.6)])[0] == kept[0]
+    assert table.together(kept, [row("short", "tiny", "0.008", 2.6)])[0] == kept[0]
+
+
+def test_rows_that_stay_are_held_against_the_best_mst_by_their_means(table):
+    kept = [row("short", "mst", "0.008", 2.5, 0.0), row("short", "dense", "0.004", 2.4, -0.1)]
+    untouched = row("long", "dense", "0.004", 1.5, -0.3)
+    new = [row("short", "mst", "0.004", 2.25, 0.0), row("short", "rigl", "0.016", 2.5, 0.25)]
+    *short, last = table.together([*kept, untouched], new)
+    found = {r["arm"] + r["learning rate"]: r for r in short}
+    assert found["dense0.004"]["files above mst"] == pytest.approx(0.15)
+    assert found["dense0.004"]["package above mst +-"] is None
+    assert found["mst0.008"]["files above mst"] == pytest.approx(0.25)
+    assert found["rigl0.016"] == new[1]
+    assert last == untouched
 
 
 def test_controls_of_equal_time_cost_more_than_those_of_equal_count(table):
