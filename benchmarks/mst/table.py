@@ -168,23 +168,18 @@ def report(arguments: argparse.Namespace) -> None:
 def together(kept: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of an earlier report and new ones, schedule by schedule; a new row replaces its own.
 
-    Where MST was run anew, rows that stay are held against the best MST of their schedule by their
-    means alone: their runs are not there to be paired.
+    Where MST was run anew, rows that stay are held against it by their means alone: their runs are
+    not there to be paired.
     """
-    rows = {_label(row): row for row in kept} | {_label(row): row for row in new}
-    runs_there = {_label(row) for row in new}
-    best: dict[str, dict[str, Any]] = {}
-    for row in rows.values():
-        name = row["schedule"]
-        if row["arm"] == "mst" and row["bpb files"] < best.get(name, row)["bpb files"] + 1e-12:
-            best[name] = row
-    held = [
-        row
-        if label in runs_there or _label(best.get(row["schedule"], row)) not in runs_there
-        else {**row, **_above_by_means(row, best[row["schedule"]])}
-        for label, row in rows.items()
+    worst_first = sorted(new, key=lambda row: -row["bpb files"])
+    mst = {row["schedule"]: row for row in worst_first if row["arm"] == "mst"}
+    replaced = {_label(row) for row in new}
+    stay = [
+        {**row, **_above_by_means(row, mst[row["schedule"]])} if row["schedule"] in mst else row
+        for row in kept
+        if _label(row) not in replaced
     ]
-    return sorted(held, key=lambda row: list(SCHEDULES).index(row["schedule"]))
+    return sorted([*stay, *new], key=lambda row: list(SCHEDULES).index(row["schedule"]))
 
 
 def _label(row: dict[str, Any]) -> tuple[str, ...]:
@@ -192,10 +187,10 @@ def _label(row: dict[str, Any]) -> tuple[str, ...]:
     return row["schedule"], row["arm"], row["learning rate"], row["law"]
 
 
-def _above_by_means(row: dict[str, Any], best: dict[str, Any]) -> dict[str, float | None]:
+def _above_by_means(row: dict[str, Any], mst: dict[str, Any]) -> dict[str, float | None]:
     found: dict[str, float | None] = {}
     for split in ("files", "package"):
-        found[f"{split} above mst"] = row[f"bpb {split}"] - best[f"bpb {split}"]
+        found[f"{split} above mst"] = row[f"bpb {split}"] - mst[f"bpb {split}"]
         found[f"{split} above mst +-"] = None
     return found
 
