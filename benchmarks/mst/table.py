@@ -179,7 +179,13 @@ def together(kept: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> l
         for row in kept
         if _label(row) not in replaced
     ]
-    return sorted([*stay, *new], key=lambda row: list(SCHEDULES).index(row["schedule"]))
+    rows = sorted([*stay, *new], key=lambda row: list(SCHEDULES).index(row["schedule"]))
+    dense = {row["schedule"]: row["counted flops"] for row in rows if row["arm"] == "dense"}
+    below = "counted, times below dense"
+    for row in rows:
+        if row[below] is None and row["schedule"] in dense:
+            row[below] = dense[row["schedule"]] / row["counted flops"]
+    return rows
 
 
 def _label(row: dict[str, Any]) -> tuple[str, ...]:

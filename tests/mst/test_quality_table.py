@@ -22,7 +22,8 @@ def row(schedule, arm, rate, bits, above=None):
     against = {f"{split} above mst": above for split in ("files", "package")}
     halves = {f"{split} above mst +-": 0.01 for split in ("files", "package")}
     named = {"schedule": schedule, "arm": arm, "learning rate": rate, "law": "trapezoid"}
-    return {**named, **bpb, **against, **halves}
+    costs = {"counted flops": 6.0 if arm == "dense" else 2.0, "counted, times below dense": None}
+    return {**named, **bpb, **against, **halves, **costs}
 
 
 def test_rows_of_an_earlier_report_stay_and_new_ones_replace_their_own(table):
@@ -42,6 +43,7 @@ def test_rows_that_stay_are_held_against_the_best_mst_by_their_means(table):
     assert found["dense0.004"]["package above mst +-"] is None
     assert found["mst0.008"]["files above mst"] == pytest.approx(0.25)
     assert found["rigl0.016"] == new[1]
+    assert found["rigl0.016"]["counted, times below dense"] == pytest.approx(3.0)
     assert last == untouched
 
 
