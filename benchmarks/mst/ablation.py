@@ -63,12 +63,13 @@ def main() -> None:
     parser.add_argument("--variants", default=",".join([*VARIANTS, *RATES]))
     parser.add_argument("--seeds", default="0")
     parser.add_argument("--rate", type=float, default=8e-3)
+    parser.add_argument("--by-density", type=float, help="divide sparse layers' rates, a power")
     parser.add_argument("--corpus", type=Path, default=Path("mst-data"))
     parser.add_argument("--store", default="mst-ablation.db")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     schedule = SCHEDULES[arguments.schedule]
-    config = settings(schedule, "cpu")
+    config = settings(schedule, "cpu", arguments.by_density)
     digest = Corpus.open(arguments.corpus).manifest.digest
     seeds = [int(seed) for seed in arguments.seeds.split(",")]
     rows = []
