@@ -24,6 +24,7 @@ RUN = [sys.executable, "-m", "mast"]
 SEEDS = range(5)
 WIDTH = "--hidden"
 """The option of the agents' width; a cell that has it names it first."""
+WIDE = (WIDTH, "256")
 Row = dict[str, Any]
 
 

@@ -11,12 +11,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from plan import WIDTH, Cell, run_table, write_csv
+from plan import WIDE, Cell, run_table, write_csv
 
 from mast.comparing import random_scores
 from runs import print_rows
 
-WIDE = (WIDTH, "256")
 CELLS = [
     Cell("tag-3", arm, s, seed, options=WIDE)
     for arm, s in (("dense+", 0.0), ("mast", 0.9))

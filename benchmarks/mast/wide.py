@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from plan import SEEDS, WIDTH, Cell, run_table, write_csv
+import table1
+from plan import SEEDS, WIDE, Cell, run_table
 
-from mast.comparing import random_scores, summary
-from mast.show import print_comparison
-
-WIDE = (WIDTH, "256")
 ARMS = (
     ("dense+", 0.0), ("mast", 0.9), ("tiny+", 0.9), ("mast", 0.95), ("tiny+", 0.95), ("dense", 0.0),
     ("rigl", 0.95), ("rlx2", 0.95), ("static+", 0.95), ("set+", 0.95),
 )  # fmt: skip
 CELLS = [
     Cell(task, arm, s, seed, options=WIDE)
-    for task in ("tag-3", "spread-6")
+    for task in table1.TASKS[:2]
     for arm, s in ARMS
     for seed in SEEDS
 ]
@@ -31,11 +28,7 @@ CELLS = [
 def table(rows: list[dict[str, Any]], csv: Any) -> None:
     """Print a row a task and arm."""
     width = " " + " ".join(WIDE)
-    arms = [{**row, "arm": row["arm"].removesuffix(width)} for row in rows]
-    known = {row["task"] for row in arms if row["arm"] == "dense+"}
-    found = summary([row for row in arms if row["task"] in known], random_scores(list(known)))
-    print_comparison(found)
-    write_csv(csv, found)
+    table1.table([{**row, "arm": row["arm"].removesuffix(width)} for row in rows], csv)
 
 
 if __name__ == "__main__":

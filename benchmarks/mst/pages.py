@@ -117,8 +117,9 @@ def tried(rows: Sequence[dict[str, Any]]) -> list[Row]:
         {
             "tokens": f"{row['tokens']:,}",
             "arm": row["arm"],
-            "learning rate": f"{row['learning rate']:g}"
-            + (f" / density^{row['by density']:g}" if row["by density"] and row["phases"] else ""),
+            "learning rate": rate_label(
+                row["learning rate"], row["by density"] if row["phases"] else 0
+            ),
             "law": row["law"],
             "rises for": f"{row['rise']:g}",
             "phases": row["phases"].replace(",", ";") or "-",
@@ -128,6 +129,11 @@ def tried(rows: Sequence[dict[str, Any]]) -> list[Row]:
         }
         for row in rows
     ]
+
+
+def rate_label(rate: float, by_density: float) -> str:
+    """A learning rate, and what it is divided by in sparse layers."""
+    return f"{rate:g}" + (f" / density^{by_density:g}" if by_density else "")
 
 
 def _with(row: dict[str, Any], name: str) -> str:

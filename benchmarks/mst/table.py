@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pages import rate_label
 
 from mst.arms import arm_run
 from mst.comparing import Curve, comparison, read_curves
@@ -240,10 +241,8 @@ def _row(arm: str, rate: str, own: Sequence[tuple[StoredRun, Curve]]) -> dict[st
 
 
 def _rate_label(run: StoredRun) -> str:
-    """The learning rate, and what it is divided by in sparse layers."""
     config = PretrainConfig.of(run.spec["config"])
-    power = config.adam.by_density if config.sparse.phases else 0.0
-    return f"{config.adam.lr:g}" + (f" / density^{power:g}" if power else "")
+    return rate_label(config.adam.lr, config.adam.by_density if config.sparse.phases else 0)
 
 
 def _law(run: StoredRun) -> str:
