@@ -38,7 +38,7 @@ def table(rows: list[dict[str, Any]], csv: Any) -> None:
     found: list[dict[str, Any]] = []
     for algorithm in dict.fromkeys(row["algorithm"] for row in rows):
         mine = [row for row in rows if row["algorithm"] == algorithm]
-        known = [t for t in TASKS if any((r["task"], r["arm"]) == (t, "dense+") for r in mine)]
+        known = [r["task"] for r in mine if r["arm"] == "dense+"]
         mine = [row for row in mine if row["task"] in known]
         found += [{"algorithm": algorithm, **row} for row in summary(mine, random_scores(known))]
     print_comparison(found)

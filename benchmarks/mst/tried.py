@@ -46,7 +46,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--record", type=Path, help="JSON of earlier trials: they come first")
     arguments = parser.parse_args()
-    rows = json.loads(arguments.record.read_text(encoding="utf-8")) if arguments.record else []
+    known = arguments.record and arguments.record.exists()
+    rows = json.loads(arguments.record.read_text(encoding="utf-8")) if known else []
     for location in arguments.store:
         with Store.open(location, create=False) as store:
             done = [r for r in store.runs(kind=KIND) if r.status is RunStatus.FINISHED]

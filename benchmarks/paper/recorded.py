@@ -16,7 +16,7 @@ import yaml
 from scipy import stats
 
 import baselines
-from common import atomic_write
+from common import FloatArray, atomic_write
 from maestro_env import Problem
 from runs import colour, line_style, new_figure, save_figure
 
@@ -154,7 +154,7 @@ def show(rows: list[dict[str, Any]], as_json: bool, path: Path | None = None) ->
         print("| " + " | ".join(cells) + " |")
 
 
-Curves = dict[str, dict[str, tuple[np.ndarray, np.ndarray]]]
+Curves = dict[str, dict[str, tuple[FloatArray, FloatArray]]]
 """``curves[panel][label] = (samples, values)``."""
 
 
@@ -177,9 +177,14 @@ def read_curves(path: Path) -> Curves:
             point = (float(row["samples"]), float(row["value"]))
             found.setdefault(row["panel"], {}).setdefault(row["label"], []).append(point)
     return {
-        panel: {label: tuple(np.array(points).T) for label, points in lines.items()}  # type: ignore
+        panel: {label: _columns(points) for label, points in lines.items()}
         for panel, lines in found.items()
     }
+
+
+def _columns(points: list[tuple[float, float]]) -> tuple[FloatArray, FloatArray]:
+    x, y = np.array(points).T
+    return x, y
 
 
 def draw(
