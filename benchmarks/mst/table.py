@@ -68,16 +68,16 @@ SCHEDULES = {
     "reduced-4": TableSchedule(1_024_000, **SMALLER),
     "brief": TableSchedule(1_024_000, batch=4),
     "short": TableSchedule(4_096_000),
-    "short-time": TableSchedule(4_096_000, times=1.8),
+    "short-time": TableSchedule(4_096_000, times=1.5),
     "middle": TableSchedule(8_192_000),
     "long": TableSchedule(16_384_000),
     "wide": TableSchedule(1_024_000, batch=4, shape={"width": 256}),
-    "wide-time": TableSchedule(1_024_000, times=2.1, batch=4, shape={"width": 256}),
+    "wide-time": TableSchedule(1_024_000, times=1.9, batch=4, shape={"width": 256}),
 }
 """`reduced` is a smaller model in 250 updates of 1,024 tokens, with topology steps every 25; the
 others are the preset's, `wide` twice as wide. In `-time` the dense controls take as long as MST
-does instead of counting as many operations: dense took so many times longer in `short` (free
-weights) and in `time.py` (blocks)."""
+does instead of counting as many operations: dense took so many times longer than free weights in
+`short` and in `time.py`."""
 
 
 def settings(
