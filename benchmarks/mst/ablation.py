@@ -22,10 +22,11 @@ from mst.data import Corpus
 from mst.experiment import SparsePretraining
 from mst.phases import RESTORATION, ULTRA, Phase
 from mst.presets import three_phases
-from runs import Store
+from runs import Store, mean_interval
 
+WHOLE = "mst"
 VARIANTS: dict[str, dict[str, Any]] = {
-    "mst": {},
+    WHOLE: {},
     "no variation": {"growth": "static"},
     "growth by gradient alone": {"growth": "rigl"},
     "growth at random alone": {"growth": "set"},
@@ -72,10 +73,14 @@ def main() -> None:
     config = settings(schedule, "cpu", arguments.by_density)
     digest = Corpus.open(arguments.corpus).manifest.digest
     seeds = [int(seed) for seed in arguments.seeds.split(",")]
+    base = variant(WHOLE, config, arguments.rate)
+    results: dict[str, list[dict[str, Any]]] = {}
     rows = []
     with Store.open(arguments.store) as store:
-        for name in arguments.variants.split(","):
+        for name in dict.fromkeys([WHOLE, *arguments.variants.split(",")]):
             chosen = variant(name, config, arguments.rate)
+            if name != WHOLE and chosen == base:
+                continue  # the schedule's own settings
             runs = [
                 SparsePretraining(
                     "mst", chosen, digest, str(arguments.corpus), seed, schedule.tokens,
@@ -83,23 +88,29 @@ def main() -> None:
                 )
                 for seed in seeds
             ]  # fmt: skip
-            results = [run.result or {} for run in finished(store, runs)]
-            rises = [r["loss_rise"] for r in results if r["loss_rise"] is not None]
-            rows.append(
-                {
-                    "variant": name,
-                    "schedule": arguments.schedule,
-                    "seeds": len(seeds),
-                    "bpb files": float(np.mean([r["bpb"]["files"] for r in results])),
-                    "bpb package": float(np.mean([r["bpb"]["package"] for r in results])),
-                    "loss rise": float(np.mean(rises)) if rises else None,
-                    "counted flops": float(np.mean([r["flops"] for r in results])),
-                    "cpu s": float(np.mean([r["training_cpu_s"] for r in results])),
-                }
-            )
+            results[name] = [run.result or {} for run in finished(store, runs)]
+            found = row(results[name], results[WHOLE])
+            rows.append({"variant": name, "schedule": arguments.schedule, **found})
             print(json.dumps(rows[-1]), flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+def row(results: list[dict[str, Any]], whole: list[dict[str, Any]]) -> dict[str, Any]:
+    """Means over seeds, and how far a variant ends above MST by equal seeds, with its interval."""
+    bits, bits_whole = (np.array([r["bpb"]["files"] for r in rs]) for rs in (results, whole))
+    above, half = mean_interval(bits - bits_whole)
+    rises = [r["loss_rise"] for r in results if r["loss_rise"] is not None]
+    return {
+        "seeds": len(results),
+        "bpb files": float(bits.mean()),
+        "bpb package": float(np.mean([r["bpb"]["package"] for r in results])),
+        "above mst": float(above),
+        "above mst +-": None if np.isnan(half) else float(half),
+        "loss rise": float(np.mean(rises)) if rises else None,
+        "counted flops": float(np.mean([r["flops"] for r in results])),
+        "cpu s": float(np.mean([r["training_cpu_s"] for r in results])),
+    }
 
 
 if __name__ == "__main__":

@@ -106,6 +106,7 @@ def ablation(rows: Sequence[dict[str, Any]]) -> list[Row]:
             "seeds": str(row["seeds"]),
             "held-out files": _number(row["bpb files"], 3),
             "held-out package": _number(row["bpb package"], 3),
+            "above MST, files": _with(row, "above mst"),
             "rise of the loss": _number(row["loss rise"], 3),
         }
         for row in rows
