@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ class Curve:
         flops: ``(N,)`` counted operations.
         seconds: ``(N,)`` processor time.
         result: What the store keeps of it.
+        settings: What defines it beside its seed, as JSON values.
     """
 
     arm: str
@@ -47,6 +48,7 @@ class Curve:
     flops: FloatArray
     seconds: FloatArray
     result: Mapping[str, Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def along(self, by: str) -> FloatArray:
         """What has been used at each point, see :data:`BY`."""
@@ -64,10 +66,9 @@ def read_curves(store: Store, runs: Sequence[StoredRun]) -> list[Curve]:
         tokens, bits = store.metrics(run.id, "bpb")
         flops, seconds = (store.metrics(run.id, name)[1] for name in ("flops", "cpu_s"))
         if len(tokens):
-            arm = str(run.spec["arm"])
-            curves.append(
-                Curve(arm, run.seed, tokens.astype(float), bits, flops, seconds, run.result or {})
-            )
+            used = tokens.astype(float), bits, flops, seconds
+            settings = {"tokens": run.budget, **run.spec}
+            curves.append(Curve(str(run.spec["arm"]), run.seed, *used, run.result or {}, settings))
     return curves
 
 

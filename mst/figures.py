@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,15 @@ import numpy as np
 from common import FloatArray
 from mst.comparing import BY, Curve
 from mst.errors import MstError
-from runs import colour, line_style, mean_interval, new_figure, save_figure, writable
+from runs import (
+    colour,
+    line_style,
+    mean_interval,
+    new_figure,
+    save_figure,
+    told_apart,
+    writable,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,16 +53,32 @@ def draw_curves(curves: Sequence[Curve], folder: Path, name: str = "mst") -> lis
     return save_figure(_figure(curves), folder / f"{name}.png")
 
 
+def members(curves: Sequence[Curve]) -> dict[str, list[Curve]]:
+    """Runs that differ by their seeds alone, by their arm.
+
+    Where runs of an arm differ by more, the settings that tell them apart are named beside it.
+    """
+    alike: dict[tuple[str, str], list[Curve]] = {}
+    for curve in curves:
+        key = curve.arm, json.dumps(curve.settings, sort_keys=True)
+        alike.setdefault(key, []).append(curve)
+    found = {}
+    for arm in dict.fromkeys(curve.arm for curve in curves):
+        groups = [group for key, group in alike.items() if key[0] == arm]
+        for group, apart in zip(groups, told_apart([g[0].settings for g in groups]), strict=True):
+            seeds = f"{len(group)} seeds" if len(group) > 1 else ""
+            found[", ".join(part for part in (arm, apart, seeds) if part)] = group
+    return found
+
+
 def _figure(curves: Sequence[Curve]) -> Figure:
     figure = new_figure(12, 4)
-    arms = list(dict.fromkeys(curve.arm for curve in curves))
+    groups = members(curves)
     handles = {}
     for axes, by in zip(figure.subplots(1, len(BY), sharey=True), BY, strict=True):
-        for place, arm in enumerate(arms):
-            own = [curve for curve in curves if curve.arm == arm]
+        for place, (label, own) in enumerate(groups.items()):
             used, mean, half = mean_curve(own, by)
             look = {"color": colour(place), "linestyle": line_style(place)}
-            label = f"{arm}, {len(own)} seeds" if len(own) > 1 else arm
             (handles[label],) = axes.plot(used, mean, linewidth=1.2, **look)
             axes.fill_between(used, mean - half, mean + half, alpha=0.15, color=colour(place))
         axes.set(xlabel=LABELS[by], xscale="log")
