@@ -247,7 +247,9 @@ class PretrainConfig:
 
     def plain(self) -> dict[str, Any]:
         """The settings as JSON values."""
-        return dataclasses.asdict(self)
+        values = dataclasses.asdict(self)
+        values["sparse"]["phases"] = [phase.plain() for phase in self.sparse.phases]
+        return values
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> PretrainConfig:

@@ -143,8 +143,8 @@ def update_work(
 
 
 def attention_of(sparse: SparseSettings, phase: Phase | None) -> Attention:
-    """The attention of a phase: the pattern while it is sparse, dense in restoration."""
-    pattern = sparse.pattern if phase is not None and phase.sparse else DENSE
+    """The attention of a phase; dense where there is none."""
+    pattern = DENSE if phase is None else phase.pattern(sparse.pattern)
     return Attention(pattern, sparse.window, sparse.stride)
 
 

@@ -6,10 +6,13 @@ Zhu and Gupta's (To prune, or not to prune, 2017, equation 1).
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
+from mst.attention import DENSE, PATTERNS
 from mst.errors import MstError, unknown_choice
 from sparse_training import cosine_drop, density_at
 
@@ -29,28 +32,37 @@ class Phase:
         start: Where it begins, as a share of the updates.
         end: Where it ends.
         law: ``linear``, ``cubic`` or ``step``.
+        attention: A name in :data:`mst.attention.PATTERNS`; None: the run's pattern in warm-up and
+            ultra-sparse phases, dense in restoration.
     """
 
     name: str
     start: float
     end: float
     law: str = "linear"
+    attention: str | None = None
 
     def __post_init__(self) -> None:
         if self.name not in NAMES:
             raise unknown_choice("phase", self.name, NAMES)
         if self.law not in LAWS:
             raise unknown_choice(f"law of phase {self.name}", self.law, LAWS)
+        if self.attention is not None and self.attention not in PATTERNS:
+            raise unknown_choice(f"attention of phase {self.name}", self.attention, PATTERNS)
         if not 0 <= self.start < self.end <= 1 + _SLACK:
             raise MstError(
                 f"phase {self.name}: got {self.start:g} to {self.end:g} of the run, expected "
                 "0 <= start < end <= 1; give it a part of the run"
             )
 
-    @property
-    def sparse(self) -> bool:
-        """Whether attention is sparse in it: everywhere but in restoration."""
-        return self.name != RESTORATION
+    def pattern(self, sparse: str) -> str:
+        """Its attention, where that of sparse phases is `sparse`."""
+        return self.attention or (DENSE if self.name == RESTORATION else sparse)
+
+    def plain(self) -> dict[str, Any]:
+        """The phase as JSON values; without an attention where it has none of its own."""
+        values = dataclasses.asdict(self)
+        return {k: v for k, v in values.items() if k != "attention" or v is not None}
 
     def density(self, moved: float, sparsity: float) -> float:
         """Density when `moved` of the phase's way (0 to 1) is done."""
@@ -93,6 +105,8 @@ def check_phases(phases: Sequence[Phase]) -> None:
 def parse_phases(text: str) -> tuple[Phase, ...]:
     """Phases from ``warm-up:0-.1,ultra:.1-.9,restoration:.9-1:cubic``; ``none`` has none.
 
+    An attention may follow the law, as in ``ultra:.7-.9:linear:dense``.
+
     Raises:
         MstError: The text is not of that form, or the phases do not fit together.
     """
@@ -105,16 +119,17 @@ def parse_phases(text: str) -> tuple[Phase, ...]:
 
 def _parsed(part: str) -> Phase:
     name, _, rest = part.strip().partition(":")
-    span, _, law = rest.partition(":")
+    span, _, rest = rest.partition(":")
+    law, _, attention = rest.partition(":")
     start, _, end = span.partition("-")
     try:
-        return Phase(name, float(start), float(end), law or "linear")
+        return Phase(name, float(start), float(end), law or "linear", attention or None)
     except ValueError as error:
         if isinstance(error, MstError):
             raise
         raise MstError(
-            f"phases: got {part!r}, expected NAME:START-END or NAME:START-END:LAW, such as "
-            "warm-up:0-.1:linear"
+            f"phases: got {part!r}, expected NAME:START-END, NAME:START-END:LAW or "
+            "NAME:START-END:LAW:ATTENTION, such as warm-up:0-.1:linear"
         ) from None
 
 
