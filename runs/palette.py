@@ -86,10 +86,13 @@ def save_figure(figure: Figure, path: Path) -> list[Path]:
         The files.
 
     Raises:
+        FigureError: The name ends otherwise.
         OSError: A file cannot be written.
     """
     from matplotlib import rc_context
 
+    if path.suffix not in FORMATS:
+        raise FigureError(f"{path}: expected a name that ends in {', '.join(FORMATS)}.")
     path.parent.mkdir(parents=True, exist_ok=True)
     suffixes = FORMATS if path.suffix == FORMATS[0] else (path.suffix,)
     paths = [path.with_suffix(suffix) for suffix in suffixes]

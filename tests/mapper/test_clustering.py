@@ -19,7 +19,7 @@ from mapper.clustering import (
     correlate,
 )
 from mapper.clustering.plots import cut_height
-from runs import BACKDROP, save_figure
+from runs import BACKDROP, FigureError, save_figure
 
 
 def planted(n=600, seed=0):
@@ -272,6 +272,8 @@ def test_pictures_show_what_was_computed(tmp_path):
     save_figure(heat_map(correlation), files[0])
     assert [path.read_bytes() for path in files] == first
     assert save_figure(figure, tmp_path / "one.svg") == [tmp_path / "one.svg"]
+    with pytest.raises(FigureError, match=r"folder: expected a name that ends in \.png"):
+        save_figure(figure, tmp_path / "folder")
 
 
 def colours_of_links(tree, agents):

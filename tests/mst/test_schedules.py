@@ -1,12 +1,17 @@
 """Phases: densities at their ends, exact counts, restoration that fills every mask."""
 
+import json
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 pytest.importorskip("torch", reason="extra `mst` is not installed")
 
+from mst.config import PretrainConfig
 from mst.errors import MstError
+from mst.flops import update_work
 from mst.phases import LAWS, RESTORATION, ULTRA, WARM_UP, Phase, PhaseSchedule, parse_phases
 from mst.presets import PRESETS, preset, three_phases
 
@@ -84,6 +89,7 @@ WRONG = [
     ("warm-up:0-.1,ultra:.2-1", "add up to 1"),
     ("warmup:0-.1,ultra:.1-1", "Did you mean 'warm-up'"),
     ("warm-up:0-.1:cubc,ultra:.1-1", "Did you mean 'cubic'"),
+    ("warm-up:0-.1:linear:dens,ultra:.1-1", "attention of phase warm-up.*Did you mean 'dense'"),
     ("warm-up", "expected NAME:START-END"),
     ("ultra:.5-.2", "expected 0 <= start < end"),
 ]
@@ -99,6 +105,22 @@ def test_phases_as_text():
     phases = parse_phases("warm-up:0-.1:step,ultra:.1-.9,restoration:.9-1:cubic")
     assert [p.law for p in phases] == ["step", "linear", "cubic"]
     assert parse_phases("none") == ()
+
+
+def test_a_phase_may_have_an_attention_of_its_own():
+    text = "warm-up:0-.1,ultra:.1-.5,ultra:.5-.9:linear:dense,restoration:.9-1::local"
+    phases = parse_phases(text)
+    assert [p.pattern("strided") for p in phases] == ["strided", "strided", "dense", "local"]
+    assert [p.law for p in phases] == ["linear"] * 4
+    small = preset("small").config
+    config = replace(small, sparse=replace(small.sparse, phases=phases))
+    assert PretrainConfig.of(json.loads(json.dumps(config.plain()))) == config
+    assert "attention" not in config.plain()["sparse"]["phases"][0]
+    work = [update_work(config, 0.1, phase, False).theory.attention for phase in phases]
+    assert work[0] == work[1] < work[2]
+    assert work[2] == update_work(config, 0.1, None, False).theory.attention
+    made = PhaseSchedule(phases, 0.9, 1000, 100, 10, 0.3)
+    assert [m.drop for m in made.moments() if m.update in (100, 500)] == [0.3, 0.3]
 
 
 @pytest.mark.parametrize("name", PRESETS)

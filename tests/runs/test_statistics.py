@@ -13,6 +13,7 @@ from runs import (
     interquartile_mean,
     mean_interval,
     probability_of_improvement,
+    told_apart,
 )
 
 
@@ -66,3 +67,13 @@ def test_a_band_goes_by_whole_runs():
     assert band.median[[0, -1]].tolist() == [math.inf, 4.0]
     assert band.low[[0, -1]].tolist() == [4.0, 2.0]
     assert not np.isnan(band.high).any()
+
+
+def test_runs_of_one_name_are_told_apart_by_what_differs():
+    one = {"arm": "mst", "tokens": 100, "config": {"adam": {"lr": 0.1, "law": "cosine"}}}
+    two = {"arm": "mst", "tokens": 100, "config": {"adam": {"lr": 0.2, "law": "cosine"}}}
+    longer = {**two, "tokens": 200, "note": "x"}
+    assert told_apart([one, two]) == ["lr 0.1", "lr 0.2"]
+    assert told_apart([two, longer]) == ["tokens 100", "tokens 200, note x"]
+    assert told_apart([one, one]) == ["", ""]
+    assert told_apart([one]) == [""]
