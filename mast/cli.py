@@ -286,18 +286,15 @@ def play(
 
 @app.command()
 def plot(
-    store: Annotated[Path, typer.Argument(help="A store of `mast train` or `mast compare`.")],
+    stores: Annotated[list[Path], typer.Argument(help="Stores of `mast train` or `mast compare`.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="PNG file; SVG and PDF beside it.")] = (
         Path("mast-curves.png")
     ),
 ) -> None:
     """Draw returns against steps, a panel a task, a curve an arm with its interval."""
     from mast.figures import draw_curves, stored_curves
-    from runs import Store
 
-    with Store.open(store, create=False) as opened:
-        curves = stored_curves(opened)
-    for path in draw_curves(curves, out):
+    for path in draw_curves(stored_curves(stores), out):
         tell(f"wrote {path}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,58 +15,60 @@ from mast.config import MastConfig
 from mast.errors import MastError
 from runs import (
     Store,
-    StoredRun,
     colour,
+    labels_of,
     line_style,
     mean_interval,
     new_figure,
     save_figure,
-    told_apart,
 )
 
+Points = dict[int, float]
+"""Step -> return of a run."""
 Line = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 """Steps, mean returns, half widths."""
 Curves = dict[str, dict[str, Line]]
 """Task and algorithm -> arm and number of seeds -> its curve."""
 
 
-def stored_curves(store: Store) -> Curves:
+def stored_curves(places: Sequence[Path]) -> Curves:
     """Mean return over the seeds of each arm, where all its runs have been evaluated.
 
     Runs of an arm that differ by more than their seeds are curves of their own.
+
+    Args:
+        places: Stores with the runs.
     """
-    arms: dict[tuple[str, str], dict[str, list[StoredRun]]] = {}
-    for run in store.runs(kind="mast"):
-        config = MastConfig.of(run.spec["config"])
-        title = f"{config.task} {config.algorithm}"
-        settings = json.dumps(_settings(run), sort_keys=True)
-        arms.setdefault((title, config.label), {}).setdefault(settings, []).append(run)
+    arms: dict[tuple[str, str], dict[str, list[Points]]] = {}
+    for config, steps, points in _stored(places):
+        title = f"{config.task} {config.algorithm}", config.label
+        settings = json.dumps({"steps": steps, **dataclasses.asdict(config)}, sort_keys=True)
+        arms.setdefault(title, {}).setdefault(settings, []).append(points)
     curves: Curves = {}
     for (panel, arm), alike in arms.items():
-        labels = told_apart([json.loads(settings) for settings in alike])
-        for apart, runs in zip(labels, alike.values(), strict=True):
-            if (curve := _mean_curve(store, runs)) is not None:
-                seeds = f"{len(runs)} seeds" if len(runs) > 1 else ""
-                label = ", ".join(part for part in (arm, apart, seeds) if part)
-                curves.setdefault(panel, {})[label] = curve
+        labels = labels_of(arm, [(json.loads(one), len(runs)) for one, runs in alike.items()])
+        for label, runs in zip(labels, alike.values(), strict=True):
+            if (line := _mean_line(runs)) is not None:
+                curves.setdefault(panel, {})[label] = line
     return curves
 
 
-def _settings(run: StoredRun) -> dict[str, Any]:
-    """What defines a run beside its seed."""
-    return {"steps": run.budget, **dataclasses.asdict(MastConfig.of(run.spec["config"]))}
+def _stored(places: Sequence[Path]) -> Iterator[tuple[MastConfig, int, Points]]:
+    """Settings, length and returns of every run."""
+    for place in places:
+        with Store.open(place, create=False) as store:
+            for run in store.runs(kind="mast"):
+                steps, values = store.metrics(run.id, "return")
+                points = dict(zip(steps.tolist(), values.tolist(), strict=True))
+                yield MastConfig.of(run.spec["config"]), run.budget, points
 
 
-def _mean_curve(store: Store, runs: Sequence[StoredRun]) -> Line | None:
+def _mean_line(runs: Sequence[Points]) -> Line | None:
     """Steps that all have been evaluated at, mean returns, half widths; None: there are none."""
-    curves = []
-    for run in runs:
-        steps, values = store.metrics(run.id, "return")
-        curves.append(dict(zip(steps.tolist(), values.tolist(), strict=True)))
-    common = sorted(set.intersection(*(set(curve) for curve in curves)))
+    common = sorted(set.intersection(*(set(points) for points in runs)))
     if not common:
         return None
-    values = np.array([[curve[at] for at in common] for curve in curves])
+    values = np.array([[points[at] for at in common] for points in runs])
     return np.array(common), *mean_interval(values)
 
 

@@ -14,11 +14,11 @@ from mst.comparing import BY, Curve
 from mst.errors import MstError
 from runs import (
     colour,
+    labels_of,
     line_style,
     mean_interval,
     new_figure,
     save_figure,
-    told_apart,
     writable,
 )
 
@@ -62,12 +62,11 @@ def members(curves: Sequence[Curve]) -> dict[str, list[Curve]]:
     for curve in curves:
         key = curve.arm, json.dumps(curve.settings, sort_keys=True)
         alike.setdefault(key, []).append(curve)
-    found = {}
+    found: dict[str, list[Curve]] = {}
     for arm in dict.fromkeys(curve.arm for curve in curves):
         groups = [group for key, group in alike.items() if key[0] == arm]
-        for group, apart in zip(groups, told_apart([g[0].settings for g in groups]), strict=True):
-            seeds = f"{len(group)} seeds" if len(group) > 1 else ""
-            found[", ".join(part for part in (arm, apart, seeds) if part)] = group
+        labels = labels_of(arm, [(group[0].settings, len(group)) for group in groups])
+        found |= dict(zip(labels, groups, strict=True))
     return found
 
 

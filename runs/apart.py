@@ -7,6 +7,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 
+def labels_of(name: str, groups: Sequence[tuple[Mapping[str, Any], int]]) -> list[str]:
+    """A label each for groups of runs of one name that are alike but for their seeds.
+
+    Args:
+        name: Their name.
+        groups: Settings of each, and how many runs it has.
+
+    Returns:
+        The name, what tells the group apart where there are several, and its number of seeds where
+        there is more than one.
+    """
+    apart = told_apart([settings for settings, _ in groups])
+    return [
+        ", ".join(part for part in (name, more, f"{runs} seeds" if runs > 1 else "") if part)
+        for more, (_, runs) in zip(apart, groups, strict=True)
+    ]
+
+
 def told_apart(settings: Sequence[Mapping[str, Any]]) -> list[str]:
     """A label each: the settings that are not the same in all, as ``"lr 0.016, unit block4"``.
 

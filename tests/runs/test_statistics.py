@@ -11,9 +11,9 @@ from runs import (
     first_below,
     geometric_mean,
     interquartile_mean,
+    labels_of,
     mean_interval,
     probability_of_improvement,
-    told_apart,
 )
 
 
@@ -73,7 +73,10 @@ def test_runs_of_one_name_are_told_apart_by_what_differs():
     one = {"arm": "mst", "tokens": 100, "config": {"adam": {"lr": 0.1, "law": "cosine"}}}
     two = {"arm": "mst", "tokens": 100, "config": {"adam": {"lr": 0.2, "law": "cosine"}}}
     longer = {**two, "tokens": 200, "note": "x"}
-    assert told_apart([one, two]) == ["lr 0.1", "lr 0.2"]
-    assert told_apart([two, longer]) == ["tokens 100", "tokens 200, note x"]
-    assert told_apart([one, one]) == ["", ""]
-    assert told_apart([one]) == [""]
+    assert labels_of("mst", [(one, 1), (two, 3)]) == ["mst, lr 0.1", "mst, lr 0.2, 3 seeds"]
+    assert labels_of("mst", [(two, 1), (longer, 1)]) == [
+        "mst, tokens 100",
+        "mst, tokens 200, note x",
+    ]
+    assert labels_of("mst", [(one, 2)]) == ["mst, 2 seeds"]
+    assert labels_of("mst", [(one, 1)]) == ["mst"]
