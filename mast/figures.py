@@ -83,7 +83,7 @@ def draw_curves(curves: Mapping[str, Mapping[str, Any]], path: Path) -> list[Pat
         raise MastError("no evaluated runs to draw; run `mast train` with this store first.")
     columns = min(2, len(curves))
     rows = -(-len(curves) // columns)
-    figure = new_figure(6 * columns, 3.6 * rows)
+    figure = new_figure(6 * columns, 4.2 * rows)
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes, (title, lines) in zip(panels, curves.items(), strict=False):
         for place, (label, (steps, mean, half)) in enumerate(lines.items()):
@@ -91,7 +91,7 @@ def draw_curves(curves: Mapping[str, Mapping[str, Any]], path: Path) -> list[Pat
             axes.plot(steps, mean, label=label, **look)
             axes.fill_between(steps, mean - half, mean + half, color=colour(place), alpha=0.15)
         axes.set(title=title, xlabel="steps", ylabel="return of greedy episodes")
-        axes.legend(fontsize="small")
+        axes.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=2)
     for axes in panels[len(curves) :]:
         axes.set_axis_off()
     return save_figure(figure, path)
