@@ -46,7 +46,7 @@ Seeds = Annotated[
 Sparsity = Annotated[float | None, typer.Option(help="S.", show_default="preset")]
 Phases = Annotated[
     str | None,
-    typer.Option(help="NAME:START-END:LAW, comma-separated.", show_default="preset"),
+    typer.Option(help="NAME:START-END:LAW:ATTENTION, comma-separated.", show_default="preset"),
 ]
 Every = Annotated[
     int | None,

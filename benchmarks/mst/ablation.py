@@ -20,7 +20,7 @@ from table import SCHEDULES, WINDOWS, finished, settings
 from mst.config import PretrainConfig
 from mst.data import Corpus
 from mst.experiment import SparsePretraining
-from mst.phases import RESTORATION, ULTRA, Phase
+from mst.phases import ULTRA, Phase
 from mst.presets import three_phases
 from runs import Store, mean_interval
 
@@ -37,8 +37,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "faithful": {"faithful": True},
     "masked head": {"mask_head": True},
     "topology every 25": {"every": 25},
-    "no warm-up": {"phases": (Phase(ULTRA, 0.0, 0.85), Phase(RESTORATION, 0.85, 1.0))},
-    "warm-up of a tenth": {"phases": three_phases(0.1, 0.1)},
+    "no warm-up": {
+        "phases": (Phase(ULTRA, 0.0, 0.72), *three_phases(0.02, 0.12, 0.16)[2:]),
+    },
+    "warm-up of a tenth": {"phases": three_phases(0.1, 0.1, 0.16)},
+    "pattern until restoration": {"phases": three_phases(0.02, 0.15)},
+    "new weights at once": {"optimizer_state": "local"},
     "window of 64": {"window": 64},
 }
 """Variant -> what differs in :class:`mst.config.SparseSettings`."""

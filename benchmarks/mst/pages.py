@@ -124,6 +124,8 @@ def tried(rows: Sequence[dict[str, Any]]) -> list[Row]:
             "law": row["law"],
             "rises for": f"{row['rise']:g}",
             "phases": row["phases"].replace(",", ";") or "-",
+            "growth": row["growth"] or "-",
+            "new weights": row["new weights"] or "-",
             "windows judged": str(row["windows judged"]),
             "held-out files": _number(row["bpb files"], 3),
             "counted FLOPs": f"{row['counted flops']:.2e}",

@@ -29,6 +29,8 @@ def tried(run: StoredRun) -> dict[str, Any]:
         "rise": config.adam.warm_up,
         "law": config.adam.law,
         "phases": ", ".join(_said(phase) for phase in config.sparse.phases),
+        "growth": config.sparse.growth if config.sparse.phases else "",
+        "new weights": config.sparse.optimizer_state if config.sparse.phases else "",
         "windows judged": run.spec["windows"],
         "bpb files": result["bpb"]["files"],
         "counted flops": result["flops"],
@@ -37,7 +39,8 @@ def tried(run: StoredRun) -> dict[str, Any]:
 
 def _said(phase: Phase) -> str:
     law = f" {phase.law}" if phase.law != "linear" else ""
-    return f"{phase.name} {phase.start:g}-{phase.end:g}{law}"
+    attention = f" {phase.attention}" if phase.attention else ""
+    return f"{phase.name} {phase.start:g}-{phase.end:g}{law}{attention}"
 
 
 def main() -> None:
