@@ -404,22 +404,29 @@ def sample(
 
 @app.command()
 def plot(
-    store: Annotated[Path, typer.Argument(help="Store with finished runs.")] = Path("mst-runs.db"),
+    stores: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Stores with finished runs.", show_default="mst-runs.db"),
+    ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for pictures.")] = Path(
         "figures"
     ),
 ) -> None:
-    """Draw learning curves of all runs of a store by tokens, operations and seconds."""
+    """Draw learning curves of all runs of the stores by tokens, operations and seconds."""
     from mst.comparing import read_curves
     from mst.experiment import KIND
     from mst.figures import draw_curves
     from runs import RunStatus, Store
 
-    with Store.open(store, create=False) as opened:
-        runs = [r for r in opened.runs(kind=KIND) if r.status is RunStatus.FINISHED]
-        curves = read_curves(opened, runs)
+    places = stores or [Path("mst-runs.db")]
+    curves = []
+    for place in places:
+        with Store.open(place, create=False) as opened:
+            done = [r for r in opened.runs(kind=KIND) if r.status is RunStatus.FINISHED]
+            curves += read_curves(opened, done)
     if not curves:
-        raise MstError(f"{store}: has no finished runs of `mst train` to draw; train some first")
+        named = ", ".join(map(str, places))
+        raise MstError(f"{named}: has no finished runs of `mst train` to draw; train some first")
     _report(draw_curves(curves, out))
 
 
