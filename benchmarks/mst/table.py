@@ -22,6 +22,7 @@ import numpy as np
 from pages import rate_label
 
 from mst.arms import arm_run
+from mst.attention import DENSE
 from mst.comparing import Curve, comparison, read_curves
 from mst.config import PretrainConfig
 from mst.data import Corpus
@@ -191,7 +192,10 @@ def together(kept: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> l
 
 def _label(row: dict[str, Any]) -> tuple[str, ...]:
     """What makes two rows the same."""
-    return row["schedule"], row["arm"], row["learning rate"], row["law"]
+    return tuple(
+        str(row[name])
+        for name in ("schedule", "arm", "learning rate", "law", "attention dense from")
+    )
 
 
 def _above_by_means(row: dict[str, Any], mst: dict[str, Any]) -> dict[str, float | None]:
@@ -237,6 +241,7 @@ def _row(arm: str, rate: str, own: Sequence[tuple[StoredRun, Curve]]) -> dict[st
         **_against([*curves, *others], arm),
         "learning rate": rate,
         "law": "/".join(sorted({_law(run) for run, _ in members})),
+        "attention dense from": _dense_from(members[0][0]),
     }
 
 
@@ -247,6 +252,13 @@ def _rate_label(run: StoredRun) -> str:
 
 def _law(run: StoredRun) -> str:
     return PretrainConfig.of(run.spec["config"]).adam.law
+
+
+def _dense_from(run: StoredRun) -> float:
+    """Share of the run from which on attention is dense to the end."""
+    sparse = PretrainConfig.of(run.spec["config"]).sparse
+    turns = [phase.end for phase in sparse.phases if phase.pattern(sparse.pattern) != DENSE]
+    return turns[-1] if turns else 0.0
 
 
 def _belongs(run: StoredRun, config: PretrainConfig, schedule: TableSchedule) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,11 +18,12 @@ def table(monkeypatch):
     return table
 
 
-def row(schedule, arm, rate, bits, above=None):
+def row(schedule, arm, rate, bits, above=None, dense_from=0.85):
     bpb = {f"bpb {split}": bits for split in ("files", "package")}
     against = {f"{split} above mst": above for split in ("files", "package")}
     halves = {f"{split} above mst +-": 0.01 for split in ("files", "package")}
     named = {"schedule": schedule, "arm": arm, "learning rate": rate, "law": "trapezoid"}
+    named["attention dense from"] = dense_from
     costs = {"counted flops": 6.0 if arm == "dense" else 2.0, "counted, times below dense": None}
     return {**named, **bpb, **against, **halves, **costs}
 
@@ -31,6 +33,8 @@ def test_rows_of_an_earlier_report_stay_and_new_ones_replace_their_own(table):
     new = [row("middle", "mst", "0.008", 2.1), row("short", "mst", "0.008", 2.4)]
     assert table.together(kept, new) == [new[1], new[0], kept[1]]
     assert table.together(kept, [row("short", "tiny", "0.008", 2.6)])[0] == kept[0]
+    earlier = row("long", "mst", "0.008", 1.7, dense_from=0.72)
+    assert len(table.together(kept, [earlier])) == len(kept) + 1
 
 
 def test_rows_that_stay_are_held_against_the_best_mst_by_their_means(table):
@@ -45,6 +49,16 @@ def test_rows_that_stay_are_held_against_the_best_mst_by_their_means(table):
     assert found["rigl0.016"] == new[1]
     assert found["rigl0.016"]["counted, times below dense"] == pytest.approx(3.0)
     assert last == untouched
+
+
+def test_a_run_says_from_where_on_its_attention_is_dense(table):
+    config = table.settings(table.SCHEDULES["short"], "cpu")
+    found = {}
+    for arm in ("mst", "rigl", "dense"):
+        chosen = table.arm_run(arm, config, 4_096_000).config
+        run = SimpleNamespace(spec={"config": chosen.plain()})
+        found[arm] = table._dense_from(run)
+    assert found == {"mst": 0.72, "rigl": 0.0, "dense": 0.0}
 
 
 def test_controls_of_equal_time_cost_more_than_those_of_equal_count(table):
