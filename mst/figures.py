@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from runs import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+LONGER = 8
+"""Runs of which one is so many times longer than another are drawn against a logarithm."""
 LABELS = {"tokens": "tokens", "flops": "counted FLOPs", "seconds": "processor time [s]"}
 
 
@@ -75,12 +77,23 @@ def _figure(curves: Sequence[Curve]) -> Figure:
     groups = members(curves)
     handles = {}
     for axes, by in zip(figure.subplots(1, len(BY), sharey=True), BY, strict=True):
-        for place, (label, own) in enumerate(groups.items()):
-            used, mean, half = mean_curve(own, by)
+        lines = {label: mean_curve(own, by) for label, own in groups.items()}
+        for place, (label, (used, mean, half)) in enumerate(lines.items()):
             look = {"color": colour(place), "linestyle": line_style(place)}
             (handles[label],) = axes.plot(used, mean, linewidth=1.2, **look)
             axes.fill_between(used, mean - half, mean + half, alpha=0.15, color=colour(place))
-        axes.set(xlabel=LABELS[by], xscale="log")
+        axes.set_xlabel(LABELS[by])
+        _scale(axes, [used[-1] for used, _, _ in lines.values()])
     figure.axes[0].set_ylabel("bits per byte, held-out files")
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4)
     return figure
+
+
+def _scale(axes: Any, ends: Sequence[float]) -> None:
+    """A logarithm where runs are of very different lengths."""
+    from matplotlib.ticker import EngFormatter
+
+    if max(ends) > LONGER * min(ends):
+        axes.set_xscale("log")
+    else:
+        axes.xaxis.set_major_formatter(EngFormatter())
