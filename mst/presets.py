@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mst.attention import DENSE
 from mst.config import AdamSettings, GptShape, PretrainConfig, SparseSettings
 from mst.errors import unknown_choice
 from mst.phases import RESTORATION, ULTRA, WARM_UP, Phase
@@ -23,24 +22,12 @@ class Preset:
     tokens: int
 
 
-def three_phases(
-    warm_up: float, restoration: float, dense_attention: float = 0.0
-) -> tuple[Phase, ...]:
-    """Warm-up, ultra-sparse phase and restoration.
-
-    Args:
-        warm_up: Share of the run.
-        restoration: Share of the run.
-        dense_attention: Share of the run, before restoration, in which weights are as few as ever
-            and attention is dense already.
-    """
+def three_phases(warm_up: float, restoration: float) -> tuple[Phase, ...]:
+    """Warm-up, ultra-sparse phase and restoration, by the lengths of the first and the last."""
     end = 1 - restoration
-    turn = end - dense_attention
-    settling = (Phase(ULTRA, turn, end, attention=DENSE),) if dense_attention else ()
     return (
         Phase(WARM_UP, 0.0, warm_up),
-        Phase(ULTRA, warm_up, turn),
-        *settling,
+        Phase(ULTRA, warm_up, end),
         Phase(RESTORATION, end, 1.0),
     )
 
@@ -48,9 +35,7 @@ def three_phases(
 PRESETS = {
     "small": Preset(
         PretrainConfig(
-            sparse=SparseSettings(
-                sparsity=0.9, phases=three_phases(0.02, 0.12, 0.16), optimizer_state="local:25"
-            ),
+            sparse=SparseSettings(sparsity=0.9, phases=three_phases(0.02, 0.15)),
             adam=AdamSettings(lr=4e-3, by_density=0.5),
         ),
         tokens=4_000 * 16 * 256,

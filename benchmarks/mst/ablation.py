@@ -20,7 +20,7 @@ from table import SCHEDULES, WINDOWS, finished, settings
 from mst.config import PretrainConfig
 from mst.data import Corpus
 from mst.experiment import SparsePretraining
-from mst.phases import ULTRA, Phase
+from mst.phases import parse_phases
 from mst.presets import three_phases
 from runs import Store, mean_interval
 
@@ -37,12 +37,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "faithful": {"faithful": True},
     "masked head": {"mask_head": True},
     "topology every 25": {"every": 25},
-    "no warm-up": {
-        "phases": (Phase(ULTRA, 0.0, 0.72), *three_phases(0.02, 0.12, 0.16)[2:]),
+    "no warm-up": {"phases": parse_phases("ultra:0-.85,restoration:.85-1")},
+    "warm-up of a tenth": {"phases": three_phases(0.1, 0.1)},
+    "dense attention from .72": {
+        "phases": parse_phases("warm-up:0-.02,ultra:.02-.72,ultra:.72-.88::dense,restoration:.88-1")
     },
-    "warm-up of a tenth": {"phases": three_phases(0.1, 0.1, 0.16)},
-    "pattern until restoration": {"phases": three_phases(0.02, 0.15)},
-    "new weights at once": {"optimizer_state": "local"},
+    "slow new weights": {"optimizer_state": "local:25"},
     "window of 64": {"window": 64},
 }
 """Variant -> what differs in :class:`mst.config.SparseSettings`."""

@@ -87,6 +87,7 @@ def quality(rows: Sequence[dict[str, Any]]) -> list[Row]:
             "learning rate": row["learning rate"],
             "law": row["law"],
             "attention dense from": f"{row['attention dense from']:g}",
+            "new weights": row["new weights"] or "-",
             "held-out files": _with(row, "bpb files"),
             "held-out package": _with(row, "bpb package"),
             "above MST, files": _with(row, "files above mst"),

@@ -194,7 +194,14 @@ def _label(row: dict[str, Any]) -> tuple[str, ...]:
     """What makes two rows the same."""
     return tuple(
         str(row[name])
-        for name in ("schedule", "arm", "learning rate", "law", "attention dense from")
+        for name in (
+            "schedule",
+            "arm",
+            "learning rate",
+            "law",
+            "attention dense from",
+            "new weights",
+        )
     )
 
 
@@ -242,6 +249,7 @@ def _row(arm: str, rate: str, own: Sequence[tuple[StoredRun, Curve]]) -> dict[st
         "learning rate": rate,
         "law": "/".join(sorted({_law(run) for run, _ in members})),
         "attention dense from": _dense_from(members[0][0]),
+        "new weights": _new_weights(members[0][0]),
     }
 
 
@@ -259,6 +267,13 @@ def _dense_from(run: StoredRun) -> float:
     sparse = PretrainConfig.of(run.spec["config"]).sparse
     turns = [phase.end for phase in sparse.phases if phase.pattern(sparse.pattern) != DENSE]
     return turns[-1] if turns else 0.0
+
+
+def _new_weights(run: StoredRun) -> str:
+    """What new weights begin with; none come in dense runs and under static masks."""
+    sparse = PretrainConfig.of(run.spec["config"]).sparse
+    static = sparse.growth == "static" or not sparse.phases
+    return "" if static else sparse.optimizer_state
 
 
 def _belongs(run: StoredRun, config: PretrainConfig, schedule: TableSchedule) -> bool:

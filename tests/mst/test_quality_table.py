@@ -23,7 +23,7 @@ def row(schedule, arm, rate, bits, above=None, dense_from=0.85):
     against = {f"{split} above mst": above for split in ("files", "package")}
     halves = {f"{split} above mst +-": 0.01 for split in ("files", "package")}
     named = {"schedule": schedule, "arm": arm, "learning rate": rate, "law": "trapezoid"}
-    named["attention dense from"] = dense_from
+    named |= {"attention dense from": dense_from, "new weights": "local"}
     costs = {"counted flops": 6.0 if arm == "dense" else 2.0, "counted, times below dense": None}
     return {**named, **bpb, **against, **halves, **costs}
 
@@ -51,14 +51,16 @@ def test_rows_that_stay_are_held_against_the_best_mst_by_their_means(table):
     assert last == untouched
 
 
-def test_a_run_says_from_where_on_its_attention_is_dense(table):
+def test_a_run_says_what_attention_and_new_weights_it_had(table):
     config = table.settings(table.SCHEDULES["short"], "cpu")
     found = {}
-    for arm in ("mst", "rigl", "dense"):
+    for arm in ("mst", "rigl", "static", "dense"):
         chosen = table.arm_run(arm, config, 4_096_000).config
         run = SimpleNamespace(spec={"config": chosen.plain()})
-        found[arm] = table._dense_from(run)
-    assert found == {"mst": 0.72, "rigl": 0.0, "dense": 0.0}
+        found[arm] = table._dense_from(run), table._new_weights(run)
+    assert found == {
+        "mst": (0.85, "local"), "rigl": (0.0, "local"), "static": (0.0, ""), "dense": (0.0, ""),
+    }  # fmt: skip
 
 
 def test_controls_of_equal_time_cost_more_than_those_of_equal_count(table):
