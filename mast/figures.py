@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,7 @@ from numpy.typing import NDArray
 
 from mast.config import MastConfig
 from mast.errors import MastError
-from runs import (
-    Store,
-    colour,
-    labels_of,
-    line_style,
-    mean_interval,
-    new_figure,
-    save_figure,
-)
+from runs import Store, colour, grouped, line_style, mean_interval, new_figure, save_figure
 
 Points = dict[int, float]
 """Step -> return of a run."""
@@ -39,28 +30,22 @@ def stored_curves(places: Sequence[Path]) -> Curves:
     Args:
         places: Stores with the runs.
     """
-    arms: dict[tuple[str, str], dict[str, list[Points]]] = {}
-    for config, steps, points in _stored(places):
-        title = f"{config.task} {config.algorithm}", config.label
-        settings = json.dumps({"steps": steps, **dataclasses.asdict(config)}, sort_keys=True)
-        arms.setdefault(title, {}).setdefault(settings, []).append(points)
-    curves: Curves = {}
-    for (panel, arm), alike in arms.items():
-        labels = labels_of(arm, [(json.loads(one), len(runs)) for one, runs in alike.items()])
-        for label, runs in zip(labels, alike.values(), strict=True):
-            if (line := _mean_line(runs)) is not None:
-                curves.setdefault(panel, {})[label] = line
-    return curves
-
-
-def _stored(places: Sequence[Path]) -> Iterator[tuple[MastConfig, int, Points]]:
-    """Settings, length and returns of every run."""
+    panels: dict[str, list[tuple[str, dict[str, Any], Points]]] = {}
     for place in places:
         with Store.open(place, create=False) as store:
             for run in store.runs(kind="mast"):
+                config = MastConfig.of(run.spec["config"])
+                settings = {"steps": run.budget, **dataclasses.asdict(config)}
                 steps, values = store.metrics(run.id, "return")
                 points = dict(zip(steps.tolist(), values.tolist(), strict=True))
-                yield MastConfig.of(run.spec["config"]), run.budget, points
+                panel = panels.setdefault(f"{config.task} {config.algorithm}", [])
+                panel.append((config.label, settings, points))
+    curves: Curves = {}
+    for title, runs in panels.items():
+        for label, alike in grouped(runs).items():
+            if (line := _mean_line(alike)) is not None:
+                curves.setdefault(title, {})[label] = line
+    return curves
 
 
 def _mean_line(runs: Sequence[Points]) -> Line | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,7 @@ class Curve:
     flops: FloatArray
     seconds: FloatArray
     result: Mapping[str, Any]
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any]
 
     def along(self, by: str) -> FloatArray:
         """What has been used at each point, see :data:`BY`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,15 +11,7 @@ import numpy as np
 from common import FloatArray
 from mst.comparing import BY, Curve
 from mst.errors import MstError
-from runs import (
-    colour,
-    labels_of,
-    line_style,
-    mean_interval,
-    new_figure,
-    save_figure,
-    writable,
-)
+from runs import colour, grouped, line_style, mean_interval, new_figure, save_figure, writable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,26 +46,9 @@ def draw_curves(curves: Sequence[Curve], folder: Path, name: str = "mst") -> lis
     return save_figure(_figure(curves), folder / f"{name}.png")
 
 
-def members(curves: Sequence[Curve]) -> dict[str, list[Curve]]:
-    """Runs that differ by their seeds alone, by their arm.
-
-    Where runs of an arm differ by more, the settings that tell them apart are named beside it.
-    """
-    alike: dict[tuple[str, str], list[Curve]] = {}
-    for curve in curves:
-        key = curve.arm, json.dumps(curve.settings, sort_keys=True)
-        alike.setdefault(key, []).append(curve)
-    found: dict[str, list[Curve]] = {}
-    for arm in dict.fromkeys(curve.arm for curve in curves):
-        groups = [group for key, group in alike.items() if key[0] == arm]
-        labels = labels_of(arm, [(group[0].settings, len(group)) for group in groups])
-        found |= dict(zip(labels, groups, strict=True))
-    return found
-
-
 def _figure(curves: Sequence[Curve]) -> Figure:
     figure = new_figure(12, 4)
-    groups = members(curves)
+    groups = grouped((curve.arm, curve.settings, curve) for curve in curves)
     handles = {}
     for axes, by in zip(figure.subplots(1, len(BY), sharey=True), BY, strict=True):
         lines = {label: mean_curve(own, by) for label, own in groups.items()}

@@ -1,4 +1,4 @@
-from .apart import labels_of as labels_of
+from .apart import grouped as grouped
 from .autosave import Autosave as Autosave
 from .checkpoint import CheckpointError as CheckpointError
 from .checkpoint import CheckpointFormat as CheckpointFormat

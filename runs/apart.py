@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+Run = TypeVar("Run")
 
 
-def labels_of(name: str, groups: Sequence[tuple[Mapping[str, Any], int]]) -> list[str]:
-    """A label each for groups of runs of one name that are alike but for their seeds.
+def grouped(runs: Iterable[tuple[str, Mapping[str, Any], Run]]) -> dict[str, list[Run]]:
+    """Runs that differ by their seeds alone, by a label.
 
     Args:
-        name: Their name.
-        groups: Settings of each, and how many runs it has.
+        runs: The name of each, its settings, and what stands for it.
 
     Returns:
-        The name, what tells the group apart where there are several, and its number of seeds where
-        there is more than one.
+        Groups, name by name. A label is the name, what tells the group apart where the name has
+        several, and its number of seeds where there is more than one.
     """
-    apart = told_apart([settings for settings, _ in groups])
-    return [
-        ", ".join(part for part in (name, more, f"{runs} seeds" if runs > 1 else "") if part)
-        for more, (_, runs) in zip(apart, groups, strict=True)
-    ]
+    names: dict[str, dict[str, tuple[Mapping[str, Any], list[Run]]]] = {}
+    for name, settings, run in runs:
+        alike = names.setdefault(name, {})
+        alike.setdefault(json.dumps(settings, sort_keys=True), (settings, []))[1].append(run)
+    found = {}
+    for name, alike in names.items():
+        apart = told_apart([settings for settings, _ in alike.values()])
+        for more, (_, group) in zip(apart, alike.values(), strict=True):
+            seeds = f"{len(group)} seeds" if len(group) > 1 else ""
+            found[", ".join(part for part in (name, more, seeds) if part)] = group
+    return found
 
 
 def told_apart(settings: Sequence[Mapping[str, Any]]) -> list[str]:

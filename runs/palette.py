@@ -91,7 +91,7 @@ def save_figure(figure: Figure, path: Path) -> list[Path]:
     """
     from matplotlib import rc_context
 
-    if path.suffix not in FORMATS:
+    if path.suffix.lower() not in FORMATS:
         raise FigureError(f"{path}: expected a name that ends in {', '.join(FORMATS)}.")
     path.parent.mkdir(parents=True, exist_ok=True)
     suffixes = FORMATS if path.suffix == FORMATS[0] else (path.suffix,)

@@ -141,6 +141,14 @@ def rate_label(rate: float, by_density: float) -> str:
     return f"{rate:g}" + (f" / density^{by_density:g}" if by_density else "")
 
 
+def earlier_rows(record: Path | None) -> list[dict[str, Any]]:
+    """Rows of an earlier JSON file; none where none was named, or it is not there yet."""
+    if record is None or not record.exists():
+        return []
+    found: list[dict[str, Any]] = json.loads(record.read_text(encoding="utf-8"))
+    return found
+
+
 def _with(row: dict[str, Any], name: str) -> str:
     half = row[f"{name} +-"]
     mean = _number(row[name], 3)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pages import rate_label
+from pages import earlier_rows, rate_label
 
 from mst.arms import arm_run
 from mst.attention import DENSE
@@ -162,9 +162,7 @@ def run(arguments: argparse.Namespace) -> None:
 def report(arguments: argparse.Namespace) -> None:
     found = [run_and_curve for store in arguments.store for run_and_curve in _finished(store)]
     rows = [row for name in SCHEDULES for row in _rows(name, found)]
-    known = arguments.record and arguments.record.exists()
-    kept = json.loads(arguments.record.read_text(encoding="utf-8")) if known else []
-    _write(together(kept, rows), arguments)
+    _write(together(earlier_rows(arguments.record), rows), arguments)
 
 
 def together(kept: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -10,6 +10,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pages import earlier_rows
+
 from mst.config import PretrainConfig
 from mst.experiment import KIND
 from mst.phases import Phase
@@ -49,8 +51,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--record", type=Path, help="JSON of earlier trials: they come first")
     arguments = parser.parse_args()
-    known = arguments.record and arguments.record.exists()
-    rows = json.loads(arguments.record.read_text(encoding="utf-8")) if known else []
+    rows = earlier_rows(arguments.record)
     for location in arguments.store:
         with Store.open(location, create=False) as store:
             done = [r for r in store.runs(kind=KIND) if r.status is RunStatus.FINISHED]

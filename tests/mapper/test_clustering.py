@@ -272,6 +272,7 @@ def test_pictures_show_what_was_computed(tmp_path):
     save_figure(heat_map(correlation), files[0])
     assert [path.read_bytes() for path in files] == first
     assert save_figure(figure, tmp_path / "one.svg") == [tmp_path / "one.svg"]
+    assert save_figure(figure, tmp_path / "one.PDF") == [tmp_path / "one.PDF"]
     with pytest.raises(FigureError, match=r"folder: expected a name that ends in \.png"):
         save_figure(figure, tmp_path / "folder")
 

@@ -10,8 +10,8 @@ from runs import (
     best_so_far,
     first_below,
     geometric_mean,
+    grouped,
     interquartile_mean,
-    labels_of,
     mean_interval,
     probability_of_improvement,
 )
@@ -73,10 +73,13 @@ def test_runs_of_one_name_are_told_apart_by_what_differs():
     one = {"arm": "mst", "tokens": 100, "config": {"adam": {"lr": 0.1, "law": "cosine"}}}
     two = {"arm": "mst", "tokens": 100, "config": {"adam": {"lr": 0.2, "law": "cosine"}}}
     longer = {**two, "tokens": 200, "note": "x"}
-    assert labels_of("mst", [(one, 1), (two, 3)]) == ["mst, lr 0.1", "mst, lr 0.2, 3 seeds"]
-    assert labels_of("mst", [(two, 1), (longer, 1)]) == [
-        "mst, tokens 100",
-        "mst, tokens 200, note x",
-    ]
-    assert labels_of("mst", [(one, 2)]) == ["mst, 2 seeds"]
-    assert labels_of("mst", [(one, 1)]) == ["mst"]
+    assert labels(one, two, two, two) == ["mst, lr 0.1", "mst, lr 0.2, 3 seeds"]
+    assert labels(two, longer) == ["mst, tokens 100", "mst, tokens 200, note x"]
+    assert labels(one, one) == ["mst, 2 seeds"]
+    assert labels(one) == ["mst"]
+    other = grouped([("mst", one, 0), ("dense", two, 1), ("mst", one, 2)])
+    assert other == {"mst, 2 seeds": [0, 2], "dense": [1]}
+
+
+def labels(*settings):
+    return list(grouped(("mst", one, place) for place, one in enumerate(settings)))
