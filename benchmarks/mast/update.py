@@ -2,8 +2,10 @@
 
     python benchmarks/mast/update.py --csv docs/data/mast-update.csv
 
-One thread, processor time; all arms take turns in one process, so that another's load cancels. The
-median over turns of the ratio of neighbours is printed, and each arm's fastest update. The sparse
+One thread, processor time; all arms take turns in one process, so that another's load cancels. In
+a turn an arm does several updates: a run has one learner, and finds its networks in the cache,
+where an arm that does a single one finds those of the other arms (`--in-a-row 1`). The median over
+turns of the ratio of neighbours is printed, and each arm's fastest turn, for one update. The sparse
 networks have gone through a topology step.
 """
 
@@ -43,7 +45,7 @@ def filled_store(shape: TaskShape, batch: int) -> EpisodeStore:
     return store
 
 
-def measure(task: str, hidden: int, repeats: int) -> list[dict[str, Any]]:
+def measure(task: str, hidden: int, repeats: int, in_a_row: int) -> list[dict[str, Any]]:
     """One row an arm."""
     shape = TeamWorlds(find_task(task), 1).shape
     learners = []
@@ -59,8 +61,9 @@ def measure(task: str, hidden: int, repeats: int) -> list[dict[str, Any]]:
     for turn in range(repeats):
         for place, learner in enumerate(learners):
             start = time.process_time()
-            learner.update(store.sample(), RewardScale(), 200_000)
-            seconds[turn, place] = time.process_time() - start
+            for _ in range(in_a_row):
+                learner.update(store.sample(), RewardScale(), 200_000)
+            seconds[turn, place] = (time.process_time() - start) / in_a_row
     ratios = np.median(seconds[:, :1] / seconds, axis=0)
     return [
         {
@@ -79,11 +82,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--task", default="tag-3")
     parser.add_argument("--hidden", type=int, nargs="+", default=[64, 128, 256])
-    parser.add_argument("--repeats", type=int, default=200)
+    parser.add_argument("--repeats", type=int, default=200, help="turns of each arm")
+    parser.add_argument("--in-a-row", type=int, default=5, help="updates of a turn")
     parser.add_argument("--csv", type=Path)
     args = parser.parse_args()
     torch.set_num_threads(1)
-    rows = [row for h in args.hidden for row in measure(args.task, h, args.repeats)]
+    rows = [row for h in args.hidden for row in measure(args.task, h, args.repeats, args.in_a_row)]
     print_rows("A whole update", rows)
     write_csv(args.csv, rows)
 
