@@ -4,7 +4,6 @@ from .arms import arm_run as arm_run
 from .arms import counted_ratio as counted_ratio
 from .attention import PATTERNS as PATTERNS
 from .attention import Attention as Attention
-from .attention import chunked as chunked
 from .config import AdamSettings as AdamSettings
 from .config import GptShape as GptShape
 from .config import PretrainConfig as PretrainConfig

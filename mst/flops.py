@@ -157,8 +157,8 @@ def pairs_computed(attention: Attention, context: int, device: str) -> int:
     """Pairs that are computed: the causal half when dense, all of them under a mask."""
     if attention.pattern == DENSE:
         return pairs_needed(attention, context)
-    if attention.chunks(context, device):
-        return context * attention.chunked_keys(context)
+    if attention.skips(context, device):
+        return attention.computed_pairs(context)
     return context**2
 
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy, embedding, gelu, linear
+from torch.nn.functional import cross_entropy, embedding, linear
+from torch.nn.functional import gelu as torch_gelu
 
 from mst.attention import Attention
 from mst.config import GptShape
 from mst.norm import FeatureNorm
-from sparse_training import Backend, SparseLinear
+from sparse_training import Backend, SparseLinear, gelu
 
 INIT_STD = 0.02
 """Standard deviation of the first weights; GPT-2's."""
@@ -33,7 +34,7 @@ class Block(torch.nn.Module):
 
     def __init__(self, shape: GptShape, backend: Backend, **options: Any) -> None:
         super().__init__()
-        self._shape = shape
+        self._heads = shape.heads
         width, inner = shape.width, shape.inner
 
         def layer(inputs: int, outputs: int) -> SparseLinear:
@@ -52,18 +53,12 @@ class Block(torch.nn.Module):
             windows: B.
             attention: Its pattern.
         """
-        q, k, v = self._split(self.qkv(self.attention_norm(x)), windows)
-        mixed = attention(q, k, v)
-        x = x + self.projection(mixed.permute(1, 3, 0, 2).reshape(x.shape))
-        hidden = gelu(self.expand(self.perceptron_norm(x)), approximate="tanh")
+        mixed = attention(self.qkv(self.attention_norm(x)), self._heads, windows)
+        x = x + self.projection(mixed)
+        inner = self.expand(self.perceptron_norm(x))
+        hidden = gelu(inner) if inner.is_cpu else torch_gelu(inner, approximate="tanh")
         y: Tensor = x + self.contract(hidden)
         return y
-
-    def _split(self, qkv: Tensor, windows: int) -> tuple[Tensor, ...]:
-        """``(3 D, B T)`` to three ``(B, H, T, dh)``."""
-        heads = self._shape.heads
-        parts = qkv.view(3, heads, self._shape.width // heads, windows, -1)
-        return parts.permute(0, 3, 1, 4, 2).unbind(0)
 
 
 class SparseGpt(torch.nn.Module):

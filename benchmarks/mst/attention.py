@@ -1,7 +1,7 @@
-"""Attention forward and backward: fused causal, masked, and chunks that skip hidden keys.
+"""Attention forward and backward: fused causal, masked, and visible keys alone.
 
-All take turns on one thread, from the same contiguous queries, keys and values; of each the least
-processor time counts.
+All take turns on one thread, each from contiguous numbers in the order that it reads them in; of
+each the least processor time counts.
 
     python benchmarks/mst/attention.py --json attention.json
 """
@@ -19,7 +19,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from mst.attention import Attention, chunked, visible
+from mst.attention import Attention, distances, visible
+from sparse_training import offset_attention
 
 PATTERN = "local+strided"
 CASES = (
@@ -38,11 +39,14 @@ def measure(case: tuple[int, ...], rounds: int) -> dict[str, Any]:
     shape = (windows, heads, context, size)
     generator = torch.Generator().manual_seed(0)
     q, k, v = (torch.randn(shape, generator=generator, requires_grad=True) for _ in range(3))
+    features = (3 * heads * size, windows * context)
+    qkv = torch.randn(features, generator=generator, requires_grad=True)
     mask = torch.from_numpy(visible(PATTERN, context, window, stride))
+    far = distances(PATTERN, context, window, stride)
     ways: dict[str, Callable[[], Tensor]] = {
         "fused causal": lambda: scaled_dot_product_attention(q, k, v, is_causal=True),
         "masked": lambda: scaled_dot_product_attention(q, k, v, attn_mask=mask),
-        "chunked": lambda: chunked(q, k, v, PATTERN, window, stride),
+        "visible keys": lambda: offset_attention(qkv, heads, windows, far),
     }
     best = dict.fromkeys(ways, float("inf"))
     for _ in range(rounds):
@@ -56,9 +60,9 @@ def measure(case: tuple[int, ...], rounds: int) -> dict[str, Any]:
         "windows": windows, "heads": heads, "context": context, "head size": size,
         "window": window, "stride": stride,
         "ms": {name: 1e3 * s for name, s in best.items()},
-        "chunked against fused causal": best["fused causal"] / best["chunked"],
-        "chunked against masked": best["masked"] / best["chunked"],
-        "chosen": "chunked" if attention.chunks(context, "cpu") else "masked",
+        "against fused causal": best["fused causal"] / best["visible keys"],
+        "against masked": best["masked"] / best["visible keys"],
+        "chosen": "visible keys" if attention.skips(context, "cpu") else "masked",
     }  # fmt: skip
 
 
@@ -73,8 +77,8 @@ def main() -> None:
         rows.append(row := measure(case, arguments.rounds))
         times = "  ".join(f"{name} {ms:.1f} ms" for name, ms in row["ms"].items())
         print(
-            f"T {row['context']} head {row['head size']} window {row['window']}: {times}; chunked "
-            f"{row['chunked against fused causal']:.2f}x of fused causal",
+            f"T {row['context']} head {row['head size']} window {row['window']}: {times}; "
+            f"{row['against fused causal']:.2f}x of fused causal",
             flush=True,
         )
     if arguments.json:

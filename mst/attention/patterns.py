@@ -60,6 +60,13 @@ def visible(pattern: str, context: int, window: int, stride: int) -> BoolArray:
     return np.asarray((query >= key) & seen[pattern])
 
 
+@lru_cache(maxsize=32)
+def distances(pattern: str, context: int, window: int, stride: int) -> tuple[int, ...]:
+    """How far behind a query the keys lie that it sees, rising; of no use to ``fixed``."""
+    last = visible(pattern, context, window, stride)[-1]
+    return tuple(np.flatnonzero(last[::-1]).tolist())
+
+
 def visible_pairs(pattern: str, context: int, window: int, stride: int) -> int:
     """Pairs of query and key of one window that the pattern has: what attention must compute."""
     return int(visible(pattern, context, window, stride).sum())

@@ -9,6 +9,7 @@ into its bytes: 64 of float32, 32 of float64.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from llvmlite import ir
@@ -164,8 +165,9 @@ def _binary(operation: str) -> Any:
     return intrinsic(of_two)
 
 
-add, subtract, times = _binary("fadd"), _binary("fsub"), _binary("fmul")
-"""``add(a, b)``, ``subtract(a, b)`` and ``times(a, b)``: of each pair of numbers."""
+add, subtract = _binary("fadd"), _binary("fsub")
+times, divide = _binary("fmul"), _binary("fdiv")
+"""``add(a, b)``, ``subtract(a, b)``, ``times(a, b)``, ``divide(a, b)``: of each pair of numbers."""
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
@@ -176,6 +178,29 @@ def add_product(typing_context: Any, total: Any, a: Any, b: Any) -> Any:
         return _fused(builder, args[1], args[2], args[0])
 
     return total(total, a, b), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def larger(typing_context: Any, a: Any, b: Any) -> Any:
+    """``larger(a, b)``: the larger of each pair of numbers."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", *args), *args)
+
+    return a(a, b), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def hide_first(typing_context: Any, vector: Any, count: Any) -> Any:
+    """``hide_first(vector, count)``: -inf instead of the first `count` numbers."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind, place = args[0].type, ir.IntType(64)
+        places = ir.Constant(ir.VectorType(place, kind.count), list(range(kind.count)))
+        hidden = builder.icmp_signed("<", places, _splat(builder, args[1], kind.count))
+        return builder.select(hidden, ir.Constant(kind, [-math.inf] * kind.count), args[0])
+
+    return vector(vector, types.intp), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]

@@ -1,4 +1,4 @@
-"""Sparse attention: who sees whom, and the chunked path against the masked one."""
+"""Sparse attention: who sees whom, and visible keys alone against all under a mask."""
 
 import numpy as np
 import pytest
@@ -9,51 +9,62 @@ torch = pytest.importorskip("torch", reason="extra `mst` is not installed")
 
 from torch.nn.functional import scaled_dot_product_attention
 
-from mst.attention import PATTERNS, Attention, check_pattern, chunked, visible, visible_pairs
+from mst.attention import PATTERNS, Attention, check_pattern, distances, visible, visible_pairs
+from mst.attention.fixed import fixed_attention
 from mst.errors import MstError
+from sparse_training import offset_attention
 
 SPARSE = [pattern for pattern in PATTERNS if pattern != "dense"]
 
 
-def tensors(batch, heads, context, size, seed=0):
+def drawn(windows, heads, context, size, dtype=torch.float64, seed=0):
+    """Queries, keys and values, features first."""
     generator = torch.Generator().manual_seed(seed)
-    shape = (batch, heads, context, size)
-    made = [torch.randn(shape, generator=generator, dtype=torch.float64) for _ in range(3)]
-    return [x.requires_grad_() for x in made]
+    shape = (3 * heads * size, windows * context)
+    return torch.randn(shape, generator=generator, dtype=dtype).requires_grad_()
+
+
+def masked(qkv, heads, windows, mask):
+    """The fused product under a mask."""
+    q, k, v = qkv.view(3, heads, -1, windows, len(mask)).permute(0, 3, 1, 4, 2)
+    mixed = scaled_dot_product_attention(q, k, v, attn_mask=torch.from_numpy(mask))
+    return mixed.permute(1, 3, 0, 2).reshape(-1, qkv.shape[1])
+
+
+def same_with_gradients(qkv, found, expected, tolerance):
+    torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance)
+    weights = torch.randn(found.shape, dtype=found.dtype)
+    ours, theirs = (torch.autograd.grad((y * weights).sum(), qkv)[0] for y in (found, expected))
+    torch.testing.assert_close(ours, theirs, rtol=10 * tolerance, atol=10 * tolerance)
 
 
 @settings(max_examples=25, deadline=None)
 @given(
-    pattern=st.sampled_from(SPARSE),
-    log_context=st.integers(2, 8),
-    log_window=st.integers(0, 8),
-    log_stride=st.integers(0, 8),
-    batch=st.integers(1, 2),
+    pattern=st.sampled_from(SPARSE[:-1]),
+    context=st.integers(1, 200),
+    window=st.integers(1, 200),
+    stride=st.integers(1, 200),
+    windows=st.integers(1, 3),
     size=st.integers(1, 5),
 )
-def test_chunks_are_the_mask(pattern, log_context, log_window, log_stride, batch, size):
-    context = 2**log_context
-    window, stride = min(context, 2**log_window), min(context, 2**log_stride)
-    q, k, v = tensors(batch, 2, context, size)
-    mask = torch.from_numpy(visible(pattern, context, window, stride))
-    found = chunked(q, k, v, pattern, window, stride)
-    expected = scaled_dot_product_attention(q, k, v, attn_mask=mask)
-    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
-    weights = torch.randn(found.shape, dtype=found.dtype)
-    ours = torch.autograd.grad((found * weights).sum(), (q, k, v))
-    theirs = torch.autograd.grad((expected * weights).sum(), (q, k, v))
-    for one, two in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(one, two, rtol=1e-8, atol=1e-10)
+def test_distances_are_the_mask(pattern, context, window, stride, windows, size):
+    window, stride = min(context, window), min(context, stride)
+    far = distances(pattern, context, window, stride)
+    qkv = drawn(windows, 2, context, size)
+    expected = masked(qkv, 2, windows, visible(pattern, context, window, stride))
+    same_with_gradients(qkv, offset_attention(qkv, 2, windows, far), expected, 1e-10)
 
 
-def test_chunks_of_a_window_that_is_no_power_of_two():
-    q, k, v = (x.float() for x in tensors(1, 1, 24, 3))
-    for window, stride in ((6, 8), (24, 3), (1, 24)):
-        mask = torch.from_numpy(visible("local+strided", 24, window, stride))
-        expected = scaled_dot_product_attention(q, k, v, attn_mask=mask)
-        torch.testing.assert_close(
-            chunked(q, k, v, "local+strided", window, stride), expected, rtol=1e-5, atol=1e-5
-        )
+@settings(max_examples=15, deadline=None)
+@given(stride=st.integers(1, 16), blocks=st.integers(1, 16), windows=st.integers(1, 2))
+def test_blocks_are_the_mask(stride, blocks, windows):
+    context = stride * blocks
+    qkv = drawn(windows, 2, context, 3)
+    parts = qkv.view(3, 2, 3, windows, context).permute(0, 3, 1, 4, 2)
+    found = fixed_attention(*(part.contiguous() for part in parts), stride)
+    found = found.permute(1, 3, 0, 2).reshape(-1, windows * context)
+    expected = masked(qkv, 2, windows, visible("fixed", context, 1, stride))
+    same_with_gradients(qkv, found, expected, 1e-10)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -73,16 +84,34 @@ def test_each_query_sees_the_stated_keys():
 
 
 @pytest.mark.parametrize("pattern", SPARSE)
-def test_where_few_keys_are_seen_they_are_chunked(pattern):
+def test_where_few_keys_are_seen_hidden_ones_are_skipped(pattern):
     attention = Attention(pattern, 32, 64)
-    assert not Attention("local+strided", 64, 64).chunks(128, "cpu")
-    assert attention.chunks(512, "cpu")
-    assert not attention.chunks(512, "cuda")
-    assert attention.chunked_keys(512) < 256
-    q, k, v = (x.float() for x in tensors(1, 1, 512, 4))
-    mask = torch.from_numpy(visible(pattern, 512, 32, 64))
-    expected = scaled_dot_product_attention(q, k, v, attn_mask=mask)
-    torch.testing.assert_close(attention(q, k, v), expected, rtol=1e-5, atol=1e-5)
+    assert not Attention("local+strided", 128, 64).skips(128, "cpu")
+    assert attention.skips(512, "cpu")
+    assert not attention.skips(512, "cuda")
+    pairs = visible_pairs(pattern, 512, 32, 64)
+    assert pairs <= attention.computed_pairs(512) <= 512**2 / 2
+    qkv = drawn(2, 2, 512, 4, torch.float32)
+    expected = masked(qkv, 2, 2, visible(pattern, 512, 32, 64))
+    same_with_gradients(qkv, attention(qkv, 2, 2), expected, 1e-5)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_where_many_are_seen_a_mask_hides_the_others(pattern):
+    qkv = drawn(2, 3, 32, 4)
+    attention = Attention(pattern, 32, 32)
+    expected = masked(qkv, 3, 2, visible(pattern, 32, 32, 32))
+    same_with_gradients(qkv, attention(qkv, 3, 2), expected, 1e-10)
+
+
+def test_hidden_keys_change_nothing():
+    """Not even an infinite one: query 9 of each window sees keys 7 to 9 alone."""
+    qkv = drawn(2, 1, 16, 2, torch.float32).detach()
+    found = offset_attention(qkv, 1, 2, (0, 1, 2))
+    qkv[2:, 16 : 16 + 7] = torch.inf
+    again = offset_attention(qkv, 1, 2, (0, 1, 2))
+    assert torch.equal(found[:, :16], again[:, :16])
+    assert torch.equal(found[:, 16 + 9 :], again[:, 16 + 9 :])
 
 
 @pytest.mark.parametrize(

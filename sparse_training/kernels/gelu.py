@@ -1,0 +1,159 @@
+"""GELU in its tanh form, compiled for the CPU.
+
+``gelu(x) = x / (1 + exp(-2 u))`` with ``u = sqrt(2 / pi) (x + 0.044715 x^3)``, Hendrycks and Gimpel
+2016: the same as ``x (1 + tanh(u)) / 2``. Torch's own takes four times as long as to read and write
+the array once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from common import entry_point, inner_function, source_stamp
+from sparse_training.errors import SparseTrainingError
+from sparse_training.kernels.exponential import exponential
+from sparse_training.kernels.vectors import (
+    WIDE,
+    add,
+    add_product,
+    add_scaled,
+    divide,
+    load,
+    numbers_at,
+    splat,
+    store,
+    subtract,
+    times,
+    zeros,
+)
+
+FIRST = 2 * math.sqrt(2 / math.pi)
+CUBE = FIRST * 0.044715
+"""``2 u = FIRST x + CUBE x^3``."""
+
+
+@inner_function
+def logistic(x: Any, square: Any, none: Any, factors: Any) -> Any:
+    """``1 / (1 + exp(-2 u))`` of a vector; `none` is a vector of zeros, `square` that of `x`."""
+    one, first, cube = factors
+    inner = times(x, add_scaled(splat(first), cube, square))
+    return divide(splat(one), add(splat(one), exponential(subtract(none, inner))))
+
+
+@inner_function
+def value_of(x: Any, none: Any, factors: Any) -> Any:
+    """GELU of a vector."""
+    return times(x, logistic(x, times(x, x), none, factors))
+
+
+@inner_function
+def slope_of(x: Any, none: Any, factors: Any) -> Any:
+    """Its derivative: ``s + x s (1 - s) (2 u)'``, with ``s`` the logistic function."""
+    one, first, cube = factors
+    square = times(x, x)
+    s = logistic(x, square, none, factors)
+    steep = add_scaled(splat(first), 3 * cube, square)
+    return add_product(s, times(x, times(s, subtract(splat(one), s))), steep)
+
+
+def _entries(stamp: int) -> tuple[Callable[..., int], Callable[..., int]]:
+    """The compiled entry points; `stamp` ties their machine code to all its sources."""
+
+    @entry_point(error_model="numpy")
+    def values(factors: Any, count: int, lanes: int, x: int, out: int, work: int) -> int:
+        given, result = numbers_at(x, factors[0]), numbers_at(out, factors[0])
+        spare = numbers_at(work, factors[0])
+        none, whole = zeros(given), count - count % lanes
+        for at in range(0, whole, lanes):
+            store(result, at, value_of(load(given, at), none, factors))
+        for i in range(whole, count):
+            spare[i - whole] = given[i]
+        store(spare, 0, value_of(load(spare, 0), none, factors))
+        for i in range(whole, count):
+            result[i] = spare[i - whole]
+        return stamp
+
+    @entry_point(error_model="numpy")
+    def gradients(
+        factors: Any, count: int, lanes: int, x: int, above: int, out: int, work: int
+    ) -> int:
+        given, result = numbers_at(x, factors[0]), numbers_at(out, factors[0])
+        gradient, spare = numbers_at(above, factors[0]), numbers_at(work, factors[0])
+        none, whole = zeros(given), count - count % lanes
+        for at in range(0, whole, lanes):
+            slope = slope_of(load(given, at), none, factors)
+            store(result, at, times(slope, load(gradient, at)))
+        for i in range(whole, count):
+            spare[i - whole] = given[i]
+        store(spare, 0, slope_of(load(spare, 0), none, factors))
+        for i in range(whole, count):
+            result[i] = spare[i - whole] * gradient[i]
+        return stamp
+
+    return values, gradients
+
+
+values, gradients = _entries(
+    source_stamp(
+        Path(__file__).with_name(f"{name}.py") for name in ("gelu", "exponential", "vectors")
+    )
+)
+"""GELU and its gradient; they release the interpreter lock."""
+FACTORS: dict[torch.dtype, Any] = {
+    torch.float32: tuple(np.float32(number) for number in (1, FIRST, CUBE)),
+    torch.float64: tuple(np.float64(number) for number in (1, FIRST, CUBE)),
+}
+"""1 and the factors of the series, in the types that are served."""
+
+
+class CompiledGelu(torch.autograd.Function):
+    """:func:`gelu` as a function of torch."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        """GELU of each number."""
+        x = x.contiguous()
+        out, lanes = torch.empty_like(x), WIDE // x.element_size()
+        work = x.new_zeros(lanes)
+        values(FACTORS[x.dtype], x.numel(), lanes, x.data_ptr(), out.data_ptr(), work.data_ptr())
+        ctx.save_for_backward(x)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *given: Tensor) -> Tensor:
+        """The gradient of the input."""
+        (x,) = ctx.saved_tensors
+        above, out, lanes = given[0].contiguous(), torch.empty_like(x), WIDE // x.element_size()
+        work = x.new_zeros(lanes)
+        gradients(
+            FACTORS[x.dtype], x.numel(), lanes, x.data_ptr(), above.data_ptr(), out.data_ptr(),
+            work.data_ptr(),
+        )  # fmt: skip
+        return out
+
+
+def gelu(x: Tensor) -> Tensor:
+    """GELU in its tanh form.
+
+    Args:
+        x: Of any shape; float32 or float64, on the CPU.
+
+    Returns:
+        Shaped as `x`.
+
+    Raises:
+        SparseTrainingError: Another device or type.
+    """
+    if not x.is_cpu or x.dtype not in FACTORS:
+        raise SparseTrainingError(
+            f"gelu of {x.dtype} on {x.device}: expected float32 or float64, on the CPU."
+        )
+    y: Tensor = CompiledGelu.apply(x)  # type: ignore[no-untyped-call]
+    return y
