@@ -152,7 +152,7 @@ class Weighing(NamedTuple):
         behind: 0: values lie before a query. 1: values lie behind a key, each with a weight of its
             own, so that both are read so many numbers later.
         offsets: Rising.
-        count: How many of them.
+        seen: How many of them.
     """
 
     weights: Any
@@ -160,14 +160,14 @@ class Weighing(NamedTuple):
     apart: int
     behind: int
     offsets: Any
-    count: int
+    seen: int
 
 
 @inner_function
 def mix(how: Weighing, values: Any, here: int) -> Any:
     """Sum of a feature's values, by weight; `here` is where the feature's tile begins."""
     sums = zeros(values)
-    for i in range(how.count):
+    for i in range(how.seen):
         far = how.offsets[i]
         ahead = how.behind * far
         weight = load(how.weights, i * how.apart + how.place + ahead)
@@ -179,7 +179,7 @@ def mix(how: Weighing, values: Any, here: int) -> Any:
 def mix_four(how: Weighing, values: Any, here: int, length: int) -> Any:
     """The same of four features, `length` numbers apart: a weight is read once for all."""
     a, b, c, d = zeros(values), zeros(values), zeros(values), zeros(values)
-    for i in range(how.count):
+    for i in range(how.seen):
         far = how.offsets[i]
         ahead = how.behind * far
         weight = load(how.weights, i * how.apart + how.place + ahead)
