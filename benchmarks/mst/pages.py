@@ -162,7 +162,6 @@ def _number(value: float | None, digits: int) -> str:
 TABLES: dict[str, Callable[[Sequence[dict[str, Any]]], list[Row]]] = {
     "flops": flops,
     "step": step,
-    "step-second": step,
     "time": whole_runs,
     "attention": attention,
     "quality": quality,

@@ -1,8 +1,7 @@
 """GELU in its tanh form, compiled for the CPU.
 
 ``gelu(x) = x / (1 + exp(-2 u))`` with ``u = sqrt(2 / pi) (x + 0.044715 x^3)``, Hendrycks and Gimpel
-2016: the same as ``x (1 + tanh(u)) / 2``. Torch's own takes four times as long as to read and write
-the array once.
+2016: the same as ``x (1 + tanh(u)) / 2``. The array is read and written once.
 """
 
 from __future__ import annotations
