@@ -69,7 +69,7 @@ SCHEDULES = {
     "reduced-4": TableSchedule(1_024_000, **SMALLER),
     "brief": TableSchedule(1_024_000, batch=4),
     "short": TableSchedule(4_096_000),
-    "short-time": TableSchedule(4_096_000, times=1.5),
+    "short-time": TableSchedule(4_096_000, times=1.7),
     "middle": TableSchedule(8_192_000),
     "long": TableSchedule(16_384_000),
     "wide": TableSchedule(1_024_000, batch=4, shape={"width": 256}),
