@@ -414,7 +414,8 @@ def offset_attention(qkv: Tensor, heads: int, windows: int, offsets: Sequence[in
             f"offset_attention of {qkv.dtype} on {qkv.device}: expected float32 or float64, on the "
             "CPU."
         )
-    if qkv.dim() != 2 or len(qkv) % (3 * heads) or qkv.shape[1] % windows:
+    known = qkv.dim() == 2 and min(heads, windows, *qkv.shape) > 0
+    if not known or len(qkv) % (3 * heads) or qkv.shape[1] % windows:
         raise SparseTrainingError(
             f"offset_attention of shape {tuple(qkv.shape)} with {heads} heads and {windows} "
             "windows: expected (3 * heads * size, windows * steps)."

@@ -84,6 +84,8 @@ def test_wrong_input() -> None:
         offset_attention(torch.ones(6, 4, dtype=torch.float16), 1, 1, [0])
     with pytest.raises(SparseTrainingError, match="expected \\(3 \\* heads \\* size, windows"):
         offset_attention(torch.ones(6, 4), 1, 3, [0])
+    with pytest.raises(SparseTrainingError, match="with 0 heads"):
+        offset_attention(torch.ones(6, 4), 0, 2, [0])
     for offsets in ([], [1], [0, 2, 2], [0, 4]):
         with pytest.raises(SparseTrainingError, match="expected 0 and then rising numbers below"):
             offset_attention(torch.ones(6, 4), 1, 1, offsets)
