@@ -73,7 +73,7 @@ SCHEDULES = {
     "middle": TableSchedule(8_192_000),
     "long": TableSchedule(16_384_000),
     "wide": TableSchedule(1_024_000, batch=4, shape={"width": 256}),
-    "wide-time": TableSchedule(1_024_000, times=1.9, batch=4, shape={"width": 256}),
+    "wide-time": TableSchedule(1_024_000, times=1.6, batch=4, shape={"width": 256}),
 }
 """`reduced` is a smaller model in 250 updates of 1,024 tokens, with topology steps every 25; the
 others are the preset's, `wide` twice as wide. In `-time` the dense controls take as long as MST
