@@ -119,6 +119,8 @@ class SparseLinear(torch.nn.Module):
         if weight.dim() != 2:
             if not (x.is_cpu and x.dtype is weight.dtype):
                 self._check_compiled(x, weight)
+            if not torch.is_grad_enabled():  # spares the calls of a function of torch
+                return self.index().forward(x.contiguous(), weight, bias, self.activation == "relu")
             product = CompiledProduct
         elif self.structure is None or (self.structure.full and not self.wants_gradient):
             return plain_product(x, weight, bias, self.activation)
