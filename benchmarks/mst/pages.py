@@ -163,6 +163,7 @@ TABLES: dict[str, Callable[[Sequence[dict[str, Any]]], list[Row]]] = {
     "flops": flops,
     "step": step,
     "time": whole_runs,
+    "time-128": whole_runs,
     "attention": attention,
     "quality": quality,
     "ablation": ablation,

@@ -32,6 +32,9 @@ from runs import RunFailedError, RunStatus, Store, StoredRun, mean_interval, run
 
 ARMS = "dense,tiny,dense-short,static,rigl,mst"
 RATES = (2e-3, 4e-3, 8e-3)
+MST = "mst"
+Done = tuple[StoredRun, Curve]
+"""A finished run, and how it learned."""
 TIMED = ("tiny", "dense-short")
 """Arms whose size or length follows from how many times less they cost than dense."""
 SWEEP_SEED, SWEEP_WINDOWS = 100, 64
@@ -172,7 +175,7 @@ def together(kept: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> l
     not there to be paired.
     """
     worst_first = sorted(new, key=lambda row: -row["bpb files"])
-    mst = {row["schedule"]: row for row in worst_first if row["arm"] == "mst"}
+    mst = {row["schedule"]: row for row in worst_first if row["arm"] == MST}
     replaced = {_label(row) for row in new}
     stay = [
         {**row, **_above_by_means(row, mst[row["schedule"]])} if row["schedule"] in mst else row
@@ -211,7 +214,7 @@ def _above_by_means(row: dict[str, Any], mst: dict[str, Any]) -> dict[str, float
     return found
 
 
-def _finished(location: str) -> list[tuple[StoredRun, Curve]]:
+def _finished(location: str) -> list[Done]:
     """The finished runs of a store, but not those of the sweep."""
     with Store.open(location, create=False) as store:
         done = [
@@ -222,7 +225,7 @@ def _finished(location: str) -> list[tuple[StoredRun, Curve]]:
         return [(r, read_curves(store, [r])[0]) for r in done]
 
 
-def _rows(name: str, found: Sequence[tuple[StoredRun, Curve]]) -> list[dict[str, Any]]:
+def _rows(name: str, found: Sequence[Done]) -> list[dict[str, Any]]:
     """One row an arm and learning rate of a schedule."""
     schedule = SCHEDULES[name]
     config = settings(schedule, "cpu")
@@ -230,20 +233,35 @@ def _rows(name: str, found: Sequence[tuple[StoredRun, Curve]]) -> list[dict[str,
     kinds = dict.fromkeys((curve.arm, _rate_label(run)) for run, curve in own)
     if schedule.times and not any(arm in TIMED for arm, _ in kinds):
         return []  # MST's runs are those of another schedule, too
+    by_kind = {kind: _of_kind(own, kind) for kind in kinds}
+    mst = [[curve for _, curve in members] for (arm, _), members in by_kind.items() if arm == MST]
+    best = min(mst, key=_files, default=[])
     return [
-        {"schedule": name, "tokens": schedule.tokens, **_row(arm, rate, own)} for arm, rate in kinds
+        {"schedule": name, "tokens": schedule.tokens, **_row(kind, members, own, best)}
+        for kind, members in by_kind.items()
     ]
 
 
-def _row(arm: str, rate: str, own: Sequence[tuple[StoredRun, Curve]]) -> dict[str, Any]:
-    """An arm at a learning rate beside all other arms."""
-    members = [pair for pair in own if (pair[1].arm, _rate_label(pair[0])) == (arm, rate)]
+def _of_kind(own: Sequence[Done], kind: tuple[str, str]) -> list[Done]:
+    return [(run, curve) for run, curve in own if (curve.arm, _rate_label(run)) == kind]
+
+
+def _files(curves: Sequence[Curve]) -> float:
+    """Mean bits per byte of held-out files."""
+    return float(np.mean([curve.result["bpb"]["files"] for curve in curves]))
+
+
+def _row(
+    kind: tuple[str, str], members: Sequence[Done], own: Sequence[Done], mst: Sequence[Curve]
+) -> dict[str, Any]:
+    """An arm at a learning rate beside all other arms, and above MST at its best one."""
+    arm, rate = kind
     curves = [curve for _, curve in members]
     others = [curve for _, curve in own if curve.arm != arm]
     (row,) = (r for r in comparison([*curves, *others], "flops") if r["arm"] == arm)
     return {
         **row,
-        **_against([*curves, *others], arm),
+        **_against(curves, mst),
         "learning rate": rate,
         "law": "/".join(sorted({_law(run) for run, _ in members})),
         "attention dense from": _dense_from(members[0][0]),
@@ -282,13 +300,15 @@ def _belongs(run: StoredRun, config: PretrainConfig, schedule: TableSchedule) ->
     return run.budget == wanted.tokens and same == wanted.config
 
 
-def _against(curves: Sequence[Curve], arm: str) -> dict[str, float | None]:
+def _against(curves: Sequence[Curve], mst: Sequence[Curve]) -> dict[str, float | None]:
     """How many bits per byte an arm is above MST, by seeds that both have, and the half width."""
     gains = {}
     for split in ("files", "package"):
-        ends = {(c.arm, c.seed): c.result["bpb"][split] for c in curves if split in c.result["bpb"]}
-        shared = [s for a, s in ends if a == arm and ("mst", s) in ends]
-        above = np.array([ends[arm, s] - ends["mst", s] for s in shared])
+        ours, theirs = (
+            {c.seed: c.result["bpb"][split] for c in some if split in c.result["bpb"]}
+            for some in (curves, mst)
+        )
+        above = np.array([bits - theirs[seed] for seed, bits in ours.items() if seed in theirs])
         mean, half = mean_interval(above) if len(above) else (np.nan, np.nan)
         gains[f"{split} above mst"] = None if np.isnan(mean) else float(mean)
         gains[f"{split} above mst +-"] = None if np.isnan(half) else float(half)

@@ -77,3 +77,18 @@ def test_controls_of_equal_time_cost_more_than_those_of_equal_count(table):
     assert small.config.shape.width <= larger.config.shape.width
     assert small.config.shape != larger.config.shape
     assert sizes["mst"][0] == sizes["mst"][1]
+
+
+def test_arms_are_held_against_mst_at_its_best_rate(table):
+    """By equal seeds: 1 and 2 are shared with one MST, none is with what it is not held against."""
+
+    def curve(seed, bits):
+        return SimpleNamespace(seed=seed, result={"bpb": {"files": bits, "package": bits + 1}})
+
+    worse, best = [curve(1, 2.6), curve(2, 2.8)], [curve(1, 2.5), curve(2, 2.6)]
+    assert min([worse, best], key=table._files) is best
+    found = table._against([curve(1, 2.7), curve(2, 2.9), curve(3, 9.0)], best)
+    assert found["files above mst"] == pytest.approx(0.25)
+    assert found["package above mst"] == pytest.approx(0.25)
+    assert table._against(best, best)["files above mst"] == 0.0
+    assert table._against(best, [])["files above mst"] is None
