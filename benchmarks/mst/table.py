@@ -231,8 +231,10 @@ def _rows(name: str, found: Sequence[Done]) -> list[dict[str, Any]]:
     config = settings(schedule, "cpu")
     own = [(run, curve) for run, curve in found if _belongs(run, config, schedule)]
     kinds = dict.fromkeys((curve.arm, _rate_label(run)) for run, curve in own)
-    if schedule.times and not any(arm in TIMED for arm, _ in kinds):
-        return []  # MST's runs are those of another schedule, too
+    if schedule.times:  # the other arms are those of another schedule, too
+        if not any(arm in TIMED for arm, _ in kinds):
+            return []
+        kinds = {kind: None for kind in kinds if kind[0] in (*TIMED, MST)}
     by_kind = {kind: _of_kind(own, kind) for kind in kinds}
     mst = [[curve for _, curve in members] for (arm, _), members in by_kind.items() if arm == MST]
     best = min(mst, key=_files, default=[])
