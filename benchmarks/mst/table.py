@@ -230,22 +230,19 @@ def _rows(name: str, found: Sequence[Done]) -> list[dict[str, Any]]:
     schedule = SCHEDULES[name]
     config = settings(schedule, "cpu")
     own = [(run, curve) for run, curve in found if _belongs(run, config, schedule)]
-    kinds = dict.fromkeys((curve.arm, _rate_label(run)) for run, curve in own)
+    by_kind: dict[tuple[str, str], list[Done]] = {}
+    for run, curve in own:
+        by_kind.setdefault((curve.arm, _rate_label(run)), []).append((run, curve))
     if schedule.times:  # the other arms are those of another schedule, too
-        if not any(arm in TIMED for arm, _ in kinds):
+        if not any(arm in TIMED for arm, _ in by_kind):
             return []
-        kinds = {kind: None for kind in kinds if kind[0] in (*TIMED, MST)}
-    by_kind = {kind: _of_kind(own, kind) for kind in kinds}
+        by_kind = {kind: by_kind[kind] for kind in by_kind if kind[0] in (*TIMED, MST)}
     mst = [[curve for _, curve in members] for (arm, _), members in by_kind.items() if arm == MST]
     best = min(mst, key=_files, default=[])
     return [
         {"schedule": name, "tokens": schedule.tokens, **_row(kind, members, own, best)}
         for kind, members in by_kind.items()
     ]
-
-
-def _of_kind(own: Sequence[Done], kind: tuple[str, str]) -> list[Done]:
-    return [(run, curve) for run, curve in own if (curve.arm, _rate_label(run)) == kind]
 
 
 def _files(curves: Sequence[Curve]) -> float:

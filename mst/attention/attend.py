@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
@@ -40,11 +41,7 @@ class Attention:
 
     def computed_pairs(self, context: int) -> int:
         """Pairs of query and key of a window that are computed where hidden keys are skipped."""
-        if self.pattern == FIXED:
-            return context * (self.stride + context // self.stride)
-        far = distances(self.pattern, context, self.window, self.stride)
-        tiles = [(first, min(TILE, context - first)) for first in range(0, context, TILE)]
-        return sum(rows * sum(d < first + rows for d in far) for first, rows in tiles)
+        return _computed_pairs(self, context)
 
     def __call__(self, qkv: Tensor, heads: int, windows: int) -> Tensor:
         """Attend, causally.
@@ -75,3 +72,13 @@ class Attention:
             return fixed_attention(q, k, v, self.stride)
         mask = mask_tensor(self.pattern, context, self.window, self.stride, str(device))
         return scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+@lru_cache(maxsize=32)
+def _computed_pairs(attention: Attention, context: int) -> int:
+    """:meth:`Attention.computed_pairs`, which every block of a model asks for at every update."""
+    if attention.pattern == FIXED:
+        return context * (attention.stride + context // attention.stride)
+    far = distances(attention.pattern, context, attention.window, attention.stride)
+    tiles = [(first, min(TILE, context - first)) for first in range(0, context, TILE)]
+    return sum(rows * sum(d < first + rows for d in far) for first, rows in tiles)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from common import FloatArray, entry_point, inner_function, source_stamp
-from sparse_training.kernels.vectors import numbers_at, places_at
+from sparse_training.kernels.vectors import KINDS, numbers_at, places_at
 
 
 @inner_function(error_model="numpy")
@@ -68,8 +68,6 @@ sum_squares, adam_step = _entries(
     source_stamp(Path(__file__).with_name(f"{name}.py") for name in ("adam", "vectors"))
 )
 """Squared norm of a gradient, and a step; they release the interpreter lock."""
-KINDS: dict[torch.dtype, Any] = {torch.float32: np.float32, torch.float64: np.float64}
-"""Types of numbers that are served."""
 
 
 def serves(parameter: Tensor, gradient: Tensor) -> bool:

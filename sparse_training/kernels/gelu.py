@@ -11,23 +11,25 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from common import entry_point, inner_function, source_stamp
 from sparse_training.errors import SparseTrainingError
 from sparse_training.kernels.exponential import exponential
+from sparse_training.kernels.tiles import TileSpan, pack, write
 from sparse_training.kernels.vectors import (
+    KINDS,
+    NARROW,
     WIDE,
     add,
     add_product,
     add_scaled,
+    after,
     divide,
     load,
     numbers_at,
     splat,
-    store,
     subtract,
     times,
     zeros,
@@ -66,34 +68,30 @@ def _entries(stamp: int) -> tuple[Callable[..., int], Callable[..., int]]:
     """The compiled entry points; `stamp` ties their machine code to all its sources."""
 
     @entry_point(error_model="numpy")
-    def values(factors: Any, count: int, lanes: int, x: int, out: int, work: int) -> int:
+    def values(factors: Any, sizes: Any, x: int, out: int, work: int) -> int:
+        count, lanes, part = sizes
         given, result = numbers_at(x, factors[0]), numbers_at(out, factors[0])
         spare = numbers_at(work, factors[0])
-        none, whole = zeros(given), count - count % lanes
-        for at in range(0, whole, lanes):
-            store(result, at, value_of(load(given, at), none, factors))
-        for i in range(whole, count):
-            spare[i - whole] = given[i]
-        store(spare, 0, value_of(load(spare, 0), none, factors))
-        for i in range(whole, count):
-            result[i] = spare[i - whole]
+        tile = after(spare, lanes)
+        for first in range(0, count, lanes):
+            span = TileSpan(count, first, min(lanes, count - first), lanes, part)
+            pack(given, 1, span, tile)
+            write(value_of(load(tile, 0), zeros(tile), factors), result, 0, span, spare)
         return stamp
 
     @entry_point(error_model="numpy")
-    def gradients(
-        factors: Any, count: int, lanes: int, x: int, above: int, out: int, work: int
-    ) -> int:
+    def gradients(factors: Any, sizes: Any, x: int, above: int, out: int, work: int) -> int:
+        count, lanes, part = sizes
         given, result = numbers_at(x, factors[0]), numbers_at(out, factors[0])
         gradient, spare = numbers_at(above, factors[0]), numbers_at(work, factors[0])
-        none, whole = zeros(given), count - count % lanes
-        for at in range(0, whole, lanes):
-            slope = slope_of(load(given, at), none, factors)
-            store(result, at, times(slope, load(gradient, at)))
-        for i in range(whole, count):
-            spare[i - whole] = given[i]
-        store(spare, 0, slope_of(load(spare, 0), none, factors))
-        for i in range(whole, count):
-            result[i] = spare[i - whole] * gradient[i]
+        tile = after(spare, lanes)
+        tile_above = after(tile, lanes)
+        for first in range(0, count, lanes):
+            span = TileSpan(count, first, min(lanes, count - first), lanes, part)
+            pack(given, 1, span, tile)
+            pack(gradient, 1, span, tile_above)
+            slope = slope_of(load(tile, 0), zeros(tile), factors)
+            write(times(slope, load(tile_above, 0)), result, 0, span, spare)
         return stamp
 
     return values, gradients
@@ -101,13 +99,13 @@ def _entries(stamp: int) -> tuple[Callable[..., int], Callable[..., int]]:
 
 values, gradients = _entries(
     source_stamp(
-        Path(__file__).with_name(f"{name}.py") for name in ("gelu", "exponential", "vectors")
+        Path(__file__).with_name(f"{name}.py")
+        for name in ("gelu", "exponential", "tiles", "vectors")
     )
 )
 """GELU and its gradient; they release the interpreter lock."""
 FACTORS: dict[torch.dtype, Any] = {
-    torch.float32: tuple(np.float32(number) for number in (1, FIRST, CUBE)),
-    torch.float64: tuple(np.float64(number) for number in (1, FIRST, CUBE)),
+    dtype: tuple(kind(number) for number in (1, FIRST, CUBE)) for dtype, kind in KINDS.items()
 }
 """1 and the factors of the series, in the types that are served."""
 
@@ -119,9 +117,9 @@ class CompiledGelu(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor) -> Tensor:
         """GELU of each number."""
         x = x.contiguous()
-        out, lanes = torch.empty_like(x), WIDE // x.element_size()
-        work = x.new_zeros(lanes)
-        values(FACTORS[x.dtype], x.numel(), lanes, x.data_ptr(), out.data_ptr(), work.data_ptr())
+        out, sizes = torch.empty_like(x), _sizes(x)
+        work = x.new_empty(2 * sizes[1])
+        values(FACTORS[x.dtype], sizes, x.data_ptr(), out.data_ptr(), work.data_ptr())
         ctx.save_for_backward(x)
         return out
 
@@ -129,12 +127,11 @@ class CompiledGelu(torch.autograd.Function):
     def backward(ctx: Any, *given: Tensor) -> Tensor:
         """The gradient of the input."""
         (x,) = ctx.saved_tensors
-        above, out, lanes = given[0].contiguous(), torch.empty_like(x), WIDE // x.element_size()
-        work = x.new_zeros(lanes)
+        above, out, sizes = given[0].contiguous(), torch.empty_like(x), _sizes(x)
+        work = x.new_empty(3 * sizes[1])
         gradients(
-            FACTORS[x.dtype], x.numel(), lanes, x.data_ptr(), above.data_ptr(), out.data_ptr(),
-            work.data_ptr(),
-        )  # fmt: skip
+            FACTORS[x.dtype], sizes, x.data_ptr(), above.data_ptr(), out.data_ptr(), work.data_ptr()
+        )
         return out
 
 
@@ -156,3 +153,9 @@ def gelu(x: Tensor) -> Tensor:
         )
     y: Tensor = CompiledGelu.apply(x)  # type: ignore[no-untyped-call]
     return y
+
+
+def _sizes(x: Tensor) -> tuple[int, int, int]:
+    """How many numbers there are; those of a wide and of a narrow vector."""
+    each = x.element_size()
+    return x.numel(), WIDE // each, NARROW // each

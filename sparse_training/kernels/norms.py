@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,6 +19,7 @@ from sparse_training.errors import SparseTrainingError
 from sparse_training.kernels.csr import add_up
 from sparse_training.kernels.tiles import TileSpan, pack, write
 from sparse_training.kernels.vectors import (
+    KINDS,
     NARROW,
     WIDE,
     add,
@@ -170,7 +170,7 @@ class FusedNorm(torch.autograd.Function):
         """Normalise; keeps mean and scale of each column."""
         x, weight = x.contiguous(), weight.contiguous()
         bias = bias if bias is None else bias.contiguous()
-        kind, sizes = ONE[x.dtype], _sizes(x)
+        kind, sizes = KINDS[x.dtype], _sizes(x)
         features, rows, lanes, _ = sizes
         out = torch.empty_like(x)
         measures = x.new_empty(2 * lanes * -(-rows // lanes))
@@ -188,7 +188,7 @@ class FusedNorm(torch.autograd.Function):
         """Gradients of input, weight and bias."""
         x, weight, measures = ctx.saved_tensors
         above = given[0].contiguous()
-        kind, sizes = ONE[x.dtype], _sizes(x)
+        kind, sizes = KINDS[x.dtype], _sizes(x)
         features, _, lanes, part = sizes
         for_x, for_weights = torch.empty_like(x), x.new_empty((2, features))
         work = x.new_empty((1 + 2 * features) * lanes + 2 * features * part)
@@ -215,7 +215,7 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor | None = None, eps: float
         SparseTrainingError: Another device, type or shape, or no positive eps.
     """
     parts = [x, weight] if bias is None else [x, weight, bias]
-    if not all(t.is_cpu and t.dtype == x.dtype for t in parts) or x.dtype not in ONE:
+    if not all(t.is_cpu and t.dtype == x.dtype for t in parts) or x.dtype not in KINDS:
         raise SparseTrainingError(
             f"layer_norm of {x.dtype} on {x.device}: expected float32 or float64, of input and "
             "weights, on the CPU."
@@ -229,10 +229,6 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor | None = None, eps: float
         raise SparseTrainingError(f"layer_norm with eps={eps}: expected a number above 0.")
     y: Tensor = FusedNorm.apply(x, weight, bias, eps)  # type: ignore[no-untyped-call]
     return y
-
-
-ONE: dict[torch.dtype, Any] = {torch.float32: np.float32, torch.float64: np.float64}
-"""Types of numbers, as the kernels are told them."""
 
 
 def _sizes(x: Tensor) -> tuple[int, int, int, int]:

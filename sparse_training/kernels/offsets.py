@@ -25,6 +25,7 @@ from sparse_training.errors import SparseTrainingError
 from sparse_training.kernels.exponential import exponential
 from sparse_training.kernels.tiles import TileSpan, write
 from sparse_training.kernels.vectors import (
+    KINDS,
     NARROW,
     WIDE,
     add,
@@ -350,8 +351,6 @@ attend, gradients = _entries(
     )
 )
 """Attention and its gradients; they release the interpreter lock."""
-KINDS: dict[torch.dtype, Any] = {torch.float32: np.float32, torch.float64: np.float64}
-"""Types of numbers that are served."""
 
 
 class OffsetAttention(torch.autograd.Function):

@@ -12,12 +12,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+import torch
 from llvmlite import ir
 from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
+KINDS: dict[torch.dtype, Any] = {torch.float32: np.float32, torch.float64: np.float64}
+"""Types of numbers that are served, as compiled code is told them."""
 NARROW = 64
 """Bytes of the partial sums of a weight's gradient."""
 WIDE = 256 if get_host_cpu_features().get("avx512f") else 128
