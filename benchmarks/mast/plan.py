@@ -54,10 +54,10 @@ class Cell:
         return f"{self.arm} {self.sparsity:g}" if self.sparsity else self.arm
 
     @property
-    def arm_of_task(self) -> tuple[str, str]:
-        """What has a learning rate of its own: an arm at its width."""
+    def wide_arm(self) -> str:
+        """The arm at its width, which has a learning rate of its own."""
         width = self.options[:2] if self.options[:1] == (WIDTH,) else ()
-        return self.task, " ".join((self.whole_arm, *width))
+        return " ".join((self.whole_arm, *width))
 
     @property
     def label(self) -> str:
@@ -86,15 +86,29 @@ class Cell:
         ]  # fmt: skip
 
 
-Rates = dict[tuple[str, str], float]
-"""Learning rate of a task and arm."""
+class Rates:
+    """The learning rates that ``rates.py`` chose; none without a file.
 
+    Args:
+        path: What it wrote.
+    """
 
-def read_rates(path: Path) -> Rates:
-    """The rates that ``rates.py`` chose."""
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["chosen"] == "1"]
-    return {(row["task"], row["arm"]): float(row["lr"]) for row in rows}
+    def __init__(self, path: Path | None) -> None:
+        self._known: dict[tuple[str, str, str], float] = {}
+        if path is not None:
+            with path.open(newline="", encoding="utf-8") as file:
+                rows = [row for row in csv.DictReader(file) if row["chosen"] == "1"]
+            self._known = {
+                (row["algorithm"], row["task"], row["arm"]): float(row["lr"]) for row in rows
+            }
+
+    def of(self, cell: Cell) -> float | None:
+        """The rate of a run; of an algorithm that has none of its own, QMIX's."""
+        for algorithm in (cell.algorithm, "qmix"):
+            rate = self._known.get((algorithm, cell.task, cell.wide_arm))
+            if rate is not None:
+                return rate
+        return None
 
 
 def run_table(
@@ -131,12 +145,10 @@ def run_table(
         parser.add_argument("--metric", choices=metrics, default=metrics[0])
     args = parser.parse_args()
     chosen = [cell for cell in cells if not args.task or cell.task in args.task]
-    rates = read_rates(args.rates) if args.rates else {}
+    rates = Rates(args.rates)
     if args.rates:
-        chosen = [cell for cell in chosen if cell.arm_of_task in rates]
-    words = {
-        cell: cell.words(args.folder, args.steps, rates.get(cell.arm_of_task)) for cell in chosen
-    }
+        chosen = [cell for cell in chosen if rates.of(cell) is not None]
+    words = {cell: cell.words(args.folder, args.steps, rates.of(cell)) for cell in chosen}
     if args.list:
         for cell in chosen:
             print(shlex.join(["mast", *words[cell]]))

@@ -2,6 +2,7 @@
 
     python benchmarks/mast/rates.py --folder mast-rates --task tag-3 --arm "mast 0.95"
     python benchmarks/mast/rates.py --folder mast-rates --task tag-3 --arm dense+ --hidden 256
+    python benchmarks/mast/rates.py --folder mast-rates --task tag-3 --arm dense+ --algo ow-qmix
     python benchmarks/mast/rates.py --folder mast-rates --csv docs/data/mast-rates.csv
 
 Where 2e-3 is worse than 1e-3, it is halved as long as the mean return rises.
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +52,9 @@ def tried(cell: Cell, folder: Path, run: bool) -> Iterator[Row]:
             return
         found[rate] = float(np.mean(returns))
         yield {
-            "task": cell.task, "arm": cell.label, "lr": rate, "seeds": len(returns),
-            "return": found[rate], "lowest": min(returns), "highest": max(returns),
+            "algorithm": cell.algorithm, "task": cell.task, "arm": cell.label, "lr": rate,
+            "seeds": len(returns), "return": found[rate],
+            "lowest": min(returns), "highest": max(returns),
         }  # fmt: skip
 
 
@@ -76,20 +79,20 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("mast-rates"), help="files of the runs")
     parser.add_argument("--task", action="append", help="only this task; repeatable")
     parser.add_argument("--arm", action="append", help="only this one, as 'mast 0.95'; repeatable")
+    parser.add_argument("--algo", action="append", help="qmix, or others; repeatable")
     parser.add_argument("--hidden", type=int, help="the agents' width, if not the default's")
     parser.add_argument("--collect", action="store_true", help="do no run, print what is there")
     parser.add_argument("--csv", type=Path, help="also write the table to this file")
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
     found: list[dict[str, Any]] = []
-    for task in args.task or TASKS:
-        for arm, sparsity in ARMS:
-            width = (WIDTH, str(args.hidden)) if args.hidden else ()
-            cell = Cell(task, arm, sparsity, SEEDS[0], options=width)
-            if args.arm and cell.whole_arm not in args.arm:
-                continue
-            if rows := list(tried(cell, args.folder, not args.collect)):
-                found += with_choice(rows)
+    width = (WIDTH, str(args.hidden)) if args.hidden else ()
+    for algorithm, task, arm in product(args.algo or ["qmix"], args.task or TASKS, ARMS):
+        cell = Cell(task, *arm, SEEDS[0], algorithm, width)
+        if args.arm and cell.whole_arm not in args.arm:
+            continue
+        if rows := list(tried(cell, args.folder, not args.collect)):
+            found += with_choice(rows)
     print_rows("Mean return of two seeds by learning rate", found)
     write_csv(args.csv, found)
 

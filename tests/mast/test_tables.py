@@ -86,7 +86,23 @@ def test_rates_double_until_the_mean_return_falls(plan, rates, tmp_path):
     unended = rates.with_choice(found[:2])
     assert not any(row["chosen"] for row in unended)
     plan.write_csv(tmp_path / "rates.csv", found)
-    assert plan.read_rates(tmp_path / "rates.csv") == {("tag-3", "mast 0.9"): 0.002}
+    chosen = plan.Rates(tmp_path / "rates.csv")
+    assert chosen.of(arm) == 0.002
+    assert chosen.of(replace(arm, options=("--without", "sm"))) == 0.002
+    assert chosen.of(replace(arm, task="spread-6")) is None
+    assert plan.Rates(None).of(arm) is None
+
+
+def test_an_algorithm_without_rates_takes_those_of_qmix(plan, rates, tmp_path):
+    arm = plan.Cell("tag-3", "mast", 0.9, 0)
+    found = finish_rates(rates, tmp_path, arm, {0.001: 1.0, 0.002: 2.0, 0.004: 0.0})
+    other = replace(arm, algorithm="ow-qmix")
+    plan.write_csv(tmp_path / "rates.csv", found)
+    assert plan.Rates(tmp_path / "rates.csv").of(other) == 0.002
+    found += finish_rates(rates, tmp_path, other, {0.001: 3.0, 0.002: 2.0, 0.0005: 1.0})
+    plan.write_csv(tmp_path / "rates.csv", found)
+    chosen = plan.Rates(tmp_path / "rates.csv")
+    assert (chosen.of(other), chosen.of(arm)) == (0.001, 0.002)
 
 
 def test_rates_are_halved_where_a_higher_one_is_worse(plan, rates, tmp_path):
@@ -102,9 +118,9 @@ def test_rates_are_halved_where_a_higher_one_is_worse(plan, rates, tmp_path):
         0.00025: 0,
     }
     plan.write_csv(tmp_path / "rates.csv", found)
-    chosen = plan.read_rates(tmp_path / "rates.csv")
-    assert chosen == {wide.arm_of_task: 0.0005}
-    assert plan.Cell("tag-3", "dense+", 0.0, 0).arm_of_task not in chosen
+    chosen = plan.Rates(tmp_path / "rates.csv")
+    assert chosen.of(wide) == 0.0005
+    assert chosen.of(plan.Cell("tag-3", "dense+", 0.0, 0)) is None
 
 
 def test_an_interrupted_run_is_gone_on_with(plan, tmp_path, monkeypatch):
@@ -130,9 +146,8 @@ def test_an_interrupted_run_is_gone_on_with(plan, tmp_path, monkeypatch):
     assert left.value.code == 130
 
 
-def test_a_run_takes_the_rate_of_its_arm_whatever_is_left_out(plan, tmp_path):
+def test_a_run_is_told_its_rate_and_what_is_left_out(plan, tmp_path):
     cell = plan.Cell("tag-3", "mast", 0.9, 0, options=("--without", "sm"))
-    assert cell.arm_of_task == ("tag-3", "mast 0.9")
     words = cell.words(tmp_path, 1000, 0.002)
     assert "lr=0.002" in words
     assert words[words.index("--without") + 1] == "sm"
