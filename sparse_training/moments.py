@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from common import IntArray
+from common import FloatArray, IntArray
 from sparse_training.values import Form, gather, moved, scatter
 
 
@@ -54,6 +55,25 @@ class Moments:
     def of(cls, parameter: Tensor) -> Moments:
         """The state before the first step."""
         return cls(torch.zeros_like(parameter), torch.zeros_like(parameter))
+
+    def corrections(self, group: dict[str, Any]) -> FloatArray:
+        """What this step multiplies and divides by, for each birth: weights begin at 0 moments.
+
+        Args:
+            group: Settings of the optimiser; `warm_up` counts steps in which new weights' rate
+                rises.
+
+        Returns:
+            ``(cohorts, 2)``: the step size ``lr / (1 - b1^t)``, and the root of ``1 - b2^t``.
+        """
+        births = np.array(self.births, dtype=np.float64)
+        ages = self.step - births
+        b1, b2 = group["betas"]
+        rates = group["lr"] / -np.expm1(ages * math.log(b1)) if b1 else group["lr"] + 0 * ages
+        if group["warm_up"]:
+            rates = np.where(births > 0, rates * np.minimum(ages / group["warm_up"], 1), rates)
+        roots = np.sqrt(-np.expm1(ages * math.log(b2))) if b2 else np.ones_like(ages)
+        return np.stack([rates, roots], axis=1)
 
     def move(self, before: Form, after: Form, law: str, betas: tuple[float, float]) -> None:
         """Follow a parameter to another structure.

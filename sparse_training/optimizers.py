@@ -7,18 +7,14 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from common import FloatArray
 from sparse_training.errors import SparseTrainingError
-from sparse_training.kernels.adam import StepNumbers, serves, squared_norm, step_parameter
+from sparse_training.kernels.adam import StepTable, serves
 from sparse_training.moments import Moments
 from sparse_training.values import Form
 
-Known = dict[tuple[Any, ...], StepNumbers]
-"""Numbers of this step, by the type, the step and the births that they are for."""
 STATE = re.compile(r"local|reset|keep|local:([1-9]\d*)")
 
 
@@ -64,13 +60,16 @@ class SparseAdam(torch.optim.Optimizer):
                 f"optimizer state {state!r}; expected local, local:W (a warm-up of W steps), reset "
                 "or keep."
             )
-        self.law, self.warm_up = state.partition(":")[0], int(found[1] or 0)
+        self.law = state.partition(":")[0]
         self.clip = _checked("clip", clip, low=0.0) if clip is not None else None
         for name, value in (("lr", lr), ("eps", eps), ("weight_decay", weight_decay)):
             _checked(name, value)
         for beta in betas:
             _checked("betas", beta, high=1.0)
-        defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
+        defaults = {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
+            "warm_up": int(found[1] or 0),
+        }  # fmt: skip
         super().__init__(parameters, defaults)
         self._moments: dict[Tensor, Moments] = {}
 
@@ -79,63 +78,60 @@ class SparseAdam(torch.optim.Optimizer):
         """Move every parameter that has a gradient."""
         if closure is not None:
             raise SparseTrainingError("step(closure) is not served; call step() after backward().")
-        share = self._clipped_share()
-        for group in self.param_groups:
-            known: Known = {}
-            for parameter in group["params"]:
-                if parameter.grad is not None:
-                    self._step_one(parameter, group, share, known)
+        tables, others = self._sorted()
+        share = self._clipped_share(tables, others)
+        for table in tables:
+            table.step(share)
+        for parameter, group in others:
+            self._step_by_torch(parameter, group, share)
 
-    def _clipped_share(self) -> float:
+    def _sorted(self) -> tuple[list[StepTable], list[tuple[Tensor, dict[str, Any]]]]:
+        """Parameters that have a gradient: those that compiled code steps, and others by group."""
+        tables: list[StepTable] = []
+        others: list[tuple[Tensor, dict[str, Any]]] = []
+        for group in self.param_groups:
+            by_type: dict[torch.dtype, StepTable] = {}
+            for parameter in group["params"]:
+                gradient = parameter.grad
+                if gradient is None:
+                    continue
+                moments = self.moments(parameter)
+                moments.step += 1
+                if not serves(parameter, gradient):
+                    others.append((parameter, group))
+                    continue
+                kind = parameter.dtype
+                if kind not in by_type:
+                    by_type[kind] = StepTable(kind, group)
+                by_type[kind].add(parameter, gradient, moments)
+            tables += by_type.values()
+        return tables, others
+
+    def _clipped_share(
+        self, tables: Iterable[StepTable], others: Iterable[tuple[Tensor, Any]]
+    ) -> float:
         """What gradients are multiplied by so that their norm is at most `clip`."""
         if self.clip is None:
             return 1.0
-        squares = 0.0
-        for parameter in self._all():
-            gradient = parameter.grad
-            if gradient is not None:
-                served = serves(parameter, gradient)
-                squares += squared_norm(gradient) if served else gradient.square().sum().item()
+        squares = sum(table.squared_norm() for table in tables)
+        for parameter, _ in others:
+            assert parameter.grad is not None
+            squares += parameter.grad.square().sum().item()
         return min(1.0, self.clip / (math.sqrt(squares) + 1e-6))
 
-    def _step_one(
-        self, parameter: Tensor, group: dict[str, Any], share: float, known: Known
-    ) -> None:
-        moments = self.moments(parameter)
-        moments.step += 1
-        gradient = parameter.grad
-        assert gradient is not None
-        born = parameter.dtype, moments.step, *moments.births
-        if born not in known:
-            corrections = self.corrections(moments, group)
-            known[born] = StepNumbers.of(corrections, parameter.dtype, group)
-        numbers = known[born]
-        if serves(parameter, gradient):
-            held = moments.first, moments.second, moments.cohort
-            step_parameter(parameter, gradient, held, numbers, share)
-            return
+    def _step_by_torch(self, parameter: Tensor, group: dict[str, Any], share: float) -> None:
+        assert parameter.grad is not None
+        moments, gradient = self._moments[parameter], parameter.grad * share
         (b1, b2), eps = group["betas"], group["eps"]
         shrink = 1 - group["lr"] * group["weight_decay"]
-        gradient = gradient * share
         moments.first.lerp_(gradient, 1 - b1)
         moments.second.mul_(b2).addcmul_(gradient, gradient, value=1 - b2)
-        rate, root = torch.from_numpy(numbers.corrections).to(gradient).t()
+        rate, root = torch.from_numpy(moments.corrections(group)).to(gradient).t()
         if moments.cohort is not None:
             at = moments.cohort.long()
             rate, root = rate[at], root[at]
         lower = moments.second.sqrt() / root + eps
         parameter.mul_(shrink).sub_(rate * moments.first / lower)
-
-    def corrections(self, moments: Moments, group: dict[str, Any]) -> FloatArray:
-        """``(cohorts, 2)``: the step size ``lr / (1 - b1^t)``, and the root of ``1 - b2^t``."""
-        births = np.array(moments.births, dtype=np.float64)
-        ages = moments.step - births
-        b1, b2 = group["betas"]
-        rates = group["lr"] / -np.expm1(ages * math.log(b1)) if b1 else group["lr"] + 0 * ages
-        if self.warm_up:
-            rates = np.where(births > 0, rates * np.minimum(ages / self.warm_up, 1), rates)
-        roots = np.sqrt(-np.expm1(ages * math.log(b2))) if b2 else np.ones_like(ages)
-        return np.stack([rates, roots], axis=1)
 
     def moments(self, parameter: Tensor) -> Moments:
         """The state of one parameter."""

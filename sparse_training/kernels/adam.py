@@ -1,4 +1,4 @@
-"""One step of Adam for all numbers of a parameter, compiled for the CPU.
+"""One step of Adam for all parameters of a type, compiled for the CPU.
 
 As functions of torch a step takes ten calls a parameter, which is most of the time of a network
 that is small because it is sparse.
@@ -9,15 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from common import FloatArray, entry_point, inner_function, source_stamp
-from sparse_training.kernels.vectors import KINDS, numbers_at, places_at
+from common import entry_point, inner_function, source_stamp
+from sparse_training.kernels.vectors import KINDS, addresses_at, after, numbers_at, places_at
+from sparse_training.moments import Moments
 
 
 @inner_function(error_model="numpy")
@@ -28,37 +29,71 @@ def move_moments(place: int, gradient: Any, first: Any, second: Any, decay: Any)
     second[place] = keep2 * second[place] + add2 * gradient * gradient
 
 
-def _entries(stamp: int) -> tuple[Callable[..., float], Callable[..., int]]:
-    """The compiled entry points; `stamp` ties their machine code to all its sources."""
+@inner_function(error_model="numpy", fastmath={"reassoc"})
+def squares_of(numbers: Any, count: int) -> float:
+    """Sum of the squares of some numbers."""
+    squares = 0.0
+    for i in range(count):
+        squares += float(numbers[i]) ** 2
+    return squares
 
-    @entry_point(error_model="numpy", fastmath={"reassoc"})
-    def sum_squares(one: Any, count: int, gradient: int) -> float:
-        numbers, squares = numbers_at(gradient, one), 0.0
+
+@inner_function(error_model="numpy")
+def step_parameter(
+    count: int, weights: Any, slopes: Any, moments: Any, of: Any, table: Any, numbers: Any
+) -> None:
+    """Move a parameter and its moments.
+
+    Args:
+        count: Its numbers.
+        weights: The parameter.
+        slopes: Its gradient.
+        moments: First and second moments.
+        of: Which corrections each number has, and whether they differ at all.
+        table: The corrections, see :class:`StepTable`.
+        numbers: What the gradient is multiplied by; decay of the moments; rest.
+    """
+    share, decay, (shrink, eps) = numbers
+    means, squares = moments
+    cohort, several = of
+    rate, root = table[0], table[1]
+    if several:
         for i in range(count):
-            squares += float(numbers[i]) ** 2
+            move_moments(i, slopes[i] * share, means, squares, decay)
+            at = 2 * cohort[i]
+            lower = math.sqrt(squares[i]) / table[at + 1] + eps
+            weights[i] = weights[i] * shrink - table[at] * means[i] / lower
+    else:
+        for i in range(count):
+            move_moments(i, slopes[i] * share, means, squares, decay)
+            lower = math.sqrt(squares[i]) / root + eps
+            weights[i] = weights[i] * shrink - rate * means[i] / lower
+
+
+def _entries(stamp: int) -> tuple[Callable[..., float], Callable[..., int]]:
+    """The compiled entry points; `stamp` ties their machine code to all its sources.
+
+    Both read the rows of a :class:`StepTable`.
+    """
+
+    @entry_point(error_model="numpy")
+    def sum_squares(one: Any, parameters: int, rows: int) -> float:
+        squares, row = 0.0, addresses_at(rows)
+        for _ in range(parameters):
+            squares += squares_of(numbers_at(row[2], one), row[0])
+            row = after(row, 7)
         return squares if stamp else math.nan
 
     @entry_point(error_model="numpy")
-    def adam_step(
-        share: Any, count: int, parameter: int, gradient: int, first: int, second: int,
-        cohort: int, corrections: int, decay: Any, rest: Any,
-    ) -> int:  # fmt: skip
-        weights, slopes = numbers_at(parameter, share), numbers_at(gradient, share)
-        means, squares = numbers_at(first, share), numbers_at(second, share)
-        table, of = numbers_at(corrections, share), places_at(cohort)
-        shrink, eps = rest
-        rate, root = table[0], table[1]
-        if cohort == 0:
-            for i in range(count):
-                move_moments(i, slopes[i] * share, means, squares, decay)
-                lower = math.sqrt(squares[i]) / root + eps
-                weights[i] = weights[i] * shrink - rate * means[i] / lower
-        else:
-            for i in range(count):
-                move_moments(i, slopes[i] * share, means, squares, decay)
-                at = 2 * of[i]
-                lower = math.sqrt(squares[i]) / table[at + 1] + eps
-                weights[i] = weights[i] * shrink - table[at] * means[i] / lower
+    def adam_step(share: Any, parameters: int, rows: int, decay: Any, rest: Any) -> int:
+        row = addresses_at(rows)
+        for _ in range(parameters):
+            moments = numbers_at(row[3], share), numbers_at(row[4], share)
+            of = places_at(row[5]), row[5] != 0
+            weights, slopes = numbers_at(row[1], share), numbers_at(row[2], share)
+            table = numbers_at(row[6], share)
+            step_parameter(row[0], weights, slopes, moments, of, table, (share, decay, rest))
+            row = after(row, 7)
         return stamp
 
     return sum_squares, adam_step
@@ -67,7 +102,7 @@ def _entries(stamp: int) -> tuple[Callable[..., float], Callable[..., int]]:
 sum_squares, adam_step = _entries(
     source_stamp(Path(__file__).with_name(f"{name}.py") for name in ("adam", "vectors"))
 )
-"""Squared norm of a gradient, and a step; they release the interpreter lock."""
+"""Squared norm of the gradients of a table, and a step; they release the interpreter lock."""
 
 
 def serves(parameter: Tensor, gradient: Tensor) -> bool:
@@ -82,56 +117,51 @@ def serves(parameter: Tensor, gradient: Tensor) -> bool:
     )
 
 
-def squared_norm(gradient: Tensor) -> float:
-    """Sum of the squares of a contiguous gradient."""
-    return sum_squares(KINDS[gradient.dtype](1), gradient.numel(), gradient.data_ptr())
+class StepTable:
+    """Parameters of one type and group that compiled code steps together: a row each.
 
-
-class StepNumbers(NamedTuple):
-    """The numbers of a step, alike for parameters of the same type and births.
-
-    Attributes:
-        corrections: ``(cohorts, 2)``: step size, and the root that second moments are divided by.
-        address: Where they are.
-        decay: What moments and gradients are multiplied by.
-        rest: What weights are multiplied by, and eps.
-    """
-
-    corrections: NDArray[Any]
-    address: int
-    decay: tuple[Any, ...]
-    rest: tuple[Any, ...]
-
-    @classmethod
-    def of(cls, corrections: FloatArray, dtype: torch.dtype, group: dict[str, Any]) -> StepNumbers:
-        """The numbers of a group of parameters, in their type."""
-        kind = KINDS.get(dtype, np.float64)
-        b1, b2 = group["betas"]
-        shrink = 1 - group["lr"] * group["weight_decay"]
-        table = np.ascontiguousarray(corrections, dtype=kind)
-        decay = tuple(kind(number) for number in (b1, 1 - b1, b2, 1 - b2))
-        return cls(table, table.ctypes.data, decay, (kind(shrink), kind(group["eps"])))
-
-
-def step_parameter(
-    parameter: Tensor,
-    gradient: Tensor,
-    moments: tuple[Tensor, Tensor, Tensor | None],
-    numbers: StepNumbers,
-    share: float,
-) -> None:
-    """Move a parameter and its moments.
+    A row is the count of its numbers, and the addresses of parameter, gradient, first and second
+    moments, cohorts (0: none) and corrections. A table is for one step, as gradients move.
 
     Args:
-        parameter: Of a type and place that :func:`serves` says yes to; so are all tensors.
-        gradient: Shaped as it.
-        moments: First and second moments, and the cohort of each weight or None.
-        numbers: Of this step, in the parameter's type.
-        share: What the gradient is multiplied by.
+        dtype: Of the parameters, one of :data:`KINDS`.
+        group: Settings of the optimiser.
     """
-    first, second, cohort = moments
-    adam_step(
-        KINDS[parameter.dtype](share), parameter.numel(), parameter.data_ptr(),
-        gradient.data_ptr(), first.data_ptr(), second.data_ptr(),
-        0 if cohort is None else cohort.data_ptr(), numbers.address, numbers.decay, numbers.rest,
-    )  # fmt: skip
+
+    def __init__(self, dtype: torch.dtype, group: dict[str, Any]) -> None:
+        self._group, self._kind = group, KINDS[dtype]
+        self._corrections: dict[tuple[int, ...], tuple[NDArray[Any], int]] = {}
+        self._rows: list[tuple[int, ...]] = []
+
+    def add(self, parameter: Tensor, gradient: Tensor, moments: Moments) -> None:
+        """Add a row.
+
+        Args:
+            parameter: One that :func:`serves` says yes to.
+            gradient: Shaped as it.
+            moments: Its moments, which count this step already.
+        """
+        born = moments.step, *moments.births
+        if born not in self._corrections:
+            made = np.ascontiguousarray(moments.corrections(self._group), dtype=self._kind)
+            self._corrections[born] = made, made.ctypes.data
+        self._rows.append((
+            parameter.numel(), parameter.data_ptr(), gradient.data_ptr(),
+            moments.first.data_ptr(), moments.second.data_ptr(),
+            0 if moments.cohort is None else moments.cohort.data_ptr(),
+            self._corrections[born][1],
+        ))  # fmt: skip
+
+    def squared_norm(self) -> float:
+        """Sum of the squares of all gradients."""
+        rows = np.array(self._rows, dtype=np.int64)
+        return sum_squares(self._kind(1), len(rows), rows.ctypes.data)
+
+    def step(self, share: float) -> None:
+        """Move all parameters and their moments; gradients count so many times."""
+        kind, (b1, b2) = self._kind, self._group["betas"]
+        rows = np.array(self._rows, dtype=np.int64)
+        decay = tuple(kind(number) for number in (b1, 1 - b1, b2, 1 - b2))
+        shrink = 1 - self._group["lr"] * self._group["weight_decay"]
+        rest = kind(shrink), kind(self._group["eps"])
+        adam_step(kind(share), len(rows), rows.ctypes.data, decay, rest)

@@ -77,6 +77,17 @@ def places_at(typing_context: Any, address: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def addresses_at(typing_context: Any, address: Any) -> Any:
+    """``addresses_at(address)``: the int64 numbers at an address."""
+    kind = types.CPointer(types.int64)
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(kind))
+
+    return kind(types.intp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
 def after(typing_context: Any, numbers: Any, count: Any) -> Any:
     """``after(numbers, count)``: the numbers without the first `count`."""
 
