@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from mast.episodes import TaskShape
-from sparse_training import SparseLinear
+from sparse_training import FusedLayers, SparseLinear
 
 MakeLayer = Callable[..., SparseLinear]
 """Makes a layer from its inputs and outputs, with backend, type and generator set."""
@@ -41,10 +41,13 @@ class MlpNet(torch.nn.Module):
         self.first = make(inputs, hidden[0], activation="relu")
         self.second = make(*hidden, activation="relu")
         self.values = make(hidden[1], actions)
+        layers = self.first, self.second, self.values
+        self._fused = FusedLayers(layers, (0, inputs, inputs + hidden[0]))
 
     def forward(self, x: Tensor, hidden: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """See :class:`AgentNet`; it remembers nothing."""
-        y: Tensor = self.values(self.second(self.first(x.reshape(len(x), -1))))
+        seen, fused = x.reshape(len(x), -1), self._fused
+        y = fused(seen) if fused.serves(seen) else self.values(self.second(self.first(seen)))
         return y.reshape(-1, *x.shape[1:]), None
 
 

@@ -6,6 +6,7 @@ from .flops import Flops as Flops
 from .flops import layer_flops as layer_flops
 from .flops import linear_flops as linear_flops
 from .flops import topology_flops as topology_flops
+from .fused import FusedLayers as FusedLayers
 from .kernels.gelu import gelu as gelu
 from .kernels.norms import layer_norm as layer_norm
 from .kernels.offsets import offset_attention as offset_attention

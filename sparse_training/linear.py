@@ -137,13 +137,16 @@ class SparseLinear(torch.nn.Module):
     def index(self) -> CompiledIndex:
         """What compiled kernels read of the structure; built when it is first used.
 
+        A weight that is written out is one of single weights, all of which are kept.
+
         Raises:
             SparseTrainingError: The layer is dense.
         """
         if self._index is None:
             if self.structure is None:
                 raise SparseTrainingError("a dense layer has no index; attach a Sparsifier first.")
-            self._index = CompiledIndex(self.structure)
+            written_out = Structure.whole(self.shape, "free")
+            self._index = CompiledIndex(self.structure if self.packed else written_out)
         return self._index
 
     def mask(self) -> Tensor:

@@ -29,20 +29,30 @@ class RawWeights(NamedTuple):
     second: Tensor
     offset: Tensor
 
+    @classmethod
+    def of(cls, stacked: Tensor, n_agents: int) -> RawWeights:
+        """The parts of ``(N W + 2 W + 1, rows)`` weights, one below the other."""
+        width = (len(stacked) - 1) // (n_agents + 2)
+        return cls(*torch.split(stacked, [n_agents * width, width, width, 1]))
 
-def mixed(values: Tensor, raw: RawWeights) -> Tensor:
+
+def mixed(values: Tensor, stacked: Tensor) -> Tensor:
     """``elu(values |first| + bias) |second| + offset``.
 
     Args:
         values: ``(N, rows)``.
-        raw: What the hypernetworks give.
+        stacked: ``(N W + 2 W + 1, rows)``: what the hypernetworks give, see :class:`RawWeights`.
 
     Returns:
         ``(rows,)``.
     """
     if values.device.type == "cpu":
-        made: Tensor = CompiledMixing.apply(values.contiguous(), *raw)  # type: ignore[no-untyped-call]
+        values = values.contiguous()
+        if not torch.is_grad_enabled():  # spares the calls of a function of torch
+            return _mixed(values, stacked)[1]
+        made: Tensor = CompiledMixing.apply(values, stacked)  # type: ignore[no-untyped-call]
         return made
+    raw = RawWeights.of(stacked, len(values))
     first = raw.first.abs().reshape(len(values), -1, values.shape[1])
     inner = (values.unsqueeze(1) * first).sum(dim=0) + raw.bias
     outer = torch.nn.functional.elu(inner) * raw.second.abs()
@@ -53,26 +63,31 @@ class CompiledMixing(torch.autograd.Function):
     """See :func:`mixed`."""
 
     @staticmethod
-    def forward(
-        ctx: Any, values: Tensor, first: Tensor, bias: Tensor, second: Tensor, offset: Tensor
-    ) -> Tensor:
+    def forward(ctx: Any, values: Tensor, stacked: Tensor) -> Tensor:
         """Mix."""
-        inner, out = torch.empty_like(bias), torch.empty_like(offset[0])
-        _mix_inner(_array(values), _array(first), _array(bias), _array(inner))
-        hidden = torch.nn.functional.elu(inner)
-        _mix_outer(_array(hidden), _array(second), _array(offset), _array(out))
-        ctx.save_for_backward(values, first, second, inner, hidden)
+        hidden, out = _mixed(values, stacked)
+        ctx.save_for_backward(values, stacked, hidden)
         return out
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:
-        """Gradients of values, weights, biases and offset."""
-        values, first, second, inner, hidden = ctx.saved_tensors
-        above = gradients[0].contiguous()
-        found = [torch.empty_like(t) for t in (values, first, inner, second)]
-        given = (above, values, first, second, inner, hidden)
-        _mix_gradients(*(_array(t) for t in given), *(_array(t) for t in found))
-        return (*found, above.unsqueeze(0))
+        """Gradients of values and weights."""
+        values, stacked, hidden = ctx.saved_tensors
+        found = torch.empty_like(values), torch.empty_like(stacked)
+        read = gradients[0].contiguous(), values, stacked, hidden
+        _mix_gradients(*(_array(tensor) for tensor in (*read, *found)))
+        return found
+
+
+def _mixed(values: Tensor, stacked: Tensor) -> tuple[Tensor, Tensor]:
+    """The mixing layer's ``(W, rows)`` units, and the ``(rows,)`` result."""
+    width = (len(stacked) - 1) // (len(values) + 2)
+    hidden, out = stacked.new_empty((width, values.shape[1])), torch.empty_like(values[0])
+    given = _array(stacked)
+    _mix_inner(_array(values), given, _array(hidden))
+    torch.nn.functional.elu(hidden, inplace=True)
+    _mix_outer(_array(hidden), given, _array(out))
+    return hidden, out
 
 
 def _array(tensor: Tensor) -> Any:
@@ -80,57 +95,51 @@ def _array(tensor: Tensor) -> Any:
 
 
 @compiled
-def _mix_inner(values: Any, first: Any, bias: Any, inner: Any) -> None:
+def _mix_inner(values: Any, stacked: Any, inner: Any) -> None:
     """``inner = values |first| + bias``, ``(W, rows)``."""
-    width, rows = bias.shape
+    agents, (width, rows) = len(values), inner.shape
     for w in range(width):
-        line = inner[w]
+        line, bias = inner[w], stacked[agents * width + w]
         for r in range(rows):
-            line[r] = bias[w, r]
-        for n in range(values.shape[0]):
-            value, weight = values[n], first[n * width + w]
+            line[r] = bias[r]
+        for n in range(agents):
+            value, weight = values[n], stacked[n * width + w]
             for r in range(rows):
                 line[r] += value[r] * abs(weight[r])
 
 
 @compiled
-def _mix_outer(hidden: Any, second: Any, offset: Any, out: Any) -> None:
+def _mix_outer(hidden: Any, stacked: Any, out: Any) -> None:
     """``out = hidden |second| + offset``, ``(rows,)``."""
+    width, offset = len(hidden), stacked[len(stacked) - 1]
     for r in range(len(out)):
-        out[r] = offset[0, r]
-    for w in range(hidden.shape[0]):
-        line, weight = hidden[w], second[w]
+        out[r] = offset[r]
+    for w in range(width):
+        line, weight = hidden[w], stacked[len(stacked) - 1 - width + w]
         for r in range(len(out)):
             out[r] += line[r] * abs(weight[r])
 
 
 @compiled(error_model="numpy")
 def _mix_gradients(
-    above: Any,
-    values: Any,
-    first: Any,
-    second: Any,
-    inner: Any,
-    hidden: Any,
-    for_values: Any,
-    for_first: Any,
-    for_inner: Any,
-    for_second: Any,
+    above: Any, values: Any, stacked: Any, hidden: Any, for_values: Any, for_stacked: Any
 ) -> None:
     """Gradients of :class:`CompiledMixing`; the slope of a negative ``elu`` is itself plus 1."""
-    width, rows = inner.shape
+    agents, (width, rows) = len(values), hidden.shape
     for_values[:] = 0
+    for_stacked[len(stacked) - 1] = above
     for w in range(width):
-        gradient, weight, unit = for_inner[w], second[w], hidden[w]
-        before, weight_gradient = inner[w], for_second[w]
+        first, last = agents * width + w, len(stacked) - 1 - width + w
+        gradient, weight, unit = for_stacked[first], stacked[last], hidden[w]
+        weight_gradient = for_stacked[last]
         for r in range(rows):
-            slope = 1 if before[r] > 0 else unit[r] + 1
+            slope = 1 if unit[r] > 0 else unit[r] + 1
             gradient[r] = above[r] * abs(weight[r]) * slope
             sign = (weight[r] > 0) - (weight[r] < 0)
             weight_gradient[r] = above[r] * unit[r] * sign
-        for n in range(values.shape[0]):
-            value, weight, value_gradient = values[n], first[n * width + w], for_values[n]
-            weight_gradient = for_first[n * width + w]
+        for n in range(agents):
+            value, weight, value_gradient = values[n], stacked[n * width + w], for_values[n]
+            weight_gradient = for_stacked[n * width + w]
             for r in range(rows):
                 sign = (weight[r] > 0) - (weight[r] < 0)
                 weight_gradient[r] = gradient[r] * value[r] * sign

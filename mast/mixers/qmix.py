@@ -12,6 +12,7 @@ from torch import Tensor
 
 from mast.agents import MakeLayer
 from mast.mixers.mixing import RawWeights, mixed
+from sparse_training import FusedLayers
 
 
 class MixingWeights(NamedTuple):
@@ -51,19 +52,27 @@ class QmixMixer(torch.nn.Module):
         self.bias = make(state_dim, width)
         self.second = make(hyper_width, width)
         self.offset = make(width, 1)
+        self._fused = FusedLayers(
+            (self.hidden, self.first, self.bias, self.second, self.offset),
+            (0, state_dim, 0, state_dim + hyper_width, state_dim + 2 * hyper_width),
+            results=4,
+        )
 
     def weights(self, states: Tensor) -> MixingWeights:
         """The mixer's weights for ``(S, rows)`` states."""
-        raw = self._raw(states)
+        raw = RawWeights.of(self._stacked(states), self.n_agents)
         first = raw.first.abs().reshape(self.n_agents, self.width, -1)
         return MixingWeights(first, raw.bias, raw.second.abs(), raw.offset[0])
 
-    def _raw(self, states: Tensor) -> RawWeights:
+    def _stacked(self, states: Tensor) -> Tensor:
+        """The parts of :class:`RawWeights` one below the other."""
+        if self._fused.serves(states):
+            return self._fused(states)
         first, second, offset = torch.split(self.hidden(states), self._cuts)
-        return RawWeights(
-            self.first(first), self.bias(states), self.second(second), self.offset(offset)
+        return torch.cat(
+            [self.first(first), self.bias(states), self.second(second), self.offset(offset)]
         )
 
     def forward(self, values: Tensor, states: Tensor) -> Tensor:
         """``(N, rows)`` values to ``(rows,)``, with ``(S, rows)`` states."""
-        return mixed(values, self._raw(states))
+        return mixed(values, self._stacked(states))

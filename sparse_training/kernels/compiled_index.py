@@ -33,6 +33,10 @@ class CompiledIndex:
 
     Args:
         structure: The kept units; it never changes.
+
+    Attributes:
+        addresses: Where kernels find the index; it lives as long as this object.
+        kept: Kept weights, those of blocks beyond the edges counted.
     """
 
     def __init__(self, structure: Structure) -> None:
@@ -47,12 +51,12 @@ class CompiledIndex:
                 *(_starts(column, columns), row[order], order),
             )
         ]
-        self._addresses = [array.ctypes.data for array in self._arrays]
+        self.addresses = [array.ctypes.data for array in self._arrays]
         kernels: Any = csr if structure.unit == "free" else block4
         self._forward, self._backward = kernels.forward, kernels.backward
         each = 1 if structure.unit == "free" else BLOCK
         self._high, self._wide = rows * each, columns * each
-        self._kept = len(order) * each * each
+        self.kept = len(order) * each * each
 
     def forward(self, x: Tensor, values: Tensor, bias: Tensor | None, relu: bool) -> Tensor:
         """``act(W x + bias)``, ``(O, rows)``.
@@ -67,7 +71,7 @@ class CompiledIndex:
         out = x.new_empty((sizes[0], sizes[2]))
         work = x.new_empty((1 + self._wide) * sizes[4])
         self._forward(
-            one, sizes, *self._addresses[:3], values.data_ptr(), _address(bias), relu,
+            one, sizes, *self.addresses[:3], values.data_ptr(), _address(bias), relu,
             x.data_ptr(), out.data_ptr(), work.data_ptr(),
         )  # fmt: skip
         return out
@@ -94,7 +98,7 @@ class CompiledIndex:
         room = (1 + self._wide + self._high) * lanes + (kept + outputs) * part + kept
         work = x.new_empty(room)
         self._backward(
-            one, sizes, *self._addresses, values.data_ptr(), x.data_ptr(), _address(y),
+            one, sizes, *self.addresses, values.data_ptr(), x.data_ptr(), _address(y),
             above.data_ptr(), _address(found.x), found.values.data_ptr(), _address(found.bias),
             work.data_ptr(),
         )  # fmt: skip
@@ -104,7 +108,7 @@ class CompiledIndex:
         """Outputs, inputs, rows, kept weights, numbers of a wide and a narrow vector; and a 1."""
         outputs, inputs = self.structure.shape
         lanes, part, one = VECTORS[x.dtype]
-        return (outputs, inputs, x.shape[1], self._kept, lanes, part), one
+        return (outputs, inputs, x.shape[1], self.kept, lanes, part), one
 
 
 VECTORS = {

@@ -96,10 +96,21 @@ def test_qmix_is_monotone_in_every_value_and_its_gradients_are_right():
     mix(values, states).sum().backward()
     assert (values.grad >= 0).all()
     assert (values.grad > 0).any()
-    shapes = ((6, 4), (2, 4), (2, 4), (1, 4))  # three agents, two units
-    raw = [torch.randn(s, dtype=torch.float64, requires_grad=True) for s in shapes]
+    # 3 agents, 2 units: 6 rows of first weights, 2 of biases, 2 of second weights and an offset
+    raw = torch.randn(11, 4, dtype=torch.float64, requires_grad=True)
     short = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda v, *r: mixed(v, RawWeights(*r)), (short, *raw))
+    assert torch.autograd.gradcheck(mixed, (short, raw))
+
+
+def test_mixing_is_what_it_says():
+    values, raw = (torch.randn(s, 4, dtype=torch.float64) for s in (3, 11))
+    first, bias, second, offset = RawWeights.of(raw, 3)
+    weights = first.abs().reshape(3, 2, 4)
+    hidden = torch.nn.functional.elu((values.unsqueeze(1) * weights).sum(0) + bias)
+    expected = (hidden * second.abs()).sum(0) + offset[0]
+    with torch.no_grad():
+        torch.testing.assert_close(mixed(values, raw), expected)
+    torch.testing.assert_close(mixed(values, raw), expected)
 
 
 def test_res_is_the_softmax_over_near_greedy_joint_actions():
