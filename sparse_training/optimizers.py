@@ -73,6 +73,14 @@ class SparseAdam(torch.optim.Optimizer):
         super().__init__(parameters, defaults)
         self._moments: dict[Tensor, Moments] = {}
 
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget all gradients; `torch.optim.Optimizer` takes as long as a small layer for it."""
+        if not set_to_none:
+            super().zero_grad(set_to_none=False)
+            return
+        for parameter in self._all():
+            parameter.grad = None
+
     @torch.no_grad()
     def step(self, closure: Any = None) -> None:  # type: ignore[override]
         """Move every parameter that has a gradient."""
