@@ -46,8 +46,10 @@ class MlpNet(torch.nn.Module):
 
     def forward(self, x: Tensor, hidden: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """See :class:`AgentNet`; it remembers nothing."""
-        seen, fused = x.reshape(len(x), -1), self._fused
-        y = fused(seen) if fused.serves(seen) else self.values(self.second(self.first(seen)))
+        seen = x.reshape(len(x), -1)
+        y = self._fused(seen)
+        if y is None:
+            y = self.values(self.second(self.first(seen)))
         return y.reshape(-1, *x.shape[1:]), None
 
 

@@ -43,28 +43,22 @@ class FusedLayers:
         self._places, self._extent, self._aligned = _placed(self._layers, reads, results)
         self._pass: CompiledPass | None = None
 
-    def serves(self, x: Tensor) -> bool:
-        """Whether kernels can multiply all layers, and only their kept weights need gradients."""
-        return (
-            not x.requires_grad
-            and all(_served(layer) for layer in self._layers)
-            and (self._aligned or all(layer.weight.dim() != 3 for layer in self._layers))
-        )
-
-    def __call__(self, x: Tensor) -> Tensor:
+    def __call__(self, x: Tensor) -> Tensor | None:
         """``(inputs, rows)`` to the outputs of the layers of the result, one below the other.
 
-        Raises:
-            SparseTrainingError: :meth:`serves` says no, or an input of another shape or type.
+        Returns:
+            ``(results, rows)``; None where the layers are to be called one by one: one is not
+            sparse and compiled, or wants its dense gradient, the input needs a gradient, or it is
+            none that they take.
         """
-        weights = [(layer.weight, layer.bias) for layer in self._layers]
-        if not self.serves(x) or x.dim() != 2 or len(x) != self._inputs:
-            raise SparseTrainingError(
-                f"fused layers with an input of shape {tuple(x.shape)}; expected "
-                f"({self._inputs}, rows) without a gradient, and compiled sparse layers."
-            )
-        if x.dtype is not weights[0][0].dtype:
-            raise SparseTrainingError(f"{x.dtype} inputs and {weights[0][0].dtype} weights.")
+        weights = [_weights(layer) for layer in self._layers]
+        if x.requires_grad or x.dim() != 2 or len(x) != self._inputs or not x.is_cpu:
+            return None
+        for layer, (weight, _) in zip(self._layers, weights, strict=True):
+            if x.dtype is not weight.dtype or not _served(layer, weight):
+                return None
+            if weight.dim() == 3 and not self._aligned:
+                return None
         if not torch.is_grad_enabled():
             y, _ = self.compiled_pass().forward(x.contiguous(), weights, keep=False)
             return y
@@ -99,10 +93,18 @@ class FusedProduct(torch.autograd.Function):
         return None, None, *ctx.made.backward(tiles, gradients[0].contiguous(), _pairs(weights))
 
 
-def _served(layer: SparseLinear) -> bool:
+def _weights(layer: SparseLinear) -> tuple[Tensor, Tensor | None]:
+    held = layer._parameters  # attributes of a module take long to find
+    weight = held["weight"]
+    assert weight is not None
+    return weight, held.get("bias")
+
+
+def _served(layer: SparseLinear, weight: Tensor) -> bool:
+    """Whether kernels multiply this layer."""
     if layer.wants_gradient or layer.structure is None or layer.backend != "compiled":
         return False
-    return layer.packed or (layer.structure.full and layer.out_features <= FEW_OUTPUTS)
+    return weight.dim() != 2 or (layer.structure.full and layer.out_features <= FEW_OUTPUTS)
 
 
 def _pairs(weights: Sequence[Any]) -> list[tuple[Tensor, Tensor | None]]:

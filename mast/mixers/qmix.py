@@ -66,8 +66,9 @@ class QmixMixer(torch.nn.Module):
 
     def _stacked(self, states: Tensor) -> Tensor:
         """The parts of :class:`RawWeights` one below the other."""
-        if self._fused.serves(states):
-            return self._fused(states)
+        stacked = self._fused(states)
+        if stacked is not None:
+            return stacked
         first, second, offset = torch.split(self.hidden(states), self._cuts)
         return torch.cat(
             [self.first(first), self.bias(states), self.second(second), self.offset(offset)]

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sparse_training import FusedLayers, SparseLinear, SparseTrainingError, Structure
+from sparse_training import FusedLayers, SparseLinear, SparseTrainingError, Structure, Unit
 from tests.sparse_training.test_kernels import kept_units
 
 UNITS = st.sampled_from(["free", "block4"])
@@ -39,14 +39,14 @@ def test_a_chain_gives_what_its_layers_give(
     ]
     fused = FusedLayers(layers, [sum(sizes[:i]) for i in range(len(layers))])
     x = torch.randn(sizes[0], rows, dtype=dtype)
-    assert fused.serves(x)
     expected = x
     for layer in layers:
         expected = layer(expected)
     found = fused(x)
+    assert found is not None
     assert torch.equal(found, expected)
     with torch.no_grad():
-        assert torch.equal(fused(x), expected)
+        assert torch.equal(fused(x), expected)  # type: ignore[arg-type]
     above = torch.randn_like(expected)
     parameters = [parameter for layer in layers for parameter in layer.parameters()]
     ours = torch.autograd.grad(found, parameters, above)
@@ -96,31 +96,38 @@ def chain(*sizes: int) -> list[SparseLinear]:
 def test_a_layer_of_all_its_weights_is_served_where_it_has_few_outputs() -> None:
     layers = [*chain(6, 12), SparseLinear(12, 3, backend="compiled")]
     fused, x = FusedLayers(layers, [0, 6]), torch.randn(6, 70)
-    assert not fused.serves(x), "dense from the start"
+    assert fused(x) is None, "dense from the start"
     layers[1].set_structure(Structure.whole((3, 12), "block4"))
     assert not layers[1].packed
-    assert fused.serves(x)
     found, expected = fused(x), layers[1](layers[0](x))
     torch.testing.assert_close(found, expected)
     ours, theirs = (torch.autograd.grad(y.sum(), layers[1].weight)[0] for y in (found, expected))
     torch.testing.assert_close(ours, theirs)
 
 
-def test_what_asks_for_more_is_not_served() -> None:
+def test_what_is_to_be_done_one_by_one() -> None:
     layers, x = chain(4, 8, 2), torch.randn(4, 5)
     fused = FusedLayers(layers, [0, 4])
-    assert fused.serves(x)
-    assert not fused.serves(x.clone().requires_grad_())
+    assert fused(x) is not None
+    assert fused(x.clone().requires_grad_()) is None
+    for other in (torch.randn(5, 4), torch.randn(4, 5, 1), torch.randn(4, 5).double()):
+        assert fused(other) is None
     layers[0].want_gradient(True)
-    assert not fused.serves(x)
-    with pytest.raises(SparseTrainingError, match="fused layers"):
-        fused(x)
+    assert fused(x) is None
     layers[0].want_gradient(False)
-    for wrong in (torch.randn(5, 4), torch.randn(4, 5, 1), torch.randn(4, 5).double()):
-        with pytest.raises(SparseTrainingError):
-            fused(wrong)
-    masked = SparseLinear(4, 8)
-    assert not FusedLayers([masked, layers[1]], [0, 4]).serves(x)
+    assert FusedLayers([SparseLinear(4, 8), layers[1]], [0, 4])(x) is None
+
+
+@pytest.mark.parametrize(("unit", "together"), [("block4", False), ("free", True)])
+def test_blocks_that_would_read_their_neighbours_are_done_one_by_one(
+    unit: Unit, together: bool
+) -> None:
+    layers = [SparseLinear(*s, backend="compiled", dense_above=2.0) for s in ((4, 8), (6, 3))]
+    layers.append(SparseLinear(2, 3, backend="compiled", dense_above=2.0))
+    for layer in layers:
+        layer.set_structure(Structure.whole(layer.shape, unit))
+    fused = FusedLayers(layers, [0, 4, 10], results=2)
+    assert (fused(torch.randn(4, 5)) is not None) == together
 
 
 def test_a_pass_follows_the_structures() -> None:
