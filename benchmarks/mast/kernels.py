@@ -5,8 +5,8 @@
 
 One thread, its processor time, the fastest of the repeats, in which all kinds take turns. A pass is
 what training does: the product, then the gradients of input and weight by autograd. *Calls* is
-such a pass that computes nothing: no layer of our own can take less. Sizes are outputs x inputs x
-rows.
+such a pass that computes nothing, and *moves* one of a layer that keeps a single weight: it reads
+and writes all activations, which no sparsity saves. Sizes are outputs x inputs x rows.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from common import atomic_write
 from runs import print_rows
-from sparse_training import SparseLinear, Sparsifier, SparsityConfig
+from sparse_training import SparseLinear, Sparsifier, SparsityConfig, Structure
 
 SIZES = (
     "64x64x800", "64x64x2400", "128x128x800", "128x128x2400", "256x256x800", "256x256x2400",
@@ -69,6 +70,13 @@ def sparse_layer(outputs: int, inputs: int, sparsity: float, unit: Any) -> Spars
     return layer
 
 
+def moves_pass(layer: SparseLinear, x: Tensor, above: Tensor) -> Pass:
+    """A pass of a layer of this shape that keeps one weight."""
+    one = SparseLinear(*layer.shape[::-1], bias=False, backend="compiled")
+    one.set_structure(Structure(layer.shape, "free", np.zeros(1, dtype=np.int64)))
+    return layer_pass(one, x, above)
+
+
 def csr_pass(layer: SparseLinear, x: Tensor) -> Pass:
     """Torch's own sparse product, forward; it has no gradient at the kept weights alone."""
     warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta state")
@@ -101,13 +109,14 @@ def measure(size: str, sparsities: list[float], args: argparse.Namespace) -> lis
             layers[unit] = sparse_layer(outputs, inputs, sparsity, unit)
         passes = {name: layer_pass(layer, x, above) for name, layer in layers.items()}
         passes["calls"] = calls_pass(layers["free"], x, above)
+        passes["moves"] = moves_pass(layers["free"], x, above)
         passes |= {"mm": lambda: weight @ fixed, "csr": csr_pass(layers["free"], fixed)}
         for one in passes.values():
             one()
         best = times_of(passes, args.seconds)
         found.append(
             {"layer": f"{outputs} x {inputs}", "rows": rows, "sparsity": sparsity}
-            | {f"{name} ms": f"{1e3 * best[name]:.3f}" for name in (*layers, "calls")}
+            | {f"{name} ms": f"{1e3 * best[name]:.3f}" for name in (*layers, "calls", "moves")}
             | {f"{unit} times": f"{best['dense'] / best[unit]:.2f}" for unit in ("free", "block4")}
             | {"torch CSR forward times": f"{best['mm'] / best['csr']:.2f}"}
         )
