@@ -3,7 +3,7 @@
     python benchmarks/mast/time.py --folder mast-runs
 
 One thread; evaluations are not counted. 90 points are of the mean of the last evaluations of the
-dense team of 256 units, which the others are held against; a dense one of 64 units stands beside it.
+dense team of 256 units, which the others are held against; one of 64 units stands beside it.
 """
 
 from __future__ import annotations
