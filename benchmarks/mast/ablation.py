@@ -32,13 +32,10 @@ CHANGES = tuple(
     )
 ) + tuple(("mast", 0.95, ("--set", f"left_dense={left}")) for left in ("agents", "mixer"))
 CELLS = [
-    *(Cell(task, arm, s, seed) for task in TASKS for arm, s in WHOLE for seed in SEEDS),
-    *(
-        Cell(task, arm, s, seed, options=options)
-        for task in TASKS
-        for arm, s, options in CHANGES
-        for seed in range(3)
-    ),
+    Cell(task, arm, s, seed, options=options)
+    for task in TASKS
+    for arm, s, options in (*((arm, s, ()) for arm, s in WHOLE), *CHANGES)
+    for seed in SEEDS
 ]
 
 
