@@ -3,17 +3,39 @@
     python benchmarks/mast/long.py --folder mast-long --task lbf-8x8-2p-2f-coop
     python benchmarks/mast/long.py --folder mast-long --steps 500000 --task smax-3m
 
-Three seeds of each arm at the default learning rate. SMAX needs the extra `smax`.
+Three seeds of each arm at the default learning rate, 64 and 256 units wide; a score of 100 is
+`dense+` of the same width. SMAX needs the extra `smax`.
 """
 
 from __future__ import annotations
 
-import table1
-from plan import Cell, run_table
+from typing import Any
+
+from plan import WIDE, Cell, of_width, run_table, write_csv
+
+from mast.comparing import random_scores, summary
+from mast.show import print_comparison
 
 ARMS = (("dense+", 0.0), ("mast", 0.95), ("tiny+", 0.95), ("dense", 0.0))
 TASKS = ("lbf-8x8-2p-2f-coop", "smax-3m", "smax-2s3z")
-CELLS = [Cell(task, arm, s, seed) for seed in range(3) for task in TASKS for arm, s in ARMS]
+CELLS = [
+    Cell(task, arm, s, seed, options=width)
+    for seed in range(3)
+    for task in TASKS
+    for width in ((), WIDE)
+    for arm, s in ARMS
+]
+
+
+def table(rows: list[dict[str, Any]], csv: Any) -> None:
+    """Print a row a width, task and arm."""
+    random, found = random_scores([row["task"] for row in rows]), []
+    for hidden in (64, 256):
+        mine = summary(of_width(rows, wide=hidden == int(WIDE[1])), random)
+        found += [{**row, "hidden": hidden} for row in mine]
+        print_comparison(mine)
+    write_csv(csv, found)
+
 
 if __name__ == "__main__":
-    run_table(__doc__, CELLS, table1.table, steps=2_000_000)
+    run_table(__doc__, CELLS, table, steps=2_000_000)

@@ -255,6 +255,13 @@ def collected(cells: Sequence[Cell], folder: Path) -> list[Row]:
     return found
 
 
+def of_width(rows: Sequence[Row], *, wide: bool) -> list[Row]:
+    """The runs of wide teams or of those of the default's width, arms without their width."""
+    width = " " + " ".join(WIDE)
+    found = [row for row in rows if row["arm"].endswith(width) == wide]
+    return [{**row, "arm": row["arm"].removesuffix(width)} for row in found]
+
+
 def _rate(result: Row) -> float:
     """The learning rate; a run's settings name only what differs from the defaults."""
     rate: float = result["config"].get("lr", MastConfig().lr)

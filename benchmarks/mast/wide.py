@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import table1
-from plan import SEEDS, WIDE, Cell, run_table
+from plan import SEEDS, WIDE, Cell, of_width, run_table
 
 ARMS = (
     ("dense+", 0.0), ("mast", 0.9), ("tiny+", 0.9), ("mast", 0.95), ("tiny+", 0.95), ("dense", 0.0),
@@ -27,8 +27,7 @@ CELLS = [
 
 def table(rows: list[dict[str, Any]], csv: Any) -> None:
     """Print a row a task and arm."""
-    width = " " + " ".join(WIDE)
-    table1.table([{**row, "arm": row["arm"].removesuffix(width)} for row in rows], csv)
+    table1.table(of_width(rows, wide=True), csv)
 
 
 if __name__ == "__main__":
