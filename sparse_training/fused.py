@@ -31,8 +31,8 @@ class FusedLayers:
         results: How many layers at the end give the result.
 
     Raises:
-        SparseTrainingError: A layer reads rows of several others, or of one after it, or a row is
-            read twice or not at all.
+        SparseTrainingError: A layer reads rows of several others, or of one after it, a row is
+            read twice or not at all, or the numbers of layers do not fit.
     """
 
     def __init__(
@@ -115,6 +115,11 @@ def _placed(
     layers: Sequence[SparseLinear], reads: Sequence[int], results: int
 ) -> tuple[list[LayerPlace], PassExtent, bool]:
     """Where layers stand, rows of the pass, and whether blocks read nothing of their neighbours."""
+    if len(reads) != len(layers) or not 1 <= results <= len(layers):
+        raise SparseTrainingError(
+            f"{len(layers)} layers, {len(reads)} first rows and {results} results; expected a row "
+            "for each layer, and at least one of them as result."
+        )
     sizes = [layers[0].in_features, *(layer.out_features for layer in layers)]
     firsts = [sum(sizes[:i]) for i in range(len(sizes) + 1)]
     whole = [-(-size // BLOCK) * BLOCK for size in sizes]

@@ -71,7 +71,7 @@ class CompiledIndex:
         out = x.new_empty((sizes[0], sizes[2]))
         work = x.new_empty((1 + self._wide) * sizes[4])
         self._forward(
-            one, sizes, *self.addresses[:3], values.data_ptr(), _address(bias), relu,
+            one, sizes, *self.addresses[:3], values.data_ptr(), address_of(bias), relu,
             x.data_ptr(), out.data_ptr(), work.data_ptr(),
         )  # fmt: skip
         return out
@@ -98,8 +98,8 @@ class CompiledIndex:
         room = (1 + self._wide + self._high) * lanes + (kept + outputs) * part + kept
         work = x.new_empty(room)
         self._backward(
-            one, sizes, *self.addresses, values.data_ptr(), x.data_ptr(), _address(y),
-            above.data_ptr(), _address(found.x), found.values.data_ptr(), _address(found.bias),
+            one, sizes, *self.addresses, values.data_ptr(), x.data_ptr(), address_of(y),
+            above.data_ptr(), address_of(found.x), found.values.data_ptr(), address_of(found.bias),
             work.data_ptr(),
         )  # fmt: skip
         return found
@@ -118,7 +118,8 @@ VECTORS = {
 """Numbers of a wide and a narrow vector, and a 1 that tells the kernels their type."""
 
 
-def _address(tensor: Tensor | None) -> int:
+def address_of(tensor: Tensor | None) -> int:
+    """Where a tensor's numbers are; 0: there is none."""
     return 0 if tensor is None else tensor.data_ptr()
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from sparse_training.kernels import passes
-from sparse_training.kernels.compiled_index import VECTORS, CompiledIndex
+from sparse_training.kernels.compiled_index import VECTORS, CompiledIndex, address_of
 
 Weights = Sequence[tuple[Tensor, Tensor | None]]
 """Kept values and bias of each layer."""
@@ -104,8 +104,8 @@ class CompiledPass:
             for tensor, piece in zip(flat, pieces, strict=True)
         ]
         table = self._filled(weights)
-        table[:, passes.FOR_VALUES] = [_address(tensor) for tensor in found[::2]]
-        table[:, passes.FOR_BIAS] = [_address(tensor) for tensor in found[1::2]]
+        table[:, passes.FOR_VALUES] = [address_of(tensor) for tensor in found[::2]]
+        table[:, passes.FOR_BIAS] = [address_of(tensor) for tensor in found[1::2]]
         sizes, one = self._sizes(above)
         _, _, height, _, lanes, part = sizes
         work = above.new_empty((1 + height) * lanes + self._kept + sum(numbers) * part)
@@ -119,14 +119,10 @@ class CompiledPass:
         """The table with the addresses of these weights."""
         table = self._table.copy()
         table[:, passes.VALUES] = [values.data_ptr() for values, _ in weights]
-        table[:, passes.BIAS] = [_address(bias) for _, bias in weights]
+        table[:, passes.BIAS] = [address_of(bias) for _, bias in weights]
         return table
 
     def _sizes(self, x: Tensor) -> tuple[tuple[int, ...], Any]:
         lanes, part, one = VECTORS[x.dtype]
         extent = self._extent
         return (len(self._table), extent.inputs, extent.height, x.shape[1], lanes, part), one
-
-
-def _address(tensor: Tensor | None) -> int:
-    return 0 if tensor is None else tensor.data_ptr()

@@ -146,6 +146,8 @@ def test_a_pass_follows_the_structures() -> None:
         ((0, 12, 4), 1, "layer 1 reads rows 12"),
         ((0, 0, 12), 1, "read"),
         ((0, 4, 12), 2, "row 12 is read 1 times"),
+        ((0, 4), 1, "3 layers, 2 first rows"),
+        ((0, 4, 12), 0, "0 results"),
     ],
 )
 def test_layers_that_do_not_fit_are_refused(
