@@ -15,7 +15,7 @@ from plan import SEEDS, WIDE, Cell, of_width, run_table
 
 ARMS = (
     ("dense+", 0.0), ("mast", 0.9), ("tiny+", 0.9), ("mast", 0.95), ("tiny+", 0.95), ("dense", 0.0),
-    ("rigl", 0.95), ("rlx2", 0.95), ("static+", 0.95), ("set+", 0.95),
+    ("rigl", 0.95), ("rlx2", 0.95), ("static+", 0.95), ("set+", 0.95), ("block4+", 0.95),
 )  # fmt: skip
 CELLS = [
     Cell(task, arm, s, seed, options=WIDE)
