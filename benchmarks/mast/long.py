@@ -38,4 +38,4 @@ def table(rows: list[dict[str, Any]], csv: Any) -> None:
 
 
 if __name__ == "__main__":
-    run_table(__doc__, CELLS, table, steps=2_000_000)
+    run_table(__doc__, CELLS, table, schedule="long")

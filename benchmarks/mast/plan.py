@@ -1,7 +1,8 @@
 """Runs of the sparse-learning tables, each a file: done once, in any number of processes.
 
 A table's script lists its runs; `--list` prints a command a run, `--shard I/N` does every N-th of
-them here, and without either all are done and the table is printed from the files.
+them here, and without either all are done, `--workers` at a time, and the table is printed from the
+files. `--schedule smoke` does all of it in miniature, to see that it works.
 """
 
 from __future__ import annotations
@@ -12,16 +13,41 @@ import json
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from common import atomic_write
 from mast import MastConfig
 
 RUN = [sys.executable, "-m", "mast"]
 SEEDS = range(5)
+
+
+class Schedule(NamedTuple):
+    """How long a table's runs are.
+
+    Attributes:
+        steps: Steps of the environment of each run.
+        seeds: Seeds of each arm that are run at most, the first ones; None: all that it lists.
+        episodes: Episodes of an evaluation; None: what `mast train` plays.
+        folder: Where the files of the runs are unless a folder is named.
+    """
+
+    steps: int
+    seeds: int | None
+    episodes: int | None
+    folder: str
+
+
+SCHEDULES = {
+    "smoke": Schedule(6_000, 1, 32, "mast-smoke"),
+    "short": Schedule(300_000, None, None, "mast-runs"),
+    "long": Schedule(2_000_000, None, None, "mast-long"),
+}
 WIDTH = "--hidden"
 """The option of the agents' width; a cell that has it names it first."""
 WIDE = (WIDTH, "256")
@@ -70,18 +96,21 @@ class Cell:
         text = f"{self.task} {self.algorithm} {self.label} seed{self.seed}"
         return "".join(c if c.isalnum() or c in ".+" else "_" for c in text) + ".json"
 
-    def words(self, folder: Path, steps: int, rate: float | None = None) -> list[str]:
-        """The words after ``mast`` of its command; without a learning rate the default's."""
+    def words(
+        self, folder: Path, steps: int, rate: float | None = None, episodes: int | None = None
+    ) -> list[str]:
+        """The words after ``mast`` of its command; without a rate or episodes the default's."""
         kept = ["--sparsity", f"{self.sparsity:g}"] if self.sparsity else []
         packed = (
             self.sparsity and not self.arm.startswith("tiny") and "--backend" not in self.options
         )
         backend = ["--backend", "compiled"] if packed else []
         lr = [] if rate is None else ["--set", f"lr={rate:g}"]
+        played = [] if episodes is None else ["--episodes", str(episodes)]
         path = folder / self.file
         return [
             "train", "--task", self.task, "--algo", self.algorithm, "--arm", self.arm, *kept,
-            *backend, *self.options, *lr, "--seed", str(self.seed), "--steps", str(steps),
+            *backend, *self.options, *lr, *played, "--seed", str(self.seed), "--steps", str(steps),
             "--store", str(path.with_suffix(".db")), "--out", str(path),
         ]  # fmt: skip
 
@@ -115,7 +144,7 @@ def run_table(
     text: str | None,
     cells: Sequence[Cell],
     table: Callable[..., None],
-    steps: int = 300_000,
+    schedule: str = "short",
     metrics: Sequence[str] = (),
 ) -> None:
     """Read the command line and do what it says.
@@ -124,16 +153,47 @@ def run_table(
         text: What the script is for.
         cells: Its runs.
         table: Prints the table of the results.
-        steps: Steps of a run.
+        schedule: The one of :data:`SCHEDULES` that is meant unless another is named.
         metrics: What ``--metric`` may choose, handed to the table.
     """
+    args = arguments(text, schedule, metrics)
+    length = SCHEDULES[args.schedule]
+    folder = args.folder or Path(length.folder)
+    chosen = first_seeds(cells, length.seeds)
+    if args.task:
+        chosen = [cell for cell in chosen if cell.task in args.task]
+    rates = Rates(args.rates)
+    if args.rates:
+        chosen = [cell for cell in chosen if rates.of(cell) is not None]
+    words = {
+        cell: cell.words(folder, args.steps or length.steps, rates.of(cell), length.episodes)
+        for cell in chosen
+    }
+    if args.list:
+        for cell in chosen:
+            print(shlex.join(["mast", *words[cell]]))
+        return
+    first, _, count = args.shard.partition("/")
+    ours = [] if args.collect else chosen[int(first) :: int(count)]
+    do_all(ours, folder, words, args.workers)
+    rows = collected(chosen, folder)
+    if args.record is not None:
+        rows = recorded(args.record, rows, chosen)
+    more = {"metric": args.metric} if metrics else {}
+    table(rows, args.csv, **more)
+
+
+def arguments(text: str | None, schedule: str, metrics: Sequence[str]) -> argparse.Namespace:
+    """What the command line says, see :func:`run_table`."""
     parser = argparse.ArgumentParser(description=text)
-    parser.add_argument("--folder", type=Path, default=Path("mast-runs"), help="files of the runs")
+    parser.add_argument("--schedule", choices=SCHEDULES, default=schedule)
+    parser.add_argument("--folder", type=Path, help="files of the runs (default: mast-runs)")
     parser.add_argument("--list", action="store_true", help="print a command a run")
     parser.add_argument("--shard", default="0/1", help="do every N-th run from the I-th: I/N")
+    parser.add_argument("--workers", type=int, default=1, help="runs at the same time")
     parser.add_argument("--collect", action="store_true", help="do no run, print what is there")
     parser.add_argument("--task", action="append", help="only this task; repeatable")
-    parser.add_argument("--steps", type=int, default=steps)
+    parser.add_argument("--steps", type=int, help="steps of a run, if not the schedule's")
     parser.add_argument("--csv", type=Path, help="also write the table to this file")
     parser.add_argument(
         "--record", type=Path, help="a row a run: add these, and print the table of all its rows"
@@ -143,24 +203,25 @@ def run_table(
     )
     if metrics:
         parser.add_argument("--metric", choices=metrics, default=metrics[0])
-    args = parser.parse_args()
-    chosen = [cell for cell in cells if not args.task or cell.task in args.task]
-    rates = Rates(args.rates)
-    if args.rates:
-        chosen = [cell for cell in chosen if rates.of(cell) is not None]
-    words = {cell: cell.words(args.folder, args.steps, rates.of(cell)) for cell in chosen}
-    if args.list:
-        for cell in chosen:
-            print(shlex.join(["mast", *words[cell]]))
-        return
-    first, _, count = args.shard.partition("/")
-    for cell in [] if args.collect else chosen[int(first) :: int(count)]:
-        do(cell, args.folder, words[cell])
-    rows = collected(chosen, args.folder)
-    if args.record is not None:
-        rows = recorded(args.record, rows, chosen)
-    more = {"metric": args.metric} if metrics else {}
-    table(rows, args.csv, **more)
+    return parser.parse_args()
+
+
+def first_seeds(cells: Sequence[Cell], count: int | None) -> list[Cell]:
+    """The runs of the first seeds."""
+    seeds = sorted({cell.seed for cell in cells})[:count]
+    return [cell for cell in cells if cell.seed in seeds]
+
+
+def do_all(
+    cells: Sequence[Cell], folder: Path, words: Mapping[Cell, Sequence[str]], workers: int
+) -> None:
+    """Do runs, some at a time; none is begun after one that does not end."""
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            deque(pool.map(lambda cell: do(cell, folder, words[cell]), cells), maxlen=0)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def do(cell: Cell, folder: Path, words: Sequence[str]) -> None:

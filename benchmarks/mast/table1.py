@@ -1,6 +1,7 @@
 """Arms at .90, .95 and .98 against dense and tiny networks: scores, intervals, who wins, costs.
 
-    python benchmarks/mast/table1.py --folder mast-runs              # all, one after the other
+    python benchmarks/mast/table1.py --schedule smoke --workers 2    # all in miniature
+    python benchmarks/mast/table1.py --schedule short --workers 2    # all
     python benchmarks/mast/table1.py --folder mast-runs --shard 0/8  # a share of them
     python benchmarks/mast/table1.py --folder mast-runs --collect --csv docs/data/mast-table1.csv
 

@@ -152,3 +152,32 @@ def test_a_run_is_told_its_rate_and_what_is_left_out(plan, tmp_path):
     assert "lr=0.002" in words
     assert words[words.index("--without") + 1] == "sm"
     assert "--set" not in cell.words(tmp_path, 1000)
+
+
+def test_the_smoke_schedule_has_every_arm_once(plan, monkeypatch, capsys):
+    import table1
+
+    monkeypatch.setattr("sys.argv", ["table1.py", "--schedule", "smoke", "--list"])
+    plan.run_table(None, table1.CELLS, table1.table)
+    listed = capsys.readouterr().out.splitlines()
+    assert len(listed) == len(table1.ARMS) * len(table1.TASKS)
+    assert all("--steps 6000" in line and "--seed 0" in line for line in listed)
+    assert all("mast-smoke" in line and "--episodes 32" in line for line in listed)
+
+
+def test_no_run_is_begun_after_one_that_does_not_end(plan, tmp_path, monkeypatch):
+    cells = [plan.Cell("tag-3", "mast", 0.9, seed) for seed in range(5)]
+    begun = []
+
+    def run(words):
+        begun.append(words)
+        return subprocess.CompletedProcess(words, 130 if len(begun) == 2 else 0)
+
+    monkeypatch.setattr(plan.subprocess, "run", run)
+    with pytest.raises(SystemExit) as left:
+        plan.do_all(cells, tmp_path, {cell: [str(cell.seed)] for cell in cells}, workers=1)
+    assert left.value.code == 130
+    assert len(begun) <= 3
+    begun.clear()
+    plan.do_all(cells[:1], tmp_path, {cells[0]: ["0"]}, workers=2)
+    assert begun == [[*plan.RUN, "0"]]
