@@ -187,7 +187,9 @@ def arguments(text: str | None, schedule: str, metrics: Sequence[str]) -> argpar
     """What the command line says, see :func:`run_table`."""
     parser = argparse.ArgumentParser(description=text)
     parser.add_argument("--schedule", choices=SCHEDULES, default=schedule)
-    parser.add_argument("--folder", type=Path, help="files of the runs (default: mast-SCHEDULE; of short mast-runs)")
+    parser.add_argument(
+        "--folder", type=Path, help="files of the runs (default: the schedule's, as mast-runs)"
+    )
     parser.add_argument("--list", action="store_true", help="print a command a run")
     parser.add_argument("--shard", default="0/1", help="do every N-th run from the I-th: I/N")
     parser.add_argument("--workers", type=int, default=1, help="runs at the same time")
