@@ -20,6 +20,9 @@ from common import entry_point, inner_function, source_stamp
 from sparse_training.kernels.vectors import KINDS, addresses_at, after, numbers_at, places_at
 from sparse_training.moments import Moments
 
+COUNT, WEIGHTS, SLOPES, FIRST, SECOND, COHORT, CORRECTIONS, WIDTH = range(8)
+"""Columns of a :class:`StepTable`, and how many there are."""
+
 
 @inner_function(error_model="numpy")
 def move_moments(place: int, gradient: Any, first: Any, second: Any, decay: Any) -> None:
@@ -80,20 +83,20 @@ def _entries(stamp: int) -> tuple[Callable[..., float], Callable[..., int]]:
     def sum_squares(one: Any, parameters: int, rows: int) -> float:
         squares, row = 0.0, addresses_at(rows)
         for _ in range(parameters):
-            squares += squares_of(numbers_at(row[2], one), row[0])
-            row = after(row, 7)
+            squares += squares_of(numbers_at(row[SLOPES], one), row[COUNT])
+            row = after(row, WIDTH)
         return squares if stamp else math.nan
 
     @entry_point(error_model="numpy")
     def adam_step(share: Any, parameters: int, rows: int, decay: Any, rest: Any) -> int:
         row = addresses_at(rows)
         for _ in range(parameters):
-            moments = numbers_at(row[3], share), numbers_at(row[4], share)
-            of = places_at(row[5]), row[5] != 0
-            weights, slopes = numbers_at(row[1], share), numbers_at(row[2], share)
-            table = numbers_at(row[6], share)
-            step_parameter(row[0], weights, slopes, moments, of, table, (share, decay, rest))
-            row = after(row, 7)
+            weights, slopes = numbers_at(row[WEIGHTS], share), numbers_at(row[SLOPES], share)
+            moments = numbers_at(row[FIRST], share), numbers_at(row[SECOND], share)
+            of, table = places_at(row[COHORT]), numbers_at(row[CORRECTIONS], share)
+            which, numbers = (of, row[COHORT] != 0), (share, decay, rest)
+            step_parameter(row[COUNT], weights, slopes, moments, which, table, numbers)
+            row = after(row, WIDTH)
         return stamp
 
     return sum_squares, adam_step
