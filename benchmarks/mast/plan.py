@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any, NamedTuple
 
 from common import atomic_write
@@ -217,13 +218,23 @@ def first_seeds(cells: Sequence[Cell], count: int | None) -> list[Cell]:
 def do_all(
     cells: Sequence[Cell], folder: Path, words: Mapping[Cell, Sequence[str]], workers: int
 ) -> None:
-    """Do runs, some at a time; none is begun after one that does not end."""
+    """Do runs, some at a time; none is begun after one that did not end."""
+    stopped = Event()
+
+    def one(cell: Cell) -> None:
+        if stopped.is_set():
+            return
+        try:
+            do(cell, folder, words[cell])
+        except BaseException:
+            stopped.set()
+            raise
+
     with ThreadPoolExecutor(workers) as pool:
         try:
-            deque(pool.map(lambda cell: do(cell, folder, words[cell]), cells), maxlen=0)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+            deque(pool.map(one, cells), maxlen=0)
+        finally:
+            stopped.set()  # Ctrl-C ends the runs that are under way, and here the others
 
 
 def do(cell: Cell, folder: Path, words: Sequence[str]) -> None:

@@ -177,7 +177,7 @@ def test_no_run_is_begun_after_one_that_does_not_end(plan, tmp_path, monkeypatch
     with pytest.raises(SystemExit) as left:
         plan.do_all(cells, tmp_path, {cell: [str(cell.seed)] for cell in cells}, workers=1)
     assert left.value.code == 130
-    assert len(begun) <= 3
+    assert len(begun) == 2
     begun.clear()
     plan.do_all(cells[:1], tmp_path, {cells[0]: ["0"]}, workers=2)
     assert begun == [[*plan.RUN, "0"]]
