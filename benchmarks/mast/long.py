@@ -13,6 +13,7 @@ from typing import Any
 
 from plan import WIDE, Cell, of_width, run_table, write_csv
 
+from mast import MastConfig
 from mast.comparing import random_scores, summary
 from mast.show import print_comparison
 
@@ -30,8 +31,8 @@ CELLS = [
 def table(rows: list[dict[str, Any]], csv: Any) -> None:
     """Print a row a width, task and arm."""
     random, found = random_scores([row["task"] for row in rows]), []
-    for hidden in (64, 256):
-        mine = summary(of_width(rows, wide=hidden == int(WIDE[1])), random)
+    for hidden, wide in ((MastConfig().hidden, False), (int(WIDE[1]), True)):
+        mine = summary(of_width(rows, wide=wide), random)
         found += [{**row, "hidden": hidden} for row in mine]
         print_comparison(mine)
     write_csv(csv, found)

@@ -32,7 +32,7 @@ class RawWeights(NamedTuple):
     @classmethod
     def of(cls, stacked: Tensor, n_agents: int) -> RawWeights:
         """The parts of ``(N W + 2 W + 1, rows)`` weights, one below the other."""
-        width = (len(stacked) - 1) // (n_agents + 2)
+        width = _width(stacked, n_agents)
         return cls(*torch.split(stacked, [n_agents * width, width, width, 1]))
 
 
@@ -81,13 +81,18 @@ class CompiledMixing(torch.autograd.Function):
 
 def _mixed(values: Tensor, stacked: Tensor) -> tuple[Tensor, Tensor]:
     """The mixing layer's ``(W, rows)`` units, and the ``(rows,)`` result."""
-    width = (len(stacked) - 1) // (len(values) + 2)
-    hidden, out = stacked.new_empty((width, values.shape[1])), torch.empty_like(values[0])
+    shape = _width(stacked, len(values)), values.shape[1]
+    hidden, out = stacked.new_empty(shape), torch.empty_like(values[0])
     given = _array(stacked)
     _mix_inner(_array(values), given, _array(hidden))
     torch.nn.functional.elu(hidden, inplace=True)
     _mix_outer(_array(hidden), given, _array(out))
     return hidden, out
+
+
+def _width(stacked: Tensor, n_agents: int) -> int:
+    """Units ``W`` of the mixing layer."""
+    return (len(stacked) - 1) // (n_agents + 2)
 
 
 def _array(tensor: Tensor) -> Any:

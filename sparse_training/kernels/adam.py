@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from common import entry_point, inner_function, source_stamp
-from sparse_training.kernels.vectors import KINDS, addresses_at, after, numbers_at, places_at
+from sparse_training.kernels.vectors import (
+    KINDS,
+    address_of,
+    addresses_at,
+    after,
+    numbers_at,
+    places_at,
+)
 from sparse_training.moments import Moments
 
 COUNT, WEIGHTS, SLOPES, FIRST, SECOND, COHORT, CORRECTIONS, WIDTH = range(8)
@@ -151,20 +159,23 @@ class StepTable:
         self._rows.append((
             parameter.numel(), parameter.data_ptr(), gradient.data_ptr(),
             moments.first.data_ptr(), moments.second.data_ptr(),
-            0 if moments.cohort is None else moments.cohort.data_ptr(),
+            address_of(moments.cohort),
             self._corrections[born][1],
         ))  # fmt: skip
 
     def squared_norm(self) -> float:
         """Sum of the squares of all gradients."""
-        rows = np.array(self._rows, dtype=np.int64)
-        return sum_squares(self._kind(1), len(rows), rows.ctypes.data)
+        return sum_squares(self._kind(1), len(self._rows), self._table.ctypes.data)
 
     def step(self, share: float) -> None:
         """Move all parameters and their moments; gradients count so many times."""
         kind, (b1, b2) = self._kind, self._group["betas"]
-        rows = np.array(self._rows, dtype=np.int64)
         decay = tuple(kind(number) for number in (b1, 1 - b1, b2, 1 - b2))
         shrink = 1 - self._group["lr"] * self._group["weight_decay"]
         rest = kind(shrink), kind(self._group["eps"])
-        adam_step(kind(share), len(rows), rows.ctypes.data, decay, rest)
+        adam_step(kind(share), len(self._rows), self._table.ctypes.data, decay, rest)
+
+    @cached_property
+    def _table(self) -> NDArray[np.int64]:
+        """The rows, once all are added."""
+        return np.array(self._rows, dtype=np.int64)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from common import IntArray
 from sparse_training.kernels import block4, csr
-from sparse_training.kernels.vectors import NARROW, WIDE
+from sparse_training.kernels.vectors import NARROW, WIDE, address_of
 from sparse_training.structure import BLOCK, Structure
 
 
@@ -116,11 +116,6 @@ VECTORS = {
     torch.float64: (WIDE // 8, NARROW // 8, np.float64(1)),
 }
 """Numbers of a wide and a narrow vector, and a 1 that tells the kernels their type."""
-
-
-def address_of(tensor: Tensor | None) -> int:
-    """Where a tensor's numbers are; 0: there is none."""
-    return 0 if tensor is None else tensor.data_ptr()
 
 
 def _starts(places: IntArray, count: int) -> IntArray:

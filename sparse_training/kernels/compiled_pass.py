@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from sparse_training.kernels import passes
-from sparse_training.kernels.compiled_index import VECTORS, CompiledIndex, address_of
+from sparse_training.kernels.compiled_index import VECTORS, CompiledIndex
+from sparse_training.kernels.vectors import address_of
 
 Weights = Sequence[tuple[Tensor, Tensor | None]]
 """Kept values and bias of each layer."""

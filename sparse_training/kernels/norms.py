@@ -26,6 +26,7 @@ from sparse_training.kernels.vectors import (
     add_dot,
     add_product,
     add_scaled,
+    address_of,
     after,
     inverse_root,
     load,
@@ -177,7 +178,7 @@ class FusedNorm(torch.autograd.Function):
         work = x.new_empty((1 + features) * lanes)
         normalise(
             kind(1), sizes, kind(1 / features), kind(eps), x.data_ptr(), weight.data_ptr(),
-            0 if bias is None else bias.data_ptr(), out.data_ptr(), measures.data_ptr(),
+            address_of(bias), out.data_ptr(), measures.data_ptr(),
             work.data_ptr(),
         )  # fmt: skip
         ctx.save_for_backward(x, weight, measures)

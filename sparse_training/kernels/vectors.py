@@ -65,26 +65,27 @@ def numbers_at(typing_context: Any, address: Any, one: Any) -> Any:
     return kind(types.intp, one), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def places_at(typing_context: Any, address: Any) -> Any:
-    """``places_at(address)``: the int32 numbers at an address."""
-    kind = types.CPointer(types.int32)
+def _whole_numbers(number: Any) -> Any:
+    kind = types.CPointer(number)
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.inttoptr(args[0], context.get_value_type(kind))
+    def at(typing_context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return builder.inttoptr(args[0], context.get_value_type(kind))
 
-    return kind(types.intp), generate
+        return kind(types.intp), generate
+
+    return intrinsic(at)
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def addresses_at(typing_context: Any, address: Any) -> Any:
-    """``addresses_at(address)``: the int64 numbers at an address."""
-    kind = types.CPointer(types.int64)
+places_at = _whole_numbers(types.int32)
+"""``places_at(address)``: the int32 numbers at an address."""
+addresses_at = _whole_numbers(types.int64)
+"""``addresses_at(address)``: the int64 numbers at an address."""
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.inttoptr(args[0], context.get_value_type(kind))
 
-    return kind(types.intp), generate
+def address_of(tensor: torch.Tensor | None) -> int:
+    """Where a tensor's numbers are; 0: there is none."""
+    return 0 if tensor is None else tensor.data_ptr()
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
