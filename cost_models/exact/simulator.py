@@ -11,7 +11,7 @@ from functools import reduce
 from itertools import product
 from operator import itemgetter, or_
 
-from cost_models.exact.nest import (
+from cost_models.exact.two_level_nest import (
     Counters,
     Elements,
     Nest,

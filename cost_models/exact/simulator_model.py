@@ -14,7 +14,7 @@ from cost_models.exact.costs import ROW_NAMES, RowCounts, cost_batch, cost_of, r
 from cost_models.exact.layout import WIDE_NAMES
 from cost_models.exact.limits import capacities, too_large
 from cost_models.exact.machine import Machine
-from cost_models.exact.nest import Nest
+from cost_models.exact.two_level_nest import Nest
 from cost_models.exact.numbers import coupled_dims
 from cost_models.exact.options import ExactOptions
 from cost_models.exact.simulator import simulate

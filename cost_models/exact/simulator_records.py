@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cost_models.exact.nest import ceil_div
+from cost_models.exact.two_level_nest import ceil_div
 
 Tensors = frozenset[str]
 
