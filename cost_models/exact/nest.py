@@ -45,7 +45,7 @@ class Level:
         keeps: Whether an instance holds input, filter and output.
         multicast: By dimension, whether units along it that want the same element share one read.
         reduce: By dimension, whether sums of units along it are added on their way out.
-        port: The port to what lies below; of no meaning where `keeps` is all False.
+        port: The port to what lies below; None for a fan-out alone, which is no memory.
         copies: Tiles of each tensor that it has room for (2: double-buffered).
         shared_bits: Capacity of the tensors without one of their own; None for any.
         own_bits: Capacity of each tensor; None where it shares.
@@ -59,7 +59,7 @@ class Level:
     keeps: tuple[bool, bool, bool] = (True, True, True)
     multicast: tuple[bool, ...] = EACH
     reduce: tuple[bool, ...] = EACH
-    port: Port = Port()
+    port: Port | None = Port()
     copies: tuple[int, int, int] = (1, 1, 1)
     shared_bits: int | None = None
     own_bits: tuple[int | None, int | None, int | None] = (None, None, None)
