@@ -2,8 +2,8 @@
 
 A chain begins below DRAM and ends above the MACs. A level has one instance for each unit of the
 fan-outs up to its own. Its instances work on tiles that partition the tile of the instance around
-them: along dimension ``d`` unit ``u`` of step ``i`` has ``[(i * units[d] + u) * tile[d], + tile[d])``
-of it, clipped. All instances run in step, on the counters of the first.
+them: along dimension ``d``, unit ``u`` of step ``i`` has ``tile[d]`` of it from
+``(i * units[d] + u) * tile[d]`` on, clipped. All instances run on the counters of the first.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ It walks the loops from DRAM inwards. At each step of a level it first brings ev
 elements of its tile that it lacks (:meth:`Execution._fetch`), closes the output tiles that end and
 opens those that begin (:meth:`Execution._drain`, :meth:`Execution._open_outputs`), then steps
 through the level inside; below the innermost level it serves the MACs (:meth:`Execution._serve`).
-Every transfer is noted at each port that it passes (:meth:`Execution._pass`), and on the way back a
-step takes as long as the slowest of what is inside it and of its ports (:meth:`Execution._slowest`).
+Every transfer is noted at each port that it passes (:meth:`Execution._pass`). On the way back a
+step takes as long as the slowest of what is inside it and of its ports: :meth:`Execution._slowest`.
 
 It is written from ``docs/levels.md`` and shares no code with the kernel, so that each can be
 checked against the other. Sets of elements are Python integers, a bit for each element.
@@ -57,11 +57,12 @@ def simulate(nest: Nest) -> Counts:
         Counts by name. ``T`` is a tensor (0 input, 1 filter, 2 output); ``m`` and ``q`` are levels:
         0 is DRAM, 1 the outermost level, and the MACs come after the last.
 
-        - ``fill/T/m``: elements written into all instances of ``m``; ``read/T/m/q`` those that the
+        - ``fill/T/m``: elements written into all instances of ``m``; ``read/T/m/q``: those that the
           instances of ``q`` gave for it.
         - ``write/m/q``, ``refill/m/q``: outputs that ``m`` gave to ``q``, partial sums that it got
-          back; ``store/m``, ``add/m``: writes and reads of its keeper by them, beside refills;
-          ``drain/m``: outputs that all instances of ``m`` gave up.
+          back; ``drain/m``: outputs that all instances of ``m`` gave up; ``add/m``: reads of their
+          keeper, beside refills, to add sums that units give by themselves.
+        - ``tiles/T/m``: reads (outputs: writes) of the keeper if every distinct tile counts whole.
         - ``in/q``, ``out/q``: bits through the port of the first instance of ``q``; ``busy/q/in``,
           ``busy/q/out``: its cycles, rounded up once a step.
         - ``steps/m``, ``active/m``: steps of ``m``, and instances with work summed over them.
@@ -244,9 +245,15 @@ class Execution:
         """Fetch what instances lack from the nearest level outside that keeps the tensor."""
         lacking = {unit: self._counted(tensor, some) for unit, some in lacking.items()}
         self.counts[f"fill/{tensor}/{level}"] += sum(x.bit_count() for x in lacking.values())
-        for q in range(self._keeper(tensor, level), level):
-            total, lead = self._shared(tensor, level, q, lacking, whole=self.nest.rules.whole_tiles)
+        keeper = self._keeper(tensor, level)
+        self.counts[f"tiles/{tensor}/{level}"] += self._shared(
+            tensor, level, keeper, lacking, whole=True
+        )[0]
+        for q in range(keeper, level):
+            total, lead = self._shared(tensor, level, q, lacking)
             self.counts[f"read/{tensor}/{level}/{q}"] += total
+            if self.nest.rules.whole_tiles:
+                _, lead = self._shared(tensor, level, q, lacking, whole=True)
             self._pass(q, lead * self.nest.widths[tensor], traffic.into, "in")
 
     def _open_outputs(self, level: int, tiles: dict[Unit, Elements], traffic: Traffic) -> None:
@@ -279,8 +286,9 @@ class Execution:
         written, _ = self._shared(OUTPUT, level, keeper, tiles)
         self.counts[f"drain/{level}"] += sum(tile.bit_count() for tile in tiles.values())
         self.counts[f"add/{level}"] += written - sum(tile.bit_count() for tile in gone.values())
-        whole = self.nest.rules.whole_tiles
-        self.counts[f"store/{level}"] += self._shared(OUTPUT, level, keeper, tiles, whole)[0]
+        self.counts[f"tiles/{OUTPUT}/{level}"] += self._shared(
+            OUTPUT, level, keeper, tiles, whole=True
+        )[0]
 
     # ------------------------------------------------------------------ MACs
 
@@ -315,8 +323,9 @@ class Execution:
         level, q, width = self.depth + 1, self.depth, self.nest.widths[tensor]
         macs = [tile_size(tile) for tile in units.values()]
         if tensor != OUTPUT:
-            self.counts[f"fill/{tensor}/{level}"] += sum(macs)
-            self.counts[f"read/{tensor}/{level}/{q}"] += sum(macs)
+            for name in (f"fill/{tensor}/{level}", f"read/{tensor}/{level}/{q}"):
+                self.counts[name] += sum(macs)
+            self.counts[f"tiles/{tensor}/{level}"] += sum(macs)
             self._pass(q, macs[0] * width, traffic.into, "in")
             return
         again = []
@@ -324,7 +333,7 @@ class Execution:
             sums = self._elements(tensor, tile)
             again.append(n - (sums & ~self.had[q][unit]).bit_count())
             self.had[q][unit] |= sums
-        for name in (f"drain/{level}", f"store/{level}", f"write/{level}/{q}"):
+        for name in (f"drain/{level}", f"tiles/{tensor}/{level}", f"write/{level}/{q}"):
             self.counts[name] += sum(macs)
         self.counts[f"refill/{level}/{q}"] += sum(again)
         self._pass(q, macs[0] * self.nest.widths[3], traffic.out, "out")
@@ -452,7 +461,9 @@ class Execution:
         ranges = tuple(tile[d] for d in self.nest.coupled[tensor])
         memo = self._memo[tensor]
         if ranges not in memo:
-            memo[ranges] = self._touched(tensor, dict(zip(self.nest.coupled[tensor], ranges)))
+            memo[ranges] = self._touched(
+                tensor, dict(zip(self.nest.coupled[tensor], ranges, strict=True))
+            )
         return memo[ranges]
 
     @cached_property
