@@ -8,7 +8,7 @@ Every transfer is noted at each port that it passes (:meth:`Execution._pass`). O
 step takes as long as the slowest of what is inside it and of its ports: :meth:`Execution._slowest`.
 
 It is written from ``docs/levels.md`` and shares no code with the kernel, so that each can be
-checked against the other. Sets of elements are Python integers, a bit for each element.
+checked against the other.
 """
 
 from __future__ import annotations
@@ -17,30 +17,18 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
-from itertools import product
-from typing import Any
+from itertools import accumulate, product
+from operator import mul
 
-from cost_models.exact.nest import (
-    INPUT,
-    ONE,
-    OUTPUT,
-    Level,
-    Nest,
-    P,
-    Port,
-    Q,
-    R,
-    S,
-    Window,
-)
+from cost_models.exact.elements import Elements, Tile, Touched
+from cost_models.exact.nest import ONE, OUTPUT, Level, Nest, Port
 
-Range = tuple[int, int]
-Tile = tuple[Range, ...]
-Unit = tuple[tuple[int, ...], ...]
-"""An instance: its place by dimension among the units of each level down to its own."""
+Unit = int
+"""An instance of a level, numbered within the instance around it."""
+Place = tuple[int, ...]
+"""Where a unit lies along each dimension."""
 Counters = tuple[tuple[int, ...], ...]
 """Counters of all loops around a step, by level and dimension."""
-Elements = int
 Counts = dict[str, int]
 
 UNLIMITED = 1 << 33
@@ -115,6 +103,17 @@ class Execution:
         )
         self.levels = (dram, *nest.levels, macs)
         self.counts: defaultdict[str, int] = defaultdict(int)
+        self.touched = Touched(nest)
+        self._places: list[list[Place]] = [
+            list(product(*(range(n) for n in level.units))) for level in self.levels
+        ]
+        self.instances = list(accumulate((len(places) for places in self._places), mul))
+        self._known: dict[tuple[int, int, int, bool], tuple[list[int], int]] = {}
+        # the nearest level outside that keeps a tensor
+        self._keeper = [
+            [max((q for q in range(m) if self.levels[q].keeps[t]), default=0) for m in range(depth)]
+            for t, depth in enumerate([len(self.levels)] * 3)
+        ]
         size = len(self.levels)
         self.before: list[Counters | None] = [None] * size
         self.held: list[list[dict[Unit, Elements]]] = [[{}, {}] for _ in range(size)]
@@ -125,7 +124,7 @@ class Execution:
 
     def run(self) -> Counts:
         """Walk every step."""
-        whole = {(): tuple((0, n) for n in self.nest.extents)}
+        whole = {0: tuple((0, n) for n in self.nest.extents)}
         time, shares, _ = self._step(0, whole, ())
         for level in range(self.depth + 1, 0, -1):
             self._drain(level)
@@ -184,15 +183,15 @@ class Execution:
         self, level: int, units: dict[Unit, Tile], at: tuple[int, ...]
     ) -> dict[Unit, Tile]:
         """Tiles of all instances of a level; a range with nothing left is empty."""
-        spec, found = self.levels[level], {}
-        places = list(product(*(range(n) for n in spec.units)))
+        spec, places = self.levels[level], self._places[level]
+        found: dict[Unit, Tile] = {}
         for unit, around in units.items():
             ranges = []
             for (low, high), i, n, tile in zip(around, at, spec.units, spec.tile, strict=True):
                 starts = [low + (i * n + u) * tile for u in range(n)]
                 ranges.append([(a, max(a, min(a + tile, high))) for a in starts])
-            for place in places:
-                found[*unit, place] = tuple(r[u] for r, u in zip(ranges, place, strict=True))
+            for at_unit, place in enumerate(places, unit * len(places)):
+                found[at_unit] = tuple([r[u] for r, u in zip(ranges, place, strict=True)])
         return found
 
     def _compute(self, tile: Tile) -> int:
@@ -216,7 +215,7 @@ class Execution:
         for tensor, dims in enumerate(self.nest.coupled):
             if not self.levels[level].keeps[tensor]:
                 continue
-            tiles = {unit: self._elements(tensor, tile) for unit, tile in active.items()}
+            tiles = {unit: self.touched.of(tensor, tile) for unit, tile in active.items()}
             if before is None:
                 first = next(iter(tiles.values()))
                 self.counts[f"peak/{tensor}/{level}"] = first.bit_count()
@@ -243,9 +242,9 @@ class Execution:
         self, tensor: int, level: int, lacking: dict[Unit, Elements], traffic: Traffic
     ) -> None:
         """Fetch what instances lack from the nearest level outside that keeps the tensor."""
-        lacking = {unit: self._counted(tensor, some) for unit, some in lacking.items()}
+        lacking = {unit: self.touched.counted(tensor, some) for unit, some in lacking.items()}
         self.counts[f"fill/{tensor}/{level}"] += sum(x.bit_count() for x in lacking.values())
-        keeper = self._keeper(tensor, level)
+        keeper = self._keeper[tensor][level]
         self.counts[f"tiles/{tensor}/{level}"] += self._shared(
             tensor, level, keeper, lacking, whole=True
         )[0]
@@ -258,14 +257,15 @@ class Execution:
 
     def _open_outputs(self, level: int, tiles: dict[Unit, Elements], traffic: Traffic) -> None:
         """Begin output tiles; what the keeper has had of them comes back, to one unit each."""
-        keeper = self._keeper(OUTPUT, level)
+        keeper = self._keeper[OUTPUT][level]
         self.opened[level], self.had[level] = tiles, defaultdict(int)
         left: dict[Unit, Elements] = {}
         back: dict[Unit, Elements] = {}
         for unit, tile in tiles.items():
-            had = left.setdefault(unit[:keeper], self.had[keeper][unit[:keeper]])
+            around = self._around(unit, level, keeper)
+            had = left.setdefault(around, self.had[keeper][around])
             back[unit] = self.had[level][unit] = had & tile
-            left[unit[:keeper]] &= ~tile
+            left[around] &= ~tile
         for q in range(keeper, level):
             total, lead = self._shared(OUTPUT, level, q, tiles)
             width = self.nest.widths[3] if q else self.dram_width
@@ -278,11 +278,12 @@ class Execution:
     def _drain(self, level: int) -> None:
         """Give the open output tiles of a level to its keeper."""
         tiles, self.opened[level] = self.opened[level], {}
-        keeper = self._keeper(OUTPUT, level)
+        keeper = self._keeper[OUTPUT][level]
         gone: defaultdict[Unit, Elements] = defaultdict(int)
         for unit, tile in tiles.items():
-            gone[unit[:keeper]] |= tile
-            self.had[keeper][unit[:keeper]] |= tile
+            around = self._around(unit, level, keeper)
+            gone[around] |= tile
+            self.had[keeper][around] |= tile
         written, _ = self._shared(OUTPUT, level, keeper, tiles)
         self.counts[f"drain/{level}"] += sum(tile.bit_count() for tile in tiles.values())
         self.counts[f"add/{level}"] += written - sum(tile.bit_count() for tile in gone.values())
@@ -309,7 +310,7 @@ class Execution:
                 if all(a < b for a, b in tile)
             }
             for tensor in range(3):
-                touched = {u: self._elements(tensor, one) for u, one in moment.items()}
+                touched = {u: self.touched.of(tensor, one) for u, one in moment.items()}
                 if kept[tensor]:
                     continue
                 if tensor == OUTPUT:
@@ -330,7 +331,7 @@ class Execution:
             return
         again = []
         for (unit, tile), n in zip(units.items(), macs, strict=True):
-            sums = self._elements(tensor, tile)
+            sums = self.touched.of(tensor, tile)
             again.append(n - (sums & ~self.had[q][unit]).bit_count())
             self.had[q][unit] |= sums
         for name in (f"drain/{level}", f"tiles/{tensor}/{level}", f"write/{level}/{q}"):
@@ -407,11 +408,11 @@ class Execution:
         busy = {name: n for name, n in self.counts.items() if name[:5] == "busy/"}
         return {"stepwise": time} | named | busy
 
-    # ------------------------------------------------------------------ elements
+    # ------------------------------------------------------------------ who shares what
 
-    def _keeper(self, tensor: int, level: int) -> int:
-        """The nearest level outside that keeps a tensor."""
-        return max(q for q in range(level) if self.levels[q].keeps[tensor])
+    def _around(self, unit: Unit, level: int, q: int) -> Unit:
+        """The instance of `q` that an instance of `level` lies in."""
+        return unit // (self.instances[level] // self.instances[q])
 
     def _shared(
         self, tensor: int, level: int, q: int, sets: dict[Unit, Elements], whole: bool = False
@@ -422,112 +423,49 @@ class Execution:
         multicast (sums: with reduction) alone. With `whole`, units with different tiles are groups
         of their own, and the first of those with the same tile stands for them.
         """
-        split, same = self._apart(tensor, level, q, whole)
-        groups: defaultdict[tuple[Unit, Counters], Elements] = defaultdict(int)
+        groups_of, first = self._groups(tensor, level, q, whole)
+        groups: dict[int, Elements] = {}
         for unit, elements in sets.items():
-            if not any(unit[m][d] for m, d in same):
-                apart = tuple((unit[m][d],) for m, d in split)
-                groups[unit[:q], apart] |= elements
-        lead = next(iter(sets))[:q] if sets else ()
-        return (
-            sum(some.bit_count() for some in groups.values()),
-            sum(some.bit_count() for (around, _), some in groups.items() if around == lead),
-        )
+            group = groups_of[unit]
+            if group >= 0:
+                groups[group] = groups.get(group, 0) | elements
+        sizes = {group: some.bit_count() for group, some in groups.items()}
+        return sum(sizes.values()), sum([n for group, n in sizes.items() if group < first])
 
-    def _apart(
-        self, tensor: int, level: int, q: int, whole: bool
-    ) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-        """Places (level, dimension) that tell groups apart, and those of which the first counts."""
-        found = self._known.get((tensor, level, q, whole))
-        if found is None:
-            split, same = [], []
+    def _groups(self, tensor: int, level: int, q: int, whole: bool) -> tuple[list[int], int]:
+        """The group of each instance of a level, -1 for none; how many the first of `q` has."""
+        known = self._known.get((tensor, level, q, whole))
+        if known is None:
+            groups, first = list(range(self.instances[q])), 1
             for m in range(q + 1, level + 1):
                 spec = self.levels[m]
                 flags = spec.reduce if tensor == OUTPUT else spec.multicast
-                for d in (d for d, n in enumerate(spec.units) if n > 1):
-                    if not flags[d] or (whole and d in self.nest.coupled[tensor]):
-                        split.append((m - 1, d))
-                    elif whole:
-                        same.append((m - 1, d))
-            found = self._known[tensor, level, q, whole] = split, same
-        return found
+                split = [
+                    not shares or (whole and d in self.nest.coupled[tensor])
+                    for d, shares in enumerate(flags)
+                ]
+                size = math.prod(n for n, own in zip(spec.units, split, strict=True) if own)
+                groups = [
+                    -1 if group < 0 else self._group(group * size, place, spec, split, whole)
+                    for group in groups
+                    for place in self._places[m]
+                ]
+                first *= size
+            known = self._known[tensor, level, q, whole] = groups, first
+        return known
 
-    @cached_property
-    def _known(self) -> dict[Any, Any]:
-        return {}
-
-    def _elements(self, tensor: int, tile: Tile) -> Elements:
-        """Elements that the MACs of a tile touch."""
-        ranges = tuple(tile[d] for d in self.nest.coupled[tensor])
-        memo = self._memo[tensor]
-        if ranges not in memo:
-            memo[ranges] = self._touched(
-                tensor, dict(zip(self.nest.coupled[tensor], ranges, strict=True))
-            )
-        return memo[ranges]
-
-    @cached_property
-    def _memo(self) -> list[dict[tuple[Range, ...], Elements]]:
-        return [{}, {}, {}]
-
-    def _touched(self, tensor: int, ranges: dict[int, Range]) -> Elements:
-        axes: list[tuple[Iterable[int], int]] = []
-        for d, part in ranges.items():
-            if tensor != INPUT or d not in (P, Q, R, S):
-                axes.append((range(*part), self.nest.extents[d]))
-        if tensor == INPUT:
-            for window, size, p, r in self._windows:
-                axes.append((rows_of(window, ranges[p], ranges[r]), size))
-        return combined(axes)
-
-    @cached_property
-    def _windows(self) -> list[tuple[Window, int, int, int]]:
-        """Windows of rows and of columns, how many there are, and their dimensions."""
-        n = self.nest.extents
-        return [
-            (w, w.stride * (n[p] - 1) + w.dilation * (n[r] - 1) + 1, p, r)
-            for w, (p, r) in zip(self.nest.windows, ((P, R), (Q, S)), strict=True)
-        ]
-
-    def _counted(self, tensor: int, elements: Elements) -> Elements:
-        """Elements without padding, where that is free."""
-        return elements & self._real if tensor == INPUT else elements
-
-    @cached_property
-    def _real(self) -> Elements:
-        """Input elements that are no padding."""
-        axes: list[tuple[Iterable[int], int]] = [
-            (range(n), n)
-            for n in (
-                self.nest.extents[d] for d in self.nest.coupled[INPUT] if d not in (P, Q, R, S)
-            )
-        ]
-        for window, size, _, _ in self._windows:
-            axes.append((range(*(window.real or (0, size))), size))
-        return combined(axes)
+    @staticmethod
+    def _group(base: int, place: Place, spec: Level, split: list[bool], whole: bool) -> int:
+        """The group of a place among the units of a level, counted from `base`; -1 for none."""
+        index = 0
+        for at, n, own in zip(place, spec.units, split, strict=True):
+            if own:
+                index = index * n + at
+            elif whole and at:
+                return -1
+        return base + index
 
 
 def tile_size(tile: Tile) -> int:
     """MACs of a tile."""
     return math.prod(b - a for a, b in tile)
-
-
-def rows_of(window: Window, outputs: Range, taps: Range) -> Iterable[int]:
-    """Input rows that ranges of outputs and of taps touch."""
-    rows = {window.stride * p + window.dilation * r for p in range(*outputs) for r in range(*taps)}
-    return range(min(rows), max(rows) + 1) if window.box and rows else rows
-
-
-def combined(axes: Iterable[tuple[Iterable[int], int]]) -> Elements:
-    """Elements whose indices are all combinations of those given along each axis.
-
-    Args:
-        axes: Indices along an axis, and how many there are; the last axis runs fastest.
-    """
-    found, span = 1, 1
-    for indices, size in reversed(list(axes)):
-        block, found = found, 0
-        for index in indices:
-            found |= block << index * span
-        span *= size
-    return found
