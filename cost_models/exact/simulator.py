@@ -20,7 +20,7 @@ from functools import cached_property
 from itertools import accumulate, product
 from operator import mul
 
-from cost_models.exact.elements import Elements, Tile, Touched
+from cost_models.exact.elements import Elements, Range, Tile, Touched
 from cost_models.exact.nest import ONE, OUTPUT, Level, Nest, Port
 
 Unit = int
@@ -109,6 +109,7 @@ class Execution:
         ]
         self.instances = list(accumulate((len(places) for places in self._places), mul))
         self._known: dict[tuple[int, int, int, bool], tuple[list[int], int]] = {}
+        self._ranges: dict[tuple[int, int, Range, int], list[Range]] = {}
         # the nearest level outside that keeps a tensor
         self._keeper = [
             [max((q for q in range(m) if self.levels[q].keeps[t]), default=0) for m in range(depth)]
@@ -183,15 +184,23 @@ class Execution:
         self, level: int, units: dict[Unit, Tile], at: tuple[int, ...]
     ) -> dict[Unit, Tile]:
         """Tiles of all instances of a level; a range with nothing left is empty."""
-        spec, places = self.levels[level], self._places[level]
+        places = self._places[level]
         found: dict[Unit, Tile] = {}
         for unit, around in units.items():
-            ranges = []
-            for (low, high), i, n, tile in zip(around, at, spec.units, spec.tile, strict=True):
-                starts = [low + (i * n + u) * tile for u in range(n)]
-                ranges.append([(a, max(a, min(a + tile, high))) for a in starts])
-            for at_unit, place in enumerate(places, unit * len(places)):
-                found[at_unit] = tuple([r[u] for r, u in zip(ranges, place, strict=True)])
+            ranges = [self._cut(level, d, part, at[d]) for d, part in enumerate(around)]
+            for inside, place in enumerate(places, unit * len(places)):
+                found[inside] = tuple([each[u] for each, u in zip(ranges, place, strict=True)])
+        return found
+
+    def _cut(self, level: int, d: int, around: Range, i: int) -> list[Range]:
+        """What each unit of a level has of a range of the instance around it."""
+        found = self._ranges.get((level, d, around, i))
+        if found is None:
+            (low, high), spec = around, self.levels[level]
+            tile, units = spec.tile[d], spec.units[d]
+            starts = [low + (i * units + u) * tile for u in range(units)]
+            found = [(start, max(start, min(start + tile, high))) for start in starts]
+            self._ranges[level, d, around, i] = found
         return found
 
     def _compute(self, tile: Tile) -> int:
