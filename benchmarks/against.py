@@ -28,7 +28,7 @@ import cost_models, layers, maestro_env
 from cost_models import Accelerator
 from maestro_env import MapSpace, Problem
 
-EARLIER = "exact:halo_time=slide:energy=maestro:area=maestro"
+EARLIER = "exact:halo_time=none:energy=maestro:area=maestro"
 LAYER, CHIP = layers.get("mobilenetv2.2"), Accelerator.preset("edge")
 
 def of(name):

@@ -47,13 +47,15 @@ MODELS = {
     halo: cost_models.load(
         "exact", halo_time=halo, halo_space="tile", window="box", energy="maestro", area="maestro"
     )
-    for halo in ("slide", "retain", "none")
+    for halo in ("retain", "none")
 }
 """Timeloop counts the box around a strided tile, and every PE's tile apart. Credit between tiles it
-gives for the tile before: as `slide`, as `retain` where that is all a buffer holds, and none where
-another loop lies inside the sliding one. Where it is none of these, one of the rules in
+gives for the tile before: as `rules.slid`, as `retain` where that is all a buffer holds, and none
+where another loop lies inside the sliding one. Where it is none of these, one of the rules in
 `crosscheck_timeloop_rules` is why."""
-LIKE = {halo: f"equal, as halo_time={halo}" for halo in MODELS}
+LIKE = {"slide": "equal, as a sliding window"} | {
+    halo: f"equal, as halo_time={halo}" for halo in MODELS
+}
 NO_CAUSE = "NO CAUSE NAMED"
 Loops = list[tuple[str, int]]
 Found = dict[tuple[str, str, str], int]
@@ -267,6 +269,8 @@ def lines(program: str, path: Path) -> Iterator[dict[str, str]]:
 def _ours(key: tuple[str, ...], passes: tuple[str, ...], halo: str) -> dict[str, int]:
     case = DividingMapping(dict(zip(KEY, key, strict=True)))
     bypass = frozenset(passes[0].split()), frozenset(passes[1].split())
+    if halo == "slide":
+        return rules.slid(case, bypass, _ours(key, passes, "none"), box=True)
     cost = MODELS[halo].evaluate(case.layer(), Accelerator(prod(case.units)), case.mapping(bypass))
     assert cost.feasible, cost.infeasible
     return cost.counts
@@ -278,7 +282,7 @@ def compare(found: Iterable[dict[str, str]]) -> Iterator[ComparedCounts]:
         key, passes = (tuple(line[name] for name in names) for names in (KEY, PASSES))
         theirs, metric = int(line["timeloop"]), line["metric"]
         ours = {}
-        for halo in MODELS:
+        for halo in LIKE:
             counts = _ours(key, passes, halo)
             ours[halo] = counts.get(f"{metric}_tile", counts[metric])
         equal = next((LIKE[halo] for halo, count in ours.items() if count == theirs), None)

@@ -11,6 +11,9 @@ nest-analysis.cpp), in three ways that differ from a buffer that keeps what it h
   (SaveAndSubtractIfSameStride).
 - `WHOLE`: a tile that has moved along two axes is fetched whole
   (AxisAlignedHyperRectangle::Subtract).
+
+Where none of them applies its counts are those of :func:`slid`: what is fetched anew (the exact
+model's ``halo_time=none``) less the rows that a window leaves in place where it alone moves on.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from math import prod
 from typing import NamedTuple
 
 from benchmarks.crosscheck_zigzag import Bypass, DividingMapping
+from layers import footprint
 
 EXTRAPOLATES = (
     "tool takes a loop's later iterations as its second: a wrap finds what left the buffer"
@@ -89,6 +93,67 @@ def input_count(case: DividingMapping, bypass: Bypass, metric: str, rules: Rules
     if "input" in bypass[1]:  # every MAC reads its own (ComputeTemporalWorkingSet, level 0)
         return prod(case.extents.values()) // prod(case.units) * readers
     return fetched(_steps(case, (0, 1)), _input(case, case.tiles[1]), rules) * readers
+
+
+SLID = ("dram_in", "l2r_in", "l2r_in_tile", "l1w_in")
+"""Counts that :func:`slid` changes."""
+
+
+def slid(case: DividingMapping, bypass: Bypass, none: dict[str, int], box: bool) -> dict[str, int]:
+    """Counts of ``halo_time=none`` less what a window that moves on leaves in place.
+
+    Rows are left where the input's tile moved along Y (or X) alone: from DRAM to L2 always, to
+    PEs where neither the axis nor its taps are in parallel.
+
+    Args:
+        case: The mapping.
+        bypass: Tensors that pass L2, and that pass L1.
+        none: The exact model's counts where every tile that moved is fetched in full.
+        box: Whether a strided tile is the box around its rows and columns.
+    """
+    found = dict(none)
+    clusters = {case.parallel[0]: case.units[0]}
+    span = {d: n * clusters.get(d, 1) for d, n in case.tiles[0].items()}
+    distinct = prod(n for d, n in zip(case.parallel, case.units, strict=True) if d in INPUT_DIMS)
+    inside = _left(case, (0, 1), case.tiles[1], box, set(case.parallel))
+    past_l2, past_l1 = ("input" in part for part in bypass)
+    found["dram_in"] -= inside * distinct if past_l2 else _left(case, (0,), span, box, set())
+    if not past_l1:
+        found["l1w_in"] -= inside * prod(case.units)
+    if not past_l1 and not past_l2:
+        found["l2r_in_tile"] -= inside * distinct
+    return found
+
+
+INPUT_DIMS = "CYXRS"
+
+
+def _left(
+    case: DividingMapping, levels: tuple[int, ...], tile: dict[str, int], box: bool, fixed: set[str]
+) -> int:
+    """Elements that a tile finds in place, over all steps in which its window alone moves on."""
+    loops = [loop for level in levels for loop in reversed(case.loops(level))]
+    total = 0
+    for axis, taps, across, along in (("Y", "R", "X", "S"), ("X", "S", "Y", "R")):
+        if fixed & {axis, taps}:
+            continue
+        steps, outside = 0, 1
+        for at, (d, n) in enumerate(loops):
+            inner = {e for e, _ in loops[at + 1 :]}
+            if d == axis and not inner & (set(INPUT_DIMS) - {axis}):
+                steps += outside * (n - 1)
+            outside *= n
+        count = hull if box else footprint
+        rows = 2 * count(tile[axis], tile[taps], case.stride, 1)
+        rows -= count(2 * tile[axis], tile[taps], case.stride, 1)
+        columns = count(tile[across], tile[along], case.stride, 1)
+        total += steps * tile["C"] * max(rows, 0) * columns
+    return total
+
+
+def hull(outputs: int, taps: int, stride: int, dilation: int) -> int:
+    """Rows from the first to the last that outputs and taps touch."""
+    return stride * (outputs - 1) + dilation * (taps - 1) + 1
 
 
 def _input(case: DividingMapping, tile: dict[str, int]) -> Vector:

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.cost_models.tiny import random_case, random_whole_case
 
 CHOICES = {
-    "halo_time": ("retain", "slide", "none"),
+    "halo_time": ("retain", "none"),
     "halo_space": ("union", "tile"),
     "latency": ("stepwise", "bound"),
     "double_buffer": (True, False),

@@ -28,7 +28,6 @@ import numpy as np
 
 from cost_models import Accelerator, CostBatch, MappingBatch
 from cost_models.exact import ExactModel
-from cost_models.exact.options import HALO_TIMES
 from cost_models.exact.simulator_model import SimulatorModel
 from layers import Layer
 from tests.cost_models.tiny import (
@@ -42,7 +41,7 @@ from tests.cost_models.tiny import (
 )
 
 CHOICES: dict[str, tuple[Any, ...]] = {
-    "halo_time": HALO_TIMES,
+    "halo_time": ("retain", "none"),
     "halo_space": ("union", "tile"),
     "latency": ("stepwise", "stepwise", "stepwise", "bound"),
     "padding": ("counted", "counted", "free"),

@@ -4,7 +4,7 @@
     python benchmarks/model_based.py --results new.jsonl --budget 20000 --seeds 1
     python benchmarks/model_based.py --results new.jsonl --beside old.jsonl
 
-EDP on `edge` under the model `exact` with ``halo_time=slide`` and ``energy=maestro``, where it has
+EDP on `edge` under the model `exact` with ``halo_time=none`` and ``energy=maestro``, where it has
 those options. Each run is a line of the results file; runs that it has are not repeated. The table
 shows the median over seeds of the best value after so many samples, and the processor time of the
 searches. `--beside` shows another version's file too (write it with this script, run with that
@@ -35,7 +35,7 @@ Run = dict[str, Any]
 
 def problem(layer: str) -> Problem:
     """The same problem in every version of the model."""
-    known = ({"halo_time": "slide", "energy": "maestro"}, {"halo_time": "slide"}, {})
+    known = ({"halo_time": "none", "energy": "maestro"}, {"halo_time": "none"}, {})
     for options in known:  # an older version has fewer options, and does without what these say
         with contextlib.suppress(ValueError, TypeError):
             model = cost_models.load("exact", **options)

@@ -21,7 +21,7 @@ from layers import Layer
 from maestro_env import Problem
 
 NETWORKS = ("mobilenetv2", "resnet18", "vgg16", "alexnet", "bert_base")
-MODELS = {"default": "exact", "maestro": "exact:halo_time=slide:energy=maestro:area=maestro"}
+MODELS = {"default": "exact", "maestro": "exact:energy=maestro:area=maestro"}
 FIELDS = (
     *("model", "accelerator", "objective", "threads", "layer", "status", "value", "bound", "gap"),
     *("cpu_s", "boxes", "structures", "evaluated"),

@@ -1,7 +1,7 @@
 """One hash a search: every sample's action and value, for each searcher, layer and cost model.
 
     python benchmarks/sample_hashes.py > hashes.txt
-    python benchmarks/sample_hashes.py --exact exact:halo_time=slide:energy=maestro:area=maestro
+    python benchmarks/sample_hashes.py --exact exact:energy=maestro:area=maestro
 
 Two versions that print the same lines search alike, sample by sample. Torch takes one thread.
 """

@@ -17,6 +17,7 @@ from .cost_model import EARLIER_OPTIONS as EARLIER_OPTIONS
 from .cost_model import CostModel as CostModel
 from .cost_model import CostModelError as CostModelError
 from .cost_model import ModelCapabilities as ModelCapabilities
+from .cost_model import RetiredOptionError as RetiredOptionError
 from .cost_model import Symmetry as Symmetry
 from .cost_model import capabilities_of as capabilities_of
 from .cost_model import check_objective as check_objective

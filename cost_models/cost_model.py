@@ -26,6 +26,20 @@ class CostModelError(ValueError):
     """A cost model that is not known, or options it does not take."""
 
 
+class RetiredOptionError(CostModelError):
+    """An option's value that an earlier version took: figures made with it cannot be made again.
+
+    Args:
+        chosen: Option and value, such as ``"halo_time=slide"``.
+        since: The version that took it away.
+        instead: What to use.
+    """
+
+    def __init__(self, chosen: str, since: str, instead: str) -> None:
+        super().__init__(f"{chosen} left in {since}: use {instead}")
+        self.chosen = chosen
+
+
 class Symmetry(IntEnum):
     """Which mappings a cost model is known to give the same cost; each kind includes those above.
 
@@ -161,7 +175,7 @@ def split_options(text: str) -> tuple[str, dict[str, Any]]:
     """A cost model's name and options out of ``NAME:OPTION=VALUE:...``.
 
     Args:
-        text: Such as ``exact:halo_time=slide:energy=maestro:area=maestro``.
+        text: Such as ``exact:energy=maestro:area=maestro``.
 
     Raises:
         CostModelError: A part is no ``OPTION=VALUE``, or an option comes twice.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cost_models import RetiredOptionError
 from mapper.problem_spec import ProblemSpec
 from mapper.search_run import KIND
 from runs import DamagedRun, RunStatus, Store, StoredRun, StoreError
@@ -25,17 +26,19 @@ class Verdict:
         stored: Its best value as stored; None where it found no feasible mapping.
         again: The value of its best mapping now.
         fault: What does not hold; empty where all does.
+        unknown: Why it is not evaluated again; empty where it is.
     """
 
     run: StoredRun | DamagedRun
     stored: float | None
     again: float | None
     fault: str
+    unknown: str = ""
 
     @property
-    def holds(self) -> bool:
-        """Whether the result can be made again."""
-        return not self.fault
+    def holds(self) -> bool | None:
+        """Whether the result can be made again; None where nobody can tell."""
+        return None if self.unknown else not self.fault
 
 
 def validate(store: Store, run: str | None = None) -> Iterator[Verdict]:
@@ -66,6 +69,8 @@ def _check(store: Store, run: StoredRun) -> Verdict:
     try:
         again = _evaluate_again(run)
         fault = _difference(run.best_value, again) or _sample_fault(store, run)
+    except RetiredOptionError as error:
+        return Verdict(run, run.best_value, None, "", f"not replayed: made with {error.chosen}")
     except (ValueError, KeyError, TypeError) as error:
         return Verdict(run, run.best_value, None, f"{type(error).__name__}: {error}")
     return Verdict(run, run.best_value, again, fault)

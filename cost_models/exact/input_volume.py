@@ -15,7 +15,6 @@ from cost_models.exact.kept import distinct_rows, kept_rows, placed_rows, shared
 from cost_models.exact.layout import (
     EXTENT,
     HALO_RETAIN,
-    HALO_SLIDE,
     HW_DIMS,
     HW_HALO,
     HW_STEP,
@@ -70,15 +69,13 @@ def keeps(halo: int, temporal: bool, advances: bool, axis_moves: bool, taps_move
     """Whether a buffer keeps what two ranges share after they moved.
 
     Args:
-        halo: `HALO_NONE`, `HALO_SLIDE` or `HALO_RETAIN`.
+        halo: `HALO_NONE` or `HALO_RETAIN`.
         temporal: Whether neither outputs nor taps are spread over units.
         advances: Whether it is the outputs' loop that advances.
         axis_moves: Whether the outputs' range moved.
         taps_move: Whether the taps' range moved.
     """
-    if halo == HALO_RETAIN or not (axis_moves or taps_move):
-        return True
-    return halo == HALO_SLIDE and temporal and advances and not taps_move
+    return bool(halo == HALO_RETAIN or not (axis_moves or taps_move))
 
 
 @inner_function

@@ -84,15 +84,14 @@ HW_OFFCHIP: Final = 20
 HW_NOC_SHIFT: Final = 21  # the bandwidth's logarithm where it is a power of two, else -1
 HW_OFFCHIP_SHIFT: Final = 22
 HW_LANES: Final = 23
-HW_HALO: Final = 24  # HALO_NONE, HALO_SLIDE or HALO_RETAIN
+HW_HALO: Final = 24  # HALO_NONE or HALO_RETAIN
 HW_TILE: Final = 25
 HW_BOUND: Final = 26
 HW_BUFFERS: Final = 27  # copies of each tile that a buffer holds: 2 with double buffering
 HW_FIELDS: Final = 28
 
 HALO_NONE: Final = 0
-HALO_SLIDE: Final = 1
-HALO_RETAIN: Final = 2
+HALO_RETAIN: Final = 1
 
 # --- a result row -----------------------------------------------------------------------------
 COUNT_NAMES: Final = (

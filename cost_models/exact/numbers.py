@@ -17,7 +17,6 @@ from cost_models.exact.layout import (
     FREE,
     HALO_NONE,
     HALO_RETAIN,
-    HALO_SLIDE,
     HW_FIELDS,
     LEVEL_FIELDS,
     NEST_DIMS,
@@ -38,7 +37,7 @@ from cost_models.exact.layout import (
 from cost_models.exact.machine import Machine
 from layers import COUPLED, DIMS, Layer
 
-HALOS = {"none": HALO_NONE, "slide": HALO_SLIDE, "retain": HALO_RETAIN}
+HALOS = {"none": HALO_NONE, "retain": HALO_RETAIN}
 
 
 def distances(outputs: int, taps: int, stride: int, dilation: int) -> tuple[int, int]:

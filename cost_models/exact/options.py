@@ -8,7 +8,12 @@ from typing import Any
 from common import suggest
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import EXACT_LAWS
-from cost_models.cost_model import CostModelError, ModelCapabilities, Symmetry
+from cost_models.cost_model import (
+    CostModelError,
+    ModelCapabilities,
+    RetiredOptionError,
+    Symmetry,
+)
 from cost_models.energy_tables import CACTI, EnergyError, load_energy
 from cost_models.exact.figures import AREAS, PROVISIONED_AREA, Setting
 from cost_models.exact.floors import figure_floors
@@ -21,7 +26,7 @@ from cost_models.physical import MAESTRO_DOUBTS, EnergyTable
 from cost_models.technology import TechnologyError
 from layers import Layer
 
-HALO_TIMES = ("retain", "slide", "none")
+HALO_TIMES = ("retain", "none")
 """What is not fetched again, from most to least."""
 OPTIONS = (
     "halo_time",
@@ -47,8 +52,7 @@ class ExactOptions:
 
     Args:
         halo_time: ``"retain"``: a buffer keeps what it holds, and only what it lacks of its next
-            tile is fetched; ``"slide"``: input elements that are still held when the window moves
-            on along Y or X alone are not fetched again; ``"none"``: every tile is fetched in full.
+            tile is fetched; ``"none"``: every tile that moved is fetched in full.
         halo_space: ``"union"``: an element that several PEs share is read from L2 once;
             ``"tile"``: every distinct tile is read in full.
         latency: ``"stepwise"``: the sum over steps of the slowest of compute and traffic;
@@ -82,6 +86,10 @@ class ExactOptions:
         padding: str = "counted",
         window: str = "touched",
     ) -> None:
+        if halo_time == "slide":
+            raise RetiredOptionError(
+                "halo_time=slide", "0.3", "retain (holds at least as much) or none"
+            )
         self.halo_time = _chosen("halo_time", halo_time, HALO_TIMES)
         self.halo_space = _chosen("halo_space", halo_space, ("union", "tile"))
         self.latency = _chosen("latency", latency, ("stepwise", "bound"))

@@ -1,310 +1,480 @@
-"""Brute-force execution of a mapping: walks every step and marks every element.
+"""The truth by execution: every step, every unit and every element of a nest of any depth.
 
-Written from the semantics in ``docs/cost-models.md`` alone. It shares no code with the closed form,
-so that each can be checked against the other.
+It walks the loops from DRAM inwards. At each step of a level it first brings every instance the
+elements of its tile that it lacks (:meth:`Execution._fetch`), closes the output tiles that end and
+opens those that begin (:meth:`Execution._drain`, :meth:`Execution._open_outputs`), then steps
+through the level inside; below the innermost level it serves the MACs (:meth:`Execution._serve`).
+Every transfer is noted at each port that it passes (:meth:`Execution._pass`). On the way back a
+step takes as long as the slowest of what is inside it and of its ports: :meth:`Execution._slowest`.
+
+It is written from ``docs/levels.md`` and shares no code with the kernel, so that each can be
+checked against the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import reduce
-from itertools import product
-from operator import itemgetter, or_
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import accumulate, product
+from operator import mul
 
-from cost_models.exact.nest import (
-    Counters,
-    Elements,
-    Nest,
-    P,
-    Pe,
-    Q,
-    R,
-    Range,
-    S,
-    Tile,
-    ceil_div,
-    tile_size,
-)
-from cost_models.exact.simulator_records import COUNTED, OuterStep, Rules, SimulatedStep, figures
+from cost_models.exact.elements import Elements, Range, Tile, Touched
+from cost_models.exact.nest import ONE, OUTPUT, Level, Nest, Port
 
-Pair = tuple[int, int]
-"""The outer and the inner counter of a dimension."""
-_NAMES = {"input": "in", "filter": "fil", "output": "out"}
+Unit = int
+"""An instance of a level, numbered within the instance around it."""
+Place = tuple[int, ...]
+"""Where a unit lies along each dimension."""
+Counters = tuple[tuple[int, ...], ...]
+"""Counters of all loops around a step, by level and dimension."""
+Counts = dict[str, int]
+
+UNLIMITED = 1 << 33
+"""Bits a cycle of a port without a limit: a first tile still takes a cycle."""
+
+
+def simulate(nest: Nest) -> Counts:
+    """Execute a nest element by element.
+
+    Args:
+        nest: The nest; some thousand MACs take a second.
+
+    Returns:
+        Counts by name. ``T`` is a tensor (0 input, 1 filter, 2 output); ``m`` and ``q`` are levels:
+        0 is DRAM, 1 the outermost level, and the MACs come after the last.
+
+        - ``fill/T/m``: elements written into all instances of ``m``; ``read/T/m/q``: those that the
+          instances of ``q`` gave for it.
+        - ``write/m/q``, ``refill/m/q``: outputs that ``m`` gave to ``q``, partial sums that it got
+          back; ``drain/m``: outputs that all instances of ``m`` gave up; ``add/m``: reads of their
+          keeper, beside refills, to add sums that units give by themselves.
+        - ``tiles/T/m``: reads (outputs: writes) of the keeper if every distinct tile counts whole.
+        - ``in/q``, ``out/q``: bits through the port of the first instance of ``q``; ``busy/q/in``,
+          ``busy/q/out``: its cycles, rounded up once a step.
+        - ``steps/m``, ``active/m``: steps of ``m``, and instances with work summed over them.
+        - ``peak/T/m``: elements of the first tile of an instance.
+        - ``macs``, ``compute``; ``stepwise`` or ``bound`` [cycles], and its cycles by what binds:
+          ``bind/compute``, ``bind/q/in``, ``bind/q/out``.
+    """
+    counts = Execution(nest, nest.widths[2]).run()
+    partial, final = nest.widths[3], nest.widths[2]
+    returned = any(n for name, n in counts.items() if name[:6] == "refill" and name[-2:] == "/0")
+    return Execution(nest, partial).run() if returned and partial != final else counts
+
+
+def cycles(bits: int, rate: int | None) -> int:
+    """Cycles that bits take at a rate [bits/cycle]."""
+    return -(-bits // (UNLIMITED if rate is None else rate))
+
+
+class Traffic:
+    """Bits through the port of each level's first instance, in and out, during a step."""
+
+    def __init__(self, depth: int) -> None:
+        self.into = [0] * (depth + 1)
+        self.out = [0] * (depth + 1)
+
+    def add(self, other: Traffic) -> None:
+        """Add what passed during a step inside."""
+        self.into = [a + b for a, b in zip(self.into, other.into, strict=True)]
+        self.out = [a + b for a, b in zip(self.out, other.out, strict=True)]
+
+
+Shares = dict[str, int]
+"""Cycles by what binds them."""
 
 
 class Execution:
-    """Executes one nest and counts; :meth:`run` gives the counts by name."""
+    """Executes one nest and counts; :meth:`run` gives the counts.
 
-    def __init__(self, nest: Nest, rules: Rules) -> None:
-        self.nest = nest
-        self.rules = rules
-        self.counts = dict.fromkeys(COUNTED, 0)
-        self.outer: list[OuterStep] = []
-        self._coupled = {t: itemgetter(*dims) for t, dims in nest.coupled.items()}
-        self._memo: dict[str, dict[tuple[Range, ...], Elements]] = {t: {} for t in nest.coupled}
-        self._first = {t: {pe for pe in nest.pes if nest.is_first(pe, t)} for t in nest.coupled}
-        self._counted = ~nest.padding_elements if rules.padding_free else ~0
-        # what each PE holds of input and filter, and the output tile each is accumulating
-        self._held: dict[str, dict[Pe, Elements]] = {"input": {}, "filter": {}}
-        self._open: dict[Pe, Tile] = {}
-        self._written: Elements = 0
-        self._l2_input: Elements = 0
-        self._dram_open: Elements = 0
-        self._dram_written: Elements = 0
+    Args:
+        nest: The nest.
+        dram_width: Bits of an output on its way to DRAM.
+    """
 
-    def run(self) -> dict[str, int]:
-        """Walk every step; returns the counts, the latency and its parts by name."""
-        before: tuple[Pair, ...] | None = None
-        before_tile: Tile | None = None
-        outer_before: Counters | None = None
-        outer_tile_before: Tile | None = None
-        for outer in self.nest.outer_counters():
-            clusters = self.nest.cluster_tiles(outer)
-            self._fill_l2(outer, outer_before, clusters, outer_tile_before)
-            outer_before, outer_tile_before = outer, clusters[0]
-            for inner in self.nest.inner_counters(clusters[0]):
-                tiles = self.nest.pe_tiles(outer, inner)
-                macs = {pe: tile_size(tile) for pe, tile in tiles.items()}
-                pes = {pe: tile for pe, tile in tiles.items() if macs[pe] > 0}
-                if self.rules.halo_time == "retain" and len(pes) < len(tiles):
-                    self._forget(tiles)
-                now = tuple(zip(outer, inner, strict=True))
-                self._step(now, before, pes, before_tile, sum(macs.values()))
-                before, before_tile = now, pes[0, 0]
-        self._drain()
-        self._drain_l2()
-        return figures(self.counts, self.outer, self.rules)
+    def __init__(self, nest: Nest, dram_width: int) -> None:
+        self.nest, self.depth = nest, len(nest.levels)
+        self.dram_width = dram_width
+        dram = Level(nest.extents, port=nest.dram)
+        macs = Level(
+            ONE, nest.lanes.units, multicast=nest.lanes.multicast, reduce=nest.lanes.reduce
+        )
+        self.levels = (dram, *nest.levels, macs)
+        self.counts: defaultdict[str, int] = defaultdict(int)
+        self.touched = Touched(nest)
+        self._places: list[list[Place]] = [
+            list(product(*(range(n) for n in level.units))) for level in self.levels
+        ]
+        self.instances = list(accumulate((len(places) for places in self._places), mul))
+        self._known: dict[tuple[int, int, int, bool], tuple[list[int], int]] = {}
+        self._ranges: dict[tuple[int, int, Range, int], list[Range]] = {}
+        # the nearest level outside that keeps a tensor
+        self._keeper = [
+            [max((q for q in range(m) if self.levels[q].keeps[t]), default=0) for m in range(depth)]
+            for t, depth in enumerate([len(self.levels)] * 3)
+        ]
+        size = len(self.levels)
+        self.before: list[Counters | None] = [None] * size
+        self.held: list[list[dict[Unit, Elements]]] = [[{}, {}] for _ in range(size)]
+        self.opened: list[dict[Unit, Elements]] = [{} for _ in range(size)]
+        # what each instance of a level has had of its output tile since that began
+        self.had: list[defaultdict[Unit, Elements]] = [defaultdict(int) for _ in range(size)]
+        self.first = Traffic(self.depth)
 
-    def _passes(self, level: int, tensor: str) -> bool:
-        """Whether a tensor passes L2 (level 0) or L1 (level 1)."""
-        return tensor in self.rules.passes[level]
+    def run(self) -> Counts:
+        """Walk every step."""
+        whole = {0: tuple((0, n) for n in self.nest.extents)}
+        time, shares, _ = self._step(0, whole, ())
+        for level in range(self.depth + 1, 0, -1):
+            self._drain(level)
+        return dict(self.counts) | self._latency(time, shares)
 
-    # ------------------------------------------------------------------ one outer step
-
-    def _fill_l2(
-        self,
-        outer: Counters,
-        before: Counters | None,
-        clusters: list[Tile],
-        tile_before: Tile | None,
-    ) -> None:
-        """Bring what the outer step needs from DRAM, by the rule of the outer counters."""
-        record = OuterStep()
-        for tensor, dims in self.nest.coupled.items():
-            if self._passes(0, tensor):
-                continue
-            union = self._union(tensor, [t for t in clusters if tile_size(t) > 0])
-            if tensor == "input" and self.nest.box:
-                union = self.nest.boxed(union)
-            if before is None:
-                self._take_room("l2", tensor, union)
-            elif all(outer[d] == before[d] for d in dims):
-                continue
-            if tensor == "output":
-                self._drain_l2()
-                again = (union & self._dram_written).bit_count()
-                self.counts["dram_out_r"] += again
-                record.bits_in += again * self.rules.widths[3]
-                record.out += union.bit_count()
-                self._dram_open = union
-                continue
-            new = union
-            if tensor == "input":
-                retains = self.rules.halo_time == "retain"
-                if retains or self._slides(clusters[0], tile_before) is not None:
-                    new = union & ~self._l2_input
-                self._l2_input = union
-            size = self._size(tensor, new)
-            self.counts[f"dram_{_NAMES[tensor]}"] += size
-            record.bits_in += size * self._width(tensor)
-        self.outer.append(record)
-
-    def _drain_l2(self) -> None:
-        self.counts["dram_out_w"] += self._dram_open.bit_count()
-        self._dram_written |= self._dram_open
-
-    def _take_room(self, level: str, tensor: str, elements: Elements) -> None:
-        """Count what a buffer needs for a tensor; the first step's tiles are the largest."""
-        copies = self.rules.copies[level == "l1"][list(_NAMES).index(tensor)]
-        width = self.rules.widths[3] if tensor == "output" else self._width(tensor)
-        bits = copies * width * elements.bit_count()
-        self.counts[f"{level}_peak"] += elements.bit_count()
-        self.counts[f"{level}_bits"] += bits
-        self.counts[f"{level}_bits_{_NAMES[tensor]}"] = bits
-
-    # ------------------------------------------------------------------ one inner step
-
-    def _forget(self, tiles: dict[Pe, Tile]) -> None:
-        """Empty the buffers of PEs that have no part of a tensor in this step.
-
-        A PE that idles for want of another dimension has a part, and keeps what it holds.
-        """
-        for tensor, held in self._held.items():
-            dims = self.nest.coupled[tensor]
-            for pe in list(held):
-                if any(tiles[pe][d][0] == tiles[pe][d][1] for d in dims):
-                    del held[pe]
+    # ------------------------------------------------------------------ the walk
 
     def _step(
+        self, level: int, units: dict[Unit, Tile], now: Counters
+    ) -> tuple[int, Shares, Traffic]:
+        """One step of a level; its cycles, what binds them, and what passed each port."""
+        traffic = Traffic(self.depth)
+        lead = next(iter(units.values()))
+        active = {unit: tile for unit, tile in units.items() if all(a < b for a, b in tile)}
+        self.counts[f"steps/{level}"] += 1
+        self.counts[f"active/{level}"] += len(active)
+        if level:
+            self._move(level, units, active, now, traffic)
+            self.before[level] = now
+        if level == self.depth:
+            self.counts["macs"] += sum(tile_size(tile) for tile in active.values())
+            self._serve(active, traffic)
+            compute = self._compute(lead)
+            self.counts["compute"] += compute
+            time, shares = compute, {"compute": compute}
+        else:
+            time, shares = self._inside(level, units, now, traffic)
+        time, shares = self._slowest(level, time, shares, traffic)
+        return time, shares, traffic
+
+    def _inside(
+        self, level: int, units: dict[Unit, Tile], now: Counters, traffic: Traffic
+    ) -> tuple[int, Shares]:
+        """All steps of the level inside; their cycles, and what binds them."""
+        time, shares = 0, defaultdict[str, int](int)
+        for at in self._loops(level + 1, next(iter(units.values()))):
+            below, bound_by, passed = self._step(
+                level + 1, self._children(level + 1, units, at), (*now, at)
+            )
+            time += below
+            traffic.add(passed)
+            for name, part in bound_by.items():
+                shares[name] += part
+        return time, shares
+
+    def _loops(self, level: int, tile: Tile) -> Iterable[tuple[int, ...]]:
+        """Counters of the loops of a level over the tile of the first instance around it."""
+        spec = self.levels[level]
+        step = [t * n for t, n in zip(spec.tile, spec.units, strict=True)]
+        counts = [-(-(b - a) // s) for (a, b), s in zip(tile, step, strict=True)]
+        places = [spec.order.index(d) for d in range(len(counts))]
+        for values in product(*(range(counts[d]) for d in spec.order)):
+            yield tuple(values[place] for place in places)
+
+    def _children(
+        self, level: int, units: dict[Unit, Tile], at: tuple[int, ...]
+    ) -> dict[Unit, Tile]:
+        """Tiles of all instances of a level; a range with nothing left is empty."""
+        places = self._places[level]
+        found: dict[Unit, Tile] = {}
+        for unit, around in units.items():
+            ranges = [self._cut(level, d, part, at[d]) for d, part in enumerate(around)]
+            for inside, place in enumerate(places, unit * len(places)):
+                found[inside] = tuple([each[u] for each, u in zip(ranges, place, strict=True)])
+        return found
+
+    def _cut(self, level: int, d: int, around: Range, i: int) -> list[Range]:
+        """What each unit of a level has of a range of the instance around it."""
+        found = self._ranges.get((level, d, around, i))
+        if found is None:
+            (low, high), spec = around, self.levels[level]
+            tile, units = spec.tile[d], spec.units[d]
+            starts = [low + (i * units + u) * tile for u in range(units)]
+            found = [(start, max(start, min(start + tile, high))) for start in starts]
+            self._ranges[level, d, around, i] = found
+        return found
+
+    def _compute(self, tile: Tile) -> int:
+        """Cycles of the MACs of one instance of the innermost level."""
+        lanes = self.nest.lanes
+        turns = math.prod(-(-(b - a) // n) for (a, b), n in zip(tile, lanes.units, strict=True))
+        return cycles(turns, lanes.any)
+
+    # ------------------------------------------------------------------ what a step moves
+
+    def _move(
         self,
-        now: tuple[Pair, ...],
-        before: tuple[Pair, ...] | None,
-        pes: dict[Pe, Tile],
-        tile_before: Tile | None,
-        macs_of_all: int,
+        level: int,
+        units: dict[Unit, Tile],
+        active: dict[Unit, Tile],
+        now: Counters,
+        traffic: Traffic,
     ) -> None:
-        macs = tile_size(pes[0, 0])
-        self.counts["steps"] += 1
-        self.counts["active_pe_steps"] += len(pes)
-        self.counts["macs"] += macs_of_all
-        self.counts["compute_cycles"] += ceil_div(macs, self.rules.simd)
-        record = SimulatedStep(macs)
-        retains = self.rules.halo_time == "retain"
-        for tensor, dims in self.nest.coupled.items():
-            moved = before is None or any(now[d] != before[d] for d in dims)
-            if self._passes(1, tensor):
-                self._stream(tensor, pes, record)
+        """Bring inputs and filters that instances lack; close and open output tiles."""
+        before = self.before[level]
+        for tensor, dims in enumerate(self.nest.coupled):
+            if not self.levels[level].keeps[tensor]:
                 continue
+            tiles = {unit: self.touched.of(tensor, tile) for unit, tile in active.items()}
             if before is None:
-                self._take_room("l1", tensor, self._elements(tensor, pes[0, 0]))
-            if not moved and (tensor == "output" or not retains):
+                first = next(iter(tiles.values()))
+                self.counts[f"peak/{tensor}/{level}"] = first.bit_count()
+            moved = before is None or any(
+                a[d] != b[d] for a, b in zip(now, before, strict=True) for d in dims
+            )
+            if tensor == OUTPUT:
+                if moved:
+                    for inner in range(self.depth + 1, level - 1, -1):
+                        self._drain(inner)
+                    self._open_outputs(level, tiles, traffic)
                 continue
-            if tensor == "output":
-                self._drain()
-                self._start_output(pes, record)
-                continue
-            tiles = {pe: self._elements(tensor, tile) for pe, tile in pes.items()}
-            held = self._held[tensor]
-            fetched = tiles
-            if retains or (tensor == "input" and self._credit(pes[0, 0], tile_before)):
-                fetched = {pe: tile & ~held.get(pe, 0) for pe, tile in tiles.items()}
-            held.update(tiles)
-            self._distribute(tensor, fetched, record)
-        self.outer[-1].steps.append(record)
+            held = self.held[level][tensor]
+            for unit in [u for u in held if any(units[u][d][0] == units[u][d][1] for d in dims)]:
+                del held[unit]
+            if moved and not self.nest.rules.retain:
+                held.clear()
+            if moved or self.nest.rules.retain:
+                lacking = {unit: tile & ~held.get(unit, 0) for unit, tile in tiles.items()}
+                held.update(tiles)
+                self._fetch(tensor, level, lacking, self.first if before is None else traffic)
 
-    def _distribute(self, tensor: str, tiles: dict[Pe, Elements], record: SimulatedStep) -> None:
-        """Send each PE what it lacks."""
-        name = _NAMES[tensor]
-        union = reduce(or_, tiles.values())
-        distinct = [tiles[pe] for pe in self._distinct(tiles, tensor)]
-        self.counts[f"l1w_{name}"] += sum(self._size(tensor, tile) for tile in tiles.values())
-        sent = [union] if not self.rules.tile else distinct
-        read = sum(self._size(tensor, part) for part in sent)
-        bits = read * self._width(tensor)
-        record.noc_fill += bits
-        if self._passes(0, tensor):
-            self.counts[f"dram_{name}"] += read
-            self.counts[f"dram_{name}_direct"] += read
-            record.dram_fill += bits
-        else:
-            self.counts[f"l2r_{name}"] += self._size(tensor, union)
-            self.counts[f"l2r_{name}_tile"] += sum(self._size(tensor, part) for part in distinct)
+    def _fetch(
+        self, tensor: int, level: int, lacking: dict[Unit, Elements], traffic: Traffic
+    ) -> None:
+        """Fetch what instances lack from the nearest level outside that keeps the tensor."""
+        lacking = {unit: self.touched.counted(tensor, some) for unit, some in lacking.items()}
+        self.counts[f"fill/{tensor}/{level}"] += sum(x.bit_count() for x in lacking.values())
+        keeper = self._keeper[tensor][level]
+        self.counts[f"tiles/{tensor}/{level}"] += self._shared(
+            tensor, level, keeper, lacking, whole=True
+        )[0]
+        for q in range(keeper, level):
+            total, lead = self._shared(tensor, level, q, lacking)
+            self.counts[f"read/{tensor}/{level}/{q}"] += total
+            if self.nest.rules.whole_tiles:
+                _, lead = self._shared(tensor, level, q, lacking, whole=True)
+            self._pass(q, lead * self.nest.widths[tensor], traffic.into, "in")
 
-    def _distinct(self, pes: Iterable[Pe], tensor: str) -> list[Pe]:
-        """PEs with different tiles: only index 0 along what the tensor is not coupled to."""
-        return [pe for pe in pes if pe in self._first[tensor]]
+    def _open_outputs(self, level: int, tiles: dict[Unit, Elements], traffic: Traffic) -> None:
+        """Begin output tiles; what the keeper has had of them comes back, to one unit each."""
+        keeper = self._keeper[OUTPUT][level]
+        self.opened[level], self.had[level] = tiles, defaultdict(int)
+        left: dict[Unit, Elements] = {}
+        back: dict[Unit, Elements] = {}
+        for unit, tile in tiles.items():
+            around = self._around(unit, level, keeper)
+            had = left.setdefault(around, self.had[keeper][around])
+            back[unit] = self.had[level][unit] = had & tile
+            left[around] &= ~tile
+        for q in range(keeper, level):
+            total, lead = self._shared(OUTPUT, level, q, tiles)
+            width = self.nest.widths[3] if q else self.dram_width
+            self.counts[f"write/{level}/{q}"] += total
+            self._pass(q, lead * width, traffic.out, "out")
+            total, lead = self._shared(OUTPUT, level, q, back)
+            self.counts[f"refill/{level}/{q}"] += total
+            self._pass(q, lead * self.nest.widths[3], traffic.into, "in")
 
-    def _start_output(self, pes: dict[Pe, Tile], record: SimulatedStep) -> None:
-        self._open = pes
-        union = self._union("output", pes.values())
-        again = (union & self._written).bit_count()
-        record.noc_in += again * self.rules.widths[3]
-        record.noc_out += union.bit_count() * self.rules.widths[3]
-        if self._passes(0, "output"):
-            self.counts["dram_out_r"] += again
-            self.counts["dram_out_r_direct"] += again
-            record.dram_in += again * self.rules.widths[3]
-            record.out += union.bit_count()
-        else:
-            self.counts["l2r_psum"] += again
+    def _drain(self, level: int) -> None:
+        """Give the open output tiles of a level to its keeper."""
+        tiles, self.opened[level] = self.opened[level], {}
+        keeper = self._keeper[OUTPUT][level]
+        gone: defaultdict[Unit, Elements] = defaultdict(int)
+        for unit, tile in tiles.items():
+            around = self._around(unit, level, keeper)
+            gone[around] |= tile
+            self.had[keeper][around] |= tile
+        written, _ = self._shared(OUTPUT, level, keeper, tiles)
+        self.counts[f"drain/{level}"] += sum(tile.bit_count() for tile in tiles.values())
+        self.counts[f"add/{level}"] += written - sum(tile.bit_count() for tile in gone.values())
+        self.counts[f"tiles/{OUTPUT}/{level}"] += self._shared(
+            OUTPUT, level, keeper, tiles, whole=True
+        )[0]
 
-    def _drain(self) -> None:
-        """Write the open output tiles back: each PE's L1 is read, each element written once."""
-        tiles = {pe: self._elements("output", tile) for pe, tile in self._open.items()}
-        union = reduce(or_, tiles.values(), 0)
-        self.counts["l1drain_out"] += sum(tile.bit_count() for tile in tiles.values())
-        self._written |= union
-        if self._passes(0, "output"):
-            self.counts["dram_out_w"] += union.bit_count()
-            self.counts["dram_out_w_direct"] += union.bit_count()
+    # ------------------------------------------------------------------ MACs
+
+    def _serve(self, units: dict[Unit, Tile], traffic: Traffic) -> None:
+        """Serve every MAC of a step of the innermost level; MACs keep nothing between cycles."""
+        level = self.depth + 1
+        alone = self.nest.lanes.units == ONE
+        kept = [alone and keeps for keeps in self.levels[self.depth].keeps]
+        for tensor in range(3):
+            if kept[tensor]:
+                self._serve_kept(tensor, units, traffic)
+        if all(kept):
             return
-        self.counts["l2w_out"] += union.bit_count()
-        distinct = self._distinct(tiles, "output")
-        self.counts["l2w_out_tile"] += sum(tiles[pe].bit_count() for pe in distinct)
+        for at in self._loops(level, next(iter(units.values()))):
+            moment = {
+                unit: tile
+                for unit, tile in self._children(level, units, at).items()
+                if all(a < b for a, b in tile)
+            }
+            for tensor in range(3):
+                touched = {u: self.touched.of(tensor, one) for u, one in moment.items()}
+                if kept[tensor]:
+                    continue
+                if tensor == OUTPUT:
+                    self._drain(level)
+                    self._open_outputs(level, touched, traffic)
+                else:
+                    self._fetch(tensor, level, touched, traffic)
 
-    # ------------------------------------------------------------------ tensors that L1 lacks
+    def _serve_kept(self, tensor: int, units: dict[Unit, Tile], traffic: Traffic) -> None:
+        """The same for a tensor that the innermost level keeps: each MAC reads its own element."""
+        level, q, width = self.depth + 1, self.depth, self.nest.widths[tensor]
+        macs = [tile_size(tile) for tile in units.values()]
+        if tensor != OUTPUT:
+            for name in (f"fill/{tensor}/{level}", f"read/{tensor}/{level}/{q}"):
+                self.counts[name] += sum(macs)
+            self.counts[f"tiles/{tensor}/{level}"] += sum(macs)
+            self._pass(q, macs[0] * width, traffic.into, "in")
+            return
+        again = []
+        for (unit, tile), n in zip(units.items(), macs, strict=True):
+            sums = self.touched.of(tensor, tile)
+            again.append(n - (sums & ~self.had[q][unit]).bit_count())
+            self.had[q][unit] |= sums
+        for name in (f"drain/{level}", f"tiles/{tensor}/{level}", f"write/{level}/{q}"):
+            self.counts[name] += sum(macs)
+        self.counts[f"refill/{level}/{q}"] += sum(again)
+        self._pass(q, macs[0] * self.nest.widths[3], traffic.out, "out")
+        self._pass(q, again[0] * self.nest.widths[3], traffic.into, "in")
 
-    def _stream(self, tensor: str, pes: dict[Pe, Tile], record: SimulatedStep) -> None:
-        """Serve every MAC of a step from L2; PEs do theirs in the same order, at the same time."""
-        for moment in self._moments(pes):
-            touched = {pe: self._elements(tensor, macs) for pe, macs in moment.items()}
-            union = reduce(or_, touched.values())
-            distinct = self._distinct(touched, tensor)
-            if tensor == "output":
-                again = (union & self._written).bit_count()
-                self._written |= union
-                self.counts["l2r_psum"] += again
-                self.counts["l2w_out"] += union.bit_count()
-                self.counts["l2w_out_tile"] += len(distinct)
-                self.counts["l1drain_out"] += len(touched)
-                self.counts["l1_skipped_out"] += len(touched) + again
-                record.noc_in += again * self.rules.widths[3]
-                record.noc_out += union.bit_count() * self.rules.widths[3]
-                continue
-            name, width = _NAMES[tensor], self._width(tensor)
-            self.counts[f"l1_skipped_{name}"] += len(touched)
-            self.counts[f"l2r_{name}"] += self._size(tensor, union)
-            apart = [touched[pe] for pe in distinct]
-            self.counts[f"l2r_{name}_tile"] += sum(self._size(tensor, one) for one in apart)
-            sent = apart if self.rules.tile else [union]
-            record.noc_in += sum(self._size(tensor, part) for part in sent) * width
+    # ------------------------------------------------------------------ ports and time
 
-    def _moments(self, pes: dict[Pe, Tile]) -> Iterator[dict[Pe, Tile]]:
-        """The MACs that PEs do at the same time: at the same place of each one's tile."""
-        for place in product(*(range(high - low) for low, high in pes[0, 0])):
-            moment = {}
-            for pe, tile in pes.items():
-                starts = [low + at for (low, _), at in zip(tile, place, strict=True)]
-                if all(start < high for start, (_, high) in zip(starts, tile, strict=True)):
-                    moment[pe] = tuple((start, start + 1) for start in starts)
-            yield moment
+    @cached_property
+    def ports(self) -> list[Port | None]:
+        """The port below each level; None where nothing is metered.
 
-    # ------------------------------------------------------------------ helpers
+        Entries of one memory have one port, which the innermost of them stands for.
+        """
+        inside = [level.joined for level in self.levels[1:]]
+        return [
+            None if joined else level.port
+            for level, joined in zip(self.levels[:-1], inside, strict=True)
+        ]
 
-    def _width(self, tensor: str) -> int:
-        return self.rules.widths[list(_NAMES).index(tensor)]
+    def _pass(self, q: int, bits: int, traffic: list[int], way: str) -> None:
+        traffic[q] += bits
+        self.counts[f"{way}/{q}"] += bits
 
-    def _size(self, tensor: str, elements: Elements) -> int:
-        """Elements that are counted: padding is not, where it is free."""
-        return (elements & self._counted if tensor == "input" else elements).bit_count()
+    def _port_cycles(self, q: int, into: int, out: int) -> tuple[int, int]:
+        """Cycles of a port in both directions; together where they share it."""
+        port = self.ports[q]
+        if port is None:
+            return 0, 0
+        if port.shared:
+            both = cycles(into + out, port.read)
+            return (both, 0) if into >= out else (0, both)
+        return cycles(into, port.read), cycles(out, port.write)
 
-    def _elements(self, tensor: str, tile: Tile) -> Elements:
-        known, ranges = self._memo[tensor], self._coupled[tensor](tile)
-        if ranges not in known:
-            known[ranges] = self.nest.elements(tensor, ranges)
-        return known[ranges]
+    def _slowest(
+        self, level: int, time: int, shares: Shares, traffic: Traffic
+    ) -> tuple[int, Shares]:
+        """The longest of what is inside a step and of the ports around it; the first of equals."""
+        for q in reversed(range(level)):
+            into, out = self._port_cycles(q, traffic.into[q], traffic.out[q])
+            if level == self._meter[q]:
+                self.counts[f"busy/{q}/in"] += into
+                self.counts[f"busy/{q}/out"] += out
+            for way, part in (("in", into), ("out", out)):
+                if part > time:
+                    time, shares = part, {f"{q}/{way}": part}
+        return time, shares
 
-    def _union(self, tensor: str, tiles: Iterable[Tile]) -> Elements:
-        return reduce(or_, (self._elements(tensor, tile) for tile in tiles), 0)
+    @cached_property
+    def _meter(self) -> list[int]:
+        """The level whose steps a port's cycles are rounded up for: the next with a port."""
+        metered = [m for m, port in enumerate(self.ports) if port is not None or m == self.depth]
+        return [min((m for m in metered if m > q), default=0) for q in range(self.depth + 1)]
 
-    def _slides(self, tile: Tile, before: Tile | None) -> int | None:
-        """The axis (P or Q) along which the input tile moved on, if nothing else of it changed."""
-        if before is None or self.rules.halo_time != "slide":
-            return None
-        changed = [d for d in self.nest.coupled["input"] if tile[d] != before[d]]
-        if len(changed) != 1 or changed[0] not in (P, Q):
-            return None
-        return changed[0] if tile[changed[0]][0] > before[changed[0]][0] else None
+    def _latency(self, time: int, shares: Shares) -> Counts:
+        """The latency, and its cycles by what binds them."""
+        shares = defaultdict(int, shares)
+        if not self.nest.rules.stepwise:
+            parts = {"compute": self.counts["compute"]}
+            for q in reversed(range(self.depth)):
+                into, out = self._port_cycles(q, self.counts[f"in/{q}"], self.counts[f"out/{q}"])
+                parts |= {f"{q}/in": into, f"{q}/out": out}
+            slowest = max(parts, key=lambda name: parts[name])
+            busy = {f"busy/{name}": part for name, part in parts.items() if name != "compute"}
+            return {"bound": parts[slowest], f"bind/{slowest}": parts[slowest]} | busy
+        for q in range(self.depth):
+            first, _ = self._port_cycles(q, self.first.into[q], 0)
+            shares[f"{q}/in"] += first
+            self.counts[f"busy/{q}/in"] += first
+            time += first
+        named = {f"bind/{name}": part for name, part in shares.items()}
+        busy = {name: n for name, n in self.counts.items() if name[:5] == "busy/"}
+        return {"stepwise": time} | named | busy
 
-    def _credit(self, tile: Tile, before: Tile | None) -> bool:
-        """Whether PEs keep what they hold: the axis and its filter dim are temporal throughout."""
-        axis = self._slides(tile, before)
-        if axis is None:
-            return False
-        taps = R if axis == P else S
-        return not any(d in level for d in (axis, taps) for level in self.nest.spread)
+    # ------------------------------------------------------------------ who shares what
+
+    def _around(self, unit: Unit, level: int, q: int) -> Unit:
+        """The instance of `q` that an instance of `level` lies in."""
+        return unit // (self.instances[level] // self.instances[q])
+
+    def _shared(
+        self, tensor: int, level: int, q: int, sets: dict[Unit, Elements], whole: bool = False
+    ) -> tuple[int, int]:
+        """Elements that cross the ports of all instances of `q`, and that of the first.
+
+        Units of a group have distinct elements sent once: those that differ along dimensions with
+        multicast (sums: with reduction) alone. With `whole`, units with different tiles are groups
+        of their own, and the first of those with the same tile stands for them.
+        """
+        groups_of, first = self._groups(tensor, level, q, whole)
+        groups: dict[int, Elements] = {}
+        for unit, elements in sets.items():
+            group = groups_of[unit]
+            if group >= 0:
+                groups[group] = groups.get(group, 0) | elements
+        sizes = {group: some.bit_count() for group, some in groups.items()}
+        return sum(sizes.values()), sum([n for group, n in sizes.items() if group < first])
+
+    def _groups(self, tensor: int, level: int, q: int, whole: bool) -> tuple[list[int], int]:
+        """The group of each instance of a level, -1 for none; how many the first of `q` has."""
+        known = self._known.get((tensor, level, q, whole))
+        if known is None:
+            groups, first = list(range(self.instances[q])), 1
+            for m in range(q + 1, level + 1):
+                spec = self.levels[m]
+                flags = spec.reduce if tensor == OUTPUT else spec.multicast
+                split = [
+                    not shares or (whole and d in self.nest.coupled[tensor])
+                    for d, shares in enumerate(flags)
+                ]
+                size = math.prod(n for n, own in zip(spec.units, split, strict=True) if own)
+                groups = [
+                    -1 if group < 0 else self._group(group * size, place, spec, split, whole)
+                    for group in groups
+                    for place in self._places[m]
+                ]
+                first *= size
+            known = self._known[tensor, level, q, whole] = groups, first
+        return known
+
+    @staticmethod
+    def _group(base: int, place: Place, spec: Level, split: list[bool], whole: bool) -> int:
+        """The group of a place among the units of a level, counted from `base`; -1 for none."""
+        index = 0
+        for at, n, own in zip(place, spec.units, split, strict=True):
+            if own:
+                index = index * n + at
+            elif whole and at:
+                return -1
+        return base + index
 
 
-def simulate(nest: Nest, rules: Rules) -> dict[str, int]:
-    """Execute a nest element by element; the counts by the names of the reference file."""
-    return Execution(nest, rules).run()
+def tile_size(tile: Tile) -> int:
+    """MACs of a tile."""
+    return math.prod(b - a for a, b in tile)

@@ -12,17 +12,16 @@ from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
 from cost_models.exact.costs import ROW_NAMES, RowCounts, cost_batch, cost_of, refused
 from cost_models.exact.layout import WIDE_NAMES
-from cost_models.exact.limits import capacities, too_large
+from cost_models.exact.limits import Capacity, capacities, too_large
 from cost_models.exact.machine import Machine
-from cost_models.exact.nest import Nest
-from cost_models.exact.numbers import coupled_dims
+from cost_models.exact.nest import Nest, Rules
 from cost_models.exact.options import ExactOptions
 from cost_models.exact.simulator import simulate
-from cost_models.exact.simulator_records import Rules
+from cost_models.exact.two_level import L1, L2, named_counts, nest_of, peaks
 from cost_models.infeasible import Infeasible, InfeasibleError, ReasonCode
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
-from layers import DIMS, TENSORS, Layer
+from layers import TENSORS, Layer
 
 MAX_MACS = 200_000
 """Most MACs that are executed: each marks an element of three tensors."""
@@ -104,36 +103,26 @@ class SimulatorModel(ExactOptions):
         passes = machine.passes(mapping.bypass)
         if passes[0] & passes[1] or any(len(part) == len(TENSORS) for part in passes):
             return {}, ReasonCode.REFUSED
-        nest = nest_of(layer, mapping, num_pes, self.window == "box")
-        _check_size(layer, nest)
-        counts = simulate(nest, self._rules(machine, passes))
-        for level, name, code in (
-            (1, "l1", ReasonCode.L1_CAPACITY),
-            (0, "l2", ReasonCode.L2_CAPACITY),
-        ):
-            bits = [counts.pop(f"{name}_bits_{tensor}") for tensor in ("in", "fil", "out")]
-            for capacity in capacities(machine, level, passes[level]):
-                needed = sum(bits[tensor] for tensor in capacity.tensors)
-                if capacity.bits is not None and needed > capacity.bits:
-                    return {}, code
-        return counts, ReasonCode.FEASIBLE
-
-    def _rules(self, machine: Machine, passes: tuple[frozenset[str], frozenset[str]]) -> Rules:
-        noc_in, noc_out, dram_in, dram_out = machine.bandwidths
-        return Rules(
-            halo_time=self.halo_time,
-            tile=self.halo_space == "tile",
-            bound=self.latency == "bound",
-            simd=machine.chip.simd_lanes,
-            noc_bw=noc_in,
-            offchip_bw=dram_in,
-            noc_out_bw=noc_out,
-            offchip_out_bw=dram_out,
-            widths=machine.widths,
-            copies=(machine.buffers[0].copies, machine.buffers[1].copies),
-            passes=passes,
-            padding_free=self.padding == "free",
+        rules = Rules(
+            self.halo_time == "retain", self.halo_space == "tile", self.latency == "stepwise"
         )
+        box, padding_free = self.window == "box", self.padding == "free"
+        nest = nest_of(layer, machine, mapping, rules, box=box, padding_free=padding_free)
+        _check_size(layer, nest, num_pes)
+        executed = simulate(nest)
+        counts = named_counts(executed, nest)
+        fits = ReasonCode.FEASIBLE
+        for level, place, code in (
+            (1, L1, ReasonCode.L1_CAPACITY),
+            (0, L2, ReasonCode.L2_CAPACITY),
+        ):
+            held = peaks(executed, place)
+            everything = Capacity(machine.buffers[level], (0, 1, 2), None, "")
+            counts[f"l{2 - level}_bits"] = everything.needs(held, machine)
+            for capacity in capacities(machine, level, passes[level]):
+                if capacity.bits is not None and capacity.needs(held, machine) > capacity.bits:
+                    fits = fits or code
+        return (counts if fits is ReasonCode.FEASIBLE else {}), fits
 
 
 def _is_beyond(mapping: Mapping) -> bool:
@@ -148,46 +137,15 @@ def _fans_out(mapping: Mapping, num_pes: int) -> bool:
     return all(few <= many for few, many in zip(taken, units, strict=True))
 
 
-def nest_of(layer: Layer, mapping: Mapping, num_pes: int, box: bool = False) -> Nest:
-    """The loop nest of a mapping: tiles clipped to the extents, inner ones to outer ones."""
-    extents = layer.extents
-    outer, inner = (
-        [tiles.get(d, n) for d, n in zip(DIMS, extents, strict=True)] for tiles in mapping.tiles
-    )
-    outer = [min(t, n) for t, n in zip(outer, extents, strict=True)]
-    inner = [min(t, n) for t, n in zip(inner, outer, strict=True)]
-    orders = [tuple(DIMS.index(d) for d in order) for order in mapping.orders]
-    seconds = [None if d is None else DIMS.index(d) for d in mapping.parallel2]
-    return Nest(
-        extents=extents,
-        outer_tiles=tuple(outer),
-        inner_tiles=tuple(inner),
-        orders=(orders[0], orders[1]),
-        spatial=(DIMS.index(mapping.parallel[0]), DIMS.index(mapping.parallel[1])),
-        clusters=num_pes // mapping.cluster_size,
-        cluster_size=mapping.cluster_size,
-        strides=(layer.stride_y, layer.stride_x),
-        dilations=(layer.dilation_y, layer.dilation_x),
-        coupled=dict(zip(TENSORS, coupled_dims(layer), strict=True)),
-        spatial2=(seconds[0], seconds[1]),
-        units=(mapping.units[0] or 0, mapping.units[1] or 0),
-        box=box,
-        padding=layer.padding,
-        input_size=(layer.Y, layer.X),
-    )
-
-
-def _check_size(layer: Layer, nest: Nest) -> None:
+def _check_size(layer: Layer, nest: Nest, num_pes: int) -> None:
     macs = math.prod(nest.extents)
     if macs > MAX_MACS:
         raise CostModelError(
             f"simulator: layer {layer.name!r} has {macs} MACs, which would take too long to "
             f"execute one by one; expected at most {MAX_MACS}. Use a smaller layer or load('exact')"
         )
-    steps = 1
-    for d, n in enumerate(nest.extents):
-        steps *= -(-n // nest.inner_tiles[d])  # at least as many as there are
-    visits = steps * nest.clusters * nest.cluster_size
+    tiles = nest.levels[-1].tile
+    visits = math.prod(-(-n // t) for n, t in zip(nest.extents, tiles, strict=True)) * num_pes
     if visits > MAX_VISITS:
         raise CostModelError(
             f"simulator: the mapping of layer {layer.name!r} visits up to {visits} PEs in all its "

@@ -43,13 +43,15 @@ def validate(
         for verdict in check(opened, run):
             verdicts.append(verdict)
             if not as_json:
-                sign = "✓" if verdict.holds else "✗"  # a tick or a cross
+                # a tick, a cross, or a dash
+                sign = {True: "✓", False: "✗", None: "-"}[verdict.holds]
                 found = verdict.run
                 value = shown_best(found) if isinstance(found, StoredRun) else "-"
                 say(f"{sign} {found.id:>5}  {value:>14}  {found.name}")
-                if verdict.fault:
-                    say(f"         {verdict.fault}")
-    wrong = sum(not verdict.holds for verdict in verdicts)
+                if verdict.fault or verdict.unknown:
+                    say(f"         {verdict.fault or verdict.unknown}")
+    wrong = sum(verdict.holds is False for verdict in verdicts)
+    retired = sum(verdict.holds is None for verdict in verdicts)
     if as_json:
         print_json(
             [
@@ -59,12 +61,13 @@ def validate(
                     "stored": v.stored,
                     "again": v.again,
                     "holds": v.holds,
-                    "fault": v.fault,
+                    "fault": v.fault or v.unknown,
                 }
                 for v in verdicts
             ]
         )
     else:
-        say(f"{len(verdicts) - wrong} of {len(verdicts)} results hold")
+        apart = f", {retired} not replayed" if retired else ""
+        say(f"{len(verdicts) - wrong - retired} of {len(verdicts)} results hold{apart}")
     if wrong:
         raise typer.Exit(1)

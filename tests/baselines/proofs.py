@@ -70,7 +70,7 @@ def random_model(rng: np.random.Generator) -> CostModel:
     """The exact model with any options."""
     return cost_models.load(
         "exact",
-        halo_time=_pick(rng, "retain", "retain", "slide", "none"),
+        halo_time=_pick(rng, "retain", "retain", "none"),
         halo_space=_pick(rng, "union", "union", "tile"),
         latency=_pick(rng, "stepwise", "stepwise", "stepwise", "bound"),
         double_buffer=_pick(rng, True, False),

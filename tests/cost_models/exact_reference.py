@@ -27,10 +27,6 @@ class Row:
     slide: bool
     text: dict[str, str]
 
-    @property
-    def halo_time(self) -> str:
-        return "slide" if self.slide else "none"
-
 
 def reference_path() -> Path:
     return Path(os.environ.get("EXACT_REFERENCE", SAMPLE))

@@ -351,7 +351,11 @@ def test_an_energy_file_is_used(tmp_path: Path) -> None:
     [
         (
             {"halo_time": "slid"},
-            "halo_time: got 'slid', expected one of retain, slide, none. Did you mean",
+            "halo_time: got 'slid', expected one of retain, none",
+        ),
+        (
+            {"halo_time": "slide"},
+            r"halo_time=slide left in 0.3: use retain \(holds at least as much\) or none",
         ),
         ({"halo_space": "all"}, "halo_space: got 'all', expected one of union, tile"),
         ({"latency": "bounds"}, "Did you mean 'bound'"),

@@ -12,7 +12,7 @@ from tests.cost_models.kernel_source import Change, kernel_in_place
 
 
 def reference() -> None:
-    test_exact_reference.test_every_count_and_the_energy_equal_the_reference("slide")
+    test_exact_reference.test_every_count_and_the_energy_equal_the_reference()
 
 
 def simulator() -> None:

@@ -48,9 +48,9 @@ def test_double_buffering_and_energy_equal_the_simulator() -> None:
 
 
 def test_the_simulator_equals_the_reference() -> None:
-    models = {t: cost_models.load("simulator", halo_time=t) for t in ("slide", "none")}
-    for row in read_reference()[::10]:
-        cost = models[row.halo_time].evaluate(row.layer, row.accelerator, row.mapping)
+    simulator = cost_models.load("simulator", halo_time="none")
+    for row in [row for row in read_reference() if not row.slide][::5]:
+        cost = simulator.evaluate(row.layer, row.accelerator, row.mapping)
         assert cost.counts == {name: int(row.text[name]) for name in cost.counts}, row.text["id"]
 
 

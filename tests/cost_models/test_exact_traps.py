@@ -47,7 +47,7 @@ STRIDED = (
 )
 
 EXPECTED = {
-    "reuse without slide": (
+    "reuse of nothing": (
         REUSE,
         "none",
         {
@@ -67,14 +67,14 @@ EXPECTED = {
             "latency": 83,
         },
     ),
-    "reuse with slide": (
+    "reuse": (
         REUSE,
-        "slide",
+        "retain",
         {"macs": 180, "dram_in": 21, "l2r_in": 21, "l1w_in": 42, "latency": 82},
     ),
     "wrap": (
         WRAP,
-        "slide",
+        "retain",
         {
             "macs": 1200,
             "dram_fil": 300,
@@ -86,7 +86,7 @@ EXPECTED = {
     ),
     "ragged": (
         RAGGED,
-        "slide",
+        "retain",
         {
             "macs": 84,
             "dram_in": 28,
@@ -98,7 +98,7 @@ EXPECTED = {
     ),
     "strided": (
         STRIDED,
-        "slide",
+        "retain",
         {
             "macs": 280,
             "dram_out_w": 14,

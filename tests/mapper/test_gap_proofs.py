@@ -60,7 +60,7 @@ def test_the_library_knows_the_zoo_and_nothing_else() -> None:
         Problem("mobilenetv2.2", objective="energy"),
         Problem("mobilenetv2.2", limits={"max_l1_bytes": 500}),
         Problem("mobilenetv2.2", space={"tiles": "divisors"}),
-        Problem("mobilenetv2.2", cost_model="exact:halo_time=slide"),
+        Problem("mobilenetv2.2", cost_model="exact:halo_time=none"),
         Problem("mobilenetv2.2", replace(Problem("mobilenetv2.2").accelerator, num_pes=167)),
     ):
         assert problem_key(other) != known.key

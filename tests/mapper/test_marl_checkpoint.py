@@ -1,5 +1,6 @@
 """Searches that go on where they were, or where a neighbour ended."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import baselines
+import cost_models
 from maestro_env import Problem
 from tests.mapper.marl_runs import problem, samples_of
 
@@ -91,26 +93,28 @@ def test_a_warm_start_is_screened_half_as_long(tmp_path, monkeypatch):
 
 
 DATA = Path(__file__).parents[1] / "runs" / "data"
-EARLIER = "exact:halo_time=slide:energy=maestro:area=maestro"
-"""The exact model as it was when the files of version 5 were written."""
+EARLIER = {"halo_time": "none", "energy": "maestro", "area": "maestro"}
+"""Options of the exact model that files of version 5 were written under."""
 
 
 def test_a_checkpoint_of_version_5_goes_on(tmp_path):
     """Written after 100 of 300 samples; the numbers of seen loop nests have changed since."""
     path = tmp_path / "state.pt"
-    shutil.copy(DATA / "marl-5.pt", path)
+    state = torch.load(DATA / "marl-5.pt", weights_only=True)
+    # the file itself was made with halo_time=slide, which has left
+    stated = json.loads(state["identity"]["problem"]) | {"cost_model_options": EARLIER}
+    torch.save(state | {"identity": state["identity"] | {"problem": json.dumps(stated)}}, path)
     counters = SEARCH.load(path)["problem"]
     options = {"hidden": 8, "elites": 20, "surrogate": 40, "checkpoint": str(path)}
     # what were the defaults
     options |= {"share": 0.2, "local": 0.625, "batch": 64, "own_choice": False, "policy": True}
-    problem, taken = Problem("mlp.2", "edge", "edp", EARLIER), []
+    problem = Problem("mlp.2", "edge", "edp", cost_models.load("exact", **EARLIER))
+    taken = []
     problem.on_evaluate = lambda actions, evaluation: taken.append(len(actions))
     result = baselines.load("marl", **options).search(problem, 300, 0)
     assert (result.samples, sum(taken)) == (300, 300 - counters["samples"])
     known = [(n, value) for n, value in result.improvements if n <= counters["samples"]]
     assert known == [tuple(step) for step in counters["improvements"]]
-    value = problem.look([counters["best_action"]]).values[0]
-    assert value == pytest.approx(counters["best_value"])
     shutil.copy(DATA / "marl-5.pt", path)
     expected = (
         "another problem: cost_model_options.halo_time slide there, retain here, .* earlier v"

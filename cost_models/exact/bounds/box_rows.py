@@ -38,7 +38,7 @@ from cost_models.exact.bounds.box_fields import (
     STEPS,
     UNITS,
 )
-from cost_models.exact.layout import HALO_RETAIN, HALO_SLIDE, R, Y
+from cost_models.exact.layout import HALO_RETAIN, R, Y
 
 # groups of columns of `rows`, whose rows are pair 0 (rows) and 1 (columns)
 OUTER_ROWS: Final = 0  # what L2 takes in outer steps
@@ -155,9 +155,7 @@ def fill_outer_rows(
     count = tail_count(n, wide, work[OUTER_STEPS, axis], dilation)
     set_group(rows, pair, OUTER_ROWS, n * holes, tails, count, 0.0)
     once = n * holes + tails * min(n, dilation)
-    if flags[HALO] == HALO_SLIDE:
-        keep_rows(rows, pair, OUTER_ROWS, once, 0.0, 0.0)
-    elif flags[HALO] == HALO_RETAIN:
+    if flags[HALO] == HALO_RETAIN:
         wrap = wrapped(n, wide, tails, stride, dilation)
         if whole and one_tile(facts, axis, work):
             wrap = 0.0
@@ -165,22 +163,17 @@ def fill_outer_rows(
 
 
 @shared_function
-def pe_keeps(
-    facts: Floats, flags: Ints, pair: int, spread: int, tails: float, work: Floats
-) -> bool:
+def pe_keeps(facts: Floats, flags: Ints, pair: int, tails: float, work: Floats) -> bool:
     """Whether a PE may keep rows as its window moves on.
 
     Args:
         facts: Numbers of the problem.
         flags: Its whole numbers.
         pair: 0 for Y, 1 for X.
-        spread: Dimensions in parallel, as bits.
         tails: Rows that a tile needs beyond its stride.
         work: Work table.
     """
-    axis, taps = Y + pair, R + pair
-    if flags[HALO] == HALO_SLIDE:
-        return not (spread >> axis) & 1 and not (spread >> taps) & 1
+    axis = Y + pair
     if flags[HALO] != HALO_RETAIN or facts[DILATION + pair] > 1:
         return flags[HALO] == HALO_RETAIN
     # PEs side by side skip over each other's rows
@@ -237,7 +230,7 @@ def fill_noc_rows(
     held = tail_count(n, outer, work[OUTER_STEPS, axis], dilation)
     set_group(rows, pair, HELD_ROWS, flat, tails, held, 0.0)
     deep = tails * min(n, dilation)
-    if pe_keeps(facts, flags, pair, spread, tails, work):
+    if pe_keeps(facts, flags, pair, tails, work):
         wrap, corner = pass_savings(facts, flags, pair, whole, tails, stride, work)
         keep_rows(rows, pair, NOC_ROWS, flat + passes * deep, passes * wrap, passes * corner)
         keep_rows(rows, pair, HELD_ROWS, flat + deep, wrap, corner)
@@ -294,7 +287,7 @@ def fill_pe_rows(
     count = tail_count(n, work[INNER_HIGH, axis], work[PLACES, axis], dilation)
     set_group(rows, pair, PE_ROWS, n * holes, tails, count, 0.0)
     once = n * holes + tails * min(n, dilation)
-    if pe_keeps(facts, flags, pair, spread, tails, work):
+    if pe_keeps(facts, flags, pair, tails, work):
         wrap, corner = pass_savings(facts, flags, pair, whole, tails, stride, work)
         keep_rows(rows, pair, PE_ROWS, once, wrap, corner)
     elif flags[HALO] == HALO_RETAIN:

@@ -1,0 +1,74 @@
+"""Sets of tensor elements as integers, a bit for each element: ``|`` joins, ``& ~`` takes away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cost_models.exact.nest import INPUT, Nest, P, Q, R, S, Window
+
+Range = tuple[int, int]
+Tile = tuple[Range, ...]
+Elements = int
+
+
+class Touched:
+    """Elements that tiles of a nest's MACs touch.
+
+    Args:
+        nest: The nest.
+    """
+
+    def __init__(self, nest: Nest) -> None:
+        self.nest = nest
+        n = nest.extents
+        self._windows = [
+            (w, w.stride * (n[p] - 1) + w.dilation * (n[r] - 1) + 1, p, r)
+            for w, (p, r) in zip(nest.windows, ((P, R), (Q, S)), strict=True)
+        ]
+        self._memo: list[dict[Tile, Elements]] = [{}, {}, {}]
+        whole = tuple((0, size) for size in n)
+        real = [w.real or (0, size) for w, size, _, _ in self._windows]
+        self._real = self._joined(INPUT, whole, [range(*rows) for rows in real])
+
+    def of(self, tensor: int, tile: Tile) -> Elements:
+        """Elements of a tensor that the MACs of a tile touch; of a box the rows between, too."""
+        key = tuple([tile[d] for d in self.nest.coupled[tensor]])
+        found = self._memo[tensor].get(key)
+        if found is None:
+            rows = [rows_of(w, tile[p], tile[r]) for w, _, p, r in self._windows]
+            found = self._memo[tensor][key] = self._joined(tensor, tile, rows)
+        return found
+
+    def counted(self, tensor: int, elements: Elements) -> Elements:
+        """Elements that are traffic: padding is none where it is free."""
+        return elements & self._real if tensor == INPUT else elements
+
+    def _joined(self, tensor: int, tile: Tile, rows: list[Iterable[int]]) -> Elements:
+        axes: list[tuple[Iterable[int], int]] = []
+        for d in self.nest.coupled[tensor]:
+            if tensor != INPUT or d not in (P, Q, R, S):
+                axes.append((range(*tile[d]), self.nest.extents[d]))
+        if tensor == INPUT:
+            axes += [(found, w[1]) for found, w in zip(rows, self._windows, strict=True)]
+        return combined(axes)
+
+
+def rows_of(window: Window, outputs: Range, taps: Range) -> Iterable[int]:
+    """Input rows that ranges of outputs and of taps touch."""
+    rows = {window.stride * p + window.dilation * r for p in range(*outputs) for r in range(*taps)}
+    return range(min(rows), max(rows) + 1) if window.box and rows else rows
+
+
+def combined(axes: Iterable[tuple[Iterable[int], int]]) -> Elements:
+    """Elements whose indices are all combinations of those given along each axis.
+
+    Args:
+        axes: Indices along an axis, and how many there are; the last axis runs fastest.
+    """
+    found, span = 1, 1
+    for indices, size in reversed(list(axes)):
+        block, found = found, 0
+        for index in indices:
+            found |= block << index * span
+        span *= size
+    return found

@@ -1,0 +1,155 @@
+"""Today's mapping of two levels as a nest, and a nest's counts by the names that costs have.
+
+The chain is ``L2 -> clusters -> L1``: L2 works on the tiles of all clusters, clusters hold nothing.
+"""
+
+from __future__ import annotations
+
+from cost_models.exact.machine import Machine
+from cost_models.exact.nest import ONE, Lanes, Level, Nest, Port, Rules, Window
+from cost_models.exact.numbers import coupled_dims
+from cost_models.mapping import Mapping
+from layers import DIMS, TENSORS, Layer
+
+L2, CLUSTERS, L1, MACS = 1, 2, 3, 4
+"""Places in the chain; DRAM is 0."""
+_NAMES = ("in", "fil")
+
+
+def nest_of(
+    layer: Layer,
+    machine: Machine,
+    mapping: Mapping,
+    rules: Rules,
+    *,
+    box: bool = False,
+    padding_free: bool = False,
+) -> Nest:
+    """The loop nest of a mapping: tiles clipped to the extents, inner ones to outer ones.
+
+    Args:
+        layer: The layer.
+        machine: The chip.
+        mapping: A mapping whose units the chip has.
+        rules: How it is counted.
+        box: Whether input tiles hold the rows and columns between those that they touch.
+        padding_free: Whether padding is no traffic.
+    """
+    extents = layer.extents
+    outer, inner = (
+        [tiles.get(d, n) for d, n in zip(DIMS, extents, strict=True)] for tiles in mapping.tiles
+    )
+    outer = [min(t, n) for t, n in zip(outer, extents, strict=True)]
+    inner = [min(t, n) for t, n in zip(inner, outer, strict=True)]
+    num_pes = machine.chip.num_pes if mapping.num_pes is None else mapping.num_pes
+    clusters, pes = (
+        _units(mapping, level, count)
+        for level, count in enumerate((num_pes // mapping.cluster_size, mapping.cluster_size))
+    )
+    span = [min(t * u, n) for t, u, n in zip(outer, clusters, extents, strict=True)]
+    orders = [tuple(DIMS.index(d) for d in order) for order in mapping.orders]
+    keeps = [
+        tuple(tensor not in part for tensor in TENSORS) for part in machine.passes(mapping.bypass)
+    ]
+    noc_in, noc_out, dram_in, dram_out = machine.bandwidths
+    return Nest(
+        extents=extents,
+        levels=(
+            Level(tuple(span), ONE, orders[0], keeps[0], port=Port(noc_in, noc_out)),
+            Level(tuple(outer), clusters, keeps=(False,) * 3, port=None),
+            Level(tuple(inner), pes, orders[1], keeps[1]),
+        ),
+        coupled=coupled_dims(layer),
+        windows=_windows(layer, box, padding_free),
+        widths=machine.widths,
+        dram=Port(dram_in, dram_out),
+        lanes=Lanes(any=machine.chip.simd_lanes),
+        rules=rules,
+    )
+
+
+def _units(mapping: Mapping, level: int, count: int) -> tuple[int, ...]:
+    """Units of a level along each dimension; spare ones idle."""
+    first, second = mapping.parallel[level], mapping.parallel2[level]
+    if second is None:
+        taken = {first: count}
+    else:
+        some = mapping.units[level] or 1
+        taken = {first: some, second: count // some}
+    return tuple(taken.get(d, 1) for d in DIMS)
+
+
+def _windows(layer: Layer, box: bool, padding_free: bool) -> tuple[Window, Window]:
+    top, bottom, left, right = layer.padding
+    real = ((top, layer.Y - bottom), (left, layer.X - right)) if padding_free else (None, None)
+    return (
+        Window(layer.stride_y, layer.dilation_y, real[0], box),
+        Window(layer.stride_x, layer.dilation_x, real[1], box),
+    )
+
+
+def named_counts(counts: dict[str, int], nest: Nest) -> dict[str, int]:
+    """Counts of an execution by the names of `layout.COUNT_NAMES`, `BOUND_NAMES`, `WIDE_NAMES`."""
+
+    def count(name: str) -> int:
+        return counts.get(name, 0)
+
+    found = {
+        "macs": counts["macs"],
+        "steps": counts[f"steps/{L1}"],
+        "outer_steps": counts[f"steps/{L2}"],
+        "active_pe_steps": counts[f"active/{L1}"],
+        "compute_cycles": counts["compute"],
+        "latency": counts["stepwise" if nest.rules.stepwise else "bound"],
+    }
+    keeps = {level: nest.levels[level - 1].keeps for level in (L2, L1)}
+    for tensor, name in enumerate(_NAMES):
+        below = MACS if not keeps[L1][tensor] else L1
+        direct = 0 if keeps[L2][tensor] else count(_read(nest, tensor, L1))
+        found[f"dram_{name}_direct"] = direct
+        found[f"dram_{name}"] = direct + count(f"read/{tensor}/{L2}/0")
+        found[f"l2r_{name}"] = count(f"read/{tensor}/{below}/{L2}") if keeps[L2][tensor] else 0
+        found[f"l2r_{name}_tile"] = count(f"tiles/{tensor}/{below}") if keeps[L2][tensor] else 0
+        found[f"l1w_{name}"] = count(f"fill/{tensor}/{L1}")
+        found[f"l1_skipped_{name}"] = counts["macs"] if below == MACS else 0
+    found |= _outputs(counts, keeps[L2][2], keeps[L1][2])
+    for name, level in (("l2", L2), ("l1", L1)):
+        held = peaks(counts, level)
+        found[f"{name}_peak"] = sum(held)
+    for port, q in (("noc", L2), ("dram", 0)):
+        for way in ("in", "out"):
+            found[f"{port}_{way}_cycles"] = count(f"busy/{q}/{way}")
+    found["bound_compute"] = count("bind/compute")
+    found["bound_noc_in"], found["bound_noc_out"] = count("bind/1/in"), count("bind/1/out")
+    found["bound_dram"] = count("bind/0/in") + count("bind/0/out")
+    return found
+
+
+def _read(nest: Nest, tensor: int, level: int) -> str:
+    """The count of what DRAM is read for: with whole tiles, that of all distinct tiles."""
+    return f"tiles/{tensor}/{level}" if nest.rules.whole_tiles else f"read/{tensor}/{level}/0"
+
+
+def _outputs(counts: dict[str, int], in_l2: bool, in_l1: bool) -> dict[str, int]:
+    def count(name: str) -> int:
+        return counts.get(name, 0)
+
+    below = L1 if in_l1 else MACS
+    direct, back = (0 if in_l2 else count(f"{way}/{L1}/0") for way in ("write", "refill"))
+    return {
+        "dram_out_w_direct": direct,
+        "dram_out_r_direct": back,
+        "dram_out_w": direct + count(f"write/{L2}/0"),
+        "dram_out_r": back + count(f"refill/{L2}/0"),
+        "l2w_out": count(f"write/{below}/{L2}") if in_l2 else 0,
+        "l2w_out_tile": count(f"tiles/2/{below}") if in_l2 else 0,
+        "l2r_psum": count(f"refill/{below}/{L2}") if in_l2 else 0,
+        "l1drain_out": count(f"drain/{below}"),
+        "l1_skipped_out": 0 if in_l1 else count(f"drain/{MACS}") + count(f"refill/{MACS}/{L2}"),
+    }
+
+
+def peaks(counts: dict[str, int], level: int) -> tuple[int, int, int]:
+    """Elements of each tensor that an instance of a level holds at most."""
+    a, b, c = (counts.get(f"peak/{tensor}/{level}", 0) for tensor in range(3))
+    return a, b, c
