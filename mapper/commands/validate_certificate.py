@@ -20,6 +20,7 @@ def validate_certificate(path: Path, as_json: bool) -> None:
     Raises:
         CertificateError: It cannot be read.
     """
+    from cost_models import RetiredOptionError
     from mapper.certificate import CertificateError, check_certificate, read_certificate
 
     certificate = read_certificate(path)
@@ -27,6 +28,8 @@ def validate_certificate(path: Path, as_json: bool) -> None:
     fault = ""
     try:
         checked = check_certificate(certificate)
+    except RetiredOptionError as error:
+        fault = f"not replayed: made with {error.chosen}"
     except CertificateError as error:
         fault = str(error)
     if as_json:
