@@ -135,7 +135,7 @@ class CommandGroup(TyperGroup):
         if isinstance(error, MemoryError):
             return FAILED, f"not enough memory ({error})"
         if isinstance(error, OSError) and error.strerror is not None:
-            return FAILED, f"{error.filename or 'standard output'}: {error.strerror}"
+            return FAILED, f"{error.filename or _unnamed()}: {error.strerror}"
         frame = traceback.extract_tb(error.__traceback__)[-1]
         return FAILED, (
             f"{type(error).__name__}: {error} ({frame.name}, line {frame.lineno}); "
@@ -219,13 +219,30 @@ def _version_option(name: str) -> Any:
 
 
 def _given(param: Any, words: Sequence[str]) -> tuple[str, str] | None:
-    """An option and the value that a command line gives it."""
-    for option in getattr(param, "opts", ()):
-        for place, word in enumerate(words):
-            name, equals, value = word.partition("=")
-            if name == option and (equals or place + 1 < len(words)):
-                return option, value if equals else words[place + 1]
-    return None
+    """An option and the value that the parser takes for it: the last one of a command line."""
+    found = _all_given(getattr(param, "opts", ()), words)
+    return found[-1] if found else None
+
+
+def _all_given(options: Sequence[str], words: Sequence[str]) -> list[tuple[str, str]]:
+    """An option, by any of its names, with each value that a command line gives it."""
+    found = []
+    for place, word in enumerate(words):
+        if word == "--":
+            break
+        name, equals, value = word.partition("=")
+        if name in options and (equals or place + 1 < len(words)):
+            found.append((name, value if equals else words[place + 1]))
+    return found
+
+
+def _unnamed() -> str:
+    """Where an error without a file's name comes from; what a full disk refused is still held."""
+    try:
+        streams.flush()
+    except OSError:
+        return streams.STDOUT
+    return "a file"
 
 
 def _check_words(words: Sequence[str]) -> None:

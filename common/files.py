@@ -22,7 +22,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         Path of the draft. It ends like `path`, for writers that go by the name's ending.
 
     Raises:
-        OSError: The folder or the file cannot be written.
+        OSError: The folder or the file cannot be written; it names `path`.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -30,5 +30,9 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     try:
         yield draft
         os.replace(draft, path)
+    except OSError as error:
+        if error.filename in (None, draft, str(draft)):
+            error.filename, error.filename2 = str(path), None
+        raise
     finally:
         draft.unlink(missing_ok=True)

@@ -19,6 +19,10 @@ SIGNS = str.maketrans({
 """Signs that commands print, in ASCII."""
 
 
+STDOUT = "standard output"
+"""What messages call it."""
+
+
 class OutputClosedError(OSError):
     """Standard output was closed before the command began."""
 
@@ -49,7 +53,8 @@ def flush() -> None:
     """
     try:
         sys.stdout.flush()
-    except OSError:
+    except OSError as error:
+        error.filename = STDOUT
         _give_up(sys.stdout)
         raise
 

@@ -32,11 +32,12 @@ def values_of(flag: str, text: str) -> tuple[int, ...]:
     """
     found: set[int] = set()
     for part in text.split(","):
-        found.update(_values(flag, text, part.strip()))
-        if len(found) > MOST_VALUES:
+        values = _values(flag, text, part.strip())  # a range is counted before it is written out
+        if len(values) > MOST_VALUES or len(found.union(values)) > MOST_VALUES:
             raise ExploreError(
                 f"{flag}: {text!r} has more than {MOST_VALUES:,} values; give a larger step"
             )
+        found.update(values)
     return tuple(sorted(found))
 
 
