@@ -28,11 +28,24 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{os.getpid()}.{path.name}")
     try:
-        yield draft
-        os.replace(draft, path)
-    except OSError as error:
-        if error.filename in (None, draft, str(draft)):
-            error.filename, error.filename2 = str(path), None
-        raise
+        with errors_named(path, draft):
+            yield draft
+            os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def errors_named(path: Path, draft: Path) -> Iterator[None]:
+    """Let errors of writing a draft name the file that it becomes; a full disk's name none.
+
+    Args:
+        path: The file.
+        draft: Where it is written first.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or Path(error.filename) == draft:
+            error.filename, error.filename2 = str(path), None
+        raise

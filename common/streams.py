@@ -53,8 +53,7 @@ def flush() -> None:
     """
     try:
         sys.stdout.flush()
-    except OSError as error:
-        error.filename = STDOUT
+    except OSError:
         _give_up(sys.stdout)
         raise
 
