@@ -178,11 +178,11 @@ class Accelerator:
         """
         if self.short:
             return self
-        sizes = self.size_in_elements(doubled)
-        return Accelerator(self.num_pes, **sizes, simd_lanes=self.simd_lanes)
+        l1, l2, noc, offchip = self.size_in_elements(doubled).values()
+        return Accelerator(self.num_pes, l1, l2, noc, offchip, self.simd_lanes)
 
     def size_in_elements(self, doubled: bool = True) -> dict[str, int | None]:
-        """Capacities [elements] and bandwidths [elements/cycle] of :meth:`in_elements`."""
+        """Capacities [elements] and bandwidths [elements/cycle] in the order of the fields."""
         l2, l1 = self.buffers()
         return {
             "l1_bytes": _elements(l1, self.widths, doubled),
