@@ -1,6 +1,6 @@
 """The exact model's counts beside ZigZag's, run here: tensors that pass a level included.
 
-    pip install marl-mapper[crosscheck]
+    pip install marl-mapper[dev]
     python -m benchmarks.crosscheck_zigzag tests/cost_models/data/crosscheck_sample.csv
 
 The table gives dividing mappings of layers; each is counted with every choice of `BYPASS`. A memory

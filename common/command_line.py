@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
 import importlib
 import os
@@ -32,6 +33,10 @@ Python's 700 cost a command 0.1 s before it begins."""
 
 MOST_THREADS = 1024
 """Threads or processes that a command starts at most."""
+
+
+UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+"""Errors of writing; those of files name them, so that others are standard output's."""
 
 
 class UsageError(ValueError):
@@ -135,7 +140,9 @@ class CommandGroup(TyperGroup):
         if isinstance(error, MemoryError):
             return FAILED, f"not enough memory ({error})"
         if isinstance(error, OSError) and error.strerror is not None:
-            return FAILED, f"{error.filename or 'standard output'}: {error.strerror}"
+            unwritten = error.errno in UNWRITTEN and streams.STDOUT
+            where = error.filename or unwritten
+            return FAILED, f"{where}: {error.strerror}" if where else error.strerror
         frame = traceback.extract_tb(error.__traceback__)[-1]
         return FAILED, (
             f"{type(error).__name__}: {error} ({frame.name}, line {frame.lineno}); "
@@ -154,9 +161,11 @@ class CommandGroup(TyperGroup):
         context = getattr(error, "ctx", None)
         where = f" (see `{context.command_path} --help`)" if context is not None else ""
         text = error.format_message().rstrip(".")
-        given = _given(getattr(error, "param", None), words)
-        if given is not None and text.startswith("Invalid value"):
-            text = f"{given[0]}: got {given[1]!r}; {error.message.rstrip('.')}"
+        given = _all_given(getattr(getattr(error, "param", None), "opts", ()), words)
+        if given and text.startswith("Invalid value"):
+            option, value = given[-1]  # the parser takes the last one
+            times = f", the last of {len(given)} values given" if len(given) > 1 else ""
+            text = f"{option}: got {value!r}{times}; {error.message.rstrip('.')}"
         return error.exit_code, f"{text}{where}"
 
 
@@ -218,14 +227,16 @@ def _version_option(name: str) -> Any:
     return typer.Option("--version", help="Print the version.", is_eager=True, callback=show)
 
 
-def _given(param: Any, words: Sequence[str]) -> tuple[str, str] | None:
-    """An option and the value that a command line gives it."""
-    for option in getattr(param, "opts", ()):
-        for place, word in enumerate(words):
-            name, equals, value = word.partition("=")
-            if name == option and (equals or place + 1 < len(words)):
-                return option, value if equals else words[place + 1]
-    return None
+def _all_given(options: Sequence[str], words: Sequence[str]) -> list[tuple[str, str]]:
+    """An option, by any of its names, with each value that a command line gives it."""
+    found = []
+    for place, word in enumerate(words):
+        if word == "--":
+            break
+        name, equals, value = word.partition("=")
+        if name in options and (equals or place + 1 < len(words)):
+            found.append((name, value if equals else words[place + 1]))
+    return found
 
 
 def _check_words(words: Sequence[str]) -> None:

@@ -22,13 +22,30 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         Path of the draft. It ends like `path`, for writers that go by the name's ending.
 
     Raises:
-        OSError: The folder or the file cannot be written.
+        OSError: The folder or the file cannot be written; it names `path`.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{os.getpid()}.{path.name}")
     try:
-        yield draft
-        os.replace(draft, path)
+        with errors_named(path, draft):
+            yield draft
+            os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def errors_named(path: Path, draft: Path) -> Iterator[None]:
+    """Let errors of writing a draft name the file that it becomes; a full disk's name none.
+
+    Args:
+        path: The file.
+        draft: Where it is written first.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or Path(error.filename) == draft:
+            error.filename, error.filename2 = str(path), None
+        raise

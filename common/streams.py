@@ -19,6 +19,10 @@ SIGNS = str.maketrans({
 """Signs that commands print, in ASCII."""
 
 
+STDOUT = "standard output"
+"""What messages call it."""
+
+
 class OutputClosedError(OSError):
     """Standard output was closed before the command began."""
 

@@ -43,5 +43,6 @@ from .mapping_batch import MappingBatch as MappingBatch
 from .nest_text import loop_nest as loop_nest
 from .network import parse_network as parse_network
 from .network import print_network as print_network
+from .prices import ChipPrices as ChipPrices
 from .prices import chip_prices as chip_prices
 from .prices import clock_of as clock_of

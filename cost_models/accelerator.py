@@ -13,6 +13,7 @@ from cost_models.accelerator_checks import (
     SHORT_FIELDS,
     UNLIMITED_BW,
     AcceleratorError,
+    check_elements,
     check_long,
     check_short,
 )
@@ -71,6 +72,7 @@ class Accelerator:
             object.__setattr__(self, "widths", Widths(*self.widths))
         if not self.short:
             check_long(self)
+            check_elements(self.size_in_elements())
 
     def __repr__(self) -> str:
         known = (item for item in fields(self) if getattr(self, item.name) != item.default)
@@ -176,15 +178,18 @@ class Accelerator:
         """
         if self.short:
             return self
+        l1, l2, noc, offchip = self.size_in_elements(doubled).values()
+        return Accelerator(self.num_pes, l1, l2, noc, offchip, self.simd_lanes)
+
+    def size_in_elements(self, doubled: bool = True) -> dict[str, int | None]:
+        """Capacities [elements] and bandwidths [elements/cycle] in the order of the fields."""
         l2, l1 = self.buffers()
-        return Accelerator(
-            self.num_pes,
-            _elements(l1, self.widths, doubled),
-            _elements(l2, self.widths, doubled),
-            _slower(l1, self.widths),
-            _slower(l2, self.widths),
-            self.simd_lanes,
-        )
+        return {
+            "l1_bytes": _elements(l1, self.widths, doubled),
+            "l2_bytes": _elements(l2, self.widths, doubled),
+            "noc_bw": _slower(l1, self.widths),
+            "offchip_bw": _slower(l2, self.widths),
+        }
 
     def totals(self) -> dict[str, int | None]:
         """The six fields for a table: whole capacities [B], slower directions [B/cycle]."""

@@ -70,6 +70,27 @@ def check_long(chip: Accelerator) -> None:
             )
 
 
+def check_elements(sizes: dict[str, int | None]) -> None:
+    """Check what kernels that know elements alone take of a chip of the long form.
+
+    Args:
+        sizes: Of :meth:`Accelerator.size_in_elements`.
+    """
+    for name, size in sizes.items():
+        if size is None or size <= UNLIMITED_BW:
+            continue
+        level = "DRAM" if name == "offchip_bw" else "L1" if name == "l1_bytes" else "L2"
+        field, what = (
+            ("bytes", "elements; a tile that is held once counts its capacity twice")
+            if name.endswith("bytes")
+            else ("read_bw", "elements a cycle")
+        )
+        raise AcceleratorError(
+            f"accelerator.levels.{level}.{field} ({name}): got {size:,} {what}; expected at most "
+            f"{UNLIMITED_BW:,}; make it smaller, or leave it out for no limit"
+        )
+
+
 def _check_widths(widths: Widths) -> None:
     for name, bits in zip(Widths._fields, widths, strict=True):
         if not is_whole(bits) or not 1 <= bits <= MAX_BITS:

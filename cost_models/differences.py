@@ -50,7 +50,8 @@ class Comparison:
     Args:
         costs: By model name, each under the accelerator's limits.
         differences: Figures in which MAESTRO, unguarded, differs from the exact model; buffer
-            limits are left out of account. Empty where one of them has no figures.
+            limits are left out of account, and so is the energy where the mapping breaks them:
+            it is that of the chip's buffers. Empty where one of them has no figures.
         causes: The causes that apply; empty where the mapping does not partition the layer.
         refusal: Why MAESTRO has no figures at all, or an empty text.
     """
@@ -66,10 +67,12 @@ class Comparison:
         if self.refusal:
             lines.append(f"MAESTRO has no figures here: {self.refusal}")
         if self.differences:
-            lines.append("MAESTRO's own figures against the exact ones:")
+            lines.append("Figures of maestro, unguarded, against those of exact:")
         for item in self.differences:
             times = f" ({item.ratio:.2f}x)" if math.isfinite(item.ratio) else ""
-            lines.append(f"  {item.figure}: {item.maestro:,.10g}, exact {item.exact:,.10g}{times}")
+            name, _, unit = item.figure.rstrip("]").partition(" [")
+            maestro, exact = (_shown(value, unit) for value in (item.maestro, item.exact))
+            lines.append(f"  {name}: maestro {maestro}, exact {exact}{times}")
         if self.causes:
             lines.append("Why:")
         lines += [
@@ -90,6 +93,11 @@ class Comparison:
             ],
             "\n".join(self.lines()),
         )
+
+
+def _shown(value: float, unit: str) -> str:
+    """A figure as the tables of costs have it; whole counts with all digits."""
+    return engineering(value, unit) if unit == "nJ" else f"{value:,.10g} {unit}".rstrip()
 
 
 def _each(costs: Mapping[str, Cost], figure: str, unit: str) -> Iterator[str]:
@@ -116,18 +124,22 @@ def compare(
         models = {"exact": load("exact"), "maestro": load("maestro")}
     costs = {name: model.evaluate(layer, accelerator, mapping) for name, model in models.items()}
     roomy = accelerator.unlimited_buffers()
-    exact = load("exact").evaluate(layer, roomy, mapping)
+    on_chip = load("exact").evaluate(layer, accelerator, mapping)
+    exact = on_chip if on_chip.feasible else load("exact").evaluate(layer, roomy, mapping)
     raw = load("maestro", guard=False).evaluate(layer, roomy, mapping)
     refusal = "" if raw.infeasible is None else raw.infeasible.message
     if not exact.feasible:
         return Comparison(costs, (), (), refusal)
-    differences = () if refusal else tuple(_differences(exact, raw))
+    left_out = set() if on_chip.feasible else {"energy_nj"}  # buffers of another size cost less
+    differences = () if refusal else tuple(_differences(exact, raw, left_out))
     causes = causes_of(layer, accelerator, mapping, exact)
     return Comparison(costs, differences, causes, refusal)
 
 
-def _differences(exact: Cost, raw: Cost) -> Iterator[Difference]:
+def _differences(exact: Cost, raw: Cost, left_out: set[str]) -> Iterator[Difference]:
     for label, (name, kind) in FIGURES.items():
+        if name in left_out:
+            continue
         ours = exact.accesses[name][kind] if kind else getattr(exact, name)
         theirs = raw.accesses[name][kind] if kind else getattr(raw, name)
         if ours != theirs:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from common import read_yaml
+from common import errors_named, read_yaml
 from cost_models import Mapping, MappingError, print_network
 from mapper.manifest import search_manifest
 from mapper.output import OutputError as OutputError
@@ -50,7 +50,8 @@ def write_result(folder: Path, found: Found) -> None:
     staging = Path(tempfile.mkdtemp(prefix=".mapper-", dir=folder))
     try:
         for name, text in files.items():
-            (staging / name).write_text(text, encoding="utf-8")
+            with errors_named(folder / name, staging / name):
+                (staging / name).write_text(text, encoding="utf-8")
         for name in files:
             os.replace(staging / name, folder / name)
     finally:

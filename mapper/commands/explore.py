@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from contextlib import ExitStack
 from functools import partial
@@ -183,6 +184,9 @@ def _plan(network: str, objectives: str, cost_model: str, **limits: Any) -> Expl
     from mapper.pretrained.weights import agents_of
 
     names = objectives_of(objectives)
+    for name in ("gap", "timeout"):
+        if math.isinf(limits[name]):
+            raise OptionError(f"--{name}: got {limits[name]}, expected a finite number")
     model = cost_models.load(cost_model)
     for name, units in (("max_area", AREA_UM2), ("max_power", POWER_MW)):
         text = limits[name]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 MOST_VALUES = 100_000
 """Values that one range may have."""
 _BINARY = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?)i?b?", re.IGNORECASE)
-_QUANTITY = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*([a-zµ]+(?:\^?2|²)?)", re.IGNORECASE)
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?)i?b?", re.IGNORECASE | re.ASCII)
+_QUANTITY = re.compile(
+    r"([0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)\s*([a-zµ]+(?:\^?2|²)?)", re.IGNORECASE
+)
 AREA_UM2 = {"um2": 1.0, "mm2": 1e6, "cm2": 1e8}
 """Units of an area [um^2]."""
 POWER_MW = {"uw": 1e-3, "mw": 1.0, "w": 1e3}
@@ -32,11 +35,12 @@ def values_of(flag: str, text: str) -> tuple[int, ...]:
     """
     found: set[int] = set()
     for part in text.split(","):
-        found.update(_values(flag, text, part.strip()))
-        if len(found) > MOST_VALUES:
+        values = _values(flag, text, part.strip())  # a range is counted before it is written out
+        if len(values) > MOST_VALUES or len(found.union(values)) > MOST_VALUES:
             raise ExploreError(
                 f"{flag}: {text!r} has more than {MOST_VALUES:,} values; give a larger step"
             )
+        found.update(values)
     return tuple(sorted(found))
 
 
@@ -85,7 +89,7 @@ def quantity_of(flag: str, text: str, units: dict[str, float]) -> float:
     """
     match = _QUANTITY.fullmatch(text.strip())
     unit = match[2].lower().replace("²", "2").replace("^", "").replace("µ", "u") if match else ""
-    if match is None or unit not in units or float(match[1]) <= 0:
+    if match is None or unit not in units or not 0 < float(match[1]) < math.inf:
         example = "5mm2" if "mm2" in units else "500mW"
         raise ExploreError(
             f"{flag}: got {text!r}, expected a number above 0 with its unit, such as {example} "

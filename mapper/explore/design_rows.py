@@ -21,6 +21,14 @@ COLUMN_OF = {
 """What files call an objective, with its unit."""
 
 
+def share_text(on: int, designs: int, points: int) -> str:
+    """How many designs are on a front, and how many choices of mappings where those are more.
+
+    Such as ``31 of 600 designs (203 points)``.
+    """
+    return f"{on:,} of {designs:,} designs" + (f" ({points:,} points)" if points > on else "")
+
+
 def front_table(exploration: Exploration) -> list[dict[str, Any]]:
     """A row for each point of the front, by the first objective."""
     return [row_of(exploration, point) for point in exploration.front]

@@ -203,6 +203,8 @@ class Exploration:
         """How many designs there are, and what became of them."""
         return {
             "designs": len(self.designs) + self.too_large,
+            "designs_on_the_front": len({id(point.design) for point in self.front}),
+            "points_on_the_front": len(self.front),
             "too_large": self.too_large,
             "without_mapping": sum(not design.points for design in self.designs),
             "proven_off_the_front": self.beaten,

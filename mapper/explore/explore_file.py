@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from common import atomic_write, read_json
 from mapper.explore.design_figures import OBJECTIVES
 from mapper.explore.design_ranges import ExploreError
-from mapper.explore.design_rows import COLUMN_OF, all_rows
+from mapper.explore.design_rows import COLUMN_OF, all_rows, share_text
 from mapper.explore.design_space import FIELDS, text_of
 from mapper.explore.explore_page import gap_text
 from runs import json_text, made_with
@@ -51,6 +51,13 @@ class ExploredDesigns:
     def others(self) -> list[Mapping[str, Any]]:
         """Rows of the other designs that can run the network."""
         return [row for row in self.rows if not row["front"] and self._figures_of(row)]
+
+    @property
+    def share(self) -> str:
+        """How many designs are on the front; each of its points has a row."""
+        on = {design_text(row) for row in self.front}
+        points = len(self.front)
+        return share_text(len(on), len(self.rows) - points + len(on), points)
 
     def _figures_of(self, row: Mapping[str, Any]) -> bool:
         return all(COLUMN_OF[name] in row for name in self.objectives)

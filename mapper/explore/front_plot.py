@@ -7,7 +7,7 @@ from typing import Any
 
 from common import atomic_write
 from mapper.explore.design_figures import OBJECTIVES
-from mapper.explore.design_rows import best_point
+from mapper.explore.design_rows import best_point, share_text
 from mapper.explore.exploration import Exploration
 from runs import colour, new_figure
 
@@ -40,8 +40,8 @@ def front_figure(exploration: Exploration) -> Any:
         axis.grid(alpha=0.25, which="both", linewidth=0.5)
         axis.legend(fontsize=9)
     figure.suptitle(
-        f"{exploration.plan.network}: {len(exploration.designs):,} designs, "
-        f"{len(best)} that no other beats",
+        f"{exploration.plan.network}: "
+        f"{share_text(len(on), len(exploration.designs), len(best))} that no other beats",
         fontsize=11,
     )
     return figure

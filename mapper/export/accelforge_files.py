@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from cost_models import chip_prices, clock_of
+from cost_models import clock_of
 from layers import TENSORS
-from mapper.export.chip_stores import OPEN_BYTES, ChipStore, stores_of
+from mapper.export.chip_stores import OPEN_BYTES, ChipStore, prices_of, stores_of
 from mapper.export.loop_factors import LoopFactors
 from mapper.export.tagged_yaml import ToolNode, tagged_text
 
@@ -142,7 +142,7 @@ def accelforge_files(nest: LoopFactors) -> dict[str, str]:
 
 def arch_nodes(nest: LoopFactors) -> list[ToolNode]:
     """DRAM, L2, clusters, PEs with their L1, and MACs."""
-    stores = stores_of(nest.chip)
+    stores = stores_of(nest)
     clock_hz = 1e6 * clock_of(nest.chip)
 
     def memories(level: str) -> list[ToolNode]:
@@ -150,7 +150,7 @@ def arch_nodes(nest: LoopFactors) -> list[ToolNode]:
 
     mac = ForgeAction(
         name="compute",
-        energy=1e-9 * chip_prices(nest.chip, 1.0, 1.0).mac_nj,
+        energy=1e-9 * prices_of(nest).mac_nj,
         throughput=clock_hz * nest.chip.simd_lanes,
     )
     return [
@@ -256,7 +256,7 @@ def mapping_nodes(nest: LoopFactors) -> list[ToolNode]:
 def _storages(nest: LoopFactors, level: str) -> list[ToolNode]:
     return [
         ForgeStorage(component=store.name, tensors=[ARRAYS[tensor] for tensor in store.tensors])
-        for store in stores_of(nest.chip)
+        for store in stores_of(nest)
         if store.level == level
     ]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cost_models import Accelerator, chip_prices
+from cost_models import ChipPrices, chip_prices, load
 from layers import TENSORS
+from mapper.export.loop_factors import ExportError, LoopFactors
 
 OPEN_BYTES = 1 << 40
 """Capacity of a memory that the chip does not limit [B]; tools want a number."""
@@ -24,7 +25,7 @@ class ChipStore:
         size: Capacity [B].
         read_bits: To the level inside [bits/cycle].
         write_bits: From the level inside [bits/cycle].
-        read_pj: Energy of reading a byte of an input [pJ].
+        read_pj: Energy of reading a byte [pJ].
         write_pj: Likewise of writing one.
         area_um2: Area of one instance [um^2].
     """
@@ -40,11 +41,22 @@ class ChipStore:
     area_um2: float
 
 
-def stores_of(chip: Accelerator) -> list[ChipStore]:
-    """The memories, DRAM first."""
-    dram, l2, l1 = chip_prices(chip, 1.0, 1.0).levels
+def stores_of(nest: LoopFactors) -> list[ChipStore]:
+    """The memories, DRAM first; one without a capacity is priced at what the mapping holds in it.
+
+    Raises:
+        ExportError: That cannot be worked out.
+    """
+    chip = nest.chip
+    prices = prices_of(nest)
     outer, inner = chip.buffers()
-    per_byte = 1000 * 8 / chip.widths.input
+    widths = (chip.widths.input, chip.widths.filter, chip.widths.output)
+
+    def per_byte(elements: tuple[float, ...], tensor: str) -> float:
+        place = TENSORS.index(tensor)
+        return float(1000 * 8 / widths[place] * elements[place])
+
+    dram = prices.levels[0]
     found = [
         ChipStore(
             "DRAM",
@@ -53,12 +65,12 @@ def stores_of(chip: Accelerator) -> list[ChipStore]:
             OPEN_BYTES,
             outer.read_bw or OPEN_BITS,
             outer.write_bw or OPEN_BITS,
-            dram.read[0] * per_byte,
-            dram.write[0] * per_byte,
+            per_byte(dram.read, "input"),
+            per_byte(dram.write, "input"),
             0.0,
         )
     ]
-    for buffer, prices, inside in ((outer, l2, inner), (inner, l1, None)):
+    for buffer, level, inside in zip((outer, inner), prices.levels[1:], (inner, None), strict=True):
         read = OPEN_BITS if inside is None else inside.read_bw or OPEN_BITS
         write = OPEN_BITS if inside is None else inside.write_bw or OPEN_BITS
         sharing = tuple(t for t, shares in zip(TENSORS, buffer.sharing, strict=True) if shares)
@@ -76,9 +88,24 @@ def stores_of(chip: Accelerator) -> list[ChipStore]:
                     size,
                     read,
                     write,
-                    prices.read[0] * per_byte,
-                    prices.write[0] * per_byte,
-                    prices.area_um2 / len(parts),
+                    per_byte(level.read, tensors[0]),
+                    per_byte(level.write, tensors[0]),
+                    level.area_um2 / len(parts),
                 )
             )
     return found
+
+
+def prices_of(nest: LoopFactors) -> ChipPrices:
+    """What every event costs.
+
+    Raises:
+        ExportError: A level without a capacity cannot be priced.
+    """
+    chip = nest.chip
+    if all(buffer.total_bits is not None for buffer in chip.buffers()):
+        return chip_prices(chip)
+    cost = load("exact").evaluate(nest.layer, chip.unlimited_buffers(), nest.mapping)
+    if cost.infeasible is not None:
+        raise ExportError(f"mapping: {cost.infeasible.message}")
+    return chip_prices(chip, cost.l2_bytes, cost.l1_bytes)

@@ -128,7 +128,7 @@ def timeloop_files(nest: LoopFactors) -> dict[str, str]:
 def architecture(nest: LoopFactors) -> TimeloopArchitecture:
     """DRAM, L2, clusters, PEs with their L1, and MACs."""
     chip = nest.chip
-    stores = stores_of(chip)
+    stores = stores_of(nest)
     by_level = {
         level: [_memory(nest, store) for store in stores if store.level == level]
         for level in ("DRAM", "L2", "L1")
@@ -262,7 +262,7 @@ def mapping(nest: LoopFactors) -> list[TimeloopDirective]:
         _loops(nest, "PE", "spatial", "pes", nest.order(1), split=len(DIMS)),
         _loops(nest, _first("L1", nest), "temporal", "tile", nest.order(1)),
     ]
-    for store in stores_of(nest.chip):
+    for store in stores_of(nest):
         kept = [SPACES[tensor] for tensor in store.tensors]
         found.append(
             TimeloopDirective(
@@ -276,7 +276,7 @@ def mapping(nest: LoopFactors) -> list[TimeloopDirective]:
 
 
 def _first(level: str, nest: LoopFactors) -> str:
-    return next(store.name for store in stores_of(nest.chip) if store.level == level)
+    return next(store.name for store in stores_of(nest) if store.level == level)
 
 
 def _loops(

@@ -11,9 +11,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from cost_models import chip_prices
 from layers import TENSORS
-from mapper.export.chip_stores import ChipStore, stores_of
+from mapper.export.chip_stores import ChipStore, prices_of, stores_of
 from mapper.export.loop_factors import ExportError, LoopFactors
 from mapper.export.tagged_yaml import ToolNode, tagged_text
 
@@ -37,7 +36,7 @@ class ZigZagPort(ToolNode):
 
 
 class ZigZagMemory(ToolNode):
-    """A memory; size in bits, energy in pJ for a word of `bandwidth_min` bits."""
+    """A memory; size in bits, energy in pJ for an access of a port's `bandwidth_max` bits."""
 
     size: int = Field(ge=1)
     r_cost: float = Field(ge=0)
@@ -103,8 +102,8 @@ def zigzag_files(nest: LoopFactors) -> dict[str, str]:
 def accelerator(nest: LoopFactors) -> ZigZagAccelerator:
     """Memories from the PEs outwards, and the array of clusters and PEs."""
     chip = nest.chip
-    prices = chip_prices(chip, 1.0, 1.0)
-    memories = {store.name: _memory(nest, store) for store in reversed(stores_of(chip))}
+    prices = prices_of(nest)
+    memories = {store.name: _memory(nest, store) for store in reversed(stores_of(nest))}
     return ZigZagAccelerator(
         name=chip.name or "accelerator",
         memories=memories,
@@ -119,34 +118,64 @@ def accelerator(nest: LoopFactors) -> ZigZagAccelerator:
 
 
 def _memory(nest: LoopFactors, store: ChipStore) -> ZigZagMemory:
-    bits = nest.chip.widths.input
-    operands = [MEMORY_OPERAND[tensor] for tensor in store.tensors]
-    reads = [f"{operand}, tl" for operand in operands]
-    writes = [f"{operand}, fh" for operand in operands if store.level != "DRAM"]
-    if "O" in operands:
-        writes.append("O, fl")
-        reads += [] if store.level == "DRAM" else ["O, th"]
-    ports = [("r_port_1", "read", store.read_bits, reads)]
-    ports.append(("w_port_1", "write", store.write_bits, writes))
+    read, write = port_bits(nest, store)
     return ZigZagMemory(
         size=8 * store.size,
-        r_cost=store.read_pj * bits / 8,
-        w_cost=store.write_pj * bits / 8,
+        r_cost=store.read_pj * read / 8,
+        w_cost=store.write_pj * write / 8,
         area=store.area_um2,
-        operands=operands,
-        ports=[
-            ZigZagPort(
-                name=name,
-                type=kind,
-                bandwidth_min=min(bits, rate),
-                bandwidth_max=rate,
-                allocation=allocation,
-            )
-            for name, kind, rate, allocation in ports
-            if allocation
-        ],
+        operands=[MEMORY_OPERAND[tensor] for tensor in store.tensors],
+        ports=[*_ports("read", read, _reads(store)), *_ports("write", write, _writes(store))],
         served_dimensions=[] if store.level == "L1" else list(ARRAY),
     )
+
+
+def port_bits(nest: LoopFactors, store: ChipStore) -> tuple[int, int]:
+    """Bits of an access that reads a memory, and of one that writes it.
+
+    ZigZag prices accesses of a memory alike, so all of its ports of a direction are as wide as its
+    boundary to the level inside. A PE's own memory is as wide as what fills it, the NoC.
+    """
+    chip = nest.chip
+    one = chip.simd_lanes * (chip.widths.input + chip.widths.filter + chip.widths.psum)
+    every = chip.num_pes * one  # no cycle's MACs take more from a boundary without a limit
+    if store.level != "L1":
+        return min(store.read_bits, every), min(store.write_bits, every)
+    noc = chip.buffers()[1]
+    return max(one, min(noc.write_bw or every, every)), max(one, min(noc.read_bw or every, every))
+
+
+def _reads(store: ChipStore) -> list[list[str]]:
+    """What each port reads: tensors take turns at a boundary, and have a port each within a PE."""
+    down = [f"{MEMORY_OPERAND[tensor]}, tl" for tensor in store.tensors]
+    ports = [[one] for one in down] if store.level == "L1" else [down]
+    return [*ports, ["O, th"]] if _gives(store) else ports
+
+
+def _writes(store: ChipStore) -> list[list[str]]:
+    """What each port writes: the boundary outside is limited by the memory that it fills from."""
+    filled = [] if store.level == "DRAM" else list(store.tensors)
+    ports = [[f"{MEMORY_OPERAND[tensor]}, fh"] for tensor in filled]
+    return [*ports, ["O, fl"]] if "output" in store.tensors else ports
+
+
+def _gives(store: ChipStore) -> bool:
+    return "output" in store.tensors and store.level != "DRAM"
+
+
+def _ports(
+    kind: Literal["read", "write"], bits: int, allocations: list[list[str]]
+) -> list[ZigZagPort]:
+    return [
+        ZigZagPort(
+            name=f"{kind[0]}_port_{place}",
+            type=kind,
+            bandwidth_min=1,
+            bandwidth_max=bits,
+            allocation=allocation,
+        )
+        for place, allocation in enumerate(allocations, 1)
+    ]
 
 
 def workload(nest: LoopFactors) -> ZigZagLayer:

@@ -40,8 +40,7 @@ class FrontView:
     @property
     def note(self) -> str:
         """How many designs there are, and what is marked."""
-        count = len(self.designs.rows)
-        return f"{len(self.designs.front)} of {count:,} designs; the ring is the chip of this page"
+        return f"{self.designs.share}; the ring is the chip of this page"
 
     @cached_property
     def pictures(self) -> list[str]:
@@ -58,7 +57,7 @@ class FrontView:
 
     @property
     def table(self) -> list[list[str]]:
-        """A row for each design of the front."""
+        """A row for each point of the front."""
         return [
             [
                 design_text(row),
@@ -86,7 +85,7 @@ def _picture(front: FrontView, across: str, up: str) -> str:
         parts.append(f'<polyline points="{axes.points(_steps(best))}" fill="none" class="front"/>')
     parts += [_dot(axes, row, across, up, "part-MAC", 6) for row in designs.front]
     parts += [_ring(axes, x, y) for x, y in shown]
-    return axes.drawn(f"{up} against {across} of {len(rows):,} designs", parts, (across, up))
+    return axes.drawn(f"{up} against {across} of {len(rows):,} points", parts, (across, up))
 
 
 def _range(values: Sequence[float]) -> tuple[float, float]:

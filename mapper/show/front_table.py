@@ -48,7 +48,7 @@ def print_front(
 
 def print_exploration(done: Exploration) -> None:
     """Print the front of an exploration, and what became of the other designs."""
-    from mapper.explore.design_rows import front_table
+    from mapper.explore.design_rows import front_table, share_text
     from mapper.explore.design_space import bytes_text
     from mapper.explore.explore_page import gap_text
 
@@ -61,9 +61,13 @@ def print_exploration(done: Exploration) -> None:
         }
         for row in front_table(done)
     ]
-    title = f"{done.plan.network}: {len(rows)} of {done.counted()['designs']:,} designs"
+    counted = done.counted()
+    share = share_text(
+        counted["designs_on_the_front"], counted["designs"], counted["points_on_the_front"]
+    )
     print_front(
-        f"{title} that no other one beats in {' and '.join(done.plan.objectives)}",
+        f"{done.plan.network}: {share} that no other one beats in "
+        f"{' and '.join(done.plan.objectives)}",
         rows,
         done.plan.objectives,
         "\n".join(notes_of(done)),
@@ -80,7 +84,7 @@ def notes_of(done: Exploration) -> list[str]:
         found.append(
             f"no choice of mappings makes a design of the front better by more than {share}"
         )
-    off = counted["designs"] - len({id(point.design) for point in done.front})
+    off = counted["designs"] - counted["designs_on_the_front"]
     parts = [
         (counted["proven_off_the_front"], "proven to be off the front whatever their mappings"),
         (counted["without_mapping"], "without a mapping of some layer"),

@@ -300,3 +300,23 @@ def test_unreadable_files_say_so(tmp_path: Path) -> None:
         Accelerator.load(str(tmp_path / "bad.yaml"))
     with pytest.raises(AcceleratorError, match=r"'egde' is not known.*Did you mean 'edge'"):
         Accelerator.load("egde")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("L2", {"double_buffer": False}),
+        ("L2", {"bytes": {"input": 1 << 40}}),
+        ("L2", {"read_bw": 1 << 40, "write_bw": 1 << 40}),
+        ("DRAM", {"read_bw": 1 << 40, "write_bw": 1 << 40}),
+        ("L1", {"bytes": {"input": 1 << 31, "filter": 8, "output": 8}}),
+    ],
+)
+def test_what_no_kernel_can_count_is_refused_at_load(field, value):
+    data = {"num_pes": 16, "levels": {"L2": {"bytes": 1 << 30}}}
+    data["levels"].setdefault(field, {}).update(value)
+    if field == "L2" and isinstance(value.get("bytes"), dict):
+        data["levels"]["L2"]["bytes"]["shared"] = 1 << 20
+    with pytest.raises(AcceleratorError, match=rf"levels\.{field}\..*(1,073,741,824|2\^30)"):
+        Accelerator.from_dict(data)
+    Accelerator.from_dict({"num_pes": 16, "levels": {"L2": {"bytes": 1 << 30}}}).in_elements()

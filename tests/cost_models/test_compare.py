@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import cost_models
+import layers
+from common import engineering
 from cost_models import Accelerator, Mapping, compare, parse_dataflow
 from cost_models.causes import TITLES, causes_of
 from layers import DIMS, NEST_DIMS, Layer, LayerKind
@@ -150,3 +154,17 @@ def test_models_of_ones_own_choice_are_compared() -> None:
     result = compare(LAYER, Accelerator(4), mapping, models)
     assert set(result.costs) == {"bound"}
     assert result.causes
+
+
+def test_a_mapping_has_one_energy_on_a_chip() -> None:
+    path = Path(__file__).parents[2] / "docs" / "examples" / "mapping.yaml"
+    mapping = Mapping.from_dict(yaml.safe_load(path.read_text(encoding="utf-8")))
+    layer, chip = layers.get("mobilenetv2.2"), Accelerator.preset("edge")
+    result = cost_models.compare(layer, chip, mapping)
+    energy = next(item for item in result.differences if item.figure.startswith("energy"))
+    assert energy.exact == result.costs["exact"].energy_nj
+    shown = engineering(energy.exact, "nJ")
+    assert any("energy: maestro " in line and f"exact {shown}" in line for line in result.lines())
+    small = cost_models.compare(layer, Accelerator(168, 16, 16, 64, 16), mapping)
+    assert small.differences
+    assert not any(item.figure.startswith("energy") for item in small.differences)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-
-import pytest
 
 from benchmarks.crosscheck import INPUTS, read
 from benchmarks.crosscheck_zigzag import BYPASS, PASSES, compare, lines
@@ -33,7 +30,6 @@ def test_counts_equal_zigzags_but_for_one_named_cause() -> None:
     assert sum(different.values()) < len(ROWS) // 10
 
 
-@pytest.mark.skipif(find_spec("zigzag") is None, reason="needs the extra crosscheck")
 def test_zigzag_gives_the_counts_that_are_kept() -> None:
     kept = {tuple(row.values()) for row in ROWS}
     found = islice(lines(DATA / "crosscheck_sample.csv"), 2000)

@@ -15,7 +15,8 @@ from maestro_env import MapSpace
 from mapper.cli import main
 from mapper.explore.design_figures import front_rows, objectives_of
 from mapper.explore.design_ranges import AREA_UM2, POWER_MW, ExploreError, quantity_of, values_of
-from mapper.explore.design_space import DesignSpace
+from mapper.explore.design_space import FIELDS, DesignSpace
+from mapper.explore.explore_file import read_explored
 from mapper.explore.mapping_rows import batch_of, rows_of
 from mapper.explore.network_hull import (
     LayerFloor,
@@ -214,6 +215,21 @@ def test_three_objectives_of_which_mappings_trade_two(tmp_path, monkeypatch, cap
     found = json.loads(capsys.readouterr().out)
     assert found["front"]
     assert all(row["gap"] >= 0 for row in found["front"])
+    chips = {tuple(row[name] for name in FIELDS) for row in found["front"]}
+    assert found["designs_on_the_front"] == len(chips) <= found["designs"] == 3
+    assert found["points_on_the_front"] == len(found["front"]) > len(chips)
+    run(*SWEEP, "-o", "latency,energy,area", "--designs", "3", "--timeout", "5", "--out", "out")
+    share = f"{len(chips)} of 3 designs ({len(found['front'])} points)"
+    assert share in " ".join(capsys.readouterr().out.split())
+    assert read_explored(tmp_path / "out" / "explore.json").share == share
+
+
+def test_a_range_is_counted_before_it_is_written_out():
+    with pytest.raises(ExploreError, match="more than 100,000 values"):
+        values_of("--pes", "1..2147483647:1")
+    with pytest.raises(ExploreError, match="more than 100,000 values"):
+        values_of("--pes", "1..90000:1,100000..190000:1")
+    assert len(values_of("--pes", "1..100000:1,5")) == 100_000
 
 
 def test_nsga2_draws_designs_that_keep_the_limit_on_area(tmp_path, monkeypatch, capsys):

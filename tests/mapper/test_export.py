@@ -1,6 +1,5 @@
 """Mappings as other tools' files: every loop is there once, and what no tool takes is refused."""
 
-import importlib.util
 from math import prod
 from pathlib import Path
 
@@ -8,9 +7,11 @@ import pytest
 import yaml
 
 import layers
-from cost_models import Accelerator, Mapping, parse_network
+from benchmarks import zigzag_costs, zigzag_counts
+from cost_models import Accelerator, Mapping, chip_prices, load, parse_network
 from mapper.cli import main
 from mapper.export.accelforge_files import mapping_nodes
+from mapper.export.chip_stores import stores_of
 from mapper.export.export_files import TOOLS, files_for
 from mapper.export.export_source import ExportSource
 from mapper.export.loop_factors import ExportError, factors_of
@@ -123,13 +124,40 @@ def test_the_command(tmp_path, monkeypatch):
     }  # fmt: skip
 
 
-@pytest.mark.slow
 def test_zigzag_counts_what_the_exact_model_counts():
-    pytest.importorskip("zigzag", reason="needs zigzag-dse")
-    path = Path(__file__).parents[2] / "benchmarks" / "zigzag_counts.py"
-    spec = importlib.util.spec_from_file_location("zigzag_counts", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    rows = module.compare(24, 0)
+    rows = zigzag_counts.compare(24, 0)
     assert len(rows) == 24 * 6
     assert all(row["exact"] == row["zigzag"] or row["cause"] for row in rows)
+
+
+def test_zigzag_gives_the_energy_and_cycles_of_the_exact_model():
+    rows = zigzag_costs.compare(60, 0)
+    assert len(rows) == 60
+    assert all(row["counts_equal"] == row["counts"] for row in rows)
+    for row in rows:
+        energy, cycles = row["energy_ratio"], row["cycles_ratio"]
+        assert abs(energy - 1) <= 0.01 or row["rules_nj"] == pytest.approx(row["zigzag_nj"], 0.02)
+        theirs = row["roomy_cycles"] or row["zigzag_cycles"]
+        assert abs(cycles - 1) <= 0.10 or row["rules_cycles"] == pytest.approx(theirs, 0.02)
+    assert sum(abs(row["energy_ratio"] - 1) <= 0.01 for row in rows) >= 48
+    assert sum(abs(row["cycles_ratio"] - 1) <= 0.10 for row in rows) >= 51
+    assert sum(row["roomy_cycles"] > 0 for row in rows) <= 1
+    stored = (Path(__file__).parents[2] / "docs/data/zigzag-costs.csv").read_text().splitlines()
+    assert len(stored) == 61
+
+
+def test_a_level_without_a_capacity_costs_what_the_mapping_asks_of_it():
+    open_chip = Accelerator(16)
+    nest = factors_of(LAYER, open_chip, MAPPING)
+    cost = load("exact").evaluate(LAYER, open_chip, MAPPING)
+    _, l2, l1 = stores_of(nest)
+    prices = chip_prices(open_chip, cost.l2_bytes, cost.l1_bytes)
+    assert l2.read_pj == pytest.approx(1000 * prices.levels[1].read[0])
+    assert l1.read_pj == pytest.approx(1000 * prices.levels[2].read[0])
+
+
+def test_tensors_with_memories_of_their_own_have_prices_of_their_own():
+    eyeriss = Accelerator.load("eyeriss")
+    stores = stores_of(factors_of(LAYER, eyeriss, MAPPING))
+    prices = {store.name: store.read_pj for store in stores if store.level == "L1"}
+    assert prices["L1_input"] <= prices["L1_output"] < prices["L1_filter"]

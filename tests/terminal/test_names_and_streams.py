@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from common import atomic_write
 from mapper import cli
+from mapper.cli import main
 from tests.mapper.toys import Walk
 from tests.terminals import terminal
 
@@ -80,3 +85,52 @@ def test_a_full_disk_is_a_fault_in_one_line() -> None:
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr == "error: standard output: No space left on device\n"
+
+
+def test_a_full_disk_names_the_file_that_was_written(tmp_path: Path) -> None:
+    full = OSError(errno.ENOSPC, "No space left on device")
+    path = tmp_path / "made.csv"
+    with pytest.raises(OSError, match="No space left on device") as found, atomic_write(path):
+        raise full
+    assert found.value.filename == str(path)
+    other = OSError(errno.ENOENT, "not found", "other.csv")
+    with pytest.raises(OSError, match="other") as found, atomic_write(path):
+        raise other
+    assert found.value.filename == "other.csv"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "export --to maestro --layer mlp.2 --mapping m.yaml",
+        "search --method random --budget 50 -l mlp.2 --store {store}",
+    ],
+)
+def test_a_command_says_which_file_the_disk_had_no_room_for(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = {"orders": ["KCYXRS"] * 2, "parallel": ["K", "C"], "tiles": [{}, {}], "cluster_size": 1}
+    (tmp_path / "m.yaml").write_text(json.dumps(whole), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    def refuse(self: Path, *_: object, **__: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with pytest.raises(SystemExit) as end:
+        main([*words.format(store=tmp_path / "s.sqlite").split(), "--out", "out"])
+    assert end.value.code == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert re.fullmatch(r"error: out/\w+\.\w+: No space left on device", last)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_of_an_option_given_twice_the_last_value_is_blamed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for words in ("--seed 3 --seed x", "--seed=3 --seed=x"):
+        with pytest.raises(SystemExit):
+            main(["explore", "--network", "mlp", "--pes", "8", *words.split()])
+        err = capsys.readouterr().err
+        assert err.startswith("error: --seed: got 'x', the last of 2 values given; ")

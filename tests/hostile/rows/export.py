@@ -1,0 +1,108 @@
+"""Exports: mappings that no tool has words for, files that are none, places that take none."""
+
+from __future__ import annotations
+
+from tests.hostile.rows import Row
+
+
+def mapping(**changed: str) -> dict[str, str]:
+    """A mapping file of one layer, with some fields as given; an empty text leaves one out."""
+    whole = "{K: 4, C: 4, Y: 1, X: 1, R: 1, S: 1}"
+    fields = {
+        "orders": "[KCYXRS, KCYXRS]",
+        "parallel": "[K, C]",
+        "cluster_size": "2",
+        "tiles": f"[{whole}, {{K: 1, C: 1, Y: 1, X: 1, R: 1, S: 1}}]",
+    } | changed
+    return {"m.yaml": "\n".join(f"{name}: {text}" for name, text in fields.items() if text)}
+
+
+GOOD = mapping()
+WORDS = "mapper export --layer gemm:M=1,N=8,K=8 --mapping m.yaml"
+ZIGZAG = f"{WORDS} --to zigzag"
+SMALL = f"{ZIGZAG} -a c.yaml"
+FOLDER = "mapper export . --to zigzag"
+
+ROWS = [
+    Row(WORDS, "--to: got '', expected one of zigzag", files=GOOD),
+    Row(f"{WORDS} --to ZigZag", "--to: got 'ZigZag'.*mean 'zigzag'", files=GOOD),
+    Row(f"{WORDS} --to zigzag,maestro", "--to: got 'zigzag,maestro'", files=GOOD),
+    Row(f"{WORDS} --to acelforge", "mean 'accelforge'", files=GOOD),
+    Row(f"{WORDS} --to zigzag --to maestr", "mean 'maestro'", files=GOOD),
+    Row(f"{ZIGZAG} --padd", "--padd", files=GOOD),
+    Row(f"{ZIGZAG} --out ''", "--out: got an empty word", files=GOOD),
+    Row(f"{ZIGZAG} --out m.yaml", "--out m.yaml", files=GOOD),
+    Row(f"{ZIGZAG} --out m.yaml/x", "m.yaml is a file|m.yaml", files=GOOD),
+    Row(f"{ZIGZAG} --out /proc/x", "/proc", files=GOOD),
+    Row(f"{ZIGZAG} --run 1", "expected one of", files=GOOD),
+    Row(f"{ZIGZAG} . ", "expected one of", files=GOOD),
+    Row("mapper export --to zigzag --layer mlp.2", "expected one of"),
+    Row("mapper export --to zigzag --mapping m.yaml", "needs --layer", files=GOOD),
+    Row("mapper export --to zigzag --layer mlp.9 --mapping m.yaml", "mlp", files=GOOD),
+    Row("mapper export --to zigzag --layer mpl.2 --mapping m.yaml", "mean 'mlp", files=GOOD),
+    Row("mapper export --to zigzag --layer gemm:M=1 --mapping m.yaml", "gemm:M=1", files=GOOD),
+    Row(f"{ZIGZAG} --accelerator edgy", "mean 'edge'", files=GOOD),
+    Row(f"{ZIGZAG} --accelerator none.yaml", "none.yaml", files=GOOD),
+    Row("mapper export --to zigzag --layer mlp.2 --mapping none.yaml", "none.yaml"),
+    Row("mapper export --to zigzag --layer mlp.2 --mapping .", r"\."),
+    Row(ZIGZAG, "m.yaml: empty", files={"m.yaml": ""}),
+    Row(ZIGZAG, "m.yaml", files={"m.yaml": "["}),
+    Row(ZIGZAG, "m.yaml", files={"m.yaml": "- 1"}),
+    Row(ZIGZAG, "m.yaml", files={"m.yaml": b"\xff\xfe\x00"}),
+    Row(ZIGZAG, "orders", files=mapping(orders="")),
+    Row(ZIGZAG, "orders", files=mapping(orders="[KCYXRS]")),
+    Row(ZIGZAG, "orders", files=mapping(orders="[KCYXRR, KCYXRS]")),
+    Row(ZIGZAG, "orders", files=mapping(orders="3")),
+    Row(ZIGZAG, "parallel", files=mapping(parallel="[Q, C]")),
+    Row(ZIGZAG, "parallel", files=mapping(parallel="[K]")),
+    Row(ZIGZAG, "tiles", files=mapping(tiles="[{K: 0}, {}]")),
+    Row(ZIGZAG, "tiles", files=mapping(tiles="[{K: 1.5}, {}]")),
+    Row(ZIGZAG, "tiles", files=mapping(tiles="[{Z: 1}, {}]")),
+    Row(ZIGZAG, "tiles", files=mapping(tiles="7")),
+    Row(ZIGZAG, "cluster_size", files=mapping(cluster_size="0")),
+    Row(ZIGZAG, "cluster_size", files=mapping(cluster_size="two")),
+    Row(
+        ZIGZAG,
+        "a cluster of 999 PEs is more than the chip's 168",
+        files=mapping(cluster_size="999"),
+    ),
+    Row(ZIGZAG, "tiles of K cover", files=mapping(tiles="[{K: 3, C: 4}, {K: 1, C: 1}]")),
+    Row(
+        f"{WORDS} --to timeloop",
+        "tiles of C cover .*add --pad",
+        files=mapping(tiles="[{}, {C: 3}]"),
+    ),
+    Row(f"{WORDS} --to accelforge", "whole factors", files=mapping(tiles="[{K: 5}, {}]")),
+    Row(ZIGZAG, "bypassed levels are not exported", files=mapping(bypass="[[input], []]")),
+    Row(ZIGZAG, "two parallel dimensions", files=mapping(parallel2="[C, null]", units="[2, null]")),
+    Row(
+        "mapper export --layer gemm:M=1,N=1,K=1 --mapping m.yaml --to zigzag",
+        "one multiplication; nothing to export",
+        files=mapping(tiles="[{}, {}]", cluster_size="1"),
+    ),
+    Row(SMALL, "num_pes: got 0", files=GOOD | {"c.yaml": "num_pes: 0"}),
+    Row(
+        SMALL,
+        "levels.L2.*expected at most 1,073,741,824",
+        files=GOOD
+        | {"c.yaml": "{num_pes: 16, levels: {L2: {bytes: 1073741824, double_buffer: false}}}"},
+    ),
+    Row(FOLDER, "holds no manifest.json"),
+    Row(FOLDER, "manifest.json", files={"manifest.json": "{"}),
+    Row(FOLDER, "manifest.json.*damaged", files={"manifest.json": "{}"}),
+    Row(FOLDER, "manifest.json", files={"manifest.json": "[]"}),
+    Row(FOLDER, "manifest.json", files={"manifest.json": '{"problem": 3}'}),
+    Row(FOLDER, "manifest.json", files={"manifest.json": '{"problem": {"layer_fields": 3}}'}),
+    Row(FOLDER, "manifest.json", files={"manifest.json": '{"problem": {"layer_fields": {}}}'}),
+    Row(
+        FOLDER,
+        "manifest.json",
+        files={
+            "manifest.json": '{"problem": {"layer_fields": {"kind": "conv"}, "accelerator": 3}}'
+        },
+    ),
+    Row("mapper export m.yaml --to zigzag", "m.yaml", files=GOOD),
+    Row("mapper export a b --to zigzag", "unexpected extra argument"),
+    Row("mapper export --run x --store s.sqlite --to zigzag", "s.sqlite", files={"s.sqlite": "no"}),
+    Row("mapper export --run 1 --store . --to zigzag", r"\."),
+]
