@@ -29,7 +29,7 @@ from .other_libraries import sb3_vec_env as sb3_vec_env
 from .parameters import Parameter as Parameter
 from .problem import BudgetExhausted as BudgetExhausted
 from .problem import Problem as Problem
-from .problem import ProblemError as ProblemError
+from .problem_parts import ProblemError as ProblemError
 from .registration import ENVIRONMENTS as ENVIRONMENTS
 from .registration import register as register
 from .rewards import Rewards as Rewards

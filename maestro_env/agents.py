@@ -213,7 +213,7 @@ class AgentWorld:
         return {name: {**shared, "action_mask": masks[name]} for name in self.names}
 
 
-def _listed(agents: Any) -> Assignment:
+def _listed(agents: Any) -> tuple[tuple[str, ...], ...]:
     """The assignment as tuples.
 
     Raises:

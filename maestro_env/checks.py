@@ -29,7 +29,7 @@ class ResetNeededError(EnvError, gymnasium.error.ResetNeeded):
     """A step before the first reset, or after an episode's end: Gymnasium's ``ResetNeeded`` too."""
 
 
-class Turn:
+class EpisodeGate:
     """Whether an episode runs, so that a step has one to belong to."""
 
     def __init__(self) -> None:

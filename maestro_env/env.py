@@ -19,7 +19,7 @@ from maestro_env.build import (
     layer_worlds,
     network_worlds,
 )
-from maestro_env.checks import Turn, check_choice, check_length, check_options, check_seed
+from maestro_env.checks import EpisodeGate, check_choice, check_length, check_options, check_seed
 from maestro_env.info import reset_info, step_info
 from maestro_env.map_space import ActionError, action_array
 from maestro_env.masks import flat
@@ -42,7 +42,7 @@ class WorldEnv(gymnasium.Env[Observation, Action]):
         self.render_mode = render_mode
         self.worlds = worlds
         self._shown: tuple[int, Action | None] = (worlds.position(0), None)
-        self._turn = Turn()
+        self._gate = EpisodeGate()
         self.observation_space = worlds.observation_space()
         self.action_space = worlds.action_space()
 
@@ -69,7 +69,7 @@ class WorldEnv(gymnasium.Env[Observation, Action]):
         super().reset(seed=seed)
         observations = self.worlds.reset(routes=self._route(), recount=seed is not None)
         self._shown = (self.worlds.position(0), None)
-        self._turn.begin()
+        self._gate.begin()
         return observations[0], reset_info(self.worlds, 0)
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -79,7 +79,7 @@ class WorldEnv(gymnasium.Env[Observation, Action]):
             ActionError: The action has a wrong shape or type, or is out of range.
             ResetNeededError: There was no reset, or the episode has ended; nothing was evaluated.
         """
-        self._turn.check()
+        self._gate.check()
         action = action_array(action)
         if action.shape != self.action_space.shape:
             raise ActionError(
@@ -90,7 +90,7 @@ class WorldEnv(gymnasium.Env[Observation, Action]):
         observations, rewards, outcome = self.worlds.step(action[np.newaxis])
         self._shown = (position, action)
         terminated, truncated = self._ended(int(self.worlds.age[0]))
-        self._turn.end(terminated or truncated)
+        self._gate.end(terminated or truncated)
         info = step_info(self.worlds, 0, outcome, 0)
         return observations[0], float(rewards[0]), terminated, truncated, info
 

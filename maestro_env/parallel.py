@@ -14,7 +14,7 @@ from pettingzoo import ParallelEnv
 from common import brief
 from maestro_env.agents import AgentWorld, Assignment
 from maestro_env.build import EPISODE_LENGTH, any_worlds
-from maestro_env.checks import EnvError, Turn, check_choice, check_length, check_seed
+from maestro_env.checks import EnvError, EpisodeGate, check_choice, check_length, check_seed
 from maestro_env.render import RENDER_MODES, render
 
 Observations = dict[str, NDArray[np.float32]]
@@ -61,7 +61,7 @@ class MaestroParallelEnv(ParallelEnv):
         if not isinstance(numeric_info, bool):
             raise EnvError(f"numeric_info: got {brief(numeric_info)}, expected True or False")
         self.numeric_info = numeric_info
-        self._turn = Turn()
+        self._gate = EpisodeGate()
         self._world = AgentWorld(any_worlds(1, **arguments), agents)
         self.possible_agents = list(self._world.names)
         self.agents = list(self.possible_agents)
@@ -98,7 +98,7 @@ class MaestroParallelEnv(ParallelEnv):
             self._generator, _ = seeding.np_random(seed)
         self.agents = list(self.possible_agents)
         observations, infos = self._world.reset(routes=None, recount=seed is not None)
-        self._turn.begin()
+        self._gate.begin()
         return observations, self._told(infos)
 
     def step(
@@ -110,11 +110,11 @@ class MaestroParallelEnv(ParallelEnv):
             ActionError: An agent is unknown or missing, or its action is wrong.
             ResetNeededError: There was no reset, or the episode has ended; nothing was evaluated.
         """
-        self._turn.check()
+        self._gate.check()
         observations, reward, infos = self._world.step(actions)
         truncated = self._world.age >= self.episode_length
         names = self.possible_agents
-        self._turn.end(truncated)
+        self._gate.end(truncated)
         if truncated:
             self.agents = []
         return (

@@ -10,7 +10,7 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from common import brief
 from maestro_env.agents import AgentWorld
 from maestro_env.build import EPISODE_LENGTH, any_worlds
-from maestro_env.checks import EnvError, Turn, check_length
+from maestro_env.checks import EnvError, EpisodeGate, check_length
 
 
 class RLlibMaestroEnv(MultiAgentEnv):
@@ -32,14 +32,14 @@ class RLlibMaestroEnv(MultiAgentEnv):
         self.agents = list(self._world.names)
         self.observation_spaces = self._world.observation_spaces
         self.action_spaces = self._world.action_spaces
-        self._turn = Turn()
+        self._gate = EpisodeGate()
         super().__init__()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Start an episode: observations and infos by agent."""
         super().reset(seed=seed, options=options)
         observations, _ = self._world.reset(routes=None, recount=seed is not None)
-        self._turn.begin()
+        self._gate.begin()
         return observations, {}
 
     def step(self, action_dict: Mapping[str, Any]) -> Any:
@@ -48,10 +48,10 @@ class RLlibMaestroEnv(MultiAgentEnv):
         Raises:
             ResetNeededError: There was no reset, or the episode has ended; nothing was evaluated.
         """
-        self._turn.check()
+        self._gate.check()
         observations, reward, infos = self._world.step(action_dict)
         truncated = self._world.age >= self.episode_length
-        self._turn.end(truncated)
+        self._gate.end(truncated)
         names = self.possible_agents
         brief = {name: {"value": info["value"]} for name, info in infos.items()}
         return (
