@@ -23,7 +23,7 @@ def names() -> list[str]:
     return sorted(plug_ins(ENTRY_POINT_GROUP))
 
 
-def load(name: str, **config: Any) -> Searcher:
+def load(name: str, /, **config: Any) -> Searcher:
     """Load a searcher.
 
     Args:

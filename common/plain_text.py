@@ -48,11 +48,14 @@ def shortened(text: str) -> str:
 
 
 class _Short(reprlib.Repr):
-    """Python's own short form, where a number of thousands of digits is no error either."""
+    """Python's own short form; thousands of digits are no error, and no address is shown."""
 
     def repr_int(self, value: int, level: int) -> str:
         digits = value.bit_length() * 0.302
         return repr(value) if digits < LONGEST else f"<a number of some {digits:.0f} digits>"
+
+    def repr_instance(self, value: object, level: int) -> str:
+        return re.sub(r" at 0x[0-9A-Fa-f]+", "", super().repr_instance(value, level))
 
 
 _SHORT = _Short()

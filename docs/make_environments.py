@@ -86,9 +86,12 @@ problem with a budget: the step that would exceed it raises `BudgetExhausted`.
 
 ## Errors
 
-Unknown layers, objectives, accelerators, rewards and options raise a `ValueError` of their own
-type that names the nearest known one. Actions of a wrong shape, type or range raise
-`ActionError`, before anything is evaluated or counted.
+Unknown layers, objectives, accelerators, rewards and options, and arguments of a wrong type, raise
+a `ValueError` of their own type in one line that names the nearest known one or what is expected;
+so do options of `reset` that an environment does not take (PettingZoo's own tests pass one: its
+form ignores them). Actions of a wrong shape, type or range raise `ActionError`, and a step before
+the first reset or after an episode's end raises `maestro_env.ResetNeededError` (Gymnasium's
+`ResetNeeded` too), before anything is evaluated or counted.
 
 ## Speed
 

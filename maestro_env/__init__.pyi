@@ -3,6 +3,8 @@ from .batched_problem import BatchedProblem as BatchedProblem
 from .bounds import figure_bounds as figure_bounds
 from .build import layer_worlds as layer_worlds
 from .build import network_worlds as network_worlds
+from .checks import EnvError as EnvError
+from .checks import ResetNeededError as ResetNeededError
 from .complexity import LAYER_CLASSES as LAYER_CLASSES
 from .complexity import layer_class as layer_class
 from .complexity import mapping_space_size as mapping_space_size
@@ -27,10 +29,9 @@ from .other_libraries import sb3_vec_env as sb3_vec_env
 from .parameters import Parameter as Parameter
 from .problem import BudgetExhausted as BudgetExhausted
 from .problem import Problem as Problem
-from .problem import ProblemError as ProblemError
+from .problem_parts import ProblemError as ProblemError
 from .registration import ENVIRONMENTS as ENVIRONMENTS
 from .registration import register as register
-from .rewards import EnvError as EnvError
 from .rewards import Rewards as Rewards
 from .svg_picture import LevelPicture as LevelPicture
 from .svg_picture import level_pictures as level_pictures

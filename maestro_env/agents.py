@@ -9,12 +9,12 @@ import numpy as np
 from gymnasium.spaces import Box, MultiDiscrete
 from numpy.typing import NDArray
 
-from common import FloatArray, IntArray, suggest
+from common import FloatArray, IntArray, brief, suggest
 from maestro_env.batched_problem import BatchedProblem
+from maestro_env.checks import EnvError
 from maestro_env.info import reset_info, step_info
-from maestro_env.map_space import ActionError
+from maestro_env.map_space import ActionError, action_array
 from maestro_env.masks import Masks
-from maestro_env.rewards import EnvError
 from maestro_env.step_result import StepResult
 
 Assignment = Sequence[Sequence[str]]
@@ -44,7 +44,7 @@ class AgentWorlds:
         self.worlds = worlds
         if agents is None:
             agents = [[name] for name in worlds.names]
-        self.assignment = tuple(tuple(names) for names in getattr(agents, "agents", agents))
+        self.assignment = _listed(getattr(agents, "agents", agents))
         self.columns = _columns(self.assignment, worlds.names)
         self.names = tuple(f"agent_{i}" for i in range(len(self.columns)))
         self.nvecs = tuple(worlds.nvec[columns] for columns in self.columns)
@@ -78,7 +78,7 @@ class AgentWorlds:
             raise ActionError(f"actions: got {len(actions)}, expected one for each of {len(self)}")
         joined = np.empty((self.worlds.num_worlds, len(self.worlds.nvec)), dtype=np.int64)
         for name, columns, own in zip(self.names, self.columns, actions, strict=True):
-            own = np.asarray(own)
+            own = action_array(own)
             expected = (len(joined), len(columns))
             if own.shape != expected or own.dtype.kind not in "iu":
                 raise ActionError(
@@ -191,6 +191,10 @@ class AgentWorld:
         return self._observations(), float(rewards[0]), self._infos(info)
 
     def _joint(self, actions: Mapping[str, Any]) -> IntArray:
+        if not isinstance(actions, Mapping):
+            raise ActionError(
+                f"actions: got {brief(actions)}, expected a dict of each agent's action by its name"
+            )
         for name in actions:
             if name not in self.action_spaces:
                 raise ActionError(
@@ -199,7 +203,7 @@ class AgentWorld:
         missing = [name for name in self.names if name not in actions]
         if missing:
             raise ActionError(f"actions: no action for {', '.join(missing)}; every agent acts")
-        return self.group.join([np.asarray(actions[name])[np.newaxis] for name in self.names])
+        return self.group.join([action_array(actions[name])[np.newaxis] for name in self.names])
 
     def _observations(self) -> dict[str, NDArray[np.float32]]:
         return {name: self._observation.copy() for name in self.names}
@@ -207,6 +211,22 @@ class AgentWorld:
     def _infos(self, shared: dict[str, Any]) -> dict[str, dict[str, Any]]:
         masks = self.group.masks()
         return {name: {**shared, "action_mask": masks[name]} for name in self.names}
+
+
+def _listed(agents: Any) -> tuple[tuple[str, ...], ...]:
+    """The assignment as tuples.
+
+    Raises:
+        EnvError: It is no list of lists.
+    """
+    if isinstance(agents, str) or not isinstance(agents, Sequence):
+        raise EnvError(
+            f"agents: got {brief(agents)}, expected a list of each agent's parameter names"
+        )
+    for agent, own in enumerate(agents):
+        if isinstance(own, str) or not isinstance(own, Sequence):
+            raise EnvError(f"agents[{agent}]: got {brief(own)}, expected a list of parameter names")
+    return tuple(tuple(own) for own in agents)
 
 
 def _columns(assignment: Assignment, names: Sequence[str]) -> tuple[IntArray, ...]:

@@ -9,13 +9,14 @@ import numpy as np
 from gymnasium.spaces import Box, MultiDiscrete
 from numpy.typing import NDArray
 
-from common import FloatArray, IntArray
+from common import FloatArray, IntArray, brief
 from layers import Layer
+from maestro_env.checks import EnvError, check_worlds
 from maestro_env.features import FEATURES, layer_features
 from maestro_env.map_space import ActionError
 from maestro_env.masks import Masks, action_masks
 from maestro_env.problem import Problem
-from maestro_env.rewards import OBSERVED, EnvError, Reward, Rewards
+from maestro_env.rewards import OBSERVED, Reward, Rewards
 from maestro_env.sequence import SharedSpace
 from maestro_env.step_result import ALL, StepResult
 
@@ -59,12 +60,8 @@ class BatchedProblem:
     ) -> None:
         if isinstance(problems, Problem):
             problems = (problems,)
-        if len(problems) == 0:
-            raise EnvError("layers: got none, expected at least one")
-        if isinstance(num_worlds, bool) or int(num_worlds) != num_worlds or num_worlds < 1:
-            raise EnvError(f"num_envs: got {num_worlds!r}, expected a whole number of at least 1")
-        self.problems = tuple(problems)
-        self.num_worlds = int(num_worlds)
+        self.problems = _checked_problems(problems)
+        self.num_worlds = check_worlds(num_worlds)
         self.features = features
         self.layer_names = tuple(layer_names or (p.layer.name for p in self.problems))
         distinct = list(dict.fromkeys(self.problems))
@@ -212,3 +209,13 @@ class BatchedProblem:
             return paper
         places = self.positions(np.arange(self.num_worlds)[chosen])
         return np.concatenate([paper, self._features[places]], axis=1)
+
+
+def _checked_problems(problems: Any) -> tuple[Problem, ...]:
+    listed = tuple(problems) if isinstance(problems, Sequence) else (problems,)
+    if not listed:
+        raise EnvError("layers: got none, expected at least one")
+    for problem in listed:
+        if not isinstance(problem, Problem):
+            raise EnvError(f"problem: got {brief(problem)}, expected a maestro_env.Problem")
+    return listed

@@ -10,8 +10,10 @@ import layers
 from cost_models import Accelerator, CostModel
 from layers import Layer
 from maestro_env.batched_problem import BatchedProblem
+from maestro_env.checks import ArgumentError, EnvError, check_choice
+from maestro_env.map_space import MapSpace, checked_options
 from maestro_env.problem import Problem
-from maestro_env.rewards import ArgumentError, EnvError, Reward, check_choice
+from maestro_env.rewards import Reward
 
 DEFAULT_LAYER = "mobilenetv2.2"
 DEFAULT_NETWORK = "mobilenetv2"
@@ -28,7 +30,7 @@ class Arguments(TypedDict, total=False):
     limits: Mapping[str, float] | None
     reward: Reward
     infeasible_reward: float
-    space: Mapping[str, Any] | None
+    space: MapSpace | Mapping[str, Any] | None
     tiles: str
     filters: str
     parallel: str
@@ -120,8 +122,10 @@ def _sorted(
             check_choice("argument", name, (*others, *Arguments.__annotations__))
         except EnvError as error:
             raise ArgumentError(f"unexpected keyword argument {name!r}; {error}") from None
-    space = dict(arguments.get("space") or {})
-    space |= {name: arguments[name] for name in OF_SPACE if name in arguments}
+    space = arguments.get("space")
+    named = {name: arguments[name] for name in OF_SPACE if name in arguments}
+    if named or not isinstance(space, MapSpace):
+        space = {**checked_options({} if space is None else space), **named}
     definition = {name: arguments[name] for name in OF_PROBLEM if name in arguments}
     worlds = {name: arguments[name] for name in OF_WORLDS if name in arguments}
     return {**definition, "space": space}, worlds

@@ -19,12 +19,12 @@ from maestro_env.build import (
     layer_worlds,
     network_worlds,
 )
+from maestro_env.checks import EpisodeGate, check_choice, check_length, check_options, check_seed
 from maestro_env.info import reset_info, step_info
-from maestro_env.map_space import ActionError
+from maestro_env.map_space import ActionError, action_array
 from maestro_env.masks import flat
 from maestro_env.problem import Problem
 from maestro_env.render import RENDER_MODES, render
-from maestro_env.rewards import check_choice, check_length
 
 Observation = NDArray[np.float32]
 Action = NDArray[np.int64]
@@ -42,6 +42,7 @@ class WorldEnv(gymnasium.Env[Observation, Action]):
         self.render_mode = render_mode
         self.worlds = worlds
         self._shown: tuple[int, Action | None] = (worlds.position(0), None)
+        self._gate = EpisodeGate()
         self.observation_space = worlds.observation_space()
         self.action_space = worlds.action_space()
 
@@ -57,10 +58,18 @@ class WorldEnv(gymnasium.Env[Observation, Action]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start an episode; no sample is spent, and no option is read."""
+        """Start an episode; no sample is spent.
+
+        Raises:
+            EnvError: The seed is no whole number of at least 0, or there is an option: none is
+                known.
+        """
+        check_options(options)
+        seed = check_seed(seed)
         super().reset(seed=seed)
         observations = self.worlds.reset(routes=self._route(), recount=seed is not None)
         self._shown = (self.worlds.position(0), None)
+        self._gate.begin()
         return observations[0], reset_info(self.worlds, 0)
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -68,8 +77,10 @@ class WorldEnv(gymnasium.Env[Observation, Action]):
 
         Raises:
             ActionError: The action has a wrong shape or type, or is out of range.
+            ResetNeededError: There was no reset, or the episode has ended; nothing was evaluated.
         """
-        action = np.asarray(action)
+        self._gate.check()
+        action = action_array(action)
         if action.shape != self.action_space.shape:
             raise ActionError(
                 f"action: got shape {action.shape}, expected {self.action_space.shape}, one value "
@@ -79,6 +90,7 @@ class WorldEnv(gymnasium.Env[Observation, Action]):
         observations, rewards, outcome = self.worlds.step(action[np.newaxis])
         self._shown = (position, action)
         terminated, truncated = self._ended(int(self.worlds.age[0]))
+        self._gate.end(terminated or truncated)
         info = step_info(self.worlds, 0, outcome, 0)
         return observations[0], float(rewards[0]), terminated, truncated, info
 
@@ -152,8 +164,8 @@ class MaestroEnv(WorldEnv):
     An infeasible mapping has the reward `infeasible_reward`.
 
     ## Starting State
-    All zeros: nothing has been mapped. A reset spends no sample; with a seed it starts a new run,
-    whose `samples` count from 0.
+    All zeros: nothing has been mapped. A reset spends no sample and takes no options; with a seed
+    it starts a new run, whose `samples` count from 0.
 
     ## Episode End
     Truncated after `episode_length` steps; never terminated.

@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from common import IntArray, suggest
+from common import IntArray, brief, suggest
 from cost_models import Accelerator, MappingBatch
 from layers import DIMS, NEST_DIMS, Layer
 from maestro_env import codec
@@ -100,7 +101,7 @@ class MapSpace:
     ) -> None:
         self.layer = layer
         self.accelerator = accelerator
-        co_search = (co_search,) if isinstance(co_search, str) else tuple(co_search)
+        co_search = _listed("co_search", co_search, "names such as ['num_pes']")
         _check_option("tiles", tiles, TILE_RULES)
         _check_option("filters", filters, get_args(FilterRule))
         _check_option("orders", orders, get_args(OrderRule))
@@ -116,7 +117,7 @@ class MapSpace:
         self._make_room()
         repeat = _checked_dims("repeat", repeat, REPEATABLE) if repeat else ""
         self.repeat = "".join(d for d in repeat if layer.extents[DIMS.index(d)] > 1)
-        self.only = {name: tuple(choices) for name, choices in (only or {}).items()}
+        self.only = _checked_only(only)
         built = tuple(self._build())
         self.names: tuple[str, ...] = tuple(p.name for p in built)
         for name in self.only:
@@ -373,6 +374,20 @@ class MapSpace:
         )
 
 
+def action_array(actions: Any) -> NDArray[Any]:
+    """Actions as an array of any shape and type.
+
+    Raises:
+        ActionError: They are nested lists of unequal lengths.
+    """
+    try:
+        return np.asarray(actions)
+    except ValueError:
+        raise ActionError(
+            f"actions: got {brief(actions)}, expected rows of equal length, one value a parameter"
+        ) from None
+
+
 def check_actions(actions: Any, nvec: IntArray, names: Sequence[str]) -> IntArray:
     """The actions as a contiguous ``(B, P)`` int64 array.
 
@@ -384,7 +399,7 @@ def check_actions(actions: Any, nvec: IntArray, names: Sequence[str]) -> IntArra
     Raises:
         ActionError: They are no integers, of another shape, or out of a parameter's range.
     """
-    array = np.asarray(actions)
+    array = action_array(actions)
     if array.dtype.kind not in "iu":
         raise ActionError(f"actions: got values of type {array.dtype}, expected integers")
     if array.ndim != 2 or array.shape[1] != len(nvec):
@@ -405,13 +420,18 @@ def checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Options of a :class:`MapSpace` as they came; an unknown name is an error.
 
     Raises:
-        MapSpaceError: A name is no option.
+        MapSpaceError: They are no dict, or a name is no option.
     """
+    if not isinstance(options, Mapping):
+        raise MapSpaceError(
+            f"space: got {brief(options)}, expected a MapSpace, its options as a dict such as "
+            "{'full': True}, or None"
+        )
     for name in options:
         if name not in OPTIONS:
             raise MapSpaceError(
                 f"space: unknown option {name!r}, expected some of {', '.join(OPTIONS)}."
-                f"{suggest(name, OPTIONS)}"
+                f"{suggest(str(name), OPTIONS)}"
             )
     return options
 
@@ -423,6 +443,26 @@ def _check_option(option: str, value: Any, allowed: Iterable[Any]) -> None:
         raise MapSpaceError(
             f"space.{option}: got {value!r}, expected one of {', '.join(map(str, allowed))}.{hint}"
         )
+
+
+def _checked_only(only: Any) -> dict[str, tuple[int | str, ...]]:
+    if only is not None and not isinstance(only, Mapping):
+        raise MapSpaceError(
+            f"space.only: got {brief(only)}, expected a dict such as {{'cluster_size': [16, 32]}}"
+        )
+    return {
+        name: _listed(f"only.{name}", choices, "a list of choices")
+        for name, choices in (only or {}).items()
+    }
+
+
+def _listed(option: str, given: Any, expected: str) -> tuple[Any, ...]:
+    """What an option lists; a single text is a list of one."""
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, Iterable):
+        raise MapSpaceError(f"space.{option}: got {brief(given)}, expected {expected}")
+    return tuple(given)
 
 
 def _checked_dims(option: str, dims: Any, known: str) -> str:

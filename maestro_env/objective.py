@@ -105,10 +105,16 @@ def checked_limits(limits: Mapping[str, float] | None) -> dict[str, float]:
     """Limits such as ``{"max_latency_cycles": 1e6}``, checked.
 
     Raises:
-        ObjectiveError: A name is not ``max_`` and a figure, or a value is no positive number.
+        ObjectiveError: They are no dict, a name is not ``max_`` and a figure, or a value is no
+            positive number.
     """
     known = [f"max_{figure}" for figure in FIGURES]
     checked: dict[str, float] = {}
+    if limits is not None and not isinstance(limits, Mapping):
+        raise ObjectiveError(
+            f"limits: got {brief(limits)}, expected a dict such as {{'max_latency_cycles': 1e6}}, "
+            "or None"
+        )
     for name, value in (limits or {}).items():
         if name not in known:
             hint = suggest(str(name), known)

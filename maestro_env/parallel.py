@@ -11,10 +11,11 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
+from common import brief
 from maestro_env.agents import AgentWorld, Assignment
 from maestro_env.build import EPISODE_LENGTH, any_worlds
+from maestro_env.checks import EnvError, EpisodeGate, check_choice, check_length, check_seed
 from maestro_env.render import RENDER_MODES, render
-from maestro_env.rewards import check_choice, check_length
 
 Observations = dict[str, NDArray[np.float32]]
 Flags = dict[str, bool]
@@ -57,7 +58,10 @@ class MaestroParallelEnv(ParallelEnv):
             check_choice("render_mode", render_mode, RENDER_MODES)
         self.render_mode = render_mode
         self.episode_length = check_length(episode_length)
+        if not isinstance(numeric_info, bool):
+            raise EnvError(f"numeric_info: got {brief(numeric_info)}, expected True or False")
         self.numeric_info = numeric_info
+        self._gate = EpisodeGate()
         self._world = AgentWorld(any_worlds(1, **arguments), agents)
         self.possible_agents = list(self._world.names)
         self.agents = list(self.possible_agents)
@@ -82,11 +86,19 @@ class MaestroParallelEnv(ParallelEnv):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observations, Infos]:
-        """Start an episode; no sample is spent, and no option is read."""
+        """Start an episode; no sample is spent.
+
+        No option is read, nor refused: PettingZoo's own tests pass one that no environment has.
+
+        Raises:
+            EnvError: The seed is no whole number of at least 0.
+        """
+        seed = check_seed(seed)
         if seed is not None:
             self._generator, _ = seeding.np_random(seed)
         self.agents = list(self.possible_agents)
         observations, infos = self._world.reset(routes=None, recount=seed is not None)
+        self._gate.begin()
         return observations, self._told(infos)
 
     def step(
@@ -96,10 +108,13 @@ class MaestroParallelEnv(ParallelEnv):
 
         Raises:
             ActionError: An agent is unknown or missing, or its action is wrong.
+            ResetNeededError: There was no reset, or the episode has ended; nothing was evaluated.
         """
+        self._gate.check()
         observations, reward, infos = self._world.step(actions)
         truncated = self._world.age >= self.episode_length
         names = self.possible_agents
+        self._gate.end(truncated)
         if truncated:
             self.agents = []
         return (

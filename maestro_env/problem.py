@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-import cost_models
-import layers
 from common import FloatArray, IntArray
 from cost_models import (
     Accelerator,
@@ -27,12 +25,9 @@ from maestro_env.emptiness import why_empty
 from maestro_env.evaluation import Evaluation, within_limits
 from maestro_env.map_space import ActionError, MapSpace, MapSpaceError, checked_options
 from maestro_env.objective import Objective, checked_limits
+from maestro_env.problem_parts import ProblemError, accelerator_of, cost_model_of, layer_of
 
 Hook = Callable[[IntArray, Evaluation], None]
-
-
-class ProblemError(ValueError):
-    """A problem that cannot be built, or a record that does not fit it."""
 
 
 class BudgetExhausted(Exception):  # noqa: N818 - it ends a search, it is no error
@@ -61,7 +56,8 @@ class Problem:
         on_evaluate: Called after every batch with its recorded actions and evaluation.
 
     Raises:
-        ProblemError: The cost model has no guard, or the space belongs to another layer.
+        ProblemError: A part is of a wrong type, the cost model has no guard, or the space belongs
+            to another layer.
     """
 
     def __init__(
@@ -74,20 +70,17 @@ class Problem:
         limits: Mapping[str, float] | None = None,
         budget: int | None = None,
     ) -> None:
-        self.layer = layers.parse(layer) if isinstance(layer, str) else layer
-        if isinstance(accelerator, str):
-            accelerator = Accelerator.load(accelerator)
-        self.accelerator = accelerator
+        self.layer = layer_of(layer)
+        self.accelerator = accelerator_of(accelerator)
         self.objective = Objective.parse(objective)
-        if isinstance(cost_model, str):
-            cost_model = cost_models.load(cost_model)
+        cost_model = cost_model_of(cost_model)
         if not capabilities_of(cost_model).sound:
             raise ProblemError(
                 f"cost_model: {cost_model.name!r} may give impossible figures, and a search would "
                 "find exactly those; load maestro with guard=True, or another model"
             )
         self.cost_model: CostModel = cost_model
-        self.doubts = check_objective(cost_model, accelerator, self.objective.figures)
+        self.doubts = check_objective(cost_model, self.accelerator, self.objective.figures)
         """Why a search for this objective finds little of use, one sentence each."""
         self.space = self._checked_space(space)
         self.limits = checked_limits(limits)
@@ -97,7 +90,7 @@ class Problem:
     def _checked_space(self, space: MapSpace | Mapping[str, Any] | None) -> MapSpace:
         repeated = capabilities_of(self.cost_model).repeated
         if not isinstance(space, MapSpace):
-            options = dict(checked_options(space or {}))
+            options = dict(checked_options({} if space is None else space))
             if self.layer.repeats > 1:
                 options.setdefault("repeat", repeated)
             try:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Any, Literal, get_args
+from numbers import Real
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from common import compiled, suggest
+from common import brief, compiled
 from cost_models import CostBatch
 from maestro_env.bounds import figure_bounds
+from maestro_env.checks import EnvError, check_choice
 from maestro_env.problem import Problem
 
 Reward = Literal["relative", "inverse", "log"]
@@ -26,41 +27,6 @@ DECADES = 6
 REFERENCE_SAMPLES = 1000
 REFERENCE_SEED = 20_240_229
 """Random mappings whose median stands in where an objective has no physical bound."""
-
-
-class EnvError(ValueError):
-    """An argument of an environment that is not known or cannot work."""
-
-
-class ArgumentError(EnvError, TypeError):
-    """An argument that no environment has: a TypeError too, as of any function.
-
-    TorchRL passes ``frameskip`` and tries without it where the TypeError says so.
-    """
-
-
-def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
-    """Refuse a value that is none of the allowed ones, with the nearest as a suggestion.
-
-    Raises:
-        EnvError: The value is not allowed.
-    """
-    allowed = tuple(allowed)
-    if value not in allowed:
-        hint = suggest(str(value), allowed)
-        raise EnvError(f"{name}: got {value!r}, expected one of {', '.join(allowed)}.{hint}")
-
-
-def check_length(length: Any) -> int:
-    """Refuse an episode length that is no whole number above 0.
-
-    Raises:
-        EnvError: See above.
-    """
-    whole = isinstance(length, int | np.integer) and not isinstance(length, bool)
-    if not whole or length < 1:
-        raise EnvError(f"episode_length: got {length!r}, expected a whole number of at least 1")
-    return int(length)
 
 
 class Rewards:
@@ -90,9 +56,10 @@ class Rewards:
         raw: bool = False,
     ) -> None:
         check_choice("reward", reward, REWARDS)
-        if not math.isfinite(infeasible_reward):
+        number = isinstance(infeasible_reward, Real) and not isinstance(infeasible_reward, bool)
+        if not number or not math.isfinite(infeasible_reward):
             raise EnvError(
-                f"infeasible_reward: got {infeasible_reward!r}, expected a finite number"
+                f"infeasible_reward: got {brief(infeasible_reward)}, expected a finite number"
             )
         self.reward, self.raw = reward, raw
         self.infeasible_reward = float(infeasible_reward)

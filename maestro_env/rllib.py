@@ -7,9 +7,10 @@ from typing import Any
 
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
+from common import brief
 from maestro_env.agents import AgentWorld
 from maestro_env.build import EPISODE_LENGTH, any_worlds
-from maestro_env.rewards import check_length
+from maestro_env.checks import EnvError, EpisodeGate, check_length
 
 
 class RLlibMaestroEnv(MultiAgentEnv):
@@ -21,6 +22,8 @@ class RLlibMaestroEnv(MultiAgentEnv):
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
+        if config is not None and not isinstance(config, Mapping):
+            raise EnvError(f"config: got {brief(config)}, expected a dict of arguments, or None")
         arguments = dict(config or {})
         agents = arguments.pop("agents", None)
         self.episode_length = check_length(arguments.pop("episode_length", EPISODE_LENGTH))
@@ -29,18 +32,26 @@ class RLlibMaestroEnv(MultiAgentEnv):
         self.agents = list(self._world.names)
         self.observation_spaces = self._world.observation_spaces
         self.action_spaces = self._world.action_spaces
+        self._gate = EpisodeGate()
         super().__init__()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Start an episode: observations and infos by agent."""
         super().reset(seed=seed, options=options)
         observations, _ = self._world.reset(routes=None, recount=seed is not None)
+        self._gate.begin()
         return observations, {}
 
     def step(self, action_dict: Mapping[str, Any]) -> Any:
-        """One sample: observations, rewards, terminations, truncations and infos by agent."""
+        """One sample: observations, rewards, terminations, truncations and infos by agent.
+
+        Raises:
+            ResetNeededError: There was no reset, or the episode has ended; nothing was evaluated.
+        """
+        self._gate.check()
         observations, reward, infos = self._world.step(action_dict)
         truncated = self._world.age >= self.episode_length
+        self._gate.end(truncated)
         names = self.possible_agents
         brief = {name: {"value": info["value"]} for name, info in infos.items()}
         return (

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from maestro_env.build import EPISODE_LENGTH, any_worlds
+from maestro_env.checks import EpisodeGate, check_choice, check_length
+from maestro_env.map_space import action_array
 from maestro_env.masks import flat
 from maestro_env.render import RENDER_MODES, render
-from maestro_env.rewards import check_choice, check_length
 
 
 class SB3MaestroEnv(VecEnv):
@@ -47,20 +48,28 @@ class SB3MaestroEnv(VecEnv):
         self._actions: NDArray[Any] = np.zeros((num_envs, len(self.worlds.nvec)), dtype=np.int64)
         self._returns = np.zeros(num_envs)
         self._shown: list[tuple[int, Any]] = [(0, None)] * num_envs
+        self._gate = EpisodeGate()
         self._start = time.perf_counter()
         super().__init__(num_envs, self.worlds.observation_space(), self.worlds.action_space())
 
     def reset(self) -> NDArray[np.float32]:
         """Start episodes in all worlds."""
         self._returns[:] = 0.0
+        self._gate.begin()
         recount = np.array([seed is not None for seed in self._seeds])
         self._reset_seeds()
         self._reset_options()
         return self.worlds.reset(recount=recount)
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Keep the actions of the next :meth:`step_wait`."""
-        self._actions = actions
+        """Keep the actions of the next :meth:`step_wait`.
+
+        Raises:
+            ActionError: They are no array.
+            ResetNeededError: There was no reset.
+        """
+        self._gate.check()
+        self._actions = np.atleast_1d(action_array(actions))
 
     def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], Any, Any]:
         """Step all worlds: observations, rewards, dones and infos.

@@ -18,9 +18,9 @@ from maestro_env.build import (
     layer_worlds,
     network_worlds,
 )
+from maestro_env.checks import check_choice, check_length
 from maestro_env.env import LayerOrder
 from maestro_env.info import Rows
-from maestro_env.rewards import check_choice, check_length
 from maestro_env.vector_base import VectorWorldEnv
 
 

@@ -12,12 +12,21 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from common import brief
 from cost_models import Cost
 from maestro_env.batched_problem import BatchedProblem
+from maestro_env.checks import (
+    EnvError,
+    ResetNeededError,
+    check_choice,
+    check_options,
+    check_seed,
+    mask_rows,
+)
 from maestro_env.info import LATER, Rows, VectorInfo
-from maestro_env.map_space import ActionError
+from maestro_env.map_space import ActionError, action_array
 from maestro_env.render import RENDER_MODES, render
-from maestro_env.rewards import OBSERVED, EnvError, check_choice
+from maestro_env.rewards import OBSERVED
 
 Step = tuple[Any, Any, Any, Any, dict[str, Any]]
 
@@ -58,6 +67,7 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]  # any observation an
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.worlds = worlds
+        self._begun = np.zeros(self.num_envs, dtype=np.bool_)
         self._ended_worlds = np.zeros(self.num_envs, dtype=np.bool_)
         self._observations = np.zeros(self.observation_space.shape or (), dtype=np.float32)
         self._generators: list[np.random.Generator | None] = [None] * self.num_envs
@@ -79,14 +89,16 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]  # any observation an
             options: ``{"reset_mask": (N,) bool}`` or nothing.
 
         Raises:
-            EnvError: As many seeds as worlds are needed, and a bool mask with one world at least.
+            EnvError: An option is unknown, the mask is not bool or names no world, or there are not
+                as many whole numbers of at least 0 as worlds. Nothing was reset.
         """
+        mask = check_options(options, ("reset_mask",)).get("reset_mask")
+        rows = np.arange(self.num_envs) if mask is None else mask_rows(mask, self.num_envs)
         seeds = self._seeds(seed)
-        mask = (options or {}).get("reset_mask")
-        rows = np.arange(self.num_envs) if mask is None else _masked(mask, self.num_envs)
         infos = VectorInfo(self.num_envs)
         self._reset_rows(rows, [seeds[i] for i in rows], infos)
         self._mapped[rows] = False
+        self._begun[rows] = True
         return self._observations.copy(), infos.infos()
 
     def step(self, actions: Any) -> Step:
@@ -97,17 +109,24 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]  # any observation an
 
         Raises:
             ActionError: Actions of a wrong shape, type or range; nothing was evaluated.
+            ResetNeededError: A world was never reset, or (mode ``DISABLED``) not since its
+                episode's end; nothing was evaluated.
         """
-        actions = np.asarray(actions)
+        if not self._begun.all():
+            raise ResetNeededError(
+                f"step: worlds {_few(~self._begun)} have not begun, expected a reset first; call "
+                "reset()"
+            )
+        actions = action_array(actions)
         if actions.shape != self.action_space.shape:
             raise ActionError(
                 f"actions: got shape {actions.shape}, expected {self.action_space.shape}, one row "
                 "a world"
             )
         if self.autoreset_mode is AutoresetMode.DISABLED and self._ended_worlds.any():
-            raise EnvError(
-                f"step: the episodes of worlds {np.flatnonzero(self._ended_worlds).tolist()} have "
-                "ended; reset them with options={'reset_mask': mask}"
+            raise ResetNeededError(
+                f"step: the episodes of worlds {_few(self._ended_worlds)} have ended; reset them "
+                "with options={'reset_mask': mask}"
             )
         rewards = np.zeros(self.num_envs)
         infos = VectorInfo(self.num_envs)
@@ -142,8 +161,13 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]  # any observation an
         """The cost of one world's last mapping, without making those of all.
 
         Raises:
-            EnvError: The world has not mapped anything since its last reset.
+            EnvError: There is no such world, or it has not mapped anything since its last reset.
         """
+        if world not in range(self.num_envs):
+            raise EnvError(
+                f"cost: got world {brief(world)}, expected a whole number from 0 to "
+                f"{self.num_envs - 1}"
+            )
         position, action = self._shown(world)
         if action is None:
             raise EnvError(f"cost: world {world} has not mapped anything yet; step first")
@@ -171,14 +195,15 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]  # any observation an
         return generator
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
-        if seed is None:
-            return [None] * self.num_envs
-        if isinstance(seed, int | np.integer):
-            super().reset(seed=int(seed))
-            return [int(seed) + i for i in range(self.num_envs)]
+        if isinstance(seed, str | bytes) or not isinstance(seed, Sequence | np.ndarray):
+            first = check_seed(seed)
+            if first is None:
+                return [None] * self.num_envs
+            super().reset(seed=first)
+            return [first + i for i in range(self.num_envs)]
         if len(seed) != self.num_envs:
             raise EnvError(f"seed: got {len(seed)} seeds, expected {self.num_envs}, one a world")
-        return list(seed)
+        return [check_seed(one) for one in seed]
 
     def _reset_rows(self, rows: Rows, seeds: list[int | None], infos: VectorInfo) -> None:
         for world, seed in zip(rows, seeds, strict=True):
@@ -224,11 +249,7 @@ def _of_world(make: Callable[[int], Any], row: Rows, world: int) -> Any:
     return make(int(row[world]))
 
 
-def _masked(mask: Any, count: int) -> Rows:
-    array = np.asarray(mask)
-    if array.dtype != np.bool_ or array.shape != (count,) or not array.any():
-        raise EnvError(
-            f"options['reset_mask']: got {array.dtype} of shape {array.shape}, expected ({count},) "
-            "bool with one world to reset at least"
-        )
-    return np.flatnonzero(array)
+def _few(worlds: NDArray[np.bool_]) -> str:
+    """Some worlds by number, the first ten of them written out."""
+    rows = np.flatnonzero(worlds).tolist()
+    return f"{rows[:10]}" + (f" and {len(rows) - 10} more" if rows[10:] else "")

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Integral, Real
 
-from common import IntArray
+from common import IntArray, brief
 from maestro_env import BudgetExhausted, Evaluation, Problem
 
 OnBatch = Callable[[Problem], object]
@@ -27,17 +28,25 @@ class Ends:
         timeout: Wall time of the search [s]; None likewise.
 
     Raises:
-        WatchError: One of them is not positive.
+        WatchError: One of them is no positive number, or the patience is not whole.
     """
 
     patience: int | None = None
     timeout: float | None = None
 
     def __post_init__(self) -> None:
-        if self.patience is not None and not self.patience >= 1:
-            raise WatchError(f"patience: got {self.patience!r}, expected at least 1 sample")
-        if self.timeout is not None and not 0 < self.timeout < float("inf"):
-            raise WatchError(f"timeout: got {self.timeout!r}, expected seconds above 0")
+        patience, timeout = self.patience, self.timeout
+        if patience is not None and not (_is(patience, Integral) and patience >= 1):
+            raise WatchError(
+                f"patience: got {brief(patience)}, expected a whole number of samples, at least 1"
+            )
+        if timeout is not None and not (_is(timeout, Real) and 0 < timeout < float("inf")):
+            raise WatchError(f"timeout: got {brief(timeout)}, expected a number of seconds above 0")
+
+
+def _is(value: object, kind: type) -> bool:
+    """Whether a value is a number of a kind, NumPy's too; True is none."""
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 @contextmanager

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, overload
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Unpack, overload
 
 import baselines
 import layers
-from cost_models import Accelerator, CostModel
+from common import brief
+from cost_models import Accelerator
 from layers import Imported, Layer
 from maestro_env import Problem
 from mapper import Ends, chosen_method, default_budget, watched
 from marl_mapper.mapped import Mapped, MappedModel
+from marl_mapper.options import CheckedOptions, LibraryError, Options, checked_options
 
 Model = str | Imported | Iterable[Layer]
 """A network of the zoo, a file of layers, an imported model, or layers."""
@@ -19,22 +21,26 @@ Chip = Accelerator | str
 """An accelerator, one of the library by name, or a YAML file."""
 
 
-class LibraryError(ValueError):
-    """What is to be mapped is neither a layer nor a model."""
-
-
-@overload
-def map(layer_or_model: Layer, chip: Chip = ..., objective: str = ..., **how: Any) -> Mapped: ...
 @overload
 def map(
-    layer_or_model: str, chip: Chip = ..., objective: str = ..., **how: Any
+    layer_or_model: Layer, chip: Chip = ..., objective: str = ..., **how: Unpack[Options]
+) -> Mapped: ...
+@overload
+def map(
+    layer_or_model: str, chip: Chip = ..., objective: str = ..., **how: Unpack[Options]
 ) -> Mapped | MappedModel: ...
 @overload
 def map(
-    layer_or_model: Imported | Iterable[Layer], chip: Chip = ..., objective: str = ..., **how: Any
+    layer_or_model: Imported | Iterable[Layer],
+    chip: Chip = ...,
+    objective: str = ...,
+    **how: Unpack[Options],
 ) -> MappedModel: ...
 def map(
-    layer_or_model: Layer | Model, chip: Chip = "edge", objective: str = "edp", **how: Any
+    layer_or_model: Layer | Model,
+    chip: Chip = "edge",
+    objective: str = "edp",
+    **how: Unpack[Options],
 ) -> Mapped | MappedModel:
     """Find the best mapping of a layer, or of every layer of a model, and prove how good it is.
 
@@ -55,13 +61,15 @@ def map(
         :class:`MappedModel`, which maps each distinct shape once.
 
     Raises:
-        ValueError: An error of the layer, chip, objective, cost model, space, method or option.
+        LibraryError: An option is misspelt or of a wrong type.
+        ValueError: An error of the layer, chip, objective, cost model, space or method.
     """
+    options = checked_options(how)
     if isinstance(layer_or_model, Layer) or _names_a_layer(layer_or_model):
-        return _mapped(_layer(layer_or_model), chip, objective, **how)
+        return _mapped(_layer(layer_or_model), chip, objective, options)
     name, found = _layers_of(layer_or_model)
     pairs = layers.distinct(found)
-    shapes = tuple(_mapped(layer, chip, objective, **how) for layer, _ in pairs)
+    shapes = tuple(_mapped(layer, chip, objective, options) for layer, _ in pairs)
     return MappedModel(name, shapes, tuple(count for _, count in pairs))
 
 
@@ -69,7 +77,7 @@ def map_many(
     layers: Iterable[Layer | str],
     chips: Iterable[Chip] = ("edge",),
     objective: str = "edp",
-    **how: Any,
+    **how: Unpack[Options],
 ) -> list[Mapped]:
     """Map every layer on every chip.
 
@@ -83,40 +91,27 @@ def map_many(
         One :class:`Mapped` a pair, the chips of the first layer first.
 
     Raises:
-        LibraryError: A text is given where several are expected.
+        LibraryError: One thing is given where several are expected.
         ValueError: As :func:`map`.
     """
+    options = checked_options(how)
     for name, given in (("layers", layers), ("chips", chips)):
-        if isinstance(given, str):
-            raise LibraryError(f"{name}: got the text {given!r}, expected a list: [{given!r}]")
+        if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+            raise LibraryError(f"{name}: got {brief(given)}, expected a list: [{brief(given)}]")
     listed, on = [_layer(layer) for layer in layers], list(chips)
-    return [_mapped(layer, chip, objective, **how) for layer in listed for chip in on]
+    return [_mapped(layer, chip, objective, options) for layer in listed for chip in on]
 
 
-def _mapped(
-    layer: Layer,
-    chip: Chip,
-    objective: str,
-    *,
-    method: str | None = None,
-    budget: int | None = None,
-    seed: int = 0,
-    cost_model: CostModel | str = "exact",
-    space: Mapping[str, Any] | None = None,
-    limits: Mapping[str, float] | None = None,
-    searcher: Mapping[str, Any] | None = None,
-    on_batch: Callable[[Problem], object] | None = None,
-    patience: int | None = None,
-    timeout: float | None = None,
-) -> Mapped:
-    problem = Problem(layer, chip, objective, cost_model, space, limits)
-    ends, options = Ends(patience, timeout), dict(searcher or {})
-    chosen = baselines.load(chosen_method(method), **options)
-    if timeout is not None and baselines.prover_of(chosen) is not None:
-        chosen = baselines.load(chosen_method(method), **{"timeout": timeout, **options})
-    samples = default_budget(chosen, problem) if budget is None else budget
-    with watched(problem, ends, on_batch):
-        result = chosen.search(problem, samples, seed)
+def _mapped(layer: Layer, chip: Chip, objective: str, how: CheckedOptions) -> Mapped:
+    problem = Problem(layer, chip, objective, how.cost_model, how.space, how.limits)
+    ends, options = Ends(how.patience, how.timeout), dict(how.searcher or {})
+    method = chosen_method(how.method)
+    chosen = baselines.load(method, **options)
+    if how.timeout is not None and baselines.prover_of(chosen) is not None:
+        chosen = baselines.load(method, **{"timeout": how.timeout, **options})
+    samples = default_budget(chosen, problem) if how.budget is None else how.budget
+    with watched(problem, ends, how.on_batch):
+        result = chosen.search(problem, samples, how.seed)
     return Mapped(layer, problem.accelerator, _chip_name(chip), problem.objective, result)
 
 
@@ -131,7 +126,9 @@ def _layer(given: Any) -> Layer:
         return given
     if isinstance(given, str):
         return layers.parse(given)
-    raise LibraryError(f"layer: got {given!r}, expected a Layer or a name such as 'mobilenetv2.2'")
+    raise LibraryError(
+        f"layer: got {brief(given)}, expected a Layer or a name such as 'mobilenetv2.2'"
+    )
 
 
 def _layers_of(model: Any) -> tuple[str, Sequence[Layer]]:
@@ -141,7 +138,7 @@ def _layers_of(model: Any) -> tuple[str, Sequence[Layer]]:
     given = model.layers if isinstance(model, Imported) else model
     if not isinstance(given, Iterable):
         raise LibraryError(
-            f"got {model!r}, expected a layer, a network's name, a file, an imported model or "
+            f"got {brief(model)}, expected a layer, a network's name, a file, an imported model or "
             "layers; layers.from_torch and layers.from_onnx import a model"
         )
     found = [_layer(layer) for layer in given]

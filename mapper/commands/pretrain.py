@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
@@ -48,18 +49,17 @@ def pretrain(
     Ctrl-C keeps what was learnt; the same command goes on from there. With several seeds the agents
     that did best on held-out problems are written.
     """
-    import cost_models
     from baselines import require
 
     require("torch", "pretrain", "rl")
-    from mapper.pretrained.training.experiment import Pretraining, schedule_of
+    from mapper.pretrained.training.experiment import Pretraining, check_trainable, schedule_of
     from mapper.pretrained.weights import PretrainedError
     from runs import Store, ray_session, run_all, writable
 
     if out.suffix != ".safetensors":
         raise PretrainedError(f"--out {out}: expected a name ending in .safetensors")
     schedule = schedule_of(cpu_minutes)
-    cost_models.load(cost_model)
+    check_trainable(cost_model)
     seeds = list(dict.fromkeys(seed or [0]))
     here = 1, None
     given = workers, ray_address
@@ -77,15 +77,16 @@ def pretrain(
         done = [run for key in summary.keys for run in opened.runs(key=key)[:1]]
     if summary.failed or summary.interrupted:
         raise typer.Exit(1)
-    best = min(done, key=lambda run: run.best_value or 0.0)
+    best = min(done, key=lambda run: math.inf if run.best_value is None else run.best_value)
     results = {run.seed: dict(run.result or {}) for run in done}
     _copy(Path(results[best.seed]["agents"]), out)
     for number, result in results.items():
         found = result["validation"]
+        ratios = (found[f"p90_{count}"] for count in (1, 16, 100))
+        shown = " / ".join("none feasible" if r is None else f"{r:.3f}" for r in ratios)
         typer.echo(
             f"seed {number}, {result['cpu_minutes']} CPU min: best of 1 / 16 / 100 over the "
-            f"best known on held-out random problems, 90th percentile: {found['p90_1']:.3f} / "
-            f"{found['p90_16']:.3f} / {found['p90_100']:.3f}"
+            f"best known on held-out random problems, 90th percentile: {shown}"
         )
     typer.echo(f"wrote {out} (seed {best.seed})")
 

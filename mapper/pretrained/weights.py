@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import atomic_write
+from common import atomic_write, brief
 from layers import DIMS
 from mapper.pretrained.judge_view import JUDGE_FEATURES
 from mapper.pretrained.network import Weights, hidden_width, shapes
@@ -85,10 +85,24 @@ def load(path: str | Path) -> Agents:
             f"({metadata.get('format', 'none')}, expected {_format()}); train them anew with "
             "`mapper pretrain`"
         )
+    card = _card(path, metadata.get("card", "{}"))
     sees = arrays.pop("sees", None)
     _check(path, arrays, sees)
     assert sees is not None
-    return Agents(arrays, json.loads(metadata.get("card", "{}")), sees)
+    return Agents(arrays, card, sees)
+
+
+def _card(path: Path, text: str) -> dict[str, Any]:
+    try:
+        card = json.loads(text)
+    except (ValueError, RecursionError):
+        card = text
+    if not isinstance(card, dict):
+        raise PretrainedError(
+            f"--pretrained {path}: its card is {brief(card)}, expected the table of how the agents "
+            "were trained; the file is damaged, train them anew with `mapper pretrain`"
+        )
+    return card
 
 
 def _check(path: Path, arrays: Weights, sees: Any) -> None:

@@ -123,7 +123,7 @@ def test_bad_actions_leave_everything_as_it_was(action: Any, message: str) -> No
 
 
 def test_reward_is_the_bound_over_the_value() -> None:
-    env = made(accelerator="archgym")
+    env = made(accelerator="archgym", episode_length=20)
     env.reset(seed=0)
     for action in env.problem.space.sample(20, 0):
         _, reward, _, _, info = env.step(action)
@@ -162,7 +162,7 @@ def test_limits_make_mappings_infeasible() -> None:
 
 
 def test_infos_are_dicts_that_make_costs_when_asked() -> None:
-    env = made()
+    env = made(episode_length=60)
     env.reset(seed=0)
     actions = env.problem.space.sample(30, 0)
     for action in actions:
@@ -233,7 +233,7 @@ def test_unmasked_choices_fit_somewhere() -> None:
 
 
 def test_masks_can_be_sampled_and_flattened() -> None:
-    env = made(accelerator=SMALL)
+    env = made(accelerator=SMALL, episode_length=20)
     _, info = env.reset(seed=0)
     env.action_space.seed(0)
     for _ in range(20):

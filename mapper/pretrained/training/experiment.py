@@ -45,6 +45,33 @@ def schedule_of(cpu_minutes: float) -> Schedule:
     return Schedule().scaled(cpu_minutes / CPU_MINUTES)
 
 
+def check_trainable(cost_model: str) -> None:
+    """Refuse a cost model for which agents cannot be trained, before anything is.
+
+    Raises:
+        CostModelError: There is no such model.
+        PretrainedError: It cannot map what the agents choose, or not the layers they meet.
+    """
+    import cost_models
+    from maestro_env import Problem
+    from mapper.pretrained.training.random_problems import draw
+
+    model = cost_models.load(cost_model)
+    where, fix = f"--cost-model {cost_model}", "expected a model such as exact"
+    repeated = cost_models.capabilities_of(model).repeated
+    if repeated:
+        raise PretrainedError(
+            f"{where}: it only repeats the nest for {' and '.join(repeated)}, whose tiles the "
+            f"agents choose; {fix}"
+        )
+    given = draw(np.random.default_rng(0))
+    problem = Problem(given.layer, given.accelerator, given.objective, model)
+    try:
+        problem.look(problem.space.sample(1, 0))
+    except ValueError as error:
+        raise PretrainedError(f"{where}: cannot map a training's layers ({error}); {fix}") from None
+
+
 @dataclass(frozen=True)
 class Pretraining(Experiment):
     """Training of one set of agents with one seed.

@@ -1,0 +1,149 @@
+"""What environments refuse: arguments, options and seeds of a wrong kind, and steps out of turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from common import brief, suggest
+
+MOST_WORLDS = 10_000_000
+
+
+class EnvError(ValueError):
+    """An argument of an environment that is not known or cannot work."""
+
+
+class ArgumentError(EnvError, TypeError):
+    """An argument that no environment has: a TypeError too, as of any function.
+
+    TorchRL passes ``frameskip`` and tries without it where the TypeError says so.
+    """
+
+
+class ResetNeededError(EnvError, gymnasium.error.ResetNeeded):
+    """A step before the first reset, or after an episode's end: Gymnasium's ``ResetNeeded`` too."""
+
+
+class EpisodeGate:
+    """Whether an episode runs, so that a step has one to belong to."""
+
+    def __init__(self) -> None:
+        self._missing = "before the first reset"
+
+    def begin(self) -> None:
+        """Start an episode."""
+        self._missing = ""
+
+    def end(self, ended: bool = True) -> None:
+        """End the episode, if it has ended."""
+        if ended:
+            self._missing = "after the episode's end"
+
+    def check(self) -> None:
+        """Refuse a step where no episode runs.
+
+        Raises:
+            ResetNeededError: See above; nothing was evaluated.
+        """
+        if self._missing:
+            raise ResetNeededError(
+                f"step: got one {self._missing}, expected a reset first; call reset()"
+            )
+
+
+def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
+    """Refuse a value that is none of the allowed ones, with the nearest as a suggestion.
+
+    Raises:
+        EnvError: The value is not allowed.
+    """
+    allowed = tuple(allowed)
+    if not isinstance(value, str) or value not in allowed:
+        hint = suggest(str(value), allowed)
+        raise EnvError(f"{name}: got {brief(value)}, expected one of {', '.join(allowed)}.{hint}")
+
+
+def check_length(length: Any) -> int:
+    """An episode length as it came.
+
+    Raises:
+        EnvError: It is no whole number above 0.
+    """
+    if not _whole(length) or length < 1:
+        raise EnvError(
+            f"episode_length: got {brief(length)}, expected a whole number of at least 1"
+        )
+    return int(length)
+
+
+def check_worlds(number: Any) -> int:
+    """A number of worlds as it came.
+
+    Raises:
+        EnvError: It is no whole number above 0, or beyond all memory.
+    """
+    if not _whole(number) or not 1 <= number <= MOST_WORLDS:
+        raise EnvError(
+            f"num_envs: got {brief(number)}, expected a whole number of at least 1 and at most "
+            f"{MOST_WORLDS:,}"
+        )
+    return int(number)
+
+
+def check_seed(seed: Any) -> int | None:
+    """A seed of a reset as it came; None keeps the generator.
+
+    Raises:
+        EnvError: It is no whole number of at least 0.
+    """
+    if seed is None:
+        return None
+    if not _whole(seed) or seed < 0:
+        raise EnvError(f"seed: got {brief(seed)}, expected a whole number of at least 0, or None")
+    return int(seed)
+
+
+def check_options(options: Any, known: Iterable[str] = ()) -> Mapping[str, Any]:
+    """Options of a reset; None stands for none.
+
+    Raises:
+        EnvError: They are no dict, or one is not known.
+    """
+    names = tuple(known)
+    expected = ", ".join(map(repr, names)) or "none"
+    if options is not None and not isinstance(options, Mapping):
+        raise EnvError(f"options: got {brief(options)}, expected a dict of {expected}, or None")
+    for name in options or {}:
+        if name not in names:
+            hint = suggest(str(name), names)
+            raise EnvError(
+                f"options: unknown option {brief(name)} of reset; expected {expected}.{hint}"
+            )
+    return options or {}
+
+
+def mask_rows(mask: Any, count: int) -> NDArray[np.int64]:
+    """The worlds that a ``reset_mask`` names.
+
+    Raises:
+        EnvError: It is no ``(count,)`` bool array with one True at least.
+    """
+    try:
+        array = np.asarray(mask)
+    except ValueError:  # lists of unequal lengths
+        array = np.zeros(0)
+    if array.dtype != np.bool_ or array.shape != (count,) or not array.any():
+        raise EnvError(
+            f"options['reset_mask']: got {brief(mask)}, expected ({count},) bool with one world to "
+            "reset at least"
+        )
+    return np.flatnonzero(array)
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
