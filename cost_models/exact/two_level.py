@@ -5,12 +5,16 @@ The chain is ``L2 -> clusters -> L1``: L2 works on the tiles of all clusters, cl
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TypeVar
+
 from cost_models.exact.machine import Machine
 from cost_models.exact.nest import ONE, Lanes, Level, Nest, Port, Rules, Window
 from cost_models.exact.numbers import coupled_dims
 from cost_models.mapping import Mapping
 from layers import DIMS, TENSORS, Layer
 
+Part = TypeVar("Part")
 L2, CLUSTERS, L1, MACS = 1, 2, 3, 4
 """Places in the chain; DRAM is 0."""
 _NAMES = ("in", "fil")
@@ -48,24 +52,29 @@ def nest_of(
     )
     span = [min(t * u, n) for t, u, n in zip(outer, clusters, extents, strict=True)]
     orders = [tuple(DIMS.index(d) for d in order) for order in mapping.orders]
-    keeps = [
-        tuple(tensor not in part for tensor in TENSORS) for part in machine.passes(mapping.bypass)
-    ]
+    in_l2, in_l1 = (
+        _three(tensor not in part for tensor in TENSORS) for part in machine.passes(mapping.bypass)
+    )
     noc_in, noc_out, dram_in, dram_out = machine.bandwidths
     return Nest(
         extents=extents,
         levels=(
-            Level(tuple(span), ONE, orders[0], keeps[0], port=Port(noc_in, noc_out)),
+            Level(tuple(span), ONE, orders[0], in_l2, port=Port(noc_in, noc_out)),
             Level(tuple(outer), clusters, keeps=(False,) * 3, port=None),
-            Level(tuple(inner), pes, orders[1], keeps[1]),
+            Level(tuple(inner), pes, orders[1], in_l1),
         ),
-        coupled=coupled_dims(layer),
+        coupled=_three(coupled_dims(layer)),
         windows=_windows(layer, box, padding_free),
         widths=machine.widths,
         dram=Port(dram_in, dram_out),
         lanes=Lanes(any=machine.chip.simd_lanes),
         rules=rules,
     )
+
+
+def _three(parts: Iterable[Part]) -> tuple[Part, Part, Part]:
+    a, b, c = parts
+    return a, b, c
 
 
 def _units(mapping: Mapping, level: int, count: int) -> tuple[int, ...]:
