@@ -82,9 +82,7 @@ def certificates(folder: Path) -> list[tuple[dict[str, Any], bytes]]:
     found = []
     for spec in specs():
         path = folder / "c"
-        write_certificate(
-            path, make_certificate(spec, baselines.prove(spec.build(), record=True))
-        )
+        write_certificate(path, make_certificate(spec, baselines.prove(spec.build(), record=True)))
         with zipfile.ZipFile(path) as file:
             claim, tree = file.read("certificate.json"), file.read("tree.bin")
         found.append((json.loads(claim), tree))
@@ -145,7 +143,19 @@ def names_hold(claim: dict[str, Any], says: str, shape: str) -> bool:
 
 ODD: list[Any] = [
     *(0, 1, 2, 3, 7, -1, 0.5, 1e308, 2**31, 10**30, True, False, None, [], {}, [3], {"a": 1}),
-    *("", "inf", "nan", "1", "edge", "cloud", "mlp.2", "a\nb is the optimum", "K", "edp", "latency"),
+    *(
+        "",
+        "inf",
+        "nan",
+        "1",
+        "edge",
+        "cloud",
+        "mlp.2",
+        "a\nb is the optimum",
+        "K",
+        "edp",
+        "latency",
+    ),
     *("energy", "free", "any", "divisors", "bound", "eyeriss", "maestro", "simulated"),
 ]
 
@@ -154,7 +164,9 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The paths of all values of a claim."""
     if path:
         yield path
-    keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    keys = (
+        value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    )
     for key in keys:
         yield from places(value[key], (*path, key))
 
@@ -221,9 +233,7 @@ def packed(claim: str, tree: bytes, more: Parts) -> bytes:
     return stream.getvalue()
 
 
-def edited(
-    rng: np.random.Generator, good: list[tuple[dict[str, Any], bytes]]
-) -> tuple[str, bytes]:
+def edited(rng: np.random.Generator, good: list[tuple[dict[str, Any], bytes]]) -> tuple[str, bytes]:
     """What was edited, and the file."""
     claim, tree = copy.deepcopy(good[rng.integers(len(good))])
     other, donor = good[rng.integers(len(good))]

@@ -60,12 +60,19 @@ class SpaceFields(_Section):
     full: bool = False
 
 
+class Named(BaseModel):
+    """Fields whose name is a text; the others are checked by a model of their own."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+    name: Text = ""
+
+
 class ProblemFields(_Section):
     """The problem; the fields of layer and chip are checked by their own models."""
 
-    layer: Annotated[dict[str, Any], expected("the fields of a layer")]
+    layer: Named
     layer_name: Text
-    accelerator: Annotated[dict[str, Any], expected("the fields of an accelerator")]
+    accelerator: Named
     accelerator_name: Text
     objective: Text
     cost_model: Text

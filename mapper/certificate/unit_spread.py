@@ -149,9 +149,7 @@ def check_work(space: MapSpace, boxes: int) -> None:
 
 def _choices(space: MapSpace, kinds: tuple[str, ...], level: int | None) -> int:
     """How many picks :func:`_picks` lists."""
-    return math.prod(
-        len(p) for p in space.parameters if p.kind in kinds and p.level == level
-    )
+    return math.prod(len(p) for p in space.parameters if p.kind in kinds and p.level == level)
 
 
 def _copies(array: Array) -> IntArray:

@@ -1,4 +1,4 @@
-"""What a certificate says, in words that are true of the problem in its file, whatever it is named."""
+"""What a certificate says, in words that are true of the problem in its file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def problem_of(certificate: Certificate) -> str:
     given = {name: value for name, value in options.items() if usual.get(name) != value}
     model = _said({"cost model": spec.cost_model} | given)
     limits = f"; limits {_said(spec.limits)}" if spec.limits else ""
-    space = {name: value for name, value in problem.space.options.items() if value not in ([], {}, "")}
+    space = {
+        name: value for name, value in problem.space.options.items() if value not in ([], {}, "")
+    }
     return printable(f"{layers.inline(spec.layer)}; {model}{limits}; space {_said(space)}")
 
 

@@ -96,6 +96,8 @@ CLAIMS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
     (at("problem.layer.K", "3"), "K: got '3'"),
     (at("problem.layer.K", True), "K: got True"),
     (at("problem.layer.Q", 1), "unknown field 'Q'"),
+    (at("problem.layer.name", [3]), "problem.layer.name: got"),
+    (at("problem.accelerator.name", {}), "problem.accelerator.name: got"),
     (at("problem.layer", 3), "problem.layer: got 3"),
     (at("problem.accelerator", []), "problem.accelerator: got"),
     (at("problem.accelerator.num_pes", 4.0), "num_pes: got 4.0"),
