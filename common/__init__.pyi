@@ -38,4 +38,6 @@ from .reading import read_yaml as read_yaml
 from .reading import yaml_loader as yaml_loader
 from .spelling import not_known as not_known
 from .spelling import suggest as suggest
+from .strict_json import parse_record as parse_record
+from .strict_json import too_deep as too_deep
 from .units import engineering as engineering

@@ -114,8 +114,9 @@ def _words(text: str) -> Iterable[str]:
 def _model_at(model: type[BaseModel], path: list[str]) -> type[BaseModel]:
     """The model of a nested field."""
     for name in path:
-        item = next(item for key, item in model.model_fields.items() if (item.alias or key) == name)
-        model = _model_in(item.annotation) or model
+        fields = {item.alias or key: item for key, item in model.model_fields.items()}
+        if name in fields:  # places in lists and names of free members lead no further
+            model = _model_in(fields[name].annotation) or model
     return model
 
 

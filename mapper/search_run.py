@@ -72,11 +72,7 @@ class SearchRun(Experiment):
     @property
     def name(self) -> str:
         """Such as ``ga on mobilenetv2.2, edp, exact on edge, seed 3``."""
-        spec = self.problem
-        return (
-            f"{self.label} on {spec.layer_name}, {spec.objective}, "
-            f"{spec.cost_model} on {spec.accelerator_name}, seed {self.seed}"
-        )
+        return name_of(self.label, self.problem, self.seed)
 
     @property
     def after(self) -> Sequence[str]:
@@ -210,6 +206,14 @@ def _drawn(board: MetricBoard) -> OnBatch:
         drawn = len(problem.improvements)
 
     return draw
+
+
+def name_of(label: str, spec: ProblemSpec, seed: int) -> str:
+    """What tables call a search: method, problem and seed."""
+    return (
+        f"{label} on {spec.layer_name}, {spec.objective}, "
+        f"{spec.cost_model} on {spec.accelerator_name}, seed {seed}"
+    )
 
 
 @lru_cache

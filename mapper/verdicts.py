@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cost_models import RetiredOptionError
 from mapper.problem_spec import ProblemSpec
-from mapper.search_run import KIND
-from runs import DamagedRun, RunStatus, Store, StoredRun, StoreError
+from mapper.search_run import KIND, name_of
+from runs import DamagedRun, RunStatus, Store, StoredRun, StoreError, key_of
 
+RANDOM = 2_000
+"""Random mappings that are looked at where none is said to be feasible."""
 TOLERANCE = 1e-12
 """Largest relative difference between a stored value and the same one on another machine."""
 
@@ -68,12 +70,49 @@ def validate(store: Store, run: str | None = None) -> Iterator[Verdict]:
 def _check(store: Store, run: StoredRun) -> Verdict:
     try:
         again = _evaluate_again(run)
-        fault = _difference(run.best_value, again) or _sample_fault(store, run)
+        fault = (
+            _identity_fault(run)
+            or _difference(run.best_value, again)
+            or _sample_fault(store, run)
+            or _nothing_fault(run)
+        )
     except RetiredOptionError as error:
         return Verdict(run, run.best_value, None, "", f"not replayed: made with {error.chosen}")
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         return Verdict(run, run.best_value, None, f"{type(error).__name__}: {error}")
     return Verdict(run, run.best_value, again, fault)
+
+
+def _identity_fault(run: StoredRun) -> str:
+    """What of a run's key and name is not what its definition gives."""
+    import layers
+    from cost_models import PRESETS
+
+    if key_of(run.kind, run.spec, run.seed, run.budget) != run.key:
+        return "its definition is not the one that its key stands for"
+    spec = ProblemSpec.from_dict(run.spec["problem"])
+    if name_of(run.spec["label"], spec, run.seed) != run.name:
+        return "its name is not the one that its definition gives"
+    known = PRESETS.get(spec.accelerator_name)
+    if known not in (None, spec.accelerator):
+        return f"its chip is not the library's {spec.accelerator_name}"
+    try:
+        layer = layers.get(spec.layer_name)
+    except layers.LayerError:
+        return ""
+    same = replace(layer, name=spec.layer.name) == spec.layer
+    return "" if same else f"its layer is not the zoo's {spec.layer_name}"
+
+
+def _nothing_fault(run: StoredRun) -> str:
+    """Where no mapping was found: a random mapping that is feasible, and no sample says it is."""
+    result = run.result or {}
+    if run.best_value is not None or ("empty" not in result and result.get("samples_kept", True)):
+        return ""
+    problem = ProblemSpec.from_dict(run.spec["problem"]).build()
+    values = problem.look(problem.space.sample(RANDOM, 0)).values
+    found = np.isfinite(values).any() or ("empty" in result and problem.why_empty() is None)
+    return "no mapping is said to be feasible, but the problem has some" if found else ""
 
 
 def _evaluate_again(run: StoredRun) -> float | None:

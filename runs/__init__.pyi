@@ -42,6 +42,7 @@ from .runner.desk import RunSummary as RunSummary
 from .runner.display import choose_reporter as choose_reporter
 from .runner.experiment import Experiment as Experiment
 from .runner.experiment import RunFailedError as RunFailedError
+from .runner.experiment import key_of as key_of
 from .runner.progress import LineReporter as LineReporter
 from .runner.progress import Reporter as Reporter
 from .runner.progress import SilentReporter as SilentReporter

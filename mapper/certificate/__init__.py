@@ -8,13 +8,16 @@ from mapper.certificate.certificate_file import (
     write_certificate,
 )
 from mapper.certificate.checker import Checked, check_certificate
+from mapper.certificate.verdict import claim_of, problem_of
 
 __all__ = [
     "Certificate",
     "CertificateError",
     "Checked",
     "check_certificate",
+    "claim_of",
     "make_certificate",
+    "problem_of",
     "read_certificate",
     "write_certificate",
 ]

@@ -11,14 +11,15 @@ import hashlib
 import json
 import math
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from common import atomic_write
+from common import atomic_write, brief, parse_record, read_fields
 from cost_models import Mapping
 from mapper.problem_spec import ProblemSpec
 from runs import made_with
@@ -30,8 +31,19 @@ CLAIM, TREE = "certificate.json", "tree.bin"
 FORMAT = "marl-mapper certificate"
 VERSION = 1
 MOST_CLAIM = 1 << 20
-MOST_TREE = 1 << 31
+MOST_TREE = 1 << 28
 """Largest parts that are read [B]."""
+DAMAGES = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    OSError,
+    EOFError,
+    ValueError,
+    NotImplementedError,  # a compression that Python does not know
+    RuntimeError,  # an encrypted part
+)
+"""What reading a damaged zip may raise."""
 _TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -63,18 +75,24 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """How far above the optimum `value` may be, as a share."""
-        return max(0.0, self.value / self.bound - 1.0) if math.isfinite(self.value) else 0.0
+        """How far above the optimum `value` may be, as a share; inf where the bound is 0."""
+        if not math.isfinite(self.value):
+            return 0.0
+        return max(0.0, self.value / self.bound - 1.0) if self.bound > 0 else math.inf
 
 
 def make_certificate(spec: ProblemSpec, proof: Proof) -> Certificate:
     """The certificate of a proof that recorded its tree.
 
     Raises:
-        CertificateError: It did not.
+        CertificateError: It did not, or ended before it found a mapping.
     """
     if proof.tree is None:
         raise CertificateError("proof: its tree was not recorded; expected prove(record=True)")
+    if proof.mapping is None and proof.status != "empty":
+        raise CertificateError(
+            f"proof: it ended ({proof.status}) before it found a mapping; give it more time"
+        )
     complete = spec.complete()
     versions = {str(name): str(version) for name, version in made_with().versions.items()}
     return Certificate(
@@ -119,66 +137,80 @@ def read_certificate(path: Path) -> Certificate:
     Raises:
         CertificateError: The file is missing, damaged, or no certificate.
     """
+    if not path.is_file():
+        what = "damaged or no certificate (no file)" if path.exists() else "not found"
+        raise CertificateError(f"{path}: {what}; expected a certificate")
     try:
         with zipfile.ZipFile(path) as file:
-            claim = json.loads(_part(file, CLAIM, MOST_CLAIM))
-            tree = _part(file, TREE, MOST_TREE)
-    except FileNotFoundError:
-        raise CertificateError(f"{path}: not found; expected a certificate") from None
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, OSError, EOFError, ValueError) as error:
-        if isinstance(error, CertificateError):
-            raise CertificateError(f"{path}: {error}") from None
+            claim, tree = _parts(file)
+    except CertificateError as error:
+        raise CertificateError(f"{path}: {error}") from None
+    except DAMAGES as error:
         raise CertificateError(
             f"{path}: damaged or no certificate ({error}); make it again with "
             "mapper search --certificate"
         ) from None
     try:
         return _certificate(claim, tree)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        what = f"lacks {error}" if isinstance(error, KeyError) else error
-        raise CertificateError(f"{path}: {what}") from None
+    except ValueError as error:
+        raise CertificateError(f"{path}: {error}") from None
+
+
+def _parts(file: zipfile.ZipFile) -> tuple[bytes, bytes]:
+    """Claim and tree of a file that holds them once each and nothing else."""
+    names = file.namelist()
+    for name in (CLAIM, TREE):
+        if names.count(name) != 1:
+            many = "no" if name not in names else "more than one"
+            raise CertificateError(f"has {many} {name}; expected a certificate")
+    if len(names) != 2:
+        other = next(name for name in names if name not in (CLAIM, TREE))
+        raise CertificateError(f"has a part {brief(other)}; expected {CLAIM} and {TREE} alone")
+    return _part(file, CLAIM, MOST_CLAIM), _part(file, TREE, MOST_TREE)
 
 
 def _part(file: zipfile.ZipFile, name: str, most: int) -> bytes:
-    if name not in file.namelist():
-        raise CertificateError(f"has no {name}; expected a certificate")
     if file.getinfo(name).file_size > most:
         raise CertificateError(
             f"{name} has {file.getinfo(name).file_size:,} B, expected at most {most:,}"
         )
     with file.open(name) as stream:
-        return stream.read(most + 1)
+        part = stream.read(most + 1)
+    if len(part) != file.getinfo(name).file_size:
+        raise CertificateError(f"{name} has another length than the file says; it is damaged")
+    return part
 
 
-def _certificate(claim: dict[str, Any], tree: bytes) -> Certificate:
-    if not isinstance(claim, dict) or claim.get("format") != FORMAT:
+def _certificate(text: bytes, tree: bytes) -> Certificate:
+    from mapper.certificate.claim_file import ClaimFields
+
+    data = parse_record(text, CLAIM, CertificateError)
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise CertificateError(f"{CLAIM}: expected the format {FORMAT!r}")
-    if claim["version"] != VERSION:
+    version = data.get("version")
+    if version != VERSION or type(version) is not int:
         raise CertificateError(
-            f"{CLAIM}: version is {claim['version']!r}, expected {VERSION}; use the program that "
+            f"{CLAIM}: version is {brief(version)}, expected {VERSION}; use the program that "
             "wrote it, or make it again"
         )
-    if hashlib.sha256(tree).hexdigest() != claim["tree"]["sha256"]:
+    claim = read_fields(ClaimFields, data, CLAIM, CertificateError)
+    if hashlib.sha256(tree).hexdigest() != claim.tree.sha256:
         raise CertificateError(f"{TREE}: its sha256 is not the one that {CLAIM} names")
-    mapping = claim["mapping"]
+    if claim.tree.boxes != len(tree):
+        raise CertificateError(
+            f"{CLAIM}: tree.boxes is {claim.tree.boxes:,}, expected {len(tree):,}, those of {TREE}"
+        )
+    mapping = claim.mapping
     return Certificate(
-        problem=ProblemSpec.from_dict(claim["problem"]),
-        size=int(claim["size"]),
-        mapping=None if mapping is None else Mapping.from_dict(mapping),
-        value=_float(claim, "value"),
-        bound=_float(claim, "bound"),
-        versions=dict(claim["versions"]),
+        problem=ProblemSpec.from_dict(data["problem"]),
+        size=int(claim.size),
+        mapping=None if mapping is None else Mapping.from_dict(data["mapping"]),
+        value=float(claim.value),
+        bound=float(claim.bound),
+        versions=dict(claim.versions),
         tree=np.frombuffer(tree, dtype=np.uint8),
     )
 
 
 def _number(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
-
-
-def _float(claim: dict[str, Any], name: str) -> float:
-    """A number that may be infinite, never NaN or negative."""
-    value = float(claim[name])
-    if not value >= 0:
-        raise CertificateError(f"{CLAIM}: {name} is {claim[name]!r}, expected a number from 0 on")
-    return value

@@ -9,15 +9,19 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from pathlib import Path
 
 import numpy as np
 
-from common import FloatArray, IntArray
-from cost_models import LowerBounds, MappingBatch
+from common import FloatArray, IntArray, brief, suggest
+from cost_models import LowerBounds, Mapping, MappingBatch
+from layers import DIMS
 from maestro_env import MapSpaceError, Problem
 from mapper.certificate.certificate_file import Certificate, CertificateError
+from mapper.certificate.named_limits import NamedLimits
 from mapper.certificate.replay import RULED_OUT, SETTLED, CheckedLevel, Grid, Ranges, walk
+from mapper.certificate.unit_spread import check_work
 
 ROUNDING = 2e-9
 """Share by which bounds and values may differ from the claim: rounding, on another machine too."""
@@ -38,6 +42,7 @@ class Checked:
         evaluated: Mappings evaluated for it.
         gap: How far above the optimum the claimed value may be, as a share.
         seconds: Processor time [s].
+        limits: Where no mapping is feasible: boxes that each limit rules out.
     """
 
     size: int
@@ -47,6 +52,7 @@ class Checked:
     evaluated: int
     gap: float
     seconds: float
+    limits: dict[str, int] = field(default_factory=dict)
 
 
 def check_certificate(
@@ -63,12 +69,14 @@ def check_certificate(
         ValueError: The problem cannot be built any more.
     """
     began = time.process_time()
-    problem = certificate.problem.build()
+    problem = _built(certificate)
     _check_claim(certificate, problem)
+    check_work(problem.space, len(certificate.tree))
     grid = Grid(problem.space)
     bounds = _bounds_of(problem, grid)
     target = certificate.bound * (1 - ROUNDING)
     orders = _Orders(grid)
+    limits = NamedLimits(problem, grid.structures())
     inherited = np.empty(0)
     covered = boxes = ruled_out = settled = evaluated = 0
     for level in walk(grid, certificate.tree):
@@ -82,6 +90,8 @@ def check_certificate(
                 f"tree: a box is ruled out whose bound is {worst:.9g}, below the claimed bound of "
                 f"{certificate.bound:.9g}"
             )
+        if certificate.mapping is None:
+            limits.check(level, np.flatnonzero(level.kinds >= SETTLED))
         here = np.flatnonzero(level.kinds == SETTLED)
         evaluated += _settle(problem, grid, orders, level, here, target)
         leaves = level.kinds >= SETTLED
@@ -96,7 +106,8 @@ def check_certificate(
             f"tree: its boxes hold {covered:,} mappings, the space has {problem.space.size:,}"
         )
     seconds = time.process_time() - began
-    return Checked(covered, boxes, ruled_out, settled, evaluated, certificate.gap, seconds)
+    gap, counts = certificate.gap, limits.counts
+    return Checked(covered, boxes, ruled_out, settled, evaluated, gap, seconds, counts)
 
 
 def _check_claim(certificate: Certificate, problem: Problem) -> None:
@@ -109,10 +120,8 @@ def _check_claim(certificate: Certificate, problem: Problem) -> None:
         raise CertificateError(
             f"bound: {certificate.bound:.9g} is above the value {certificate.value:.9g}"
         )
-    if certificate.mapping is None:
-        if math.isfinite(certificate.value):
-            raise CertificateError("mapping: there is none, but a value; expected both or neither")
-    else:
+    _check_emptiness(certificate)
+    if certificate.mapping is not None:
         _check_value(certificate, problem)
     values = problem.look(problem.space.sample(RANDOM, 0)).values
     if float(values.min()) < certificate.bound * (1 - ROUNDING):
@@ -122,17 +131,69 @@ def _check_claim(certificate: Certificate, problem: Problem) -> None:
         )
 
 
+def _check_emptiness(certificate: Certificate) -> None:
+    """Check that a mapping and a value are claimed, or neither and a bound of inf."""
+    if (certificate.mapping is None) != math.isinf(certificate.value):
+        there = "none, but a value" if certificate.mapping is None else "one, but no value"
+        raise CertificateError(f"mapping: there is {there}; expected both or neither")
+    if certificate.mapping is None and math.isfinite(certificate.bound):
+        raise CertificateError(
+            "value: no mapping is claimed to be feasible, but the bound is "
+            f"{certificate.bound:.9g}, expected inf: no limit rules the space out; prove again"
+        )
+
+
+def _built(certificate: Certificate) -> Problem:
+    """The problem, whose cost model's options are all known to it.
+
+    Raises:
+        CertificateError: It cannot be built, or has an option that changes nothing.
+    """
+    spec = certificate.problem
+    table = str(spec.cost_model_options.get("energy", ""))
+    if Path(table).suffix in (".yaml", ".yml") and not Path(table).is_file():
+        raise CertificateError(
+            f"problem.cost_model_options.energy: {brief(table)} is no file here; check the "
+            "certificate where its energy table is"
+        )
+    try:
+        problem = spec.build()
+    except (ValueError, TypeError) as error:
+        raise CertificateError(f"problem: {error}") from None
+    known = getattr(problem.cost_model, "options", {})
+    for name in spec.cost_model_options:
+        if name not in known:
+            raise CertificateError(
+                f"problem.cost_model_options: unknown option {brief(name)}; expected some of "
+                f"{', '.join(known)}.{suggest(name, known)}"
+            )
+    return problem
+
+
 def _check_value(certificate: Certificate, problem: Problem) -> None:
     assert certificate.mapping is not None
     batch = MappingBatch.from_mappings([certificate.mapping], problem.layer.extents)
     try:
-        again = float(problem.look(problem.space.encode(batch)).values[0])
+        looked = problem.look(problem.space.encode(batch))
     except MapSpaceError as error:
         raise CertificateError(f"mapping: it is not in the space: {error}") from None
+    if looked.mappings[0] != certificate.mapping:
+        raise CertificateError(
+            "mapping: it is not in the space, whose nearest one differs in "
+            f"{_differences(looked.mappings[0], certificate.mapping)}"
+        )
+    again = float(looked.values[0])
     if not math.isclose(again, certificate.value, rel_tol=ROUNDING):
         raise CertificateError(
             f"value: {certificate.value:.9g} is claimed, the model gives the mapping {again:.9g}"
         )
+
+
+def _differences(one: Mapping, other: Mapping) -> str:
+    """The fields in which two mappings differ."""
+    return ", ".join(
+        item.name for item in fields(one) if getattr(one, item.name) != getattr(other, item.name)
+    )
 
 
 def _bounds_of(problem: Problem, grid: Grid) -> LowerBounds:
@@ -217,14 +278,22 @@ class _Orders:
     def _choices(self, level: int, loops: frozenset[int]) -> IntArray:
         """``(n, columns)`` choices of one level that give every order of some loops once."""
         if (level, loops) not in self._known:
-            columns = self._columns[level]
+            dims = {DIMS[d] for d in loops}
+            parameters = self._grid.space.parameters
+            columns = [
+                c
+                for c in self._columns[level]
+                if parameters[c].kind == "order" or parameters[c].dim in dims
+            ]
             sizes = [int(self._grid.space.nvec[column]) for column in columns]
-            every = np.array(list(np.ndindex(*sizes)), dtype=np.int64).reshape(-1, len(columns))
+            every = np.array(list(np.ndindex(*sizes)), dtype=np.int64).reshape(
+                math.prod(sizes), len(columns)
+            )
             actions = np.zeros((len(every), len(self._grid.space.nvec)), np.int64)
             actions[:, columns] = every
             orders = self._grid.space.decode(actions).orders[:, level]
             kept: dict[tuple[int, ...], int] = {}
             for row, order in enumerate(orders.tolist()):
                 kept.setdefault(tuple(d for d in order if d in loops), row)
-            self._known[level, loops] = every[list(kept.values())]
+            self._known[level, loops] = actions[list(kept.values())][:, self._columns[level]]
         return self._known[level, loops]

@@ -7,6 +7,7 @@ listed by what passes buffers, then PEs, cluster size, the outer level's choices
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from common import IntArray
 from cost_models import Structures
 from layers import DIMS
 from maestro_env import MapSpace
+from mapper.certificate.certificate_file import CertificateError
 
 Picks = dict[int, int]
 """Choices by the parameter's column."""
@@ -129,6 +131,25 @@ class UnitSpread:
             outer,
             inner,
         )
+
+
+def check_work(space: MapSpace, boxes: int) -> None:
+    """Check that a tree may hold a box an allocation of a space, before they are listed.
+
+    Raises:
+        CertificateError: The space has far too many choices for a tree of so few boxes.
+    """
+    sizes = _choices(space, ("num_pes", "cluster_size"), None)
+    work = sizes * sum(_choices(space, WAYS, level) for level in (0, 1))
+    if work > 2000 * boxes + 100_000:
+        raise CertificateError(
+            f"tree: it has {boxes:,} boxes for {work:,} ways to spread units; some are missing"
+        )
+
+
+def _choices(space: MapSpace, kinds: tuple[str, ...], level: int | None) -> int:
+    """How many picks :func:`_picks` lists."""
+    return math.prod(len(p) for p in space.parameters if p.kind in kinds and p.level == level)
 
 
 def _copies(array: Array) -> IntArray:

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from common import atomic_write, read_yaml, suggest
+from common import atomic_write, parse_yaml, read_text, suggest
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -141,9 +141,12 @@ class Assignment:
         Raises:
             AssignmentError: The file cannot be read or holds no assignment.
         """
+        from mapper.clustering.assignment_file import check_members
+
         path = Path(path)
-        data = read_yaml(path, AssignmentError, "an assignment as YAML or JSON")
-        return cls.from_dict(data, str(path))
+        text = read_text(path, AssignmentError, "an assignment as YAML or JSON")
+        check_members(text, str(path), AssignmentError)
+        return cls.from_dict(parse_yaml(text, str(path), AssignmentError), str(path))
 
     def save(self, path: str | Path) -> None:
         """Write YAML or JSON by the file's ending; the file is whole or untouched.

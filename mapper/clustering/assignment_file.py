@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from common import expected, read_fields
+from common import brief, compose_yaml, expected, read_fields
 
 
 class AssignmentFields(BaseModel):
@@ -43,3 +44,21 @@ def check(data: Any, where: str, error: type[ValueError]) -> AssignmentFields:
         error: A field is unknown, missing or wrong; names `where` and the field's path.
     """
     return read_fields(AssignmentFields, data, where, error)
+
+
+def check_members(text: str, where: str, error: type[ValueError]) -> None:
+    """Check that no mapping of a YAML or JSON text names a member twice.
+
+    Raises:
+        error: One does; names `where` and the member. Or the text is no YAML.
+    """
+    left = [compose_yaml(text, where, error)]
+    while left:
+        node = left.pop()
+        parts = node.value if node is not None and isinstance(node.value, list) else []
+        names = [pair[0].value for pair in parts if isinstance(pair, tuple)]
+        counts = Counter(name for name in names if isinstance(name, str))
+        twice = next((name for name, count in counts.items() if count > 1), None)
+        if twice is not None:
+            raise error(f"{where}: member {brief(twice)} is given twice; expected it once")
+        left += [pair[1] if isinstance(pair, tuple) else pair for pair in parts]

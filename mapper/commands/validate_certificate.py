@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,13 @@ def validate_certificate(path: Path, as_json: bool) -> None:
         CertificateError: It cannot be read.
     """
     from cost_models import RetiredOptionError
-    from mapper.certificate import CertificateError, check_certificate, read_certificate
+    from mapper.certificate import (
+        CertificateError,
+        check_certificate,
+        claim_of,
+        problem_of,
+        read_certificate,
+    )
 
     certificate = read_certificate(path)
     checked: Checked | None = None
@@ -37,7 +42,11 @@ def validate_certificate(path: Path, as_json: bool) -> None:
     elif checked is None:
         say(f"✗ {path}: {fault}")
     else:
-        say(f"✓ {path}: {_claim(certificate)}")
+        say(f"✓ {path}: {claim_of(certificate)}")
+        say(f"  {problem_of(certificate)}")
+        if checked.limits:
+            said = ", ".join(f"{name} {count:,}" for name, count in checked.limits.items() if count)
+            say(f"  boxes without a mapping by limit: {said}")
         say(
             f"  {checked.boxes:,} boxes: {checked.ruled_out:,} ruled out by their bounds, "
             f"{checked.settled:,} structures evaluated in {checked.evaluated:,} mappings; together "
@@ -45,21 +54,6 @@ def validate_certificate(path: Path, as_json: bool) -> None:
         )
     if checked is None:
         raise typer.Exit(1)
-
-
-def _claim(certificate: Certificate) -> str:
-    """What a certificate says, in one sentence."""
-    from common import engineering
-    from maestro_env import Objective
-
-    spec = certificate.problem
-    what = f"{spec.objective} of {spec.layer_name} on {spec.accelerator_name}"
-    if not math.isfinite(certificate.value):
-        return f"{what}: no mapping is feasible"
-    value = engineering(certificate.value, Objective.parse(spec.objective).unit, digits=6)
-    if certificate.gap < 1e-9:
-        return f"{what}: {value} is the optimum"
-    return f"{what}: {value} is at most {100 * certificate.gap:.3g} % above the optimum"
 
 
 def _values(certificate: Certificate, checked: Checked | None, fault: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import atomic_write, brief
+from common import atomic_write, brief, parse_record
 from layers import DIMS
 from mapper.pretrained.judge_view import JUDGE_FEATURES
 from mapper.pretrained.network import Weights, hidden_width, shapes
@@ -89,18 +89,16 @@ def load(path: str | Path) -> Agents:
     sees = arrays.pop("sees", None)
     _check(path, arrays, sees)
     assert sees is not None
-    return Agents(arrays, card, sees)
+    return Agents(arrays, _card(path, metadata.get("card", "{}")), sees)
 
 
 def _card(path: Path, text: str) -> dict[str, Any]:
-    try:
-        card = json.loads(text)
-    except (ValueError, RecursionError):
-        card = text
+    where = f"--pretrained {path}: card"
+    card = parse_record(text, where, PretrainedError)
     if not isinstance(card, dict):
         raise PretrainedError(
-            f"--pretrained {path}: its card is {brief(card)}, expected the table of how the agents "
-            "were trained; the file is damaged, train them anew with `mapper pretrain`"
+            f"{where}: got {brief(card)}, expected named values; the file is damaged, train them "
+            "anew with `mapper pretrain`"
         )
     return card
 

@@ -79,12 +79,17 @@ class Experiment(ABC):
     def identity(self) -> RunIdentity:
         """The run of the store that this experiment is."""
         spec = plain(self.spec())
-        text = json.dumps([self.kind, spec, self.seed, self.budget], sort_keys=True)
         return RunIdentity(
-            key=hashlib.sha256(text.encode()).hexdigest(),
+            key=key_of(self.kind, spec, self.seed, self.budget),
             kind=self.kind,
             name=self.name,
             seed=self.seed,
             budget=self.budget,
             spec=spec,
         )
+
+
+def key_of(kind: str, spec: Mapping[str, Any], seed: int, budget: int) -> str:
+    """The key of a run's definition: equal for equal runs."""
+    text = json.dumps([kind, spec, seed, budget], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,108 @@
+"""The claim of a certificate as pydantic models: nothing is converted, nothing unknown is read."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from common import expected
+from layers import DIMS
+
+Size = Annotated[
+    int, Field(ge=1, le=1 << 53, strict=True), expected("a whole number of at least 1")
+]
+Finite = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
+Figure = Annotated[Finite | Literal["inf"], expected("a number of at least 0, or 'inf'")]
+Limit = Annotated[
+    float,
+    Field(gt=0, lt=1e300, strict=True),
+    expected("a number above 0, below 1e300"),
+]
+Text = Annotated[str, Field(strict=True, max_length=5000), expected("a text")]
+Dim = Annotated[Literal[tuple(DIMS)], expected(f"one of {', '.join(DIMS)}")]  # type: ignore[valid-type]
+Tensor = Literal["input", "filter", "output"]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def _two(part: Any) -> Any:
+    """A list of two, outer level first."""
+    return Annotated[list[part], Field(min_length=2, max_length=2)]
+
+
+class MappingFields(_Section):
+    """A mapping, as :meth:`cost_models.Mapping.to_dict` gives it."""
+
+    orders: _two(Text)
+    parallel: _two(Dim)
+    tiles: _two(dict[Dim, Size])
+    cluster_size: Size
+    num_pes: Size | None = None
+    parallel2: _two(Dim | None) = [None, None]
+    units: _two(Size | None) = [None, None]
+    bypass: _two(list[Tensor]) = [[], []]
+
+
+class SpaceFields(_Section):
+    """Options of the map space, all of them."""
+
+    tiles: Text
+    filters: Text
+    parallel: Text
+    orders: Text
+    co_search: list[Text]
+    only: dict[Text, Annotated[list[Size | Text | Literal[0]], Field(min_length=1)]]
+    repeat: Text = ""
+    dataflow: Text | None = None
+    full: bool = False
+
+
+class Named(BaseModel):
+    """Fields whose name is a text; the others are checked by a model of their own."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+    name: Text = ""
+
+
+class ProblemFields(_Section):
+    """The problem; the fields of layer and chip are checked by their own models."""
+
+    layer: Named
+    layer_name: Text
+    accelerator: Named
+    accelerator_name: Text
+    objective: Text
+    cost_model: Text
+    cost_model_options: dict[Text, bool | Text]
+    space: SpaceFields
+    limits: dict[Text, Limit]
+
+
+class TreeFields(_Section):
+    """What the tree's part of the file is."""
+
+    boxes: Size
+    sha256: Annotated[
+        str, Field(pattern="^[0-9a-f]{64}$", strict=True), expected("64 hexadecimal digits")
+    ]
+
+
+class ClaimFields(_Section):
+    """What a certificate claims."""
+
+    format: Text
+    version: Size
+    problem: ProblemFields
+    size: Annotated[
+        str,
+        Field(pattern="^[1-9][0-9]{0,3999}$", strict=True),
+        expected("a whole number of at least 1, as a text"),
+    ]
+    mapping: MappingFields | None
+    value: Figure
+    bound: Figure
+    versions: dict[Text, Text]
+    tree: TreeFields

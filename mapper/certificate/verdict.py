@@ -1,0 +1,85 @@
+"""What a certificate says, in words that are true of the problem in its file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from common import engineering, printable
+from mapper.certificate.certificate_file import Certificate
+
+PROVEN = 1e-9
+"""Gaps below it are rounding."""
+
+
+def claim_of(certificate: Certificate) -> str:
+    """The claim in one sentence: objective, layer, chip, value."""
+    from maestro_env import Objective
+
+    spec = certificate.problem
+    objective = Objective.parse(spec.objective)
+    what = f"{objective.name} of {layer_of(certificate)} on {chip_of(certificate)}"
+    if not math.isfinite(certificate.value):
+        return f"{what}: no mapping is feasible"
+    value = engineering(certificate.value, objective.unit, digits=6)
+    if certificate.gap < PROVEN:
+        return f"{what}: {value} is the optimum"
+    if not math.isfinite(certificate.gap):
+        return f"{what}: {value} is the value of a mapping; how near the optimum is not proven"
+    return f"{what}: {value} is at most {_rounded_up(100 * certificate.gap)} % above the optimum"
+
+
+def problem_of(certificate: Certificate) -> str:
+    """Shape, what differs from the defaults in model and limits, and the space, in one line."""
+    import cost_models
+    import layers
+
+    spec = certificate.problem
+    problem = spec.build()
+    usual = getattr(cost_models.load(spec.cost_model), "options", {})
+    options = getattr(problem.cost_model, "options", {})
+    given = {name: value for name, value in options.items() if usual.get(name) != value}
+    model = _said({"cost model": spec.cost_model} | given)
+    limits = f"; limits {_said(spec.limits)}" if spec.limits else ""
+    space = {
+        name: value for name, value in problem.space.options.items() if value not in ([], {}, "")
+    }
+    return printable(f"{layers.inline(spec.layer)}; {model}{limits}; space {_said(space)}")
+
+
+def layer_of(certificate: Certificate) -> str:
+    """The layer's name where the zoo has this layer by it, else its shape."""
+    import layers
+
+    layer, name = certificate.problem.layer, certificate.problem.layer_name
+    try:
+        known = layers.get(name)
+    except layers.LayerError:
+        return layers.inline(layer)
+    return name if replace(known, name=layer.name) == layer else layers.inline(layer)
+
+
+def chip_of(certificate: Certificate) -> str:
+    """The chip's name where the library has this chip by it, else its fingerprint."""
+    from cost_models import PRESETS
+
+    chip, name = certificate.problem.accelerator, certificate.problem.accelerator_name
+    if name in PRESETS and PRESETS[name] == chip:
+        return name
+    fields = {key: value for key, value in chip.to_dict().items() if key != "name"}
+    text = json.dumps(fields, sort_keys=True)
+    return f"chip {hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def _said(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items())
+
+
+def _rounded_up(share: float) -> str:
+    """At least the share, in three digits."""
+    digits = 2 - math.floor(math.log10(share))
+    return f"{math.ceil(share * 10**digits) / 10**digits:.6g}" if digits < 300 else f"{share:.3g}"

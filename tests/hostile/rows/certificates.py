@@ -1,0 +1,141 @@
+"""Certificates: damaged files, and claims that are not what one schema allows."""
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.hostile.rows import Row
+
+WORDS = "mapper validate --certificate c.cert"
+GOOD = Path(__file__).parents[2] / "fixtures" / "certificates" / "tiles-any.cert"
+with zipfile.ZipFile(GOOD) as _file:
+    CLAIM, TREE = _file.read("certificate.json"), _file.read("tree.bin")
+
+
+def packed(claim: bytes | str, tree: bytes = TREE, **more: bytes) -> bytes:
+    """A certificate's file."""
+    stream = io.BytesIO()
+    parts = {"certificate.json": claim, "tree.bin": tree, **more}
+    with zipfile.ZipFile(stream, "w") as file:
+        for name, part in parts.items():
+            file.writestr(zipfile.ZipInfo(name), part)
+    return stream.getvalue()
+
+
+def at(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    """Sets one member of a claim."""
+
+    def change(claim: dict[str, Any]) -> None:
+        inside: Any = claim
+        *outer, last = (int(key) if key.isdecimal() else key for key in path.split("."))
+        for key in outer:
+            inside = inside[key]
+        inside[last] = value
+
+    return change
+
+
+def without(path: str) -> Callable[[dict[str, Any]], None]:
+    """Removes one member of a claim."""
+
+    def change(claim: dict[str, Any]) -> None:
+        inside: Any = claim
+        *outer, last = path.split(".")
+        for key in outer:
+            inside = inside[key]
+        del inside[last]
+
+    return change
+
+
+def claim_with(change: Callable[[dict[str, Any]], None]) -> bytes:
+    """The file of a changed claim."""
+    claim = json.loads(CLAIM)
+    change(claim)
+    return packed(json.dumps(claim))
+
+
+def flipped(content: bytes, place: int) -> bytes:
+    """The bytes with one bit changed."""
+    changed = bytearray(content)
+    changed[place] ^= 4
+    return bytes(changed)
+
+
+WHOLE = GOOD.read_bytes()
+TEXT = CLAIM.decode()
+
+CLAIMS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
+    *((at("version", v), "version is") for v in (True, 1.0, "1", 2, None, [1])),
+    *((at("size", v), "size: got") for v in (7, 7.0, "0", "-1", "1.5", "٣", None)),
+    *((at("value", v), "value: got") for v in (-1, "nan", "1", True, None, [1], "-inf")),
+    *((at("bound", v), "bound: got") for v in (-1, "0", False, {}, "Infinity")),
+    *((at("tree.boxes", v), "tree.boxes") for v in (1, 909.0, "909", True, -1, 0)),
+    *((at("tree.sha256", v), "sha256") for v in ("0", 5, "0" * 64)),
+    (at("format", "x"), "expected the format"),
+    (at("more", 1), "unknown field 'more'"),
+    (at("tree.more", 1), "unknown field 'more'"),
+    (at("problem.more", 1), "unknown field 'more'"),
+    (at("problem.space.more", 1), "unknown field 'more'"),
+    (at("mapping.more", 1), "unknown field 'more'"),
+    (at("problem.space.only", 5), "problem.space.only: got 5"),
+    (at("problem.space.tiles", 5), "problem.space.tiles: got 5"),
+    (at("problem.space.co_search", "num_pes"), "problem.space.co_search: got 'num_pes'"),
+    (at("problem.space.full", 1), "problem.space.full: got 1"),
+    (at("problem.limits", [3]), r"problem.limits: got \[3\]"),
+    (at("problem.limits", {"max_latency_cycles": "9"}), "max_latency_cycles: got '9'"),
+    (at("problem.limits", {"max_latency_cycles": True}), "max_latency_cycles: got True"),
+    (at("problem.cost_model_options", []), r"cost_model_options: got \[\]"),
+    (at("problem.cost_model_options.threads", 2), "threads"),
+    (at("problem.objective", 3), "problem.objective: got 3"),
+    (at("problem.layer_name", ["x"]), "problem.layer_name: got"),
+    (at("problem.layer.K", 3.0), "K: got 3.0"),
+    (at("problem.layer.K", "3"), "K: got '3'"),
+    (at("problem.layer.K", True), "K: got True"),
+    (at("problem.layer.Q", 1), "unknown field 'Q'"),
+    (at("problem.layer.name", [3]), "problem.layer.name: got"),
+    (at("problem.accelerator.name", {}), "problem.accelerator.name: got"),
+    (at("problem.layer", 3), "problem.layer: got 3"),
+    (at("problem.accelerator", []), "problem.accelerator: got"),
+    (at("problem.accelerator.num_pes", 4.0), "num_pes: got 4.0"),
+    (at("problem.accelerator.pes", 4), "unknown field 'pes'"),
+    (at("mapping.cluster_size", True), "mapping.cluster_size: got True"),
+    (at("mapping.cluster_size", 1.0), "mapping.cluster_size: got 1.0"),
+    (at("mapping.tiles.0.K", "1"), "mapping.tiles.0.K: got '1'"),
+    (at("mapping.orders", 3), "mapping.orders"),
+    (at("mapping", "none"), "mapping: got 'none'"),
+    (at("versions", 3), "versions: got 3"),
+    (without("bound"), "bound missing"),
+    (without("problem.limits"), "problem.limits missing"),
+    (without("mapping.tiles"), "mapping.tiles missing"),
+]
+
+TEXTS: list[tuple[str, str]] = [
+    ("[" * 100_000, "nested too deeply"),
+    ('{"a":' * 50_000, "nested too deeply"),
+    (TEXT.replace('"limits": {}', '"limits": ' + "[" * 60 + "]" * 60, 1), "nested too deeply"),
+    (TEXT.replace('"version": 1', '"version": 1, "version": 1', 1), "'version' is given twice"),
+    (TEXT.replace('"K": 3', '"K": 3, "K": 3', 1), "'K' is given twice"),
+    (TEXT.replace('"limits": {}', '"limits": {"max_latency_cycles": NaN}', 1), "holds NaN"),
+    ("[]", "expected the format"),
+    ("3", "expected the format"),
+    ("", "not valid JSON"),
+]
+
+FILES: list[tuple[bytes, str]] = [
+    (b"", "damaged or no certificate"),
+    (WHOLE[:300], "damaged or no certificate"),
+    (flipped(WHOLE, 60), "damaged or no certificate"),
+    (packed(CLAIM, TREE[:-1]), "its sha256 is not the one"),
+    (packed(CLAIM, TREE, extra=b"x"), "has a part 'extra'"),
+]
+
+ROWS = [
+    *(Row(WORDS, says, files={"c.cert": claim_with(change)}) for change, says in CLAIMS),
+    *(Row(WORDS, says, files={"c.cert": packed(text)}) for text, says in TEXTS),
+    *(Row(WORDS, says, files={"c.cert": content}) for content, says in FILES),
+    Row("mapper validate --certificate /dev/zero", "expected a certificate"),
+]
