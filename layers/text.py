@@ -28,12 +28,12 @@ def parse(text: str) -> Layer:
     text = text.strip()
     if not text:
         raise LayerError("layer '': empty; expected a name such as mobilenetv2.2")
-    head, colon, rest = text.partition(":")
+    head, _, rest = text.partition(":")
     if head.upper() in LayerKind.__members__:
         return _parse_inline(text, head, rest)
-    file, colon, entry = text.rpartition(":")
-    if colon and Path(file).suffix.lower() in SUFFIXES:
-        return _find_entry(Path(file), entry)
+    for at, letter in enumerate(text):  # names of layers may hold colons
+        if letter == ":" and Path(text[:at]).suffix.lower() in SUFFIXES:
+            return _find_entry(Path(text[:at]), text[at + 1 :])
     if Path(text).suffix.lower() in SUFFIXES:
         raise LayerError(f"layer {text!r} is a whole file; name one of its layers: {text}:NAME")
     if "=" in rest:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from layers.dims import LayerKind
+from layers.importing.report import ContradictionError
 from layers.layer import Layer, LayerError
 from layers.transposed import axis_phases
 
@@ -158,13 +159,45 @@ def matrix_product(name: str, left: Ints, right: Ints) -> Layer:
     if math.prod(outer) == 1:
         return Layer.gemm(name, M=m, N=math.prod(inner) * n, K=k)
     axes = max(len(outer), len(inner))
-    pairs = zip(_padded(outer, axes), _padded(inner, axes), strict=True)
+    pairs = list(zip(_padded(outer, axes), _padded(inner, axes), strict=True))
+    if any(a != b and 1 not in (a, b) for a, b in pairs):
+        raise ContradictionError(
+            f"a product of {tuple(left)} and {tuple(right)}; the leading axes do not broadcast"
+        )
     batch = math.prod(max(a, b) for a, b in pairs)
     return Layer.gemm(name, M=m, N=n, K=k, batch=batch)
 
 
 def _padded(axes: Ints, count: int) -> list[int]:
     return [1] * (count - len(axes)) + list(axes)
+
+
+def attention(
+    name: str,
+    batch: int,
+    heads: int,
+    rows: int,
+    columns: int,
+    width: int,
+    out: int,
+    key_heads: int | None = None,
+) -> list[Layer]:
+    """The two products of an attention block, one per key head and batch entry.
+
+    Queries of all heads that share a key head are rows of one product, so that its keys and values
+    are counted once.
+
+    Raises:
+        ContradictionError: The key heads do not split the heads.
+    """
+    shared = heads if key_heads is None else key_heads
+    if heads % shared:
+        raise ContradictionError(f"key heads: got {shared}, expected a divisor of {heads} heads")
+    queries = rows * (heads // shared)
+    return [
+        Layer.gemm(f"{name}.scores", M=queries, N=columns, K=width, batch=batch * shared),
+        Layer.gemm(f"{name}.values", M=queries, N=out, K=columns, batch=batch * shared),
+    ]
 
 
 def einstein_sum(name: str, equation: str, shapes: Sequence[Ints]) -> Layer:
@@ -178,6 +211,7 @@ def einstein_sum(name: str, equation: str, shapes: Sequence[Ints]) -> Layer:
     terms = inputs.split(",")
     if len(terms) != 2 or len(shapes) != 2:
         raise LayerError(f"an Einstein sum of {len(shapes)} operands; expected two")
+    _check_terms(equation, terms, shapes)
     terms, result = _without_ellipsis(terms, result, shapes)
     if not arrow:
         both = "".join(terms)
@@ -189,7 +223,16 @@ def einstein_sum(name: str, equation: str, shapes: Sequence[Ints]) -> Layer:
     extent: dict[str, int] = {}
     for term, shape in zip(terms, shapes, strict=True):
         for index, size in zip(term, shape, strict=True):
-            extent[index] = max(size, extent.get(index, 1))
+            before = extent.get(index, 1)
+            if 1 not in (before, size) and before != size:
+                raise ContradictionError(
+                    f"equation: {equation!r} has {index!r} of {before} and of {size}, expected one"
+                )
+            extent[index] = max(size, before)
+    if not set(result) <= set(extent) or len(set(result)) != len(result):
+        raise ContradictionError(
+            f"equation: {equation!r} gives {result!r}, expected indices of its operands, each once"
+        )
     first, second = (set(term) for term in terms)
 
     def extent_of(indices: set[str]) -> int:
@@ -203,6 +246,20 @@ def einstein_sum(name: str, equation: str, shapes: Sequence[Ints]) -> Layer:
         K=extent_of((first | second) - out),
         batch=extent_of(first & second & out),
     )
+
+
+def _check_terms(equation: str, terms: Sequence[str], shapes: Sequence[Ints]) -> None:
+    """Whether each term has a letter for each axis of its operand, but for those of its dots."""
+    for term, shape in zip(terms, shapes, strict=True):
+        letters = term.replace("...", "", 1)
+        spare = len(shape) - len(letters)
+        if letters.strip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") or (
+            spare < 0 or (spare > 0 and "..." not in term)
+        ):
+            raise ContradictionError(
+                f"equation: {equation!r} has the term {term!r} for shape {tuple(shape)}, expected "
+                "a letter for each axis"
+            )
 
 
 def _without_ellipsis(

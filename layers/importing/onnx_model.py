@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from layers.importing.building import (
-    Convolution,
-    convolution,
-    einstein_sum,
-    matrix_product,
-    transposed,
+from common import suggest
+from layers.importing.onnx_operators import (
+    MICROSOFT,
+    READERS,
+    WITHOUT_A_LAYER,
+    Node,
+    Shape,
+    first_line,
+    onnx_package,
 )
-from layers.importing.report import Imported, ImportingError
-from layers.layer import Layer, LayerError
+from layers.importing.report import ContradictionError, Imported, ImportingError
+from layers.layer import MAX_EXTENT, LayerError
 
-Shape = tuple[int, ...]
-
-WITHOUT_A_LAYER = {
-    "RNN": "a recurrent layer's steps depend on each other; unroll it",
-    "LSTM": "a recurrent layer's steps depend on each other; unroll it",
-    "GRU": "a recurrent layer's steps depend on each other; unroll it",
-    "DeformConv": "its taps move with the data",
-    "If": "a branch that depends on the data",
-    "Loop": "a loop whose length depends on the data",
-    "Scan": "a loop over an axis; unroll it",
-}
-"""Operators with MACs that are no loop nest, and why."""
+MOST_OPERATORS = 1_000_000
+"""Operators of a graph with its functions inlined."""
+KNOWN_DOMAINS = (MICROSOFT, "ai.onnx.ml", "ai.onnx.preview.training", "ai.onnx.training")
+"""Domains whose operators without a reader have no MACs."""
 
 
 def from_onnx(path: str | Path, shapes: Mapping[str, int] | None = None) -> Imported:
@@ -44,26 +39,19 @@ def from_onnx(path: str | Path, shapes: Mapping[str, int] | None = None) -> Impo
     path = Path(path)
     model = _loaded(path)
     _fix_axes(path, model, dict(shapes or {}))
-    graph = _inferred(path, model)
-    known = _known_shapes(graph)
+    graph, known = _inferred(path, model)
     found = Imported()
     for number, node in enumerate(graph.node):
-        _read_node(found, node, node.name or f"{node.op_type}_{number}", known)
+        name = node.name or f"{node.op_type}_{number}"
+        try:
+            _read_node(found, node, name, known)
+        except ContradictionError as error:
+            raise ImportingError(f"{path}: node {name!r} ({node.op_type}): {error}") from None
     return found.checked(str(path))
 
 
-def _onnx() -> Any:
-    try:
-        import onnx
-    except ImportError:
-        raise ImportingError(
-            "reading ONNX needs the package onnx: pip install 'marl-mapper[import]'"
-        ) from None
-    return onnx
-
-
 def _loaded(path: Path) -> Any:
-    onnx = _onnx()
+    onnx = onnx_package()
     if not path.is_file():
         raise ImportingError(f"{path}: not found; expected an ONNX model")
     try:
@@ -89,17 +77,30 @@ def _fix_axes(path: Path, model: Any, shapes: dict[str, int]) -> None:
     """Give symbolic axes of the inputs their values."""
     weights = {tensor.name for tensor in model.graph.initializer}
     missing: dict[str, str] = {}
+    symbolic: set[str] = set()
     for value in model.graph.input:
-        if value.name in weights:
+        if value.name in weights or not value.type.HasField("tensor_type"):
             continue
         for axis, dim in enumerate(value.type.tensor_type.shape.dim):
             if dim.WhichOneof("value") == "dim_value" and dim.dim_value > 0:
                 continue
             name = dim.dim_param or f"{value.name}.{axis}"
+            symbolic.add(name)
             if name in shapes:
+                if not 1 <= shapes[name] <= MAX_EXTENT:
+                    raise ImportingError(
+                        f"--shape {name}: got {shapes[name]}, expected 1 to {MAX_EXTENT}"
+                    )
                 dim.dim_value = shapes[name]
             else:
                 missing[name] = value.name
+    unknown = sorted(set(shapes) - symbolic)
+    if unknown:
+        raise ImportingError(
+            f"{path}: --shape {unknown[0]}: there is no such axis; expected one of "
+            f"{', '.join(sorted(symbolic)) or 'none: all axes have values'}."
+            f"{suggest(unknown[0], symbolic)}"
+        )
     if missing:
         give = " ".join(f"--shape {name}=1" for name in missing)
         raise ImportingError(
@@ -108,30 +109,83 @@ def _fix_axes(path: Path, model: Any, shapes: dict[str, int]) -> None:
         )
 
 
-def _inferred(path: Path, model: Any) -> Any:
-    onnx = _onnx()
-    for value in list(model.graph.value_info):
-        # an exporter's symbolic shapes would stand in the way of the values given above
-        if any(d.WhichOneof("value") == "dim_param" for d in value.type.tensor_type.shape.dim):
-            model.graph.value_info.remove(value)
-    for value in model.graph.output:
-        for dim in value.type.tensor_type.shape.dim:
-            if dim.WhichOneof("value") == "dim_param":
-                dim.ClearField("dim_param")
+def _inferred(path: Path, model: Any) -> tuple[Any, dict[str, Shape]]:
+    """The graph without functions of its own, and the shapes of its tensors.
+
+    Shapes are computed from the inputs' and the weights'; what the file states of a tensor counts
+    where that gives none: it may be stale, or symbolic.
+    """
+    onnx = onnx_package()
+    _check_calls(path, model)
     try:
-        return onnx.shape_inference.infer_shapes(model, data_prop=True).graph
+        model = onnx.inliner.inline_local_functions(model)
     except Exception as error:
-        raise ImportingError(
-            f"{path}: its shapes contradict each other ({str(error).splitlines()[0]})"
-        ) from None
+        why = first_line(error)
+        raise ImportingError(f"{path}: its functions cannot be inlined ({why})") from None
+    graph = model.graph
+    stated = {value.name: value for value in (*graph.value_info, *graph.output)}
+    given = {name: shape for name, value in stated.items() if (shape := _stated(value))}
+    del graph.value_info[:]
+    for value in graph.output:
+        value.type.tensor_type.ClearField("shape")
+    try:
+        found = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
+        known = _known_shapes(found)
+        left = [name for name in given if name not in known]
+        if left:  # behind an operator that onnx does not know
+            graph.value_info.extend(
+                onnx.helper.make_tensor_value_info(
+                    name, stated[name].type.tensor_type.elem_type or 1, given[name]
+                )
+                for name in left
+            )
+            found = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
+            known = _known_shapes(found)
+    except Exception as error:
+        why = first_line(error)
+        raise ImportingError(f"{path}: its shapes contradict each other ({why})") from None
+    return found, known
+
+
+def _check_calls(path: Path, model: Any) -> None:
+    """Refuse functions that call each other into too many operators, or in a circle."""
+    bodies = {(f.domain, f.name): f.node for f in model.functions}
+    sizes: dict[tuple[str, str], int] = {}
+
+    def size(nodes: Any, around: tuple[tuple[str, str], ...] = ()) -> int:
+        total = 0
+        for node in nodes:
+            key = (node.domain, node.op_type)
+            if key in around:
+                raise ImportingError(f"{path}: function {key[1]!r} calls itself")
+            if key in bodies and key not in sizes:
+                sizes[key] = size(bodies[key], (*around, key))
+            total += sizes.get(key, 1)
+            if total > MOST_OPERATORS:
+                raise ImportingError(
+                    f"{path}: its functions stand for more than {MOST_OPERATORS} operators"
+                )
+        return total
+
+    size(model.graph.node)
+
+
+def _stated(value: Any) -> Shape | None:
+    """The shape that a file states of a tensor, if it is whole."""
+    kind = value.type.tensor_type
+    if not value.type.HasField("tensor_type") or not kind.HasField("shape"):
+        return None
+    if any(d.WhichOneof("value") != "dim_value" for d in kind.shape.dim):
+        return None
+    return tuple(d.dim_value for d in kind.shape.dim)
 
 
 def _known_shapes(graph: Any) -> dict[str, Shape]:
     known: dict[str, Shape] = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
     for value in (*graph.input, *graph.value_info, *graph.output):
-        dims = value.type.tensor_type.shape.dim
-        if all(d.WhichOneof("value") == "dim_value" for d in dims):
-            known.setdefault(value.name, tuple(d.dim_value for d in dims))
+        shape = _stated(value)
+        if shape is not None:
+            known.setdefault(value.name, shape)
     for node in graph.node:
         if node.op_type == "Constant" and node.attribute and node.attribute[0].HasField("t"):
             known.setdefault(node.output[0], tuple(node.attribute[0].t.dims))
@@ -140,148 +194,22 @@ def _known_shapes(graph: Any) -> dict[str, Shape]:
 
 def _read_node(found: Imported, node: Any, name: str, known: dict[str, Shape]) -> None:
     """One operator: layers, a skip, or a reason."""
-    operator = node.op_type
+    own = node.domain in ("", "ai.onnx")
+    operator = node.op_type if own else f"{node.domain}.{node.op_type}"
     if operator in WITHOUT_A_LAYER:
         found.fail(name, f"{operator}: {WITHOUT_A_LAYER[operator]}")
         return
     reader = READERS.get(operator)
+    if reader is None and (own or node.domain in KNOWN_DOMAINS):
+        found.skip(operator)
+        return
     if reader is None:
-        found.skipped[operator] += 1
+        found.fail(name, f"{operator}: an operator that is not known; it may have MACs")
         return
     try:
-        for layer in reader(node, name, known):
+        for layer in reader(Node(node, name, known)):
             found.add(layer)
+    except ContradictionError:
+        raise
     except LayerError as error:
         found.fail(name, f"{operator}: {error}")
-
-
-def _shape(node: Any, place: int, known: dict[str, Shape]) -> Shape:
-    tensor = node.input[place]
-    if tensor not in known:
-        raise LayerError(f"the shape of {tensor!r} is not known before the model runs")
-    return known[tensor]
-
-
-def _attributes(node: Any) -> dict[str, Any]:
-    onnx = _onnx()
-    return {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
-
-
-def _convolution(node: Any, name: str, known: dict[str, Shape], data: int, weight: int) -> Any:
-    """What both kinds of convolution share."""
-    given = _attributes(node)
-    batch, channels, *size = _shape(node, data, known)
-    first, second, *taps = _shape(node, weight, known)
-    axes = len(size)
-    padding = list(given.get("pads", [0] * 2 * axes))
-    conv = Convolution(
-        name,
-        batch,
-        channels,
-        first,
-        tuple(size),
-        tuple(taps),
-        tuple(given.get("strides", [1] * axes)),
-        tuple(given.get("dilations", [1] * axes)),
-        tuple(zip(padding[:axes], padding[axes:], strict=True)),
-        int(given.get("group", 1)),
-    )
-    return conv, given, second
-
-
-def _read_conv(
-    node: Any, name: str, known: dict[str, Shape], data: int = 0, weight: int = 1
-) -> list[Layer]:
-    conv, given, _ = _convolution(node, name, known, data, weight)
-    rule = given.get("auto_pad", b"NOTSET").decode()
-    if rule in ("SAME_UPPER", "SAME_LOWER"):
-        conv = _same(conv, upper=rule == "SAME_UPPER")
-    return [convolution(conv)]
-
-
-def _same(conv: Convolution, upper: bool) -> Convolution:
-    """Padding so that there are as many outputs as ceil(inputs / stride)."""
-    found = []
-    for size, taps, stride, dilation in zip(
-        conv.size, conv.taps, conv.stride, conv.dilation, strict=True
-    ):
-        outputs = -(-size // stride)
-        whole = max(0, (outputs - 1) * stride + dilation * (taps - 1) + 1 - size)
-        small, large = whole // 2, whole - whole // 2
-        found.append((small, large) if upper else (large, small))
-    from dataclasses import replace
-
-    return replace(conv, padding=tuple(found))
-
-
-def _read_quantised_conv(node: Any, name: str, known: dict[str, Shape]) -> list[Layer]:
-    return _read_conv(node, name, known, 0, 3)
-
-
-def _read_transposed(node: Any, name: str, known: dict[str, Shape]) -> list[Layer]:
-    from dataclasses import replace
-
-    conv, _, per_group = _convolution(node, name, known, 0, 1)
-    conv = replace(conv, filters=per_group * conv.groups)
-    if node.output[0] not in known:
-        raise LayerError(f"the shape of {node.output[0]!r} is not known before the model runs")
-    return list(transposed(conv, known[node.output[0]][2:]))
-
-
-def _read_gemm(node: Any, name: str, known: dict[str, Shape]) -> list[Layer]:
-    given = _attributes(node)
-    left, right = _shape(node, 0, known), _shape(node, 1, known)
-    left = left[::-1] if given.get("transA") else left
-    right = right[::-1] if given.get("transB") else right
-    return [matrix_product(name, left, right)]
-
-
-def _read_product(node: Any, name: str, known: dict[str, Shape]) -> list[Layer]:
-    return [matrix_product(name, _shape(node, 0, known), _shape(node, 1, known))]
-
-
-def _read_quantised_product(node: Any, name: str, known: dict[str, Shape]) -> list[Layer]:
-    return [matrix_product(name, _shape(node, 0, known), _shape(node, 3, known))]
-
-
-def _read_einsum(node: Any, name: str, known: dict[str, Shape]) -> list[Layer]:
-    equation = _attributes(node)["equation"].decode()
-    shapes = [_shape(node, place, known) for place in range(len(node.input))]
-    return [einstein_sum(name, equation, shapes)]
-
-
-def _read_attention(node: Any, name: str, known: dict[str, Shape]) -> list[Layer]:
-    """Opset 23's Attention: scores, and scores times values, per head."""
-    given = _attributes(node)
-    query, key, value = (_shape(node, place, known) for place in range(3))
-    if len(query) == 3:
-        heads = int(given["q_num_heads"])
-        batch, rows, width = query[0], query[1], query[2] // heads
-        columns, out = key[1], value[2] // int(given.get("kv_num_heads", heads))
-    else:
-        batch, heads, rows, width = query
-        columns, out = key[2], value[3]
-    return attention(name, batch * heads, rows, columns, width, out)
-
-
-def attention(name: str, heads: int, rows: int, columns: int, width: int, out: int) -> list[Layer]:
-    """The two products of an attention block, one per head and batch entry."""
-    return [
-        Layer.gemm(f"{name}.scores", M=rows, N=columns, K=width, batch=heads),
-        Layer.gemm(f"{name}.values", M=rows, N=out, K=columns, batch=heads),
-    ]
-
-
-READERS: dict[str, Callable[[Any, str, dict[str, Shape]], list[Layer]]] = {
-    "Conv": _read_conv,
-    "ConvInteger": _read_conv,
-    "QLinearConv": _read_quantised_conv,
-    "ConvTranspose": _read_transposed,
-    "Gemm": _read_gemm,
-    "MatMul": _read_product,
-    "MatMulInteger": _read_product,
-    "QLinearMatMul": _read_quantised_product,
-    "Einsum": _read_einsum,
-    "Attention": _read_attention,
-}
-"""The reader of each operator that has MACs; all others have none."""

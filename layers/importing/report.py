@@ -7,9 +7,24 @@ from dataclasses import dataclass, field
 
 from layers.layer import Layer, LayerError
 
+LONGEST_NAME = 200
+"""Bytes of a layer's name; longer ones are no names of files any more."""
+
 
 class ImportingError(LayerError):
     """A model that cannot be read, or one with nothing to map."""
+
+
+class ContradictionError(LayerError):
+    """An operator whose attributes or operands contradict each other: the model is damaged."""
+
+
+def plain_name(name: str) -> str:
+    """A name without control characters, and of a length that file names can have."""
+    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in name)
+    if len(shown.encode()) <= LONGEST_NAME:
+        return shown
+    return shown.encode()[: LONGEST_NAME - 3].decode(errors="ignore") + "..."
 
 
 @dataclass
@@ -25,19 +40,24 @@ class Imported:
     layers: list[Layer] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     unmapped: list[tuple[str, str]] = field(default_factory=list)
-    _names: set[str] = field(default_factory=set, repr=False)
+    _names: Counter[str] = field(default_factory=Counter, repr=False)
 
     def add(self, layer: Layer) -> None:
         """Take in a layer; one whose name is taken gets a number."""
-        name, number = layer.name, 2
+        name = wanted = plain_name(layer.name)
         while name in self._names:
-            name, number = f"{layer.name}_{number}", number + 1
-        self._names.add(name)
+            self._names[wanted] += 1
+            name = f"{wanted}_{self._names[wanted]}"
+        self._names[name] = 1
         self.layers.append(layer if name == layer.name else layer.renamed(name))
 
     def fail(self, node: str, reason: str) -> None:
         """Note an operator that has MACs and cannot be mapped."""
-        self.unmapped.append((node, reason))
+        self.unmapped.append((plain_name(node), reason))
+
+    def skip(self, operator: str) -> None:
+        """Count an operator without MACs."""
+        self.skipped[plain_name(operator)] += 1
 
     @property
     def macs(self) -> int:

@@ -8,12 +8,12 @@ from typing import Any
 
 from layers.importing.building import (
     Convolution,
+    attention,
     convolution,
     einstein_sum,
     matrix_product,
     transposed,
 )
-from layers.importing.onnx_model import attention
 from layers.importing.report import Imported, ImportingError
 from layers.layer import Layer, LayerError
 
@@ -161,8 +161,8 @@ def _read_einsum(node: Any, name: str) -> list[Layer]:
 
 
 def _read_attention(node: Any, name: str) -> list[Layer]:
-    (*outer, rows, width), (*_, columns, _), (*_, out) = (_shape(a) for a in node.args[:3])
-    return attention(name, math.prod(outer), rows, columns, width, out)
+    (*heads, rows, width), (*shared, columns, _), (*_, out) = (_shape(a) for a in node.args[:3])
+    return attention(name, 1, math.prod(heads), rows, columns, width, out, math.prod(shared))
 
 
 READERS: dict[str, Callable[[Any, str], list[Layer]]] = {

@@ -28,7 +28,9 @@ def import_model(
     tokens: Annotated[
         int | None, typer.Option(min=1, help="Length of a transformer's sequence; 128 by default.")
     ] = None,
-    batch: Annotated[int, typer.Option(min=1, help="Of a config.json: sequences at once.")] = 1,
+    batch: Annotated[
+        int | None, typer.Option(min=1, help="Of a config.json: sequences at once; 1 by default.")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Read a model's layers, and say what was skipped and what cannot be mapped."""
@@ -39,10 +41,15 @@ def import_model(
         raise layers.ImportingError(f"--out {out}: expected a name ending in .yaml")
     axes = _axes(shape or [])
     ending = model.suffix.lower()
+    foreign = ("--tokens", "--batch") if ending == ".onnx" else ("--shape",)
+    for option, value in (("--tokens", tokens), ("--batch", batch), ("--shape", shape)):
+        if value and option in foreign:
+            other = "a config.json" if ending == ".onnx" else "an ONNX model"
+            raise layers.ImportingError(f"{option}: {model} has none, expected {other} with it")
     if ending == ".onnx":
         found = layers.from_onnx(model, axes)
     elif ending == ".json":
-        found = layers.from_huggingface(model, tokens, batch)
+        found = layers.from_huggingface(model, tokens, batch or 1)
     else:
         raise layers.ImportingError(
             f"{model}: expected a .onnx model or a transformer's config.json; a module of PyTorch "
@@ -64,7 +71,7 @@ def _axes(given: list[str]) -> dict[str, int]:
     found = {}
     for text in given:
         name, equals, value = text.partition("=")
-        if not equals or not name or not value.isdecimal() or int(value) < 1:
+        if not equals or not name or not value.isdecimal() or len(value) > 19 or int(value) < 1:
             raise ImportingError(f"--shape {text!r}: expected AXIS=NUMBER such as batch=1")
         found[name] = int(value)
     return found

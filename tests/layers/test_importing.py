@@ -2,11 +2,12 @@
 
 import json
 import warnings
+from collections import Counter
 
 import pytest
 
 import layers
-from layers import ImportingError, Layer, LayerKind
+from layers import Imported, ImportingError, Layer, LayerKind
 
 torch = pytest.importorskip("torch", reason="needs the extra rl")
 
@@ -259,7 +260,10 @@ def test_llama_shares_keys_and_values(tmp_path):
     by_name = {layer.name: layer for layer in layers.from_huggingface(path, 10).layers}
     assert by_name["layer0.key"].K == 16
     assert by_name["layer0.query"].K == 64
-    assert by_name["layer0.attention.scores"].N == 8
+    scores = by_name["layer0.attention.scores"]
+    # 2 key heads, each with the queries of 4 heads as its rows
+    assert (scores.N, scores.Y, scores.macs) == (2, 40, 8 * 10 * 10 * 8)
+    assert scores.N * scores.K * scores.C == 2 * 10 * 8
 
 
 def test_wrong_configs(tmp_path):
@@ -311,3 +315,65 @@ def test_the_command(tmp_path, capsys, onnx_file):
         with pytest.raises(SystemExit) as ended:
             main(words_)
         assert ended.value.code == 2
+
+
+def test_models_of_onnxs_own_backend_tests_are_imported_or_refused_in_one_line(tmp_path):
+    pytest.importorskip("onnx", reason="needs the extra import")
+    from onnx.backend.test.case.node import collect_testcases
+
+    operators = ("Conv", "Gemm", "MatMul", "Attention", "Einsum")
+    outcomes = Counter()
+    for case in collect_testcases(""):
+        nodes = case.model.graph.node if case.model is not None else ()
+        if any(node.op_type.startswith(operators) for node in nodes):
+            outcomes[outcome(saved(case.model, tmp_path / "m.onnx"))] += 1
+    assert set(outcomes) == {"imported", "refused"}
+    assert outcomes["imported"] > 5 * outcomes["refused"] > 100
+
+
+def outcome(path):
+    """What an import ends in; any error but ImportingError is raised."""
+    try:
+        return "imported" if layers.from_onnx(path).layers else "empty"
+    except ImportingError as error:
+        return "refused" if "\n" not in str(error) else str(error)
+
+
+def test_a_stale_shape_does_not_beat_the_computed_one(tmp_path):
+    onnx = pytest.importorskip("onnx", reason="needs the extra import")
+    pairs = (("x", "a"), ("a", "b"))
+    nodes = [onnx.helper.make_node("Conv", [x, "w"], [y], name=y) for x, y in pairs]
+    model = onnx_model(nodes, {"x": [1, 3, 8, 8]}, [("w", [3, 3, 3, 3])])
+    stale = onnx.helper.make_tensor_value_info("a", onnx.TensorProto.FLOAT, [1, 3, 30, 30])
+    model.graph.value_info.append(stale)
+    found = layers.from_onnx(saved(model, tmp_path / "m.onnx"))
+    assert [layer.Y for layer in found.layers] == [8, 6]
+
+
+def test_functions_are_inlined_and_names_are_plain(tmp_path):
+    onnx = pytest.importorskip("onnx", reason="needs the extra import")
+    helper = onnx.helper
+    body = [helper.make_node("Conv", ["x", "w"], ["y"], name="in\x1b[31m\nside:1" + "e" * 5000)]
+    versions = [helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)]
+    function = helper.make_function("mine", "Block", ["x", "w"], ["y"], body, versions[:1])
+    node = helper.make_node("Block", ["x", "w"], ["y"], name="block", domain="mine")
+    model = onnx_model([node], {"x": [1, 3, 8, 8]}, [("w", [4, 3, 3, 3])])
+    del model.opset_import[:]
+    model.opset_import.extend(versions)
+    model.functions.append(function)
+    path = tmp_path / "m.onnx"
+    (layer,) = layers.from_onnx(saved(model, path)).layers
+    assert layer.macs == 4 * 3 * 9 * 36
+    assert layer.name.isprintable()
+    assert len(layer.name) <= 200
+    named = tmp_path / "m.yaml"
+    layers.write_yaml(named, [layer])
+    assert layers.parse(f"{named}:{layer.name}") == layer
+
+
+def test_many_layers_of_one_name_have_names_of_their_own():
+    found = Imported()
+    layer = Layer.gemm("same", M=2, N=3, K=4)
+    for _ in range(30_000):
+        found.add(layer)
+    assert len({one.name for one in found.layers}) == 30_000

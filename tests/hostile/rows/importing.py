@@ -1,0 +1,230 @@
+"""Models and configurations: odd, contradictory, endless, or made to forge what is printed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from tests.hostile.rows import Row
+
+Shape = Sequence[int | str] | None
+CONV: dict[str, Shape] = {"x": [1, 4, 8, 8], "w": [6, 4, 3, 3]}
+PRODUCT: dict[str, Shape] = {"x": [2, 3, 4], "w": [4, 5]}
+
+
+def model(
+    operator: str,
+    shapes: Mapping[str, Shape],
+    *,
+    domain: str = "",
+    name: str = "it",
+    outputs: int = 1,
+    **attributes: Any,
+) -> bytes:
+    """A model of one operator whose operands are inputs of the graph."""
+    from onnx import TensorProto, helper
+
+    results = [f"y{n}" for n in range(outputs)]
+    node = helper.make_node(operator, list(shapes), results, name=name, domain=domain, **attributes)
+    values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in shapes.items()]
+    out = [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in results]
+    versions = {"": 23, "com.microsoft": 1, "mine": 1}
+    opsets = [helper.make_opsetid(*version) for version in versions.items()]
+    graph = helper.make_graph([node], "g", values, out)
+    return bytes(helper.make_model(graph, opset_imports=opsets).SerializeToString())
+
+
+def row(says: str, data: bytes, words: str = "") -> Row:
+    return Row(f"mapper import m.onnx {words}", says, files={"m.onnx": data})
+
+
+def attention(**attributes: Any) -> bytes:
+    shapes: dict[str, Shape] = {name: [1, 6, 24] for name in "qkv"}
+    return model("Attention", shapes, **attributes)
+
+
+def microsoft(operator: str, shapes: Mapping[str, Shape], **attributes: Any) -> bytes:
+    return model(operator, shapes, domain="com.microsoft", **attributes)
+
+
+LISTS = ([1], [1, 1, 1], [1, 1, 1, 1, 1], [0, 1], [-1, 1])
+
+
+def operators() -> list[Row]:
+    """Operators whose attributes and operands contradict each other."""
+    return [
+    *(
+        row(f"node 'it' .Conv.: {name}: got .* expected 2 whole|{name}|contradict", data)
+        for name in ("strides", "dilations")
+        for values in LISTS
+        if (data := model("Conv", CONV, **{name: values}))
+    ),
+    *(
+        row("pads: got .* expected 4 whole numbers|contradict", model("Conv", CONV, pads=values))
+        for values in ([1], [1, 1], [1, 1, 1], [1] * 5, [-1, 0, 0, 0], [0, 0, 0, -9])
+    ),
+    *(
+        row("kernel_shape: got|contradict", model("Conv", CONV, kernel_shape=values))
+        for values in ([5, 5], [3], [3, 3, 3], [0, 3], [3, 4])
+    ),
+    *(
+        row("group: got|weight: got|contradict", model("Conv", CONV, group=value))
+        for value in (0, -1, 2.5, 3, 4, "two", [1])
+    ),
+    *(
+        row("auto_pad: got|contradict", model("Conv", CONV, auto_pad=value))
+        for value in ("SAME", "same_upper", "", 3)
+    ),
+    *(
+        row("weight: got|contradict", model("Conv", {"x": [1, 4, 8, 8], "w": [6, channels, 3, 3]}))
+        for channels in (1, 3, 5, 8)
+    ),
+    *(
+        row("expected|contradict|larger|without a value", model("Conv", {"x": x, "w": w}))
+        for x, w in (
+            ([4, 8, 8], [6, 4, 3, 3]),
+            ([1, 4], [6, 4]),
+            ([], [6, 4, 3, 3]),
+            ([0, 4, 8, 8], [6, 4, 3, 3]),
+            ([1, 4, 2, 2], [6, 4, 3, 3]),
+            ([1, 4, 8, 8], [6, 4]),
+            ([1, 4, 8, 8], []),
+            ([1, 4, 8, 8], [0, 4, 3, 3]),
+            ([1, 4, 8, 8, 8, 8], [6, 4, 3, 3, 3, 3]),
+            ([1, 0, 8, 8], [6, 0, 3, 3]),
+        )
+    ),
+    *(
+        row("not known|expected|contradict", model(operator, shapes))
+        for operator in ("Conv", "ConvTranspose", "Gemm", "MatMul", "Einsum")
+        for shapes in ({"x": None, "w": [6, 4, 3, 3]}, {"x": None, "w": None}, {"x": None})
+    ),
+    *(
+        row("inputs: got|expected|contradict", model(operator, {"x": [1, 4, 8, 8]}))
+        for operator in ("Conv", "ConvTranspose", "ConvInteger", "QLinearConv")
+    ),
+    *(
+        row("inputs: got|expected|contradict", model(operator, {"x": [4, 8]}))
+        for operator in ("Gemm", "MatMul", "MatMulInteger", "QLinearMatMul", "Attention")
+    ),
+    *(
+        row("axis|axes|contradict|differ|expected", model("MatMul", {"x": x, "w": w}))
+        for x, w in (
+            ([], []),
+            ([], [4]),
+            ([4], []),
+            ([3, 4], [5, 6]),
+            ([2, 3, 4], [3, 4, 5]),
+            ([2, 0], [0, 3]),
+        )
+    ),
+    *(
+        row("expected|contradict|differ", model("Gemm", {"x": x, "w": w}, **given))
+        for x, w, given in (
+            ([2, 3, 4], [4, 5], {}),
+            ([4], [4, 5], {}),
+            ([3, 4], [5, 6], {}),
+            ([3, 4], [4, 5], {"transA": -1}),
+            ([3, 4], [4, 5], {"transB": "yes"}),
+            ([3, 4], [4, 5], {"transB": 1}),
+        )
+    ),
+    row("equation: got None", model("Einsum", PRODUCT)),
+    *(
+        row("equation|contradict|operand|diagonal", model("Einsum", PRODUCT, equation=text))
+        for text in (
+            "", "ij", "ijk", "ijk,kl,lm->im", "ij,kl->ijkl", "ijk,jl->il", "iij,kl->il",
+            "ijk,kl->iz", "i1k,kl->il", "...->...", "ijk,kl->iil", "ijk,kl->->il",
+            3, [1, 2],
+        )
+    ),
+    row("q_num_heads: got None", attention()),
+    row("kv_num_heads: got None", attention(q_num_heads=4)),
+    *(
+        row("heads: got|inputs: got|contradict", attention(q_num_heads=q, kv_num_heads=kv))
+        for q, kv in ((0, 1), (1, 0), (5, 5), (4, 3), (-1, 1), (4, 7))
+    ),
+    *(
+        row("heads|sizes: got", microsoft("Attention", {"x": [1, 6, 8], "w": [8, 24]}, **given))
+        for given in (
+            {}, {"num_heads": 0}, {"num_heads": 5}, {"num_heads": 2, "qkv_hidden_sizes": [1]}
+        )
+    ),
+    row("weights: got", microsoft("Attention", {"x": [1, 6, 8], "w": [9, 24]}, num_heads=2)),
+    row("expected 3 axes", microsoft("Attention", {"x": [6, 8], "w": [8, 24]}, num_heads=2)),
+    row("QAttention", microsoft("QAttention", {"x": [1, 6, 8], "w": [8, 24]}, num_heads=2)),
+    row("it: mine.Conv: an operator that is not known", model("Conv", CONV, domain="mine")),
+    row("not read|unroll|depend", model("LSTM", {"x": [3, 1, 4], "w": [1, 8, 4], "r": [1, 8, 2]})),
+]  # fmt: skip
+
+
+def shapes() -> list[Row]:
+    """Axes without a value, and options that do not apply."""
+    symbolic = model("Conv", {"x": ["batch", 4, 8, 8], "w": [6, 4, 3, 3]})
+    return [
+    row("axes without a value: batch", symbolic),
+    *(
+        row("--shape", symbolic, words)
+        for words in (
+            "--shape batch=0", "--shape batch=-1", "--shape batch=x", "--shape batch", "--shape =1",
+            "--shape batch=99999999999999999999999", "--shape batch=9999999999",
+            "--shape batch=1 --shape bach=2", "--shape batch=1.5", "--shape batch=",
+        )
+    ),
+    row("--tokens: .* expected a config.json", symbolic, "--tokens 5"),
+    row("--batch: .* expected a config.json", symbolic, "--batch 5"),
+    row("truncated|no ONNX model", symbolic[:-30]),
+    row("no ONNX model|without operators", b"\x00" * 50),
+]  # fmt: skip
+
+
+BERT = {
+    "model_type": "bert", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "intermediate_size": 128,
+}  # fmt: skip
+LLAMA = BERT | {"model_type": "llama", "vocab_size": 100, "num_key_value_heads": 2}
+VIT = BERT | {"model_type": "vit", "patch_size": 8, "image_size": 32}
+GPT2 = {"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 4, "vocab_size": 100}
+
+
+def config(fields: Any, says: str, words: str = "") -> Row:
+    return Row(
+        f"mapper import config.json {words}", says, files={"config.json": json.dumps(fields)}
+    )
+
+
+WRONG = (-4, 0, True, 1.5, "4", None, [4], {}, 10**12)
+CONFIGS = [
+    *(
+        config(BERT | {name: value}, f"{name}: got")
+        for name in ("num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size")
+        for value in WRONG
+    ),
+    *(config(LLAMA | {"num_key_value_heads": n}, "value_heads: got") for n in (0, 3, 100, -1)),
+    *(config(LLAMA | {"head_dim": n}, "head_dim: got") for n in (0, -8, "x", 1.5)),
+    *(config(GPT2 | {"n_head": n}, "n_head: got|num_attention_heads: got") for n in (0, 5, -4)),
+    *(config(GPT2 | {"n_layer": n}, "n_layer: got") for n in (0, True, 1_000_000)),
+    *(config(VIT | {"patch_size": n}, "patch_size: got") for n in (0, -1, 64, "8")),
+    *(config(VIT | {"image_size": n}, "got") for n in (0, 4, None)),
+    *(config({k: v for k, v in BERT.items() if k != name}, f"{name} is missing") for name in BERT
+      if name != "model_type"),
+    config(BERT | {"num_hidden_layers": 1_000_000}, "num_hidden_layers: got 1000000"),
+    config(VIT, "--tokens: a vit", "--tokens 9"),
+    config(BERT, "--shape: .* expected an ONNX model", "--shape batch=1"),
+    config({}, "model_type '' is not known"),
+    config([], "expected the fields"),
+    config(BERT | {"model_type": "bart"}, "Did you mean 'bert'"),
+    Row("mapper import /dev/zero", "expected a .onnx model or"),
+    *(
+        Row(f"{make}; mapper import {name}; e=$?; rm {name}; exit $e", says, process=True)
+        for make, name, says in (
+            ("ln -s /dev/zero z.json", "z.json", "no file of at most"),
+            ("mkfifo z.json", "z.json", "no file of at most"),
+            ("ln -s /dev/zero z.onnx", "z.onnx", "not found"),
+        )
+    ),
+]  # fmt: skip
+
+ROWS = [*CONFIGS, *(operators() + shapes() if find_spec("onnx") else [])]
