@@ -45,6 +45,7 @@ C_TYPES = {
     "int": "int",
     "schar": "signed char",
 }
+LARGEST_INT = 2**31 - 1
 CASTS = {"int": "cython.longlong", "float": "cython.double", "bool": "cython.bint"}
 ROUNDED = {ast.FloorDiv: "floor_div", ast.Mod: "floor_mod"}
 PART = ["cython.cfunc", "cython.nogil", "cython.exceptval(check={checked})"]
@@ -253,8 +254,9 @@ class Structs:
         return found
 
 
-def _struct_type(hint: str) -> str:
-    return {"int": "long long", "float": "double", "bool": "int"}[str(hint)]
+def _struct_type(hint: Any) -> str:
+    kind = {"int": "longlong", "float": "double", "bool": "int"}[hint.__forward_arg__]
+    return C_TYPES[kind]
 
 
 def _dtype_type(dtype: Any) -> str:
@@ -263,9 +265,14 @@ def _dtype_type(dtype: Any) -> str:
 
 
 def constants_text(names: dict[str, Any]) -> str:
-    """The numbers that sources import, as C's literals."""
+    """The numbers that sources import, and tuples of whole ones, as C's literals."""
     defined, declared = [], []
     for name, value in names.items():
+        if isinstance(value, tuple) and value and isinstance(value[0], int):
+            held = ", ".join(map(str, value))
+            defined.append(f"    static const long long CONSTANT_{name}[] = {{{held}}};")
+            declared.append(f'    const long long {name} "CONSTANT_{name}"[{len(value)}]')
+            continue
         if not isinstance(value, numbers.Real):
             continue
         real = isinstance(value, float)
@@ -308,7 +315,7 @@ class Translator(ast.NodeTransformer):
             assert isinstance(hint, ast.Subscript)
             assert isinstance(hint.slice, ast.Tuple)
             inner = [ast.unparse(self.type_of(e) or e) for e in hint.slice.elts]
-            return _expr(f"({', '.join(inner)})")
+            return _expr(f"tuple[{', '.join(inner)}]")
         return hint
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
@@ -326,7 +333,8 @@ class Translator(ast.NodeTransformer):
         for arg in node.args.args:
             arg.annotation = self.type_of(arg.annotation)
         node.returns = self.type_of(node.returns)
-        node.body = [self.visit(statement) for statement in node.body]
+        flags = [ast.parse(f"{name}: cython.bint").body[0] for name in _flags(node)]
+        node.body = [*flags, *(self.visit(statement) for statement in node.body)]
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
@@ -357,10 +365,18 @@ class Translator(ast.NodeTransformer):
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        """Division that rounds down."""
+        """Division that rounds down; a comparison counts 0 or 1."""
         self.generic_visit(node)
+        node.left, node.right = _number(node.left), _number(node.right)
         rounded = ROUNDED.get(type(node.op))
         return node if rounded is None else ast.Call(_expr(rounded), [node.left, node.right], [])
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        """Numbers that C's int can't hold have names, or Cython would take them for Python's."""
+        if not isinstance(node.value, int) or abs(node.value) <= LARGEST_INT:
+            return node
+        self.joined.names[f"WHOLE_{node.value}"] = node.value
+        return _expr(f"WHOLE_{node.value}")
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         """The same in place."""
@@ -374,6 +390,37 @@ class Translator(ast.NodeTransformer):
 
 def _expr(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
+
+
+def _number(value: ast.expr) -> ast.expr:
+    cast = _expr("cython.cast(cython.int)")
+    assert isinstance(cast, ast.Call)
+    return ast.Call(cast.func, [*cast.args, value], []) if isinstance(value, ast.Compare) else value
+
+
+def _flags(function: ast.FunctionDef) -> list[str]:
+    """Locals that are flags: Cython would take them for Python's."""
+    declared = {arg.arg for arg in function.args.args}
+    flags: list[str] = []
+
+    def is_flag(value: ast.expr) -> bool:
+        if isinstance(value, ast.BoolOp):
+            return any(map(is_flag, value.values))
+        if isinstance(value, ast.Name):
+            return value.id in flags
+        return (
+            isinstance(value, ast.Compare)
+            or (isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not))
+            or (isinstance(value, ast.Constant) and isinstance(value.value, bool))
+        )
+
+    for node in ast.walk(function):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            declared.add(node.target.id)
+        elif isinstance(node, ast.Assign) and is_flag(node.value):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            flags += [name for name in names if name not in declared and name not in flags]
+    return flags
 
 
 def _wrapper(entry: ast.FunctionDef, structs: Structs, checked: bool) -> str:
