@@ -26,12 +26,13 @@ from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).parent
-SCALARS = {"int": "longlong", "float": "double", "bool": "bint"}
+SCALARS = {"int": "longlong", "float": "double", "bool": "bint", "np.uint64": "ulonglong"}
 ARRAYS = {
     "IntArray": ("longlong", "lq"),
     "FloatArray": ("double", "d"),
     "BoolArray": ("bint8", "?"),
-    "UInt64Array": ("uint64", "LQ"),
+    "Float32Array": ("float", "f"),
+    "UInt64Array": ("ulonglong", "LQ"),
     "Int32Array": ("int", "i"),
     "Int8Array": ("schar", "b"),
 }
@@ -41,12 +42,14 @@ C_TYPES = {
     "double": "double",
     "bint": "bint",
     "bint8": "unsigned char",
-    "uint64": "unsigned long long",
+    "ulonglong": "unsigned long long",
+    "float": "float",
     "int": "int",
     "schar": "signed char",
 }
-LARGEST_INT = 2**31 - 1
-CASTS = {"int": "cython.longlong", "float": "cython.double", "bool": "cython.bint"}
+LARGEST_INT, LARGEST_INT64 = 2**31 - 1, 2**63 - 1
+CASTS = {"int": "longlong", "float": "double", "bool": "bint", "uint64": "ulonglong"}
+"""A conversion is a call until the text is written: Cython can't infer the type of its own call."""
 ROUNDED = {ast.FloorDiv: "floor_div", ast.Mod: "floor_mod"}
 PART = ["cython.cfunc", "cython.nogil", "cython.exceptval(check={checked})"]
 PRELUDE = '''# cython: language_level=3, wraparound=False, cdivision=True, infer_types=True
@@ -54,7 +57,7 @@ PRELUDE = '''# cython: language_level=3, wraparound=False, cdivision=True, infer
 cimport cython
 from cpython.buffer cimport (
     PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBuffer_Release, PyObject_GetBuffer)
-from libc.math cimport ceil, fabs, floor, isfinite, isnan, sqrt, INFINITY as inf
+from libc.math cimport ceil, exp, fabs, floor, isfinite, isnan, log, log10, sqrt, INFINITY as inf
 
 cdef extern from *:
     """
@@ -260,7 +263,7 @@ def _struct_type(hint: Any) -> str:
 
 
 def _dtype_type(dtype: Any) -> str:
-    held = {"i8": "longlong", "f8": "double", "i4": "int", "i1": "schar", "u8": "uint64"}
+    held = {"i8": "longlong", "f8": "double", "i4": "int", "i1": "schar", "u8": "ulonglong"}
     return C_TYPES[held.get(dtype.str[1:], "bint8")]
 
 
@@ -276,9 +279,11 @@ def constants_text(names: dict[str, Any]) -> str:
         if not isinstance(value, numbers.Real):
             continue
         real = isinstance(value, float)
-        literal = repr(float(value)) if real else f"{int(value)}LL"
+        large = not real and value > LARGEST_INT64
+        literal = repr(float(value)) if real else f"{int(value)}{'ULL' if large else 'LL'}"
+        kind = C_TYPES["double" if real else "ulonglong" if large else "longlong"]
         defined.append(f"    #define CONSTANT_{name} ({literal})")
-        declared.append(f'    {"double" if real else "long long"} {name} "CONSTANT_{name}"')
+        declared.append(f'    {kind} {name} "CONSTANT_{name}"')
     if not defined:
         return ""
     return "\n".join(["cdef extern from *:", '    """', *defined, '    """', *declared, ""])
@@ -348,7 +353,7 @@ class Translator(ast.NodeTransformer):
         self.generic_visit(node)
         name = ast.unparse(node.func)
         if name in CASTS:
-            return ast.Call(_expr("cython.cast"), [_expr(CASTS[name]), *node.args], [])
+            return ast.Call(_expr(f"CAST_{CASTS[name]}"), node.args, [])
         if name == "address":
             return ast.Call(_expr("cython.address"), node.args, [])
         return node
@@ -393,9 +398,7 @@ def _expr(text: str) -> ast.expr:
 
 
 def _number(value: ast.expr) -> ast.expr:
-    cast = _expr("cython.cast(cython.int)")
-    assert isinstance(cast, ast.Call)
-    return ast.Call(cast.func, [*cast.args, value], []) if isinstance(value, ast.Compare) else value
+    return ast.Call(_expr("CAST_bint"), [value], []) if isinstance(value, ast.Compare) else value
 
 
 def _flags(function: ast.FunctionDef) -> list[str]:
@@ -477,6 +480,8 @@ def translate(kernel: str, checked: bool = False) -> tuple[str, list[Path]]:
     bodies = []
     for module, tree in joined.sources.items():
         text = ast.unparse(ast.fix_missing_locations(translator.visit(tree)))
+        for kind, in_c in C_TYPES.items():
+            text = text.replace(f"CAST_{kind}(", f"<{in_c}>(")
         bodies.append(f"# {path_of(module).relative_to(ROOT)}\n{text}\n")
     kinds = {C_TYPES[kind] for kind, _ in ARRAYS.values()}
     types = [

@@ -5,6 +5,7 @@ from .arrays import Int8Array as Int8Array
 from .arrays import Int32Array as Int32Array
 from .arrays import IntArray as IntArray
 from .arrays import UInt64Array as UInt64Array
+from .arrays import contiguous as contiguous
 from .command_line import LARGEST_SEED as LARGEST_SEED
 from .command_line import MOST_THREADS as MOST_THREADS
 from .command_line import CommandGroup as CommandGroup

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import FloatArray, IntArray
+from common import FloatArray, IntArray, contiguous
 from cost_models.accelerator import UNLIMITED_BW, Accelerator
 from cost_models.bounds import MAESTRO_LAWS
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
@@ -146,11 +146,12 @@ class MaestroModel:
         if batch.num_pes is not None:
             fewest = int(batch.num_pes.min(initial=fewest))
         facts, hardware = _facts(layer, accelerator, fewest), _hardware(accelerator)
-        arrays = (batch.orders, batch.parallel, batch.tiles, batch.cluster_size, pes)
+        arrays = contiguous([batch.orders, batch.parallel, batch.tiles, batch.cluster_size, pes])
 
         def work(low: int, high: int) -> None:
             setting = (entries, extents, facts.copy(), hardware, mode)
-            evaluate_rows(*setting, *arrays, *_scratch(), out, reason, size, low, high)
+            arguments = (*setting, *arrays, *_scratch(), out, reason, size, low, high)
+            evaluate_rows(*arguments)
 
         run_rows(work, size, default_threads() if self.threads is None else self.threads)
         if batch.parallel2 is not None or batch.bypass is not None:
