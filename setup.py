@@ -46,18 +46,19 @@ class BuildKernels(build_ext):
         self.force = self.force or CHECKED
 
     def build_extensions(self) -> None:
-        """Choose the compiler."""
+        """Choose the compiler, and translate all kernels."""
+        from setup_kernels import translate
+
         command = system_compiler() or [sys.executable, "-m", "ziglang", "cc"]
         self.compiler.set_executables(
             compiler_so=[*command, "-fPIC"], linker_so=[*command, "-shared"]
         )
+        self.translated = {ext.name: translate(ext.name, CHECKED) for ext in self.extensions}
         super().build_extensions()
 
     def build_extension(self, ext: Extension) -> None:
-        """Translate and compile one kernel."""
-        from setup_kernels import translate
-
-        text, files = translate(ext.name, CHECKED)
+        """Compile one kernel."""
+        text, files = self.translated[ext.name]
         source = Path(self.build_temp) / f"{ext.name.replace('.', '_')}.pyx"
         source.parent.mkdir(parents=True, exist_ok=True)
         if not source.exists() or source.read_text(encoding="utf-8") != text:

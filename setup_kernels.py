@@ -99,18 +99,37 @@ def path_of(module: str) -> Path:
     return ROOT / (module.replace(".", "/") + ".py")
 
 
-def import_bare(name: str) -> ModuleType:
-    """Import a module without running the `__init__` of the packages around it."""
-    parent = name.rpartition(".")[0]
-    while parent:
-        if parent not in sys.modules:
-            sys.modules[parent] = _bare_package(parent)
-        parent = parent.rpartition(".")[0]
-    return importlib.import_module(name)
+class BareModules:
+    """Modules of the project without the `__init__` of the packages around them.
+
+    A package's names come from the modules that its stub tells, when they are asked for. What this
+    process has imported of the project is left as it is.
+    """
+
+    def __init__(self) -> None:
+        inits = [*ROOT.glob("*/__init__.py"), *ROOT.glob("*/*/__init__.py")]
+        self._tops = {path.relative_to(ROOT).parts[0] for path in inits}
+        names = [".".join(path.parent.relative_to(ROOT).parts) for path in inits]
+        self._modules = {name: _bare_package(name) for name in names}
+
+    def load(self, name: str) -> ModuleType:
+        """Import one module."""
+        beside = self._taken()
+        sys.modules.update(self._modules)
+        sys.path.insert(0, str(ROOT))
+        try:
+            return importlib.import_module(name)
+        finally:
+            sys.path.remove(str(ROOT))
+            self._modules = self._taken()
+            sys.modules.update(beside)
+
+    def _taken(self) -> dict[str, ModuleType]:
+        names = [name for name in sys.modules if name.partition(".")[0] in self._tops]
+        return {name: sys.modules.pop(name) for name in names}
 
 
 def _bare_package(name: str) -> ModuleType:
-    """A package whose names come from the modules that its stub tells, when they are asked for."""
     package, folder = ModuleType(name), ROOT / name.replace(".", "/")
     package.__path__ = [str(folder)]
 
@@ -118,7 +137,7 @@ def _bare_package(name: str) -> ModuleType:
         stub = folder / "__init__.pyi"
         for node in ast.parse(stub.read_text(encoding="utf-8")).body if stub.exists() else ():
             if isinstance(node, ast.ImportFrom) and wanted in [a.name for a in node.names]:
-                return getattr(import_bare(f"{name}.{node.module}"), wanted)
+                return getattr(importlib.import_module(f"{name}.{node.module}"), wanted)
         raise AttributeError(wanted)
 
     package.__getattr__ = named  # type: ignore[method-assign]
@@ -152,6 +171,7 @@ class Joined:
         self.names: dict[str, Any] = {}
         self.origin: dict[str, str] = {}
         self.files: list[Path] = []
+        self.bare = BareModules()
         self._join(kernel)
 
     def _join(self, module: str) -> None:
@@ -180,7 +200,7 @@ class Joined:
             return
         if path_of(module) not in self.files:
             self.files.append(path_of(module))
-        held = vars(import_bare(module))
+        held = vars(self.bare.load(module))
         for alias in node.names:
             name = alias.asname or alias.name
             if self.names.get(name, held[alias.name]) is not held[alias.name]:
@@ -499,13 +519,13 @@ def translate(kernel: str, checked: bool = False) -> tuple[str, list[Path]]:
             structs.text(),
             *bodies,
             *wrappers,
-            _stamps(kernel, joined.files),
+            _stamps(kernel, joined),
         ]
     )
     return text, joined.files
 
 
-def _stamps(kernel: str, files: list[Path]) -> str:
-    source_hash = import_bare("common.kernel_source").source_hash
-    stamps = {path.relative_to(ROOT).as_posix(): source_hash(path) for path in files}
+def _stamps(kernel: str, joined: Joined) -> str:
+    source_hash = joined.bare.load("common.kernel_source").source_hash
+    stamps = {path.relative_to(ROOT).as_posix(): source_hash(path) for path in joined.files}
     return f"from common import check_built\ncheck_built({kernel!r}, __file__, {stamps!r})\n"
