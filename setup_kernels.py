@@ -53,7 +53,7 @@ CASTS = {"int": "longlong", "float": "double", "bool": "bint", "uint64": "ulongl
 ROUNDED = {ast.FloorDiv: "floor_div", ast.Mod: "floor_mod"}
 PART = ["cython.cfunc", "cython.nogil", "cython.exceptval(check={checked})"]
 PRELUDE = '''# cython: language_level=3, wraparound=False, cdivision=True, infer_types=True
-# cython: initializedcheck=False, boundscheck={checked}
+# cython: initializedcheck=False, boundscheck={checked}, show_performance_hints=False
 cimport cython
 from cpython.buffer cimport (
     PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBuffer_Release, PyObject_GetBuffer)

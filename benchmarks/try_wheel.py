@@ -32,14 +32,12 @@ print(mapped)
 """
 KERNELS = """
 import numpy as np
-from maestro_env import codec
-from cost_models.maestro import kernel, model
-assert codec.first_illegal(np.array([[0, 1], [2, 3]]), np.array([3, 3])) == (1, 1)
+from cost_models.maestro import kernel
+from maestro_env import Problem
+problem = Problem("mlp.2", "edge", "edp", "maestro")
+values = problem.evaluate(problem.space.sample(200, seed=0)).values
+assert np.isfinite(values).any()
 assert kernel.__file__.endswith(".so"), kernel.__file__
-work, floats, raw, figures = model._scratch()
-empty, small = np.zeros(32, np.int64), np.zeros((1, 2, 8), np.int32)
-program = (empty, np.zeros(15), empty, 0, 1, work, floats, raw, figures)
-assert kernel.evaluate_program(*program) == 10, "MAESTRO refuses a program without maps"
 """
 VERSIONS = ("3.11", "3.12", "3.13")
 
