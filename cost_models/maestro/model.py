@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import lru_cache
 from typing import Any
 
@@ -150,7 +151,7 @@ class MaestroModel:
 
         def work(low: int, high: int) -> None:
             setting = (entries, extents, facts.copy(), hardware, mode)
-            arguments = (*setting, *arrays, *_scratch(), out, reason, size, low, high)
+            arguments = (*setting, *arrays, *_SCRATCH.arrays, out, reason, size, low, high)
             evaluate_rows(*arguments)
 
         run_rows(work, size, default_threads() if self.threads is None else self.threads)
@@ -172,14 +173,14 @@ class MaestroModel:
         facts = _facts(layer, accelerator, accelerator.num_pes)
 
         def run(mode: int) -> tuple[NDArray[np.float64], int]:
-            work, floats, raw, figures = _scratch()
+            work, floats, raw, figures = _SCRATCH.arrays
             work[PROGRAM:COUNTS] = program.maps.ravel()
             work[COUNTS:CLUSTERS], work[CLUSTERS:WORK_SIZE] = program.counts, program.clusters
             hardware, levels = _hardware(accelerator), program.num_levels
             code = evaluate_program(
                 program.layer, facts, hardware, mode, levels, work, floats, raw, figures
             )
-            return figures, code
+            return figures.copy(), code
 
         figures, code = run(self._mode)
         if not code:
@@ -223,14 +224,19 @@ class MaestroModel:
         return report.with_levers(find)
 
 
-def _scratch() -> tuple[IntArray, FloatArray, IntArray, FloatArray]:
-    """Where the kernel works: one set a thread."""
-    return (
-        np.zeros(WORK_SIZE, np.int64),
-        np.zeros(WORK_FLOATS),
-        np.zeros(RAW_ENTRIES, np.int64),
-        np.zeros(OUTPUTS),
-    )
+class _Scratch(threading.local):
+    """Where the kernel works: each thread has arrays of its own, and keeps them."""
+
+    def __init__(self) -> None:
+        self.arrays: tuple[IntArray, FloatArray, IntArray, FloatArray] = (
+            np.zeros(WORK_SIZE, np.int64),
+            np.zeros(WORK_FLOATS),
+            np.zeros(RAW_ENTRIES, np.int64),
+            np.zeros(OUTPUTS),
+        )
+
+
+_SCRATCH = _Scratch()
 
 
 def _beyond(batch: MappingBatch) -> NDArray[np.bool_]:
