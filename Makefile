@@ -9,16 +9,21 @@ SEARCH_ARGS ?=
 CHANGED = $$(git diff --name-only --diff-filter=d $$(git merge-base HEAD main 2>/dev/null || echo HEAD) -- "*.py"; git ls-files --others --exclude-standard -- "*.py")
 QUICK := tests/common/test_units.py tests/common/test_reading.py tests/layers tests/terminal tests/hostile tests/runs/test_tables.py tests/runs/test_statistics.py tests/mapper/test_cli.py tests/cost_models/test_dataflow.py tests/cost_models/test_accelerator.py tests/maestro_env/test_tiling.py
 
-.PHONY: help search test quick lint kernels format bench docs wheel clean
+CHECKED := tests/maestro_env/test_map_space.py tests/maestro_env/test_full_space.py tests/cost_models/test_maestro_model.py tests/cost_models/test_maestro_reference.py
+BUILD = $(BIN)/python setup.py --quiet build_ext --inplace
+
+.PHONY: help search test quick checked lint build kernels format bench docs wheel clean
 
 help:
 	@echo "make search   set up and search a mapping (LAYER=$(LAYER) OBJECTIVE=$(OBJECTIVE))"
 	@echo "make test     set up, then lint, types, import rules and all tests"
 	@echo "make quick    lint of the files that changed since main, and the quick tests"
+	@echo "make build    compile the kernels again, after a change of theirs"
+	@echo "make checked  the kernels' tests with bounds of arrays checked"
 	@echo "make lint     lint, format check, types and import rules only"
 	@echo "make bench    speed and memory of the cost models, environments and runner"
 	@echo "make docs     the site, in docs/_build/html; its notebooks are executed"
-	@echo "make wheel    build the wheel, and try it in a fresh environment outside of the checkout"
+	@echo "make wheel    build the wheels, and try them in fresh environments outside of the checkout"
 	@echo "make clean    remove .venv and caches"
 
 $(BIN)/python:
@@ -50,14 +55,21 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-kernels: $(VENV)/.dev
+build: $(VENV)/.dev
+	@$(BUILD)
+
+kernels: build
 	$(BIN)/python -m tests.compile_kernels
 
 test: $(VENV)/.dev
 	$(MAKE) --no-print-directory --jobs=2 lint kernels
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
-quick: $(VENV)/.dev
+checked: $(VENV)/.dev
+	@MAPPER_CHECKED=1 $(BUILD)
+	$(BIN)/python -m pytest -q $(CHECKED); status=$$?; $(BUILD) && exit $$status
+
+quick: build
 	@files="$(CHANGED)"; [ -z "$$files" ] || { $(BIN)/ruff check $$files && $(BIN)/ruff format --check $$files; }
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q $(QUICK)
 

@@ -1,8 +1,10 @@
-"""Build the wheel and try it in a fresh environment outside of the checkout: ``make wheel``.
+"""Build the wheels and try them in fresh environments outside of the checkout: ``make wheel``.
 
-The environment gets the base dependencies only, at the versions of ``constraints.txt``: no torch,
-no package for graphics cards. There the programs start, a layer is mapped and proven from Python,
-and a search prints its answer.
+One wheel is built for each Python that is found, beside the one that runs this: on PATH, or among
+pyenv's versions. The environments find no compiler. That of this Python gets the base dependencies
+only, at the versions of ``constraints.txt``: no torch, no package for graphics cards. There the
+programs start, a layer is mapped and proven from Python, and a search prints its answer. In those
+of the other Pythons the kernels are called.
 
 python benchmarks/try_wheel.py --out dist
 """
@@ -15,10 +17,11 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-import venv
 from pathlib import Path
+from shutil import rmtree, which
 
 ROOT = Path(__file__).parents[1]
+PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
 GPU = ("nvidia", "triton", "cuda", "torch")
 PROGRAM = """
 import marl_mapper
@@ -27,11 +30,37 @@ assert mapped.gap == 0, mapped
 assert "site-packages" in marl_mapper.__file__, marl_mapper.__file__
 print(mapped)
 """
+KERNELS = """
+import numpy as np
+from cost_models.maestro import kernel
+from maestro_env import Problem
+problem = Problem("mlp.2", "edge", "edp", "maestro")
+values = problem.evaluate(problem.space.sample(200, seed=0)).values
+assert np.isfinite(values).any()
+assert kernel.__file__.endswith(".so"), kernel.__file__
+"""
+VERSIONS = ("3.11", "3.12", "3.13")
 
 
-def run(*words: str | Path, folder: Path) -> str:
+def pythons() -> dict[str, str]:
+    """An interpreter of each version that is found; this one for its own."""
+    own = f"{sys.version_info.major}.{sys.version_info.minor}"
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = {own: sys.executable}
+    for version in VERSIONS:
+        places = [which(f"python{version}"), *pyenv.glob(f"{version}.*/bin/python")]
+        for place in filter(None, places):
+            done = subprocess.run([place, "-c", "import ensurepip"], capture_output=True)
+            if done.returncode == 0:
+                found.setdefault(version, str(place))
+    return found
+
+
+def run(*words: str | Path, folder: Path, compiler: bool = False) -> str:
     """What a command prints; its failure ends the trial."""
     outside = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    if not compiler:
+        outside["PATH"] = str(folder / "venv" / "bin")
     print("$", *words, flush=True)
     done = subprocess.run([str(word) for word in words], cwd=folder, text=True, env=outside,
                           capture_output=True)  # fmt: skip
@@ -40,29 +69,51 @@ def run(*words: str | Path, folder: Path) -> str:
     return done.stdout
 
 
+def build(python: str, out: Path) -> Path:
+    """The wheel that an interpreter builds."""
+    for stale in (ROOT / "build").glob("lib*"):
+        rmtree(stale)
+    run(python, *PIP, "wheel", "--no-deps", "--wheel-dir", out, ROOT, folder=ROOT, compiler=True)
+    return max(out.glob("marl_mapper-*.whl"), key=lambda path: path.stat().st_mtime)
+
+
+def environment(python: str, folder: Path, *install: str | Path) -> Path:
+    """A fresh environment with what pip is told to install; its interpreter."""
+    run(python, "-m", "venv", folder / "venv", folder=folder)
+    inside = folder / "venv" / "bin" / "python"
+    run(inside, *PIP, "install", *install, folder=folder)
+    return inside
+
+
+def try_all(python: str, wheel: Path, folder: Path) -> None:
+    """Everything that the base dependencies allow."""
+    constraints = ROOT / "constraints.txt"
+    inside = environment(python, folder, "--constraint", constraints, wheel)
+    installed = run(inside, "-m", "pip", "list", "--format=freeze", folder=folder)
+    gpu = [line for line in installed.splitlines() if line.lower().startswith(GPU)]
+    if gpu:
+        sys.exit(f"the base install brings {', '.join(gpu)}")
+    print(run(inside, "-c", PROGRAM, folder=folder))
+    for program in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]:
+        print(run(folder / "venv" / "bin" / program, "--version", folder=folder), end="")
+    words = ("search", "--layer", "mlp.0", "--method", "random", "--budget", "200")
+    print(run(folder / "venv" / "bin" / "mapper", *words, folder=folder))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="folder for the wheel")
-    out = parser.parse_args().out.absolute()
-    pip = ("-m", "pip", "--quiet", "--disable-pip-version-check")
-    run(sys.executable, *pip, "wheel", "--no-deps", "--wheel-dir", out, ROOT, folder=ROOT)
-    wheel = max(out.glob("marl_mapper-*.whl"), key=lambda path: path.stat().st_mtime)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        venv.create(folder / "venv", with_pip=True)
-        python = folder / "venv" / "bin" / "python"
-        constraints = ROOT / "constraints.txt"
-        run(python, *pip, "install", "--constraint", constraints, wheel, folder=folder)
-        installed = run(python, "-m", "pip", "list", "--format=freeze", folder=folder)
-        gpu = [line for line in installed.splitlines() if line.lower().startswith(GPU)]
-        if gpu:
-            sys.exit(f"the base install brings {', '.join(gpu)}")
-        print(run(python, "-c", PROGRAM, folder=folder))
-        for program in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]:
-            print(run(folder / "venv" / "bin" / program, "--version", folder=folder), end="")
-        words = ("search", "--layer", "mlp.0", "--method", "random", "--budget", "200")
-        print(run(folder / "venv" / "bin" / "mapper", *words, folder=folder))
-    print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, fit")
+    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="folder for the wheels")
+    parser.add_argument("--full", action="store_true", help="try everything in every Python")
+    given = parser.parse_args()
+    for python in pythons().values():
+        wheel = build(python, given.out.absolute())
+        with tempfile.TemporaryDirectory() as name:
+            if given.full or python == sys.executable:
+                try_all(python, wheel, Path(name))
+            else:
+                inside = environment(python, Path(name), wheel)
+                run(inside, "-c", KERNELS, folder=Path(name))
+        print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, fit", flush=True)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from .arrays import Int8Array as Int8Array
 from .arrays import Int32Array as Int32Array
 from .arrays import IntArray as IntArray
 from .arrays import UInt64Array as UInt64Array
+from .arrays import contiguous as contiguous
 from .command_line import LARGEST_SEED as LARGEST_SEED
 from .command_line import MOST_THREADS as MOST_THREADS
 from .command_line import CommandGroup as CommandGroup
@@ -26,6 +27,10 @@ from .jit import entry_point as entry_point
 from .jit import inner_function as inner_function
 from .jit import shared_function as shared_function
 from .jit import source_stamp as source_stamp
+from .kernel_source import address as address
+from .kernel_source import check_built as check_built
+from .kernel_source import entry as entry
+from .kernel_source import part as part
 from .packages_beside import NameClashError as NameClashError
 from .packages_beside import check_packages as check_packages
 from .plain_text import brief as brief

@@ -1,6 +1,9 @@
-"""Types of the arrays that all floors hand to each other."""
+"""Types of the arrays that all floors hand to each other, and to kernels."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,3 +15,8 @@ IntArray = NDArray[np.int64]
 UInt64Array = NDArray[np.uint64]
 Float32Array = NDArray[np.float32]
 FloatArray = NDArray[np.float64]
+
+
+def contiguous(arrays: Iterable[NDArray[Any]]) -> list[Any]:
+    """The arrays as a kernel takes them; those that have gaps are copied."""
+    return [np.ascontiguousarray(array) for array in arrays]

@@ -2,8 +2,9 @@
 
 The guard of `maestro` refuses by it (or mends a figure that is sound but for its value), tests and
 `benchmarks/impossible.py` check answers by it. A law compares a claim with a bound, both worked out
-from an array of figures and one of facts by plain arithmetic: so it holds for one answer inside a
-compiled kernel, ``(figures,)`` and ``(facts,)``, and for many, ``(figures, B)`` and ``(facts, B)``.
+from an array of figures and one of facts by plain arithmetic: so it holds for one answer,
+``(figures,)`` and ``(facts,)``, and for many, ``(figures, B)`` and ``(facts, B)``. The places in
+these arrays are in `figure_places`; MAESTRO's compiled guard has the laws in `maestro.judging`.
 """
 
 from __future__ import annotations
@@ -19,36 +20,59 @@ from common import FloatArray
 from cost_models.accelerator import Accelerator
 from cost_models.buffers import Buffer
 from cost_models.cost import FIGURES, TENSORS, CostBatch
+from cost_models.figure_places import (
+    AREA_UM2,
+    ENERGY_NJ,
+    ENERGY_TOTAL_NJ,
+    FILTER,
+    FILTER_SIZE,
+    FIRST_ACCESS,
+    INPUT,
+    INPUT_SIZE,
+    L1_BYTES,
+    L1_LIMIT,
+    L2_BYTES,
+    L2_LIMIT,
+    L2_READ,
+    L2_WRITE,
+    LARGEST,
+    LATENCY_CYCLES,
+    LEAST_AREA,
+    LEAST_ENERGY,
+    LEAST_LATENCY,
+    LEAST_POWER,
+    LEAST_TOTAL,
+    MACS_OF_LAYER,
+    NOC,
+    NUM_FACTS,
+    NUM_FIGURES,
+    NUM_MACS,
+    OFFCHIP,
+    OUTPUT,
+    OUTPUT_SIZE,
+    PEAK,
+    PES,
+    POWER_MW,
+    ROUNDING,
+    THROUGHPUT,
+    UTILIZED_PES,
+)
 from cost_models.infeasible import ReasonCode
 from layers import Layer
 
 Term = Callable[[Any, Any], Any]
 
-# Places in an array of figures: figures[place], in the order of FIGURES, then accesses by tensor.
 ACCESS_KINDS = ("l1_read", "l1_write", "l2_read", "l2_write")
-FIRST_ACCESS = len(FIGURES)
-NUM_FIGURES = FIRST_ACCESS + len(TENSORS) * len(ACCESS_KINDS)
-LATENCY_CYCLES, ENERGY_NJ, ENERGY_TOTAL_NJ, POWER_MW, AREA_UM2, THROUGHPUT, NUM_MACS = range(7)
-L1_BYTES, L2_BYTES, NOC_BW_REQ, OFFCHIP_BW_REQ, UTILIZED_PES, INTENSITY = range(7, FIRST_ACCESS)
-L1_READ, L1_WRITE, L2_READ, L2_WRITE = range(len(ACCESS_KINDS))
-INPUT, FILTER, OUTPUT = range(FIRST_ACCESS, NUM_FIGURES, len(ACCESS_KINDS))
-"""Accesses of a tensor: ``figures[INPUT + L2_READ]``."""
-
-# Facts: facts[place]. Bandwidths and limits are inf where there is none.
-PES, PEAK, NOC, OFFCHIP, L1_LIMIT, L2_LIMIT = range(6)
-MACS_OF_LAYER, INPUT_SIZE, FILTER_SIZE, OUTPUT_SIZE = range(6, 10)
 LEAST = {
-    "latency_cycles": 10,
-    "energy_nj": 11,
-    "energy_total_nj": 12,
-    "area_um2": 13,
-    "power_mw": 14,
+    "latency_cycles": LEAST_LATENCY,
+    "energy_nj": LEAST_ENERGY,
+    "energy_total_nj": LEAST_TOTAL,
+    "area_um2": LEAST_AREA,
+    "power_mw": LEAST_POWER,
 }
 """Places of the lower bounds, by figure."""
-NUM_FACTS = 15
-_LEAST_LATENCY, _LEAST_ENERGY, _LEAST_TOTAL, _LEAST_AREA, _LEAST_POWER = LEAST.values()
-_ROUNDING = 1 - 1e-9
-_LARGEST = float(np.finfo(np.float64).max)
+assert len(FIGURES) == FIRST_ACCESS
+assert FIRST_ACCESS + len(TENSORS) * len(ACCESS_KINDS) == NUM_FIGURES
 
 
 @dataclass(frozen=True)
@@ -153,37 +177,37 @@ LAWS: tuple[Law, ...] = (
         "energy_nj",
         "nJ",
         lambda f, x: f[ENERGY_NJ],
-        lambda f, x: x[_LEAST_ENERGY] * _ROUNDING,
+        lambda f, x: x[LEAST_ENERGY] * ROUNDING,
     ),
     Law(
         ReasonCode.BELOW_BOUND,
         "energy_total_nj",
         "nJ",
         lambda f, x: f[ENERGY_TOTAL_NJ],
-        lambda f, x: x[_LEAST_TOTAL] * _ROUNDING,
+        lambda f, x: x[LEAST_TOTAL] * ROUNDING,
     ),
     Law(
         ReasonCode.BELOW_BOUND,
         "area_um2",
         "um^2",
         lambda f, x: f[AREA_UM2],
-        lambda f, x: x[_LEAST_AREA] * _ROUNDING,
+        lambda f, x: x[LEAST_AREA] * ROUNDING,
     ),
     Law(
         ReasonCode.BELOW_BOUND,
         "power_mw",
         "mW",
         lambda f, x: f[POWER_MW],
-        lambda f, x: x[_LEAST_POWER] * _ROUNDING,
+        lambda f, x: x[LEAST_POWER] * ROUNDING,
     ),
     Law(ReasonCode.NEGATIVE, "the lowest figure", "", _lowest, lambda f, x: 0.0),
-    Law(ReasonCode.NOT_FINITE, "the highest figure", "", _highest, lambda f, x: _LARGEST, True),
+    Law(ReasonCode.NOT_FINITE, "the highest figure", "", _highest, lambda f, x: LARGEST, True),
     Law(
         ReasonCode.OVER_UTILISED,
         "PEs at work",
         "PEs",
         lambda f, x: f[UTILIZED_PES],
-        lambda f, x: x[PES] / _ROUNDING,
+        lambda f, x: x[PES] / ROUNDING,
         True,
     ),
     Law(
@@ -200,7 +224,7 @@ LAWS: tuple[Law, ...] = (
         "throughput",
         "MACs/cycle",
         lambda f, x: f[THROUGHPUT],
-        lambda f, x: x[PEAK] / _ROUNDING,
+        lambda f, x: x[PEAK] / ROUNDING,
         most=True,
         mended=True,
     ),
@@ -233,7 +257,7 @@ LAWS: tuple[Law, ...] = (
         "latency_cycles",
         "cycles",
         _latency,
-        lambda f, x: x[_LEAST_LATENCY],
+        lambda f, x: x[LEAST_LATENCY],
         mended=True,
     ),
 )

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 
-from numba import config
+from cost_models.cost_model import CostModelError
 
 CHUNK = 1024
 """Rows a thread takes at a time: some milliseconds of work, so that all threads end together."""
 
 
 def default_threads() -> int:
-    """Threads to use: the environment variable NUMBA_NUM_THREADS, else the number of cores."""
-    return int(config.NUMBA_NUM_THREADS)
+    """Threads to use: the environment variable NUMBA_NUM_THREADS, else the number of cores.
+
+    Raises:
+        CostModelError: The variable is no whole number of at least 1.
+    """
+    given = os.environ.get("NUMBA_NUM_THREADS", "").strip()
+    if not given:
+        return len(os.sched_getaffinity(0))
+    if not given.isdecimal() or int(given) < 1:
+        raise CostModelError(
+            f"NUMBA_NUM_THREADS: got {given!r}, expected a whole number of at least 1"
+        )
+    return int(given)
 
 
 def run_rows(work: Callable[[int, int], None], rows: int, threads: int) -> None:

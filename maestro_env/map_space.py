@@ -14,6 +14,7 @@ from common import IntArray, brief, suggest
 from cost_models import Accelerator, MappingBatch
 from layers import DIMS, NEST_DIMS, Layer
 from maestro_env import codec
+from maestro_env.codec_layout import NO_ORDER, NOT_FIXED, NOT_OUTERMOST, OFFERED
 from maestro_env.dataflows import dataflow_named, kept_choices
 from maestro_env.full_space import FullFields, bypass_parameter, check_plain, spread_parameters
 from maestro_env.loop_orders import orders_of
@@ -231,23 +232,15 @@ class MapSpace:
         pes = mappings.num_pes
         if pes is None:
             pes = np.full(len(mappings), self.accelerator.num_pes, dtype=np.int32)
-        actions, found = codec.encode_rows(
-            mappings.orders,
-            mappings.parallel,
-            mappings.tiles,
-            mappings.cluster_size,
-            pes,
-            self._layout,
-        )
-        offer = codec.Offer(*found.tolist())
-        if offer.status != codec.OFFERED:
+        arrays = (mappings.orders, mappings.parallel, mappings.tiles, mappings.cluster_size, pes)
+        actions, offer = codec.encode_rows(arrays, self._layout)
+        if offer.status != OFFERED:
             raise MapSpaceError(f"mapping {offer.row}: {self._not_offered(offer)}")
         if self._fields is None:
             check_plain(mappings)
         else:
             self._fields.encode(mappings, pes, actions)
-        result: IntArray = actions
-        return result
+        return actions
 
     def canonical(self, actions: Any) -> IntArray:
         """``encode(decode(actions))``: actions that decode alike become equal."""
@@ -255,23 +248,23 @@ class MapSpace:
 
     def _not_offered(self, offer: codec.Offer) -> str:
         dim = DIMS[offer.dim] if offer.dim >= 0 else ""
-        if offer.status == codec.NOT_OUTERMOST and dim not in self._unsearched:
+        if offer.status == NOT_OUTERMOST and dim not in self._unsearched:
             return (
                 f"its loop over {dim} stands inside another, but the numbered orders of this space "
                 f"keep {dim} outermost; use MapSpace(orders='priority')"
             )
-        if dim in REPEATABLE and offer.status in (codec.NOT_FIXED, codec.NOT_OUTERMOST):
+        if dim in REPEATABLE and offer.status in (NOT_FIXED, NOT_OUTERMOST):
             return (
                 f"it does more with {dim} than repeat the nest outermost, one at a time, but this "
                 f"space maps no {dim}; use MapSpace(repeat='')"
             )
-        if offer.status == codec.NOT_FIXED:
+        if offer.status == NOT_FIXED:
             return (
                 f"tile {dim}={offer.value}, but this space keeps {dim} whole "
                 f"({self.layer.extents[offer.dim]}); use MapSpace(filters='free')"
             )
         parameter = self.parameters[offer.column]
-        if offer.status == codec.NO_ORDER:
+        if offer.status == NO_ORDER:
             return f"{parameter.name} offers no choice that gives this loop order"
         shown = DIMS[offer.value] if parameter.kind == "parallel" else offer.value
         offered = [str(choice) for choice in parameter.choices]
@@ -357,21 +350,22 @@ class MapSpace:
         table = orders_of(NEST_DIMS).table if numbered else np.empty((0, len(DIMS)), np.int8)
         beside = np.array([dim in REPEATABLE for dim in DIMS])
         grid = [(level, dim) for level in (0, 1) for dim in DIMS]
-        return codec.SpaceLayout(
-            nvec=self.nvec,
-            values=values,
-            extents=extents,
-            fixed=np.where(unsearched, np.int32(1), extents),
-            lead=beside if numbered else unsearched,
-            numbered=~beside,
-            table=table,
-            priority=codec.layout_columns(loops, [("priority", *g) for g in grid]).reshape(2, -1),
-            order=codec.layout_columns(columns, [("order", level, "") for level in (0, 1)]),
-            parallel=codec.layout_columns(columns, [("parallel", level, "") for level in (0, 1)]),
-            tile=codec.layout_columns(columns, [("tile", *g) for g in grid]).reshape(2, -1),
-            cluster=columns["cluster_size", None, ""],
-            pes=columns.get(("num_pes", None, ""), -1),
-        )
+        priorities = [("priority", *g) for g in grid]
+        tiles = [("tile", *g) for g in grid]
+        parallel = [("parallel", level, "") for level in (0, 1)]
+        fields = {
+            "extents": extents,
+            "fixed": np.where(unsearched, np.int32(1), extents),
+            "lead": beside if numbered else unsearched,
+            "numbered": ~beside,
+            "priority": codec.layout_columns(loops, priorities).reshape(2, -1),
+            "order": codec.layout_columns(columns, [("order", level, "") for level in (0, 1)]),
+            "parallel": codec.layout_columns(columns, parallel),
+            "tile": codec.layout_columns(columns, tiles).reshape(2, -1),
+            "cluster": columns["cluster_size", None, ""],
+            "pes": columns.get(("num_pes", None, ""), -1),
+        }
+        return codec.SpaceLayout.of(self.nvec, values, table, fields)
 
 
 def action_array(actions: Any) -> NDArray[Any]:

@@ -9,8 +9,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from common import brief, compiled
+from common import brief, contiguous
 from cost_models import CostBatch
+from maestro_env import kernel
 from maestro_env.bounds import figure_bounds
 from maestro_env.checks import EnvError, check_choice
 from maestro_env.problem import Problem
@@ -20,9 +21,6 @@ REWARDS: tuple[Reward, ...] = get_args(Reward)
 
 OBSERVED = ("latency_cycles", "power_mw", "energy_nj", "area_um2")
 """The figures of the papers' observation <latency, power, energy, area>, in order."""
-
-DECADES = 6
-"""An observed figure is 0 at its lower bound and 1 at 10^6 times that."""
 
 REFERENCE_SAMPLES = 1000
 REFERENCE_SEED = 20_240_229
@@ -82,14 +80,16 @@ class Rewards:
             Observations ``(B, 4)`` in [0, 1] (all ones where infeasible), or the raw figures, and
             rewards ``(B,)``.
         """
-        latency, power, energy, area = (costs.figures[figure] for figure in OBSERVED)
-        observations, rewards = _feedback_rows(
-            latency, power, energy, area, values, self._low,
-            REWARDS.index(self.reward), self.reference, self.infeasible_reward,
-        )  # fmt: skip
+        size = len(values)
+        observations = np.ones((size, len(OBSERVED)), np.float32)
+        rewards = np.full(size, self.infeasible_reward)
+        arrays = contiguous([*(costs.figures[figure] for figure in OBSERVED), values, self._low])
+        known = (REWARDS.index(self.reward), self.reference)
+        arguments = (*arrays, *known, observations, rewards, size)
+        kernel.feedback_rows(*arguments)
         if self.raw:
-            figures = np.stack([latency, power, energy, area], axis=1)
-            observations = np.where(np.isfinite(values)[:, None], figures, 0.0).astype(np.float32)
+            seen = np.stack([costs.figures[figure] for figure in OBSERVED], axis=1)
+            observations = np.where(np.isfinite(values)[:, None], seen, 0.0).astype(np.float32)
         return observations, rewards
 
 
@@ -112,39 +112,3 @@ def _reference(problem: Problem) -> float:
             "use reward='inverse', or relax the limits or the accelerator"
         )
     return float(np.exp(np.median(np.log(values))))
-
-
-@compiled
-def _feedback_rows(
-    latency: NDArray[np.float64],
-    power: NDArray[np.float64],
-    energy: NDArray[np.float64],
-    area: NDArray[np.float64],
-    values: NDArray[np.float64],
-    low: NDArray[np.float64],
-    reward: int,
-    reference: float,
-    infeasible_reward: float,
-) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    rows = values.shape[0]
-    observations = np.ones((rows, 4), np.float32)
-    rewards = np.full(rows, infeasible_reward)
-    for row in range(rows):
-        value = values[row]
-        if not math.isfinite(value):
-            continue
-        observations[row, 0] = _scaled(latency[row], low[0])
-        observations[row, 1] = _scaled(power[row], low[1])
-        observations[row, 2] = _scaled(energy[row], low[2])
-        observations[row, 3] = _scaled(area[row], low[3])
-        if reward == 2:
-            rewards[row] = 1.0 - _scaled(value, reference)
-        else:
-            rewards[row] = reference / value
-    return observations, rewards
-
-
-@compiled
-def _scaled(figure: float, low: float) -> float:
-    """0 at `low` (or below), 1 at 10^DECADES times that (or above)."""
-    return min(1.0, max(0.0, math.log10(figure / low) / DECADES))

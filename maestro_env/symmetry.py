@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from common import BoolArray, Int8Array, Int32Array, IntArray, UInt64Array, compiled
+from common import BoolArray, Int8Array, Int32Array, UInt64Array, contiguous
 from cost_models import Accelerator, MappingBatch, Symmetry
-from layers import DIMS, TENSORS, Layer
-
-WIDTH = len(DIMS)
-R, S = DIMS.index("R"), DIMS.index("S")
-NONE, NEST = int(Symmetry.NONE), int(Symmetry.NEST)
+from layers import TENSORS, Layer
+from maestro_env import kernel
 
 
 def nest_keys(
@@ -37,17 +34,15 @@ def nest_keys(
     pes = mappings.num_pes
     if pes is None:
         pes = np.full(len(mappings), accelerator.num_pes, dtype=np.int32)
-    result: UInt64Array = _keys(
-        np.array(layer.extents, dtype=np.int64),
-        mappings.orders,
-        mappings.parallel,
-        mappings.tiles,
-        mappings.cluster_size,
-        pes,
-        int(symmetry),
-        *_optional(mappings),
-    )
-    return result
+    size = len(mappings)
+    keys = np.empty(size, np.uint64)
+    extents = np.array(layer.extents, dtype=np.int64)
+    arrays = (mappings.orders, mappings.parallel, mappings.tiles, mappings.cluster_size, pes)
+    fields = contiguous(_optional(mappings))
+    known = (int(symmetry), len(fields[0]) > 0)
+    arguments = (extents, *contiguous(arrays), *known, *fields, keys, size)
+    kernel.nest_keys(*arguments)
+    return keys
 
 
 def _optional(mappings: MappingBatch) -> tuple[Int8Array, Int32Array, BoolArray]:
@@ -61,69 +56,3 @@ def _optional(mappings: MappingBatch) -> tuple[Int8Array, Int32Array, BoolArray]
         np.zeros((size, 2), np.int32) if units is None else units,
         np.zeros((size, 2, len(TENSORS)), np.bool_) if bypass is None else bypass,
     )
-
-
-@compiled
-def _keys(
-    extents: IntArray,
-    orders: Int8Array,
-    parallel: Int8Array,
-    tiles: Int32Array,
-    cluster: Int32Array,
-    pes: Int32Array,
-    symmetry: int,
-    second: Int8Array,
-    units: Int32Array,
-    bypass: BoolArray,
-) -> UInt64Array:
-    size = len(cluster)
-    result = np.empty(size, np.uint64)
-    for row in range(size):
-        key = _mix(_mix(np.uint64(0), cluster[row]), pes[row])
-        taps = False  # a parallel R or S
-        for level in range(2):
-            taps = taps or parallel[row, level] == R or parallel[row, level] == S
-        for level in range(2 if len(second) else 0):
-            taps = taps or second[row, level] == R or second[row, level] == S
-            passing = 0
-            for tensor in range(bypass.shape[2]):
-                passing = 2 * passing + bypass[row, level, tensor]
-            # a mapping that uses none of them has the key that it has without the fields
-            if passing > 0:
-                key = _mix(_mix(key, 1000 + level), passing)
-            if second[row, level] >= 0:
-                key = _mix(_mix(_mix(key, 2000 + level), second[row, level]), units[row, level])
-        for level in range(2):
-            width = cluster[row] if level == 1 else max(1, pes[row] // cluster[row])
-            width2 = 1
-            other = -1
-            if len(second) and second[row, level] >= 0:
-                other = second[row, level]
-                width2 = max(1, width // units[row, level])
-                width = units[row, level]
-            key = _mix(key, parallel[row, level])
-            for dim in range(WIDTH):
-                key = _mix(key, tiles[row, level, dim])
-            for place in range(WIDTH):
-                dim = orders[row, level, place]
-                whole = tiles[row, 0, dim] if level == 1 else extents[dim]
-                step = tiles[row, level, dim]
-                if symmetry == NEST and parallel[row, level] == dim:
-                    step *= width
-                if symmetry == NEST and other == dim:
-                    step *= width2
-                kept = symmetry == NONE or (taps and symmetry != NEST and extents[dim] > 1)
-                if step < whole or kept:
-                    key = _mix(key, dim)
-            key = _mix(key, WIDTH)
-        result[row] = key
-    return result
-
-
-@compiled
-def _mix(key: np.uint64, value: int) -> np.uint64:
-    """One step of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)."""
-    mixed = key + np.uint64(value) + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))

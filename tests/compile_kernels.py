@@ -19,7 +19,7 @@ def main() -> None:
         problem = Problem("mlp.2", accelerator, "edp")
         problem.evaluate(_first(problem))
     baselines.prove(Problem("mlp.2", "edge", "edp"))
-    for name in ("maestro", "simulator"):
+    for name in ("simulator",):
         problem = Problem("mlp.2", "edge", "edp", cost_model=load(name))
         problem.evaluate(_first(problem))
     compile_sparse()

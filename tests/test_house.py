@@ -78,3 +78,42 @@ def test_few_functions_are_complex() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
     )
     assert len(json.loads(done.stdout)) <= SHARE * functions
+
+
+SAMPLE = '''"""A docstring
+of two lines."""
+import numpy as np  # counts
+
+SIZE: dict[str, 7] = {}
+"""A text that stands alone."""
+
+
+class Thing:
+    def method(self, a, b, c, d, e, f, *rest, **options):
+        # a comment
+        text = """code of
+two lines"""
+        if a and b:
+            return rest[3] + rest[SIZE] + text[1] + c.shape[2]
+        for _ in d:
+            try:
+                e[lower](f[2:4])
+            except KeyError:
+                pass
+        return options
+'''
+
+
+def test_the_counter_of_the_house_counts_what_it_says(tmp_path: Path) -> None:
+    (tmp_path / "pack" / "below").mkdir(parents=True)
+    (tmp_path / "pack" / "__init__.py").write_text("")
+    (tmp_path / "pack" / "below" / "thing.py").write_text(SAMPLE)
+    command = [sys.executable, "benchmarks/house.py", str(tmp_path), "--json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    rows = json.loads(done.stdout)
+    assert set(rows) == {"pack", "pack.below"}
+    row = rows["pack.below"]
+    assert row["lines"] == rows["pack"]["lines"] == 14
+    assert (row["functions"], row["many"], row["most"], row["complex"]) == (1, 1, 0, 0)
+    assert row["indices"] == 3
+    assert row["names"] == ["pack/below/thing.py:10 method: 8 parameters, complexity 4"]

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-CODE = (".py", ".nbi", ".nbc")
+CODE = (".py", ".so", ".nbi", ".nbc")
 
 
 def test_every_package_is_in_the_wheel() -> None:

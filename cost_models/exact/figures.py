@@ -13,9 +13,10 @@ from functools import cached_property
 from typing import Any
 
 from cost_models.accelerator import Accelerator
+from cost_models.area_power import area_um2, power_mw
 from cost_models.exact.accesses import Counts, dram_accesses, l2_accesses
 from cost_models.exact.energy import Energy, FixedEnergy, RequiredEnergy, TableEnergy
-from cost_models.physical import EnergyTable, area_um2, power_mw
+from cost_models.physical import EnergyTable
 from cost_models.prices import (
     ChipPrices,
     chip_prices,

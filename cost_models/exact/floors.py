@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import product
 
 from cost_models.accelerator import Accelerator
+from cost_models.area_power import area_um2, power_mw
 from cost_models.bounds import latency_bound, unique_elements
 from cost_models.buffers import TENSORS
 from cost_models.exact.figures import MAESTRO_AREA, Setting, energy_nj
 from cost_models.exact.layout import COUNT_NAMES, WIDE_NAMES
 from cost_models.exact.machine import Machine
-from cost_models.physical import area_um2, power_mw
 from layers import Layer, footprint
 
 Route = str | None

@@ -8,7 +8,7 @@ levels are walked with an explicit stack.
 
 from __future__ import annotations
 
-from common import FloatArray, IntArray
+from common import FloatArray, IntArray, part
 from cost_models.maestro.cases import next_case, start_level
 from cost_models.maestro.layout import (
     BUSY,
@@ -24,9 +24,7 @@ from cost_models.maestro.layout import (
     OUT_MIN,
     RAW_ENTRIES,
     STAMP,
-    ZERO,
     M,
-    part,
 )
 from cost_models.maestro.levels import build_levels
 from cost_models.maestro.one_case import evaluate_case
@@ -39,9 +37,6 @@ def analyse(
     layer: IntArray,
     hardware: IntArray,
     num_pes: int,
-    program: IntArray,
-    counts: IntArray,
-    clusters: IntArray,
     num_levels: int,
     work: IntArray,
     floats: FloatArray,
@@ -53,24 +48,22 @@ def analyse(
         layer: ``(LAYER_ENTRIES,)``.
         hardware: ``(HARDWARE_ENTRIES,)``.
         num_pes: PEs that are used.
-        program: ``(MAX_LEVELS, PROGRAM_ROWS, MAX_MAPS)``.
-        counts: ``(MAX_LEVELS,)`` maps of each level.
-        clusters: ``(MAX_LEVELS,)`` cluster sizes.
         num_levels: Levels of the program.
-        work: ``(WORK_SIZE,)`` scratch, see `layout`.
+        work: ``(WORK_SIZE,)`` scratch, see `layout`; holds the program.
         floats: ``(WORK_FLOATS,)`` scratch; ``floats[BUSY]`` holds the active PEs afterwards.
         raw: ``(RAW_ENTRIES,)``, filled here with the top level's counts.
 
     Returns:
         OK, REFUSED, NO_PES, or DIES (a division by zero or an integer overflow).
     """
-    status = build_levels(layer, num_pes, program, counts, clusters, num_levels, work)
+    status = build_levels(layer, num_pes, num_levels, work)
     if status != OK:
         return status
     _begin(layer, work, floats, raw)
     gemm = layer[M] > 0
-    start_level(gemm, ZERO, work)
-    level = at = ZERO
+    start_level(gemm, 0, work)
+    level = 0
+    at = 0
     while True:
         if work[at + CASE] < work[at + CASES]:
             status = evaluate_case(level, level == num_levels - 1, at, hardware, work, floats, raw)

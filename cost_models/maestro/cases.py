@@ -8,7 +8,7 @@ are constants, the others have a factor a state, and the walk keeps the products
 
 from __future__ import annotations
 
-from common import IntArray
+from common import IntArray, part
 from cost_models.maestro.changes import fill_change
 from cost_models.maestro.layout import (
     ACTIVE,
@@ -57,8 +57,6 @@ from cost_models.maestro.layout import (
     W_STATE,
     WALKER_1,
     WALKER_2,
-    ZERO,
-    part,
 )
 from cost_models.maestro.shares import fill_share
 
@@ -72,7 +70,7 @@ def start_level(gemm: bool, at: int, work: IntArray) -> None:
         at: Start of the level's block; its `GIVEN` row holds the tile.
         work: ``(WORK_SIZE,)``, see `layout`.
     """
-    active = ZERO
+    active = 0
     cases = 1
     work[at + CASE] = work[at + VALID] = work[at + OCCURRED] = 0
     work[at + RUNTIME] = work[at + SIZED] = 0
@@ -96,7 +94,7 @@ def start_level(gemm: bool, at: int, work: IntArray) -> None:
             active += 1
     work[at + ACTIVE] = active
     work[at + CASES] = cases
-    _multiply(at, ZERO, work)
+    _multiply(at, 0, work)
     _fill_shares(gemm, at, work)
     fill_change(at, IN_INPUT, T_INPUT, V_INPUT, work)
     fill_change(at, IN_FILTER, T_FILTER, V_FILTER, work)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from common import IntArray
+from common import IntArray, part
 from cost_models.maestro.layout import (
     ACTIVE,
     COUNT,
@@ -23,7 +23,6 @@ from cost_models.maestro.layout import (
     TILE,
     VAR,
     WHOLE,
-    part,
 )
 
 

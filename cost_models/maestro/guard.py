@@ -7,7 +7,6 @@ has or faster than the array can be; a search that minimises its raw figures fin
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -15,31 +14,12 @@ import numpy as np
 from common import FloatArray
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import MAESTRO_LAWS, physical_bounds
+from cost_models.figure_places import L1_BYTES, L2_BYTES
 from cost_models.infeasible import Infeasible, ReasonCode
-from cost_models.laws import (
-    FILTER,
-    INPUT,
-    INTENSITY,
-    L1_BYTES,
-    L2_BYTES,
-    L2_READ,
-    L2_WRITE,
-    LATENCY_CYCLES,
-    LAWS,
-    LEAST,
-    MACS_OF_LAYER,
-    NOC,
-    NUM_MACS,
-    OUTPUT,
-    THROUGHPUT,
-    Law,
-    facts_of,
-)
-from cost_models.maestro.layout import part
+from cost_models.laws import LAWS, Law, facts_of
+from cost_models.maestro.details import LARGEST_COUNT
 from layers import Layer
 
-_LARGEST_COUNT = 2.0**31 - 1
-_LEAST_LATENCY = LEAST["latency_cycles"]
 GUARD_LAWS: tuple[Law, ...] = (
     *(law for law in LAWS if not law.mended and law.code < ReasonCode.BELOW_BOUND),
     Law(
@@ -47,7 +27,7 @@ GUARD_LAWS: tuple[Law, ...] = (
         "L1, which MAESTRO counts in 32 bits,",
         "B",
         lambda f, x: f[L1_BYTES],
-        lambda f, x: _LARGEST_COUNT,
+        lambda f, x: LARGEST_COUNT,
         most=True,
     ),
     Law(
@@ -55,12 +35,14 @@ GUARD_LAWS: tuple[Law, ...] = (
         "L2, which MAESTRO counts in 32 bits,",
         "B",
         lambda f, x: f[L2_BYTES],
-        lambda f, x: _LARGEST_COUNT,
+        lambda f, x: LARGEST_COUNT,
         most=True,
     ),
     *(law for law in LAWS if not law.mended and law.code >= ReasonCode.BELOW_BOUND),
 )
-"""The laws by which an answer is refused; where several are broken, the first is the reason."""
+"""The laws by which an answer is refused; where several are broken, the first is the reason.
+
+`judging.judge` is their compiled form."""
 
 RETILE = "Choose tiles that divide the extents"
 NARROW = "Choose an X or Y tile no larger than the output"
@@ -85,61 +67,6 @@ def guard_facts(layer: Layer, accelerator: Accelerator, min_pes: int) -> FloatAr
         "power_mw": few["power"],
     }
     return facts_of(layer, accelerator, least)
-
-
-def _chained(laws: tuple[Law, ...]) -> Callable[[FloatArray, FloatArray], int]:
-    """One compiled function that tries the laws in order."""
-
-    @part
-    def none(figures: FloatArray, facts: FloatArray) -> int:
-        return 0
-
-    judge = none
-    for law in reversed(laws):
-        judge = _before(law, judge)
-    return judge
-
-
-def _before(
-    law: Law, rest: Callable[[FloatArray, FloatArray], int]
-) -> Callable[[FloatArray, FloatArray], int]:
-    claim, bound, code, most = part(law.claim), part(law.bound), int(law.code), law.most
-
-    @part
-    def judge(figures: FloatArray, facts: FloatArray) -> int:
-        left, right = claim(figures, facts), bound(figures, facts)
-        if (left <= right) if most else (left >= right):
-            return rest(figures, facts)
-        return code
-
-    return judge
-
-
-judge = _chained(GUARD_LAWS)
-"""``judge(figures, facts)``: the reason code of the first law that is broken; 0 if none is."""
-
-
-@part
-def mend(figures: FloatArray, facts: FloatArray) -> None:
-    """Mend figures of an answer that is sound but for them.
-
-    MACs that are counted twice in edge tiles are counted once; the latency is lifted to what
-    MAESTRO's own output writes take on the NoC, and what the tensors take off chip, both of which
-    it leaves out in part.
-    """
-    latency = max(figures[LATENCY_CYCLES], facts[_LEAST_LATENCY])
-    latency = max(latency, np.ceil(figures[OUTPUT + L2_WRITE] / facts[NOC]))
-    figures[LATENCY_CYCLES] = latency
-    figures[NUM_MACS] = facts[MACS_OF_LAYER]
-    figures[THROUGHPUT] = facts[MACS_OF_LAYER] / latency
-
-
-@part
-def define_intensity(figures: FloatArray) -> None:
-    """Where the last case loads nothing, the intensity is that of the whole layer."""
-    if not np.isfinite(figures[INTENSITY]):
-        loads = figures[INPUT + L2_READ] + figures[FILTER + L2_READ]
-        figures[INTENSITY] = figures[NUM_MACS] / loads if loads > 0 else 0.0
 
 
 def explain(code: ReasonCode, layer: Layer, figures: FloatArray, facts: FloatArray) -> Infeasible:

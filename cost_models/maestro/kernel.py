@@ -2,122 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
-
-from common import FloatArray, IntArray, entry_point, source_stamp
-from cost_models import laws, physical
-from cost_models.laws import PEAK, PES
+from common import FloatArray, Int8Array, Int32Array, IntArray, entry
+from cost_models.figure_places import PEAK, PES
 from cost_models.maestro.analysis import analyse
-from cost_models.maestro.layout import (
-    BUSY,
-    LANES,
-    MAX_LEVELS,
-    MAX_MAPS,
-    NUM_PES,
-    PROGRAM_ROWS,
-    RAW_ENTRIES,
-    REFUSED,
-    WORK_FLOATS,
-    WORK_SIZE,
-)
-from cost_models.maestro.report import OUTPUTS, report
+from cost_models.maestro.details import OUTPUTS
+from cost_models.maestro.layout import BUSY, CLUSTERS, LANES, NUM_PES, REFUSED
+from cost_models.maestro.report import report
 from cost_models.maestro.row_lowering import lower_row
 
 
-def _entries(stamp: int) -> tuple[Callable[..., int], Callable[..., int]]:
-    """The compiled entry points; `stamp` ties their cached machine code to all their sources."""
+@entry
+def evaluate_rows(
+    layer: IntArray,
+    extents: IntArray,
+    facts: FloatArray,
+    hardware: IntArray,
+    mode: int,
+    orders: Int8Array,
+    parallel: Int8Array,
+    tiles: Int32Array,
+    cluster_size: Int32Array,
+    num_pes: Int32Array,
+    work: IntArray,
+    floats: FloatArray,
+    raw: IntArray,
+    figures: FloatArray,
+    out: FloatArray,
+    reason: Int8Array,
+    size: int,
+    low: int,
+    high: int,
+) -> None:
+    """Evaluate mappings given as arrays.
 
-    @partial(entry_point, error_model="numpy")
-    def evaluate_rows(
-        layer: IntArray,
-        extents: IntArray,
-        facts: FloatArray,
-        hardware: IntArray,
-        mode: int,
-        orders: NDArray[np.int8],
-        parallel: NDArray[np.int8],
-        tiles: NDArray[np.int32],
-        cluster_size: NDArray[np.int32],
-        num_pes: NDArray[np.int32],
-        out: FloatArray,
-        reason: NDArray[np.int8],
-        low: int,
-        high: int,
-    ) -> int:
-        work = np.zeros(WORK_SIZE, np.int64)
-        floats = np.zeros(WORK_FLOATS, np.float64)
-        program = np.zeros((MAX_LEVELS, PROGRAM_ROWS, MAX_MAPS), np.int64)
-        counts = np.zeros(MAX_LEVELS, np.int64)
-        clusters = np.zeros(MAX_LEVELS, np.int64)
-        raw = np.zeros(RAW_ENTRIES, np.int64)
-        figures = np.zeros(OUTPUTS, np.float64)
-        own = facts.copy()
-        for row in range(low, high):
-            pes = num_pes[row] if len(num_pes) > 0 else hardware[NUM_PES]
-            own[PES], own[PEAK] = pes, pes * hardware[LANES]
-            clusters[0] = cluster_size[row]
-            status = REFUSED
-            if (
-                clusters[0] > 0
-                and pes > 0
-                and lower_row(
-                    layer, extents, orders[row], parallel[row], tiles[row], program, counts
-                )
-            ):
-                status = analyse(
-                    layer, hardware, pes, program, counts, clusters, 2, work, floats, raw
-                )
-            reason[row] = report(
-                status, layer, own, hardware, pes, mode, raw, floats[BUSY], figures
-            )
-            for entry in range(OUTPUTS):
-                out[entry, row] = figures[entry]
-        return stamp
-
-    @partial(entry_point, error_model="numpy")
-    def evaluate_program(
-        layer: IntArray,
-        facts: FloatArray,
-        hardware: IntArray,
-        mode: int,
-        program: IntArray,
-        counts: IntArray,
-        clusters: IntArray,
-        num_levels: int,
-        figures: FloatArray,
-    ) -> int:
-        raw = np.zeros(RAW_ENTRIES, np.int64)
-        work = np.zeros(WORK_SIZE, np.int64)
-        floats = np.zeros(WORK_FLOATS, np.float64)
-        own = facts.copy()
-        pes = hardware[NUM_PES]
-        status = analyse(
-            layer, hardware, pes, program, counts, clusters, num_levels, work, floats, raw
-        )
-        code = report(status, layer, own, hardware, pes, mode, raw, floats[BUSY], figures)
-        return code if stamp >= 0 else -1
-
-    return evaluate_rows, evaluate_program
+    Args:
+        layer: ``(LAYER_ENTRIES,)``.
+        extents: ``(8,)`` in the order KCYXRSNG.
+        facts: ``(NUM_FACTS,)``; each mapping's own PEs are written here.
+        hardware: ``(HARDWARE_ENTRIES,)``.
+        mode: RAW, GUARDED or WIDE.
+        orders: ``(B, 2, 8)`` dimensions, outermost first.
+        parallel: ``(B, 2)`` dimensions.
+        tiles: ``(B, 2, 8)``.
+        cluster_size: ``(B,)``.
+        num_pes: ``(B,)`` PEs that each mapping uses.
+        work: ``(WORK_SIZE,)`` scratch of 0, see `layout`.
+        floats: ``(WORK_FLOATS,)`` scratch.
+        raw: ``(RAW_ENTRIES,)`` scratch.
+        figures: ``(OUTPUTS,)`` scratch.
+        out: ``(OUTPUTS, B)``; columns `low` to `high` are filled.
+        reason: ``(B,)``, likewise; a row with a reason other than 0 holds inf.
+        size: `B`.
+        low: The first mapping.
+        high: The one behind the last.
+    """
+    for row in range(low, high):
+        pes = int(num_pes[row])
+        facts[PES], facts[PEAK] = pes, pes * hardware[LANES]
+        work[CLUSTERS] = cluster_size[row]
+        status = REFUSED
+        if (
+            cluster_size[row] > 0
+            and pes > 0
+            and lower_row(layer, extents, orders, parallel, tiles, row, work)
+        ):
+            status = analyse(layer, hardware, pes, 2, work, floats, raw)
+        reason[row] = report(status, layer, facts, hardware, pes, mode, raw, floats[BUSY], figures)
+        for place in range(OUTPUTS):
+            out[place * size + row] = figures[place]
 
 
-_SOURCES: list[str | Path] = [
-    *sorted(Path(__file__).parent.glob("*.py")),
-    laws.__file__,
-    physical.__file__,
-]
-evaluate_rows, evaluate_program = _entries(source_stamp(_SOURCES))
-"""Evaluate mappings given as arrays, or one program; both release the interpreter lock.
+@entry
+def evaluate_program(
+    layer: IntArray,
+    facts: FloatArray,
+    hardware: IntArray,
+    mode: int,
+    num_levels: int,
+    work: IntArray,
+    floats: FloatArray,
+    raw: IntArray,
+    figures: FloatArray,
+) -> int:
+    """Evaluate the program in `work`; arguments as above.
 
-``evaluate_rows(layer (LAYER_ENTRIES,), extents (8,) in the order KCYXRSNG, facts (NUM_FACTS,),
-hardware (HARDWARE_ENTRIES,), mode, orders (B, 2, 8), parallel (B, 2), tiles (B, 2, 8),
-cluster_size (B,), num_pes (B,) or (0,), out (OUTPUTS, B), reason (B,), low, high)`` fills columns
-`low` to `high` of `out` and `reason`; a row with a reason other than 0 holds inf.
-
-``evaluate_program(layer, facts, hardware, mode, program, counts, clusters, num_levels, figures
-(OUTPUTS,))`` fills `figures` and returns the reason code; see `levels.build_levels` for a program.
-"""
+    Returns:
+        The reason code; 0 where `figures` are filled.
+    """
+    pes = hardware[NUM_PES]
+    status = analyse(layer, hardware, pes, num_levels, work, floats, raw)
+    return report(status, layer, facts, hardware, pes, mode, raw, floats[BUSY], figures)

@@ -1,16 +1,12 @@
 """Where the kernel keeps what: one flat integer array a thread, in blocks of one cluster level.
 
 An entry of level `l` is ``work[l * LEVEL_SIZE + ROW + index]``; the constants below are the rows.
-One flat array keeps the compiled calls small: each array argument costs seven words a call.
+One flat array keeps the calls small.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
-
-import numpy as np
-
-from common import inner_function
 
 VARIABLES = "CGKMNRSXY"
 """Dimension names in the alphabetical order in which MAESTRO completes a level."""
@@ -20,7 +16,7 @@ MAX_LEVELS = 4
 MAX_MAPS = 10
 """More than a level can have: each of the 9 variables once."""
 
-# A program: program[level, row, map].
+# A program: its maps by level and row, see PROGRAM.
 P_VAR, P_SPATIAL, P_PRIME, P_SIZE, P_OFFSET = range(5)
 PROGRAM_ROWS = 5
 
@@ -29,6 +25,12 @@ STRIDE = NUM_VARIABLES
 MASK_INPUT, MASK_FILTER, MASK_OUTPUT = (NUM_VARIABLES + i for i in (1, 2, 3))
 REPEATS, DEPTHWISE = NUM_VARIABLES + 4, NUM_VARIABLES + 5
 LAYER_ENTRIES = NUM_VARIABLES + 6
+
+# A mapping's arrays, dimensions in the order KCYXRSNG.
+NUM_DIMS, NEST = 8, 6
+"""All, and those of the nest, which come first; the others repeat it."""
+DIM_K, DIM_Y, DIM_X, DIM_R, DIM_S = 0, 2, 3, 4, 5
+VARIABLE_OF_DIM = (K, C, Y, X, R, S, N, G)
 
 # An accelerator: hardware[entry]. Limits are -1 where there is none.
 NUM_PES, NOC_BW, OFFCHIP_BW, LANES, NOC_GIVEN, L1_LIMIT, L2_LIMIT = range(7)
@@ -42,7 +44,7 @@ VAR, SPATIAL, TILE, OFFSET, LAST, NEW, LAST_NEW = (_W * i for i in range(7))
 O_TILE, O_LAST, O_NEW, O_LAST_NEW, MADE, MADE_LAST = (_W * i for i in range(7, 13))
 BIT, COUPLED = _W * 13, _W * 14
 """Bit of a directive in a set of edge tiles (0 if the edge tile is whole); and its tensors."""
-IN_INPUT, IN_FILTER, IN_OUTPUT = np.int64(1), np.int64(2), np.int64(4)
+IN_INPUT, IN_FILTER, IN_OUTPUT = 1, 2, 4
 
 _HEAD = _W * 15
 COUNT, UNITS, EDGE_UNITS, FIRST, SECOND = (_HEAD + i for i in range(5))
@@ -75,11 +77,11 @@ PATTERN_1 = NUM_STATES + _W + 12 * _W
 PATTERN_2 = PATTERN_1 + 3
 # By the innermost active directive that moved; entry MAX_MAPS stands for none.
 _C = MAX_MAPS + 1
-T_INPUT, V_INPUT, T_FILTER, V_FILTER = (np.int64(PATTERN_2 + 3 + _C * i) for i in range(4))
+T_INPUT, V_INPUT, T_FILTER, V_FILTER = (PATTERN_2 + 3 + _C * i for i in range(4))
 EXITS = -1
 """Variant where the program exits: the tile that changes has no new element."""
 # The case at hand: state by active directive, and products over the active directives before it.
-W_STATE, W_OCCURS, W_ALL, W_OUT, W_SET = (int(V_FILTER) + _C * (1 + i) for i in range(5))
+W_STATE, W_OCCURS, W_ALL, W_OUT, W_SET = (V_FILTER + _C * (1 + i) for i in range(5))
 LEVEL_SIZE = W_SET + _C
 
 # Results of sub-levels by the set of edge tiles above: + level * SETS + set.
@@ -90,7 +92,12 @@ STAMP = MEMO_RUNTIME + MAX_LEVELS * SETS
 """Number of the mapping at hand: what carries another number is left over from an earlier one."""
 EXTENTS = STAMP + 1
 """Extents of the level that is being completed, by variable."""
-WORK_SIZE = EXTENTS + NUM_VARIABLES
+PROGRAM = EXTENTS + NUM_VARIABLES
+"""The program: ``+ (level * PROGRAM_ROWS + row) * MAX_MAPS + map``."""
+COUNTS = PROGRAM + MAX_LEVELS * PROGRAM_ROWS * MAX_MAPS
+CLUSTERS = COUNTS + MAX_LEVELS
+"""Maps of each level, and cluster sizes, of which one fewer than levels are used."""
+WORK_SIZE = CLUSTERS + MAX_LEVELS
 BUSY = MAX_LEVELS * SETS
 """In the float array: active PEs of sub-levels by set, then of each level under way."""
 WORK_FLOATS = BUSY + MAX_LEVELS
@@ -106,12 +113,15 @@ L2_LOADS, L2_OUTPUT = 23, 24
 OVERFLOWED = 25
 """Whether a counter that is 32 bits wide in the program has wrapped to another positive number."""
 RAW_ENTRIES = 26
-NEVER = np.iinfo(np.int64).max
+NEVER = 2**63 - 1
 """Minimum of nothing."""
+LOWEST = -(2.0**63)
+"""What x86 makes of the mean of nothing."""
 
-# For arguments: Numba would compile a function once more for each plain constant it is given.
-ZERO, TWO = np.int64(0), np.int64(2)
-YES, NO = np.bool_(True), np.bool_(False)
+RANKS = (3, 1, 2, -1, 0, 4, 5, 7, 6)
+"""Place of each variable in MAESTRO's tensor lists: N G K C R S Y X."""
+RANK_OF_GEMM_N = 9
+"""A GEMM's are M K N."""
 
 
 class StepCase(NamedTuple):
@@ -143,25 +153,43 @@ class StepCase(NamedTuple):
     pattern2: int
 
 
-part = inner_function(error_model="numpy")
-"""Compiles a part of the kernel: C++'s arithmetic, and no way in from Python."""
-inlined = inner_function(error_model="numpy", forceinline=True)
-"""The same for what runs once a case: a call costs more than what it does."""
+class Spread(NamedTuple):
+    """The spatial maps of a level in one combination of patterns.
+
+    Args:
+        d1: Place of the first map.
+        d2: Place of the second; -1 where there is none.
+        pattern1: Pattern of the first map.
+        pattern2: Pattern of the second.
+        later: Whether the second map's variable stands later in MAESTRO's tensor lists.
+        units: Sub-clusters.
+        edge_units: Sub-clusters at work in an edge step.
+    """
+
+    d1: int
+    d2: int
+    pattern1: int
+    pattern2: int
+    later: bool
+    units: int
+    edge_units: int
+
+
+class StepShares(NamedTuple):
+    """Who takes part in a step, as one tensor sees it.
+
+    Args:
+        edge: Whether it is an edge step of one of the tensor's spatial maps.
+        ragged: Whether its last PE has a partial tile.
+        alone: Whether that is the only PE at work.
+    """
+
+    edge: bool
+    ragged: bool
+    alone: bool
+
 
 # What becomes of a mapping; of a case also that a sub-cluster must be evaluated first.
 OK, REFUSED, DIES, NO_PES, DESCENDS = range(5)
-
-
-@part
-def quotient(value: int, divisor: int) -> int:
-    """Integer division that truncates, as C++ does."""
-    if value >= 0:
-        return value // divisor
-    return -(-value // divisor)
-
-
-@part
-def wrap32(value: int) -> int:
-    """The low 32 bits as a signed integer: some of MAESTRO's counters are that narrow."""
-    low = value & 0xFFFFFFFF
-    return low - 0x100000000 if low >= 0x80000000 else low
+NOTHING_MISSING = -1
+"""The set of edge tiles of the sub-cluster that is missing, where none is."""

@@ -7,9 +7,11 @@ offset), outermost first. This file completes a program as MAESTRO's cluster ana
 
 from __future__ import annotations
 
-from common import IntArray
+from common import IntArray, part
 from cost_models.maestro.layout import (
+    CLUSTERS,
     COUNT,
+    COUNTS,
     COUPLED,
     EXTENTS,
     FIRST,
@@ -18,6 +20,7 @@ from cost_models.maestro.layout import (
     LEVEL_SIZE,
     MASK_FILTER,
     MASK_INPUT,
+    MAX_MAPS,
     NO_PES,
     NUM_VARIABLES,
     OFFSET,
@@ -27,6 +30,8 @@ from cost_models.maestro.layout import (
     P_SIZE,
     P_SPATIAL,
     P_VAR,
+    PROGRAM,
+    PROGRAM_ROWS,
     REFUSED,
     SECOND,
     SPATIAL,
@@ -34,56 +39,49 @@ from cost_models.maestro.layout import (
     TILE,
     UNITS,
     VAR,
-    ZERO,
     R,
     S,
     X,
     Y,
-    part,
 )
 from cost_models.maestro.tables import fill_tables
 
 
 @part
-def build_levels(
-    layer: IntArray,
-    num_pes: int,
-    program: IntArray,
-    counts: IntArray,
-    clusters: IntArray,
-    num_levels: int,
-    work: IntArray,
-) -> int:
+def build_levels(layer: IntArray, num_pes: int, num_levels: int, work: IntArray) -> int:
     """Complete a program and fill the static tables of its levels.
 
     Args:
         layer: ``(LAYER_ENTRIES,)``.
         num_pes: PEs that are used.
-        program: ``(MAX_LEVELS, PROGRAM_ROWS, MAX_MAPS)``.
-        counts: ``(MAX_LEVELS,)`` maps of each level.
-        clusters: ``(MAX_LEVELS,)`` cluster sizes; the first `num_levels` - 1 are used.
         num_levels: Levels of the program.
-        work: ``(WORK_SIZE,)``, see `layout`.
+        work: ``(WORK_SIZE,)``, see `layout`; holds the program.
 
     Returns:
         OK, REFUSED, or NO_PES where the clusters need more PEs than there are.
     """
     per_cluster = 1
     for level in range(num_levels - 1):
-        per_cluster *= clusters[level]
+        per_cluster *= work[CLUSTERS + level]
     if per_cluster > num_pes:
         return NO_PES
     for var in range(NUM_VARIABLES):
         work[EXTENTS + var] = layer[var]
     for level in range(num_levels):
         at = level * LEVEL_SIZE
-        if not _complete(layer, program, counts, level, at, work):
+        if not _complete(layer, level, at, work):
             return REFUSED
-        work[at + UNITS] = num_pes // per_cluster if level == 0 else clusters[level - 1]
+        work[at + UNITS] = num_pes // per_cluster if level == 0 else work[CLUSTERS + level - 1]
         fill_tables(layer, at, work)
         if level + 1 < num_levels:
             _shrink(at, work)
     return OK
+
+
+@part
+def program_at(level: int, row: int) -> int:
+    """Where a level's row of the program begins."""
+    return PROGRAM + (level * PROGRAM_ROWS + row) * MAX_MAPS
 
 
 @part
@@ -101,18 +99,16 @@ def _shrink(at: int, work: IntArray) -> None:
 
 
 @part
-def _complete(
-    layer: IntArray, program: IntArray, counts: IntArray, level: int, at: int, work: IntArray
-) -> bool:
+def _complete(layer: IntArray, level: int, at: int, work: IntArray) -> bool:
     """Write a level's maps with inherited and unrolled ones; False where MAESTRO refuses them."""
-    own = _mapped(program, counts, level)
+    own = _mapped(level, work)
     if own < 0:
         return False
     count = _inherit(level, at, own, work)
     inherited = 0
     for d in range(count):
         inherited |= 1 << work[at + VAR + d]
-    count = _convert(program, counts, level, at, count, work)
+    count = _convert(level, at, count, work)
     if count < 0:
         return False
     work[at + COUNT] = _unroll(layer, at, count, own | inherited, work)
@@ -120,11 +116,11 @@ def _complete(
 
 
 @part
-def _mapped(program: IntArray, counts: IntArray, level: int) -> int:
+def _mapped(level: int, work: IntArray) -> int:
     """The set of variables that a level maps itself; -1 where it maps one twice."""
     seen = 0
-    for d in range(counts[level]):
-        bit = 1 << program[level, P_VAR, d]
+    for d in range(work[COUNTS + level]):
+        bit = 1 << work[program_at(level, P_VAR) + d]
         if seen & bit:
             return -1
         seen |= bit
@@ -134,34 +130,36 @@ def _mapped(program: IntArray, counts: IntArray, level: int) -> int:
 @part
 def _inherit(level: int, at: int, own: int, work: IntArray) -> int:
     """Put maps that only the level above has in front, reversed (`InheritMissingDirectives`)."""
-    count = ZERO
+    count = 0
     if level > 0:
         above = at - LEVEL_SIZE
         for d in range(work[above + COUNT] - 1, -1, -1):
             var = work[above + VAR + d]
             if not (own >> var) & 1:
-                _put(at, count, var, ZERO, work[above + TILE + d], work[above + OFFSET + d], work)
+                _put_map(at, count, var, 0, work[above + TILE + d], work[above + OFFSET + d], work)
                 count += 1
-    return int(count)
+    return count
 
 
 @part
-def _convert(
-    program: IntArray, counts: IntArray, level: int, at: int, count: int, work: IntArray
-) -> int:
+def _convert(level: int, at: int, count: int, work: IntArray) -> int:
     """Append the level's own maps, X' and Y' as X and Y (`ConvertToInputCentric`).
 
     Returns:
         The number of maps; -1 where there is no map of the filter rows or columns to convert with.
     """
-    for d in range(counts[level]):
-        var, size = program[level, P_VAR, d], program[level, P_SIZE, d]
-        if program[level, P_PRIME, d]:
-            taps = _own_size(program, counts, level, R if var == Y else S)
+    for d in range(work[COUNTS + level]):
+        var, size = work[program_at(level, P_VAR) + d], work[program_at(level, P_SIZE) + d]
+        if work[program_at(level, P_PRIME) + d]:
+            taps = _own_size(level, R if var == Y else S, work)
             if taps == 0:
                 return -1
             size += taps - 1
-        _put(at, count, var, program[level, P_SPATIAL, d], size, program[level, P_OFFSET, d], work)
+        spatial, offset = (
+            work[program_at(level, P_SPATIAL) + d],
+            work[program_at(level, P_OFFSET) + d],
+        )
+        _put_map(at, count, var, spatial, size, offset, work)
         count += 1
     return count
 
@@ -173,7 +171,7 @@ def _unroll(layer: IntArray, at: int, count: int, seen: int, work: IntArray) -> 
     for var in range(NUM_VARIABLES):
         if (missing >> var) & 1:
             extent = work[EXTENTS + var]
-            _put(at, count, var, ZERO, extent, extent, work)
+            _put_map(at, count, var, 0, extent, extent, work)
             count += 1
     return count
 
@@ -191,11 +189,13 @@ def _settle(layer: IntArray, level: int, at: int, work: IntArray) -> bool:
             if work[at + SECOND] >= 0:
                 return False
             work[at + (FIRST if work[at + FIRST] < 0 else SECOND)] = d
-    return bool(work[at + FIRST] >= 0)
+    return work[at + FIRST] >= 0
 
 
 @part
-def _put(at: int, d: int, var: int, spatial: int, size: int, offset: int, work: IntArray) -> None:
+def _put_map(
+    at: int, d: int, var: int, spatial: int, size: int, offset: int, work: IntArray
+) -> None:
     work[at + VAR + d] = var
     work[at + SPATIAL + d] = spatial
     work[at + TILE + d] = size
@@ -203,10 +203,10 @@ def _put(at: int, d: int, var: int, spatial: int, size: int, offset: int, work: 
 
 
 @part
-def _own_size(program: IntArray, counts: IntArray, level: int, var: int) -> int:
-    for d in range(counts[level]):
-        if program[level, P_VAR, d] == var:
-            return int(program[level, P_SIZE, d])
+def _own_size(level: int, var: int, work: IntArray) -> int:
+    for d in range(work[COUNTS + level]):
+        if work[program_at(level, P_VAR) + d] == var:
+            return work[program_at(level, P_SIZE) + d]
     return 0
 
 

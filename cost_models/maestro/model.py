@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import threading
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from common import IntArray
+from common import FloatArray, IntArray, contiguous
 from cost_models.accelerator import UNLIMITED_BW, Accelerator
 from cost_models.bounds import MAESTRO_LAWS
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
 from cost_models.cost_model import CostModelError, ModelCapabilities, Symmetry
 from cost_models.dataflow import Dataflow
+from cost_models.figure_places import FIRST_ACCESS, PEAK, PES
 from cost_models.infeasible import Infeasible, ReasonCode
-from cost_models.laws import ACCESS_KINDS, FIRST_ACCESS, PEAK, PES
+from cost_models.laws import ACCESS_KINDS
+from cost_models.maestro.details import DETAILS, FIRST_DETAIL, GUARDED, OUTPUTS, RAW, WIDE
 from cost_models.maestro.guard import explain, guard_facts
 from cost_models.maestro.kernel import evaluate_program, evaluate_rows
-from cost_models.maestro.layout import HARDWARE_ENTRIES
+from cost_models.maestro.layout import (
+    CLUSTERS,
+    COUNTS,
+    HARDWARE_ENTRIES,
+    PROGRAM,
+    RAW_ENTRIES,
+    WORK_FLOATS,
+    WORK_SIZE,
+)
 from cost_models.maestro.levers import find_levers
 from cost_models.maestro.program import compile_dataflow, layer_entries
 from cost_models.maestro.reasons import unread, why_dead
-from cost_models.maestro.report import DETAILS, FIRST_DETAIL, GUARDED, OUTPUTS, RAW, WIDE
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
 from cost_models.physical import MAESTRO_DOUBTS
@@ -128,17 +138,21 @@ class MaestroModel:
             out[:] = np.inf
             reason[:] = ReasonCode.REFUSED
             return out, reason
-        pes = np.empty(0, np.int32) if batch.num_pes is None else batch.num_pes
+        pes = batch.num_pes
+        if pes is None:
+            pes = np.full(size, accelerator.num_pes, np.int32)
         entries = layer_entries(layer)
         extents = np.array(layer.extents, np.int64)
         fewest = accelerator.num_pes
         if batch.num_pes is not None:
             fewest = int(batch.num_pes.min(initial=fewest))
         facts, hardware = _facts(layer, accelerator, fewest), _hardware(accelerator)
-        arrays = (batch.orders, batch.parallel, batch.tiles, batch.cluster_size, pes)
+        arrays = contiguous([batch.orders, batch.parallel, batch.tiles, batch.cluster_size, pes])
 
         def work(low: int, high: int) -> None:
-            evaluate_rows(entries, extents, facts, hardware, mode, *arrays, out, reason, low, high)
+            setting = (entries, extents, facts.copy(), hardware, mode)
+            arguments = (*setting, *arrays, *_SCRATCH.arrays, out, reason, size, low, high)
+            evaluate_rows(*arguments)
 
         run_rows(work, size, default_threads() if self.threads is None else self.threads)
         if batch.parallel2 is not None or batch.bypass is not None:
@@ -159,19 +173,14 @@ class MaestroModel:
         facts = _facts(layer, accelerator, accelerator.num_pes)
 
         def run(mode: int) -> tuple[NDArray[np.float64], int]:
-            figures = np.empty(OUTPUTS)
+            work, floats, raw, figures = _SCRATCH.arrays
+            work[PROGRAM:COUNTS] = program.maps.ravel()
+            work[COUNTS:CLUSTERS], work[CLUSTERS:WORK_SIZE] = program.counts, program.clusters
+            hardware, levels = _hardware(accelerator), program.num_levels
             code = evaluate_program(
-                program.layer,
-                facts,
-                _hardware(accelerator),
-                mode,
-                program.maps,
-                program.counts,
-                program.clusters,
-                program.num_levels,
-                figures,
+                program.layer, facts, hardware, mode, levels, work, floats, raw, figures
             )
-            return figures, code
+            return figures.copy(), code
 
         figures, code = run(self._mode)
         if not code:
@@ -213,6 +222,21 @@ class MaestroModel:
             return (*found, *report.levers) if limit or not found else found
 
         return report.with_levers(find)
+
+
+class _Scratch(threading.local):
+    """Where the kernel works: each thread has arrays of its own, and keeps them."""
+
+    def __init__(self) -> None:
+        self.arrays: tuple[IntArray, FloatArray, IntArray, FloatArray] = (
+            np.zeros(WORK_SIZE, np.int64),
+            np.zeros(WORK_FLOATS),
+            np.zeros(RAW_ENTRIES, np.int64),
+            np.zeros(OUTPUTS),
+        )
+
+
+_SCRATCH = _Scratch()
 
 
 def _beyond(batch: MappingBatch) -> NDArray[np.bool_]:

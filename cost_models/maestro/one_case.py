@@ -6,7 +6,8 @@ It is the body of the loop over iteration cases in `AnalyzeClusterLevel_V2`
 
 from __future__ import annotations
 
-from common import FloatArray, IntArray
+from common import FloatArray, IntArray, part
+from cost_models.maestro.arithmetic import quotient, wrap32
 from cost_models.maestro.layout import (
     ACTIVE,
     CASE,
@@ -41,9 +42,6 @@ from cost_models.maestro.layout import (
     WALKER_1,
     WALKER_2,
     StepCase,
-    inlined,
-    quotient,
-    wrap32,
 )
 from cost_models.maestro.sub_clusters import compute_delay, descend
 from cost_models.maestro.totals import (
@@ -55,7 +53,7 @@ from cost_models.maestro.totals import (
 )
 
 
-@inlined
+@part
 def evaluate_case(
     level: int,
     innermost: bool,
@@ -91,7 +89,7 @@ def evaluate_case(
     return OK
 
 
-@inlined
+@part
 def _case_at_hand(at: int, work: IntArray, raw: IntArray) -> StepCase:
     active = work[at + ACTIVE]
     walker1, walker2 = work[at + WALKER_1], work[at + WALKER_2]
@@ -119,7 +117,7 @@ def _case_at_hand(at: int, work: IntArray, raw: IntArray) -> StepCase:
     )
 
 
-@inlined
+@part
 def _loads(at: int, active: int, share: int, work: IntArray) -> tuple[int, int]:
     """Inputs and filters that are loaded: what is new since the innermost directive that moved."""
     moved = at + MAX_MAPS
@@ -136,7 +134,7 @@ def _loads(at: int, active: int, share: int, work: IntArray) -> tuple[int, int]:
     )
 
 
-@inlined
+@part
 def _account(
     level: int,
     at: int,
@@ -165,7 +163,7 @@ def _account(
     return OK
 
 
-@inlined
+@part
 def _noc_delay(elements: int, bandwidth: int) -> int:
     """Cycles to send elements over the NoC, with one hop of one cycle (`GetOutStandingDelay`)."""
     if 0 <= elements <= bandwidth:

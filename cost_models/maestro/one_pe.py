@@ -6,7 +6,7 @@ The factors of `GetPEIngressVolume`, `GetPEMappedVolume` and `GetPEEgressVolume`
 
 from __future__ import annotations
 
-from common import IntArray
+from common import IntArray, part
 from cost_models.maestro.layout import (
     COUPLED,
     IN_OUTPUT,
@@ -21,7 +21,6 @@ from cost_models.maestro.layout import (
     SHORT,
     TAIL,
     TILE,
-    part,
 )
 
 

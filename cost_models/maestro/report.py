@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from common import FloatArray, IntArray
-from cost_models import physical
-from cost_models.infeasible import ReasonCode
-from cost_models.laws import (
+from common import FloatArray, IntArray, part
+from cost_models.area_power import area_um2, power_mw
+from cost_models.figure_places import (
     AREA_UM2,
     ENERGY_NJ,
     ENERGY_TOTAL_NJ,
@@ -26,15 +25,35 @@ from cost_models.laws import (
     L2_WRITE,
     LATENCY_CYCLES,
     NOC_BW_REQ,
-    NUM_FIGURES,
+    NUM_KINDS,
     NUM_MACS,
+    NUM_TENSORS,
     OFFCHIP_BW_REQ,
     OUTPUT,
     POWER_MW,
     THROUGHPUT,
     UTILIZED_PES,
 )
-from cost_models.maestro.guard import define_intensity, judge, mend
+from cost_models.infeasible import ReasonCode
+from cost_models.maestro.arithmetic import wrap32
+from cost_models.maestro.details import (
+    AVG_NOC_BW,
+    COMPUTE_AVG,
+    EGRESS_AVG,
+    EGRESS_MAX,
+    EGRESS_MIN,
+    FIRST_DETAIL,
+    GUARDED,
+    INGRESS_AVG,
+    INGRESS_MAX,
+    INGRESS_MIN,
+    MAESTRO_LATENCY,
+    MAESTRO_MACS,
+    OUTPUTS,
+    PEAK_NOC_BW,
+    RAW,
+)
+from cost_models.maestro.judging import define_intensity, judge, mend
 from cost_models.maestro.layout import (
     ALL_OCCURRED,
     ANY_VALID,
@@ -51,6 +70,7 @@ from cost_models.maestro.layout import (
     LAST_LOADS,
     LAST_MACS,
     LATENCY,
+    LOWEST,
     MACS,
     MASK_FILTER,
     MASK_INPUT,
@@ -76,47 +96,8 @@ from cost_models.maestro.layout import (
     S,
     X,
     Y,
-    part,
-    wrap32,
 )
-
-DETAILS = (
-    "avg_noc_bw",
-    "peak_noc_bw",
-    "ingress_delay_min",
-    "ingress_delay_max",
-    "ingress_delay_avg",
-    "egress_delay_min",
-    "egress_delay_max",
-    "egress_delay_avg",
-    "compute_delay_avg",
-    "maestro_macs",
-    "maestro_latency_cycles",
-)
-FIRST_DETAIL = NUM_FIGURES
-OUTPUTS = FIRST_DETAIL + len(DETAILS)
-
-# Places in an array of figures after those of `cost_models.laws`, in the order of DETAILS.
-AVG_NOC_BW, PEAK_NOC_BW, INGRESS_MIN, INGRESS_MAX, INGRESS_AVG = range(
-    FIRST_DETAIL, FIRST_DETAIL + 5
-)
-EGRESS_MIN, EGRESS_MAX, EGRESS_AVG, COMPUTE_AVG, MAESTRO_MACS, MAESTRO_LATENCY = range(
-    FIRST_DETAIL + 5, OUTPUTS
-)
-
-RAW, GUARDED, WIDE = range(3)
-"""What is reported: the program's figures; those, refused or mended where they are impossible; or
-the program's with buffer sizes of 64 bits."""
-
-_REFUSED = int(ReasonCode.REFUSED)
-_DIES = int(ReasonCode.DIES)
-_PE_COUNT = int(ReasonCode.PE_COUNT)
-_OVERFLOWS = int(ReasonCode.OVERFLOWS)
-
-_area_um2 = part(physical.area_um2)
-_power_mw = part(physical.power_mw)
-_L1_NJ, _L2_NJ, _MAC_NJ = physical.L1_ACCESS, physical.L2_ACCESS, physical.MAC_NJ
-_LOWEST = float(np.iinfo(np.int64).min)
+from cost_models.physical import L1_ACCESS, L2_ACCESS, MAC_NJ
 
 
 @part
@@ -161,13 +142,14 @@ def report(
         if mode == GUARDED:
             define_intensity(figures)
             if raw[OVERFLOWED]:
-                code = _OVERFLOWS
+                code = ReasonCode.OVERFLOWS
             else:
                 code = judge(figures, facts)
                 mend(figures, facts)
                 _mend_details(figures)
     if code != 0:
-        figures[:] = np.inf
+        for place in range(OUTPUTS):
+            figures[place] = np.inf
     return code
 
 
@@ -177,26 +159,31 @@ def _dead(status: int) -> int:
     if status == OK:
         return 0
     if status == REFUSED:
-        return _REFUSED
-    return _PE_COUNT if status == NO_PES else _DIES
+        return ReasonCode.REFUSED
+    return ReasonCode.PE_COUNT if status == NO_PES else ReasonCode.DIES
 
 
 @part
 def _fill_accesses(layer: IntArray, raw: IntArray, figures: FloatArray) -> None:
     """Accesses of every tensor; partial sums count as outputs in L1, and are not read from L2."""
     macs = raw[MACS]
-    for at, reads, mask in (
-        (INPUT, raw[INPUT_READS], layer[MASK_INPUT]),
-        (FILTER, raw[FILTER_READS], layer[MASK_FILTER]),
-    ):
-        figures[at + L1_READ] = macs
-        figures[at + L1_WRITE] = reads
-        figures[at + L2_READ] = reads
-        figures[at + L2_WRITE] = _tensor_size(layer, mask, False)
+    inputs = _tensor_size(layer, layer[MASK_INPUT], False)
+    filters = _tensor_size(layer, layer[MASK_FILTER], False)
+    _fill_loads(INPUT, macs, raw[INPUT_READS], inputs, figures)
+    _fill_loads(FILTER, macs, raw[FILTER_READS], filters, figures)
     figures[OUTPUT + L1_READ] = raw[OUTPUT_L1]
     figures[OUTPUT + L1_WRITE] = raw[OUTPUT_L1]
     figures[OUTPUT + L2_READ] = _tensor_size(layer, layer[MASK_OUTPUT], True)
     figures[OUTPUT + L2_WRITE] = raw[OUTPUT_WRITES]
+
+
+@part
+def _fill_loads(tensor: int, macs: int, reads: int, size: int, figures: FloatArray) -> None:
+    """Accesses of an input: each element is written to L2 once."""
+    figures[tensor + L1_READ] = macs
+    figures[tensor + L1_WRITE] = reads
+    figures[tensor + L2_READ] = reads
+    figures[tensor + L2_WRITE] = size
 
 
 @part
@@ -227,10 +214,10 @@ def _fill_figures(
     bandwidth = float(hardware[NOC_BW]) if hardware[NOC_GIVEN] else float(raw[PEAK_BW])
     energy, total = _energies(raw, figures)
     figures[LATENCY_CYCLES] = latency
-    figures[ENERGY_NJ] = _MAC_NJ * energy
-    figures[ENERGY_TOTAL_NJ] = _MAC_NJ * total
-    figures[POWER_MW] = _power_mw(pes, lanes, l1_bytes, l2_bytes, bandwidth)
-    figures[AREA_UM2] = _area_um2(pes, lanes, l1_bytes, l2_bytes, bandwidth)
+    figures[ENERGY_NJ] = MAC_NJ * energy
+    figures[ENERGY_TOTAL_NJ] = MAC_NJ * total
+    figures[POWER_MW] = power_mw(pes, lanes, l1_bytes, l2_bytes, bandwidth)
+    figures[AREA_UM2] = area_um2(pes, lanes, l1_bytes, l2_bytes, bandwidth)
     figures[THROUGHPUT] = float(macs) / float(latency)
     figures[NUM_MACS] = macs
     figures[L1_BYTES] = l1_bytes
@@ -249,22 +236,19 @@ def _energies(raw: IntArray, figures: FloatArray) -> tuple[float, float]:
 
     Added up one by one, as the program does: the order decides the last digit.
     """
-    energy = 0.0
-    for place in (
-        INPUT + L2_READ,
-        INPUT + L2_WRITE,
-        FILTER + L2_READ,
-        FILTER + L2_WRITE,
-        OUTPUT + L2_WRITE,
-    ):
-        energy += _L2_NJ * figures[place]
+    energy = L2_ACCESS * figures[INPUT + L2_READ]
+    energy += L2_ACCESS * figures[INPUT + L2_WRITE]
+    energy += L2_ACCESS * figures[FILTER + L2_READ]
+    energy += L2_ACCESS * figures[FILTER + L2_WRITE]
+    energy += L2_ACCESS * figures[OUTPUT + L2_WRITE]
     total = energy
-    for tensor in (INPUT, FILTER, OUTPUT):
-        total += _L1_NJ * figures[tensor + L1_READ]
-        total += _L1_NJ * figures[tensor + L1_WRITE]
+    for number in range(NUM_TENSORS):
+        tensor = INPUT + number * NUM_KINDS
+        total += L1_ACCESS * figures[tensor + L1_READ]
+        total += L1_ACCESS * figures[tensor + L1_WRITE]
     if raw[RECORDS] == 1:
         energy = total
-    total += _L2_NJ * figures[OUTPUT + L2_READ] + raw[MACS]
+    total += L2_ACCESS * figures[OUTPUT + L2_READ] + raw[MACS]
     return energy, total
 
 
@@ -273,10 +257,10 @@ def _fill_details(raw: IntArray, figures: FloatArray) -> None:
     count = raw[ALL_OCCURRED]
     figures[AVG_NOC_BW] = float(raw[BW_SUM]) / float(count)
     figures[PEAK_NOC_BW] = raw[PEAK_BW]
-    figures[INGRESS_MIN] = raw[IN_MIN] if raw[IN_MIN] != NEVER else _LOWEST
+    figures[INGRESS_MIN] = raw[IN_MIN] if raw[IN_MIN] != NEVER else LOWEST
     figures[INGRESS_MAX] = raw[IN_MAX]
     figures[INGRESS_AVG] = _average(raw[IN_SUM], count)
-    figures[EGRESS_MIN] = raw[OUT_MIN] if raw[OUT_MIN] != NEVER else _LOWEST
+    figures[EGRESS_MIN] = raw[OUT_MIN] if raw[OUT_MIN] != NEVER else LOWEST
     figures[EGRESS_MAX] = raw[OUT_MAX]
     figures[EGRESS_AVG] = _average(raw[OUT_SUM], count)
     figures[COMPUTE_AVG] = _average(raw[COMPUTE_SUM], count)
@@ -293,14 +277,15 @@ def _mend_details(figures: FloatArray) -> None:
 def _average(total: int, count: int) -> float:
     """The truncated mean; what x86 makes of a nan where there is nothing to average."""
     if count == 0:
-        return _LOWEST
+        return LOWEST
     return float(total // count if total >= 0 else -(-total // count))
 
 
 @part
 def _repeat(repeats: int, figures: FloatArray) -> None:
-    """The independent products of a GEMM run one after the other."""
-    for place in (LATENCY_CYCLES, ENERGY_NJ, ENERGY_TOTAL_NJ, NUM_MACS):
+    """The independent products of a GEMM run one after the other: latency, energies, accesses."""
+    for place in range(POWER_MW):
         figures[place] *= repeats
+    figures[NUM_MACS] *= repeats
     for place in range(FIRST_ACCESS, FIRST_DETAIL):
         figures[place] *= repeats

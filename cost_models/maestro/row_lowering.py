@@ -2,132 +2,125 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from common import IntArray
+from common import Int8Array, Int32Array, IntArray, part
 from cost_models.maestro.layout import (
+    COUNTS,
     DEPTHWISE,
+    DIM_K,
+    DIM_R,
+    DIM_S,
+    DIM_X,
+    DIM_Y,
+    NEST,
+    NUM_DIMS,
     P_OFFSET,
     P_PRIME,
     P_SIZE,
     P_SPATIAL,
     P_VAR,
     STRIDE,
-    ZERO,
-    C,
+    VARIABLE_OF_DIM,
     G,
-    K,
     N,
-    R,
-    S,
-    X,
-    Y,
-    part,
 )
-from layers import DIMS, NEST_DIMS
-
-_VARIABLES = (K, C, Y, X, R, S, N, G)
-"""The kernel's variable of each dimension of `DIMS`."""
-_K, _Y, _X, _R, _S = (DIMS.index(dim) for dim in "KYXRS")
-_NEST = len(NEST_DIMS)
-_NUM_DIMS = len(_VARIABLES)
+from cost_models.maestro.levels import program_at
 
 
 @part
 def lower_row(
     layer: IntArray,
     extents: IntArray,
-    orders: NDArray[np.int8],
-    parallel: NDArray[np.int8],
-    tiles: NDArray[np.int32],
-    program: IntArray,
-    counts: IntArray,
+    orders: Int8Array,
+    parallel: Int8Array,
+    tiles: Int32Array,
+    row: int,
+    work: IntArray,
 ) -> bool:
     """Lower one mapping to a program of two levels; False if MAESTRO has no directives for it.
 
     Args:
         layer: ``(LAYER_ENTRIES,)``.
         extents: ``(8,)``, in the order of `DIMS`.
-        orders: ``(2, 8)`` dimensions, outermost first.
-        parallel: ``(2,)`` dimensions.
-        tiles: ``(2, 8)``; clipped here to what they tile.
-        program: ``(MAX_LEVELS, PROGRAM_ROWS, MAX_MAPS)``, filled here.
-        counts: ``(MAX_LEVELS,)`` maps of each level, filled here.
+        orders: ``(B, 2, 8)`` dimensions, outermost first.
+        parallel: ``(B, 2)`` dimensions.
+        tiles: ``(B, 2, 8)``; clipped here to what they tile.
+        row: Which mapping.
+        work: ``(WORK_SIZE,)``, see `layout`; the program is written here.
     """
-    if not _repeats_only(extents, orders, parallel, tiles):
+    if not _repeats_only(extents, orders, parallel, tiles, row):
         return False
-    count = _put_repeats(layer, program)
+    count = _put_repeats(layer, work)
     for level in range(2):
-        for place in range(_NUM_DIMS):
-            dim = orders[level, place]
-            if dim < 0 or dim >= _NUM_DIMS:
+        first = (2 * row + level) * NUM_DIMS
+        for place in range(NUM_DIMS):
+            dim = int(orders[first + place])
+            if dim < 0 or dim >= NUM_DIMS:
                 return False
-            if dim >= _NEST or (dim == _K and layer[DEPTHWISE]):
+            if dim >= NEST or (dim == DIM_K and layer[DEPTHWISE]):
                 continue
-            spatial = dim == parallel[level]
-            tile = _tile(extents, tiles, level, dim, spatial)
+            spatial = dim == parallel[2 * row + level]
+            tile = _own_tile(extents, tiles, first, level, dim)
+            if dim in (DIM_R, DIM_S) and not spatial and tile != extents[dim]:
+                return False
             if tile < 1:
                 return False
-            prime = dim in (_Y, _X)
+            prime = dim in (DIM_Y, DIM_X)
             size = (tile - 1) * layer[STRIDE] + 1 if prime else tile
-            _put(program, level, count, _VARIABLES[dim], spatial, prime, size)
+            _put_directive(work, level, count, VARIABLE_OF_DIM[dim], spatial, prime, size)
             count += 1
-        counts[level] = count
-        count = ZERO
+        work[COUNTS + level] = count
+        count = 0
     return True
 
 
 @part
-def _tile(extents: IntArray, tiles: NDArray[np.int32], level: int, dim: int, spatial: bool) -> int:
-    """A tile, no larger than what it tiles; 0 where MAESTRO has none: it takes filters whole."""
+def _own_tile(extents: IntArray, tiles: Int32Array, first: int, level: int, dim: int) -> int:
+    """A tile, no larger than what it tiles."""
     limit = extents[dim]
     if level == 1:
-        limit = min(limit, tiles[0, dim])
-    tile = min(tiles[level, dim], limit)
-    if dim in (_R, _S) and not spatial and tile != extents[dim]:
-        return 0
-    return tile
+        limit = min(limit, tiles[first - NUM_DIMS + dim])
+    return min(tiles[first + dim], limit)
 
 
 @part
 def _repeats_only(
-    extents: IntArray,
-    orders: NDArray[np.int8],
-    parallel: NDArray[np.int8],
-    tiles: NDArray[np.int32],
+    extents: IntArray, orders: Int8Array, parallel: Int8Array, tiles: Int32Array, row: int
 ) -> bool:
     """Whether batch and groups, where there are several, repeat all loops that iterate."""
-    for dim in range(_NEST, _NUM_DIMS):
-        used = parallel[0] == dim or parallel[1] == dim or tiles[0, dim] != 1
+    first = 2 * row * NUM_DIMS
+    for dim in range(NEST, NUM_DIMS):
+        used = parallel[2 * row] == dim or parallel[2 * row + 1] == dim or tiles[first + dim] != 1
         if extents[dim] > 1 and used:
             return False
     iterates = False
-    for place in range(_NUM_DIMS):
-        dim = orders[0, place]
-        if 0 <= dim < _NEST:
-            iterates = iterates or tiles[0, dim] < extents[dim]
-        elif _NEST <= dim < _NUM_DIMS and extents[dim] > 1 and iterates:
+    for place in range(NUM_DIMS):
+        dim = int(orders[first + place])
+        if 0 <= dim < NEST:
+            iterates = iterates or tiles[first + dim] < extents[dim]
+        elif NEST <= dim < NUM_DIMS and extents[dim] > 1 and iterates:
             return False
     return True
 
 
 @part
-def _put_repeats(layer: IntArray, program: IntArray) -> int:
+def _put_repeats(layer: IntArray, work: IntArray) -> int:
     """Batch and groups repeat the nest: outermost, one at a time; how many there are."""
-    count = ZERO
-    for var in (N, G):
-        if layer[var] > 1:
-            _put(program, ZERO, count, var, False, False, 1)
-            count += 1
-    return int(count)
+    count = 0
+    if layer[N] > 1:
+        _put_directive(work, 0, count, N, False, False, 1)
+        count += 1
+    if layer[G] > 1:
+        _put_directive(work, 0, count, G, False, False, 1)
+        count += 1
+    return count
 
 
 @part
-def _put(
-    program: IntArray, level: int, place: int, var: int, spatial: bool, prime: bool, size: int
+def _put_directive(
+    work: IntArray, level: int, place: int, var: int, spatial: bool, prime: bool, size: int
 ) -> None:
-    program[level, P_VAR, place] = var
-    program[level, P_SPATIAL, place] = spatial
-    program[level, P_PRIME, place] = prime
-    program[level, P_SIZE, place] = program[level, P_OFFSET, place] = size
+    work[program_at(level, P_VAR) + place] = var
+    work[program_at(level, P_SPATIAL) + place] = spatial
+    work[program_at(level, P_PRIME) + place] = prime
+    work[program_at(level, P_SIZE) + place] = size
+    work[program_at(level, P_OFFSET) + place] = size

@@ -7,9 +7,7 @@ The multiplier depends only on the pattern the spatial maps are in, so it is fil
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from common import IntArray
+from common import IntArray, part
 from cost_models.maestro.layout import (
     COUPLED,
     EDGE_UNITS,
@@ -17,7 +15,8 @@ from cost_models.maestro.layout import (
     IN_FILTER,
     IN_INPUT,
     IN_OUTPUT,
-    NO,
+    RANK_OF_GEMM_N,
+    RANKS,
     S_CRITICAL,
     S_EGRESS,
     S_FILTER,
@@ -30,47 +29,11 @@ from cost_models.maestro.layout import (
     STAMPS,
     UNITS,
     VAR,
-    YES,
     N,
-    part,
+    Spread,
+    StepShares,
 )
 from cost_models.maestro.one_pe import made, received
-
-
-class Spread(NamedTuple):
-    """The spatial maps of a level in one combination of patterns.
-
-    Args:
-        d1: Place of the first map.
-        d2: Place of the second; -1 where there is none.
-        pattern1: Pattern of the first map.
-        pattern2: Pattern of the second.
-        later: Whether the second map's variable stands later in MAESTRO's tensor lists.
-        units: Sub-clusters.
-        edge_units: Sub-clusters at work in an edge step.
-    """
-
-    d1: int
-    d2: int
-    pattern1: int
-    pattern2: int
-    later: bool
-    units: int
-    edge_units: int
-
-
-class StepShares(NamedTuple):
-    """Who takes part in a step, as one tensor sees it.
-
-    Args:
-        edge: Whether it is an edge step of one of the tensor's spatial maps.
-        ragged: Whether its last PE has a partial tile.
-        alone: Whether that is the only PE at work.
-    """
-
-    edge: bool
-    ragged: bool
-    alone: bool
 
 
 @part
@@ -100,10 +63,8 @@ def fill_share(gemm: bool, at: int, first: int, second: int, work: IntArray) -> 
 
 @part
 def _rank(var: int, gemm: bool) -> int:
-    """Place of a variable in MAESTRO's tensor lists: N G K C R S Y X, or M K N of a GEMM."""
-    if var == N and gemm:
-        return 9
-    return (3, 1, 2, -1, 0, 4, 5, 7, 6)[var]
+    """Place of a variable in MAESTRO's tensor lists."""
+    return RANK_OF_GEMM_N if gemm and var == N else RANKS[var]
 
 
 @part
@@ -149,14 +110,14 @@ def _ingress(at: int, spread: Spread, tensor: int, one: int, two: int, work: Int
     first = rest = partial = 1
     if in1:
         d, pattern = spread.d1, spread.pattern1
-        first = received(at, d, pattern, one, step.alone, YES, units, work)
-        rest = received(at, d, pattern, one, NO, NO, units, work)
-        partial = received(at, d, pattern, one, YES, NO, units, work)
+        first = received(at, d, pattern, one, step.alone, True, units, work)
+        rest = received(at, d, pattern, one, False, False, units, work)
+        partial = received(at, d, pattern, one, True, False, units, work)
     if in2:
         d, pattern = spread.d2, spread.pattern2
-        first *= received(at, d, pattern, two, step.alone, YES, units, work)
-        rest *= received(at, d, pattern, two, NO, NO, units, work)
-        partial *= received(at, d, pattern, two, YES, NO, units, work)
+        first *= received(at, d, pattern, two, step.alone, True, units, work)
+        rest *= received(at, d, pattern, two, False, False, units, work)
+        partial *= received(at, d, pattern, two, True, False, units, work)
     return _add_up(first, rest, partial, step, spread)
 
 
@@ -169,25 +130,25 @@ def _fill_outputs(at: int, spread: Spread, share: int, work: IntArray) -> None:
     egress = 1
     if out1 or out2:
         egress = _add_up(
-            _made(at, spread, out1, out2, step.alone, YES, YES, work),
-            _made(at, spread, out1, out2, NO, NO, YES, work),
-            _made(at, spread, out1, out2, YES, NO, YES, work),
+            _made(at, spread, out1, out2, step.alone, True, True, work),
+            _made(at, spread, out1, out2, False, False, True, work),
+            _made(at, spread, out1, out2, True, False, True, work),
             step,
             spread,
         )
     work[share + S_EGRESS] = egress
-    work[share + S_CRITICAL] = _made(at, spread, YES, spread.d2 >= 0, step.alone, YES, YES, work)
+    work[share + S_CRITICAL] = _made(at, spread, True, spread.d2 >= 0, step.alone, True, True, work)
 
 
 @part
 def _fill_macs(at: int, spread: Spread, share: int, work: IntArray) -> None:
     """Multiplier of the array's MACs; every map counts, and further PEs count like the first."""
     two = spread.d2 >= 0
-    step = _step(spread, YES, two, YES)
+    step = _step(spread, True, two, True)
     work[share + S_MACS] = _add_up(
-        _made(at, spread, YES, two, step.alone, YES, YES, work),
-        _made(at, spread, YES, two, NO, YES, YES, work),
-        _made(at, spread, YES, two, YES, NO, NO, work),
+        _made(at, spread, True, two, step.alone, True, True, work),
+        _made(at, spread, True, two, False, True, True, work),
+        _made(at, spread, True, two, True, False, False, work),
         step,
         spread,
     )

@@ -6,7 +6,7 @@ so results are kept by that set of directives.
 
 from __future__ import annotations
 
-from common import FloatArray, IntArray
+from common import FloatArray, IntArray, part
 from cost_models.maestro.layout import (
     BIT,
     BUSY,
@@ -20,6 +20,7 @@ from cost_models.maestro.layout import (
     LEVEL_SIZE,
     MEMO_RUNTIME,
     MEMO_STAMP,
+    NOTHING_MISSING,
     OCCURRED,
     RUNTIME,
     SECOND,
@@ -29,14 +30,10 @@ from cost_models.maestro.layout import (
     UNITS,
     VAR,
     StepCase,
-    inlined,
-    part,
 )
 
-NOTHING_MISSING = -1
 
-
-@inlined
+@part
 def compute_delay(
     level: int,
     innermost: bool,
@@ -62,7 +59,7 @@ def compute_delay(
     return NOTHING_MISSING, compute, 0.0
 
 
-@inlined
+@part
 def _slowest(
     level: int, at: int, case: StepCase, work: IntArray, floats: FloatArray
 ) -> tuple[int, int, float]:
@@ -70,7 +67,7 @@ def _slowest(
     memo = (level + 1) * SETS
     edge_units = work[at + EDGE_UNITS]
     units = edge_units if case.pattern1 > 0 else work[at + UNITS]
-    tail = _tail(at, case, work)
+    tail = _tail_edges(at, case, work)
     compute = 0
     working = 0.0
     if case.pattern1 & 1:
@@ -90,8 +87,8 @@ def _slowest(
     return NOTHING_MISSING, compute, working
 
 
-@inlined
-def _tail(at: int, case: StepCase, work: IntArray) -> int:
+@part
+def _tail_edges(at: int, case: StepCase, work: IntArray) -> int:
     """Set of the spatial maps that are in an edge tile in the last sub-cluster."""
     tail = 0
     if case.pattern1 > 0:

@@ -6,7 +6,7 @@ MAESTRO derives them once per level (`AnalyzeInputMappingSizes` and `AnalyzeOutp
 
 from __future__ import annotations
 
-from common import IntArray
+from common import IntArray, part
 from cost_models.maestro.layout import (
     BIT,
     COUNT,
@@ -34,12 +34,10 @@ from cost_models.maestro.layout import (
     TILE,
     UNITS,
     VAR,
-    ZERO,
     R,
     S,
     X,
     Y,
-    part,
 )
 
 
@@ -108,9 +106,9 @@ def _fill_output(at: int, d: int, taps: int, work: IntArray) -> None:
 @part
 def _coupled(layer: IntArray, var: int) -> int:
     """The tensors that a variable is coupled to, as a set."""
-    coupled = IN_INPUT if (layer[MASK_INPUT] >> var) & 1 else ZERO
-    coupled |= IN_FILTER if (layer[MASK_FILTER] >> var) & 1 else ZERO
-    coupled |= IN_OUTPUT if (layer[MASK_OUTPUT] >> var) & 1 else ZERO
+    coupled = IN_INPUT if (layer[MASK_INPUT] >> var) & 1 else 0
+    coupled |= IN_FILTER if (layer[MASK_FILTER] >> var) & 1 else 0
+    coupled |= IN_OUTPUT if (layer[MASK_OUTPUT] >> var) & 1 else 0
     return int(coupled)
 
 

@@ -6,7 +6,8 @@ In MAESTRO these are the updates of `CostAnalyisResults` in `AnalyzeClusterLevel
 
 from __future__ import annotations
 
-from common import FloatArray, IntArray
+from common import FloatArray, IntArray, part
+from cost_models.maestro.arithmetic import quotient
 from cost_models.maestro.layout import (
     ALL_OCCURRED,
     ANY_VALID,
@@ -45,31 +46,27 @@ from cost_models.maestro.layout import (
     RUNTIME,
     SIZED,
     TILE,
-    TWO,
     UNITS,
     VALID,
     StepCase,
-    inlined,
-    part,
-    quotient,
 )
 
 
-@inlined
+@part
 def size_buffers(case: StepCase, raw: IntArray) -> None:
     """The L2 requirement, twice what a case moves; inputs add up over cases, outputs do not."""
     raw[L2_LOADS] += 2 * (case.inputs + case.filters)
     raw[L2_OUTPUT] = 2 * case.egress
 
 
-@inlined
+@part
 def add_outputs(case: StepCase, raw: IntArray) -> None:
     """Count outputs, also those of a case that is then skipped."""
     raw[OUTPUT_WRITES] += case.occurs * case.egress
     raw[OUTPUT_L1] += case.occurs * case.macs
 
 
-@inlined
+@part
 def add_traffic(case: StepCase, into: int, out: int, compute: int, raw: IntArray) -> None:
     """Add a case of the top level to the traffic, delay and bandwidth figures."""
     occurs, loads = case.occurs, case.inputs + case.filters
@@ -91,21 +88,21 @@ def add_traffic(case: StepCase, into: int, out: int, compute: int, raw: IntArray
     raw[COMPUTE_SUM] += occurs * compute
 
 
-@inlined
+@part
 def offchip_delay(delay: int, compute: int, hardware: IntArray, raw: IntArray) -> int:
     """The delay with the off-chip boundary, which MAESTRO charges by buffer size in every case."""
     loads, output = raw[L2_LOADS], raw[L2_OUTPUT]
     need = max(raw[OFFCHIP_REQ], quotient(max(output, loads), compute))
-    raw[OFFCHIP_REQ] = quotient(need, TWO)
+    raw[OFFCHIP_REQ] = quotient(need, 2)
     bandwidth = hardware[OFFCHIP_BW]
     if loads < bandwidth and 0 <= output < bandwidth:
         return max(delay, 0)
-    fill = quotient(quotient(loads, bandwidth), TWO)
-    drain = quotient(quotient(output, bandwidth), TWO)
+    fill = quotient(quotient(loads, bandwidth), 2)
+    drain = quotient(quotient(output, bandwidth), 2)
     return max(fill, delay, drain)
 
 
-@inlined
+@part
 def add_case(
     level: int,
     at: int,

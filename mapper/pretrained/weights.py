@@ -89,7 +89,7 @@ def load(path: str | Path) -> Agents:
     sees = arrays.pop("sees", None)
     _check(path, arrays, sees)
     assert sees is not None
-    return Agents(arrays, _card(path, metadata.get("card", "{}")), sees)
+    return Agents(arrays, card, sees)
 
 
 def _card(path: Path, text: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 import cost_models
 import layers
 from cost_models import Accelerator, MappingBatch, ReasonCode, load
-from cost_models.laws import (
+from cost_models.figure_places import (
     AREA_UM2,
     ENERGY_NJ,
     ENERGY_TOTAL_NJ,
@@ -19,19 +19,23 @@ from cost_models.laws import (
     INPUT,
     INTENSITY,
     L1_BYTES,
+    L1_LIMIT,
     L2_BYTES,
+    L2_LIMIT,
     L2_READ,
     L2_WRITE,
     LATENCY_CYCLES,
-    LAWS,
+    NUM_FACTS,
     NUM_FIGURES,
     NUM_MACS,
     OUTPUT,
     POWER_MW,
     THROUGHPUT,
     UTILIZED_PES,
-    facts_of,
 )
+from cost_models.laws import LAWS, facts_of
+from cost_models.maestro.guard import GUARD_LAWS
+from cost_models.maestro.judging import judge
 from maestro_env import MapSpace
 
 ROOT = Path(__file__).parents[2]
@@ -207,3 +211,21 @@ def test_a_latency_below_the_traffic_is_lifted_to_it():
     before = costs.detail["maestro_latency_cycles"][ok]
     assert (before < costs.latency_cycles[ok]).any()
     assert (before <= costs.latency_cycles[ok]).all()
+
+
+def test_the_compiled_guard_has_the_laws_of_the_list_in_its_order() -> None:
+    """`judge` is written out; here it runs as plain Python on figures near every bound."""
+    rng = np.random.default_rng(0)
+    found = Counter()
+    for _ in range(3_000):
+        facts = rng.integers(1, 4, NUM_FACTS).astype(float)
+        figures = rng.integers(2, 12, NUM_FIGURES).astype(float)
+        for place in rng.integers(0, NUM_FIGURES, 2):
+            figures[place] = rng.choice([-1.0, 0.0, 1.0, 2.0**31, 1e300, np.inf, np.nan])
+        figures[UTILIZED_PES] = rng.integers(0, 4)
+        facts[[L1_LIMIT, L2_LIMIT]] = rng.choice([2.0, np.inf], 2)
+        with np.errstate(all="ignore"):
+            expected = next((law.code for law in GUARD_LAWS if law.broken(figures, facts)), 0)
+            assert judge(figures, facts) == expected, (figures, facts)
+        found[expected] += 1
+    assert set(found) == {law.code for law in GUARD_LAWS} | {0}

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from common import source_stamp
+from cost_models import CostModelError
 from cost_models.columns import LazyColumns
 from cost_models.exact import kernel
-from cost_models.threads import CHUNK, run_rows
+from cost_models.threads import CHUNK, default_threads, run_rows
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -36,6 +37,17 @@ def test_an_error_in_a_thread_reaches_the_caller() -> None:
     with pytest.raises(ValueError, match="row"):
         run_rows(work, 4 * CHUNK, 3)
     assert threading.active_count() < 20
+
+
+@pytest.mark.parametrize("given", ["0", "-3", "all", "1.5"])
+def test_threads_come_from_the_environment(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "3")
+    assert default_threads() == 3
+    monkeypatch.delenv("NUMBA_NUM_THREADS")
+    assert default_threads() >= 1
+    monkeypatch.setenv("NUMBA_NUM_THREADS", given)
+    with pytest.raises(CostModelError, match=f"NUMBA_NUM_THREADS: got '{given}', expected a whole"):
+        default_threads()
 
 
 def test_columns_are_worked_out_once_and_only_when_looked_at() -> None:

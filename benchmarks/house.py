@@ -1,0 +1,203 @@
+"""How large and how plain the code is: the counts that the bars on size are held against.
+
+    python benchmarks/house.py
+    python benchmarks/house.py OTHER/CHECKOUT --packages cost_models mapper --depth 1
+
+One row for each package, with what is below it. A code line has a token that is neither comment nor
+part of a docstring (or of a text that stands alone). Parameters are counted without `self` and
+`cls`. Complexity is McCabe's, as `ruff` counts it. An index is a subscript, outside of type hints,
+with a whole number above 1 or a name in capitals in it; `shape[...]` aside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import json
+import tokenize
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+
+MANY, MOST, COMPLEX = 6, 10, 10
+"""Parameters, and complexity, above which a function is counted."""
+HEAD = (
+    f"{'package':32}{'code lines':>11}{'modules':>9}{'longest':>9}{'functions':>11}"
+    f"{f'> {MANY} par.':>10}{'share':>8}{f'> {MOST} par.':>10}{'complex':>9}{'indices':>9}"
+)
+_SILENT = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENCODING,
+    tokenize.ENDMARKER,
+}
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass
+class Counts:
+    """What is counted in some files."""
+
+    lines: int = 0
+    modules: int = 0
+    longest: int = 0
+    functions: int = 0
+    many: int = 0
+    most: int = 0
+    complex: int = 0
+    indices: int = 0
+    names: list[str] = field(default_factory=list)
+    """Functions of too many parameters or too complex, and where they are."""
+
+    def add(self, other: Counts) -> None:
+        """Count files together."""
+        for item in fields(self):
+            mine, theirs = getattr(self, item.name), getattr(other, item.name)
+            total = max(mine, theirs) if item.name == "longest" else mine + theirs
+            setattr(self, item.name, total)
+
+    @property
+    def share(self) -> float:
+        """Share of the functions with more than `MANY` parameters [%]."""
+        return 100 * self.many / self.functions if self.functions else 0.0
+
+
+def texts_alone(tree: ast.Module) -> set[int]:
+    """Lines of docstrings and of other texts that stand alone."""
+    return {
+        line
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+
+
+def code_lines(text: str, tree: ast.Module) -> int:
+    """Lines with code on them; a text of several lines that is code counts all of them."""
+    silent = texts_alone(tree)
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in _SILENT:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    return len(lines - silent)
+
+
+def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Parameters without `self` and `cls`; `*args` and `**options` are one each."""
+    held = function.args
+    named = [arg.arg for arg in (*held.posonlyargs, *held.args, *held.kwonlyargs)]
+    stars = (held.vararg is not None) + (held.kwarg is not None)
+    return len(named) + stars - (named[:1] in (["self"], ["cls"]))
+
+
+def complexity(body: list[ast.stmt]) -> int:
+    """Ways through some statements beyond the first."""
+    found = 0
+    for node in body:
+        blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
+        if isinstance(node, ast.If):
+            found += 1
+        elif isinstance(node, ast.For | ast.AsyncFor | ast.While):
+            found += 1 + bool(node.orelse)
+        elif isinstance(node, ast.Try):
+            found += len(node.handlers) + bool(node.orelse)
+            blocks += [handler.body for handler in node.handlers]
+        elif isinstance(node, ast.Match):
+            found += len(node.cases)
+            blocks += [case.body for case in node.cases]
+        elif isinstance(node, _FUNCTIONS):
+            found += 1
+        found += sum(complexity(block) for block in blocks if isinstance(block, list))
+    return found
+
+
+def without_hints(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and those below it, but for type hints."""
+    yield node
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield from without_hints(child)
+
+
+def is_index(node: ast.AST) -> bool:
+    """Whether a node is a subscript with a number above 1, or a name in capitals, in it."""
+    if not isinstance(node, ast.Subscript) or ast.unparse(node.value).endswith("shape"):
+        return False
+    for part in ast.walk(node.slice):
+        if isinstance(part, ast.Name) and part.id.strip("_").isupper():
+            return True
+        if isinstance(part, ast.Constant) and type(part.value) is int and part.value > 1:
+            return True
+    return False
+
+
+def count(path: Path, root: Path) -> Counts:
+    """The counts of one module."""
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text, str(path))
+    lines = code_lines(text, tree)
+    found = Counts(lines=lines, modules=1, longest=lines)
+    found.indices = sum(map(is_index, without_hints(tree)))
+    for node in ast.walk(tree):
+        if not isinstance(node, _FUNCTIONS):
+            continue
+        given, ways = parameters(node), 1 + complexity(node.body)
+        found.functions += 1
+        found.many += given > MANY
+        found.most += given > MOST
+        found.complex += ways > COMPLEX
+        if given > MANY or ways > COMPLEX:
+            where = f"{path.relative_to(root)}:{node.lineno}"
+            found.names.append(f"{where} {node.name}: {given} parameters, complexity {ways}")
+    return found
+
+
+def packages(root: Path, depth: int) -> dict[str, Counts]:
+    """Counts of the packages of a checkout, each with what is below it, by dotted name."""
+    found: dict[str, Counts] = {}
+    tops = sorted(init.parent for init in root.glob("*/__init__.py"))
+    for path in (path for top in tops for path in sorted(top.rglob("*.py"))):
+        own = count(path, root)
+        places = path.parent.relative_to(root).parts
+        for end in range(1, min(len(places), depth) + 1):
+            found.setdefault(".".join(places[:end]), Counts()).add(own)
+    return found
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("checkout", nargs="?", type=Path, default=Path(__file__).parents[1])
+    parser.add_argument("--packages", nargs="*", help="these, and what is below them; all else")
+    parser.add_argument("--depth", type=int, default=3, help="levels of packages")
+    parser.add_argument("--json", action="store_true", help="all counts, and the functions by name")
+    given = parser.parse_args()
+    rows = packages(given.checkout.resolve(), given.depth)
+    if not rows:
+        parser.error(f"{given.checkout}: no package there - expected a checkout of the project")
+    if given.packages:
+        chosen = tuple(given.packages)
+        rows = {name: row for name, row in rows.items() if f"{name}.".startswith(
+            tuple(f"{one}." for one in chosen))}  # fmt: skip
+    if given.json:
+        print(json.dumps({name: asdict(row) for name, row in rows.items()}, indent=1))
+        return
+    print(HEAD)
+    for name, row in sorted(rows.items()):
+        print(
+            f"{name:32}{row.lines:>11,}{row.modules:>9}{row.longest:>9}{row.functions:>11,}"
+            f"{row.many:>10}{row.share:>7.1f}%{row.most:>10}{row.complex:>9}{row.indices:>9}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""Kernels that are compiled ahead: what the build makes of a source, and what it refuses."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from common import check_built
+from common.kernel_source import source_hash
+
+ROOT = Path(__file__).parents[2]
+RECORDS = """
+import numpy as np
+Segment = np.dtype([("lead", "i8"), ("counts", "i8", (3,)), ("scale", "f8")], align=True)
+Nest = np.dtype([("segments", Segment, (2, 4)), ("flag", "i1"), ("total", "i8")], align=True)
+TABLE = (7, -9, 11)
+HALF = 0.5
+"""
+KERNEL = """
+from __future__ import annotations
+import numpy as np
+from common import BoolArray, FloatArray, IntArray, address, entry, part
+from toy.records import HALF, TABLE, Nest, Segment
+
+
+@part
+def weighed(segment: Segment, row: IntArray) -> tuple[int, bool]:
+    found = 0
+    for d in range(3):
+        found += segment.counts[d] * row[d] + TABLE[d]
+    segment.scale = np.ceil(found * HALF)
+    return found // 7 + found % -4, found > 0
+
+
+@entry
+def run(nests: Nest, row: IntArray, out: FloatArray, chosen: BoolArray, count: int) -> int:
+    last = -1
+    for i in range(count):
+        nest = address(nests[i])
+        for a in range(2):
+            for b in range(4):
+                added, positive = weighed(address(nest.segments[a][b]), row)
+                nest.total += added
+                if positive:
+                    last = i
+        out[i] = nest.total / row[0] if nest.flag and chosen[i] else np.inf
+    return min(last, 0xFFFFFFFF)
+"""
+
+
+@pytest.fixture
+def build(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """`setup_kernels.py`, which is beside the packages."""
+    spec = importlib.util.spec_from_file_location("setup_kernels", ROOT / "setup_kernels.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setitem(sys.modules, "setup_kernels", module)
+    return module
+
+
+@pytest.fixture
+def toy(build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package of one kernel in a folder of its own."""
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "common").symlink_to(ROOT / "common")
+    (tmp_path / "toy" / "__init__.py").write_text("raise SystemExit('not wanted')")
+    (tmp_path / "toy" / "records.py").write_text(RECORDS)
+    (tmp_path / "toy" / "kernel.py").write_text(KERNEL)
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path / "toy"
+    for name in [name for name in sys.modules if name.partition(".")[0] == "toy"]:
+        del sys.modules[name]
+
+
+def test_two_sources_of_a_kernel_cannot_define_one_name(build: ModuleType, toy: Path) -> None:
+    (toy / "other.py").write_text(
+        "from common import part\n@part\ndef weighed() -> int:\n    return 1\n"
+    )
+    text = (toy / "kernel.py").read_text()
+    (toy / "kernel.py").write_text(text.replace("import numpy as np", "from toy.other import x"))
+    with pytest.raises(build.KernelError, match=r"weighed is defined in toy.*rename"):
+        build.translate("toy.kernel")
+
+
+def test_a_constant_beside_functions_is_refused(build: ModuleType, toy: Path) -> None:
+    with (toy / "kernel.py").open("a") as file:
+        file.write("MORE = 3\n")
+    with pytest.raises(build.KernelError, match=r"kernel.py:\d+: constants belong"):
+        build.translate("toy.kernel")
+
+
+RUN = """
+import sys, types, numpy as np
+sys.path.insert(0, {folder!r})
+toy = types.ModuleType("toy")
+toy.__path__ = [{folder!r} + "/toy"]
+sys.modules["toy"] = toy
+import common
+from toy.kernel import run
+from toy.records import Nest
+rng = np.random.default_rng(0)
+nests = np.zeros(5, Nest)
+nests["segments"]["counts"] = rng.integers(-9, 9, (5, 2, 4, 3))
+nests["flag"][1:] = 1
+out = np.zeros(5)
+chosen = np.array([1, 1, 1, 0, 1], bool)
+row = rng.integers(-9, 9, {size})
+print(run(nests, row, out, chosen, 5), out, nests["segments"]["scale"].sum())
+"""
+
+
+def outcome(folder: Path, size: int = 3, **environment: str) -> tuple[int, str, str]:
+    code = RUN.format(folder=str(folder), size=size)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+def compile_toy(build: ModuleType, toy: Path, checked: bool) -> None:
+    """As `setup.py` does, with the compiler of this machine."""
+    import sysconfig
+    from shutil import which
+
+    if importlib.util.find_spec("Cython") is None or which("cc") is None:
+        pytest.skip("needs Cython and a C compiler")
+    source = toy / "kernel.pyx"
+    source.write_text(build.translate("toy.kernel", checked)[0])
+    cython = [sys.executable, "-m", "cython", "--module-name", "toy.kernel", str(source)]
+    subprocess.run(cython, check=True, capture_output=True)
+    target = toy / f"kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
+    include = f"-I{sysconfig.get_path('include')}"
+    flags = ["-shared", "-fPIC", "-O1", "-fwrapv"]
+    subprocess.run(["cc", *flags, include, source.with_suffix(".c"), "-o", target], check=True)
+
+
+def test_a_compiled_kernel_does_what_its_source_does(build: ModuleType, toy: Path) -> None:
+    expected = outcome(toy.parent, MAPPER_PURE="1")
+    assert expected[0] == 0, expected[2]
+    code, _, error = outcome(toy.parent)
+    assert code == 1
+    assert "toy.kernel.run is not compiled - expected an extension beside it - build it" in error
+    compile_toy(build, toy, checked=False)
+    assert outcome(toy.parent) == expected
+    assert outcome(toy.parent, MAPPER_PURE="1") == expected
+    (toy / "records.py").write_text(RECORDS.replace("0.5", "0.25"))
+    assert (
+        "toy.kernel was compiled before toy/records.py changed - build it" in outcome(toy.parent)[2]
+    )
+
+
+def test_a_checked_kernel_finds_a_place_outside_of_an_array(build: ModuleType, toy: Path) -> None:
+    compile_toy(build, toy, checked=True)
+    assert outcome(toy.parent) == outcome(toy.parent, MAPPER_PURE="1")
+    assert "IndexError: Out of bounds" in outcome(toy.parent, size=2)[2]
+
+
+def test_an_extension_is_refused_once_a_source_has_changed(tmp_path: Path) -> None:
+    source = tmp_path / "kernel.py"
+    source.write_text("a = 1\n")
+    extension = str(tmp_path / "kernel.so")
+    stamps = {"kernel.py": source_hash(source), "not_installed.py": "0"}
+    check_built("kernel", extension, stamps)
+    source.write_text("a = 2\n")
+    with pytest.raises(ImportError, match=r"compiled before kernel.py changed - build it: pip"):
+        check_built("kernel", extension, stamps)
