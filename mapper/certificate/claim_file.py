@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -22,28 +22,25 @@ Limit = Annotated[
 Text = Annotated[str, Field(strict=True, max_length=5000), expected("a text")]
 Dim = Annotated[Literal[tuple(DIMS)], expected(f"one of {', '.join(DIMS)}")]  # type: ignore[valid-type]
 Tensor = Literal["input", "filter", "output"]
+TWO = Field(min_length=2, max_length=2)
+"""A list of two, outer level first."""
 
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-def _two(part: Any) -> Any:
-    """A list of two, outer level first."""
-    return Annotated[list[part], Field(min_length=2, max_length=2)]
-
-
 class MappingFields(_Section):
     """A mapping, as :meth:`cost_models.Mapping.to_dict` gives it."""
 
-    orders: _two(Text)
-    parallel: _two(Dim)
-    tiles: _two(dict[Dim, Size])
+    orders: Annotated[list[Text], TWO]
+    parallel: Annotated[list[Dim], TWO]
+    tiles: Annotated[list[dict[Dim, Size]], TWO]
     cluster_size: Size
     num_pes: Size | None = None
-    parallel2: _two(Dim | None) = [None, None]
-    units: _two(Size | None) = [None, None]
-    bypass: _two(list[Tensor]) = [[], []]
+    parallel2: Annotated[list[Dim | None], TWO] = [None, None]
+    units: Annotated[list[Size | None], TWO] = [None, None]
+    bypass: Annotated[list[list[Tensor]], TWO] = [[], []]
 
 
 class SpaceFields(_Section):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 import numpy as np
 
+from common import IntArray
 from cost_models import LowerBounds, Structures, lower_bounds_of
 from maestro_env import Problem
 from mapper.certificate.certificate_file import CertificateError
@@ -30,14 +32,15 @@ class NamedLimits:
         self._bounds: dict[str, LowerBounds | None] = {}
         self.counts: Counter[str] = Counter()
 
-    def check(self, level: CheckedLevel, boxes: np.ndarray) -> None:
+    def check(self, level: CheckedLevel, boxes: IntArray) -> None:
         """Name the limit that rules out each of some boxes of a level.
 
         Raises:
             CertificateError: A box is ruled out by none.
         """
         left = boxes
-        sets = {CAPACITY: {}} | {name: {name: v} for name, v in self._problem.limits.items()}
+        sets: dict[str, Mapping[str, float]] = {CAPACITY: {}}
+        sets |= {name: {name: limit} for name, limit in self._problem.limits.items()}
         if len(sets) > 2:
             sets["limits together"] = self._problem.limits
         for name, limits in sets.items():
