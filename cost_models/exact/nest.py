@@ -35,7 +35,7 @@ class Port:
 
 
 @dataclass(frozen=True)
-class Entry:
+class NestLevel:
     """An entry of the chain.
 
     Args:
@@ -91,8 +91,8 @@ class Lanes:
     Args:
         units: MACs along each dimension.
         any: MACs that take whatever is next, each reading its own operands; then `units` is all 1.
-        multicast: As `Entry.multicast`.
-        reduce: As `Entry.reduce`.
+        multicast: As `NestLevel.multicast`.
+        reduce: As `NestLevel.reduce`.
     """
 
     units: tuple[int, ...] = ONE
@@ -135,7 +135,7 @@ class Nest:
     """
 
     extents: tuple[int, ...]
-    levels: tuple[Entry, ...]
+    levels: tuple[NestLevel, ...]
     coupled: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
     windows: tuple[Window, Window] = (Window(), Window())
     widths: tuple[int, int, int, int] = (8, 8, 8, 8)

@@ -21,7 +21,7 @@ from itertools import accumulate, product
 from operator import mul
 
 from cost_models.exact.elements import Elements, Range, Tile, Touched
-from cost_models.exact.nest import ONE, OUTPUT, Entry, Nest, Port
+from cost_models.exact.nest import ONE, OUTPUT, Nest, NestLevel, Port
 
 Unit = int
 """An instance of a level, numbered within the instance around it."""
@@ -97,8 +97,8 @@ class Execution:
     def __init__(self, nest: Nest, dram_width: int) -> None:
         self.nest, self.depth = nest, len(nest.levels)
         self.dram_width = dram_width
-        dram = Entry(nest.extents, port=nest.dram)
-        macs = Entry(
+        dram = NestLevel(nest.extents, port=nest.dram)
+        macs = NestLevel(
             ONE, nest.lanes.units, multicast=nest.lanes.multicast, reduce=nest.lanes.reduce
         )
         self.levels = (dram, *nest.levels, macs)
@@ -464,7 +464,7 @@ class Execution:
         return known
 
     @staticmethod
-    def _group(base: int, place: Place, spec: Entry, split: list[bool], whole: bool) -> int:
+    def _group(base: int, place: Place, spec: NestLevel, split: list[bool], whole: bool) -> int:
         """The group of a place among the units of a level, counted from `base`; -1 for none."""
         index = 0
         for at, n, own in zip(place, spec.units, split, strict=True):

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from cost_models.exact.machine import Machine
-from cost_models.exact.nest import ONE, Entry, Lanes, Nest, Port, Rules, Window
+from cost_models.exact.nest import ONE, Lanes, Nest, NestLevel, Port, Rules, Window
 from cost_models.exact.numbers import coupled_dims
 from cost_models.mapping import Mapping
 from layers import DIMS, TENSORS, Layer
@@ -59,9 +59,9 @@ def nest_of(
     return Nest(
         extents=extents,
         levels=(
-            Entry(tuple(span), ONE, orders[0], in_l2, port=Port(noc_in, noc_out)),
-            Entry(tuple(outer), clusters, keeps=(False,) * 3, port=None),
-            Entry(tuple(inner), pes, orders[1], in_l1),
+            NestLevel(tuple(span), ONE, orders[0], in_l2, port=Port(noc_in, noc_out)),
+            NestLevel(tuple(outer), clusters, keeps=(False,) * 3, port=None),
+            NestLevel(tuple(inner), pes, orders[1], in_l1),
         ),
         coupled=_three(coupled_dims(layer)),
         windows=_windows(layer, box, padding_free),

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from common import expected
-from layers import DIMS
 
 Size = Annotated[
     int, Field(ge=1, le=1 << 53, strict=True), expected("a whole number of at least 1")
@@ -20,17 +19,17 @@ Limit = Annotated[
     expected("a number above 0, below 1e300"),
 ]
 Text = Annotated[str, Field(strict=True, max_length=5000), expected("a text")]
-Dim = Annotated[Literal[tuple(DIMS)], expected(f"one of {', '.join(DIMS)}")]  # type: ignore[valid-type]
+Dim = Annotated[Literal["K", "C", "Y", "X", "R", "S", "N", "G"], expected("one of KCYXRSNG")]
 Tensor = Literal["input", "filter", "output"]
 TWO = Field(min_length=2, max_length=2)
 """A list of two, outer level first."""
 
 
-class _Section(BaseModel):
+class _Claimed(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class MappingFields(_Section):
+class MappingFields(_Claimed):
     """A mapping, as :meth:`cost_models.Mapping.to_dict` gives it."""
 
     orders: Annotated[list[Text], TWO]
@@ -43,7 +42,7 @@ class MappingFields(_Section):
     bypass: Annotated[list[list[Tensor]], TWO] = [[], []]
 
 
-class SpaceFields(_Section):
+class SpaceFields(_Claimed):
     """Options of the map space, all of them."""
 
     tiles: Text
@@ -64,7 +63,7 @@ class Named(BaseModel):
     name: Text = ""
 
 
-class ProblemFields(_Section):
+class ProblemFields(_Claimed):
     """The problem; the fields of layer and chip are checked by their own models."""
 
     layer: Named
@@ -78,7 +77,7 @@ class ProblemFields(_Section):
     limits: dict[Text, Limit]
 
 
-class TreeFields(_Section):
+class TreeFields(_Claimed):
     """What the tree's part of the file is."""
 
     boxes: Size
@@ -87,7 +86,7 @@ class TreeFields(_Section):
     ]
 
 
-class ClaimFields(_Section):
+class ClaimFields(_Claimed):
     """What a certificate claims."""
 
     format: Text

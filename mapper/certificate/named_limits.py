@@ -56,7 +56,7 @@ class NamedLimits:
                 "buffers nor a limit of the problem rules them out; prove again"
             )
 
-    def _of(self, name: str, limits: dict[str, float]) -> LowerBounds | None:
+    def _of(self, name: str, limits: Mapping[str, float]) -> LowerBounds | None:
         if name not in self._bounds:
             problem = self._problem
             self._bounds[name] = lower_bounds_of(

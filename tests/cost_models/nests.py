@@ -11,9 +11,9 @@ import numpy as np
 from cost_models.exact.nest import (
     EACH,
     ONE,
-    Entry,
     Lanes,
     Nest,
+    NestLevel,
     Port,
     Rules,
     Window,
@@ -99,7 +99,7 @@ def _extents(rng: np.random.Generator, kind: LayerKind, most_macs: int) -> Dims:
             return tuple(sizes[d] for d in DIMS)
 
 
-def _level(rng: np.random.Generator, side: _Side, around: Dims) -> tuple[Entry, Dims]:
+def _level(rng: np.random.Generator, side: _Side, around: Dims) -> tuple[NestLevel, Dims]:
     """An entry inside tiles of `around`, and its own tile."""
     share = rng.random() < 0.5
     tile = []
@@ -107,7 +107,7 @@ def _level(rng: np.random.Generator, side: _Side, around: Dims) -> tuple[Entry, 
         most = -(-n // u) if share else n
         whole = rng.random() < 0.35
         tile.append(most if whole else int(rng.integers(1, most + 1)))
-    level = Entry(
+    level = NestLevel(
         tile=tuple(tile),
         units=side.units,
         order=tuple(int(d) for d in rng.permutation(len(DIMS))),
