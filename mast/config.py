@@ -137,6 +137,8 @@ class MastConfig:
             check_range(name, getattr(self, name), 0, 1)
         for name, least in (("omega", 1e-6), ("alpha", 0.0), ("lr", 0.0), ("clip", 1e-12)):
             check_range(name, getattr(self, name), least, 1e12)
+        for name in ("target_every", "topology_every"):
+            self._check_multiple(name)
         if self.capacity < self.batch:
             raise MastError(
                 f"capacity={self.capacity} keeps less than a batch of {self.batch} episodes; "
@@ -153,6 +155,16 @@ class MastConfig:
                 "backend 'masked' there, or device 'cpu'."
             )
         self.targets  # noqa: B018 (an unknown arm or part is said at once)
+
+    def _check_multiple(self, name: str) -> None:
+        """Refuse what would come only where its episodes and those of updates meet."""
+        value, every = getattr(self, name), self.update_every
+        if value % every:
+            low = value - value % every
+            near = " or ".join(str(n) for n in (low, low + every) if n)
+            raise MastError(
+                f"{name}={value}: expected a multiple of update_every={every}, such as {near}."
+            )
 
     @property
     def targets(self) -> Arm:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,9 +10,13 @@ from typing import Any
 import numpy as np
 
 from mast.config import MastConfig
+from mast.errors import MastError
 from mast.flops import layer_costs, run_cost
 from mast.tasks import TeamWorlds, find_task
 from mast.tiny import widths_of
+
+KEPT_OF_A_WEIGHT = 24
+"""Bytes that training keeps of a weight: itself, its target, gradient, mask, Adam's two."""
 
 
 def cost_rows(configs: Sequence[MastConfig], steps: int) -> list[dict[str, Any]]:
@@ -38,6 +43,18 @@ def cost_rows(configs: Sequence[MastConfig], steps: int) -> list[dict[str, Any]]
     return rows
 
 
+def _check_memory(config: MastConfig, n_agents: int) -> None:
+    """Refuse agents whose weights, with all that training keeps of them, exceed the memory."""
+    networks = 1 if config.share else n_agents
+    needed = KEPT_OF_A_WEIGHT * networks * config.hidden**2
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > there:
+        raise MastError(
+            f"hidden={config.hidden}: training takes about {needed / 1e9:.0f} GB, this machine has "
+            f"{there / 1e9:.0f} GB; lower --hidden."
+        )
+
+
 def check_run(config: MastConfig) -> None:
     """Make sure that a configuration can be trained, before its run is begun.
 
@@ -46,6 +63,7 @@ def check_run(config: MastConfig) -> None:
         SparseTrainingError: The sparsity leaves a layer empty, or blocks cannot meet it.
     """
     worlds = TeamWorlds(find_task(config.task, config.episode_length), 1, config.team)
+    _check_memory(config, worlds.shape.n_agents)
     layer_costs(config, worlds.shape, widths_of(config, worlds.shape))
     available = worlds.look().available
     first = np.zeros((1, worlds.shape.n_agents), dtype=np.int64)

@@ -69,7 +69,7 @@ class ValueTraining(Experiment):
         autosave = Autosave(context, trainer, FORMAT)
         if autosave.resume():
             context.rewind(trainer.progress.steps)
-        with MetricBoard(self.log, self.name) as board:
+        with MetricBoard(self.log, f"{self.name} {self.identity().key[:8]}") as board:
             report = _EvaluationReport(context, board, len(trainer.progress.evaluations))
 
             def on_step(trainer: MastTrainer) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runs import Column, print_rows
+from runs import Column, print_rows, untrained
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -86,10 +86,11 @@ def print_training(rows: Rows) -> None:
         Column.lasting("run"),
         Column.name("name"),
         Column("status", keep=9),
+        Column("updates", keep=8),
         Column("return", unit="", keep=10),
         Column("sparsity", keep=4),
         Column("train_flops", "training [FLOP]", unit="", keep=6),
         Column("cpu_s", "CPU", unit="s", keep=7),
         Column("q_gap", "Q gap [s.d.]", unit="", keep=3),
     ]
-    print_rows("Training", rows, "", columns)
+    print_rows("Training", rows, untrained(rows, "raise --steps, or lower batch"), columns)

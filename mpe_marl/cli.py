@@ -194,7 +194,8 @@ def _run_row(run: Any) -> dict[str, Any]:
     shares = result.get("phase_shares", {})
     return {
         "run": run.id, "name": run.name, "status": str(run.standing),
-        "mean reward": result.get("mean_reward"), "episodes/s": result.get("episodes_per_s"),
+        "updates": result.get("updates"), "mean reward": result.get("mean_reward"),
+        "episodes/s": result.get("episodes_per_s"),
         **{f"{k} %": 100 * v for k, v in shares.items()},
     }  # fmt: skip
 

@@ -74,7 +74,7 @@ class Training(Experiment):
         autosave = Autosave(context, trainer, FORMAT)
         if autosave.resume():
             context.rewind(len(trainer.history.rewards))
-        with MetricBoard(self.log, self.name) as board:
+        with MetricBoard(self.log, f"{self.name} {self.identity().key[:8]}") as board:
             done = len(trainer.history.rewards)
             self._train(trainer, autosave, _Report(context, board, self.report_every, done))
         trainer.keep(context.folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runs import Column, print_rows
+from runs import Column, print_rows, untrained
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -14,18 +14,19 @@ def print_training(rows: Rows) -> None:
     """Print one row per run, and below which share of its time each phase took.
 
     Args:
-        rows: ``run``, ``name``, ``status``, ``mean reward``, ``episodes/s``, and a phase's share
-            in percent as ``<phase> %``; None where the run has no result.
+        rows: ``run``, ``name``, ``status``, ``updates``, ``mean reward``, ``episodes/s``, and a
+            phase's share in percent as ``<phase> %``; None where the run has no result.
     """
     run = Column.lasting("run")
     result = [
         run,
         Column.name("name"),
         Column("status", keep=9),
+        Column("updates", keep=8),
         Column("mean reward", unit="", keep=8),
         Column("episodes/s", unit="", keep=7),
     ]
-    print_rows("Training", rows, "", result)
+    print_rows("Training", rows, untrained(rows, "raise --episodes, or lower --warmup"), result)
     phases = dict.fromkeys(key for row in rows for key in row if key.endswith(" %"))
     if phases:
         shares = [Column(key, _title(key.removesuffix(" %")), unit="") for key in phases]

@@ -93,7 +93,7 @@ class SparsePretraining(Experiment):
         autosave = Autosave(context, trainer, FORMAT)
         if autosave.resume():
             context.rewind(trainer.done * self.config.tokens_per_update)
-        with MetricBoard(self.log, self.name) as board:
+        with MetricBoard(self.log, f"{self.name} {self.identity().key[:8]}") as board:
             report = _CurveReport(context, board, corpus, trainer.updates)
             while trainer.done < trainer.updates:
                 trainer.step()

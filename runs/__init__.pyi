@@ -68,3 +68,4 @@ from .tables import print_rows as print_rows
 from .tables import say as say
 from .tables import shown as shown
 from .tables import tell as tell
+from .tables import untrained as untrained

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,11 +47,13 @@ class CheckpointFormat:
         """
         import torch
 
+        packed = _packed(state, "state")
         content = {
             "kind": self.kind,
             "version": self.version,
             "written_by": _writer(),
-            "state": _packed(state, "state"),
+            "state": packed,
+            "checksum": checksum(packed),
         }
         with atomic_write(path) as draft, draft.open("wb") as file:
             torch.save(content, file)
@@ -71,6 +74,11 @@ class CheckpointFormat:
         if kind != self.kind:
             raise CheckpointError(f"{path}: is a checkpoint of {kind}, expected one of {self.kind}")
         state = content["state"] if "written_by" in content else content
+        if "checksum" in content and content["checksum"] != checksum(state):
+            raise CheckpointError(
+                f"{path}: is damaged: its values are not those that were written; remove it to "
+                "start anew"
+            )
         if version != self.version and version not in self.upgrades:
             raise CheckpointError(
                 f"{path}: is a checkpoint of {kind}, version {version}, written by "
@@ -95,6 +103,32 @@ class CheckpointFormat:
         state = self.load(path)
         with _blaming(path):
             take(state)
+
+
+def checksum(state: Any) -> str:
+    """A digest of all tensors and values of a state, as hexadecimal digits."""
+    digest = hashlib.blake2b(digest_size=16)
+    _feed(digest.update, state)
+    return digest.hexdigest()
+
+
+def _feed(update: Callable[[bytes], object], value: Any) -> None:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        flat = value.detach().cpu().contiguous().reshape(-1)
+        update(f"{value.dtype}{tuple(value.shape)}".encode())
+        update(flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"")
+    elif isinstance(value, Mapping):
+        for name, part in value.items():
+            update(repr(name).encode())
+            _feed(update, part)
+    elif isinstance(value, list | tuple):
+        update(f"{len(value)}".encode())
+        for part in value:
+            _feed(update, part)
+    else:
+        update(repr(value).encode())
 
 
 def writer_of(path: str | Path) -> str:

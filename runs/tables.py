@@ -88,6 +88,17 @@ def console(stderr: bool = False) -> Console:
     return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
 
 
+def untrained(rows: Sequence[Row], cure: str) -> str:
+    """A note on runs that ended without having learnt anything; empty where there is none.
+
+    Args:
+        rows: Rows with ``run`` and ``updates``.
+        cure: What to change.
+    """
+    idle = [str(row["run"]) for row in rows if row.get("updates") == 0]
+    return f"no update was made in run {', '.join(idle)}: {cure}" if idle else ""
+
+
 def print_rows(
     title: str,
     rows: Sequence[Row],

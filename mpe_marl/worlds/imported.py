@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +27,21 @@ def check_place(world: str) -> None:
         )
 
 
+def _makes(make: Callable[..., object]) -> bool:
+    """Whether something can be a function that makes a world: it is looked at, not called."""
+    if inspect.isbuiltin(make):
+        return False
+    if isinstance(make, type):
+        from pettingzoo import ParallelEnv
+
+        return issubclass(make, ParallelEnv)
+    try:
+        parameters = inspect.signature(make).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return all(p.default is not p.empty or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
 def imported(world: str) -> Callable[[], Any]:
     """The function that makes a world.
 
@@ -47,4 +63,9 @@ def imported(world: str) -> Callable[[], Any]:
         ) from None
     if not callable(make):
         raise MpeError(f"world {world!r} is no function; expected module:function.")
+    if not _makes(make):
+        raise MpeError(
+            f"world {world!r} makes no world: it is built in, or needs arguments; expected a "
+            "Python function that makes a PettingZoo ParallelEnv."
+        )
     return make  # type: ignore[no-any-return]

@@ -73,7 +73,8 @@ def read_sources(
 
 
 def _package_root(name: str) -> Path:
-    spec = find_spec(name)
+    plain = all(part.isidentifier() for part in name.split("."))
+    spec = find_spec(name) if plain else None
     if spec is None or not spec.submodule_search_locations:
         raise CorpusError(
             f"package {name!r} is not installed, expected its Python sources; install it with: "

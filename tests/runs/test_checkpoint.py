@@ -151,3 +151,14 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path):
         assert store.run(1).result["resumed"]
         assert store.metrics(1, "count")[0].tolist() == list(range(1, 21))
         assert not saved.exists()
+
+
+def test_one_flipped_bit_of_a_tensor_is_noticed(tmp_path):
+    path = tmp_path / "state.pt"
+    kept = CheckpointFormat("a thing", 1)
+    kept.save(path, {"weights": torch.arange(4096, dtype=torch.float32), "step": 3})
+    content = torch.load(path, weights_only=True)
+    content["state"]["weights"][2048] += 1
+    torch.save(content, path)
+    with pytest.raises(CheckpointError, match="its values are not those that were written"):
+        kept.load(path)
