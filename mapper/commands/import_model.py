@@ -29,7 +29,7 @@ def import_model(
         int | None, typer.Option(min=1, help="Length of a transformer's sequence; 128 by default.")
     ] = None,
     batch: Annotated[
-        int | None, typer.Option(min=1, help="Of a config.json: sequences at once; 1 by default.")
+        int | None, typer.Option(min=1, help="Of a config.json: sequences at once. [default: 1]")
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
