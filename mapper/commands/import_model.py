@@ -28,9 +28,7 @@ def import_model(
     tokens: Annotated[
         int | None, typer.Option(min=1, help="Length of a transformer's sequence; 128 by default.")
     ] = None,
-    batch: Annotated[
-        int | None, typer.Option(min=1, help="Of a config.json: sequences at once. [default: 1]")
-    ] = None,
+    batch: Annotated[int, typer.Option(min=1, help="Of a config.json: sequences at once.")] = 1,
     as_json: JsonFlag = False,
 ) -> None:
     """Read a model's layers, and say what was skipped and what cannot be mapped."""
@@ -42,14 +40,14 @@ def import_model(
     axes = _axes(shape or [])
     ending = model.suffix.lower()
     foreign = ("--tokens", "--batch") if ending == ".onnx" else ("--shape",)
-    for option, value in (("--tokens", tokens), ("--batch", batch), ("--shape", shape)):
+    for option, value in (("--tokens", tokens), ("--batch", batch > 1), ("--shape", shape)):
         if value and option in foreign:
             other = "a config.json" if ending == ".onnx" else "an ONNX model"
             raise layers.ImportingError(f"{option}: {model} has none, expected {other} with it")
     if ending == ".onnx":
         found = layers.from_onnx(model, axes)
     elif ending == ".json":
-        found = layers.from_huggingface(model, tokens, batch or 1)
+        found = layers.from_huggingface(model, tokens, batch)
     else:
         raise layers.ImportingError(
             f"{model}: expected a .onnx model or a transformer's config.json; a module of PyTorch "
