@@ -49,12 +49,11 @@ class ProblemSpec:
         import cost_models
         from maestro_env import Problem
 
-        options = self.cost_model_options or cost_models.EARLIER_OPTIONS.get(self.cost_model, {})
         return Problem(
             self.layer,
             self.accelerator,
             self.objective,
-            cost_models.load(self.cost_model, **options),
+            cost_models.load(self.cost_model, **self.cost_model_options),
             dict(self.space),
             dict(self.limits),
         )
@@ -85,10 +84,13 @@ class ProblemSpec:
         Raises:
             ValueError: The values are not those of :meth:`to_dict`.
         """
-        from cost_models import Accelerator
+        from cost_models import EARLIER_OPTIONS, Accelerator
 
         try:
             values = dict(data)
+            if not values.get("cost_model_options"):  # until they were recorded
+                name = values.get("cost_model", "exact")
+                values["cost_model_options"] = EARLIER_OPTIONS.get(name, {})
             values["layer"] = layer_of(values["layer"])
             values["accelerator"] = Accelerator.from_dict(values["accelerator"])
             return cls(**values)

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from common import FloatArray, IntArray, brief, suggest
-from cost_models import LowerBounds, Mapping, MappingBatch
+from cost_models import LowerBounds, Mapping, MappingBatch, RetiredOptionError
 from layers import DIMS
-from maestro_env import MapSpaceError, Problem
+from maestro_env import Evaluation, MapSpaceError, Problem
 from mapper.certificate.certificate_file import Certificate, CertificateError
 from mapper.certificate.named_limits import NamedLimits
 from mapper.certificate.replay import RULED_OUT, SETTLED, CheckedLevel, Grid, Ranges, walk
@@ -91,9 +91,10 @@ def check_certificate(
                 f"{certificate.bound:.9g}"
             )
         if certificate.mapping is None:
-            limits.check(level, np.flatnonzero(level.kinds >= SETTLED))
+            limits.check(level, np.flatnonzero(out))
         here = np.flatnonzero(level.kinds == SETTLED)
-        evaluated += _settle(problem, grid, orders, level, here, target)
+        each = limits.check_mappings if certificate.mapping is None else None
+        evaluated += _settle(problem, orders, level.which[here], level.ranges[here], target, each)
         leaves = level.kinds >= SETTLED
         covered += grid.size(level.which[leaves], level.ranges[leaves])
         boxes, ruled_out = boxes + len(out), ruled_out + int(out.sum())
@@ -158,6 +159,8 @@ def _built(certificate: Certificate) -> Problem:
         )
     try:
         problem = spec.build()
+    except RetiredOptionError:
+        raise
     except (ValueError, TypeError) as error:
         raise CertificateError(f"problem: {error}") from None
     known = getattr(problem.cost_model, "options", {})
@@ -215,21 +218,23 @@ def _bounds(bounds: LowerBounds, level: CheckedLevel) -> FloatArray:
 
 def _settle(
     problem: Problem,
-    grid: Grid,
     orders: _Orders,
-    level: CheckedLevel,
-    here: IntArray,
+    which: IntArray,
+    ranges: Ranges,
     target: float,
+    check: Callable[[Evaluation], None] | None,
 ) -> int:
-    """Evaluate every loop order of the structures that a level settles; returns how many."""
-    ranges = level.ranges[here]
+    """Evaluate every loop order of the structures that are settled; returns how many."""
     if (ranges[:, 0] != ranges[:, 1]).any() or (ranges[:, 2] != ranges[:, 3]).any():
         raise CertificateError("tree: a box of several structures is called evaluated")
     count = 0
-    for actions in orders.of(level.which[here], ranges):
+    for actions in orders.of(which, ranges):
         for start in range(0, len(actions), CHUNK):
-            values = problem.look(actions[start : start + CHUNK]).values
+            evaluation = problem.look(actions[start : start + CHUNK])
+            values = evaluation.values
             count += len(values)
+            if check is not None:
+                check(evaluation)
             if float(values.min()) < target:
                 raise CertificateError(
                     f"bound: a mapping of the value {values.min():.9g} is below the claimed bound"

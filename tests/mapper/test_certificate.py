@@ -216,11 +216,11 @@ def rewritten(path: Path, change: Callable[[dict[str, Any]], None]) -> Path:
     [
         (lambda c: c.update(format="x"), "expected the format"),
         (lambda c: c.update(version=9), "version is 9, expected 1"),
-        (lambda c: c.pop("bound"), "lacks 'bound'"),
-        (lambda c: c.update(value="nan"), "value is 'nan', expected a number"),
+        (lambda c: c.pop("bound"), "bound missing; give it"),
+        (lambda c: c.update(value="nan"), "value: got 'nan', expected a number"),
         (lambda c: c.update(value=[1]), "value|float"),
-        (lambda c: c["tree"].update(sha256="0"), "its sha256 is not the one"),
-        (lambda c: c.update(problem={}), "problem of a stored run"),
+        (lambda c: c["tree"].update(sha256="0"), "tree.sha256: got '0', expected 64 hex"),
+        (lambda c: c.update(problem={}), "missing problem.layer"),
         (lambda c: c.update(mapping={"orders": 3}), "mapping"),
     ],
 )

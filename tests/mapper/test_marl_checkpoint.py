@@ -121,6 +121,7 @@ def test_a_checkpoint_of_version_5_goes_on(tmp_path):
     )
     with pytest.raises(CheckpointError, match=expected):
         baselines.load("marl", **options).search(Problem("mlp.2", "edge", "edp"), 300, 0)
+    torch.save(state | {"identity": state["identity"] | {"problem": json.dumps(stated)}}, path)
     del options["batch"]
     with pytest.raises(CheckpointError, match="another config: batch 64 there, 128 here"):
         baselines.load("marl", **options).search(problem, 300, 0)

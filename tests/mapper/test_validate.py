@@ -10,6 +10,7 @@ from mapper.verdicts import validate
 from runs import SilentReporter, Store, StoreError
 
 DATA = Path(__file__).parents[1] / "runs" / "data"
+SLIDE = "not replayed: made with halo_time=slide"
 
 
 @pytest.fixture
@@ -59,4 +60,4 @@ def test_results_of_the_first_schema_hold(tmp_path):
     with Store.open(path) as store:
         verdicts = list(validate(store))
         assert len(verdicts) == 4
-        assert all(verdict.holds for verdict in verdicts)
+        assert [v.unknown for v in verdicts if v.holds is not True] == [SLIDE] * 3
