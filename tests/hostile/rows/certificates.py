@@ -10,7 +10,7 @@ from typing import Any
 from tests.hostile.rows import Row
 
 WORDS = "mapper validate --certificate c.cert"
-GOOD = Path(__file__).parents[2] / "fixtures" / "certificates" / "tiles-any.cert"
+GOOD = Path(__file__).parents[2] / "fixtures" / "v0_2" / "certificates" / "00.zip"
 with zipfile.ZipFile(GOOD) as _file:
     CLAIM, TREE = _file.read("certificate.json"), _file.read("tree.bin")
 
@@ -118,7 +118,7 @@ TEXTS: list[tuple[str, str]] = [
     ('{"a":' * 50_000, "nested too deeply"),
     (TEXT.replace('"limits": {}', '"limits": ' + "[" * 60 + "]" * 60, 1), "nested too deeply"),
     (TEXT.replace('"version": 1', '"version": 1, "version": 1', 1), "'version' is given twice"),
-    (TEXT.replace('"K": 3', '"K": 3, "K": 3', 1), "'K' is given twice"),
+    (TEXT.replace('"K": 4', '"K": 4, "K": 4', 1), "'K' is given twice"),
     (TEXT.replace('"limits": {}', '"limits": {"max_latency_cycles": NaN}', 1), "holds NaN"),
     ("[]", "expected the format"),
     ("3", "expected the format"),
