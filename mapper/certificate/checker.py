@@ -159,8 +159,8 @@ def _built(certificate: Certificate) -> Problem:
         )
     try:
         problem = spec.build()
-    except RetiredOptionError:
-        raise
+    except RetiredOptionError as error:
+        raise CertificateError(f"not replayed: made with {error.chosen}") from None
     except (ValueError, TypeError) as error:
         raise CertificateError(f"problem: {error}") from None
     known = getattr(problem.cost_model, "options", {})

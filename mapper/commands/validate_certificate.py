@@ -19,7 +19,6 @@ def validate_certificate(path: Path, as_json: bool) -> None:
     Raises:
         CertificateError: It cannot be read.
     """
-    from cost_models import RetiredOptionError
     from mapper.certificate import (
         CertificateError,
         check_certificate,
@@ -33,8 +32,6 @@ def validate_certificate(path: Path, as_json: bool) -> None:
     fault = ""
     try:
         checked = check_certificate(certificate)
-    except RetiredOptionError as error:
-        fault = f"not replayed: made with {error.chosen}"
     except CertificateError as error:
         fault = str(error)
     if as_json:
