@@ -86,7 +86,7 @@ def print_training(rows: Rows) -> None:
         Column.lasting("run"),
         Column.name("name"),
         Column("status", keep=9),
-        Column("updates", keep=8),
+        Column("updates", unit="", keep=5),
         Column("return", unit="", keep=10),
         Column("sparsity", keep=4),
         Column("train_flops", "training [FLOP]", unit="", keep=6),

@@ -22,7 +22,7 @@ def print_training(rows: Rows) -> None:
         run,
         Column.name("name"),
         Column("status", keep=9),
-        Column("updates", keep=8),
+        Column("updates", unit="", keep=6),
         Column("mean reward", unit="", keep=8),
         Column("episodes/s", unit="", keep=7),
     ]
