@@ -45,3 +45,14 @@ COUPLED: dict[LayerKind, tuple[str, str, str]] = {
 A product of a batched GEMM has operands of its own, so that N counts its filters; the images of a
 batch share theirs.
 """
+
+Places = tuple[int, ...]
+COUPLED_DIMS: dict[LayerKind, tuple[Places, Places, Places]] = {
+    kind: (
+        tuple(map(DIMS.index, inputs)),
+        tuple(map(DIMS.index, filters)),
+        tuple(map(DIMS.index, outputs)),
+    )
+    for kind, (inputs, filters, outputs) in COUPLED.items()
+}
+"""The same as places in `DIMS`."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from common import suggest
-from layers.dims import COUPLED, DIMS, LayerKind
+from layers.dims import COUPLED_DIMS, LayerKind, Places
 
 if TYPE_CHECKING:
     import numpy as np
@@ -270,6 +270,11 @@ class Layer:
         return COUPLING[self.kind]
 
     @property
+    def coupled_dims(self) -> tuple[Places, Places, Places]:
+        """The dimensions that input, filter and output depend on, as places in `DIMS`."""
+        return COUPLED_DIMS[self.kind]
+
+    @property
     def repeats(self) -> int:
         """How often one loop nest over K C Y X R S covers the layer: batch size times groups."""
         return self.N * self.groups
@@ -297,8 +302,7 @@ class Layer:
         return self._coupled(2)
 
     def _coupled(self, tensor: int) -> int:
-        coupled = COUPLED[self.kind][tensor]
-        return math.prod(n for dim, n in zip(DIMS, self.extents, strict=True) if dim in coupled)
+        return math.prod(self.extents[d] for d in self.coupled_dims[tensor])
 
 
 def _counted(name: str, field: str, value: Any, least: int = 1) -> int:

@@ -70,7 +70,7 @@ def test_a_search_by_samples_imports_no_proof_no_importer_and_no_simulator() -> 
     done = subprocess.run([sys.executable, "-c", SEARCH], cwd=ROOT, capture_output=True, text=True)
     code, *modules = done.stdout.splitlines()[-1].split()
     assert code == "0", done.stderr
-    assert "cost_models.exact.kernel" in modules
+    assert "cost_models.exact.model" in modules
     assert not set(UNUSED) & set(modules)
 
 

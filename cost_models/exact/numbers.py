@@ -35,7 +35,7 @@ from cost_models.exact.layout import (
     Y,
 )
 from cost_models.exact.machine import Machine
-from layers import COUPLED, DIMS, Layer
+from layers import Layer
 
 HALOS = {"none": HALO_NONE, "retain": HALO_RETAIN}
 
@@ -66,11 +66,6 @@ def shift_of(bandwidth: int) -> int:
     return -1 if bandwidth & (bandwidth - 1) else bandwidth.bit_length() - 1
 
 
-def coupled_dims(layer: Layer) -> tuple[tuple[int, ...], ...]:
-    """Dimensions of input, filter and output of a layer."""
-    return tuple(tuple(DIMS.index(d) for d in dims) for dims in COUPLED[layer.kind])
-
-
 def layer_numbers(
     layer: Layer,
     accelerator: Accelerator,
@@ -86,7 +81,7 @@ def layer_numbers(
         layer.extents,
         (layer.stride_y, layer.stride_x),
         (layer.dilation_y, layer.dilation_x),
-        coupled_dims(layer),
+        layer.coupled_dims,
         accelerator.in_elements(),
         options,
         box,

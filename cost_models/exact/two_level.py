@@ -10,7 +10,6 @@ from typing import TypeVar
 
 from cost_models.exact.machine import Machine
 from cost_models.exact.nest import ONE, Lanes, Nest, NestLevel, Port, Rules, Window
-from cost_models.exact.numbers import coupled_dims
 from cost_models.mapping import Mapping
 from layers import DIMS, TENSORS, Layer
 
@@ -63,7 +62,7 @@ def nest_of(
             NestLevel(tuple(outer), clusters, keeps=(False,) * 3, port=None),
             NestLevel(tuple(inner), pes, orders[1], in_l1),
         ),
-        coupled=_three(coupled_dims(layer)),
+        coupled=layer.coupled_dims,
         windows=_windows(layer, box, padding_free),
         widths=machine.widths,
         dram=Port(dram_in, dram_out),

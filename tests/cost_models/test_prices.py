@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,6 @@ from hypothesis import strategies as st
 import cost_models
 from cost_models import Accelerator, CostModelError, Level, Mapping, Widths
 from cost_models.exact.accesses import ACCESSES, MOVES
-from cost_models.exact.layout import COUNT_NAMES
 from cost_models.prices import chip_prices, marks, open_levels
 from cost_models.technology import TechnologyError, dram_pj, mac, sram
 from layers import Layer, LayerKind
@@ -152,7 +152,7 @@ def test_what_a_chip_says_itself_goes_first() -> None:
 
 def test_moves_and_accesses_are_one_thing() -> None:
     rng = np.random.default_rng(0)
-    counts = {name: int(n) for name, n in zip(COUNT_NAMES, rng.integers(1, 99, 26), strict=True)}
+    counts = defaultdict[str, int](lambda: int(rng.integers(1, 99)))
     for tile in (False, True):
         for (tensor, kind), accesses in ACCESSES[tile].items():
             level, way = kind.split("_")

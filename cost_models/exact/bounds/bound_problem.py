@@ -15,6 +15,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 D: Final = len(DIMS)
+Y: Final = 2  # output rows; dimensions as in `DIMS`
+X: Final = 3  # output columns
+R: Final = 4
 IN: Final = 0
 FILTER: Final = 1
 OUT: Final = 2
@@ -24,6 +27,9 @@ NOC_IN: Final = 0
 NOC_OUT: Final = 1
 DRAM_IN: Final = 2
 DRAM_OUT: Final = 3
+HALO_NONE: Final = 0
+HALO_RETAIN: Final = 1
+HALOS = {"none": HALO_NONE, "retain": HALO_RETAIN}
 
 ENERGIES = ("energy_nj", "energy_total_nj")
 BOUNDED = ("latency_cycles", *ENERGIES, "area_um2")
@@ -49,7 +55,7 @@ FACTS: Final = SLOT + SLOT_FIELDS * LIMITS * 2
 # --- `flags`: its whole numbers ---------------------------------------------------------------
 COUPLED: Final = 0  # +tensor: dimensions as bits
 POWER: Final = 3  # how often latency, energy and area are factors of the objective
-HALO: Final = 6  # what is not fetched again, as HALO_NONE to HALO_RETAIN
+HALO: Final = 6  # what is not fetched again, of `HALOS`
 FILLS: Final = 7  # whether the first tiles' fills come before all else in the latency
 PHASES: Final = 8  # whether what outer steps move is all that crosses DRAM's boundary in them
 PAST: Final = 9  # tensors that pass L2, as bits

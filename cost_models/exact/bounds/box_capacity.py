@@ -24,6 +24,8 @@ from cost_models.exact.bounds.bound_problem import (
     STRIDE,
     Floats,
     Ints,
+    R,
+    Y,
 )
 from cost_models.exact.bounds.box_fields import (
     INNER_HIGH,
@@ -38,7 +40,6 @@ from cost_models.exact.bounds.box_fields import (
     UNITS,
 )
 from cost_models.exact.bounds.offers import Offers
-from cost_models.exact.layout import R, Y
 
 
 @shared_function

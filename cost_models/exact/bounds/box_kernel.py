@@ -214,11 +214,6 @@ _SOURCES = (
     *("box_traffic", "box_phases", "box_rounding", "box_value"),
 )
 bound_boxes = _entry(
-    source_stamp(
-        [
-            *(Path(__file__).with_name(f"{name}.py") for name in (*_SOURCES, "box_kernel")),
-            Path(__file__).parents[1] / "layout.py",
-        ]
-    )
+    source_stamp(Path(__file__).with_name(f"{name}.py") for name in (*_SOURCES, "box_kernel"))
 )
 """Bounds of boxes `low` to `high`, into `out`; it releases the interpreter lock."""

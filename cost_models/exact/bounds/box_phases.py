@@ -24,6 +24,7 @@ from cost_models.exact.bounds.bound_problem import (
     PHASES,
     Floats,
     Ints,
+    R,
 )
 from cost_models.exact.bounds.box_clock import (
     FED,
@@ -49,7 +50,6 @@ from cost_models.exact.bounds.box_fields import (
 )
 from cost_models.exact.bounds.box_rows import NOC_ROWS, OUTER_ROWS, flat_area, full_area
 from cost_models.exact.bounds.box_traffic import KEPT, STREAM
-from cost_models.exact.layout import R
 
 
 @shared_function

@@ -23,11 +23,11 @@ from cost_models.exact.bounds.bound_problem import (
     PHASES,
     Floats,
     Ints,
+    R,
 )
 from cost_models.exact.bounds.box_capacity import tensor_elements
 from cost_models.exact.bounds.box_fields import OUTER_HIGH, OUTER_LOW, OUTER_STEPS, SPAN
 from cost_models.exact.bounds.box_traffic import NOTHING
-from cost_models.exact.layout import R
 
 
 @shared_function

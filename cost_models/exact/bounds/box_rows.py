@@ -17,9 +17,12 @@ from cost_models.exact.bounds.bound_problem import (
     DILATION,
     EXTENT,
     HALO,
+    HALO_RETAIN,
     STRIDE,
     Floats,
     Ints,
+    R,
+    Y,
 )
 from cost_models.exact.bounds.box_capacity import row_count
 from cost_models.exact.bounds.box_fields import (
@@ -38,7 +41,6 @@ from cost_models.exact.bounds.box_fields import (
     STEPS,
     UNITS,
 )
-from cost_models.exact.layout import HALO_RETAIN, R, Y
 
 # groups of columns of `rows`, whose rows are pair 0 (rows) and 1 (columns)
 OUTER_ROWS: Final = 0  # what L2 takes in outer steps

@@ -25,6 +25,7 @@ from cost_models.exact.bounds.bound_problem import (
     FILTER,
     FREE,
     HALO,
+    HALO_RETAIN,
     IN,
     LOOSE,
     OUT,
@@ -32,6 +33,9 @@ from cost_models.exact.bounds.bound_problem import (
     STREAMED,
     Floats,
     Ints,
+    R,
+    X,
+    Y,
 )
 from cost_models.exact.bounds.box_fields import (
     FIRST_PLACES,
@@ -57,7 +61,6 @@ from cost_models.exact.bounds.box_rows import (
     least_area,
     unique_rows,
 )
-from cost_models.exact.layout import HALO_RETAIN, R, X, Y
 
 # rows of `flows`: elements of each tensor; `SLIDING` is the input while the window moves on
 STREAM: Final = 0  # distinct elements over the NoC in every inner step

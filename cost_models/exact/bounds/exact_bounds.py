@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,6 @@ from cost_models.exact.bounds.problem_facts import (
     real_inputs,
 )
 from cost_models.exact.figures import area as area_of
-from cost_models.exact.layout import COUNT_NAMES
 from cost_models.lower_bounds import FloatArray, IntArray, Structures
 from cost_models.threads import default_threads, run_rows
 from layers import Layer
@@ -123,8 +123,8 @@ def _areas(setting: Setting, num_pes: IntArray) -> tuple[FloatArray, tuple[float
     """
 
     def area(pes: int, l2: int, l1: int) -> float:
-        counts = dict.fromkeys(COUNT_NAMES, 0)
-        counts |= {"num_pes": pes, "l2_peak": l2, "l1_peak": l1, "compute_cycles": 1}
+        held = {"num_pes": pes, "l2_peak": l2, "l1_peak": l1, "compute_cycles": 1}
+        counts = defaultdict[str, int](int, held)
         return float(area_of(counts, setting))
 
     per_l2, per_l1 = area(1, 2, 1) - area(1, 1, 1), area(1, 1, 2) - area(1, 1, 1)

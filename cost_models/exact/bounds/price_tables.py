@@ -7,18 +7,22 @@ cost more an access: a table by its size then gives the prices of the size below
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cost_models.exact.figures import Setting, energy_nj
-from cost_models.exact.layout import COUNT_NAMES, FILTER, INPUT, OUTPUT, WIDE_NAMES
 from cost_models.prices import open_levels
 from layers import Layer
 
 if TYPE_CHECKING:
     from cost_models.exact.bounds.problem_facts import Passing
+
+INPUT: Final = 1  # tensors as bits of `Passing`
+FILTER: Final = 2
+OUTPUT: Final = 4
 
 # columns of a price table
 DRAM: Final = 0  # +tensor: energy of an element over DRAM's boundary [nJ]; of an output that went
@@ -148,8 +152,7 @@ less than 0, and a larger buffer never costs less.
 
 def _prices(priced: Priced, l2: Any, l1: Any) -> Any:
     """``(PRICES,)`` prices at the bits that the buffers must hold; a row each for arrays."""
-    nothing: dict[str, Any] = dict.fromkeys((*COUNT_NAMES, *WIDE_NAMES), 0)
-    nothing |= {"num_pes": 0, "l2_bits": l2, "l1_bits": l1}
+    nothing = defaultdict[str, Any](int, {"l2_bits": l2, "l1_bits": l1})
 
     def energy(**counts: float) -> Any:
         return energy_nj(nothing | counts, priced.setting)

@@ -14,14 +14,15 @@ from cost_models.exact.bounds.bound_problem import (
     ENERGIES,
     FACTS,
     FLAGS,
+    HALOS,
     IN,
     LIMITS,
     D,
     Floats,
     Ints,
+    R,
+    Y,
 )
-from cost_models.exact.layout import R, Y
-from cost_models.exact.numbers import HALOS, coupled_dims, distances, mask_of
 from cost_models.lower_bounds import Structures
 from layers import Layer
 
@@ -73,10 +74,10 @@ def problem_facts(
     machine, extents = model.machine(accelerator), layer.extents
     sizes = [
         math.prod(extents[d] for d in dims if tensor != IN or not Y <= d <= R + 1)
-        for tensor, dims in enumerate(coupled_dims(layer))
+        for tensor, dims in enumerate(layer.coupled_dims)
     ]
     pairs = [
-        distances(extents[Y + pair], extents[R + pair], stride, dilation)
+        _distances(extents[Y + pair], extents[R + pair], stride, dilation)
         for pair, (stride, dilation) in enumerate(
             [(layer.stride_y, layer.dilation_y), (layer.stride_x, layer.dilation_x)]
         )
@@ -102,6 +103,27 @@ def problem_facts(
     ]
     assert len(facts) == FACTS
     return np.array(facts, dtype=np.float64)
+
+
+def _distances(outputs: int, taps: int, stride: int, dilation: int) -> tuple[int, int]:
+    """Distances of outputs and of taps in rows, brought to a form that touches as many rows.
+
+    Common divisors only leave rows out. Where no two pairs of an output and a tap touch the same
+    row, all such pairs of distances are alike.
+
+    Returns:
+        Two numbers without a common divisor, the first at most `taps`.
+    """
+    common = math.gcd(stride, dilation)
+    stride, dilation = stride // common, dilation // common
+    if stride >= taps or dilation >= outputs:
+        return taps, 1
+    return stride, dilation
+
+
+def _mask_of(dims: Sequence[int]) -> int:
+    """Dimensions as a bit mask."""
+    return sum(1 << d for d in dims)
 
 
 Slot = tuple[float, float, float, float]
@@ -163,7 +185,7 @@ def problem_flags(
     fills = model.latency == "stepwise"
     active = [d for d in range(D) if layer.extents[d] > 1]
     flags = [
-        *map(mask_of, coupled_dims(layer)),
+        *map(_mask_of, layer.coupled_dims),
         figures.count("latency_cycles"),
         sum(map(figures.count, ENERGIES)),
         figures.count("area_um2"),
@@ -209,7 +231,7 @@ def real_share(model: ExactOptions, layer: Layer) -> float:
 def real_inputs(layer: Layer) -> int:
     """Input elements that the layer touches, padding left out."""
     top, bottom, left, right = layer.padding
-    channels = math.prod(layer.extents[d] for d in coupled_dims(layer)[IN] if not Y <= d <= R + 1)
+    channels = math.prod(layer.extents[d] for d in layer.coupled_dims[IN] if not Y <= d <= R + 1)
     area = 1
     for pair, (stride, dilation, low, end) in enumerate(
         [
