@@ -251,9 +251,10 @@ class Execution:
         self, tensor: int, level: int, lacking: dict[Unit, Elements], traffic: Traffic
     ) -> None:
         """Fetch what instances lack from the nearest level outside that keeps the tensor."""
-        lacking = {unit: self.touched.counted(tensor, some) for unit, some in lacking.items()}
-        self.counts[f"fill/{tensor}/{level}"] += sum(x.bit_count() for x in lacking.values())
         keeper = self._keeper[tensor][level]
+        if level <= self.depth or keeper < self._innermost_memory:
+            lacking = {unit: self.touched.counted(tensor, some) for unit, some in lacking.items()}
+        self.counts[f"fill/{tensor}/{level}"] += sum(x.bit_count() for x in lacking.values())
         self.counts[f"tiles/{tensor}/{level}"] += self._shared(
             tensor, level, keeper, lacking, whole=True
         )[0]
@@ -348,6 +349,14 @@ class Execution:
         self.counts[f"refill/{level}/{q}"] += sum(again)
         self._pass(q, macs[0] * self.nest.widths[3], traffic.out, "out")
         self._pass(q, again[0] * self.nest.widths[3], traffic.into, "in")
+
+    @cached_property
+    def _innermost_memory(self) -> int:
+        """The first entry of the memory next to the MACs, from which they read padding, too."""
+        first = max(q for q, level in enumerate(self.levels[:-1]) if level.port is not None)
+        while self.levels[first].joined:
+            first -= 1
+        return first
 
     # ------------------------------------------------------------------ ports and time
 
