@@ -1,0 +1,31 @@
+"""What counts a loop nest, by name: the kernel's formula, and two executions."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+
+from cost_models.exact.nest import Nest
+from cost_models.exact.simulator import simulate
+from tests.cost_models.set_execution import execute
+
+Counts = Mapping[str, int]
+
+
+def by_formula(nest: Nest) -> Counts:
+    """The kernel's counts."""
+    counts: Counts = importlib.import_module("cost_models.exact.nest_counts").count(nest)
+    return counts
+
+
+COUNTERS: dict[str, Callable[[Nest], Counts]] = {
+    "kernel": by_formula,
+    "simulator": simulate,
+    "sets": execute,
+}
+
+
+def differing(left: Counts, right: Counts) -> dict[str, tuple[int, int]]:
+    """Counts that are not the same, by name; one that is not given is 0."""
+    pairs = {name: (left.get(name, 0), right.get(name, 0)) for name in (*left, *right)}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}

@@ -1,0 +1,125 @@
+"""Reading executed nests of one level or more, and comparing them with the simulator."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import levels
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "tests" / "cost_models" / "data" / "levels_reference_sample.jsonl"
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    """The exit code."""
+    monkeypatch.setattr(sys, "argv", ["levels", *words])
+    with pytest.raises(SystemExit) as exit:
+        levels.main()
+    return int(exit.value.code or 0)
+
+
+def test_the_simulator_equals_every_row(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, str(SAMPLE), "--only", "simulator") == 0
+    assert capsys.readouterr().out == "simulator: 61 of 61 rows are equal\n"
+
+
+@pytest.mark.parametrize("name", ["fill/0/1", "out/0", "stepwise"])
+def test_a_count_that_differs_is_found(
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = SAMPLE.read_text(encoding="utf-8").splitlines()[:3]
+    row = json.loads(lines[1])
+    row["counts"][name] = row["counts"].get(name, 0) + 1
+    path = tmp_path / "nests.jsonl"
+    path.write_text("\n".join([lines[0], json.dumps(row), lines[2]]), encoding="utf-8")
+    assert run(monkeypatch, str(path), "--only", "simulator") == 1
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"simulator: line 2: {name}: {row['counts'][name]} in the file, ")
+    assert last == "simulator: 2 of 3 rows are equal"
+
+
+BAD: list[tuple[dict[str, Any] | str, str]] = [
+    ("", "no rows"),
+    ("{", "line 1: not JSON"),
+    ("[1]", "line 1: got '[1]', expected an object"),
+    ({"extents": [1, 2]}, "extents: got [1, 2], expected 8 whole numbers from 1 on"),
+    ({"extents": [99] * 8}, "MACs; expected at most 200000"),
+    ({"levels": []}, "of 0 levels"),
+    ({"levels": [7]}, "levels: got 7, expected objects"),
+    ({"ports": [[0, 0], [1, 1]]}, "DRAM has none"),
+    ({"ports": [[1, 1], [1, -1]]}, "ports: got [1, -1]"),
+    ({"coupled": [[1], [2]]}, "coupled: got 2 tensors"),
+    ({"coupled": [[1], [2], [9]]}, "expected different dimensions, 0 to 7"),
+    ({"simd": None}, "simd: got [None]"),
+    ({"counts": {"bound": 1}}, "counts: no 'stepwise'"),
+    ({"counts": {"bound": "1"}}, "expected whole numbers by name"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), BAD, ids=[words for _, words in BAD])
+def test_a_bad_file_takes_one_line(
+    change: dict[str, Any] | str,
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = change
+    if isinstance(change, dict):
+        row = next(
+            row
+            for row in map(json.loads, SAMPLE.read_text(encoding="utf-8").splitlines())
+            if len(row["levels"]) == 1
+        )
+        text = json.dumps(row | change)
+    path = tmp_path / "nests.jsonl"
+    path.write_text(str(text), encoding="utf-8")
+    assert run(monkeypatch, str(path)) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1
+    assert words in shown.err
+
+
+def test_too_many_units_are_refused(tmp_path: Path) -> None:
+    row = json.loads(SAMPLE.read_text(encoding="utf-8").splitlines()[0])
+    row["levels"][0]["fan"] = [100, 100, 1, 1, 1, 1, 1, 1]
+    path = tmp_path / "nests.jsonl"
+    path.write_text(json.dumps(row), encoding="utf-8")
+    with pytest.raises(levels.RowError, match=r"fan: \d+ units in all; expected at most 4096"):
+        levels.read(path)
+
+
+def test_a_missing_file_takes_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "no/such/file.jsonl") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "no/such/file.jsonl" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["levels", "no/such/file.jsonl"], "levels: [Errno 2]"),
+        (["level"], "benchmarks: got 'level', expected one of ablation, "),
+        ([], "benchmarks: got '', expected one of ablation, "),
+    ],
+)
+def test_benchmarks_run_by_name(words: list[str], line: str) -> None:
+    command = [sys.executable, "-m", "benchmarks", *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2
+    (shown,) = done.stderr.splitlines()
+    assert shown.startswith(line)
