@@ -201,6 +201,8 @@ class Joined:
         if path_of(module) not in self.files:
             self.files.append(path_of(module))
         held = vars(self.bare.load(module))
+        # a record's fields may be records that no source names
+        self.names |= {n: v for n, v in held.items() if getattr(v, "names", None)}
         for alias in node.names:
             name = alias.asname or alias.name
             if self.names.get(name, held[alias.name]) is not held[alias.name]:

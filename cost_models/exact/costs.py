@@ -12,18 +12,11 @@ from cost_models.columns import LazyColumns
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch, FloatArray
 from cost_models.exact.accesses import ACCESS_KINDS, ACCESSES
 from cost_models.exact.figures import ENERGIES, FIGURE_OF, PRICED, Setting, detail, details
-from cost_models.exact.layout import (
-    BOUND_NAMES,
-    COUNT_NAMES,
-    WIDE_NAMES,
-    WIDE_ROW_FIELDS,
-    IntTable,
-)
+from cost_models.exact.names import BOUND_NAMES, COUNT_NAMES, WIDE_NAMES
 from cost_models.infeasible import Infeasible
 
 ROW_NAMES = (*COUNT_NAMES, *BOUND_NAMES)
-"""Names of the columns of a result row."""
-_COLUMN = {name: i for i, name in enumerate((*ROW_NAMES, *WIDE_NAMES))}
+"""Names of the counts of a plain mapping."""
 _INF = float("inf")
 FEW = 2
 """Figures that are worked out one by one; whoever looks at another one wants them all, but for
@@ -83,44 +76,33 @@ def refused(infeasible: Infeasible) -> Cost:
 
 
 class RowCounts(Mapping[str, NDArray[np.int64]]):
-    """The columns of the kernel's rows by name, and `num_pes`.
+    """The kernel's rows by count, and `num_pes`.
 
     Args:
-        rows: ``(B, ROW_FIELDS)`` or ``(B, WIDE_ROW_FIELDS)``.
-        pes: ``(B,)`` PEs of each mapping, or None.
-        default: PEs where it is None.
-        wide: ``(B,)``: rows that have the counts of `WIDE_NAMES`; None for none.
+        rows: ``(B,)`` of :data:`cost_models.exact.records.CountRow`.
+        pes: ``(B,)`` PEs of each mapping.
+        wide: ``(B,)``: rows that show the counts of `WIDE_NAMES`.
     """
 
-    def __init__(
-        self,
-        rows: IntTable,
-        pes: NDArray[np.int32] | None,
-        default: int,
-        wide: NDArray[np.bool_] | None = None,
-    ) -> None:
+    def __init__(self, rows: NDArray[Any], pes: NDArray[np.int32], wide: NDArray[np.bool_]) -> None:
         self._rows = rows
         self._pes = pes
-        self._default = default
         self._wide = wide
-        self.names: tuple[str, ...] = COUNT_NAMES
-        if rows.shape[1] == WIDE_ROW_FIELDS:
-            self.names = (*COUNT_NAMES, *WIDE_NAMES)
+        self.names = (*COUNT_NAMES, *WIDE_NAMES) if wide.any() else COUNT_NAMES
 
     def __getitem__(self, name: str) -> NDArray[np.int64]:
         if name == "num_pes":
-            if self._pes is None:
-                return np.full(len(self._rows), self._default, np.int64)
             return self._pes.astype(np.int64)
-        if _COLUMN[name] >= self._rows.shape[1]:
+        if name in WIDE_NAMES and len(self.names) == len(COUNT_NAMES):
             raise KeyError(name)
-        return self._rows[:, _COLUMN[name]]
+        column: NDArray[np.int64] = self._rows[name]
+        return column
 
     def row(self, index: int) -> dict[str, int]:
         """One row's counts as plain integers."""
-        names = _COLUMN if self._wide is not None and self._wide[index] else ROW_NAMES
+        names = (*ROW_NAMES, *WIDE_NAMES) if self._wide[index] else ROW_NAMES
         found = dict(zip(names, self._rows[index].tolist(), strict=False))
-        found["num_pes"] = self._default if self._pes is None else int(self._pes[index])
+        found["num_pes"] = int(self._pes[index])
         return found
 
     def __iter__(self) -> Iterator[str]:

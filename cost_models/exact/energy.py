@@ -21,7 +21,7 @@ from cost_models.exact.accesses import (
     l2_accesses,
     noc_deliveries,
 )
-from cost_models.exact.layout import COUNT_NAMES, WIDE_NAMES
+from cost_models.exact.names import COUNT_NAMES, WIDE_NAMES
 from cost_models.physical import EnergyTable
 from cost_models.prices import PARTS, ChipPrices
 

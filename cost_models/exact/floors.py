@@ -9,8 +9,8 @@ from cost_models.area_power import area_um2, power_mw
 from cost_models.bounds import latency_bound, unique_elements
 from cost_models.buffers import TENSORS
 from cost_models.exact.figures import MAESTRO_AREA, Setting, energy_nj
-from cost_models.exact.layout import COUNT_NAMES, WIDE_NAMES
 from cost_models.exact.machine import Machine
+from cost_models.exact.names import COUNT_NAMES, WIDE_NAMES
 from layers import Layer, footprint
 
 Route = str | None

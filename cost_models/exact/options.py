@@ -19,6 +19,8 @@ from cost_models.exact.figures import AREAS, PROVISIONED_AREA, Setting
 from cost_models.exact.floors import figure_floors
 from cost_models.exact.limits import explain
 from cost_models.exact.machine import Machine
+from cost_models.exact.nest import Nest, Rules
+from cost_models.exact.two_level import nest_of
 from cost_models.infeasible import Infeasible, MappingError, ReasonCode
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
@@ -118,16 +120,23 @@ class ExactOptions:
         """Copies of each tile that a buffer holds."""
         return 2 if self.double_buffer else 1
 
-    def hardware(self, accelerator: Accelerator) -> Accelerator:
-        """A plain chip's capacities and bandwidths in elements, and what comes nearest of others.
-
-        Counts of chips that are not plain are made for :meth:`machine`.
-        """
-        return accelerator.in_elements(self.double_buffer)
-
     def machine(self, accelerator: Accelerator) -> Machine:
         """The chip as the counts are made for it."""
         return Machine(accelerator, self.double_buffer)
+
+    def nest(self, layer: Layer, accelerator: Accelerator, mapping: Mapping) -> Nest:
+        """The loop nest of a mapping under these options."""
+        rules = Rules(
+            self.halo_time == "retain", self.halo_space == "tile", self.latency == "stepwise"
+        )
+        return nest_of(
+            layer,
+            self.machine(accelerator),
+            mapping,
+            rules,
+            box=self.window == "box",
+            padding_free=self.padding == "free" and any(layer.padding),
+        )
 
     def is_plain(self, layer: Layer, accelerator: Accelerator) -> bool:
         """Whether elements of one size, each tensor in every level, are all there is to count."""

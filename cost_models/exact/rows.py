@@ -1,89 +1,257 @@
-"""Input rows (or columns) that output rows and filter taps touch together.
+"""Rows (or columns) of all instances after a move: those they have, and those they still hold."""
 
-Output `y` and tap `t` touch row ``stride * y + step * t``. Where `stride` and `step` have no common
-divisor, two touch the same row only if they lie `step` outputs and `stride` taps apart.
-"""
-
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from common import inner_function
-from cost_models.exact.layout import (
-    BLOCK,
-    BLOCKS,
-    OVER,
-    UNION,
-    IntTable,
-    SegTable,
+from common import address, part
+from cost_models.exact.places import list_places
+from cost_models.exact.records import (
+    FAR,
+    FIRST,
+    INPUT,
+    INTERVALS,
+    KNOWN,
+    PADDING,
+    PAIRS,
+    ROWS,
+    TOO_MANY_STATES,
+    P,
+    Places,
+    Rows,
+    Window,
+    Work,
 )
+from cost_models.exact.window import classes_of, interval, overlap, real_interval, touched
 
 
-@inner_function
-def footprint(outputs: int, taps: int, stride: int, step: int) -> int:
-    """Rows that a range of outputs and a range of taps touch."""
-    return outputs * taps - max(outputs - step, 0) * max(taps - stride, 0)
+@part
+def rows_after(work: Work, pair: int, y_move: int, t_move: int, scope: int, port: int) -> Rows:
+    """Rows after a move of outputs and of taps: all (`own`), and those still held (`kept`).
 
-
-@inner_function
-def scattered(outputs: int, taps: int, blocks: int, block: int, pitch: int, stride: int) -> int:
-    """Rows touched where the taps lie in blocks with gaps (filter taps spread over clusters).
-
-    A tap adds `outputs` rows to those of its residue class, less what the next tap of the class
-    covers too.
+    Where instances share rows, `kept` are those that none of a group lacks; groups are summed.
 
     Args:
-        outputs: Length of the contiguous range of outputs.
-        taps: Taps in all blocks.
-        blocks: Number of blocks.
-        block: Taps of every block but the last, which holds the rest.
-        pitch: Distance between the starts of two blocks.
-        stride: Stride of the filter.
+        work: The work space.
+        pair: Rows or columns.
+        y_move: Move of the outputs.
+        t_move: Move of the taps.
+        scope: Whose rows: FIRST, ROWS and PADDING, see `records`.
+        port: The keeper's level, or one that the transfer passes.
     """
-    last = taps - (blocks - 1) * block
-    end = (blocks - 1) * pitch + last
-    rows = 0
-    for b in range(blocks):
-        length = block if b < blocks - 1 else last
-        for tap in range(b * pitch, b * pitch + length):
-            added = outputs
-            distance = 1
-            after = tap + stride
-            while after < end and distance < outputs:
-                owner = after // pitch
-                length_there = block if owner < blocks - 1 else last
-                if after - owner * pitch < length_there:
-                    added = distance
-                    break
-                distance += 1
-                after += stride
-            rows += added
-    return rows
+    fans = work.dim[P + pair].fans | work.dim[P + PAIRS + pair].fans
+    scope &= FIRST | ROWS | PADDING if fans else PADDING
+    if fans & ((2 << port) - 1) == 0:
+        scope &= ~FIRST
+    if scope & (FIRST | ROWS) == 0:
+        port = 0
+    asked = ((work.stamp << 3 | scope) << 4 | port) << 1 | pair
+    key = asked << 26 | y_move << 13 | t_move
+    found = address(work.rows[(y_move * 37 + t_move * 11 + scope * 5 + port * 3 + pair) % KNOWN])
+    if found.key != key:
+        found.key = key
+        count_rows(work, found, pair, y_move, t_move, scope, port)
+    return found
 
 
-@inner_function
-def union_rows(
-    segs: SegTable, axis: int, key: int, taps: int, taps_key: int, t1: IntTable, stride: int
-) -> int:
-    """Distinct rows all PEs touch in a step, where taps lie next to each other (no dilation)."""
-    outputs = segs[axis, key, UNION]
-    r = segs[taps, taps_key, UNION]
-    r_blocks = segs[taps, taps_key, BLOCKS]
-    if r_blocks > 1 and segs[taps, taps_key, BLOCK] < t1[taps]:
-        return scattered(outputs, r, r_blocks, segs[taps, taps_key, BLOCK], t1[taps], stride)
-    blocks = segs[axis, key, BLOCKS]
-    tail = r - stride
-    rows = outputs * min(stride, r)
-    if tail > 0:
-        rows += tail * blocks
-        if blocks > 1:
-            shared = tail - stride * (t1[axis] - segs[axis, key, BLOCK])
-            if shared > 0:
-                rows -= (blocks - 1) * shared
-    return rows
+@part
+def count_rows(
+    work: Work, found: Rows, pair: int, y_move: int, t_move: int, scope: int, port: int
+) -> None:
+    """Fill in what `rows_after` returns; its arguments are those."""
+    window = address(work.nest.windows[pair])
+    y_dim, t_dim = address(work.dim[P + pair]), address(work.dim[P + PAIRS + pair])
+    y, t = address(y_dim.move[y_move]), address(t_dim.move[t_move])
+    outputs, taps = y_dim.node[y.new].lead, t_dim.node[t.new].lead
+    work.near = window.padded and y_dim.node[y.new].base >= 0 and scope & PADDING == 0
+    moved = y.shift != 0 or t.shift != 0
+    lead = 0
+    if scope & FIRST:
+        lead = (2 << port) - 1
+    held = 0
+    if moved and work.nest.retain:
+        held = overlap(
+            window, outputs, taps, y_dim.node[y.old].lead, t_dim.node[t.old].lead,
+            y.shift, t.shift,
+        )  # fmt: skip
+    if (y_dim.fans | t_dim.fans) & ~lead == 0 and not work.near:
+        found.own, found.kept = touched(window, outputs, taps), held
+    else:
+        for side in range(PAIRS):
+            listing = address(work.listing[side])
+            listing.dim = P + pair + PAIRS * side
+            listing.lead, listing.own = lead, 0
+            if scope & ROWS:
+                listing.own = (2 << port) - 1 | work.alone[INPUT][listing.dim]
+            list_places(work, side, t_move if side else y_move)
+            if work.status:
+                return
+        found.own, found.kept = 0, 0
+        if scope & ROWS == 0:
+            count_each(work, found, window, y.shift, t.shift)
+        else:
+            found.own = count_distinct(work, window, y.shift, t.shift, False)
+            # the first instance has the most now and had the most before
+            if held > 0:
+                lacking = count_distinct(work, window, y.shift, t.shift, True)
+                found.kept = found.own - lacking
+        if held == 0:
+            found.kept = 0
+    if not moved:
+        found.kept = found.own
 
 
-@inner_function
-def tile_rows(segs: SegTable, axis: int, key: int, taps: int, taps_key: int) -> int:
-    """Rows summed over the PE positions of an axis and of its taps, shared rows once a PE."""
-    pairs = segs[axis, key, UNION] * segs[taps, taps_key, UNION]
-    return pairs - segs[axis, key, OVER] * segs[taps, taps_key, OVER]
+@part
+def count_each(work: Work, found: Rows, window: Window, shift: int, turn: int) -> None:
+    """Sum rows over instances: what each has, and of that what it had before."""
+    for i in range(work.listing[0].places):
+        y = address(work.place[0][i])
+        for j in range(work.listing[1].places):
+            t = address(work.place[1][j])
+            if work.near:
+                count_real(work, found, window, y, t, shift, turn)
+                continue
+            pairs = y.count * t.count
+            found.own += pairs * touched(window, y.now, t.now)
+            if y.before > 0 and t.before > 0:
+                found.kept += pairs * overlap(window, y.now, t.now, y.before, t.before, shift, turn)
+
+
+@part
+def count_real(
+    work: Work, found: Rows, window: Window, y: Places, t: Places, shift: int, turn: int
+) -> None:
+    """The same of two entries' instances, where rows may be padding, which does not count."""
+    for number in range(classes_of(window)):
+        start, stop = real_interval(window, number)
+        for u in range(y.count):
+            first = work.listing[0].start + y.start + u * y.pitch
+            for v in range(t.count):
+                tap = work.listing[1].start + t.start + v * t.pitch
+                low, high = interval(window, number, first, y.now, tap, t.now)
+                low, high = max(low, start), min(high, stop)
+                if high <= low:
+                    continue
+                found.own += high - low
+                before, end = interval(
+                    window, number, first - shift, y.before, tap - turn, t.before
+                )
+                if end > before:
+                    found.kept += max(min(high, end) - max(low, before), 0)
+
+
+@part
+def count_distinct(work: Work, window: Window, shift: int, turn: int, lacking: bool) -> int:
+    """Rows that some instance of a group has, or lacks of what it has; groups are summed."""
+    y_side, t_side = address(work.listing[0]), address(work.listing[1])
+    in_order = t_side.places == 1 and work.place[1][0].count == 1 and y_side.groups == 1
+    if (not window.box and window.dilation > 1) or work.near:
+        in_order = False
+    found = 0
+    for number in range(classes_of(window)):
+        some = -1
+        if in_order:
+            some = sweep(work, window, number, shift, turn, lacking)
+        if some < 0:
+            some = 0
+            for y_group in range(y_side.groups):
+                for t_group in range(t_side.groups):
+                    work.intervals = 0
+                    list_intervals(work, window, number, y_group, t_group, shift, turn, lacking)
+                    some += covered(work)
+        found += some
+    return found
+
+
+@part
+def sweep(work: Work, window: Window, number: int, shift: int, turn: int, lacking: bool) -> int:
+    """Rows of one class, where instances lie along outputs alone; -1 if they are out of order."""
+    t = address(work.place[1][0])
+    end, last, found = -FAR, -FAR, 0
+    for i in range(work.listing[0].places):
+        y = address(work.place[0][i])
+        pitch = y.pitch * window.stride if window.box else y.pitch
+        low, high = interval(window, number, y.start, y.now, t.start, t.now)
+        if lacking and high > low:
+            before, after = interval(
+                window, number, y.start - shift, y.before, t.start - turn, t.before
+            )
+            if min(high, after) > max(low, before):
+                if low < before and after < high:
+                    return -1
+                if low < before:
+                    high = before
+                else:
+                    low = after
+        if high <= low:
+            continue
+        if low < last or (end > high and y.count > 1):
+            return -1
+        found += max(high - max(low, end), 0) + (y.count - 1) * min(high - low, pitch)
+        last = low + (y.count - 1) * pitch
+        end = max(end, high + (y.count - 1) * pitch)
+    return found
+
+
+@part
+def list_intervals(
+    work: Work,
+    window: Window,
+    number: int,
+    y_group: int,
+    t_group: int,
+    shift: int,
+    turn: int,
+    lacking: bool,
+) -> None:
+    """List the intervals of one class that instances of a group have, or lack."""
+    for i in range(work.listing[0].places):
+        y = address(work.place[0][i])
+        if y.group != y_group:
+            continue
+        for j in range(work.listing[1].places):
+            t = address(work.place[1][j])
+            if t.group != t_group:
+                continue
+            for u in range(y.count):
+                first = work.listing[0].start + y.start + u * y.pitch
+                for v in range(t.count):
+                    tap = work.listing[1].start + t.start + v * t.pitch
+                    low, high = interval(window, number, first, y.now, tap, t.now)
+                    before, after = low, low
+                    if lacking:
+                        before, after = interval(
+                            window, number, first - shift, y.before, tap - turn, t.before
+                        )
+                    if min(high, after) <= max(low, before):
+                        add_interval(work, window, number, low, high)
+                    else:
+                        add_interval(work, window, number, low, before)
+                        add_interval(work, window, number, after, high)
+
+
+@part
+def add_interval(work: Work, window: Window, number: int, low: int, high: int) -> None:
+    """Insert an interval in the order of starts; padding is cut off where it may be near."""
+    if work.near:
+        start, stop = real_interval(window, number)
+        low, high = max(low, start), min(high, stop)
+    if high <= low:
+        return
+    at = work.intervals
+    if at == INTERVALS:
+        work.status = TOO_MANY_STATES
+        return
+    while at > 0 and work.low[at - 1] > low:
+        work.low[at], work.high[at] = work.low[at - 1], work.high[at - 1]
+        at -= 1
+    work.low[at], work.high[at] = low, high
+    work.intervals += 1
+
+
+@part
+def covered(work: Work) -> int:
+    """Length of the union of the listed intervals."""
+    found, end = 0, -FAR
+    for i in range(work.intervals):
+        found += max(work.high[i] - max(work.low[i], end), 0)
+        end = max(end, work.high[i])
+    return found

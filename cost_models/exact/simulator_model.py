@@ -10,14 +10,15 @@ from cost_models.accelerator import Accelerator
 from cost_models.cost import Cost, CostBatch
 from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
-from cost_models.exact.costs import ROW_NAMES, RowCounts, cost_batch, cost_of, refused
-from cost_models.exact.layout import WIDE_NAMES
+from cost_models.exact.costs import RowCounts, cost_batch, refused
 from cost_models.exact.limits import Capacity, capacities, too_large
-from cost_models.exact.machine import Machine
-from cost_models.exact.nest import Nest, Rules
+from cost_models.exact.mapping_rows import beyond, mapping_rows
+from cost_models.exact.names import L1, L2
+from cost_models.exact.nest import Nest
 from cost_models.exact.options import ExactOptions
+from cost_models.exact.records import CountRow
 from cost_models.exact.simulator import simulate
-from cost_models.exact.two_level import L1, L2, named_counts, nest_of, peaks
+from cost_models.exact.two_level import named_counts, peaks
 from cost_models.infeasible import Infeasible, InfeasibleError, ReasonCode
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
@@ -51,13 +52,9 @@ class SimulatorModel(ExactOptions):
                 mapping = Mapping.from_dataflow(mapping, layer)
             except InfeasibleError as error:
                 return refused(error.infeasible)
-        num_pes = accelerator.num_pes if mapping.num_pes is None else mapping.num_pes
-        counts, code = self._execute(layer, self.machine(accelerator), mapping, num_pes)
-        if code is not ReasonCode.FEASIBLE:
-            return refused(self.why(layer, accelerator, mapping, code))
-        if self.is_plain(layer, accelerator) and not _is_beyond(mapping):
-            counts = {name: counts[name] for name in ROW_NAMES}
-        return cost_of(counts | {"num_pes": num_pes}, self.setting(accelerator))
+        return self.evaluate_batch(
+            layer, accelerator, MappingBatch.from_mappings([mapping], layer.extents)
+        )[0]
 
     def evaluate_batch(
         self, layer: Layer, accelerator: Accelerator, mappings: MappingBatch
@@ -67,47 +64,35 @@ class SimulatorModel(ExactOptions):
         Raises:
             CostModelError: The layer or a mapping takes too many steps to walk.
         """
-        names = (*ROW_NAMES, *WIDE_NAMES)
-        rows = np.zeros((len(mappings), len(names)), np.int64)
-        wide = np.zeros(len(mappings), np.bool_)
-        reasons = np.zeros(len(mappings), np.int8)
+        wide = beyond(mappings) | (not self.is_plain(layer, accelerator))
+        rows, reasons = np.zeros(len(mappings), CountRow), np.zeros(len(mappings), np.int8)
+        pes = mapping_rows(mappings, accelerator.num_pes)["num_pes"]
         infeasible = too_large(layer)
-        pes, machine = mappings.num_pes, self.machine(accelerator)
-        plain = self.is_plain(layer, accelerator)
         for i, mapping in enumerate(mappings):
             if infeasible is not None:
                 reasons[i] = infeasible.code
                 continue
-            count = accelerator.num_pes if pes is None else int(pes[i])
-            counts, code = self._execute(layer, machine, mapping, count)
-            reasons[i] = code
-            if counts:
-                rows[i] = [counts.get(name, 0) for name in names]
-                wide[i] = not plain or _is_beyond(mapping)
+            counts, reasons[i] = self._execute(layer, accelerator, mapping, int(pes[i]))
+            for name in counts:
+                rows[name][i] = counts[name]
 
         def why(row: int) -> Infeasible:
             if infeasible is not None:
                 return infeasible
             return self.why_row(layer, accelerator, mappings, row, ReasonCode(int(reasons[row])))
 
-        if not wide.any():
-            rows = rows[:, : len(ROW_NAMES)]
-        counts_of = RowCounts(rows, pes, accelerator.num_pes, wide)
-        return cost_batch(counts_of, reasons, self.setting(accelerator), why)
+        return cost_batch(RowCounts(rows, pes, wide), reasons, self.setting(accelerator), why)
 
     def _execute(
-        self, layer: Layer, machine: Machine, mapping: Mapping, num_pes: int
+        self, layer: Layer, accelerator: Accelerator, mapping: Mapping, num_pes: int
     ) -> tuple[dict[str, int], ReasonCode]:
+        machine = self.machine(accelerator)
         if not _fans_out(mapping, num_pes):
             return {}, ReasonCode.PE_COUNT
         passes = machine.passes(mapping.bypass)
         if passes[0] & passes[1] or any(len(part) == len(TENSORS) for part in passes):
             return {}, ReasonCode.REFUSED
-        rules = Rules(
-            self.halo_time == "retain", self.halo_space == "tile", self.latency == "stepwise"
-        )
-        box, padding_free = self.window == "box", self.padding == "free"
-        nest = nest_of(layer, machine, mapping, rules, box=box, padding_free=padding_free)
+        nest = self.nest(layer, accelerator, mapping)
         _check_size(layer, nest, num_pes)
         executed = simulate(nest)
         counts = named_counts(executed, nest)
@@ -123,11 +108,6 @@ class SimulatorModel(ExactOptions):
                 if capacity.bits is not None and capacity.needs(held, machine) > capacity.bits:
                     fits = fits or code
         return (counts if fits is ReasonCode.FEASIBLE else {}), fits
-
-
-def _is_beyond(mapping: Mapping) -> bool:
-    """Whether a mapping has fields whose counts have names of their own."""
-    return mapping.parallel2 != (None, None) or any(mapping.bypass)
 
 
 def _fans_out(mapping: Mapping, num_pes: int) -> bool:

@@ -1,81 +1,304 @@
-"""The traffic of the three tensors over both boundaries, in closed form."""
+"""What every level fetches, gives and takes, in closed form.
+
+A tensor's traffic is that of all tiles of all steps, less what steps share with those before them.
+What is shared factorises: for each loop that may have advanced it is a product of what every
+dimension contributes (:mod:`cost_models.exact.sums`).
+"""
 
 from __future__ import annotations
 
-from common import inner_function
-from cost_models.exact.counts import dram_tensor, volume
-from cost_models.exact.input_volume import dram_input, input_volume
-from cost_models.exact.layout import (
-    DRAM_FIL,
-    DRAM_IN,
-    DRAM_OUT_R,
-    DRAM_OUT_W,
-    EXTENT,
-    HW_DIMS,
-    HW_FILTER,
-    HW_OUTPUT,
-    L1DRAIN_OUT,
-    L1W_FIL,
-    L1W_IN,
-    L2R_FIL,
-    L2R_FIL_TILE,
-    L2R_IN,
-    L2R_IN_TILE,
-    L2R_PSUM,
-    L2W_OUT,
-    L2W_OUT_TILE,
-    IntTable,
-    RowTable,
+from common import address, part
+from cost_models.exact.records import (
+    ADVANCES,
+    DIMS,
+    DISTINCT,
+    EACH,
+    FIRST,
+    INPUT,
+    OUTPUT,
+    PAIRS,
+    SHARED,
+    TENSORS,
+    TILES,
+    P,
+    Work,
 )
-from cost_models.exact.tables import EVENT
+from cost_models.exact.step_traffic import port_cycles
+from cost_models.exact.sums import fill_sums, pair_sum
 
 
-@inner_function
-def fill_input(
-    row: IntTable,
-    hw: IntTable,
-    outer_order: IntTable,
-    inner_order: IntTable,
-    dims: IntTable,
-    kept_sums: RowTable,
-    span_sums: RowTable,
-    steps: IntTable,
-) -> None:
-    """The traffic of the input, into `row`."""
-    row[DRAM_IN] = dram_input(hw, outer_order, dims, span_sums, steps[EVENT])
-    row[L2R_IN], row[L2R_IN_TILE], row[L1W_IN] = input_volume(
-        hw, outer_order, inner_order, dims, kept_sums, steps[EVENT]
-    )
+@part
+def list_loops(work: Work) -> None:
+    """List the loops that iterate, outermost first."""
+    work.loops = 0
+    for level in range(1, work.nest.depth + 1):
+        for place in range(DIMS):
+            d = work.nest.levels[level].order[place]
+            dim = address(work.dim[d])
+            cut = dim.cuts_at[level] - 1
+            if cut < 0 or dim.cut[cut].level != level or dim.steps[cut + 1] == dim.steps[cut]:
+                continue
+            loop = address(work.loop[work.loops])
+            loop.dim, loop.cut, loop.level = d, cut, level
+            work.loops += 1
 
 
-@inner_function
-def fill_traffic(
-    row: IntTable,
-    hw: IntTable,
-    outer_order: IntTable,
-    inner_order: IntTable,
-    dims: IntTable,
-    kept_sums: RowTable,
-    span_sums: RowTable,
-    steps: IntTable,
-) -> None:
-    """The traffic of the three tensors over both boundaries, into `row`."""
-    count = hw[HW_DIMS]
-    fill_input(row, hw, outer_order, inner_order, dims, kept_sums, span_sums, steps)
-    row[DRAM_FIL] = dram_tensor(hw[HW_FILTER], outer_order, count, dims)
-    distinct, delivered = volume(hw[HW_FILTER], outer_order, inner_order, count, dims)
-    row[L2R_FIL] = distinct
-    row[L2R_FIL_TILE] = distinct
-    row[L1W_FIL] = delivered
-    row[DRAM_OUT_W] = dram_tensor(hw[HW_OUTPUT], outer_order, count, dims)
-    distinct, delivered = volume(hw[HW_OUTPUT], outer_order, inner_order, count, dims)
-    row[L2W_OUT] = distinct
-    row[L2W_OUT_TILE] = distinct
-    row[L1DRAIN_OUT] = delivered
-    unique = 1
-    for d in range(count):
-        if (hw[HW_OUTPUT] >> d) & 1:
-            unique *= dims[d, EXTENT]
-    # all but the first write of an element is read back
-    row[DRAM_OUT_R] = row[DRAM_OUT_W] - unique
-    row[L2R_PSUM] = row[L2W_OUT] - unique
+@part
+def volume(work: Work, tensor: int, level: int, scope: int, port: int) -> int:
+    """Elements that a level's instances lack of their tiles, summed over all steps.
+
+    Args:
+        work: The work space.
+        tensor: The tensor; of outputs the elements of all tiles that begin.
+        level: The level; that of the MACs holds nothing from step to step.
+        scope: Which instances count, see `records`.
+        port: The level that a scope refers to.
+    """
+    if level > work.nest.depth:
+        scope |= work.padding
+    fill_sums(work, tensor, level, scope, port)
+    for d in range(DIMS):
+        work.event[d] = work.dim[d].cuts_at[level]
+    found = shared_elements(work, tensor, level, -1, scope, port)
+    if level > work.nest.depth:
+        return found
+    for number in range(work.loops - 1, -1, -1):
+        loop = address(work.loop[number])
+        if loop.level > level:
+            continue
+        found -= shared_elements(work, tensor, level, number, scope, port)
+        work.event[loop.dim] = loop.cut
+    return found
+
+
+@part
+def shared_elements(work: Work, tensor: int, level: int, number: int, scope: int, port: int) -> int:
+    """Elements that steps share with those before them when a loop advances.
+
+    Args:
+        work: The work space; `event` tells from which cut on each dimension goes back.
+        tensor: The tensor.
+        level: Whose tiles are meant.
+        number: The loop; -1 for none, so that steps share all with themselves.
+        scope: Which instances count, see `records`.
+        port: The level that a scope refers to.
+    """
+    coupled = work.nest.coupled[tensor]
+    advances = -1
+    if number >= 0:
+        advances = work.loop[number].dim
+    found = work.plain[tensor]
+    for place in range(work.dims):
+        d = work.cut_dim[place]
+        if tensor == INPUT and work.dim[d].windowed:
+            continue
+        event = work.event[d]
+        if d != advances:
+            found *= work.sums[d][event]
+        elif (coupled >> d) & 1:
+            return 0
+        else:
+            cut = work.loop[number].cut
+            found *= work.sums[d][cut + 1] - work.sums[d][cut]
+        if found == 0:
+            return 0
+    if tensor == INPUT:
+        for pair in range(PAIRS):
+            if work.nest.windows[pair].live:
+                y, t = work.event[P + pair], work.event[P + PAIRS + pair]
+                if advances == P + pair:
+                    y = ADVANCES | work.loop[number].cut
+                elif advances == P + PAIRS + pair:
+                    t = ADVANCES | work.loop[number].cut
+                found *= pair_sum(work, pair, level, y, t, scope, port)
+                if found == 0:
+                    return 0
+    return found
+
+
+@part
+def count_traffic(work: Work) -> None:
+    """Count what crosses every boundary."""
+    nest = address(work.nest)
+    depth = nest.depth
+    for level in range(1, depth + 2):
+        for tensor in range(TENSORS):
+            if level <= depth and (nest.levels[level].keeps >> tensor) & 1 == 0:
+                continue
+            if work.keeper[tensor][level] == depth and not work.shares_lanes:
+                count_macs(work, tensor)
+            elif tensor == OUTPUT:
+                count_outputs(work, level)
+            else:
+                count_fetched(work, tensor, level)
+
+
+@part
+def count_fetched(work: Work, tensor: int, level: int) -> None:
+    """Count what a level fetches of inputs or filters, and what it is read from."""
+    counts = address(work.counts)
+    keeper = work.keeper[tensor][level]
+    fans = level_fans(work, level)
+    each = volume(work, tensor, level, EACH, 0)
+    counts.fill[tensor][level] = each
+    for port in range(keeper, level if work.nest.every else keeper + 1):
+        counts.read[tensor][level][port] = each
+        if fans:
+            counts.read[tensor][level][port] = volume(work, tensor, level, SHARED, port)
+    counts.tiles[tensor][level] = counts.read[tensor][level][keeper]
+    if fans and tensor == INPUT:
+        counts.tiles[tensor][level] = volume(work, tensor, level, TILES, keeper)
+
+
+@part
+def level_fans(work: Work, level: int) -> bool:
+    """Whether a level has more than one instance in the nest."""
+    fans = 0
+    for place in range(work.dims):
+        fans |= work.dim[work.cut_dim[place]].fans
+    return fans & ((2 << level) - 1) != 0
+
+
+@part
+def count_outputs(work: Work, level: int) -> None:
+    """Count what a level gives of outputs, and what it gets back.
+
+    Over one tile of its keeper, a level gets back all that it works on but what the keeper has not
+    had yet: the first time that it works on elements that the keeper did not get back itself.
+    """
+    counts = address(work.counts)
+    keeper = work.keeper[OUTPUT][level]
+    fans = level_fans(work, level)
+    each = volume(work, OUTPUT, level, EACH, 0)
+    distinct = each
+    if fans:
+        distinct = volume(work, OUTPUT, level, DISTINCT, keeper)
+    for port in range(keeper, level if work.nest.every else keeper + 1):
+        counts.write[level][port] = each
+        if fans:
+            counts.write[level][port] = volume(work, OUTPUT, level, SHARED, port)
+        counts.refill[level][port] = distinct - begun(work, keeper)
+    counts.drain[level] = each
+    counts.add[level] = counts.write[level][keeper] - distinct
+    counts.tiles[OUTPUT][level] = counts.write[level][keeper]
+
+
+@part
+def begun(work: Work, keeper: int) -> int:
+    """Output elements that a level begins without a partial sum from outside."""
+    if keeper == 0:
+        found = 1
+        for d in range(DIMS):
+            if (work.nest.coupled[OUTPUT] >> d) & 1:
+                found *= work.nest.extents[d]
+        return found
+    return work.counts.drain[keeper] - work.counts.refill[keeper][work.keeper[OUTPUT][keeper]]
+
+
+@part
+def count_macs(work: Work, tensor: int) -> None:
+    """Count the accesses of MACs to a tensor that the innermost level keeps: one each."""
+    counts = address(work.counts)
+    depth = work.nest.depth
+    macs = counts.macs
+    counts.tiles[tensor][depth + 1] = macs
+    if tensor != OUTPUT:
+        counts.fill[tensor][depth + 1] = macs
+        counts.read[tensor][depth + 1][depth] = macs
+    else:
+        counts.drain[depth + 1] = macs
+        counts.write[depth + 1][depth] = macs
+        counts.refill[depth + 1][depth] = macs - begun(work, depth)
+
+
+@part
+def count_ports(work: Work) -> None:
+    """Count the bits that pass the port of each level's first instance."""
+    nest, counts = address(work.nest), address(work.counts)
+    whole = TILES if nest.whole_tiles else SHARED
+    partial = nest.partial * nest.unit
+    for level in range(1, nest.depth + 2):
+        for tensor in range(TENSORS):
+            keeper = work.keeper[tensor][level]
+            if level <= nest.depth and (nest.levels[level].keeps >> tensor) & 1 == 0:
+                continue
+            if keeper == nest.depth and not work.shares_lanes:
+                count_lead_macs(work, tensor)
+                continue
+            for port in range(keeper, level):
+                if tensor != OUTPUT:
+                    elements = volume(work, tensor, level, FIRST | whole, port)
+                    counts.into[port] += elements * nest.widths[tensor] * nest.unit
+                    continue
+                written = volume(work, OUTPUT, level, FIRST | SHARED, port)
+                width = partial if port else work.dram_width * nest.unit
+                counts.out[port] += written * width
+                back = volume(work, OUTPUT, level, FIRST | DISTINCT, port)
+                back -= lead_outputs(work, min(level, nest.depth), port)
+                counts.into[port] += back * partial
+
+
+@part
+def lead_outputs(work: Work, level: int, port: int) -> int:
+    """Output elements below the first instance of `port`, summed over steps of a level."""
+    fill_sums(work, OUTPUT, level, FIRST, port)
+    found = work.plain[OUTPUT]
+    for place in range(work.dims):
+        d = work.cut_dim[place]
+        if (work.nest.coupled[OUTPUT] >> d) & 1:
+            found *= work.sums[d][work.dim[d].cuts_at[level]]
+    return found
+
+
+@part
+def count_lead_macs(work: Work, tensor: int) -> None:
+    """Count the bits that the MACs of the first instance of the innermost level move."""
+    counts, depth = address(work.counts), work.nest.depth
+    macs = 1
+    for d in range(DIMS):
+        if work.dim[d].cuts == 0:
+            macs *= work.nest.extents[d]
+    for place in range(work.dims):
+        macs *= lead_sum(work, work.cut_dim[place], depth)
+    if tensor != OUTPUT:
+        counts.into[depth] += macs * work.nest.widths[tensor] * work.nest.unit
+        return
+    partial = work.nest.partial * work.nest.unit
+    counts.out[depth] += macs * partial
+    counts.into[depth] += (macs - lead_outputs(work, depth, depth)) * partial
+
+
+@part
+def lead_sum(work: Work, d: int, level: int) -> int:
+    """The first instance's tiles, summed over the steps of a dimension."""
+    dim = address(work.dim[d])
+    cuts = dim.cuts_at[level]
+    found = 0
+    for v in range(dim.first[cuts], dim.first[cuts + 1]):
+        found += dim.node[v].times * dim.node[v].lead
+    return found
+
+
+@part
+def bound(work: Work) -> None:
+    """Fill in the latency as the longest of all compute cycles and of each port's."""
+    counts = address(work.counts)
+    counts.latency = counts.compute
+    binds, outwards = -1, False
+    for j in range(work.ports - 1, -1, -1):
+        port = address(work.port[j])
+        level = port.level
+        into, out = port_cycles(
+            port, counts.into[level] // work.nest.unit, counts.out[level] // work.nest.unit
+        )
+        counts.busy_in[level], counts.busy_out[level] = into, out
+        if into > counts.latency:
+            counts.latency, binds, outwards = into, level, False
+        if out > counts.latency:
+            counts.latency, binds, outwards = out, level, True
+    if binds < 0:
+        counts.bind_compute = counts.latency
+    elif outwards:
+        counts.bind_out[binds] = counts.latency
+    else:
+        counts.bind_in[binds] = counts.latency

@@ -6,16 +6,17 @@ The chain is ``L2 -> clusters -> L1``: L2 works on the tiles of all clusters, cl
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TypeVar
 
+from cost_models.buffers import Buffer
 from cost_models.exact.machine import Machine
+from cost_models.exact.names import L1, L2, MACS
 from cost_models.exact.nest import ONE, Lanes, Nest, NestLevel, Port, Rules, Window
 from cost_models.mapping import Mapping
 from layers import DIMS, TENSORS, Layer
 
 Part = TypeVar("Part")
-L2, CLUSTERS, L1, MACS = 1, 2, 3, 4
-"""Places in the chain; DRAM is 0."""
 _NAMES = ("in", "fil")
 
 
@@ -55,12 +56,15 @@ def nest_of(
         _three(tensor not in part for tensor in TENSORS) for part in machine.passes(mapping.bypass)
     )
     noc_in, noc_out, dram_in, dram_out = machine.bandwidths
+    l2, l1 = machine.buffers
     return Nest(
         extents=extents,
         levels=(
-            NestLevel(tuple(span), ONE, orders[0], in_l2, port=Port(noc_in, noc_out)),
+            _with_room(
+                NestLevel(tuple(span), ONE, orders[0], in_l2, port=Port(noc_in, noc_out)), l2
+            ),
             NestLevel(tuple(outer), clusters, keeps=(False,) * 3, port=None),
-            NestLevel(tuple(inner), pes, orders[1], in_l1),
+            _with_room(NestLevel(tuple(inner), pes, orders[1], in_l1), l1),
         ),
         coupled=layer.coupled_dims,
         windows=_windows(layer, box, padding_free),
@@ -68,6 +72,15 @@ def nest_of(
         dram=Port(dram_in, dram_out),
         lanes=Lanes(any=machine.chip.simd_lanes),
         rules=rules,
+    )
+
+
+def _with_room(level: NestLevel, buffer: Buffer) -> NestLevel:
+    return replace(
+        level,
+        copies=buffer.copies,
+        shared_bits=buffer.capacity_bits,
+        own_bits=buffer.tensor_bits,
     )
 
 

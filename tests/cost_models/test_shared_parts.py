@@ -10,7 +10,6 @@ import pytest
 from common import source_stamp
 from cost_models import CostModelError
 from cost_models.columns import LazyColumns
-from cost_models.exact import kernel
 from cost_models.threads import CHUNK, default_threads, run_rows
 
 
@@ -74,21 +73,3 @@ def test_the_stamp_follows_the_content(tmp_path: Path) -> None:
     assert source_stamp([path]) == before
     path.write_text("x = 2\n")
     assert source_stamp([path]) != before
-
-
-def test_the_exact_kernel_is_stamped_with_every_module_it_is_compiled_from() -> None:
-    folder = Path(kernel.__file__).parent
-    seen, todo = set(), ["kernel"]
-    while todo:
-        name = todo.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        for line in (folder / f"{name}.py").read_text(encoding="utf-8").splitlines():
-            if line.startswith("from cost_models.exact."):
-                todo.append(line.split()[1].rsplit(".", 1)[1])
-    assert seen == set(kernel._SOURCES)
-    entry = kernel.evaluate_rows.py_func
-    cells = dict(zip(entry.__code__.co_freevars, entry.__closure__, strict=True))
-    expected = source_stamp(folder / f"{name}.py" for name in kernel._SOURCES)
-    assert cells["stamp"].cell_contents == expected

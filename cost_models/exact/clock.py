@@ -1,0 +1,250 @@
+"""Latency step by step: the longest of what is inside a step and of each port around it.
+
+Steps of a level that are alike in every dimension, and follow on like ones, are a class; each
+class is looked at once, and how many steps it has is counted. What happens inside a step but for
+the first step inside it depends on the step's tiles alone, so it is worked out once (`rest_of`);
+the first one follows the move that led there. All cycles and bits are worked out twice: for steps
+whose partial sums do not come back at first, and for those where they do.
+"""
+
+from __future__ import annotations
+
+from common import address, part
+from cost_models.exact.records import (
+    DIMS,
+    MEMO,
+    NODE_BITS,
+    OUTPUT,
+    STATES_A_WORD,
+    Span,
+    Work,
+)
+from cost_models.exact.states import inside
+from cost_models.exact.step_traffic import add_lanes, add_moves, compute_cycles, port_cycles
+
+
+@part
+def stepwise(work: Work) -> None:
+    """Fill in the latency of a nest, what binds it, and how long each port is busy."""
+    counts = address(work.counts)
+    for c in range(work.clocks + 1):
+        for d in range(DIMS):
+            # the root, and the move that is none: what dimensions without cuts keep
+            work.clock[c].now[d], work.clock[c].move[d] = 0, 0
+    rest = rest_of(work, 1)
+    descend(work, 0)
+    step(work, 1, True)
+    first = address(work.span[1])
+    counts.latency = first.time[0] + rest.time[0]
+    by_ports = 0
+    for j in range(work.ports):
+        port = address(work.port[j])
+        begun, _ = port_cycles(port, port.first, 0)
+        counts.latency += begun
+        level = port.level
+        counts.busy_in[level] = begun + first.busy_in[j][0] + rest.busy_in[j][0]
+        counts.busy_out[level] = first.busy_out[j][0] + rest.busy_out[j][0]
+        counts.bind_in[level] = begun + first.bind_in[j][0] + rest.bind_in[j][0]
+        counts.bind_out[level] = first.bind_out[j][0] + rest.bind_out[j][0]
+        by_ports += counts.bind_in[level] + counts.bind_out[level]
+    counts.bind_compute = counts.latency - by_ports
+
+
+@part
+def descend(work: Work, c: int) -> None:
+    """Find the move and the tiles of the first step inside a step."""
+    outer, inner = address(work.clock[c]), address(work.clock[c + 1])
+    for place in range(work.dims):
+        d = work.cut_dim[place]
+        dim = address(work.dim[d])
+        number = outer.move[d]
+        for k in range(dim.cuts_at[outer.level], dim.cuts_at[inner.level]):
+            number = inside(work, d, k, number)
+        inner.move[d] = number
+        inner.now[d] = dim.move[number].new
+
+
+@part
+def step(work: Work, c: int, initial: bool) -> None:
+    """Fill in the `span` of one step of a level, whose moves and tiles are at hand."""
+    clock, span = address(work.clock[c]), address(work.span[c])
+    clock.moved = 0
+    for place in range(work.dims):
+        d = work.cut_dim[place]
+        if initial or work.dim[d].move[clock.move[d]].shift != 0:
+            clock.moved |= 1 << d
+    if initial:
+        clock.moved = -1
+    clear(work, span)
+    add_moves(work, c, initial)
+    if c == work.clocks:
+        add_lanes(work, c)
+        span.time[0] = compute_cycles(work, c)
+        span.time[1] = span.time[0]
+    else:
+        descend(work, c)
+        step(work, c + 1, initial)
+        inner = address(work.span[c + 1])
+        add_span(work, c + 1, span, inner, 1, 1)
+        add_span(work, c + 1, span, rest_of(work, c + 1), 1, 1)
+    for again in range(2):
+        limit(work, c, again)
+
+
+@part
+def clear(work: Work, span: Span) -> None:
+    """Make a span one of no steps."""
+    for again in range(2):
+        span.time[again] = 0
+        for j in range(work.ports):
+            span.into[j][again], span.out[j][again] = 0, 0
+            span.busy_in[j][again], span.busy_out[j][again] = 0, 0
+            span.bind_in[j][again], span.bind_out[j][again] = 0, 0
+
+
+@part
+def add_span(work: Work, c: int, total: Span, span: Span, times: int, first: int) -> None:
+    """Add steps that are alike.
+
+    Args:
+        work: The work space.
+        c: The level that they are steps of.
+        total: What they are added to.
+        span: One of them.
+        times: How many.
+        first: How many of them have no partial sums back, if that around them has not.
+    """
+    for again in range(2):
+        fresh = 0 if again else first
+        late = times - fresh
+        total.time[again] += fresh * span.time[0] + late * span.time[1]
+        for j in range(work.ports):
+            if work.clock[c].through[j]:
+                total.into[j][again] += fresh * span.into[j][0] + late * span.into[j][1]
+                total.out[j][again] += fresh * span.out[j][0] + late * span.out[j][1]
+            total.busy_in[j][again] += fresh * span.busy_in[j][0] + late * span.busy_in[j][1]
+            total.busy_out[j][again] += fresh * span.busy_out[j][0] + late * span.busy_out[j][1]
+            total.bind_in[j][again] += fresh * span.bind_in[j][0] + late * span.bind_in[j][1]
+            total.bind_out[j][again] += fresh * span.bind_out[j][0] + late * span.bind_out[j][1]
+
+
+@part
+def limit(work: Work, c: int, again: int) -> None:
+    """Let a step take as long as the ports around it need; the first of equals binds it."""
+    clock, span = address(work.clock[c]), address(work.span[c])
+    time, binds, outwards = span.time[again], -1, False
+    for j in range(clock.outer - 1, -1, -1):
+        if not clock.through[j]:
+            continue
+        port = address(work.port[j])
+        into, out = port_cycles(port, span.into[j][again], span.out[j][again])
+        if port.meter == c:
+            span.busy_in[j][again] += into
+            span.busy_out[j][again] += out
+        if into > time:
+            time, binds, outwards = into, j, False
+        if out > time:
+            time, binds, outwards = out, j, True
+    if binds < 0:
+        return
+    span.time[again] = time
+    for j in range(work.ports):
+        span.bind_in[j][again], span.bind_out[j][again] = 0, 0
+    if outwards:
+        span.bind_out[binds][again] = time
+    else:
+        span.bind_in[binds][again] = time
+
+
+@part
+def rest_of(work: Work, c: int) -> Span:
+    """All steps of a level inside one step around it, but the first; they may be known."""
+    outer = address(work.clock[c - 1])
+    low, high = 0, 0
+    for place in range(work.dims):
+        node = outer.now[work.cut_dim[place]]
+        if place < STATES_A_WORD:
+            low = low << NODE_BITS | node
+        else:
+            high = high << NODE_BITS | node
+    slot = (low * 31 + (low >> 17) + high * 7 + (high >> 13)) % MEMO
+    known = address(work.memo[c][slot])
+    if known.stamp != work.stamp or known.low != low or known.high != high:
+        known.stamp, known.low, known.high = work.stamp, low, high
+        clear(work, known)
+        add_classes(work, c, slot)
+    return known
+
+
+@part
+def add_classes(work: Work, c: int, slot: int) -> None:
+    """Add all classes of steps of a level inside one step around it, into the `memo`."""
+    outer, clock = address(work.clock[c - 1]), address(work.clock[c])
+    spec = address(work.nest.levels[clock.level])
+    clock.slot, clock.loops = slot, 0
+    for place in range(work.dims):
+        d = work.cut_dim[place]
+        dim = address(work.dim[d])
+        number = dim.node[outer.now[d]].stay
+        for k in range(dim.cuts_at[outer.level], dim.cuts_at[clock.level]):
+            clock.here[d] = dim.move[number].new
+            number = inside(work, d, k, number)
+        clock.move[d] = number
+        clock.now[d] = dim.move[number].new
+    for place in range(DIMS):
+        d = spec.order[place]
+        dim = address(work.dim[d])
+        cut = dim.cuts_at[clock.level] - 1
+        if cut >= 0 and dim.cut[cut].level == clock.level:
+            node = address(dim.node[clock.here[d]])
+            if node.runs > 1 or dim.run[node.run].count > 1:
+                clock.loop[clock.loops] = d
+                clock.loops += 1
+    for number in range(clock.loops):
+        walk(work, c, 0, number, 1, 1)
+
+
+@part
+def walk(work: Work, c: int, place: int, number: int, times: int, first: int) -> None:
+    """Add the classes in which loop `number` advances, from loop `place` inwards.
+
+    Args:
+        work: The work space; loops inside `number` are at their first counters.
+        c: The level.
+        place: The loop that is looked at.
+        number: The loop that advances.
+        times: Steps of the loops outside `place`.
+        first: Those of them with all counters of reduced dimensions at 0.
+    """
+    clock = address(work.clock[c])
+    d = clock.loop[place]
+    dim = address(work.dim[d])
+    node = address(dim.node[clock.here[d]])
+    reduced = (work.nest.coupled[OUTPUT] >> d) & 1 == 0
+    for r in range(node.run, node.run + node.runs):
+        run = address(dim.run[r])
+        clock.now[d] = run.node
+        if place < number:
+            clock.move[d] = dim.node[run.node].stay
+            fresh = first * run.count
+            if reduced:
+                fresh = first if run.at == 0 else 0
+            walk(work, c, place + 1, number, times * run.count, fresh)
+            continue
+        entered = 0
+        if run.enter >= 0:
+            entered = 1 if dim.windowed else run.count - (1 if run.at == 0 else 0)
+            clock.move[d] = run.enter
+            add_class(work, c, times * entered, 0 if reduced else first * entered)
+        if run.within >= 0:
+            more = run.count - 1
+            clock.move[d] = run.within
+            add_class(work, c, times * more, 0 if reduced else first * more)
+
+
+@part
+def add_class(work: Work, c: int, times: int, first: int) -> None:
+    """Add a class of steps."""
+    step(work, c, False)
+    total = address(work.memo[c][work.clock[c].slot])
+    add_span(work, c, total, address(work.span[c]), times, first)

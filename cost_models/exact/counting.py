@@ -1,0 +1,314 @@
+"""The counts of one nest: first how its dimensions are cut, then traffic, then time."""
+
+from __future__ import annotations
+
+from common import address, part
+from cost_models.exact.clock import stepwise
+from cost_models.exact.records import (
+    COUNTED,
+    DIMS,
+    INPUT,
+    OUTPUT,
+    PADDING,
+    PAIRS,
+    TENSORS,
+    TOO_LARGE_TILES,
+    P,
+    Work,
+)
+from cost_models.exact.states import ceil_div, cut_dim, grow
+from cost_models.exact.traffic import bound, count_ports, count_traffic, list_loops
+from cost_models.exact.window import touched
+
+
+@part
+def count(work: Work) -> int:
+    """Count the nest of a work space; returns COUNTED, or why there are no counts."""
+    prepare(work)
+    if work.status:
+        return work.status
+    counts = address(work.counts)
+    clear_counts(work)
+    list_loops(work)
+    count_steps(work)
+    count_traffic(work)
+    work.dram_width = work.nest.widths[OUTPUT]
+    for level in range(1, work.nest.depth + 2):
+        if counts.refill[level][0] > 0:
+            work.dram_width = work.nest.partial
+    if work.nest.every or not work.nest.stepwise:
+        count_ports(work)
+    if work.nest.stepwise:
+        stepwise(work)
+    else:
+        bound(work)
+    return work.status
+
+
+@part
+def prepare(work: Work) -> None:
+    """Find out who keeps what, which ports limit, and how dimensions are cut."""
+    nest = address(work.nest)
+    everything = (1 << TENSORS) - 1
+    work.status = COUNTED
+    work.stamp += 1
+    work.shares_lanes = 0
+    for d in range(DIMS):
+        if nest.levels[nest.depth + 1].units[d] > 1:
+            work.shares_lanes = 1
+    work.deepest = nest.depth
+    if work.shares_lanes or nest.levels[nest.depth].keeps != everything:
+        work.deepest += 1
+    find_keepers(work)
+    find_ports(work)
+    work.dims, work.windowed, work.turns = 0, 0, 1
+    for tensor in range(TENSORS):
+        work.plain[tensor], work.any_alone[tensor] = 1, 0
+    for d in range(DIMS):
+        dim = address(work.dim[d])
+        dim.windowed = 0
+        if P <= d < P + 2 * PAIRS:
+            dim.windowed = nest.windows[(d - P) % PAIRS].live
+        cut_dim(work, d)
+    check_room(work)
+    for d in range(DIMS):
+        if work.status == COUNTED:
+            prepare_dim(work, d)
+    for tensor in range(TENSORS):
+        for d in range(DIMS):
+            work.alone[tensor][d] = 0
+        for level in range(1, nest.depth + 2):
+            alone = nest.levels[level].alone[tensor]
+            if alone:
+                work.any_alone[tensor] = 1
+                for d in range(DIMS):
+                    work.alone[tensor][d] |= ((alone >> d) & 1) << level
+
+
+@part
+def prepare_dim(work: Work, d: int) -> None:
+    """Find the steps of one dimension, or count it among those without cuts."""
+    nest, dim = address(work.nest), address(work.dim[d])
+    if dim.windowed:
+        work.windowed |= 1 << d
+    if dim.cuts or dim.windowed:
+        grow(work, d)
+    if dim.cuts:
+        work.cut_dim[work.dims] = d
+        work.dims += 1
+        return
+    work.turns *= ceil_div(nest.extents[d], nest.levels[nest.depth + 1].units[d])
+    for tensor in range(TENSORS):
+        if (nest.coupled[tensor] >> d) & 1 and not (tensor == INPUT and dim.windowed):
+            work.plain[tensor] *= nest.extents[d]
+
+
+@part
+def find_keepers(work: Work) -> None:
+    """Find the nearest level outside each level that keeps a tensor."""
+    nest = address(work.nest)
+    memory = 0
+    for tensor in range(TENSORS):
+        keeper = 0
+        for level in range(1, nest.depth + 2):
+            work.keeper[tensor][level] = keeper
+            if level <= nest.depth and (nest.levels[level].keeps >> tensor) & 1:
+                keeper = level
+    for level in range(1, nest.depth + 1):
+        if nest.levels[level].port and not nest.levels[level].joined:
+            memory = level
+    work.padding = 0
+    if work.keeper[INPUT][nest.depth + 1] >= memory:
+        work.padding = PADDING
+
+
+@part
+def find_ports(work: Work) -> None:
+    """List the ports that can limit, and the levels that have steps of their own."""
+    nest = address(work.nest)
+    work.ports, work.clocks = 0, 0
+    work.clock[0].level = 0
+    for level in range(nest.depth + 1):
+        spec = address(nest.levels[level])
+        steps = level == nest.depth or spec.port or spec.keeps or loops_at(work, level)
+        if level > 0 and steps:
+            work.clocks += 1
+            clock = address(work.clock[work.clocks])
+            clock.level, clock.outer = level, work.ports
+        if level < nest.depth and spec.port and not nest.levels[level + 1].joined:
+            port = address(work.port[work.ports])
+            port.level, port.first, port.both = level, 0, spec.both
+            port.read, port.write = spec.read, spec.write
+            port.read_shift, port.write_shift = shift_of(spec.read), shift_of(spec.write)
+            work.ports += 1
+    find_meters(work)
+
+
+@part
+def loops_at(work: Work, level: int) -> bool:
+    """Whether a level may loop: whether its units' tiles are less than the tile around them."""
+    nest = address(work.nest)
+    for d in range(DIMS):
+        most = nest.extents[d]
+        for outer in range(1, level):
+            most = min(most, nest.levels[outer].tile[d])
+        if nest.levels[level].tile[d] * nest.levels[level].units[d] < most:
+            return True
+    return False
+
+
+@part
+def shift_of(rate: int) -> int:
+    """The logarithm of a rate that is a power of two, else -1."""
+    if rate & (rate - 1):
+        return -1
+    shift = 0
+    while rate >> shift > 1:
+        shift += 1
+    return shift
+
+
+@part
+def find_meters(work: Work) -> None:
+    """Find the level whose steps each port is metered by, and the ports that a step can use."""
+    nest = address(work.nest)
+    for j in range(work.ports):
+        port = address(work.port[j])
+        port.meter = work.clocks
+        for c in range(work.clocks, 0, -1):
+            level = work.clock[c].level
+            inner = level < nest.depth and not nest.levels[level + 1].joined
+            metered = level == nest.depth or (nest.levels[level].port and inner)
+            if level > port.level and metered:
+                port.meter = c
+    for c in range(1, work.clocks + 1):
+        clock = address(work.clock[c])
+        for j in range(work.ports):
+            clock.through[j] = 0
+            for level in range(clock.level, nest.depth + 2):
+                for tensor in range(TENSORS):
+                    keeps = level > nest.depth or (nest.levels[level].keeps >> tensor) & 1
+                    if keeps and work.keeper[tensor][level] <= work.port[j].level < clock.level:
+                        clock.through[j] = 1
+
+
+@part
+def clear_counts(work: Work) -> None:
+    """Set to 0 what is added up, and what is there for some levels only."""
+    counts = address(work.counts)
+    last = work.nest.depth + 2
+    for level in range(last):
+        counts.into[level], counts.out[level] = 0, 0
+        counts.busy_in[level], counts.busy_out[level] = 0, 0
+        counts.bind_in[level], counts.bind_out[level] = 0, 0
+        counts.drain[level], counts.add[level] = 0, 0
+        counts.steps[level], counts.active[level] = 0, 0
+        for other in range(last):
+            counts.write[level][other], counts.refill[level][other] = 0, 0
+        for tensor in range(TENSORS):
+            counts.fill[tensor][level], counts.tiles[tensor][level] = 0, 0
+            for other in range(last):
+                counts.read[tensor][level][other] = 0
+    counts.bind_compute = 0
+
+
+@part
+def count_steps(work: Work) -> None:
+    """Count MACs, steps, active instances, compute cycles, and what the first tiles hold."""
+    nest, counts = address(work.nest), address(work.counts)
+    counts.macs = 1
+    for d in range(DIMS):
+        counts.macs *= nest.extents[d]
+    for level in range(1, nest.depth + 1):
+        counts.steps[level], counts.active[level] = 1, 1
+        for place in range(work.dims):
+            dim = address(work.dim[work.cut_dim[place]])
+            cuts = dim.cuts_at[level]
+            active = 0
+            for v in range(dim.first[cuts], dim.first[cuts + 1]):
+                active += dim.node[v].times * dim.node[v].active
+            counts.steps[level] *= dim.steps[cuts]
+            counts.active[level] *= active
+    counts.compute = all_cycles(work, 0, work.turns, 1)
+
+
+@part
+def check_room(work: Work) -> None:
+    """Find what first tiles hold, and the innermost memory that has too little room for them."""
+    nest, counts = address(work.nest), address(work.counts)
+    shared = 0
+    for tensor in range(TENSORS):
+        counts.peak[tensor][nest.depth + 1] = 0
+    for level in range(nest.depth, 0, -1):
+        spec = address(nest.levels[level])
+        if level == nest.depth or not nest.levels[level + 1].joined:
+            shared, counts.bits[level] = 0, 0
+        else:
+            counts.bits[level] = counts.bits[level + 1]
+        for tensor in range(TENSORS):
+            counts.peak[tensor][level] = 0
+            if (spec.keeps >> tensor) & 1 == 0:
+                continue
+            counts.peak[tensor][level] = first_tile(work, tensor, level)
+            width = nest.partial if tensor == OUTPUT else nest.widths[tensor]
+            bits = counts.peak[tensor][level] * width * nest.unit * spec.copies[tensor]
+            counts.bits[level] += bits
+            if spec.own_bits[tensor] < 0:
+                shared += bits
+            elif bits > spec.own_bits[tensor] and work.status == COUNTED:
+                work.status, work.full = TOO_LARGE_TILES, level
+        if 0 <= spec.shared_bits < shared and work.status == COUNTED:
+            work.status, work.full = TOO_LARGE_TILES, level
+
+
+@part
+def first_tile(work: Work, tensor: int, level: int) -> int:
+    """Elements of the first tile of a level's first instance, which is the largest."""
+    nest = address(work.nest)
+    found = 1
+    for d in range(DIMS):
+        dim = address(work.dim[d])
+        if (nest.coupled[tensor] >> d) & 1 and not (tensor == INPUT and dim.windowed):
+            found *= lead_at(work, d, level)
+    if tensor == INPUT:
+        for pair in range(PAIRS):
+            if nest.windows[pair].live:
+                outputs = lead_at(work, P + pair, level)
+                taps = lead_at(work, P + PAIRS + pair, level)
+                found *= touched(address(nest.windows[pair]), outputs, taps)
+    return found
+
+
+@part
+def lead_at(work: Work, d: int, level: int) -> int:
+    """The first instance's first tile of a dimension."""
+    dim = address(work.dim[d])
+    cuts = dim.cuts_at[level]
+    return dim.cut[cuts - 1].tile if cuts else work.nest.extents[d]
+
+
+@part
+def all_cycles(work: Work, place: int, turns: int, times: int) -> int:
+    """Compute cycles of all steps.
+
+    Args:
+        work: The work space.
+        place: The first of the dimensions that are still to be looked at.
+        turns: Cycles of a step's tile along the others.
+        times: Steps that have such tiles.
+    """
+    lanes = work.nest.lanes
+    if place == work.dims:
+        return times * (turns if lanes == 1 else ceil_div(turns, lanes))
+    d = work.cut_dim[place]
+    dim = address(work.dim[d])
+    cuts = dim.cuts_at[work.nest.depth]
+    found = 0
+    if lanes == 1:
+        for v in range(dim.first[cuts], dim.first[cuts + 1]):
+            found += dim.node[v].times * dim.node[v].turns
+        return all_cycles(work, place + 1, turns * found, times)
+    for v in range(dim.first[cuts], dim.first[cuts + 1]):
+        node = address(dim.node[v])
+        found += all_cycles(work, place + 1, turns * node.turns, times * node.times)
+    return found

@@ -1,0 +1,88 @@
+"""A nest as the kernel takes it: one record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cost_models.exact.nest import OUTPUT, Nest, NestLevel, Port, R, Window
+from cost_models.exact.records import DIMS, TENSORS, UNLIMITED
+from cost_models.exact.records import Nest as NestRecord
+
+
+def record_of(nest: Nest, every: bool = False) -> NDArray[Any]:
+    """The record of a nest, ``(1,)`` of :data:`cost_models.exact.records.Nest`.
+
+    Args:
+        nest: The nest.
+        every: Count also what no figure needs.
+    """
+    macs = NestLevel(
+        tile=(1,) * DIMS,
+        units=nest.lanes.units,
+        keeps=(False, False, False),
+        multicast=nest.lanes.multicast,
+        reduce=nest.lanes.reduce,
+        port=None,
+    )
+    levels = (NestLevel(nest.extents, port=nest.dram), *nest.levels, macs)
+    unit = _unit(nest, levels)
+    records = np.zeros(1, NestRecord)
+    record = records[0]
+    record["extents"], record["depth"], record["lanes"] = (
+        nest.extents,
+        len(nest.levels),
+        nest.lanes.any,
+    )
+    record["coupled"] = [_mask(dims) for dims in nest.coupled]
+    *widths, partial = (width // unit for width in nest.widths)
+    record["widths"], record["partial"], record["unit"] = widths, partial, unit
+    record["retain"], record["whole_tiles"] = nest.rules.retain, nest.rules.whole_tiles
+    record["stepwise"], record["every"] = nest.rules.stepwise, every
+    for pair, window in enumerate(nest.windows):
+        _fill_window(record["windows"][pair], window, nest.extents[R + pair])
+    for place, level in enumerate(levels):
+        _fill_level(record["levels"][place], level, unit)
+    return records
+
+
+def _unit(nest: Nest, levels: Iterable[NestLevel]) -> int:
+    """The most bits that divide all widths and rates: with it sums stay small."""
+    ports = [level.port for level in levels if level.port is not None]
+    rates = [rate for port in ports for rate in (port.read, port.write) if rate is not None]
+    return math.gcd(UNLIMITED, *nest.widths, *rates)
+
+
+def _mask(numbers: Iterable[int]) -> int:
+    return sum(1 << n for n in numbers)
+
+
+def _fill_window(record: Any, window: Window, taps: int) -> None:
+    """Write how outputs and taps touch rows; rows that a common divisor skips are left out."""
+    divisor = 1 if window.box else math.gcd(window.stride, window.dilation)
+    record["stride"], record["dilation"] = window.stride // divisor, window.dilation // divisor
+    record["box"] = window.box
+    record["live"] = taps > 1 or window.real is not None or (window.box and window.stride > 1)
+    if window.real is not None:
+        record["padded"] = True
+        record["low"], record["high"] = (-(-bound // divisor) for bound in window.real)
+
+
+def _fill_level(record: Any, level: NestLevel, unit: int) -> None:
+    record["tile"], record["units"], record["order"] = level.tile, level.units, level.order
+    record["keeps"] = _mask(t for t in range(TENSORS) if level.keeps[t])
+    for tensor in range(TENSORS):
+        shares = level.reduce if tensor == OUTPUT else level.multicast
+        record["alone"][tensor] = _mask(d for d in range(DIMS) if not shares[d])
+    port = level.port or Port()
+    record["port"], record["both"] = level.port is not None, port.shared
+    record["read"], record["write"] = (
+        (UNLIMITED if rate is None else rate) // unit for rate in (port.read, port.write)
+    )
+    record["copies"], record["joined"] = level.copies, level.joined
+    record["shared_bits"] = -1 if level.shared_bits is None else level.shared_bits
+    record["own_bits"] = [-1 if bits is None else bits for bits in level.own_bits]

@@ -1,0 +1,226 @@
+"""What one step moves through the ports around it, and the cycles that this takes."""
+
+from __future__ import annotations
+
+from common import address, part
+from cost_models.exact.records import (
+    FIRST,
+    INPUT,
+    OUTPUT,
+    PAIRS,
+    ROWS,
+    TENSORS,
+    P,
+    Port,
+    Work,
+)
+from cost_models.exact.rows import rows_after
+from cost_models.exact.states import ceil_div, within
+
+
+@part
+def compute_cycles(work: Work, c: int) -> int:
+    """Cycles of the MACs of the first instance of the innermost level in a step."""
+    found = work.turns
+    for place in range(work.dims):
+        d = work.cut_dim[place]
+        found *= work.dim[d].node[work.clock[c].now[d]].turns
+    return found if work.nest.lanes == 1 else ceil_div(found, work.nest.lanes)
+
+
+@part
+def transfer(bits: int, rate: int, shift: int) -> int:
+    """Cycles that bits take at a rate [bits/cycle]."""
+    return (bits + rate - 1) >> shift if shift >= 0 else ceil_div(bits, rate)
+
+
+@part
+def port_cycles(port: Port, into: int, out: int) -> tuple[int, int]:
+    """Cycles of a port in both directions; together where they share it."""
+    if port.both:
+        cycles = transfer(into + out, port.read, port.read_shift)
+        if into >= out:
+            return cycles, 0
+        return 0, cycles
+    return (
+        transfer(into, port.read, port.read_shift),
+        transfer(out, port.write, port.write_shift),
+    )
+
+
+@part
+def tile_elements(work: Work, c: int, tensor: int, j: int) -> int:
+    """Elements of a tensor in the tiles below a port's first instance; of inputs without rows."""
+    coupled = work.nest.coupled[tensor]
+    found = work.plain[tensor]
+    for place in range(work.dims):
+        d = work.cut_dim[place]
+        dim = address(work.dim[d])
+        if (coupled >> d) & 1 and not (tensor == INPUT and dim.windowed):
+            found *= dim.node[work.clock[c].now[d]].span[j]
+    return found
+
+
+@part
+def groups_alone(work: Work, c: int, tensor: int, level: int) -> int:
+    """Groups of instances below a level's first one that share no transfer."""
+    found = 1
+    for place in range(work.dims):
+        d = work.cut_dim[place]
+        alone = work.alone[tensor][d]
+        if alone and not (work.nest.coupled[tensor] >> d) & 1:
+            lead = (2 << level) - 1 | ~alone
+            found *= within(work, d, work.clock[c].now[d], lead, True)
+    return found
+
+
+@part
+def add_moves(work: Work, c: int, initial: bool) -> None:
+    """Add what a step brings to the level that it is a step of, and takes from it.
+
+    First tiles of inputs and filters go before all steps: they are added to the ports' `first`.
+    """
+    clock = address(work.clock[c])
+    level, moved = clock.level, clock.moved
+    for tensor in range(TENSORS):
+        if (work.nest.levels[level].keeps >> tensor) & 1 == 0:
+            continue
+        if moved & work.nest.coupled[tensor] == 0:
+            continue
+        for j in range(clock.outer):
+            if work.port[j].level >= work.keeper[tensor][level]:
+                if tensor == OUTPUT:
+                    add_outputs(work, c, j)
+                else:
+                    add_fetched(work, c, tensor, j, initial)
+
+
+@part
+def add_outputs(work: Work, c: int, j: int) -> None:
+    """Add the output tiles that begin in a step to a port's bits."""
+    port, span = address(work.port[j]), address(work.span[c])
+    distinct = tile_elements(work, c, OUTPUT, j)
+    partial = work.nest.partial
+    written = distinct
+    if work.any_alone[OUTPUT]:
+        written *= groups_alone(work, c, OUTPUT, port.level)
+    bits = written * (partial if port.level else work.dram_width)
+    for again in range(2):
+        span.out[j][again] += bits
+    span.into[j][1] += distinct * partial
+
+
+@part
+def add_fetched(work: Work, c: int, tensor: int, j: int, initial: bool) -> None:
+    """Add the inputs or filters that a step fetches to a port's bits."""
+    port, span = address(work.port[j]), address(work.span[c])
+    elements = tile_elements(work, c, tensor, j)
+    if tensor == INPUT:
+        elements *= fresh_rows(work, c, port.level, initial)
+    if work.any_alone[tensor]:
+        elements *= groups_alone(work, c, tensor, port.level)
+    bits = elements * work.nest.widths[tensor]
+    if initial:
+        port.first += bits
+        return
+    for again in range(2):
+        span.into[j][again] += bits
+
+
+@part
+def fresh_rows(work: Work, c: int, level: int, initial: bool) -> int:
+    """Rows times columns that instances below a level's first one lack in a step."""
+    clock = address(work.clock[c])
+    scope = FIRST if work.nest.whole_tiles else FIRST | ROWS
+    own, kept = 1, 1
+    if initial or clock.moved & work.nest.coupled[INPUT] & ~work.windowed:
+        kept = 0
+    for pair in range(PAIRS):
+        if work.nest.windows[pair].live:
+            y, t = clock.move[P + pair], clock.move[P + PAIRS + pair]
+            rows = rows_after(work, pair, y, t, scope, level)
+            own *= rows.own
+            kept *= rows.kept
+    return own - kept
+
+
+@part
+def add_lanes(work: Work, c: int) -> None:
+    """Add what MACs read and write past the innermost level in a step."""
+    depth = work.nest.depth
+    span = address(work.span[c])
+    for tensor in range(TENSORS):
+        if (work.nest.levels[depth].keeps >> tensor) & 1:
+            continue
+        for j in range(work.ports):
+            port = address(work.port[j])
+            if port.level < work.keeper[tensor][depth + 1]:
+                continue
+            elements = tile_elements(work, c, tensor, j)
+            if tensor == INPUT:
+                elements *= lane_rows(work, c, port.level)
+            moved = elements * lane_steps(work, c, tensor, port.level, False)
+            if tensor != OUTPUT:
+                for again in range(2):
+                    span.into[j][again] += moved * work.nest.widths[tensor]
+                continue
+            partial = work.nest.partial
+            back = elements * lane_steps(work, c, tensor, port.level, True)
+            for again in range(2):
+                span.out[j][again] += moved * (partial if port.level else work.dram_width)
+                span.into[j][again] += (back - (0 if again else elements)) * partial
+
+
+@part
+def lane_steps(work: Work, c: int, tensor: int, level: int, distinct: bool) -> int:
+    """Steps of the MACs in which an element is used anew, times the groups that do so alone."""
+    found = 1
+    for place in range(work.dims):
+        d = work.cut_dim[place]
+        if (work.nest.coupled[tensor] >> d) & 1:
+            continue
+        dim = address(work.dim[d])
+        node = address(dim.node[work.clock[c].now[d]])
+        alone = 0 if distinct else work.alone[tensor][d]
+        if alone == 0:
+            found *= node.turns
+            continue
+        lead = (2 << level) - 1 | ~alone
+        groups = 0 if node.runs else within(work, d, work.clock[c].now[d], lead, True)
+        for r in range(node.run, node.run + node.runs):
+            groups += dim.run[r].count * within(work, d, dim.run[r].node, lead, True)
+        found *= groups
+    return found
+
+
+@part
+def lane_rows(work: Work, c: int, level: int) -> int:
+    """Rows times columns that MACs touch, summed over their steps along windows."""
+    scope = (FIRST if work.nest.whole_tiles else FIRST | ROWS) | work.padding
+    found = 1
+    for pair in range(PAIRS):
+        if not work.nest.windows[pair].live:
+            continue
+        y_dim, t_dim = address(work.dim[P + pair]), address(work.dim[P + PAIRS + pair])
+        y = work.clock[c].now[P + pair]
+        t = work.clock[c].now[P + PAIRS + pair]
+        rows = 0
+        for i in range(max(y_dim.node[y].runs, 1)):
+            y_move, y_count = lane_move(work, P + pair, y, i)
+            for k in range(max(t_dim.node[t].runs, 1)):
+                t_move, t_count = lane_move(work, P + PAIRS + pair, t, k)
+                some = rows_after(work, pair, y_move, t_move, scope, level)
+                rows += y_count * t_count * some.own
+        found *= rows
+    return found
+
+
+@part
+def lane_move(work: Work, d: int, v: int, place: int) -> tuple[int, int]:
+    """A run of the MACs' steps inside a node: the move that is none there, and how many steps."""
+    dim = address(work.dim[d])
+    node = address(dim.node[v])
+    if node.runs == 0:
+        return node.stay, 1
+    run = address(dim.run[node.run + place])
+    return dim.node[run.node].stay, run.count

@@ -1,0 +1,174 @@
+"""What a dimension contributes to a tensor's traffic, summed over the steps that an event leads to.
+
+From one step to the next one loop advances, the loops inside it go back to their first counter,
+those outside stay. Entry `k` of a table is for "this dimension's loops go back from cut `k` on"
+(all of them: 0; none, so that it stays: its number of cuts). That cut `k` advances has no entry:
+its steps are those of ``k + 1`` less those of ``k``.
+"""
+
+from __future__ import annotations
+
+from common import address, part
+from cost_models.exact.records import ADVANCES, ALL, FIRST, PAIRS, UNITS, P, Work
+from cost_models.exact.rows import rows_after
+from cost_models.exact.states import inside, within
+
+
+@part
+def first_inside(work: Work, d: int, v: int, cuts: int) -> int:
+    """The node of the first step inside a node, behind so many cuts."""
+    dim = address(work.dim[d])
+    for _ in range(dim.node[v].cuts, cuts):
+        v = dim.run[dim.node[v].run].node
+    return v
+
+
+@part
+def is_still(work: Work, d: int, v: int, cuts: int) -> bool:
+    """Whether there is one step inside a node, behind so many cuts."""
+    dim = address(work.dim[d])
+    for _ in range(dim.node[v].cuts, cuts):
+        node = address(dim.node[v])
+        run = address(dim.run[node.run])
+        if node.runs > 1 or run.count > 1:
+            return False
+        v = run.node
+    return True
+
+
+@part
+def fill_coupled(work: Work, d: int, level: int, lead: int) -> None:
+    """Elements that a step shares with the one before, into `sums`; only a like tile is shared.
+
+    Args:
+        work: The work space.
+        d: A dimension of the tensor, each of whose indices is in one tile.
+        level: Whose tiles are meant.
+        lead: Levels whose first unit alone counts.
+    """
+    dim = address(work.dim[d])
+    cuts = dim.cuts_at[level]
+    lead &= dim.fans
+    if lead == 0 and dim.still_at == cuts:
+        for k in range(cuts + 1):
+            work.sums[d][k] = dim.still[k]
+        return
+    for k in range(cuts + 1):
+        found = 0
+        for v in range(dim.first[k], dim.first[k + 1]):
+            if is_still(work, d, v, cuts):
+                inner = first_inside(work, d, v, cuts)
+                found += dim.node[v].times * within(work, d, inner, lead, False)
+        work.sums[d][k] = found
+        if lead == 0:
+            dim.still[k] = found
+    if lead == 0:
+        dim.still_at = cuts
+
+
+@part
+def fill_uncoupled(work: Work, d: int, level: int, lead: int) -> None:
+    """Instances that take part in a step, into `sums`; arguments as `fill_coupled`."""
+    dim = address(work.dim[d])
+    cuts = dim.cuts_at[level]
+    fans = dim.fans & ((2 << level) - 1)
+    if fans & ~lead == 0:
+        for k in range(cuts + 1):
+            work.sums[d][k] = dim.steps[k]
+        return
+    for k in range(cuts + 1):
+        found = 0
+        for v in range(dim.first[k], dim.first[k + 1]):
+            inner = first_inside(work, d, v, cuts)
+            found += dim.node[v].times * within(work, d, inner, lead, True)
+        work.sums[d][k] = found
+
+
+@part
+def fill_sums(work: Work, tensor: int, level: int, scope: int, port: int) -> None:
+    """Fill the `sums` of all dimensions that have cuts.
+
+    Args:
+        work: The work space.
+        tensor: The tensor.
+        level: Whose tiles are meant.
+        scope: Which instances count, see `records`.
+        port: The level that a scope refers to.
+    """
+    outer = (2 << port) - 1
+    lead = outer if scope & FIRST else 0
+    for place in range(work.dims):
+        d = work.cut_dim[place]
+        if (work.nest.coupled[tensor] >> d) & 1:
+            fill_coupled(work, d, level, lead)
+            continue
+        sharing = ~outer if scope & UNITS else 0
+        if scope & ALL == 0:
+            sharing &= ~work.alone[tensor][d]
+        fill_uncoupled(work, d, level, lead | sharing)
+
+
+@part
+def pair_sum(work: Work, pair: int, level: int, y: int, t: int, scope: int, port: int) -> int:
+    """Rows that are still held, summed over the steps that an event leads to.
+
+    Args:
+        work: The work space.
+        pair: Rows or columns.
+        level: Whose tiles are meant.
+        y: What the event does to outputs: the entry of a table, or ADVANCES and a cut.
+        t: What it does to taps, likewise.
+        scope: Which instances count, see `records`.
+        port: The level that a scope refers to.
+    """
+    dim = address(work.dim[P + pair])
+    cut = y & ~ADVANCES
+    found = 0
+    for v in range(dim.first[cut], dim.first[cut + 1]):
+        node = address(dim.node[v])
+        if y & ADVANCES == 0:
+            found += node.times * taps_sum(work, pair, level, node.stay, t, scope, port)
+            continue
+        for r in range(node.run, node.run + node.runs):
+            run = address(dim.run[r])
+            if run.enter >= 0:
+                found += node.times * taps_sum(work, pair, level, run.enter, t, scope, port)
+            if run.within >= 0:
+                steps = node.times * (run.count - 1)
+                found += steps * taps_sum(work, pair, level, run.within, t, scope, port)
+    return found
+
+
+@part
+def taps_sum(work: Work, pair: int, level: int, y: int, t: int, scope: int, port: int) -> int:
+    """The part of `pair_sum` that goes with a move of the outputs, `y`."""
+    y = move_inside(work, P + pair, y, level)
+    d = P + PAIRS + pair
+    dim = address(work.dim[d])
+    cut = t & ~ADVANCES
+    found = 0
+    for v in range(dim.first[cut], dim.first[cut + 1]):
+        node = address(dim.node[v])
+        if t & ADVANCES == 0:
+            move = move_inside(work, d, node.stay, level)
+            found += node.times * rows_after(work, pair, y, move, scope, port).kept
+            continue
+        for r in range(node.run, node.run + node.runs):
+            run = address(dim.run[r])
+            if run.enter >= 0:
+                move = move_inside(work, d, run.enter, level)
+                found += node.times * rows_after(work, pair, y, move, scope, port).kept
+            if run.within >= 0:
+                move = move_inside(work, d, run.within, level)
+                steps = node.times * (run.count - 1)
+                found += steps * rows_after(work, pair, y, move, scope, port).kept
+    return found
+
+
+@part
+def move_inside(work: Work, d: int, number: int, level: int) -> int:
+    """The move that the tiles of a level make when those outside make a move."""
+    dim = address(work.dim[d])
+    for k in range(dim.node[dim.move[number].new].cuts, dim.cuts_at[level]):
+        number = inside(work, d, k, number)
+    return number
