@@ -54,6 +54,7 @@ def stepwise(work: Work) -> None:
 def descend(work: Work, c: int) -> None:
     """Find the move and the tiles of the first step inside a step."""
     outer, inner = address(work.clock[c]), address(work.clock[c + 1])
+    inner.moved = 0
     for place in range(work.dims):
         d = work.cut_dim[place]
         dim = address(work.dim[d])
@@ -62,70 +63,92 @@ def descend(work: Work, c: int) -> None:
             number = inside(work, d, k, number)
         inner.move[d] = number
         inner.now[d] = dim.move[number].new
+        if dim.move[number].shift != 0:
+            inner.moved |= 1 << d
 
 
 @part
 def step(work: Work, c: int, initial: bool) -> None:
     """Fill in the `span` of one step of a level, whose moves and tiles are at hand."""
     clock, span = address(work.clock[c]), address(work.span[c])
-    clock.moved = 0
-    for place in range(work.dims):
-        d = work.cut_dim[place]
-        if initial or work.dim[d].move[clock.move[d]].shift != 0:
-            clock.moved |= 1 << d
     if initial:
         clock.moved = -1
-    clear(work, span)
+    span.again = 0
+    for j in range(clock.first, clock.outer):
+        for again in range(2):
+            span.into[j][again], span.out[j][again] = 0, 0
     add_moves(work, c, initial)
     if c == work.clocks:
-        add_lanes(work, c)
+        if work.deepest > work.nest.depth:
+            add_lanes(work, c)
         span.time[0] = compute_cycles(work, c)
         span.time[1] = span.time[0]
+        for j in range(clock.first, work.ports):
+            for again in range(2):
+                span.busy_in[j][again], span.busy_out[j][again] = 0, 0
+                span.bind_in[j][again], span.bind_out[j][again] = 0, 0
     else:
+        rest = rest_of(work, c + 1)
         descend(work, c)
         step(work, c + 1, initial)
-        inner = address(work.span[c + 1])
-        add_span(work, c + 1, span, inner, 1, 1)
-        add_span(work, c + 1, span, rest_of(work, c + 1), 1, 1)
-    for again in range(2):
+        join(work, c, rest)
+    for again in range(1 + span.again):
         limit(work, c, again)
 
 
 @part
-def clear(work: Work, span: Span) -> None:
-    """Make a span one of no steps."""
-    for again in range(2):
-        span.time[again] = 0
-        for j in range(work.ports):
-            span.into[j][again], span.out[j][again] = 0, 0
+def join(work: Work, c: int, rest: Span) -> None:
+    """Let a step take as long as the first step inside it and the rest of them together."""
+    clock, inner = address(work.clock[c]), address(work.clock[c + 1])
+    span, first = address(work.span[c]), address(work.span[c + 1])
+    if first.again or rest.again:
+        span.again = 1
+    for again in range(1 + span.again):
+        i = again if first.again else 0
+        k = again if rest.again else 0
+        span.time[again] = first.time[i] + rest.time[k]
+        for j in range(clock.first, inner.first):
             span.busy_in[j][again], span.busy_out[j][again] = 0, 0
             span.bind_in[j][again], span.bind_out[j][again] = 0, 0
+        for j in range(inner.first, work.ports):
+            if j < clock.outer:
+                span.into[j][again] += first.into[j][i] + rest.into[j][k]
+                span.out[j][again] += first.out[j][i] + rest.out[j][k]
+            span.busy_in[j][again] = first.busy_in[j][i] + rest.busy_in[j][k]
+            span.busy_out[j][again] = first.busy_out[j][i] + rest.busy_out[j][k]
+            span.bind_in[j][again] = first.bind_in[j][i] + rest.bind_in[j][k]
+            span.bind_out[j][again] = first.bind_out[j][i] + rest.bind_out[j][k]
 
 
 @part
-def add_span(work: Work, c: int, total: Span, span: Span, times: int, first: int) -> None:
-    """Add steps that are alike.
+def add_class(work: Work, c: int, times: int, first: int) -> None:
+    """Add steps that are alike; `first` of them have no partial sums back if those around have not.
 
     Args:
         work: The work space.
         c: The level that they are steps of.
-        total: What they are added to.
-        span: One of them.
         times: How many.
-        first: How many of them have no partial sums back, if that around them has not.
+        first: How many of them have all counters of reduced dimensions at 0.
     """
+    step(work, c, False)
+    clock, span = address(work.clock[c]), address(work.span[c])
+    total = address(work.memo[c][clock.slot])
+    if span.again:
+        total.again = 1
     for again in range(2):
-        fresh = 0 if again else first
-        late = times - fresh
-        total.time[again] += fresh * span.time[0] + late * span.time[1]
-        for j in range(work.ports):
-            if work.clock[c].through[j]:
-                total.into[j][again] += fresh * span.into[j][0] + late * span.into[j][1]
-                total.out[j][again] += fresh * span.out[j][0] + late * span.out[j][1]
-            total.busy_in[j][again] += fresh * span.busy_in[j][0] + late * span.busy_in[j][1]
-            total.busy_out[j][again] += fresh * span.busy_out[j][0] + late * span.busy_out[j][1]
-            total.bind_in[j][again] += fresh * span.bind_in[j][0] + late * span.bind_in[j][1]
-            total.bind_out[j][again] += fresh * span.bind_out[j][0] + late * span.bind_out[j][1]
+        # steps whose sums come back, and the others; all are like the first where there are none
+        late = 0 if span.again == 0 else times if again else times - first
+        k = 1 if late else 0
+        fresh = times - late
+        total.time[again] += fresh * span.time[0] + late * span.time[k]
+        for j in range(clock.first, work.ports):
+            if j < clock.outer:
+                total.into[j][again] += fresh * span.into[j][0] + late * span.into[j][k]
+                total.out[j][again] += fresh * span.out[j][0] + late * span.out[j][k]
+            total.busy_in[j][again] += fresh * span.busy_in[j][0] + late * span.busy_in[j][k]
+            total.busy_out[j][again] += fresh * span.busy_out[j][0] + late * span.busy_out[j][k]
+            total.bind_in[j][again] += fresh * span.bind_in[j][0] + late * span.bind_in[j][k]
+            total.bind_out[j][again] += fresh * span.bind_out[j][0] + late * span.bind_out[j][k]
 
 
 @part
@@ -133,7 +156,7 @@ def limit(work: Work, c: int, again: int) -> None:
     """Let a step take as long as the ports around it need; the first of equals binds it."""
     clock, span = address(work.clock[c]), address(work.span[c])
     time, binds, outwards = span.time[again], -1, False
-    for j in range(clock.outer - 1, -1, -1):
+    for j in range(clock.outer - 1, clock.first - 1, -1):
         if not clock.through[j]:
             continue
         port = address(work.port[j])
@@ -148,7 +171,7 @@ def limit(work: Work, c: int, again: int) -> None:
     if binds < 0:
         return
     span.time[again] = time
-    for j in range(work.ports):
+    for j in range(clock.first, work.ports):
         span.bind_in[j][again], span.bind_out[j][again] = 0, 0
     if outwards:
         span.bind_out[binds][again] = time
@@ -167,11 +190,16 @@ def rest_of(work: Work, c: int) -> Span:
             low = low << NODE_BITS | node
         else:
             high = high << NODE_BITS | node
-    slot = (low * 31 + (low >> 17) + high * 7 + (high >> 13)) % MEMO
+    slot = (low + (low >> 9) + (low >> 19) + high) & (MEMO - 1)
     known = address(work.memo[c][slot])
     if known.stamp != work.stamp or known.low != low or known.high != high:
-        known.stamp, known.low, known.high = work.stamp, low, high
-        clear(work, known)
+        known.stamp, known.low, known.high, known.again = work.stamp, low, high, 0
+        for again in range(2):
+            known.time[again] = 0
+            for j in range(work.clock[c].first, work.ports):
+                known.into[j][again], known.out[j][again] = 0, 0
+                known.busy_in[j][again], known.busy_out[j][again] = 0, 0
+                known.bind_in[j][again], known.bind_out[j][again] = 0, 0
         add_classes(work, c, slot)
     return known
 
@@ -200,8 +228,12 @@ def add_classes(work: Work, c: int, slot: int) -> None:
             if node.runs > 1 or dim.run[node.run].count > 1:
                 clock.loop[clock.loops] = d
                 clock.loops += 1
+    clock.moved = 0
+    for number in range(clock.loops):
+        clock.moved |= 1 << clock.loop[number]
     for number in range(clock.loops):
         walk(work, c, 0, number, 1, 1)
+        clock.moved &= ~(1 << clock.loop[number])
 
 
 @part
@@ -240,11 +272,3 @@ def walk(work: Work, c: int, place: int, number: int, times: int, first: int) ->
             more = run.count - 1
             clock.move[d] = run.within
             add_class(work, c, times * more, 0 if reduced else first * more)
-
-
-@part
-def add_class(work: Work, c: int, times: int, first: int) -> None:
-    """Add a class of steps."""
-    step(work, c, False)
-    total = address(work.memo[c][work.clock[c].slot])
-    add_span(work, c, total, address(work.span[c]), times, first)

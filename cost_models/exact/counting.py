@@ -28,7 +28,11 @@ def count(work: Work) -> int:
     if work.status:
         return work.status
     counts = address(work.counts)
-    clear_counts(work)
+    for level in range(work.nest.depth + 2):
+        counts.into[level], counts.out[level] = 0, 0
+        counts.busy_in[level], counts.busy_out[level] = 0, 0
+        counts.bind_in[level], counts.bind_out[level] = 0, 0
+    counts.bind_compute = 0
     list_loops(work)
     count_steps(work)
     count_traffic(work)
@@ -59,22 +63,48 @@ def prepare(work: Work) -> None:
     work.deepest = nest.depth
     if work.shares_lanes or nest.levels[nest.depth].keeps != everything:
         work.deepest += 1
-    find_keepers(work)
-    find_ports(work)
-    work.dims, work.windowed, work.turns = 0, 0, 1
+    work.dims, work.windowed, work.turns, work.looping = 0, 0, 1, 0
     for tensor in range(TENSORS):
-        work.plain[tensor], work.any_alone[tensor] = 1, 0
+        work.plain[tensor], work.parts[tensor] = 1, 0
     for d in range(DIMS):
         dim = address(work.dim[d])
         dim.windowed = 0
         if P <= d < P + 2 * PAIRS:
             dim.windowed = nest.windows[(d - P) % PAIRS].live
         cut_dim(work, d)
+        if dim.windowed:
+            work.windowed |= 1 << d
+    find_structure(work)
     check_room(work)
     for d in range(DIMS):
         if work.status == COUNTED:
             prepare_dim(work, d)
+
+
+@part
+def find_structure(work: Work) -> None:
+    """Find what follows from who keeps what and which levels loop, if it is not known."""
+    nest = address(work.nest)
+    known = 0
+    for level in range(1, nest.depth + 1):
+        known = known << TENSORS | nest.levels[level].keeps
+    known = known << (nest.depth + 2) | work.looping
+    if known != work.known:
+        work.known = known
+        find_keepers(work)
+        find_ports(work)
+        find_alone(work)
+        clear_counts(work)
+    for j in range(work.ports):
+        work.port[j].first = 0
+
+
+@part
+def find_alone(work: Work) -> None:
+    """Find the levels whose units share no transfer, by tensor and dimension."""
+    nest = address(work.nest)
     for tensor in range(TENSORS):
+        work.any_alone[tensor] = 0
         for d in range(DIMS):
             work.alone[tensor][d] = 0
         for level in range(1, nest.depth + 2):
@@ -89,13 +119,15 @@ def prepare(work: Work) -> None:
 def prepare_dim(work: Work, d: int) -> None:
     """Find the steps of one dimension, or count it among those without cuts."""
     nest, dim = address(work.nest), address(work.dim[d])
-    if dim.windowed:
-        work.windowed |= 1 << d
     if dim.cuts or dim.windowed:
         grow(work, d)
     if dim.cuts:
         work.cut_dim[work.dims] = d
         work.dims += 1
+        for tensor in range(TENSORS):
+            if (nest.coupled[tensor] >> d) & 1 and not (tensor == INPUT and dim.windowed):
+                work.part[tensor][work.parts[tensor]] = d
+                work.parts[tensor] += 1
         return
     work.turns *= ceil_div(nest.extents[d], nest.levels[nest.depth + 1].units[d])
     for tensor in range(TENSORS):
@@ -130,31 +162,19 @@ def find_ports(work: Work) -> None:
     work.clock[0].level = 0
     for level in range(nest.depth + 1):
         spec = address(nest.levels[level])
-        steps = level == nest.depth or spec.port or spec.keeps or loops_at(work, level)
+        loops = (work.looping >> level) & 1
+        steps = level == nest.depth or spec.port or spec.keeps or loops
         if level > 0 and steps:
             work.clocks += 1
             clock = address(work.clock[work.clocks])
             clock.level, clock.outer = level, work.ports
         if level < nest.depth and spec.port and not nest.levels[level + 1].joined:
             port = address(work.port[work.ports])
-            port.level, port.first, port.both = level, 0, spec.both
+            port.level, port.both = level, spec.both
             port.read, port.write = spec.read, spec.write
             port.read_shift, port.write_shift = shift_of(spec.read), shift_of(spec.write)
             work.ports += 1
     find_meters(work)
-
-
-@part
-def loops_at(work: Work, level: int) -> bool:
-    """Whether a level may loop: whether its units' tiles are less than the tile around them."""
-    nest = address(work.nest)
-    for d in range(DIMS):
-        most = nest.extents[d]
-        for outer in range(1, level):
-            most = min(most, nest.levels[outer].tile[d])
-        if nest.levels[level].tile[d] * nest.levels[level].units[d] < most:
-            return True
-    return False
 
 
 @part
@@ -182,25 +202,38 @@ def find_meters(work: Work) -> None:
             if level > port.level and metered:
                 port.meter = c
     for c in range(1, work.clocks + 1):
-        clock = address(work.clock[c])
-        for j in range(work.ports):
-            clock.through[j] = 0
-            for level in range(clock.level, nest.depth + 2):
-                for tensor in range(TENSORS):
-                    keeps = level > nest.depth or (nest.levels[level].keeps >> tensor) & 1
-                    if keeps and work.keeper[tensor][level] <= work.port[j].level < clock.level:
-                        clock.through[j] = 1
+        find_links(work, c)
+
+
+@part
+def find_links(work: Work, c: int) -> None:
+    """Find the ports that steps of a level, or of those inside it, can use."""
+    nest, clock = address(work.nest), address(work.clock[c])
+    clock.first, clock.links = work.ports, 0
+    for j in range(work.ports - 1, -1, -1):
+        clock.through[j] = 0
+        port = work.port[j].level
+        for level in range(clock.level, nest.depth + 2):
+            for tensor in range(TENSORS):
+                keeps = level > nest.depth or (nest.levels[level].keeps >> tensor) & 1
+                if not keeps or work.keeper[tensor][level] > port or port >= level:
+                    continue
+                clock.first = j
+                if port < clock.level:
+                    clock.through[j] = 1
+                    if level == clock.level:
+                        clock.link_tensor[clock.links], clock.link_port[clock.links] = tensor, j
+                        clock.links += 1
+        if work.port[j].meter >= c and port >= clock.level:
+            clock.first = j
 
 
 @part
 def clear_counts(work: Work) -> None:
-    """Set to 0 what is added up, and what is there for some levels only."""
+    """Set to 0 what is not filled in for every level."""
     counts = address(work.counts)
     last = work.nest.depth + 2
     for level in range(last):
-        counts.into[level], counts.out[level] = 0, 0
-        counts.busy_in[level], counts.busy_out[level] = 0, 0
-        counts.bind_in[level], counts.bind_out[level] = 0, 0
         counts.drain[level], counts.add[level] = 0, 0
         counts.steps[level], counts.active[level] = 0, 0
         for other in range(last):
@@ -209,7 +242,6 @@ def clear_counts(work: Work) -> None:
             counts.fill[tensor][level], counts.tiles[tensor][level] = 0, 0
             for other in range(last):
                 counts.read[tensor][level][other] = 0
-    counts.bind_compute = 0
 
 
 @part

@@ -25,6 +25,7 @@ def count_nests(
     work = address(works[0])
     for row in range(low, high):
         work.nest = nests[row]
+        work.known = -1
         status[row] = count(work)
         counts[row] = work.counts
 
@@ -52,5 +53,6 @@ def evaluate_rows(
     """
     work = address(works[0])
     work.nest = chips[0]
+    work.known = -1
     for i in range(low, high):
         reasons[i] = evaluate_row(work, address(chips[0]), address(mappings[i]), address(rows[i]))

@@ -218,7 +218,11 @@ else:
         [
             ("level", "i8"),
             ("outer", "i8"),  # ports outside it
-            ("through", "i8", (PORTS,)),  # whether a step can use them
+            ("first", "i8"),  # the first port that steps of it, or inside it, can use
+            ("through", "i8", (PORTS,)),  # whether a step can use a port outside it
+            ("links", "i8"),  # tensors that its steps move, and through which port
+            ("link_tensor", "i8", (TENSORS * PORTS,)),
+            ("link_port", "i8", (TENSORS * PORTS,)),
             ("here", "i8", (DIMS,)),  # node of the step around
             ("move", "i8", (DIMS,)),
             ("now", "i8", (DIMS,)),  # node of the step
@@ -235,6 +239,7 @@ else:
             ("low", "i8"),  # the step around them: nodes of its dimensions
             ("high", "i8"),
             ("stamp", "i8"),
+            ("again", "i8"),  # whether the two differ; if not, the first holds
             ("time", "i8", (2,)),
             ("into", "i8", (PORTS, 2)),
             ("out", "i8", (PORTS, 2)),
@@ -283,6 +288,10 @@ else:
             ("dims", "i8"),  # dimensions with cuts,
             ("cut_dim", "i8", (DIMS,)),
             ("plain", "i8", (TENSORS,)),  # extents of coupled dimensions without any
+            ("parts", "i8", (TENSORS,)),  # coupled dimensions with cuts; of inputs without windows
+            ("part", "i8", (TENSORS, DIMS)),
+            ("looping", "i8"),  # levels with loops
+            ("known", "i8"),  # what ports and keepers follow from; -1 if it is another nest
             ("alone", "i8", (TENSORS, DIMS)),  # levels whose units share no transfer
             ("any_alone", "i8", (TENSORS,)),
             ("windowed", "i8"),  # dimensions whose tiles touch rows together

@@ -45,7 +45,8 @@ def rows_after(work: Work, pair: int, y_move: int, t_move: int, scope: int, port
         port = 0
     asked = ((work.stamp << 3 | scope) << 4 | port) << 1 | pair
     key = asked << 26 | y_move << 13 | t_move
-    found = address(work.rows[(y_move * 37 + t_move * 11 + scope * 5 + port * 3 + pair) % KNOWN])
+    place = y_move * 16 + t_move * 8 + scope * 64 + port * 256 + pair
+    found = address(work.rows[place & (KNOWN - 1)])
     if found.key != key:
         found.key = key
         count_rows(work, found, pair, y_move, t_move, scope, port)

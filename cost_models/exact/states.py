@@ -52,6 +52,8 @@ def cut_dim(work: Work, d: int) -> None:
             dim.cuts += 1
             if units > 1:
                 dim.fans |= 1 << level
+            if cut.width < most:
+                work.looping |= 1 << level
             most = tile
         dim.cuts_at[level] = dim.cuts
 
@@ -126,10 +128,10 @@ def next_break(node: Node, width: int, at: int) -> int:
     """The counter behind `at` from which on some instance has less than before."""
     found = FAR
     for kind in range(node.kinds):
-        whole = node.size[kind] // width
-        if whole > at:
-            found = min(found, whole)
-        elif whole == at:
+        size = node.size[kind]
+        if size >= (at + 1) * width:
+            found = min(found, size // width)
+        elif size > at * width:
             found = min(found, at + 1)
     return found
 
@@ -174,9 +176,12 @@ def child_of(work: Work, d: int, k: int, v: int, at: int) -> int:
     child.kinds = 0
     for kind in range(node.kinds):
         block = min(node.size[kind] - at * cut.width, cut.width)
+        if block >= cut.tile:
+            whole = 1 if cut.units == 1 else block // cut.tile
+            add_kind(child, cut.tile, whole * node.count[kind])
+            block -= whole * cut.tile
         if block > 0:
-            add_kind(child, cut.tile, (block // cut.tile) * node.count[kind])
-            add_kind(child, block % cut.tile, node.count[kind])
+            add_kind(child, block, node.count[kind])
     child.lead = min(node.lead - at * cut.width, cut.tile)
     child.base = -1
     if node.base >= 0 and near_padding(work, d, k, v, at):
@@ -197,8 +202,6 @@ def child_of(work: Work, d: int, k: int, v: int, at: int) -> int:
 @part
 def add_kind(node: Node, size: int, count: int) -> None:
     """Add instances with tiles of a size."""
-    if size == 0 or count == 0:
-        return
     for kind in range(node.kinds):
         if node.size[kind] == size:
             node.count[kind] += count
@@ -219,7 +222,9 @@ def measure_node(work: Work, d: int, k: int, v: int) -> None:
         node.total += node.size[kind] * node.count[kind]
         node.active += node.count[kind]
     node.cuts = k
-    node.turns = ceil_div(node.lead, work.nest.levels[work.nest.depth + 1].units[d])
+    node.turns = node.lead
+    if work.shares_lanes:
+        node.turns = ceil_div(node.lead, work.nest.levels[work.nest.depth + 1].units[d])
     for port in range(work.ports):
         lead = (2 << work.port[port].level) - 1
         node.span[port] = within(work, d, v, lead, False)

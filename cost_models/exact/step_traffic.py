@@ -51,13 +51,11 @@ def port_cycles(port: Port, into: int, out: int) -> tuple[int, int]:
 @part
 def tile_elements(work: Work, c: int, tensor: int, j: int) -> int:
     """Elements of a tensor in the tiles below a port's first instance; of inputs without rows."""
-    coupled = work.nest.coupled[tensor]
+    clock = address(work.clock[c])
     found = work.plain[tensor]
-    for place in range(work.dims):
-        d = work.cut_dim[place]
-        dim = address(work.dim[d])
-        if (coupled >> d) & 1 and not (tensor == INPUT and dim.windowed):
-            found *= dim.node[work.clock[c].now[d]].span[j]
+    for place in range(work.parts[tensor]):
+        d = work.part[tensor][place]
+        found *= work.dim[d].node[clock.now[d]].span[j]
     return found
 
 
@@ -81,18 +79,14 @@ def add_moves(work: Work, c: int, initial: bool) -> None:
     First tiles of inputs and filters go before all steps: they are added to the ports' `first`.
     """
     clock = address(work.clock[c])
-    level, moved = clock.level, clock.moved
-    for tensor in range(TENSORS):
-        if (work.nest.levels[level].keeps >> tensor) & 1 == 0:
+    for link in range(clock.links):
+        tensor = clock.link_tensor[link]
+        if clock.moved & work.nest.coupled[tensor] == 0:
             continue
-        if moved & work.nest.coupled[tensor] == 0:
-            continue
-        for j in range(clock.outer):
-            if work.port[j].level >= work.keeper[tensor][level]:
-                if tensor == OUTPUT:
-                    add_outputs(work, c, j)
-                else:
-                    add_fetched(work, c, tensor, j, initial)
+        if tensor == OUTPUT:
+            add_outputs(work, c, clock.link_port[link])
+        else:
+            add_fetched(work, c, tensor, clock.link_port[link], initial)
 
 
 @part
@@ -108,6 +102,7 @@ def add_outputs(work: Work, c: int, j: int) -> None:
     for again in range(2):
         span.out[j][again] += bits
     span.into[j][1] += distinct * partial
+    span.again = 1
 
 
 @part
@@ -165,6 +160,7 @@ def add_lanes(work: Work, c: int) -> None:
                     span.into[j][again] += moved * work.nest.widths[tensor]
                 continue
             partial = work.nest.partial
+            span.again = 1
             back = elements * lane_steps(work, c, tensor, port.level, True)
             for again in range(2):
                 span.out[j][again] += moved * (partial if port.level else work.dram_width)

@@ -68,6 +68,12 @@ def volume(work: Work, tensor: int, level: int, scope: int, port: int) -> int:
             continue
         found -= shared_elements(work, tensor, level, number, scope, port)
         work.event[loop.dim] = loop.cut
+        still = (work.nest.coupled[tensor] >> loop.dim) & 1 == 0
+        if tensor == INPUT and work.dim[loop.dim].windowed:
+            still = True
+        if not still and work.sums[loop.dim][loop.cut] == 0:
+            # no loop outside this one leaves a tile as it was
+            break
     return found
 
 
@@ -138,24 +144,28 @@ def count_fetched(work: Work, tensor: int, level: int) -> None:
     """Count what a level fetches of inputs or filters, and what it is read from."""
     counts = address(work.counts)
     keeper = work.keeper[tensor][level]
-    fans = level_fans(work, level)
+    windows = work.windowed if tensor == INPUT else 0
+    along = fans_along(work, level, windows)
+    across = fans_along(work, level, ~(work.nest.coupled[tensor] | windows))
     each = volume(work, tensor, level, EACH, 0)
     counts.fill[tensor][level] = each
     for port in range(keeper, level if work.nest.every else keeper + 1):
         counts.read[tensor][level][port] = each
-        if fans:
+        if along or across:
             counts.read[tensor][level][port] = volume(work, tensor, level, SHARED, port)
     counts.tiles[tensor][level] = counts.read[tensor][level][keeper]
-    if fans and tensor == INPUT:
+    if along:
         counts.tiles[tensor][level] = volume(work, tensor, level, TILES, keeper)
 
 
 @part
-def level_fans(work: Work, level: int) -> bool:
-    """Whether a level has more than one instance in the nest."""
+def fans_along(work: Work, level: int, dims: int) -> bool:
+    """Whether instances of a level lie along some of the given dimensions."""
     fans = 0
     for place in range(work.dims):
-        fans |= work.dim[work.cut_dim[place]].fans
+        d = work.cut_dim[place]
+        if (dims >> d) & 1:
+            fans |= work.dim[d].fans
     return fans & ((2 << level) - 1) != 0
 
 
@@ -168,14 +178,14 @@ def count_outputs(work: Work, level: int) -> None:
     """
     counts = address(work.counts)
     keeper = work.keeper[OUTPUT][level]
-    fans = level_fans(work, level)
+    across = fans_along(work, level, ~work.nest.coupled[OUTPUT])
     each = volume(work, OUTPUT, level, EACH, 0)
     distinct = each
-    if fans:
+    if across:
         distinct = volume(work, OUTPUT, level, DISTINCT, keeper)
     for port in range(keeper, level if work.nest.every else keeper + 1):
-        counts.write[level][port] = each
-        if fans:
+        counts.write[level][port] = distinct
+        if across and (port > keeper or work.any_alone[OUTPUT]):
             counts.write[level][port] = volume(work, OUTPUT, level, SHARED, port)
         counts.refill[level][port] = distinct - begun(work, keeper)
     counts.drain[level] = each
