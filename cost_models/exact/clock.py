@@ -12,13 +12,17 @@ from __future__ import annotations
 from common import address, part
 from cost_models.exact.records import (
     DIMS,
+    FIRST,
     MEMO,
     NODE_BITS,
     OUTPUT,
+    PAIRS,
+    ROWS,
     STATES_A_WORD,
     Span,
     Work,
 )
+from cost_models.exact.rows import asked_rows
 from cost_models.exact.states import inside
 from cost_models.exact.step_traffic import add_lanes, add_moves, compute_cycles, port_cycles
 
@@ -28,9 +32,14 @@ def stepwise(work: Work) -> None:
     """Fill in the latency of a nest, what binds it, and how long each port is busy."""
     counts = address(work.counts)
     for c in range(work.clocks + 1):
+        work.memos[c] = 0
         for d in range(DIMS):
             # the root, and the move that is none: what dimensions without cuts keep
             work.clock[c].now[d], work.clock[c].move[d] = 0, 0
+    scope = FIRST if work.nest.whole_tiles else FIRST | ROWS
+    for j in range(work.ports):
+        for pair in range(PAIRS):
+            work.port[j].rows[pair] = asked_rows(work, pair, scope, work.port[j].level)
     rest = rest_of(work, 1)
     descend(work, 0)
     step(work, 1, True)
@@ -133,22 +142,44 @@ def add_class(work: Work, c: int, times: int, first: int) -> None:
     step(work, c, False)
     clock, span = address(work.clock[c]), address(work.span[c])
     total = address(work.memo[c][clock.slot])
-    if span.again:
-        total.again = 1
+    if span.again == 0:
+        add_like(work, c, times)
+        return
+    total.again = 1
     for again in range(2):
-        # steps whose sums come back, and the others; all are like the first where there are none
-        late = 0 if span.again == 0 else times if again else times - first
-        k = 1 if late else 0
+        late = times if again else times - first
         fresh = times - late
-        total.time[again] += fresh * span.time[0] + late * span.time[k]
+        total.time[again] += fresh * span.time[0] + late * span.time[1]
         for j in range(clock.first, work.ports):
             if j < clock.outer:
-                total.into[j][again] += fresh * span.into[j][0] + late * span.into[j][k]
-                total.out[j][again] += fresh * span.out[j][0] + late * span.out[j][k]
-            total.busy_in[j][again] += fresh * span.busy_in[j][0] + late * span.busy_in[j][k]
-            total.busy_out[j][again] += fresh * span.busy_out[j][0] + late * span.busy_out[j][k]
-            total.bind_in[j][again] += fresh * span.bind_in[j][0] + late * span.bind_in[j][k]
-            total.bind_out[j][again] += fresh * span.bind_out[j][0] + late * span.bind_out[j][k]
+                total.into[j][again] += fresh * span.into[j][0] + late * span.into[j][1]
+                total.out[j][again] += fresh * span.out[j][0] + late * span.out[j][1]
+            total.busy_in[j][again] += fresh * span.busy_in[j][0] + late * span.busy_in[j][1]
+            total.busy_out[j][again] += fresh * span.busy_out[j][0] + late * span.busy_out[j][1]
+            total.bind_in[j][again] += fresh * span.bind_in[j][0] + late * span.bind_in[j][1]
+            total.bind_out[j][again] += fresh * span.bind_out[j][0] + late * span.bind_out[j][1]
+
+
+@part
+def add_like(work: Work, c: int, times: int) -> None:
+    """Add steps that take as long whether partial sums come back or not."""
+    clock, span = address(work.clock[c]), address(work.span[c])
+    total = address(work.memo[c][clock.slot])
+    time = times * span.time[0]
+    for again in range(2):
+        total.time[again] += time
+    for j in range(clock.first, work.ports):
+        into, out = times * span.into[j][0], times * span.out[j][0]
+        busy_in, busy_out = times * span.busy_in[j][0], times * span.busy_out[j][0]
+        bind_in, bind_out = times * span.bind_in[j][0], times * span.bind_out[j][0]
+        for again in range(2):
+            if j < clock.outer:
+                total.into[j][again] += into
+                total.out[j][again] += out
+            total.busy_in[j][again] += busy_in
+            total.busy_out[j][again] += busy_out
+            total.bind_in[j][again] += bind_in
+            total.bind_out[j][again] += bind_out
 
 
 @part
@@ -190,10 +221,16 @@ def rest_of(work: Work, c: int) -> Span:
             low = low << NODE_BITS | node
         else:
             high = high << NODE_BITS | node
-    slot = (low + (low >> 9) + (low >> 19) + high) & (MEMO - 1)
-    known = address(work.memo[c][slot])
-    if known.stamp != work.stamp or known.low != low or known.high != high:
-        known.stamp, known.low, known.high, known.again = work.stamp, low, high, 0
+    place = (low + (low >> 9) + (low >> 19) + high) & (MEMO - 1)
+    slot = work.memo_at[c][place] - work.stamp * MEMO
+    known = address(work.memo[c][max(slot, 0)])
+    if slot < 0 or known.low != low or known.high != high:
+        if slot < 0:
+            slot = work.memos[c]
+            work.memos[c] += 1
+            work.memo_at[c][place] = work.stamp * MEMO + slot
+            known = address(work.memo[c][slot])
+        known.low, known.high, known.again = low, high, 0
         for again in range(2):
             known.time[again] = 0
             for j in range(work.clock[c].first, work.ports):

@@ -23,11 +23,11 @@ LEVELS = ENTRIES + 2
 CUTS = ENTRIES + 1
 PORTS = 6
 """Ports that can limit: DRAM's and those of five memories."""
-KINDS = LEVELS
+KINDS = 10
 NODES, RUNS, MOVES = 512, 1024, 4096
 PLACES, INTERVALS = 8192, 32768
 LOOPS = DIMS * CUTS
-MEMO, KNOWN = 256, 2048
+MEMO, KNOWN = 256, 1024
 EVENTS = CUTS + 1
 UNLIMITED = 1 << 33
 """Bits a cycle of a port without a limit: a first tile still takes a cycle."""
@@ -139,10 +139,10 @@ else:
             ("active", "i8"),  # instances with a tile
             ("cuts", "i8"),  # cuts that it lies behind
             ("turns", "i8"),  # cycles of the lead's tile on the lanes of this dimension
+            ("span", "i8", (PORTS,)),  # tiles below the first instance of a port's level
             ("kinds", "i8"),
             ("size", "i8", (KINDS,)),  # different tiles,
             ("count", "i8", (KINDS,)),  # and how many instances have each
-            ("span", "i8", (PORTS,)),  # tiles below the first instance of a port's level
         ],
         align=True,
     )
@@ -210,6 +210,7 @@ else:
             ("both", "i8"),
             ("meter", "i8"),  # the clock level whose steps its cycles are rounded up for
             ("first", "i8"),  # bits of first tiles
+            ("rows", "i8", (PAIRS,)),  # see `rows.asked_rows`
         ],
         align=True,
     )
@@ -229,7 +230,7 @@ else:
             ("moved", "i8"),  # dimensions
             ("loop", "i8", (DIMS,)),  # dimensions that iterate, outermost first
             ("loops", "i8"),
-            ("slot", "i8"),  # of the memo: what is added up
+            ("slot", "i8"),  # place in the memo: what is added up
         ],
         align=True,
     )
@@ -238,7 +239,6 @@ else:
         [
             ("low", "i8"),  # the step around them: nodes of its dimensions
             ("high", "i8"),
-            ("stamp", "i8"),
             ("again", "i8"),  # whether the two differ; if not, the first holds
             ("time", "i8", (2,)),
             ("into", "i8", (PORTS, 2)),
@@ -318,6 +318,8 @@ else:
             ("clocks", "i8"),
             ("span", Span, (LEVELS,)),
             ("memo", Span, (LEVELS, MEMO)),
+            ("memos", "i8", (LEVELS,)),
+            ("memo_at", "i8", (LEVELS, MEMO)),  # stamp and place of what a hash stands for
             ("dram_width", "i8"),
         ],
         align=True,

@@ -37,19 +37,29 @@ def rows_after(work: Work, pair: int, y_move: int, t_move: int, scope: int, port
         scope: Whose rows: FIRST, ROWS and PADDING, see `records`.
         port: The keeper's level, or one that the transfer passes.
     """
+    return known_rows(work, y_move, t_move, asked_rows(work, pair, scope, port))
+
+
+@part
+def asked_rows(work: Work, pair: int, scope: int, port: int) -> int:
+    """What `known_rows` is asked for, without what does not matter where nothing is spread."""
     fans = work.dim[P + pair].fans | work.dim[P + PAIRS + pair].fans
     scope &= FIRST | ROWS | PADDING if fans else PADDING
     if fans & ((2 << port) - 1) == 0:
         scope &= ~FIRST
     if scope & (FIRST | ROWS) == 0:
         port = 0
-    asked = ((work.stamp << 3 | scope) << 4 | port) << 1 | pair
+    return ((work.stamp << 3 | scope) << 4 | port) << 1 | pair
+
+
+@part
+def known_rows(work: Work, y_move: int, t_move: int, asked: int) -> Rows:
+    """Rows as `rows_after` tells them; those of moves that were looked at before are kept."""
     key = asked << 26 | y_move << 13 | t_move
-    place = y_move * 16 + t_move * 8 + scope * 64 + port * 256 + pair
-    found = address(work.rows[place & (KNOWN - 1)])
+    found = address(work.rows[(y_move + t_move * 61 + asked * 131) & (KNOWN - 1)])
     if found.key != key:
         found.key = key
-        count_rows(work, found, pair, y_move, t_move, scope, port)
+        count_rows(work, found, asked & 1, y_move, t_move, (asked >> 5) & 7, (asked >> 1) & 15)
     return found
 
 

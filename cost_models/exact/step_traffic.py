@@ -14,7 +14,7 @@ from cost_models.exact.records import (
     Port,
     Work,
 )
-from cost_models.exact.rows import rows_after
+from cost_models.exact.rows import known_rows, rows_after
 from cost_models.exact.states import ceil_div, within
 
 
@@ -111,7 +111,7 @@ def add_fetched(work: Work, c: int, tensor: int, j: int, initial: bool) -> None:
     port, span = address(work.port[j]), address(work.span[c])
     elements = tile_elements(work, c, tensor, j)
     if tensor == INPUT:
-        elements *= fresh_rows(work, c, port.level, initial)
+        elements *= fresh_rows(work, c, j, initial)
     if work.any_alone[tensor]:
         elements *= groups_alone(work, c, tensor, port.level)
     bits = elements * work.nest.widths[tensor]
@@ -123,17 +123,16 @@ def add_fetched(work: Work, c: int, tensor: int, j: int, initial: bool) -> None:
 
 
 @part
-def fresh_rows(work: Work, c: int, level: int, initial: bool) -> int:
-    """Rows times columns that instances below a level's first one lack in a step."""
+def fresh_rows(work: Work, c: int, j: int, initial: bool) -> int:
+    """Rows times columns that instances below a port's first one lack in a step."""
     clock = address(work.clock[c])
-    scope = FIRST if work.nest.whole_tiles else FIRST | ROWS
     own, kept = 1, 1
     if initial or clock.moved & work.nest.coupled[INPUT] & ~work.windowed:
         kept = 0
     for pair in range(PAIRS):
         if work.nest.windows[pair].live:
             y, t = clock.move[P + pair], clock.move[P + PAIRS + pair]
-            rows = rows_after(work, pair, y, t, scope, level)
+            rows = known_rows(work, y, t, work.port[j].rows[pair])
             own *= rows.own
             kept *= rows.kept
     return own - kept
