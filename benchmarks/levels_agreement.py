@@ -36,7 +36,7 @@ PER_SEED, LAYERS_PER_SEED = 1000, 100
 DEPTHS = (1, 2, 3, 4, 5)
 FIELDS = ("seed", "nests", "differ", "cpu_s", *FEATURES)
 SHOWN = 4
-"""Counts of a nest that are printed where they differ."""
+"""Nests of a seed that are printed where they differ, and counts of each."""
 
 
 def run(seed: int, nests: int, depths: Sequence[int], args: argparse.Namespace) -> Counter[str]:
@@ -57,8 +57,8 @@ def run(seed: int, nests: int, depths: Sequence[int], args: argparse.Namespace) 
         counts = right(nest)
         found.update(features(nest, counts))
         wrong = differing(left(nest), counts)
-        if wrong:
-            found["differ"] += 1
+        found["differ"] += bool(wrong)
+        if wrong and found["differ"] <= SHOWN:
             some = dict(list(wrong.items())[:SHOWN])
             print(f"seed {seed}, nest {number}, depth {depth}: {some} {nest}", flush=True)
     return found

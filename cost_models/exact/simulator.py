@@ -140,9 +140,9 @@ class Execution:
         traffic = Traffic(self.depth)
         lead = next(iter(units.values()))
         active = {unit: tile for unit, tile in units.items() if all(tile)}
-        self.counts[f"steps/{level}"] += 1
-        self.counts[f"active/{level}"] += len(active)
         if level:
+            self.counts[f"steps/{level}"] += 1
+            self.counts[f"active/{level}"] += len(active)
             self._move(level, units, active, now, traffic)
             self.before[level] = now
         if level == self.depth:
