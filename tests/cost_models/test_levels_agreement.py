@@ -56,7 +56,7 @@ def test_nests_of_layers_have_many_units_and_the_layers_rows() -> None:
 def without_time(line: str) -> list[str]:
     """A line of a run's file but for the processor time."""
     cells = line.split(",")
-    del cells[levels_agreement.FIELDS.index("cpu_s")]
+    del cells[1]
     return cells
 
 
@@ -66,7 +66,7 @@ def test_a_run_goes_on_where_it_stopped(
     out = tmp_path / "nests.csv"
     assert run(monkeypatch, "--seeds", "2", "--out", str(out)) == 0
     head, *lines = out.read_text().splitlines()
-    out.write_text("\n".join([head, lines[0], lines[1][:9]]))  # stopped while it wrote a line
+    out.write_text("\n".join([head, lines[0], lines[1][:3]]))  # stopped while it wrote a line
     seeds: list[int] = []
     real = levels_agreement.run
 
