@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
 
 from cost_models.exact.nest import Nest
+from cost_models.exact.nest_counts import count
 from cost_models.exact.simulator import simulate
 from tests.cost_models.set_execution import execute
 
 Counts = Mapping[str, int]
 
 
-def by_formula(nest: Nest) -> Counts:
-    """The kernel's counts."""
-    counts: Counts = importlib.import_module("cost_models.exact.nest_counts").count(nest)
-    return counts
-
-
 COUNTERS: dict[str, Callable[[Nest], Counts]] = {
-    "kernel": by_formula,
+    "kernel": count,
     "simulator": simulate,
     "sets": execute,
 }

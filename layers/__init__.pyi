@@ -1,5 +1,6 @@
 from .coupling import COUPLING as COUPLING
 from .dims import COUPLED as COUPLED
+from .dims import COUPLED_DIMS as COUPLED_DIMS
 from .dims import DIMS as DIMS
 from .dims import NEST_DIMS as NEST_DIMS
 from .dims import TENSORS as TENSORS

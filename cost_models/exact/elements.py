@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from cost_models.exact.nest import INPUT, Nest, P, Q, R, S, Window
 
-Range = tuple[int, int]
-Tile = tuple[Range, ...]
+Tile = tuple[range, ...]
 Elements = int
 
 
@@ -26,7 +25,7 @@ class Touched:
             for w, (p, r) in zip(nest.windows, ((P, R), (Q, S)), strict=True)
         ]
         self._memo: list[dict[Tile, Elements]] = [{}, {}, {}]
-        whole = tuple((0, size) for size in n)
+        whole = tuple(map(range, n))
         real = [w.real or (0, size) for w, size, _, _ in self._windows]
         self._real = self._joined(INPUT, whole, [range(*rows) for rows in real])
 
@@ -47,15 +46,15 @@ class Touched:
         axes: list[tuple[Iterable[int], int]] = []
         for d in self.nest.coupled[tensor]:
             if tensor != INPUT or d not in (P, Q, R, S):
-                axes.append((range(*tile[d]), self.nest.extents[d]))
+                axes.append((tile[d], self.nest.extents[d]))
         if tensor == INPUT:
             axes += [(found, w[1]) for found, w in zip(rows, self._windows, strict=True)]
         return combined(axes)
 
 
-def rows_of(window: Window, outputs: Range, taps: Range) -> Iterable[int]:
+def rows_of(window: Window, outputs: range, taps: range) -> Iterable[int]:
     """Input rows that ranges of outputs and of taps touch."""
-    rows = {window.stride * p + window.dilation * r for p in range(*outputs) for r in range(*taps)}
+    rows = {window.stride * p + window.dilation * r for p in outputs for r in taps}
     return range(min(rows), max(rows) + 1) if window.box and rows else rows
 
 

@@ -16,11 +16,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate, product
 from operator import mul
 
-from cost_models.exact.elements import Elements, Range, Tile, Touched
+from cost_models.exact.elements import Elements, Tile, Touched
 from cost_models.exact.nest import ONE, OUTPUT, Nest, NestLevel, Port
 
 Unit = int
@@ -109,7 +109,7 @@ class Execution:
         ]
         self.instances = list(accumulate((len(places) for places in self._places), mul))
         self._known: dict[tuple[int, int, int, bool], tuple[list[int], int]] = {}
-        self._ranges: dict[tuple[int, int, Range, int], list[Range]] = {}
+        self._cut = cache(self._cut_once)
         # the nearest level outside that keeps a tensor
         self._keeper = [
             [max((q for q in range(m) if self.levels[q].keeps[t]), default=0) for m in range(depth)]
@@ -125,7 +125,7 @@ class Execution:
 
     def run(self) -> Counts:
         """Walk every step."""
-        whole = {0: tuple((0, n) for n in self.nest.extents)}
+        whole = {0: tuple(map(range, self.nest.extents))}
         time, shares, _ = self._step(0, whole, ())
         for level in range(self.depth + 1, 0, -1):
             self._drain(level)
@@ -139,10 +139,10 @@ class Execution:
         """One step of a level; its cycles, what binds them, and what passed each port."""
         traffic = Traffic(self.depth)
         lead = next(iter(units.values()))
-        active = {unit: tile for unit, tile in units.items() if all(a < b for a, b in tile)}
-        self.counts[f"steps/{level}"] += 1
-        self.counts[f"active/{level}"] += len(active)
+        active = {unit: tile for unit, tile in units.items() if all(tile)}
         if level:
+            self.counts[f"steps/{level}"] += 1
+            self.counts[f"active/{level}"] += len(active)
             self._move(level, units, active, now, traffic)
             self.before[level] = now
         if level == self.depth:
@@ -171,11 +171,19 @@ class Execution:
                 shares[name] += part
         return time, shares
 
+    def _moved(self, level: int, now: Counters) -> set[int]:
+        """Dimensions of which a counter moved since a level's last step; at first all of them."""
+        before = self.before[level]
+        if before is None:
+            return set(range(len(ONE)))
+        changed = [(a, b) for a, b in zip(now, before, strict=True) if a != b]
+        return {d for a, b in changed for d in range(len(ONE)) if a[d] != b[d]}
+
     def _loops(self, level: int, tile: Tile) -> Iterable[tuple[int, ...]]:
         """Counters of the loops of a level over the tile of the first instance around it."""
         spec = self.levels[level]
         step = [t * n for t, n in zip(spec.tile, spec.units, strict=True)]
-        counts = [-(-(b - a) // s) for (a, b), s in zip(tile, step, strict=True)]
+        counts = [-(-len(part) // s) for part, s in zip(tile, step, strict=True)]
         places = [spec.order.index(d) for d in range(len(counts))]
         for values in product(*(range(counts[d]) for d in spec.order)):
             yield tuple(values[place] for place in places)
@@ -184,29 +192,24 @@ class Execution:
         self, level: int, units: dict[Unit, Tile], at: tuple[int, ...]
     ) -> dict[Unit, Tile]:
         """Tiles of all instances of a level; a range with nothing left is empty."""
-        places = self._places[level]
         found: dict[Unit, Tile] = {}
         for unit, around in units.items():
             ranges = [self._cut(level, d, part, at[d]) for d, part in enumerate(around)]
-            for inside, place in enumerate(places, unit * len(places)):
-                found[inside] = tuple([each[u] for each, u in zip(ranges, place, strict=True)])
+            found.update(enumerate(product(*ranges), unit * len(self._places[level])))
         return found
 
-    def _cut(self, level: int, d: int, around: Range, i: int) -> list[Range]:
+    def _cut_once(self, level: int, d: int, around: range, i: int) -> list[range]:
         """What each unit of a level has of a range of the instance around it."""
-        found = self._ranges.get((level, d, around, i))
-        if found is None:
-            (low, high), spec = around, self.levels[level]
-            tile, units = spec.tile[d], spec.units[d]
-            starts = [low + (i * units + u) * tile for u in range(units)]
-            found = [(start, max(start, min(start + tile, high))) for start in starts]
-            self._ranges[level, d, around, i] = found
-        return found
+        tile, units = self.levels[level].tile[d], self.levels[level].units[d]
+        return [
+            around[start : start + tile]
+            for start in range(i * units * tile, (i + 1) * units * tile, tile)
+        ]
 
     def _compute(self, tile: Tile) -> int:
         """Cycles of the MACs of one instance of the innermost level."""
         lanes = self.nest.lanes
-        turns = math.prod(-(-(b - a) // n) for (a, b), n in zip(tile, lanes.units, strict=True))
+        turns = math.prod(-(-len(part) // n) for part, n in zip(tile, lanes.units, strict=True))
         return cycles(turns, lanes.any)
 
     # ------------------------------------------------------------------ what a step moves
@@ -219,33 +222,33 @@ class Execution:
         now: Counters,
         traffic: Traffic,
     ) -> None:
-        """Bring inputs and filters that instances lack; close and open output tiles."""
-        before = self.before[level]
+        """Bring inputs and filters that instances lack; close and open output tiles.
+
+        While no counter of a tensor's dimensions moves, no instance's tile changes, and none that
+        idled before works again: its loops would have to start anew, and those of the tensor inside
+        them too.
+        """
+        before, moved = self.before[level], self._moved(level, now)
         for tensor, dims in enumerate(self.nest.coupled):
-            if not self.levels[level].keeps[tensor]:
+            if not self.levels[level].keeps[tensor] or moved.isdisjoint(dims):
                 continue
             tiles = {unit: self.touched.of(tensor, tile) for unit, tile in active.items()}
             if before is None:
                 first = next(iter(tiles.values()))
                 self.counts[f"peak/{tensor}/{level}"] = first.bit_count()
-            moved = before is None or any(
-                a[d] != b[d] for a, b in zip(now, before, strict=True) for d in dims
-            )
             if tensor == OUTPUT:
-                if moved:
-                    for inner in range(self.depth + 1, level - 1, -1):
-                        self._drain(inner)
-                    self._open_outputs(level, tiles, traffic)
+                for inner in range(self.depth + 1, level - 1, -1):
+                    self._drain(inner)
+                self._open_outputs(level, tiles, traffic)
                 continue
             held = self.held[level][tensor]
-            for unit in [u for u in held if any(units[u][d][0] == units[u][d][1] for d in dims)]:
-                del held[unit]
-            if moved and not self.nest.rules.retain:
+            if not self.nest.rules.retain:
                 held.clear()
-            if moved or self.nest.rules.retain:
-                lacking = {unit: tile & ~held.get(unit, 0) for unit, tile in tiles.items()}
-                held.update(tiles)
-                self._fetch(tensor, level, lacking, self.first if before is None else traffic)
+            for unit in [u for u in held if not all(units[u][d] for d in dims)]:
+                del held[unit]
+            lacking = {unit: tile & ~held.get(unit, 0) for unit, tile in tiles.items()}
+            held.update(tiles)
+            self._fetch(tensor, level, lacking, self.first if before is None else traffic)
 
     def _fetch(
         self, tensor: int, level: int, lacking: dict[Unit, Elements], traffic: Traffic
@@ -286,8 +289,10 @@ class Execution:
             self._pass(q, lead * self.nest.widths[3], traffic.into, "in")
 
     def _drain(self, level: int) -> None:
-        """Give the open output tiles of a level to its keeper."""
+        """Give the open output tiles of a level, if any, to its keeper."""
         tiles, self.opened[level] = self.opened[level], {}
+        if not tiles:
+            return
         keeper = self._keeper[OUTPUT][level]
         gone: defaultdict[Unit, Elements] = defaultdict(int)
         for unit, tile in tiles.items():
@@ -315,9 +320,7 @@ class Execution:
             return
         for at in self._loops(level, next(iter(units.values()))):
             moment = {
-                unit: tile
-                for unit, tile in self._children(level, units, at).items()
-                if all(a < b for a, b in tile)
+                unit: tile for unit, tile in self._children(level, units, at).items() if all(tile)
             }
             for tensor in range(3):
                 touched = {u: self.touched.of(tensor, one) for u, one in moment.items()}
@@ -445,7 +448,7 @@ class Execution:
         groups: dict[int, Elements] = {}
         for unit, elements in sets.items():
             group = groups_of[unit]
-            if group >= 0:
+            if elements and group >= 0:
                 groups[group] = groups.get(group, 0) | elements
         sizes = {group: some.bit_count() for group, some in groups.items()}
         return sum(sizes.values()), sum([n for group, n in sizes.items() if group < first])
@@ -486,4 +489,4 @@ class Execution:
 
 def tile_size(tile: Tile) -> int:
     """MACs of a tile."""
-    return math.prod(b - a for a, b in tile)
+    return math.prod(map(len, tile))

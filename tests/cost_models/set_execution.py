@@ -101,11 +101,11 @@ class Execution:
 
     def look_at_tiles(self) -> None:
         """Count steps, instances that work, MACs, and elements of first tiles."""
-        for m, level in enumerate(self.levels[:-1]):
+        for m, level in enumerate(self.levels[1:-1], 1):
             tiles = [box for step in self.steps[m] for box in step.boxes.values() if all(box)]
             self.counts.update({f"steps/{m}": len(self.steps[m]), f"active/{m}": len(tiles)})
             for tensor in range(3):
-                if m and level.keeps[tensor]:
+                if level.keeps[tensor]:
                     first = self.touched(tensor, tiles[0], padding=True)
                     self.counts[f"peak/{tensor}/{m}"] = len(first)
         self.counts["macs"] = sum(prod(map(len, box)) for box in tiles)

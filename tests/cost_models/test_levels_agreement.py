@@ -1,0 +1,106 @@
+"""What random nests have, and the run that compares ways of counting on them."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks import levels_agreement, nest_counts
+from benchmarks.nest_features import FEATURES, features
+from cost_models.exact.nest import Nest
+from cost_models.exact.nest_counts import count
+from cost_models.exact.simulator import simulate
+from tests.cost_models.layer_nests import FEWEST_UNITS, MOST_UNITS, layer_nest
+from tests.cost_models.nests import random_nest
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    """The exit code of a comparison of the simulator with the execution by sets."""
+    few = ("--nests", "4", "--between", "simulator", "sets")
+    monkeypatch.setattr(sys, "argv", ["levels_agreement", *few, *words])
+    with pytest.raises(SystemExit) as exit:
+        levels_agreement.main()
+    return int(exit.value.code or 0)
+
+
+def test_the_kernel_equals_the_simulator_on_nests_of_every_feature() -> None:
+    found: Counter[str] = Counter()
+    nests = 400
+    for number in range(nests):
+        nest = random_nest(np.random.default_rng((9, number)), 1 + number % 5)
+        counts = simulate(nest)
+        assert nest_counts.differing(count(nest), counts) == {}, number
+        found.update(features(nest, counts))
+    assert set(found) == set(FEATURES)
+    assert found["at least 200 MACs"] >= nests / 2
+    # of so few nests a share of 5 % may show as 3.5
+    assert {name: n for name, n in found.items() if n < 0.035 * nests} == {}
+
+
+def test_nests_of_layers_have_many_units_and_the_layers_rows() -> None:
+    for number in range(20):
+        nest = layer_nest(np.random.default_rng((9, number)), 1 + number % 5)
+        units = math.prod(n for level in nest.levels for n in level.units)
+        assert FEWEST_UNITS <= units <= MOST_UNITS
+        if number % 2:
+            assert nest_counts.differing(count(nest), simulate(nest)) == {}, number
+        assert sum(math.prod(level.units) > 1 for level in nest.levels) == 2
+
+
+def without_time(line: str) -> list[str]:
+    """A line of a run's file but for the processor time."""
+    cells = line.split(",")
+    del cells[1]
+    return cells
+
+
+def test_a_run_goes_on_where_it_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "nests.csv"
+    assert run(monkeypatch, "--seeds", "2", "--out", str(out)) == 0
+    head, *lines = out.read_text().splitlines()
+    out.write_text("\n".join([head, lines[0], lines[1][:3]]))  # stopped while it wrote a line
+    seeds: list[int] = []
+    real = levels_agreement.run
+
+    def noted(seed: int, *rest: Any) -> Counter[str]:
+        seeds.append(seed)
+        return real(seed, *rest)
+
+    monkeypatch.setattr(levels_agreement, "run", noted)
+    assert run(monkeypatch, "--seeds", "2", "--out", str(out)) == 0
+    assert seeds == [1]
+    again = out.read_text().splitlines()[1:]
+    assert list(map(without_time, again)) == list(map(without_time, lines))
+    assert "8 nests, simulator and sets: 0 differ" in capsys.readouterr().out
+
+
+def test_a_file_of_other_columns_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "nests.csv"
+    out.write_text("seed,nests\n0,1000\n")
+    assert run(monkeypatch, "--out", str(out)) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert out.read_text() == "seed,nests\n0,1000\n"
+
+
+def test_a_difference_is_printed_and_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def wrong(nest: Nest) -> dict[str, int]:
+        counts = simulate(nest)
+        return counts | {"macs": counts["macs"] + 1}
+
+    monkeypatch.setitem(nest_counts.COUNTERS, "sets", wrong)
+    assert run(monkeypatch) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("seed 0, nest 0, depth 1: {'macs': (")
+    assert "4 nests, simulator and sets: 4 differ" in out
