@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from pathlib import Path
@@ -13,6 +12,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
 
+from common import parse_record
 from runs.store.errors import StoreError
 from runs.store.versions import bring_up_to_date
 
@@ -92,9 +92,12 @@ def _engine(url: str | URL, **options: Any) -> Engine:
 
 
 def _readable_json(text: str) -> Any:
-    """A JSON value; damaged text stays text, so that one bad row does not hide the others."""
+    """A JSON value; damaged text stays text, so that one bad row does not hide the others.
+
+    Damaged is text that is no JSON, names a member twice, or is nested too deeply.
+    """
     try:
-        return json.loads(text)
+        return parse_record(text, "value", StoreError)
     except (ValueError, TypeError):
         return text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Engine, Row, select
 
-from common import suggest
+from common import parse_record, suggest
 from runs.store.blobs import Chunk, unpack
 from runs.store.errors import StoreError
 from runs.store.owner import is_gone
@@ -67,6 +68,11 @@ TYPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("best_value", "wall_s", "cpu_s", "ended"), (float, int, NoneType)),
 }
 """Columns of a run, and what a sound row holds in each: SQLite itself does not look."""
+NOT_NEGATIVE = (
+    *("id", "seed", "budget", "samples", "attempt"),
+    *("started", "heartbeat", "wall_s", "cpu_s", "ended"),
+)
+"""Columns of counts and times."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +211,7 @@ _KEYS = select(RunRow.id, RunRow.key)
 
 def _stored(row: Row[Any]) -> StoredRun | DamagedRun:
     values = dict(zip(TYPES, row, strict=True))
-    wrong = [_wrong(name, values[name]) for name in TYPES if not _fits(values[name], TYPES[name])]
+    wrong = [_wrong(name, values[name]) for name in TYPES if not _fits(name, values[name])]
     if not wrong and values["status"] not in tuple(RunStatus):
         wrong = [f"{_wrong('status', values['status'])}, expected one of {', '.join(RunStatus)}"]
     if wrong:
@@ -214,10 +220,19 @@ def _stored(row: Row[Any]) -> StoredRun | DamagedRun:
     return StoredRun(**values)
 
 
-def _fits(value: object, types: tuple[type, ...]) -> bool:
-    return isinstance(value, types) and not isinstance(value, bool)
+def _fits(name: str, value: object) -> bool:
+    if not isinstance(value, TYPES[name]) or isinstance(value, bool):
+        return False
+    if isinstance(value, int | float):
+        return math.isfinite(value) and (value >= 0 or name not in NOT_NEGATIVE)
+    return True
 
 
 def _wrong(name: str, value: object) -> str:
+    if isinstance(value, str) and dict in TYPES[name]:
+        try:
+            parse_record(value, name, StoreError)
+        except StoreError as error:
+            return str(error)
     text = repr(value)
     return f"{name} is {text if len(text) <= 40 else text[:37] + '...'}"
