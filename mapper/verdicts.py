@@ -55,8 +55,9 @@ def validate(store: Store, run: str | None = None) -> Iterator[Verdict]:
     now, and if the stored samples are as many as it says, with its curve of values.
 
     Raises:
-        StoreError: The run is not in the store, or is no finished search.
+        StoreError: The store's file is damaged, or the run is not in it, or is no finished search.
     """
+    store.check_file()
     if run is None:
         runs = store.runs(kind=KIND, status=RunStatus.FINISHED)
         for damaged in store.damaged():

@@ -156,6 +156,7 @@ def truth(path: Path, _judged: str) -> bool:
     try:
         with sqlite3.connect(path) as raw:
             raw.row_factory = sqlite3.Row
+            raw.text_factory = lambda text: text.decode("utf-8", "replace")
             rows = [dict(row) for row in raw.execute("select * from runs")]
             chunks = [dict(row) for row in raw.execute("select * from runs_samples")]
         raw.close()
