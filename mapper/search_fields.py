@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from common import expected, read_fields
 from mapper.certificate.claim_file import Limit, MappingFields, Named, Text
@@ -92,6 +93,15 @@ class ResultFields(_Stored):
     proof: ProofFields | None = None
     config: Free | None = None
     empty: Text | None = None
+
+    @model_validator(mode="after")
+    def _best_is_whole(self) -> Self:
+        best = (self.best_action, self.best_mapping, self.best_figures)
+        if len({part is None for part in best}) != 1:
+            raise PydanticCustomError(
+                "contradiction", "expected best_action, best_mapping and best_figures, or none"
+            )
+        return self
 
 
 class SearchFields(_Stored):

@@ -67,6 +67,7 @@ def test_tampering_is_found(path, what):
         ("best_figures", {"energy": 1.0}, "the best mapping's energy is nan"),
         ("samples_kept", False, "200 samples are stored"),
         ("smaples", 1, "unknown field 'smaples'.*Did you mean 'samples'"),
+        ("best_figures", None, "expected best_action, best_mapping and best_figures, or none"),
         ("proof", {"status": "optimal"}, "missing result.proof"),
     ],
 )
