@@ -14,12 +14,21 @@ from pettingzoo import ParallelEnv
 from common import brief
 from maestro_env.agents import AgentWorld, Assignment
 from maestro_env.build import EPISODE_LENGTH, any_worlds
-from maestro_env.checks import EnvError, EpisodeGate, check_choice, check_length, check_seed
+from maestro_env.checks import (
+    EnvError,
+    EpisodeGate,
+    check_choice,
+    check_length,
+    check_options,
+    check_seed,
+)
 from maestro_env.render import RENDER_MODES, render
 
 Observations = dict[str, NDArray[np.float32]]
 Flags = dict[str, bool]
 Infos = dict[str, dict[str, Any]]
+OF_TESTS = "options"
+"""An option that PettingZoo's own tests pass to every environment; it says nothing."""
 
 
 class MaestroParallelEnv(ParallelEnv):
@@ -88,11 +97,13 @@ class MaestroParallelEnv(ParallelEnv):
     ) -> tuple[Observations, Infos]:
         """Start an episode; no sample is spent.
 
-        No option is read, nor refused: PettingZoo's own tests pass one that no environment has.
-
         Raises:
-            EnvError: The seed is no whole number of at least 0.
+            EnvError: The seed is no whole number of at least 0, or there is an option: none is
+                known.
         """
+        if isinstance(options, dict):
+            options = {name: value for name, value in options.items() if name != OF_TESTS}
+        check_options(options)
         seed = check_seed(seed)
         if seed is not None:
             self._generator, _ = seeding.np_random(seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,10 @@ from cost_models import RetiredOptionError
 from mapper.problem_spec import ProblemSpec
 from mapper.search_run import KIND, name_of
 from runs import DamagedRun, RunStatus, Store, StoredRun, StoreError, key_of
+
+if TYPE_CHECKING:
+    from maestro_env import Evaluation
+    from mapper.search_fields import ResultFields
 
 RANDOM = 2_000
 """Random mappings that are looked at where none is said to be feasible."""
@@ -46,12 +51,13 @@ class Verdict:
 def validate(store: Store, run: str | None = None) -> Iterator[Verdict]:
     """Check the finished searches of a store, or one of them.
 
-    A result holds if its best action and its best mapping both have the stored value now, and if
-    the stored samples are as many as it says, with that value as their lowest.
+    A result holds if its best action and its best mapping both have the stored value and figures
+    now, and if the stored samples are as many as it says, with its curve of values.
 
     Raises:
-        StoreError: The run is not in the store, or is no finished search.
+        StoreError: The store's file is damaged, or the run is not in it, or is no finished search.
     """
+    store.check_file()
     if run is None:
         runs = store.runs(kind=KIND, status=RunStatus.FINISHED)
         for damaged in store.damaged():
@@ -68,13 +74,18 @@ def validate(store: Store, run: str | None = None) -> Iterator[Verdict]:
 
 
 def _check(store: Store, run: StoredRun) -> Verdict:
+    from mapper.search_fields import check_search
+
     try:
-        again = _evaluate_again(run)
+        result = check_search(run)
+        looked = _look_again(run, result)
+        again = None if looked is None else float(looked.values[0])
         fault = (
             _identity_fault(run)
             or _difference(run.best_value, again)
-            or _sample_fault(store, run)
-            or _nothing_fault(run)
+            or _figure_fault(run, result, looked)
+            or _sample_fault(store, run, result)
+            or _nothing_fault(run, result)
         )
     except RetiredOptionError as error:
         return Verdict(run, run.best_value, None, "", f"not replayed: made with {error.chosen}")
@@ -104,29 +115,27 @@ def _identity_fault(run: StoredRun) -> str:
     return "" if same else f"its layer is not the zoo's {spec.layer_name}"
 
 
-def _nothing_fault(run: StoredRun) -> str:
+def _nothing_fault(run: StoredRun, result: ResultFields) -> str:
     """Where no mapping was found: a random mapping that is feasible, and no sample says it is."""
-    result = run.result or {}
-    if run.best_value is not None or ("empty" not in result and result.get("samples_kept", True)):
+    if run.best_value is not None or (result.empty is None and result.samples_kept):
         return ""
     problem = ProblemSpec.from_dict(run.spec["problem"]).build()
     values = problem.look(problem.space.sample(RANDOM, 0)).values
-    found = np.isfinite(values).any() or ("empty" in result and problem.why_empty() is None)
+    found = np.isfinite(values).any() or (result.empty is not None and problem.why_empty() is None)
     return "no mapping is said to be feasible, but the problem has some" if found else ""
 
 
-def _evaluate_again(run: StoredRun) -> float | None:
-    """The value of the best action; None where the search found none."""
+def _look_again(run: StoredRun, result: ResultFields) -> Evaluation | None:
+    """What the best action is worth; None where the search found none."""
     from cost_models import Mapping
 
-    result = run.result or {}
-    if "best_action" not in result:
+    if result.best_action is None or result.best_mapping is None:
         return None
     problem = ProblemSpec.from_dict(run.spec["problem"]).build()
-    evaluation = problem.look(np.array([result["best_action"]]))
-    if evaluation.mappings[0] != Mapping.from_dict(result["best_mapping"]):
+    looked = problem.look(np.array([result.best_action]))
+    if looked.mappings[0] != Mapping.from_dict((run.result or {})["best_mapping"]):
         raise StoreError("the best action stands for another mapping than the stored one")
-    return float(evaluation.values[0])
+    return looked
 
 
 def _difference(stored: float | None, again: float | None) -> str:
@@ -137,12 +146,41 @@ def _difference(stored: float | None, again: float | None) -> str:
     return ""
 
 
-def _sample_fault(store: Store, run: StoredRun) -> str:
-    if not (run.result or {}).get("samples_kept", True):
+def _figure_fault(run: StoredRun, result: ResultFields, looked: Evaluation | None) -> str:
+    """A figure of the best mapping that is another now, or a unit that is not the objective's."""
+    from cost_models import FIGURES
+    from maestro_env import Objective
+
+    unit = Objective.parse(run.spec["problem"]["objective"]).unit
+    if result.unit not in ("", unit):
+        return f"its unit is {result.unit!r}, the objective's is {unit!r}"
+    if looked is None:
         return ""
+    for name, stored in (result.best_figures or {}).items():
+        now = float(getattr(looked.costs[0], name)) if name in FIGURES else math.nan
+        if not math.isclose(math.inf if stored is None else stored, now, rel_tol=TOLERANCE):
+            return f"the best mapping's {name} is {now!r} now"
+    return ""
+
+
+def _sample_fault(store: Store, run: StoredRun, result: ResultFields) -> str:
+    """A count, a value or a curve that is not that of the stored samples."""
+    counted = (result.samples, result.best_value)
+    if counted != (run.samples, run.best_value):
+        return f"its result says {counted}, its row {(run.samples, run.best_value)}"
     _, values = store.samples(run.id)
-    if len(values) != run.samples or run.samples > run.budget:
+    if run.samples > run.budget or result.samples_kept != (len(values) == run.samples):
         return f"{len(values)} samples are stored, {run.samples} counted, {run.budget} allowed"
+    if not result.samples_kept:
+        return ""
     finite = values[np.isfinite(values)]
     lowest = float(finite.min()) if finite.size else None
-    return "" if lowest == run.best_value else f"the lowest stored sample is {lowest!r}"
+    if lowest != run.best_value:
+        return f"the lowest stored sample is {lowest!r}"
+    if len(finite) != result.feasible_samples:
+        return f"{len(finite)} stored samples are feasible, {result.feasible_samples} counted"
+    best = np.minimum.accumulate(values)
+    falls = np.flatnonzero(best < np.concatenate([[math.inf], best[:-1]]))
+    if [(int(n) + 1, float(values[n])) for n in falls] != [*map(tuple, result.curve)]:
+        return "its curve is not that of its samples"
+    return ""

@@ -66,10 +66,12 @@ def map(
     """
     options = checked_options(how)
     if isinstance(layer_or_model, Layer) or _names_a_layer(layer_or_model):
-        return _mapped(_layer(layer_or_model), chip, objective, options)
+        problem = _problem(_layer(layer_or_model), chip, objective, options)
+        return _mapped(problem, chip, options)
     name, found = _layers_of(layer_or_model)
     pairs = layers.distinct(found)
-    shapes = tuple(_mapped(layer, chip, objective, options) for layer, _ in pairs)
+    problems = [_problem(layer, chip, objective, options) for layer, _ in pairs]
+    shapes = tuple(_mapped(problem, chip, options) for problem in problems)
     return MappedModel(name, shapes, tuple(count for _, count in pairs))
 
 
@@ -99,11 +101,18 @@ def map_many(
         if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
             raise LibraryError(f"{name}: got {brief(given)}, expected a list: [{brief(given)}]")
     listed, on = [_layer(layer) for layer in layers], list(chips)
-    return [_mapped(layer, chip, objective, options) for layer in listed for chip in on]
+    # every problem is built, and so checked, before the first is searched
+    problems = [
+        (chip, _problem(layer, chip, objective, options)) for layer in listed for chip in on
+    ]
+    return [_mapped(problem, chip, options) for chip, problem in problems]
 
 
-def _mapped(layer: Layer, chip: Chip, objective: str, how: CheckedOptions) -> Mapped:
-    problem = Problem(layer, chip, objective, how.cost_model, how.space, how.limits)
+def _problem(layer: Layer, chip: Chip, objective: str, how: CheckedOptions) -> Problem:
+    return Problem(layer, chip, objective, how.cost_model, how.space, how.limits)
+
+
+def _mapped(problem: Problem, chip: Chip, how: CheckedOptions) -> Mapped:
     ends, options = Ends(how.patience, how.timeout), dict(how.searcher or {})
     method = chosen_method(how.method)
     chosen = baselines.load(method, **options)
@@ -112,7 +121,7 @@ def _mapped(layer: Layer, chip: Chip, objective: str, how: CheckedOptions) -> Ma
     samples = default_budget(chosen, problem) if how.budget is None else how.budget
     with watched(problem, ends, how.on_batch):
         result = chosen.search(problem, samples, how.seed)
-    return Mapped(layer, problem.accelerator, _chip_name(chip), problem.objective, result)
+    return Mapped(problem.layer, problem.accelerator, _chip_name(chip), problem.objective, result)
 
 
 def _names_a_layer(given: Any) -> bool:

@@ -238,12 +238,16 @@ def _planned(
 ) -> list[SparsePretraining]:
     """The runs that a command asks for, checked before the first begins."""
     from mst.data import Corpus
+    from mst.duration import check_duration
     from mst.experiment import SparsePretraining
     from runs import check_board, usable_device
 
     if log is not None:
         check_board(log)
+    check_duration(wanted.config(), wanted.length, threads)
     chosen = [(arm, wanted.arm_run(arm)) for arm in arms]
+    for _, run in chosen:
+        check_duration(run.config, run.tokens, threads)
     usable_device(wanted.device)
     text = Corpus.open(corpus)
     for _, run in chosen:

@@ -8,6 +8,7 @@ norms, activations and the optimiser are not counted.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -180,11 +181,11 @@ def schedule_of(config: PretrainConfig, updates: int) -> PhaseSchedule:
 
 def planned(config: PretrainConfig, updates: int, above: Above = ()) -> Counted:
     """Work of a whole run, known before it begins."""
-    schedule = schedule_of(config, updates)
+    alike: Counter[tuple[float, Phase | None, bool]] = Counter()
+    for span in schedule_of(config, updates).spans():
+        alike[span.density, span.phase, False] += span.updates - span.topology
+        alike[span.density, span.phase, True] += span.topology
     total = Counted()
-    for span in schedule.spans():
-        plain = update_work(config, span.density, span.phase, False, above)
-        total += plain * (span.updates - span.topology)
-        if span.topology:
-            total += update_work(config, span.density, span.phase, True, above)
+    for (density, phase, topology), count in alike.items():
+        total += update_work(config, density, phase, topology, above) * count
     return total

@@ -19,6 +19,8 @@ from sparse_training import cosine_drop, density_at
 LAWS = ("linear", "cubic", "step")
 """How the density moves through a phase; ``step`` moves all at once in its middle."""
 WARM_UP, ULTRA, RESTORATION = "warm-up", "ultra", "restoration"
+MOST_STEPS = 20_000
+"""Topology steps of a phase: each is planned before a run begins."""
 NAMES = (WARM_UP, ULTRA, RESTORATION)
 _SLACK = 1e-9
 
@@ -212,6 +214,11 @@ class PhaseSchedule:
         if phase.name != ULTRA:
             every = max(1, min(every, length // self.moves))
         times = range(0, length, every)
+        if len(times) > MOST_STEPS:
+            raise MstError(
+                f"phase {phase.name}: has {len(times):,} topology steps in {length:,} updates, "
+                f"expected at most {MOST_STEPS:,}; raise --every, or lower --tokens"
+            )
         return [
             TopologyMoment(
                 first + t,

@@ -13,10 +13,9 @@ from layers.importing.onnx_operators import (
     WITHOUT_A_LAYER,
     Node,
     Shape,
-    first_line,
     onnx_package,
 )
-from layers.importing.report import ContradictionError, Imported, ImportingError
+from layers.importing.report import ContradictionError, Imported, ImportingError, first_line
 from layers.layer import MAX_EXTENT, LayerError
 
 MOST_OPERATORS = 1_000_000

@@ -15,7 +15,7 @@ from layers.importing.building import (
     matrix_product,
     transposed,
 )
-from layers.importing.report import ContradictionError, ImportingError, plain_name
+from layers.importing.report import RECURRENT, ContradictionError, ImportingError, first_line
 from layers.layer import Layer, LayerError
 
 Shape = tuple[int, ...]
@@ -23,9 +23,9 @@ MICROSOFT = "com.microsoft"
 """The domain of operators that ONNX Runtime's optimiser writes."""
 
 WITHOUT_A_LAYER = {
-    "RNN": "a recurrent layer's steps depend on each other; unroll it",
-    "LSTM": "a recurrent layer's steps depend on each other; unroll it",
-    "GRU": "a recurrent layer's steps depend on each other; unroll it",
+    "RNN": RECURRENT,
+    "LSTM": RECURRENT,
+    "GRU": RECURRENT,
     "DeformConv": "its taps move with the data",
     "If": "a branch that depends on the data",
     "Loop": "a loop whose length depends on the data",
@@ -68,11 +68,6 @@ def onnx_package() -> Any:
             "reading ONNX needs the package onnx: pip install 'marl-mapper[import]'"
         ) from None
     return onnx
-
-
-def first_line(error: Exception) -> str:
-    """The first line of another library's message."""
-    return plain_name((str(error) or type(error).__name__).splitlines()[0])
 
 
 class Node:

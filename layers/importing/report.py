@@ -9,6 +9,7 @@ from layers.layer import Layer, LayerError
 
 LONGEST_NAME = 200
 """Bytes of a layer's name; longer ones are no names of files any more."""
+RECURRENT = "a recurrent layer's steps depend on each other; unroll it"
 
 
 class ImportingError(LayerError):
@@ -25,6 +26,11 @@ def plain_name(name: str) -> str:
     if len(shown.encode()) <= LONGEST_NAME:
         return shown
     return shown.encode()[: LONGEST_NAME - 3].decode(errors="ignore") + "..."
+
+
+def first_line(error: Exception) -> str:
+    """The first line of another library's message."""
+    return plain_name((str(error) or type(error).__name__).splitlines()[0])
 
 
 @dataclass

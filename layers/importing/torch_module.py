@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,8 +15,30 @@ from layers.importing.building import (
     matrix_product,
     transposed,
 )
-from layers.importing.report import Imported, ImportingError
+from layers.importing.report import RECURRENT, Imported, ImportingError, first_line
 from layers.layer import Layer, LayerError
+
+WITHOUT_A_LAYER = {
+    **dict.fromkeys(
+        (
+            *("lstm", "gru", "rnn_tanh", "rnn_relu"),
+            *("lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"),
+        ),
+        RECURRENT,
+    ),
+    **dict.fromkeys(
+        ("cond", "while_loop", "scan", "associative_scan", "map_impl"),
+        "a branch or a loop, which is not read; expected operators in a row",
+    ),
+    **dict.fromkeys(
+        (
+            *("addmv", "addbmm", "inner", "tensordot", "linalg_multi_dot", "chain_matmul"),
+            *("matrix_power", "linalg_matrix_power", "bilinear", "_trilinear", "_sparse_mm"),
+        ),
+        "a product of a form that is not read; write it with matmul",
+    ),
+}
+"""Operators that have MACs and become no layer, with the reason."""
 
 
 def from_torch(module: Any, example_inputs: Sequence[Any]) -> Imported:
@@ -26,7 +49,7 @@ def from_torch(module: Any, example_inputs: Sequence[Any]) -> Imported:
         example_inputs: Positional inputs; their shapes are the layers' shapes.
 
     Raises:
-        ImportingError: Torch cannot export the module, or it has nothing to map.
+        ImportingError: It is no module, torch cannot export it, or it has nothing to map.
     """
     try:
         import torch
@@ -35,14 +58,19 @@ def from_torch(module: Any, example_inputs: Sequence[Any]) -> Imported:
             "reading modules needs the package torch; install it with: pip install "
             "'marl-mapper[rl]'"
         ) from None
+    _check_given(module, example_inputs)
     name = type(module).__name__
+    modes = [(part, part.training) for part in module.modules()]
     try:
         program = torch.export.export(module.eval(), tuple(example_inputs), strict=False)
     except Exception as error:  # whatever the module raises when it is traced
         raise ImportingError(
-            f"{name}: torch.export cannot trace it ({type(error).__name__}: "
-            f"{str(error).splitlines()[0] if str(error) else ''})"
+            f"{name}: torch.export cannot trace it ({type(error).__name__}: {first_line(error)}); "
+            "expected a module that runs on these inputs, without branches on their values"
         ) from error
+    finally:
+        for part, training in modes:
+            part.training = training
     found = Imported()
     for node in program.graph.nodes:
         if node.op == "call_function":
@@ -50,14 +78,43 @@ def from_torch(module: Any, example_inputs: Sequence[Any]) -> Imported:
     return found.checked(name)
 
 
+def _check_given(module: Any, inputs: Any) -> None:
+    """Check that a module is given, and as many inputs as it takes."""
+    import torch
+
+    if not isinstance(module, torch.nn.Module):
+        raise ImportingError(f"module: got {_kind(module)}, expected a torch.nn.Module")
+    if not isinstance(inputs, list | tuple):
+        raise ImportingError(
+            f"example_inputs: got {_kind(inputs)}, expected a tuple of the module's inputs"
+        )
+    signature = inspect.signature(module.forward)
+    try:
+        signature.bind(*inputs)
+    except TypeError:
+        raise ImportingError(
+            f"example_inputs: got {len(inputs)}, expected those of "
+            f"{type(module).__name__}.forward{signature}"
+        ) from None
+
+
+def _kind(value: Any) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
 def _read_node(found: Imported, node: Any) -> None:
-    operator = _operator(node)
+    operator, name = _operator(node), _name(node)
+    if operator in WITHOUT_A_LAYER:
+        found.fail(name, f"{operator}: {WITHOUT_A_LAYER[operator]}")
+        return
     reader = READERS.get(operator)
     if reader is None:
         if operator not in ("getitem",):
-            found.skipped[operator] += 1
+            found.skip(operator)
         return
-    name = _name(node)
+    if node.meta["val"].dtype.is_complex:
+        found.fail(name, f"{operator}: of complex numbers; expected real ones")
+        return
     try:
         for layer in reader(node, name):
             found.add(layer)
@@ -95,6 +152,10 @@ def _spread(value: Any, axes: int) -> tuple[int, ...]:
 
 
 def _read_conv(node: Any, name: str) -> list[Layer]:
+    return _convolution(node, name, _argument(node, 6, "groups", 1))
+
+
+def _convolution(node: Any, name: str, groups: int) -> list[Layer]:
     data, weight = _shape(node.args[0]), _shape(node.args[1])
     batch, channels, *size = data if len(data) == len(weight) else (1, *data)
     axes = len(size)
@@ -108,7 +169,6 @@ def _read_conv(node: Any, name: str) -> list[Layer]:
         )
     else:
         padding = tuple((p, p) for p in _spread(rule, axes))
-    groups = int(_argument(node, 6, "groups", 1))
     given = Convolution(
         name, batch, channels, weight[0], tuple(size), weight[2:], stride, dilation, padding, groups
     )
@@ -121,13 +181,24 @@ def _same(taps: int, dilation: int) -> tuple[int, int]:
 
 
 def _read_transposed(node: Any, name: str) -> list[Layer]:
+    groups, dilation = _argument(node, 6, "groups", 1), _argument(node, 7, "dilation", 1)
+    return _transposed(node, name, groups, dilation)
+
+
+def _read_either(node: Any, name: str) -> list[Layer]:
+    """``aten.convolution``, whose arguments stand in another order."""
+    dilation, is_transposed, _, groups = node.args[5:9]
+    if is_transposed:
+        return _transposed(node, name, groups, dilation)
+    return _convolution(node, name, groups)
+
+
+def _transposed(node: Any, name: str, groups: int, dilation: Any) -> list[Layer]:
     data, weight, output = _shape(node.args[0]), _shape(node.args[1]), _shape(node)
     batch, channels, *size = data if len(data) == len(weight) else (1, *data)
     axes = len(size)
     stride = _spread(_argument(node, 3, "stride", 1), axes)
     before = _spread(_argument(node, 4, "padding", 0), axes)
-    groups = int(_argument(node, 6, "groups", 1))
-    dilation = _spread(_argument(node, 7, "dilation", 1), axes)
     given = Convolution(
         name,
         batch,
@@ -136,7 +207,7 @@ def _read_transposed(node: Any, name: str) -> list[Layer]:
         tuple(size),
         weight[2:],
         stride,
-        dilation,
+        _spread(dilation, axes),
         tuple((p, p) for p in before),
         groups,
     )
@@ -144,8 +215,8 @@ def _read_transposed(node: Any, name: str) -> list[Layer]:
 
 
 def _read_linear(node: Any, name: str) -> list[Layer]:
-    (*rows, k), (n, _) = _shape(node.args[0]), _shape(node.args[1])
-    return [Layer.gemm(name, M=math.prod(rows), N=n, K=k)]
+    (*rows, k), (*n, _) = _shape(node.args[0]), _shape(node.args[1])
+    return [Layer.gemm(name, M=math.prod(rows), N=math.prod(n), K=k)]
 
 
 def _read_product(node: Any, name: str) -> list[Layer]:
@@ -166,10 +237,11 @@ def _read_attention(node: Any, name: str) -> list[Layer]:
 
 
 READERS: dict[str, Callable[[Any, str], list[Layer]]] = {
-    **dict.fromkeys(("conv1d", "conv2d", "conv3d", "convolution"), _read_conv),
+    **dict.fromkeys(("conv1d", "conv2d", "conv3d"), _read_conv),
+    "convolution": _read_either,
     **dict.fromkeys(("conv_transpose1d", "conv_transpose2d", "conv_transpose3d"), _read_transposed),
     "linear": _read_linear,
-    **dict.fromkeys(("mm", "bmm", "matmul", "mv", "dot"), _read_product),
+    **dict.fromkeys(("mm", "bmm", "matmul", "mv", "dot", "vdot"), _read_product),
     **dict.fromkeys(("addmm", "baddbmm"), _read_added_product),
     "einsum": _read_einsum,
     "scaled_dot_product_attention": _read_attention,

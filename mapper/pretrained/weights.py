@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
@@ -15,9 +17,10 @@ from numpy.typing import NDArray
 from common import atomic_write, brief, parse_record
 from layers import DIMS
 from mapper.pretrained.judge_view import JUDGE_FEATURES
-from mapper.pretrained.network import Weights, hidden_width, shapes
+from mapper.pretrained.network import Weights, shapes
 from mapper.pretrained.turns import TURNS
 from mapper.pretrained.view import CHOICE_FEATURES, CONTEXT_FEATURES, STATE_FEATURES
+from runs import plain
 
 VERSION = 3
 """Raised whenever features, turns or networks change their meaning."""
@@ -51,7 +54,8 @@ def save(path: str | Path, agents: Agents) -> None:
 
     arrays = {name: np.ascontiguousarray(array) for name, array in agents.weights.items()}
     arrays["sees"] = np.ascontiguousarray(agents.sees.astype(np.float32))
-    metadata = {"format": _format(), "card": json.dumps(agents.card, sort_keys=True)}
+    card = json.dumps(plain(agents.card), sort_keys=True, allow_nan=False)
+    metadata = {"format": _format(), "card": card, "sha256": _checksum(arrays, card)}
     with atomic_write(path) as draft:
         save_file(arrays, draft, metadata)
 
@@ -85,33 +89,67 @@ def load(path: str | Path) -> Agents:
             f"({metadata.get('format', 'none')}, expected {_format()}); train them anew with "
             "`mapper pretrain`"
         )
-    card = _card(path, metadata.get("card", "{}"))
+    _check_members(path)
+    unknown = sorted(set(metadata) - {"format", "card", "sha256"})
+    if unknown:
+        raise PretrainedError(
+            f"--pretrained {path}: unknown member {brief(unknown[0])}; expected format, card and "
+            "sha256"
+        )
+    text = metadata.get("card", "{}")
+    card = _card(path, text)
+    # files of version 0.2 have no checksum
+    if metadata.get("sha256", "") not in ("", _checksum(arrays, text)):
+        raise _damaged(path, "its arrays and its card are not those that its sha256 names")
     sees = arrays.pop("sees", None)
     _check(path, arrays, sees)
     assert sees is not None
+    size = sum(array.size for array in arrays.values())
+    if card.get("parameters", size) != size:
+        raise _damaged(path, f"card: parameters: got {card['parameters']}, expected {size}")
     return Agents(arrays, card, sees)
 
 
+def _check_members(path: Path) -> None:
+    """Check that no member is named twice: safetensors reads the last."""
+    with path.open("rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        parse_record(file.read(size), f"--pretrained {path}: header", PretrainedError)
+
+
 def _card(path: Path, text: str) -> dict[str, Any]:
+    from mapper.pretrained.card import check_card
+
     where = f"--pretrained {path}: card"
-    card = parse_record(text, where, PretrainedError)
-    if not isinstance(card, dict):
-        raise PretrainedError(
-            f"{where}: got {brief(card)}, expected named values; the file is damaged, train them "
-            "anew with `mapper pretrain`"
-        )
+    card: dict[str, Any] = parse_record(text, where, PretrainedError)
+    check_card(card, where, PretrainedError)
     return card
 
 
+def _checksum(arrays: Mapping[str, NDArray[Any]], card: str) -> str:
+    """Hexadecimal SHA-256 of all arrays, by name, and the card."""
+    found = hashlib.sha256(card.encode())
+    for name in sorted(arrays):
+        found.update(f"{name}:{arrays[name].dtype.str}:{arrays[name].shape}:".encode())
+        found.update(arrays[name].tobytes())
+    return found.hexdigest()
+
+
+def _damaged(path: Path, why: str) -> PretrainedError:
+    return PretrainedError(
+        f"--pretrained {path}: {why}; the file is damaged, train them anew with `mapper pretrain`"
+    )
+
+
 def _check(path: Path, arrays: Weights, sees: Any) -> None:
-    expected = shapes(hidden_width(arrays)) if "outer_parallel.context1.bias" in arrays else {}
+    width = arrays.get("outer_parallel.context1.bias", np.empty(0))
+    expected = shapes(width.size) if width.ndim == 1 and width.size else None
+    whole = sees is not None and all(
+        array.dtype == np.float32 and np.isfinite(array).all() for array in (*arrays.values(), sees)
+    )
     found = {name: array.shape for name, array in arrays.items()}
-    whole = all(np.isfinite(array).all() for array in arrays.values())
-    if found != expected or sees is None or sees.shape != (TURNS, STATE_FEATURES) or not whole:
-        raise PretrainedError(
-            f"--pretrained {path}: its arrays are not those of the agents; the file is damaged, "
-            "train them anew with `mapper pretrain`"
-        )
+    if not whole or found != expected or sees.shape != (TURNS, STATE_FEATURES):
+        raise _damaged(path, "its arrays are not those of the agents")
 
 
 def _format() -> str:

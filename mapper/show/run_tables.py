@@ -43,9 +43,10 @@ def print_run(details: Mapping[str, Any]) -> None:
 def shown_best(run: StoredRun) -> str:
     """The best value with its unit; of training the mean reward, which is not minimised."""
     result = run.result or {}
-    if "mean_reward" in result:
-        return f"mean reward {engineering(result['mean_reward'])}"
-    return engineering(run.best_value, result.get("unit", ""), digits=4)
+    reward, unit = result.get("mean_reward"), result.get("unit")
+    if isinstance(reward, int | float):
+        return f"mean reward {engineering(reward)}"
+    return engineering(run.best_value, unit if isinstance(unit, str) else "", digits=4)
 
 
 def _minute(time: str | None) -> str | None:

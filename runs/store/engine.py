@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from pathlib import Path
@@ -13,6 +12,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
 
+from common import parse_record
 from runs.store.errors import StoreError
 from runs.store.versions import bring_up_to_date
 
@@ -47,7 +47,7 @@ def open_engine(location: str, *, create: bool) -> Engine:
             "its driver installed"
         ) from None
     except DBAPIError as error:
-        raise StoreError(f"store {_shown(location)!r}: {error.orig}{_remedy(error)}") from None
+        raise StoreError(f"store {_shown(location)!r}: {error.orig}{remedy(error)}") from None
     return engine
 
 
@@ -88,13 +88,24 @@ def _make_engine(location: str, path: Path | None, *, reading: bool = False) -> 
 
 
 def _engine(url: str | URL, **options: Any) -> Engine:
-    return create_engine(url, json_deserializer=_readable_json, **options)
+    engine = create_engine(url, json_deserializer=_readable_json, **options)
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _read_any_text)
+    return engine
+
+
+def _read_any_text(connection: sqlite3.Connection, _record: Any) -> None:
+    """Read bytes that are no UTF-8 as marks, so that one bad row does not hide the others."""
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
 
 
 def _readable_json(text: str) -> Any:
-    """A JSON value; damaged text stays text, so that one bad row does not hide the others."""
+    """A JSON value; damaged text stays text, so that one bad row does not hide the others.
+
+    Damaged is text that is no JSON, names a member twice, or is nested too deeply.
+    """
     try:
-        return json.loads(text)
+        return parse_record(text, "value", StoreError)
     except (ValueError, TypeError):
         return text
 
@@ -129,12 +140,16 @@ def _check_file(path: Path, create: bool) -> None:
         raise StoreError(f"store '{path}': the folder {path.parent} does not exist; make it first")
 
 
-def _remedy(error: DBAPIError) -> str:
+DAMAGED = (
+    "; the file is damaged: take another --store, or save what is left with `sqlite3 FILE .recover`"
+)
+
+
+def remedy(error: DBAPIError) -> str:
     """What to do about an error of the database, where that is known."""
     text = str(error.orig)
     if "malformed" in text or "not a database" in text:
-        remedy = "take another --store, or save what is left with `sqlite3 FILE .recover`"
-        return f"; the file is damaged: {remedy}"
+        return DAMAGED
     if "readonly" in text or "unable to open" in text:
         return "; the file and its folder must be writable"
     return ""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import NoneType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Engine, Row, select
+from sqlalchemy import ColumnElement, Connection, Engine, Row, select
+from sqlalchemy.exc import DBAPIError
 
-from common import suggest
+from common import parse_record, suggest
 from runs.store.blobs import Chunk, unpack
+from runs.store.engine import DAMAGED, remedy
 from runs.store.errors import StoreError
 from runs.store.owner import is_gone
 from runs.store.records import RunStatus
@@ -67,6 +71,13 @@ TYPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("best_value", "wall_s", "cpu_s", "ended"), (float, int, NoneType)),
 }
 """Columns of a run, and what a sound row holds in each: SQLite itself does not look."""
+LATEST = 253_402_300_799
+"""The last second of the year 9999, since the epoch."""
+LARGEST: dict[str, float] = {
+    **dict.fromkeys(("id", "seed", "budget", "samples", "attempt", "wall_s", "cpu_s"), math.inf),
+    **dict.fromkeys(("started", "heartbeat", "ended"), LATEST),
+}
+"""Columns of counts and times, which are not negative, and their largest values."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +101,28 @@ class Reader:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
 
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """A connection; a damaged file is a :class:`StoreError`."""
+        try:
+            with self.engine.connect() as connection:
+                yield connection
+        except DBAPIError as error:
+            raise StoreError(f"store: {error.orig}{remedy(error)}") from None
+
+    def check_file(self) -> None:
+        """Raise unless SQLite finds its file sound; other databases look after themselves.
+
+        Raises:
+            StoreError: The file is damaged.
+        """
+        if self.engine.dialect.name != "sqlite":
+            return
+        with self._reading() as connection:
+            found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+        if found != "ok":
+            raise StoreError(f"store: {str(found).splitlines()[0]}{DAMAGED}")
+
     def runs(
         self, *, kind: str | None = None, status: str | None = None, key: str | None = None
     ) -> list[StoredRun]:
@@ -108,7 +141,7 @@ class Reader:
     def _rows(self, *conditions: ColumnElement[bool]) -> list[StoredRun | DamagedRun]:
         columns = (getattr(RunRow, name) for name in TYPES)
         query = select(*columns).where(*conditions).order_by(RunRow.id)
-        with self.engine.connect() as connection:
+        with self._reading() as connection:
             return [_stored(row) for row in connection.execute(query)]
 
     def run(self, text: str | int) -> StoredRun:
@@ -132,7 +165,7 @@ class Reader:
         Raises:
             StoreError: No run, or more than one, fits.
         """
-        with self.engine.connect() as connection:
+        with self._reading() as connection:
             keys = {row.id: str(row.key) for row in connection.execute(_KEYS)}
         by_number = [number for number in keys if str(number) == str(text)]
         # A mistyped number must never name a run whose key happens to begin like it.
@@ -152,7 +185,7 @@ class Reader:
         """The compressed samples of a run, in order."""
         columns = [getattr(SampleRow, name) for name in _CHUNK_COLUMNS]
         query = select(*columns).where(SampleRow.run_id == run_id).order_by(SampleRow.start)
-        with self.engine.connect() as connection:
+        with self._reading() as connection:
             for row in connection.execute(query):
                 yield Chunk(*row)
 
@@ -180,7 +213,7 @@ class Reader:
             .where(MetricRow.run_id == run_id, MetricRow.name == name)
             .order_by(MetricRow.step)
         )
-        with self.engine.connect() as connection:
+        with self._reading() as connection:
             rows = connection.execute(query).all()
         steps = np.array([row.step for row in rows], dtype=np.int64)
         return steps, np.array([np.nan if row.value is None else row.value for row in rows])
@@ -188,7 +221,7 @@ class Reader:
     def metric_names(self, run_id: int) -> list[str]:
         """Names of the metrics of a run, sorted."""
         query = select(MetricRow.name).where(MetricRow.run_id == run_id).distinct()
-        with self.engine.connect() as connection:
+        with self._reading() as connection:
             return sorted(connection.scalars(query))
 
     def size_bytes(self) -> int | None:
@@ -205,7 +238,7 @@ _KEYS = select(RunRow.id, RunRow.key)
 
 def _stored(row: Row[Any]) -> StoredRun | DamagedRun:
     values = dict(zip(TYPES, row, strict=True))
-    wrong = [_wrong(name, values[name]) for name in TYPES if not _fits(values[name], TYPES[name])]
+    wrong = [_wrong(name, values[name]) for name in TYPES if not _fits(name, values[name])]
     if not wrong and values["status"] not in tuple(RunStatus):
         wrong = [f"{_wrong('status', values['status'])}, expected one of {', '.join(RunStatus)}"]
     if wrong:
@@ -214,10 +247,19 @@ def _stored(row: Row[Any]) -> StoredRun | DamagedRun:
     return StoredRun(**values)
 
 
-def _fits(value: object, types: tuple[type, ...]) -> bool:
-    return isinstance(value, types) and not isinstance(value, bool)
+def _fits(name: str, value: object) -> bool:
+    if not isinstance(value, TYPES[name]) or isinstance(value, bool):
+        return False
+    if isinstance(value, int | float):
+        return math.isfinite(value) and (name not in LARGEST or 0 <= value <= LARGEST[name])
+    return True
 
 
 def _wrong(name: str, value: object) -> str:
+    if isinstance(value, str) and dict in TYPES[name]:
+        try:
+            parse_record(value, name, StoreError)
+        except StoreError as error:
+            return str(error)
     text = repr(value)
     return f"{name} is {text if len(text) <= 40 else text[:37] + '...'}"

@@ -299,6 +299,44 @@ def test_phases_of_a_transposed_convolution_do_the_true_macs_only():
     assert isinstance(found.layers[0], Layer)
 
 
+@pytest.mark.parametrize(("turned", "groups"), [(False, 1), (False, 2), (True, 1), (True, 2)])
+def test_a_convolution_of_either_kind_by_its_general_operator(turned, groups):
+    class General(torch.nn.Module):
+        def forward(self, x, w):
+            return torch.convolution(x, w, None, [2, 1], [1, 0], [1, 1], turned, [0, 0], groups)
+
+    filters = (4, 6 // groups, 3, 3) if turned else (6, 4 // groups, 3, 3)
+    inputs = (torch.zeros(2, 4, 8, 9), torch.zeros(*filters))
+    given = layers.from_torch(General(), inputs).layers
+    kind = torch.nn.ConvTranspose2d if turned else torch.nn.Conv2d
+    named = kind(4, 6, 3, stride=(2, 1), padding=(1, 0), groups=groups)
+    expected = layers.from_torch(named, inputs[:1]).layers
+    assert [layer.extents for layer in given] == [layer.extents for layer in expected]
+    if not turned:
+        assert sum(layer.macs for layer in given) == counted_macs(named, inputs[:1])
+
+
+def test_what_is_not_read_is_named_beside_the_layers():
+    class Both(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.steps, self.head = torch.nn.LSTM(4, 6), torch.nn.Linear(6, 3)
+
+        def forward(self, x):
+            return self.head(self.steps(x)[0])
+
+    found = layers.from_torch(Both(), (torch.zeros(5, 1, 4),))
+    assert [layer.name for layer in found.layers] == ["head"]
+    assert [node for node, _ in found.unmapped] == ["steps"]
+
+
+def test_a_module_keeps_its_modes():
+    module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout())
+    module[1].eval()
+    layers.from_torch(module, (torch.zeros(2, 4),))
+    assert [part.training for part in module.modules()] == [True, True, False]
+
+
 def test_the_command(tmp_path, capsys, onnx_file):
     from mapper.cli import main
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 import layers
 from layers import Layer, LayerError, LayerKind
@@ -30,6 +30,7 @@ def executed(layer: Layer) -> dict[str, int]:
     }
 
 
+@settings(deadline=None)  # the loops of a layer of thousands of MACs take a busy machine long
 @given(any_layer())
 def test_counts_equal_an_execution_of_the_loops(layer: Layer) -> None:
     small = replace(layer, K=min(layer.K, 3), C=min(layer.C, 3))

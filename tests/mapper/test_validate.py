@@ -1,4 +1,5 @@
 import json
+import re
 import sqlite3
 from pathlib import Path
 
@@ -49,6 +50,36 @@ def test_tampering_is_found(path, what):
         first, second = validate(store)
         assert not first.holds
         assert first.fault
+        assert second.holds
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("samples", 150, "its result says"),
+        ("best_value", 1.0, "its result says"),
+        ("unit", "nJ", "its unit is 'nJ'"),
+        ("feasible_samples", 1, "are feasible, 1 counted"),
+        ("feasible_samples", "many", "result.feasible_samples: got 'many', expected a whole"),
+        ("curve", [[1, 5.0]], "its curve is not that of its samples"),
+        ("curve", [[1, "x"]], "result.curve.0"),
+        ("best_figures", {"energy_nj": 1.0}, "the best mapping's energy_nj is"),
+        ("best_figures", {"energy": 1.0}, "the best mapping's energy is nan"),
+        ("samples_kept", False, "200 samples are stored"),
+        ("smaples", 1, "unknown field 'smaples'.*Did you mean 'samples'"),
+        ("best_figures", None, "expected best_action, best_mapping and best_figures, or none"),
+        ("proof", {"status": "optimal"}, "missing result.proof"),
+    ],
+)
+def test_an_edited_result_is_found(path, field, value, says):
+    with sqlite3.connect(path) as raw:
+        (text,) = raw.execute("select result from runs where id = 1").fetchone()
+        result = json.dumps(json.loads(text) | {field: value})
+        raw.execute("update runs set result = ? where id = 1", (result,))
+    with Store.open(path) as store:
+        first, second = validate(store)
+        assert not first.holds
+        assert re.search(says, first.fault), first.fault
         assert second.holds
 
 

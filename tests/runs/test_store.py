@@ -1,5 +1,6 @@
 import multiprocessing
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -232,6 +233,31 @@ def test_a_damaged_file_is_named_with_a_remedy(tmp_path):
         Store.open(path)
 
 
+def test_a_file_whose_index_is_not_its_table_is_damaged(tmp_path):
+    path = tmp_path / "s.sqlite"
+    with Store.open(path) as store:
+        run_id = store.claim(identity()).run_id
+        store.append(run_id, pack(0, *samples(5)))
+    with sqlite3.connect(path) as raw:
+        raw.execute("pragma writable_schema = on")
+        raw.execute("create index more on runs_samples (width)")
+        raw.execute("update sqlite_master set rootpage = 2 where name = 'more'")
+    with Store.open(path) as store, pytest.raises(StoreError, match=r"damaged.*\.recover"):
+        store.check_file()
+
+
+def test_text_that_is_no_utf_8_does_not_hide_the_others(tmp_path):
+    path = tmp_path / "s.sqlite"
+    with Store.open(path) as store:
+        for number in range(2):
+            store.claim(identity(number))
+    with sqlite3.connect(path) as raw:
+        raw.execute("update runs set command = cast(x'61ff62' as text) where id = 1")
+    with Store.open(path) as store:
+        first, _ = store.runs()
+        assert first.command == "a\ufffdb"
+
+
 def test_missing_samples_are_noticed():
     with Store.open() as store:
         claim = store.claim(identity())
@@ -254,12 +280,16 @@ def damage(path, column, value, number=1):
     ("column", "value"),
     [
         ("spec", '{"problem": '),
+        ("spec", '{"problem": 1, "problem": 2}'),
         ("spec", 5),
         ("result", "[1]"),
         ("status", "finishd"),
         ("seed", "first"),
         ("best_value", b"\x00"),
         ("versions", "null"),
+        ("started", 1e300),
+        ("wall_s", -1.0),
+        ("samples", -5),
     ],
 )
 def test_one_damaged_run_does_not_hide_the_others(tmp_path, column, value):
@@ -273,7 +303,9 @@ def test_one_damaged_run_does_not_hide_the_others(tmp_path, column, value):
         assert [run.id for run in store.runs()] == [2]
         (bad,) = store.damaged()
         assert (bad.id, bad.name) == (1, "toy 0")
-        assert bad.why.startswith(f"{column} is ")
+        assert re.match(
+            f"{column} is |{column}: (not valid JSON|member 'problem' is given)", bad.why
+        )
         with pytest.raises(StoreError, match=r"damaged \(.*`mapper runs rm 1`"):
             store.run(1)
         assert store.number("1") == 1

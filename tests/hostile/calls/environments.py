@@ -148,6 +148,12 @@ MASK = np.array([True, False])
 RESETS = [
     reset("an option of one world", one, "unknown option 'reset_mask'.*expected none",
           options={"reset_mask": MASK}),
+    *(
+        reset(f"option {name!r} of agents", agents, f"unknown option {name!r} of reset; expected",
+              options={name: 1})
+        for name in ("seed", "option", "reset_mask", "layer")
+    ),
+    reset("options of agents as a list", agents, r"options: got \[1\], expected", options=[1]),
     reset("options as a list", one, r"options: got \[1\], expected a dict", options=[1]),
     reset("options as a number", one, "options: got 3", options=3),
     reset("a text as seed", one, "seed: got 'a', expected a whole number", seed="a"),

@@ -211,7 +211,29 @@ LIMITS = [
     option("limits", {"max_latency_cycles": "1e6"}, ObjectiveError, "got '1e6'"),
 ]
 
+SEARCHED: list[Any] = []
+"""Problems that a refused call has searched: none."""
+
+
+def not_searched(*args: Any, **how: Any) -> None:
+    """Map, refused before anything is searched."""
+    SEARCHED.clear()
+    try:
+        marl_mapper.map_many(*args, on_batch=SEARCHED.append, method="random", budget=10, **how)
+    finally:
+        assert not SEARCHED
+
+
+def unsearched(name: str, error: type[Exception], says: str, *args: Any) -> Row:
+    return Row(f"many, nothing searched: {name}", lambda: not_searched(*args), error, says)
+
+
 MANY_ROWS = [
+    unsearched("a wrong second chip", AcceleratorError, "Did you mean 'cloud'", [LAYER],
+               ["edge", "clod"]),
+    unsearched("None as the second chip", ProblemError, "accelerator: got None", [LAYER],
+               ["edge", None]),
+    unsearched("a wrong second layer", LayerError, "M=0", [LAYER, "gemm:M=0,N=8,K=8"], ["edge"]),
     many("a text", LibraryError, MANY, LAYER),
     many("bytes", LibraryError, MANY, b"ab"),
     many("no layers", LibraryError, f"layers: got None, {MANY}", None),

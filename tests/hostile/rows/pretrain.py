@@ -24,12 +24,35 @@ def card(text: str) -> bytes:
     return weights({"format": _format(), "card": text})
 
 
+def twice(member: str) -> bytes:
+    """A file of agents whose header names a member twice."""
+    size = int.from_bytes((whole := card("{}"))[:8], "little")
+    header, body = whole[8 : 8 + size].decode(), whole[8 + size :]
+    at = header.index(f'"{member}"')
+    value = '{"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}' if member == "a" else '"1"'
+    longer = f'{header[:at]}"{member}": {value}, {header[at:]}'.encode()
+    return len(longer).to_bytes(8, "little") + longer + body
+
+
+FIELDS = "card: expected the fields cost_model, .*got "
 WEIGHTS = [
-    ("card: got 3, expected named values", card("3")),
-    ("card: got None, expected named values", card("null")),
-    ("card: got True, expected named values", card("true")),
-    (r"card: got \['exact'\], expected named values", card('["exact"]')),
-    ("card: got 'exact', expected named values", card('"exact"')),
+    (FIELDS + "3", card("3")),
+    (FIELDS + "None", card("null")),
+    (FIELDS + "True", card("true")),
+    (FIELDS + r"\['exact'\]", card('["exact"]')),
+    (FIELDS + "'exact'", card('"exact"')),
+    ("card: member 'seed' is given twice", card('{"seed": 1, "seed": 2}')),
+    ("card: holds NaN", card('{"cpu_minutes": NaN}')),
+    ("unknown field 'sed'.*Did you mean 'seed'", card('{"sed": 1}')),
+    ("cost_model: got 3, expected a text", card('{"cost_model": 3}')),
+    ("parameters: got '9', expected a whole number", card('{"parameters": "9"}')),
+    ("seed: got True, expected a whole number", card('{"seed": true}')),
+    ("cpu_minutes: got -1, expected a number of", card('{"cpu_minutes": -1}')),
+    ("judge: got 3, expected", card('{"judge": 3}')),
+    ("unknown member 'more'; expected format", weights({"format": _format(), "more": "1"})),
+    ("sha256 names; the file is damaged", weights({"format": _format(), "sha256": "0" * 64})),
+    ("header: member 'a' is given twice", twice("a")),
+    ("header: member 'format' is given twice", twice("format")),
     ("card: not valid JSON", card("{")),
     ("card: not valid JSON", card("")),
     ("card: nested too deeply; expected at most 32 levels", card("[" * 100_000)),
