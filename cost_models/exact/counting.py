@@ -275,6 +275,8 @@ def check_room(work: Work) -> None:
         spec = address(nest.levels[level])
         if level == nest.depth or not nest.levels[level + 1].joined:
             shared, counts.bits[level] = 0, 0
+            for tensor in range(TENSORS):
+                work.own_room[tensor] = 0
         else:
             counts.bits[level] = counts.bits[level + 1]
         for tensor in range(TENSORS):
@@ -287,7 +289,9 @@ def check_room(work: Work) -> None:
             counts.bits[level] += bits
             if spec.own_bits[tensor] < 0:
                 shared += bits
-            elif bits > spec.own_bits[tensor] and work.status == COUNTED:
+                continue
+            work.own_room[tensor] += bits
+            if work.own_room[tensor] > spec.own_bits[tensor] and work.status == COUNTED:
                 work.status, work.full = TOO_LARGE_TILES, level
         if 0 <= spec.shared_bits < shared and work.status == COUNTED:
             work.status, work.full = TOO_LARGE_TILES, level

@@ -297,6 +297,7 @@ else:
             ("windowed", "i8"),  # dimensions whose tiles touch rows together
             ("turns", "i8"),  # cycles of dimensions without cuts
             ("shares_lanes", "i8"),  # whether MACs of an instance may want the same element
+            ("own_room", "i8", (TENSORS,)),  # bits that a memory holds of tensors apart
             ("padding", "i8"),  # PADDING where MACs read padding
             ("keeper", "i8", (TENSORS, LEVELS)),
             ("loop", Loop, (LOOPS,)),

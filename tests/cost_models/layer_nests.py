@@ -36,7 +36,9 @@ def layer_nest(rng: np.random.Generator, depth: int) -> Nest:
     while True:
         layer = zoo()[rng.integers(len(zoo()))]
         for _ in range(TRIES):
-            shape = _shape(rng, layer)
+            few = tuple(min(n, int(rng.integers(1, FEW + 1))) for n in layer.extents)
+            kept = zip(DIMS, layer.extents, few, strict=True)
+            shape = _shape(rng, layer, tuple(n if d in "YXRS" else m for d, n, m in kept))
             units = _units(rng, shape.extents)
             spread = math.prod(map(math.prod, units))
             if math.prod(shape.extents) <= MOST_MACS and FEWEST_UNITS <= spread <= MOST_UNITS:
@@ -45,11 +47,15 @@ def layer_nest(rng: np.random.Generator, depth: int) -> Nest:
                     return nest
 
 
-def _shape(rng: np.random.Generator, layer: Layer) -> Shape:
-    extents = tuple(
-        n if d in "YXRS" else min(n, int(rng.integers(1, FEW + 1)))
-        for d, n in zip(DIMS, layer.extents, strict=True)
-    )
+def whole_layer_nest(rng: np.random.Generator, depth: int) -> Nest:
+    """A nest of a layer of the zoo as it is, with up to 1,024 units."""
+    layer = zoo()[rng.integers(len(zoo()))]
+    shape = _shape(rng, layer, layer.extents)
+    return draw_nest(rng, depth, shape, _units(rng, shape.extents))
+
+
+def _shape(rng: np.random.Generator, layer: Layer, extents: Dims) -> Shape:
+    """A layer with other extents."""
     top, bottom, left, right = layer.padding
     free, box = rng.random() < 0.5, rng.random() < 0.2
     rows = Window(layer.stride_y, layer.dilation_y, (top, layer.Y - bottom) if free else None, box)

@@ -1,0 +1,118 @@
+"""The laws of answers on random chains, and of optima of small spaces; each can fail."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks import levels_laws, levels_monotone
+from benchmarks.levels_laws import LAWS
+from cost_models import CostModelError
+from cost_models.exact.nest import INPUT, Nest, NestLevel, Port
+from cost_models.exact.nest_counts import count
+from layers import COUPLED_DIMS, LayerKind
+
+Counts = dict[str, int]
+LEVEL = NestLevel((2, 1, 2, 1, 1, 1, 1, 1), shared_bits=1 << 20, port=Port(8, 8))
+NEST = Nest(
+    (4, 3, 4, 1, 2, 1, 1, 1),
+    (LEVEL, replace(LEVEL, tile=(1,) * 8, units=(2, 1, 1, 1, 1, 1, 1, 1))),
+    COUPLED_DIMS[LayerKind.CONV],
+    dram=Port(8, 8),
+)
+
+
+def test_no_answer_breaks_a_law(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["levels_laws", "--answers", "300"])
+    with pytest.raises(SystemExit) as exit:
+        levels_laws.main()
+    out = capsys.readouterr().out
+    assert exit.value.code == 0, out
+    answers, refused = (int(line.split()[0]) for line in out.splitlines()[:2])
+    assert answers == 300
+    assert refused > 0
+
+
+def halved(name: str) -> Callable[[Counts], Counts]:
+    """Counts of which one is half as large."""
+    return lambda counts: counts | {name: counts[name] // 2}
+
+
+WRONG: dict[str, Callable[[Counts], Counts]] = {
+    "latency x bits a cycle >= bits": halved("stepwise"),
+    "distinct elements <= reads": lambda c: c | {"read/0/1/0": 11},
+    "reads <= reads inside": halved("read/1/2/1"),
+    "read back <= read back inside": lambda c: c | {"refill/1/0": c["refill/3/2"] + 1},
+    "busy <= units": lambda c: c | {"active/2": 2 * c["steps/2"] + 1},
+    "energy >= its floor by level": lambda c: c | {"fill/0/1": 11},
+    "counts add up": lambda c: c | {"macs": c["macs"] + 1},
+}
+
+
+@pytest.mark.parametrize("law", WRONG)
+def test_a_wrong_count_breaks_a_law(law: str) -> None:
+    counts = count(NEST)
+    assert all(holds(NEST, counts) for holds in LAWS.values())
+    assert not LAWS[law](NEST, WRONG[law](counts))
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_entries_of_a_memory_fit_together(own: bool) -> None:
+    """16 input elements of 8 bits in one entry, and 2 in the other."""
+    inputs = (True, False, False)
+    outer = replace(NEST.levels[0], tile=(4, 3, 4, 1, 2, 1, 1, 1), keeps=inputs)
+    inner = replace(NEST.levels[1], units=(1,) * 8, keeps=inputs, joined=True)
+    assert levels_laws.elements(NEST, INPUT, outer.tile, padding=True) == 15
+
+    def nest(bits: int) -> Nest:
+        room = {"own_bits": (bits, None, None)} if own else {"shared_bits": bits}
+        entries = tuple(replace(level, **room) for level in (outer, inner))
+        return replace(NEST, levels=entries)
+
+    assert levels_laws.fits(nest(8 * 16))
+    count(nest(8 * 16))
+    assert not levels_laws.fits(nest(8 * 16 - 1))
+    with pytest.raises(CostModelError, match="level 1: its tiles need more than its capacity"):
+        count(nest(8 * 16 - 1))
+
+
+def test_no_better_chip_has_a_higher_optimum(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["levels_monotone", "--seeds", "3"])
+    with pytest.raises(SystemExit) as exit:
+        levels_monotone.main()
+    assert exit.value.code == 0, capsys.readouterr().out
+
+
+def test_a_higher_optimum_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def dearer(nest: Nest) -> Counts:
+        counts = count(nest)
+        return counts | {"stepwise": counts["stepwise"] + len(nest.levels)}
+
+    monkeypatch.setattr(levels_monotone, "count", dearer)
+    found = levels_monotone.run(0)
+    assert found["one more entry: higher latency"] == 1
+
+
+def test_a_space_has_every_tile_order_and_fan_out() -> None:
+    space = levels_monotone.random_space(np.random.default_rng(1))
+    nests = list(space.nests())
+    assert len(set(nests)) == len(nests)
+    orders = math.factorial(len(space.active)) ** len(space.entries)
+    along = math.prod(len(entry.along) for entry in space.entries)
+    tiles = {tuple(level.tile for level in nest.levels) for nest in nests}
+    assert len(nests) == orders * along * len(tiles)
+    assert all(
+        inner <= outer
+        for chain in tiles
+        for around, tile in zip((space.nest.extents, *chain), chain, strict=False)
+        for outer, inner in zip(around, tile, strict=True)
+    )
