@@ -125,6 +125,16 @@ def explain(
         return _kept_nowhere(layer, machine, mapping)
     if code is ReasonCode.PE_COUNT:
         return _fan_out(layer, machine, mapping, num_pes)
+    if code is ReasonCode.TOO_LARGE:
+        return Infeasible(
+            code,
+            f"layer {layer.name!r}: along a dimension the mapping has more different steps than "
+            "the model takes: free padding or dilation reaches nearly all of its tiles",
+            levers=(
+                "Take larger tiles along rows and columns",
+                "load the model with padding='counted'",
+            ),
+        )
     level = 1 if code is ReasonCode.L1_CAPACITY else 0
     passing = machine.passes(mapping.bypass)[level]
     held = clipped(mapping, layer.extents)[level]

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cost_models.cost_model import CostModelError
 from cost_models.exact.nest import OUTPUT, Nest, NestLevel, Port, R, Window
-from cost_models.exact.records import DIMS, TENSORS, UNLIMITED
+from cost_models.exact.records import DIMS, ENTRIES, TENSORS, UNLIMITED
 from cost_models.exact.records import Nest as NestRecord
 
 
@@ -20,6 +21,9 @@ def record_of(nest: Nest, every: bool = False) -> NDArray[Any]:
     Args:
         nest: The nest.
         every: Count also what no figure needs.
+
+    Raises:
+        CostModelError: The chain has more than 12 entries.
     """
     macs = NestLevel(
         tile=(1,) * DIMS,
@@ -29,6 +33,8 @@ def record_of(nest: Nest, every: bool = False) -> NDArray[Any]:
         reduce=nest.lanes.reduce,
         port=None,
     )
+    if len(nest.levels) > ENTRIES:
+        raise CostModelError(f"nest: got {len(nest.levels)} entries, expected at most {ENTRIES}")
     levels = (NestLevel(nest.extents, port=nest.dram), *nest.levels, macs)
     unit = _unit(nest, levels)
     records = np.zeros(1, NestRecord)
