@@ -20,6 +20,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from common.pure_records import records_of
+
 PURE = os.environ.get("MAPPER_PURE", "0") not in ("", "0")
 _FIX = "build it: pip install -e . (or: python setup.py build_ext --inplace)"
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -53,8 +55,7 @@ def entry(function: _F) -> _F:
 def _flat(arg: Any) -> Any:
     if not isinstance(arg, np.ndarray):
         return arg
-    flat = arg.reshape(-1)
-    return flat if arg.dtype.names is None else flat.view(np.recarray)
+    return arg.reshape(-1) if arg.dtype.names is None else records_of(arg)
 
 
 def address(record: _F) -> _F:

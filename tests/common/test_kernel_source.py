@@ -17,8 +17,10 @@ from common.kernel_source import source_hash
 ROOT = Path(__file__).parents[2]
 RECORDS = """
 import numpy as np
-Segment = np.dtype([("lead", "i8"), ("counts", "i8", (3,)), ("scale", "f8")], align=True)
-Nest = np.dtype([("segments", Segment, (2, 4)), ("flag", "i1"), ("total", "i8")], align=True)
+Segment = np.dtype([("size", "i8"), ("counts", "i8", (3,)), ("scale", "f8")], align=True)
+Nest = np.dtype(
+    [("segments", Segment, (2, 4)), ("fill", Segment), ("flag", "i1"), ("total", "i8")], align=True
+)
 TABLE = (7, -9, 11)
 HALF = 0.5
 """
@@ -34,6 +36,7 @@ def weighed(segment: Segment, row: IntArray) -> tuple[int, bool]:
     found = 0
     for d in range(3):
         found += segment.counts[d] * row[d] + TABLE[d]
+    segment.size += found
     segment.scale = np.ceil(found * HALF)
     return found // 7 + found % -4, found > 0
 
@@ -43,6 +46,9 @@ def run(nests: Nest, row: IntArray, out: FloatArray, chosen: BoolArray, count: i
     last = -1
     for i in range(count):
         nest = address(nests[i])
+        nest.fill = nest.segments[1][2]
+        weighed(address(nest.fill), row)
+        nests[i].segments[0][0] = nest.fill
         for a in range(2):
             for b in range(4):
                 added, positive = weighed(address(nest.segments[a][b]), row)
@@ -114,7 +120,8 @@ nests["flag"][1:] = 1
 out = np.zeros(5)
 chosen = np.array([1, 1, 1, 0, 1], bool)
 row = rng.integers(-9, 9, {size})
-print(run(nests, row, out, chosen, 5), out, nests["segments"]["scale"].sum())
+last = run(nests, row, out, chosen, 5)
+print(last, out, nests["segments"]["scale"].sum(), nests["fill"]["size"], nests["segments"]["size"])
 """
 
 
