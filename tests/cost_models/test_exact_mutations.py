@@ -1,0 +1,35 @@
+"""The kernel as plain Python equals the simulator; a mistake in any line of many is noticed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tests.cost_models.kernel_mutations import MUTATIONS, Mutation
+from tests.cost_models.mutations import difference, executed, plain_kernel, sources
+
+
+def test_the_sources_as_plain_python_equal_the_simulator() -> None:
+    kernel = plain_kernel()
+    for two_levels, cases in ((False, 60), (True, 40)):
+        for number in range(cases):
+            right = executed(number, two_levels)
+            assert difference(kernel, number, two_levels, right) == "", (number, two_levels)
+
+
+@pytest.mark.parametrize("change", MUTATIONS, ids=lambda change: f"{change.module}: {change.wrong}")
+def test_a_mistake_is_found(change: Mutation) -> None:
+    right = executed(change.nest, change.two_levels)
+    kernel = plain_kernel(change)
+    assert difference(kernel, change.nest, change.two_levels, right), (
+        "python -m tests.cost_models.mutations says which nest finds it now"
+    )
+
+
+def test_every_source_has_mistakes() -> None:
+    found = Counter(change.module for change in MUTATIONS)
+    assert set(found) == set(sources()) - {"kernel"}
+    assert found.total() >= 40
+    assert min(found.values()) >= 3
+    assert len({(change.module, change.old, change.new) for change in MUTATIONS}) == found.total()
