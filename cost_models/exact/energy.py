@@ -132,19 +132,23 @@ class RequiredEnergy:
 
 
 def _level_part(level: str, prices: ChipPrices, tile: bool, c: Counts) -> Any:
-    of_level = prices.levels[LEVELS.index(level)]
+    of_level = dict(zip(LEVELS, prices.levels, strict=True))[level]
+    by_way = {
+        way: dict(zip(PARTS, held, strict=True))
+        for way, held in (("read", of_level.read), ("write", of_level.write))
+    }
     total = 0.0
     for (where, way, part), move in MOVES[tile].items():
         if where == level:
-            price = (of_level.read if way == "read" else of_level.write)[PARTS.index(part)]
-            total = total + price * move(c)
+            total = total + by_way[way][part] * move(c)
     return total
 
 
 def _noc_part(prices: ChipPrices, tile: bool, c: Counts) -> Any:
+    of_part = dict(zip(PARTS, prices.noc, strict=True))
     total = 0.0
     for part, move in DELIVERIES.items():
-        total = total + prices.noc[PARTS.index(part)] * move(c)
+        total = total + of_part[part] * move(c)
     return total
 
 

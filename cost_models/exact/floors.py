@@ -78,7 +78,8 @@ def _energy(counts: dict[str, int], layer: Layer, setting: Setting) -> float:
 
 def _routes(chip: Accelerator, tensor: str, bypass: bool) -> list[Route]:
     """Which level a tensor may pass on a chip."""
-    passed = [buffer.name for buffer in chip.buffers() if not buffer.holds[TENSORS.index(tensor)]]
+    place = TENSORS.index(tensor)
+    passed = [buffer.name for buffer in chip.buffers() if not buffer.holds[place]]
     if passed:
         return list(passed)
     return [None, "L2", "L1"] if bypass else [None]

@@ -16,7 +16,7 @@ from cost_models.level_names import BUFFERS, LEVELS
 from cost_models.mapping import Mapping
 from layers import COUPLED, DIMS, Layer, LayerKind, footprint
 
-_Y, _X, _R, _S = (DIMS.index(dim) for dim in "YXRS")
+_WINDOWED = tuple(DIMS.index(dim) for dim in "YXRS")
 MAX_MACS = 1 << 59
 """Layers from this many MACs on are refused: every count is at most a few times the MACs, so that
 below it no 64-bit sum can wrap."""
@@ -52,8 +52,9 @@ def tile_elements(layer: Layer, tiles: Tiles, box: bool = False) -> tuple[int, i
         math.prod([tiles[d] for d in dims]) for dims in _outside_windows(layer.kind)
     )
     count = _hull if box else footprint
-    rows = count(tiles[_Y], tiles[_R], layer.stride_y, layer.dilation_y)
-    columns = count(tiles[_X], tiles[_S], layer.stride_x, layer.dilation_x)
+    y, x, r, s = (tiles[d] for d in _WINDOWED)
+    rows = count(y, r, layer.stride_y, layer.dilation_y)
+    columns = count(x, s, layer.stride_x, layer.dilation_x)
     return plain * rows * columns, filters, outputs
 
 
@@ -88,7 +89,8 @@ class Capacity:
 
     def needs(self, elements: tuple[int, int, int], machine: Machine) -> int:
         """Bits that tiles of so many elements take; outputs are held as partial sums."""
-        widths = (*machine.widths[:2], machine.widths[3])
+        inputs, filters, _, partial_sums = machine.widths
+        widths = (inputs, filters, partial_sums)
         return sum(elements[t] * widths[t] * self.buffer.copies[t] for t in self.tensors)
 
 
@@ -243,5 +245,5 @@ def _fan_out(layer: Layer, machine: Machine, mapping: Mapping, num_pes: int) -> 
 
 def _raised(what: str, demand: int) -> str:
     if demand > UNLIMITED_BW and what.startswith("--l"):
-        return f"leave {what[2:].replace('-', '_')} unlimited (null)"
+        return f"leave {what.removeprefix('--').replace('-', '_')} unlimited (null)"
     return f"raise {what} to {demand}"

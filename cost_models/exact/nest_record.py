@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models.cost_model import CostModelError
-from cost_models.exact.nest import OUTPUT, Nest, NestLevel, Port, R, Window
+from cost_models.exact.nest import OUTPUT, Nest, NestLevel, Port, R, S, Window
 from cost_models.exact.records import DIMS, ENTRIES, TENSORS, UNLIMITED
 from cost_models.exact.records import Nest as NestRecord
 
@@ -49,8 +49,8 @@ def record_of(nest: Nest, every: bool = False) -> NDArray[Any]:
     record["widths"], record["partial"], record["unit"] = widths, partial, unit
     record["retain"], record["whole_tiles"] = nest.rules.retain, nest.rules.whole_tiles
     record["stepwise"], record["every"] = nest.rules.stepwise, every
-    for pair, window in enumerate(nest.windows):
-        _fill_window(record["windows"][pair], window, nest.extents[R + pair])
+    for place, (window, taps) in enumerate(zip(nest.windows, (R, S), strict=True)):
+        _fill_window(record["windows"][place], window, nest.extents[taps])
     for place, level in enumerate(levels):
         _fill_level(record["levels"][place], level, unit)
     return records

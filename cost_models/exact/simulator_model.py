@@ -97,13 +97,13 @@ class SimulatorModel(ExactOptions):
         executed = simulate(nest)
         counts = named_counts(executed, nest)
         fits = ReasonCode.FEASIBLE
-        for level, place, code in (
-            (1, L1, ReasonCode.L1_CAPACITY),
-            (0, L2, ReasonCode.L2_CAPACITY),
+        for level, place, name, code in (
+            (1, L1, "l1_bits", ReasonCode.L1_CAPACITY),
+            (0, L2, "l2_bits", ReasonCode.L2_CAPACITY),
         ):
             held = peaks(executed, place)
             everything = Capacity(machine.buffers[level], (0, 1, 2), None, "")
-            counts[f"l{2 - level}_bits"] = everything.needs(held, machine)
+            counts[name] = everything.needs(held, machine)
             for capacity in capacities(machine, level, passes[level]):
                 if capacity.bits is not None and capacity.needs(held, machine) > capacity.bits:
                     fits = fits or code

@@ -117,23 +117,23 @@ def named_counts(counts: dict[str, int], nest: Nest) -> dict[str, int]:
 
     found = {
         "macs": counts["macs"],
-        "steps": counts[f"steps/{L1}"],
-        "outer_steps": counts[f"steps/{L2}"],
-        "active_pe_steps": counts[f"active/{L1}"],
+        "steps": count(f"steps/{L1}"),
+        "outer_steps": count(f"steps/{L2}"),
+        "active_pe_steps": count(f"active/{L1}"),
         "compute_cycles": counts["compute"],
         "latency": counts["stepwise" if nest.rules.stepwise else "bound"],
     }
-    keeps = {level: nest.levels[level - 1].keeps for level in (L2, L1)}
+    outer, _, inner = (level.keeps for level in nest.levels)
     for tensor, name in enumerate(_NAMES):
-        below = MACS if not keeps[L1][tensor] else L1
-        direct = 0 if keeps[L2][tensor] else count(_read(nest, tensor, L1))
+        below = L1 if inner[tensor] else MACS
+        direct = 0 if outer[tensor] else count(_read(nest, tensor, L1))
         found[f"dram_{name}_direct"] = direct
         found[f"dram_{name}"] = direct + count(f"read/{tensor}/{L2}/0")
-        found[f"l2r_{name}"] = count(f"read/{tensor}/{below}/{L2}") if keeps[L2][tensor] else 0
-        found[f"l2r_{name}_tile"] = count(f"tiles/{tensor}/{below}") if keeps[L2][tensor] else 0
+        found[f"l2r_{name}"] = count(f"read/{tensor}/{below}/{L2}") if outer[tensor] else 0
+        found[f"l2r_{name}_tile"] = count(f"tiles/{tensor}/{below}") if outer[tensor] else 0
         found[f"l1w_{name}"] = count(f"fill/{tensor}/{L1}")
         found[f"l1_skipped_{name}"] = counts["macs"] if below == MACS else 0
-    found |= _outputs(counts, keeps[L2][2], keeps[L1][2])
+    found |= _outputs(counts, outer[-1], inner[-1])
     for name, level in (("l2", L2), ("l1", L1)):
         held = peaks(counts, level)
         found[f"{name}_peak"] = sum(held)
