@@ -113,6 +113,11 @@ class SparseLinear(torch.nn.Module):
         return self.out_features, self.in_features
 
     @property
+    def weight_count(self) -> int:
+        """Weights, kept and others."""
+        return self.out_features * self.in_features
+
+    @property
     def packed(self) -> bool:
         """Whether only the kept weights are held."""
         return self.weight.dim() != 2
@@ -305,7 +310,7 @@ class SparseLinear(torch.nn.Module):
 
     def _check_backend(self) -> None:
         if self.backend == "compiled":
-            _check_compiled(self.weight)
+            check_compiled(self.weight)
 
     def _load_from_state_dict(self, state: dict[str, Any], prefix: str, *rest: Any) -> None:
         given = state.get(prefix + "weight")
@@ -322,7 +327,12 @@ class SparseLinear(torch.nn.Module):
         super().__setstate__({"layout": "columns", "_probe": None, **state})  # type: ignore[no-untyped-call]
 
 
-def _check_compiled(weight: Tensor) -> None:
+def check_compiled(weight: Tensor) -> None:
+    """Refuse a weight that kernels cannot multiply.
+
+    Raises:
+        SparseTrainingError: It is on another device than the CPU, or neither float32 nor float64.
+    """
     if not weight.is_cpu:
         raise SparseTrainingError(
             f"backend 'compiled' on {weight.device}: its kernels run on the CPU only. Use backend "
