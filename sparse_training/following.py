@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import torch
 from torch import distributed
@@ -56,6 +57,12 @@ class ModelSparsifier(Sparsifier):
         seed: int = 0,
     ) -> None:
         super().__init__(layers, config, seed=seed)
+        if schedule is not None and max(schedule.reach, 1) > schedule.end // config.every * config.every:
+            raise SparseTrainingError(
+                f"schedule that ends at update {schedule.end} and reaches its sparsity at "
+                f"{schedule.reach}; expected a topology step between, of one every "
+                f"{config.every} updates."
+            )
         self.model, self.schedule = model, schedule
         self.left_dense: dict[str, str] = {}
         self.updates = 0
@@ -100,7 +107,7 @@ class ModelSparsifier(Sparsifier):
                 "first_sparsity with several processes: DistributedDataParallel needs as many "
                 "weights throughout. Leave first_sparsity out."
             )
-        mine = [int(layer.index().sum()) for layer in self.layers.values() if layer.packed]
+        mine = [crc32(structure.bits.tobytes()) for structure in self._structures().values()]
         sums: list[Any] = [None] * distributed.get_world_size()
         distributed.all_gather_object(sums, mine)
         if any(other != mine for other in sums):
@@ -149,11 +156,14 @@ class ModelSparsifier(Sparsifier):
 
         hooks = [one.register_forward_pre_hook(note(name)) for name, one in self.layers.items()]
         modes = {module: module.training for module in self.model.modules()}
+        fast = torch.backends.mha.get_fastpath_enabled()  # what it multiplies goes uncounted
         try:
             self.model.eval()
+            torch.backends.mha.set_fastpath_enabled(False)
             with FlopCounterMode(display=False) as counter, torch.no_grad():
                 self.model(*inputs, **named)
         finally:
+            torch.backends.mha.set_fastpath_enabled(fast)
             for hook in hooks:
                 hook.remove()
             for module, mode in modes.items():

@@ -322,6 +322,18 @@ class SparseLinear(torch.nn.Module):
             )
         super()._load_from_state_dict(state, prefix, *rest)
 
+    @property
+    def _is_fsdp_managed_module(self) -> bool:
+        """What FSDP sets on all modules that it takes the weights of."""
+        return False
+
+    @_is_fsdp_managed_module.setter
+    def _is_fsdp_managed_module(self, value: bool) -> None:
+        raise SparseTrainingError(
+            "FSDP shards dense weights; expected DistributedDataParallel, which sparse ones work "
+            "with."
+        )
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Read a pickled layer; one of 0.2, which had no layouts, has columns."""
         super().__setstate__({"layout": "columns", "_probe": None, **state})  # type: ignore[no-untyped-call]
