@@ -43,9 +43,11 @@ def product(
         ``(..., O)``, or ``(O, rows)``.
     """
     x, values = x.contiguous(), values.contiguous()
+    _check("bias", bias, (outputs,), values)
     y = x.new_empty(_shape(x, outputs, rows_first))
     rows, features = _extent(x, rows_first)
     layer = _layer(index, (outputs, features), values, (bias, relu), (None, None))
+    _check("input", x, x.shape, values)
     lanes, part, one = VECTORS[x.dtype]
     work = x.new_empty((1 + part + features + BLOCK) * lanes)
     single.forward(
@@ -71,10 +73,14 @@ def product_gradients(
         rows_first: As there.
     """
     above, x, values = above.contiguous(), x.contiguous(), values.contiguous()
+    y = None if y is None else y.contiguous()
     (rows, features), outputs = _extent(x, rows_first), above.shape[-1 if rows_first else 0]
+    _check("output", y, above.shape, values)
+    _check("gradient", above, _shape(x, outputs, rows_first), values)
     found = _empty_gradients(above, x, values, for_x, for_bias, rows_first)
     lanes, part, one = VECTORS[x.dtype]
     layer = _layer(index, (outputs, features), values, (None, False), found[1:])
+    _check("input", x, x.shape, values)
     kept, room = values.numel(), 1 + part + features + outputs + 2 * BLOCK
     work = x.new_empty(room * lanes + (kept + outputs) * part + kept)
     single.backward(
@@ -92,6 +98,15 @@ def _extent(x: Tensor, rows_first: bool) -> tuple[int, int]:
     """Samples and features."""
     features = x.shape[-1 if rows_first else 0]
     return x.numel() // features, features
+
+
+def _check(what: str, given: Tensor | None, shape: tuple[Any, ...], weights: Tensor) -> None:
+    """Refuse a tensor of another shape, or of another type than the weights."""
+    if given is not None and (given.shape != shape or given.dtype is not weights.dtype):
+        raise SparseTrainingError(
+            f"{what} of {tuple(given.shape)} {given.dtype}; expected {tuple(shape)} "
+            f"{weights.dtype}."
+        )
 
 
 def _layer(
@@ -163,12 +178,19 @@ def _dense(above: Tensor, x: Tensor, rows_first: bool) -> Tensor:
     return above.flatten(0, -2).t() @ x.flatten(0, -2) if rows_first else above @ x.t()
 
 
+def _eager_gradients(*given: Any) -> Gradients:
+    """Without the dispatcher, but where gradients of them are to follow, which it refuses."""
+    by_operator = torch.ops.sparse_training.product_gradients.default
+    found: Gradients = (by_operator if torch.is_grad_enabled() else product_gradients)(*given)
+    return found
+
+
 class Product(torch.autograd.Function):
     """:func:`product` without the dispatcher."""
 
     forward = staticmethod(product)
     setup_context = staticmethod(_keep)
-    backward = staticmethod(_rule(product_gradients))
+    backward = staticmethod(_rule(_eager_gradients))
 
 
 def _refuse_second(ctx: Any, *above: Tensor) -> tuple[Tensor | None, ...]:
