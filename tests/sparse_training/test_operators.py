@@ -34,9 +34,8 @@ def layer_of(unit: Any, dtype: torch.dtype = torch.float32, **options: Any) -> S
 
 def cases() -> Iterator[Any]:
     """Arguments of both operators: units, types, layouts, with and without what is optional."""
-    for unit, dtype, rows_first, more in itertools.product(
-        ("free", "block4"), DTYPES, (True, False), (True, False)
-    ):
+    layouts = ((True, True), (False, True), (True, False))
+    for unit, dtype, (rows_first, more) in itertools.product(("free", "block4"), DTYPES, layouts):
         yield pytest.param(unit, dtype, rows_first, more, id=f"{unit}-{dtype}-{rows_first}-{more}")
 
 
