@@ -8,6 +8,7 @@ from zlib import crc32
 
 import torch
 from torch import distributed
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.optim import Optimizer
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -156,11 +157,12 @@ class ModelSparsifier(Sparsifier):
 
         hooks = [one.register_forward_pre_hook(note(name)) for name, one in self.layers.items()]
         modes = {module: module.training for module in self.model.modules()}
-        fast = torch.backends.mha.get_fastpath_enabled()  # what it multiplies goes uncounted
+        fast = torch.backends.mha.get_fastpath_enabled()  # fused attention goes uncounted
         try:
             self.model.eval()
             torch.backends.mha.set_fastpath_enabled(False)
-            with FlopCounterMode(display=False) as counter, torch.no_grad():
+            plain = sdpa_kernel(SDPBackend.MATH)
+            with FlopCounterMode(display=False) as counter, torch.no_grad(), plain:
                 self.model(*inputs, **named)
         finally:
             torch.backends.mha.set_fastpath_enabled(fast)
