@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import torch
 from torch import Tensor
@@ -131,23 +131,26 @@ class SparseLinear(torch.nn.Module):
         held = self._parameters  # attributes of a module take longer to find than a small product
         weight, bias = held["weight"], held.get("bias")
         assert weight is not None
-        rows_first = self.layout == "rows"
-        self._check_input(x, rows_first)
+        rows_first, shape = self.layout == "rows", x.shape
+        fits = len(shape) > 0 if rows_first else len(shape) == 2
+        if not fits or shape[-1 if rows_first else 0] != self.in_features:
+            self._refuse(tuple(shape))
+        if x.device != weight.device:
+            raise SparseTrainingError(
+                f"input on {x.device}, weights on {weight.device}; expected one device. Move one "
+                "of them."
+            )
         if x.dtype != weight.dtype:
             x = self._cast(x, weight)
         if weight.dim() == 2:
             return self._multiply_dense(x, weight, bias, rows_first)
-        relu = self.activation == "relu"
-        given = (
-            x.contiguous(), weight, bias, self.index(), self._probe, self.out_features, relu,
-            rows_first,
-        )  # fmt: skip
+        x, relu, index = x.contiguous(), self.activation == "relu", self.index()
+        rest = self.out_features, relu, rows_first
         if torch.compiler.is_compiling() or type(x) not in PLAIN:
-            y: Tensor = OPERATOR(*given)
-        elif torch.is_grad_enabled():
-            y = Product.apply(*given)  # type: ignore[no-untyped-call]
-        else:
-            y = product(*given)
+            return OPERATOR(x, weight, bias, index, self._probe, *rest)
+        if not torch.is_grad_enabled():
+            return product(x, weight, bias, index, None, *rest)
+        y: Tensor = Product.apply(x, weight, bias, self._probe, (index, *rest))  # type: ignore[no-untyped-call]
         return y
 
     def _multiply_dense(
@@ -164,21 +167,13 @@ class SparseLinear(torch.nn.Module):
             y = weight @ x if bias is None else torch.addmm(bias.unsqueeze(1), weight, x)
         return y.relu() if self.activation == "relu" else y
 
-    def _check_input(self, x: Tensor, rows_first: bool) -> None:
-        fits = x.dim() > 0 and x.shape[-1] == self.in_features
-        if not (fits if rows_first else x.dim() == 2 and x.shape[0] == self.in_features):
-            n = self.in_features
-            expected = f"(..., {n})" if rows_first else f"({n}, rows): features come first"
-            other = "columns" if rows_first else "rows"
-            raise SparseTrainingError(
-                f"input of shape {tuple(x.shape)}; expected {expected}. Transpose it, or use "
-                f"layout {other!r}."
-            )
-        if x.device != self.weight.device:
-            raise SparseTrainingError(
-                f"input on {x.device}, weights on {self.weight.device}; expected one device. Move "
-                "one of them."
-            )
+    def _refuse(self, shape: tuple[int, ...]) -> NoReturn:
+        n, rows_first = self.in_features, self.layout == "rows"
+        expected = f"(..., {n})" if rows_first else f"({n}, rows): features come first"
+        raise SparseTrainingError(
+            f"input of shape {shape}; expected {expected}. Transpose it, or use layout "
+            f"{'columns' if rows_first else 'rows'!r}."
+        )
 
     @staticmethod
     def _cast(x: Tensor, weight: Tensor) -> Tensor:

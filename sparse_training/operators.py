@@ -7,7 +7,7 @@ dispatcher, which takes as long as a small layer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -27,7 +27,7 @@ def product(
     x: Tensor, values: Tensor, bias: Tensor | None, index: Tensor, probe: Tensor | None,
     outputs: int, relu: bool, rows_first: bool,
 ) -> Tensor:  # fmt: skip
-    """``act(W x + b)`` with the kept weights alone.
+    """``act(W x + b)`` with the kept weights alone; all contiguous.
 
     Args:
         x: ``(..., I)`` with `rows_first`, else ``(I, rows)``.
@@ -42,12 +42,13 @@ def product(
     Returns:
         ``(..., O)``, or ``(O, rows)``.
     """
-    x, values = x.contiguous(), values.contiguous()
-    _check("bias", bias, (outputs,), values)
-    y = x.new_empty(_shape(x, outputs, rows_first))
     rows, features = _extent(x, rows_first)
-    layer = _layer(index, (outputs, features), values, (bias, relu), (None, None))
-    _check("input", x, x.shape, values)
+    y = x.new_empty(_shape(x, outputs, rows_first))
+    sizes, addresses = layer_row(index, outputs, features, values.dim() == 3)
+    layer = (
+        *sizes, 0, 0, -1, int(relu), int(values.dim() == 3), *addresses, values.data_ptr(),
+        address_of(bias), 0, 0,
+    )  # fmt: skip
     lanes, part, one = VECTORS[x.dtype]
     work = x.new_empty((1 + part + features + BLOCK) * lanes)
     single.forward(
@@ -72,20 +73,21 @@ def product_gradients(
         for_bias: Whether the bias' is.
         rows_first: As there.
     """
-    above, x, values = above.contiguous(), x.contiguous(), values.contiguous()
-    y = None if y is None else y.contiguous()
+    above = above.contiguous()
     (rows, features), outputs = _extent(x, rows_first), above.shape[-1 if rows_first else 0]
-    _check("output", y, above.shape, values)
-    _check("gradient", above, _shape(x, outputs, rows_first), values)
     found = _empty_gradients(above, x, values, for_x, for_bias, rows_first)
+    below, for_values, bias = (tensor.data_ptr() for tensor in found)
+    sizes, addresses = layer_row(index, outputs, features, values.dim() == 3)
+    layer = (
+        *sizes, 0, 0, -1, 0, int(values.dim() == 3), *addresses, values.data_ptr(), 0,
+        for_values, bias,
+    )  # fmt: skip
     lanes, part, one = VECTORS[x.dtype]
-    layer = _layer(index, (outputs, features), values, (None, False), found[1:])
-    _check("input", x, x.shape, values)
     kept, room = values.numel(), 1 + part + features + outputs + 2 * BLOCK
     work = x.new_empty(room * lanes + (kept + outputs) * part + kept)
     single.backward(
-        one, (rows, lanes, part), layer, x.data_ptr(), address_of(y), above.data_ptr(),
-        found[0].data_ptr() if for_x else 0, rows_first, work.data_ptr(),
+        one, (rows, lanes, part), layer, x.data_ptr(), address_of(y), above.data_ptr(), below,
+        rows_first, work.data_ptr(),
     )  # fmt: skip
     return found
 
@@ -100,6 +102,41 @@ def _extent(x: Tensor, rows_first: bool) -> tuple[int, int]:
     return x.numel() // features, features
 
 
+def _empty_gradients(
+    above: Tensor, x: Tensor, values: Tensor, for_x: bool, for_bias: bool, rows_first: bool
+) -> Gradients:
+    bias = x.new_empty(above.shape[-1 if rows_first else 0] if for_bias else 0)
+    return x.new_empty(x.shape if for_x else 0), values.new_empty(values.shape), bias
+
+
+def _checked_product(
+    x: Tensor, values: Tensor, bias: Tensor | None, index: Tensor, probe: Tensor | None,
+    outputs: int, relu: bool, rows_first: bool,
+) -> Tensor:  # fmt: skip
+    """:func:`product` of any tensors."""
+    _check("input", x, x.shape, values)
+    _check("bias", bias, (outputs,), values)
+    _check_index(index, values, outputs, _extent(x, rows_first)[1])
+    bias = None if bias is None else bias.contiguous()
+    given = x.contiguous(), values.contiguous(), bias, index.contiguous()
+    return product(*given, probe, outputs, relu, rows_first)
+
+
+def _checked_gradients(
+    above: Tensor, x: Tensor, values: Tensor, y: Tensor | None, index: Tensor, for_x: bool,
+    for_bias: bool, rows_first: bool,
+) -> Gradients:  # fmt: skip
+    """:func:`product_gradients` of any tensors."""
+    outputs = above.shape[-1 if rows_first else 0]
+    _check("input", x, x.shape, values)
+    _check("gradient", above, _shape(x, outputs, rows_first), values)
+    _check("output", y, above.shape, values)
+    _check_index(index, values, outputs, _extent(x, rows_first)[1])
+    y = None if y is None else y.contiguous()
+    given = above, x.contiguous(), values.contiguous(), y, index.contiguous()
+    return product_gradients(*given, for_x, for_bias, rows_first)
+
+
 def _check(what: str, given: Tensor | None, shape: tuple[Any, ...], weights: Tensor) -> None:
     """Refuse a tensor of another shape, or of another type than the weights."""
     if given is not None and (given.shape != shape or given.dtype is not weights.dtype):
@@ -109,28 +146,14 @@ def _check(what: str, given: Tensor | None, shape: tuple[Any, ...], weights: Ten
         )
 
 
-def _layer(
-    index: Tensor, shape: tuple[int, int], values: Tensor, added: tuple[Tensor | None, bool],
-    found: tuple[Tensor | None, Tensor | None],
-) -> tuple[int, ...]:  # fmt: skip
-    """A row of a table of layers (`kernels.layers`)."""
-    blocks, (bias, relu) = values.dim() == 3, added
-    sizes, addresses = layer_row(index, shape, blocks)
-    if sizes[2] != values.numel() or values.dtype not in VECTORS:
+def _check_index(index: Tensor, values: Tensor, outputs: int, inputs: int) -> None:
+    """Refuse kept weights that are not those of an index."""
+    kept = layer_row(index, outputs, inputs, values.dim() == 3)[0][2]
+    if kept != values.numel() or values.dtype not in VECTORS or index.dtype != torch.int32:
         raise SparseTrainingError(
-            f"{values.numel()} kept weights of {values.dtype}; expected {sizes[2]} as the index "
-            "has, of float32 or float64."
+            f"{values.numel()} kept weights of {values.dtype}, index of {index.dtype}; expected "
+            f"{kept} of float32 or float64, and int32."
         )
-    for_values, for_bias = (0 if t is None or t.numel() == 0 else t.data_ptr() for t in found)
-    weights = values.data_ptr(), address_of(bias), for_values, for_bias
-    return (*sizes, 0, 0, -1, int(relu), int(blocks), *addresses, *weights)
-
-
-def _empty_gradients(
-    above: Tensor, x: Tensor, values: Tensor, for_x: bool, for_bias: bool, rows_first: bool
-) -> Gradients:
-    bias = x.new_empty(above.shape[-1 if rows_first else 0] if for_bias else 0)
-    return x.new_empty(x.shape if for_x else 0), values.new_empty(values.shape), bias
 
 
 def _fake_product(
@@ -146,51 +169,69 @@ def _fake_gradients(
     return _empty_gradients(above, x, values, *asked)
 
 
+def _wanted(
+    by: Callable[..., Gradients], above: Tensor, kept: tuple[Any, ...], wants: Sequence[bool]
+) -> tuple[Tensor | None, ...]:
+    """Gradients of input, kept weights, bias and probe, where they are wanted.
+
+    Args:
+        by: :func:`product_gradients`, or the operator.
+        above: Gradient of the output.
+        kept: Input, kept weights, output where there is a ReLU, index, and whether rows come first.
+        wants: Whether each of the four is wanted.
+    """
+    x, values, y, index, rows_first = kept
+    for_x, for_values, for_bias, for_all = wants
+    found = by(above, x, values, y, index, for_x, for_bias, rows_first)
+    dense = None
+    if for_all:
+        masked = above if y is None else above * (y > 0)
+        if rows_first:
+            masked, x = masked.flatten(0, -2).t(), x.flatten(0, -2).t()
+        dense = masked @ x.t()
+    return (
+        found[0] if for_x else None, found[1] if for_values else None,
+        found[2] if for_bias else None, dense,
+    )  # fmt: skip
+
+
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    """Save what gradients need."""
-    x, values, bias, index, _, _, relu, rows_first = inputs
-    ctx.rows_first, ctx.has_bias = rows_first, bias is not None
+    """Save what gradients of the operator need."""
+    x, values, _, index, _, _, relu, ctx.rows_first = inputs
     ctx.save_for_backward(x, values, output if relu else None, index)
 
 
-def _rule(gradients: Callable[..., Gradients]) -> Callable[..., tuple[Tensor | None, ...]]:
-    """Gradients of :func:`product`, by the operator or without it."""
-
-    def backward(ctx: Any, above: Tensor) -> tuple[Tensor | None, ...]:
-        x, values, y, index = ctx.saved_tensors
-        for_x, for_values, for_bias, _, for_all, *_ = ctx.needs_input_grad
-        for_bias, rows_first = ctx.has_bias and for_bias, ctx.rows_first
-        found = gradients(above, x, values, y, index, for_x, for_bias, rows_first)
-        return (
-            found[0] if for_x else None,
-            found[1] if for_values else None,
-            found[2] if for_bias else None,
-            None,
-            _dense(above if y is None else above * (y > 0), x, rows_first) if for_all else None,
-            *(None,) * 3,
-        )
-
-    return backward
-
-
-def _dense(above: Tensor, x: Tensor, rows_first: bool) -> Tensor:
-    """``(O, I)``: the gradient of all weights."""
-    return above.flatten(0, -2).t() @ x.flatten(0, -2) if rows_first else above @ x.t()
-
-
-def _eager_gradients(*given: Any) -> Gradients:
-    """Without the dispatcher, but where gradients of them are to follow, which it refuses."""
-    by_operator = torch.ops.sparse_training.product_gradients.default
-    found: Gradients = (by_operator if torch.is_grad_enabled() else product_gradients)(*given)
-    return found
+def _backward(ctx: Any, above: Tensor) -> tuple[Tensor | None, ...]:
+    """Gradients of the operator."""
+    for_x, for_values, for_bias, _, for_all, *_ = ctx.needs_input_grad
+    by = torch.ops.sparse_training.product_gradients.default
+    kept = *ctx.saved_tensors, ctx.rows_first
+    *found, dense = _wanted(by, above, kept, (for_x, for_values, for_bias, for_all))
+    return *found, None, dense, None, None, None
 
 
 class Product(torch.autograd.Function):
     """:func:`product` without the dispatcher."""
 
-    forward = staticmethod(product)
-    setup_context = staticmethod(_keep)
-    backward = staticmethod(_rule(_eager_gradients))
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, values: Tensor, bias: Tensor | None, probe: Tensor | None, rest: Any
+    ) -> Tensor:
+        """Multiply; `rest` are index, outputs, whether there is a ReLU, and whether rows first."""
+        index, outputs, relu, rows_first = rest
+        y = product(x, values, bias, index, probe, outputs, relu, rows_first)
+        ctx.rest = index, rows_first
+        ctx.save_for_backward(x, values, y if relu else None)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, *above: Tensor) -> tuple[Tensor | None, ...]:
+        """Gradients; the operator refuses that gradients of them follow."""
+        by: Any = product_gradients
+        if torch.is_grad_enabled():
+            by = torch.ops.sparse_training.product_gradients.default
+        kept = *ctx.saved_tensors, *ctx.rest
+        return *_wanted(by, above[0], kept, ctx.needs_input_grad[:4]), None
 
 
 def _refuse_second(ctx: Any, *above: Tensor) -> tuple[Tensor | None, ...]:
@@ -210,12 +251,11 @@ def _register() -> None:
         "(Tensor above, Tensor x, Tensor values, Tensor? y, Tensor index, bool for_x, "
         "bool for_bias, bool rows_first) -> (Tensor, Tensor, Tensor)",
     )
-    library.impl(name, "CPU")(product)
-    library.impl(gradients, "CPU")(product_gradients)
+    library.impl(name, "CPU")(_checked_product)
+    library.impl(gradients, "CPU")(_checked_gradients)
     library.register_fake(name)(_fake_product)
     library.register_fake(gradients)(_fake_gradients)
-    by_operator = torch.ops.sparse_training.product_gradients.default
-    library.register_autograd(name, _rule(by_operator), setup_context=_keep)
+    library.register_autograd(name, _backward, setup_context=_keep)
     library.register_autograd(gradients, _refuse_second)
     for operator in (name, gradients):
         library.register_autocast(operator, "cpu", torch.float32)

@@ -63,9 +63,9 @@ class CompiledPass:
     ) -> None:  # fmt: skip
         self._indices, self._extent = [index for index, *_ in kept], extent
         table = np.zeros((len(places), layers.WIDTH), dtype=np.int64)
-        for row, place, one in zip(table, places, kept, strict=True):
-            sizes, addresses = layer_row(*one)
-            row[: layers.VALUES] = *sizes, *place, one[-1], *addresses
+        for row, place, (index, shape, blocks) in zip(table, places, kept, strict=True):
+            sizes, addresses = layer_row(index, *shape, blocks)
+            row[: layers.VALUES] = *sizes, *place, blocks, *addresses
         self._table = table
         self._kept = int(table[:, layers.KEPT].sum())
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import accumulate
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -37,40 +40,40 @@ def index_of(structure: Structure) -> Tensor:
     return torch.from_numpy(np.concatenate(parts).astype(np.int32))
 
 
-def units_in(index: Tensor, shape: Shape, blocks: bool) -> int:
-    """Kept units of an index.
-
-    Raises:
-        SparseTrainingError: It is none of a layer of this shape.
-    """
-    rows, columns = unit_grid(shape, "block4" if blocks else "free")
-    units, rest = divmod(index.numel() - rows - columns - 2, 4)
-    if rest or units < 0 or index.dtype != torch.int32:
-        raise SparseTrainingError(
-            f"index of {index.numel()} numbers; expected one of {shape[0]} x {shape[1]} weights."
-        )
-    return units
-
-
-def layer_row(index: Tensor, shape: Shape, blocks: bool) -> tuple[tuple[int, ...], list[int]]:
+def layer_row(
+    index: Tensor, outputs: int, inputs: int, blocks: bool
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """What a table of layers holds of a structure (`kernels.layers`).
 
     Args:
         index: The structure's; it has to live as long as the addresses are used.
-        shape: Outputs and inputs.
+        outputs: Of the layer.
+        inputs: Of the layer.
         blocks: Whether blocks are kept.
 
     Returns:
         Outputs, inputs and kept weights, those of blocks beyond the edges counted; and the
         addresses of the index.
+
+    Raises:
+        SparseTrainingError: It is none of a layer of this shape.
     """
-    units = units_in(index, shape, blocks)
+    return _row_at(index.data_ptr(), index.numel(), (outputs, inputs), blocks)
+
+
+@lru_cache(maxsize=4096)
+def _row_at(
+    at: int, numbers: int, shape: Shape, blocks: bool
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     rows, columns = unit_grid(shape, "block4" if blocks else "free")
-    at, addresses = index.data_ptr(), []
-    for count in (rows + 1, units, units, columns + 1, units, units):
-        addresses.append(at)
-        at += count * BYTES
-    return (*shape, units * (BLOCK * BLOCK if blocks else 1)), addresses
+    units, rest = divmod(numbers - rows - columns - 2, 4)
+    if rest or units < 0:
+        raise SparseTrainingError(
+            f"index of {numbers} numbers; expected one of {shape[0]} x {shape[1]} weights."
+        )
+    lengths = (rows + 1, units, units, columns + 1, units)
+    addresses = accumulate((length * BYTES for length in lengths), initial=at)
+    return (*shape, units * (BLOCK * BLOCK if blocks else 1)), tuple(addresses)
 
 
 def _starts(places: IntArray, count: int) -> IntArray:
