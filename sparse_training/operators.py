@@ -8,6 +8,7 @@ dispatcher, which takes as long as a small layer.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -105,8 +106,9 @@ def _extent(x: Tensor, rows_first: bool) -> tuple[int, int]:
 def _empty_gradients(
     above: Tensor, x: Tensor, values: Tensor, for_x: bool, for_bias: bool, rows_first: bool
 ) -> Gradients:
+    like = partial(torch.empty_like, memory_format=torch.contiguous_format)
     bias = x.new_empty(above.shape[-1 if rows_first else 0] if for_bias else 0)
-    return x.new_empty(x.shape if for_x else 0), values.new_empty(values.shape), bias
+    return like(x) if for_x else x.new_empty(0), like(values), bias
 
 
 def _checked_product(
