@@ -53,7 +53,7 @@ def check_sparsity(value: float) -> float:
     """
     if not isinstance(value, Real) or not 0 <= value < 1:
         raise SparseTrainingError(
-            f"sparsity={value!r}: expected a number from 0 (dense) to below 1; 0.9 keeps a tenth of "
-            "the weights."
+            f"sparsity={value!r}: expected a number from 0 (dense) to below 1; 0.9 keeps a tenth "
+            "of the weights."
         )
     return float(value)

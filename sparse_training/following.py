@@ -58,7 +58,10 @@ class ModelSparsifier(Sparsifier):
         seed: int = 0,
     ) -> None:
         super().__init__(layers, config, seed=seed)
-        if schedule is not None and max(schedule.reach, 1) > schedule.end // config.every * config.every:
+        if (
+            schedule is not None
+            and max(schedule.reach, 1) > schedule.end // config.every * config.every
+        ):
             raise SparseTrainingError(
                 f"schedule that ends at update {schedule.end} and reaches its sparsity at "
                 f"{schedule.reach}; expected a topology step between, of one every "

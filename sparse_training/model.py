@@ -197,7 +197,8 @@ def _sparse(module: torch.nn.Linear, backend: Backend) -> SparseLinear:
         module.in_features, module.out_features, bias=module.bias is not None, layout="rows",
         backend=backend, generator=torch.Generator(),
     )  # fmt: skip
-    made.weight, made.bias = module.weight, module.bias
+    made.weight = module.weight
+    made.bias = module.bias
     return made.train(module.training)
 
 

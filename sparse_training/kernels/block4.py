@@ -9,16 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from common import inner_function
-from sparse_training.kernels.tiles import TileSpan, clear, pack, pack_where, write
+from sparse_training.kernels.tiles import TileSpan, write
 from sparse_training.kernels.vectors import (
     add,
     add_dot,
     add_scaled,
-    after,
     load,
     load_part,
-    numbers_at,
-    places_at,
     positive,
     splat,
     store,

@@ -51,6 +51,7 @@ class VectorModel(models.PrimitiveModel):
 
 
 def vector_of(scalar: Any, size: int) -> VectorType:
+    """The vector of `size` bytes of a scalar."""
     return VectorType(scalar, size * 8 // scalar.bitwidth)
 
 

@@ -168,7 +168,10 @@ def test_numbers_follow_a_structure(unit: str) -> None:
 def test_wrong_input() -> None:
     layer = SparseLinear(8, 8, layout="columns", backend="compiled")
     Sparsifier({"a": layer}, SparsityConfig(0.5)).attach()
-    with pytest.raises(SparseTrainingError, match="input of torch.float64, weights of torch.float32; expected one type"):
+    with pytest.raises(
+        SparseTrainingError,
+        match=r"input of torch.float64, weights of torch.float32; expected one type",
+    ):
         layer(torch.zeros(8, 2, dtype=torch.float64))
     with pytest.raises(SparseTrainingError, match="kernels run on the CPU only"):
         SparseLinear(8, 8, layout="columns", backend="compiled", device="meta")

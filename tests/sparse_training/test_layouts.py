@@ -139,15 +139,15 @@ def test_wrong_input() -> None:
     layer = packed_layer()
     with pytest.raises(SparseTrainingError, match=r"expected \(\.\.\., 20\)\. Transpose it, or"):
         layer(torch.zeros(20, 3))
-    with pytest.raises(SparseTrainingError, match="features come first.*layout 'rows'"):
+    with pytest.raises(SparseTrainingError, match=r"features come first.*layout 'rows'"):
         packed_layer("columns")(torch.zeros(3, 20))
-    with pytest.raises(SparseTrainingError, match="input of torch.bfloat16, weights of torch.f"):
+    with pytest.raises(SparseTrainingError, match=r"input of torch.bfloat16, weights of torch.f"):
         layer(torch.zeros(3, 20, dtype=torch.bfloat16))
     for backend in ("compiled", "masked"):
         layer.backend = backend  # type: ignore[assignment]
         with pytest.raises(SparseTrainingError, match="input on meta, weights on cpu"):
             layer(torch.zeros(3, 20, device="meta"))
-    with pytest.raises(SparseTrainingError, match="weights of torch.bfloat16; expected float32"):
+    with pytest.raises(SparseTrainingError, match=r"weights of torch.bfloat16; expected float32"):
         SparseLinear(4, 5, backend="compiled", dtype=torch.bfloat16)
-    with pytest.raises(SparseTrainingError, match="layout 'row' is not known.*'rows'"):
+    with pytest.raises(SparseTrainingError, match=r"layout 'row' is not known.*'rows'"):
         SparseLinear(4, 5, layout="row")  # type: ignore[arg-type]

@@ -139,7 +139,9 @@ def test_structures_survive_masks_and_bits(
 
 
 def test_a_layer_that_is_not_sparse_is_a_linear_layer() -> None:
-    layer = SparseLinear(7, 5, layout="columns", activation="relu", generator=torch.Generator().manual_seed(4))
+    layer = SparseLinear(
+        7, 5, layout="columns", activation="relu", generator=torch.Generator().manual_seed(4)
+    )
     torch.manual_seed(4)
     other = torch.nn.Linear(7, 5)
     x = torch.randn(11, 7)

@@ -327,14 +327,16 @@ def test_an_optimiser_that_cannot_follow_is_refused() -> None:
     masks = sparsify(model, config, schedule=Schedule(end=4))
     optimizer = torch.optim.Adafactor(model.parameters())
     masks.follow(optimizer)
-    with pytest.raises(SparseTrainingError, match="Adafactor keeps 'row_var' of shape .*cannot fol"):
+    with pytest.raises(
+        SparseTrainingError, match=r"Adafactor keeps 'row_var' of shape .*cannot fol"
+    ):
         learn(model, masks, optimizer, range(3))
 
 
 def test_densify_refuses_what_a_linear_layer_has_not() -> None:
     for options in ({"layout": "columns"}, {"activation": "relu"}):
         model = nn.Sequential(SparseLinear(4, 3, **options))  # type: ignore[arg-type]
-        with pytest.raises(SparseTrainingError, match="torch.nn.Linear has neither"):
+        with pytest.raises(SparseTrainingError, match=r"torch.nn.Linear has neither"):
             densify(model)
 
 

@@ -87,7 +87,9 @@ def test_what_does_not_fit_is_refused() -> None:
         PRODUCT(x, layer.weight[1:], None, layer.index(), None, 12, False, True)
     with pytest.raises(SparseTrainingError, match=r"bias of \(11,\) torch.float32; expected \(12,"):
         PRODUCT(x, layer.weight, torch.zeros(11), layer.index(), None, 12, False, True)
-    with pytest.raises(SparseTrainingError, match="torch.float64; expected \\(3, 20\\) torch.float32"):
+    with pytest.raises(
+        SparseTrainingError, match=r"torch.float64; expected \(3, 20\) torch.float32"
+    ):
         PRODUCT(x.double(), layer.weight, None, layer.index(), None, 12, False, True)
     slope = torch.autograd.grad(layer(x).square().sum(), layer.weight, create_graph=True)[0]
     with pytest.raises(SparseTrainingError, match="no second derivative"):

@@ -122,7 +122,10 @@ def test_what_is_to_be_done_one_by_one() -> None:
 def test_blocks_that_would_read_their_neighbours_are_done_one_by_one(
     unit: Unit, together: bool
 ) -> None:
-    layers = [SparseLinear(*s, layout="columns", backend="compiled", dense_above=2.0) for s in ((4, 8), (6, 3))]
+    layers = [
+        SparseLinear(*s, layout="columns", backend="compiled", dense_above=2.0)
+        for s in ((4, 8), (6, 3))
+    ]
     layers.append(SparseLinear(2, 3, layout="columns", backend="compiled", dense_above=2.0))
     for layer in layers:
         layer.set_structure(Structure.whole(layer.shape, unit))

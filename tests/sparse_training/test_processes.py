@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -94,11 +95,12 @@ def test_fsdp_is_refused(version: int, tmp_path: Path) -> None:
     model, _ = masked_model()
     meeting = f"file://{tmp_path}/meeting"
     distributed.init_process_group("gloo", init_method=meeting, rank=0, world_size=1)
+    wrap: dict[int, Callable[[], object]] = {
+        1: lambda: FullyShardedDataParallel(model, device_id=torch.device("cpu")),
+        2: lambda: fully_shard(model, mesh=init_device_mesh("cpu", (1,))),
+    }
     try:
         with pytest.raises(SparseTrainingError, match="FSDP shards dense weights; expected Distr"):
-            if version == 1:
-                FullyShardedDataParallel(model, device_id=torch.device("cpu"))
-            else:
-                fully_shard(model, mesh=init_device_mesh("cpu", (1,)))
+            wrap[version]()
     finally:
         distributed.destroy_process_group()
