@@ -19,7 +19,7 @@ from .linear import SparseLinear as SparseLinear
 from .model import densify as densify
 from .model import sparsify as sparsify
 from .optimizers import SparseAdam as SparseAdam
-from .schedules import Schedule as Schedule
+from .schedules import MaskSchedule as MaskSchedule
 from .schedules import cosine_drop as cosine_drop
 from .schedules import density_at as density_at
 from .sparsifier import Sparsifier as Sparsifier

@@ -16,7 +16,7 @@ from sparse_training.errors import SparseTrainingError
 from sparse_training.flops import FlopColumns, Flops, layer_flops
 from sparse_training.linear import SparseLinear
 from sparse_training.optimizers import SparseAdam, check_state
-from sparse_training.schedules import Schedule, cosine_drop
+from sparse_training.schedules import MaskSchedule, cosine_drop
 from sparse_training.sparsifier import Sparsifier, SparsityConfig
 
 
@@ -54,7 +54,7 @@ class ModelSparsifier(Sparsifier):
         model: torch.nn.Module,
         layers: Mapping[str, SparseLinear],
         config: SparsityConfig,
-        schedule: Schedule | None = None,
+        schedule: MaskSchedule | None = None,
         seed: int = 0,
     ) -> None:
         super().__init__(layers, config, seed=seed)

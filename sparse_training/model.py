@@ -14,7 +14,7 @@ from torch.nn.parallel import DistributedDataParallel
 from sparse_training.errors import SparseTrainingError, unknown_name
 from sparse_training.following import ModelSparsifier
 from sparse_training.linear import Backend, SparseLinear, check_compiled
-from sparse_training.schedules import Schedule
+from sparse_training.schedules import MaskSchedule
 from sparse_training.sparsifier import SparsityConfig
 from sparse_training.structure import BLOCK
 
@@ -32,7 +32,7 @@ def sparsify(
     sparsity: float | SparsityConfig = 0.9,
     *,
     skip: Sequence[str] = (),
-    schedule: Schedule | None = None,
+    schedule: MaskSchedule | None = None,
     backend: Backend = "compiled",
     seed: int = 0,
 ) -> ModelSparsifier:

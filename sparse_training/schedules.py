@@ -55,7 +55,7 @@ DENSITIES: Mapping[str, Callable[[float], float]] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class Schedule:
+class MaskSchedule:
     """How masks change while an optimiser steps.
 
     Attributes:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from sparse_training import (
     ModelSparsifier,
-    Schedule,
+    MaskSchedule,
     SparseAdam,
     SparseLinear,
     SparseTrainingError,
@@ -109,7 +109,7 @@ def test_any_optimiser_learns_and_both_backends_agree(name: str, backend: Any) -
     for kind in (backend, "masked"):
         model = perceptron()
         config = SparsityConfig(0.6, every=5)
-        masks = sparsify(model, config, schedule=Schedule(end=60), backend=kind)
+        masks = sparsify(model, config, schedule=MaskSchedule(end=60), backend=kind)
         optimizer = OPTIMIZERS[name](model.parameters())
         masks.follow(optimizer)
         losses = learn(model, masks, optimizer, range(80))
@@ -127,7 +127,7 @@ def test_any_optimiser_learns_and_both_backends_agree(name: str, backend: Any) -
 def test_a_restored_run_is_the_uninterrupted_one(name: str) -> None:
     def begun(seed: int) -> tuple[nn.Module, ModelSparsifier, torch.optim.Optimizer]:
         model, config = perceptron(), SparsityConfig(0.6, every=5, growth="mixed")
-        masks = sparsify(model, config, schedule=Schedule(end=60), seed=seed)
+        masks = sparsify(model, config, schedule=MaskSchedule(end=60), seed=seed)
         optimizer = OPTIMIZERS[name](model.parameters())
         return model, masks, optimizer
 
@@ -144,7 +144,10 @@ def test_a_restored_run_is_the_uninterrupted_one(name: str) -> None:
 
 
 def test_densities_follow_a_schedule() -> None:
-    model, schedule = perceptron(), Schedule(end=20, first_sparsity=0.0, reach=15, kind="linear")
+    model, schedule = (
+        perceptron(),
+        MaskSchedule(end=20, first_sparsity=0.0, reach=15, kind="linear"),
+    )
     masks = sparsify(model, SparsityConfig(0.9, every=5), schedule=schedule)
     optimizer, found = torch.optim.Adam(model.parameters()), []
     masks.follow(optimizer)
@@ -158,7 +161,7 @@ def test_operations_are_counted() -> None:
     """By hand: kept weights twice a row, and twice that backward; the last layer is dense."""
     model = perceptron()
     config = SparsityConfig(0.75, every=4)
-    masks = sparsify(model, config, schedule=Schedule(end=8))
+    masks = sparsify(model, config, schedule=MaskSchedule(end=8))
     with pytest.raises(SparseTrainingError, match=r"call count\(\) with a batch first"):
         _ = masks.spent
     counted, weights, last = masks.count(torch.randn(2, 5, 16)), (16 + 24) * 24, 24 * 3
@@ -273,7 +276,7 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], dict[str, Any], str]] = {
     "a misspelt name": (perceptron, {"skip": ["5"]}, "skip '5' is not known"),
     "unknown backend": (perceptron, {"backend": "cuda"}, "backend 'cuda' is not known"),
     "late": (
-        perceptron, {"schedule": Schedule(end=50)},
+        perceptron, {"schedule": MaskSchedule(end=50)},
         "schedule that ends at update 50 .* expected a topology step between, of one every 100",
     ),
 }  # fmt: skip
@@ -324,7 +327,7 @@ def test_an_optimiser_that_cannot_follow_is_refused() -> None:
     """Adafactor keeps sums of rows and columns of blocks."""
     model = perceptron()
     config = SparsityConfig(0.5, unit="block4", growth="set", every=2)
-    masks = sparsify(model, config, schedule=Schedule(end=4))
+    masks = sparsify(model, config, schedule=MaskSchedule(end=4))
     optimizer = torch.optim.Adafactor(model.parameters())
     masks.follow(optimizer)
     with pytest.raises(
@@ -344,7 +347,7 @@ def test_a_policy_of_stable_baselines3_learns_sparse() -> None:
     sb3 = pytest.importorskip("stable_baselines3", reason="extra `sb3` is not installed")
     ppo = sb3.PPO("MlpPolicy", "CartPole-v1", n_steps=64, batch_size=32, n_epochs=2, seed=0)
     config = SparsityConfig(0.8, every=4)
-    masks = sparsify(ppo.policy, config, skip=["action_net"], schedule=Schedule(end=8))
+    masks = sparsify(ppo.policy, config, skip=["action_net"], schedule=MaskSchedule(end=8))
     assert sorted(masks.left_dense) == ["action_net", "value_net"]
     masks.follow(ppo.policy.optimizer)
     ppo.learn(256)

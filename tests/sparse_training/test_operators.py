@@ -12,7 +12,7 @@ from torch import Tensor
 from torch._dynamo.testing import CompileCounterWithBackend
 
 from sparse_training import (
-    Schedule,
+    MaskSchedule,
     SparseLinear,
     SparseTrainingError,
     Sparsifier,
@@ -134,7 +134,7 @@ def test_topology_steps_recompile_at_most_once(growth: str, backend: Any) -> Non
     torch._dynamo.reset()
     model, generator = model_of(), torch.Generator().manual_seed(0)
     config = SparsityConfig(0.7, growth=growth, every=3)
-    masks = sparsify(model, config, schedule=Schedule(end=30), backend=backend)
+    masks = sparsify(model, config, schedule=MaskSchedule(end=30), backend=backend)
     optimizer = torch.optim.Adam(model.parameters())
     masks.follow(optimizer)
     counter = CompileCounterWithBackend("aot_eager")

@@ -13,7 +13,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from sparse_training import (
     ModelSparsifier,
-    Schedule,
+    MaskSchedule,
     SparseTrainingError,
     SparsityConfig,
     sparsify,
@@ -30,7 +30,7 @@ def masked_model(seed: int = 5, **schedule: Any) -> tuple[torch.nn.Sequential, M
         torch.nn.Linear(24, 3),
     )  # fmt: skip
     config = SparsityConfig(0.7, every=3)
-    return model, sparsify(model, config, schedule=Schedule(end=9, **schedule), seed=seed)
+    return model, sparsify(model, config, schedule=MaskSchedule(end=9, **schedule), seed=seed)
 
 
 def batch(update: int, rank: int) -> Tensor:
