@@ -197,8 +197,8 @@ def _sparse(module: torch.nn.Linear, backend: Backend) -> SparseLinear:
         module.in_features, module.out_features, bias=module.bias is not None, layout="rows",
         backend=backend, generator=torch.Generator(),
     )  # fmt: skip
-    made.weight = module.weight
-    made.bias = module.bias
+    for name, parameter in module._parameters.items():
+        made.register_parameter(name, parameter)
     return made.train(module.training)
 
 

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from sparse_training import (
-    ModelSparsifier,
     MaskSchedule,
+    ModelSparsifier,
     SparseAdam,
     SparseLinear,
     SparseTrainingError,

@@ -12,8 +12,8 @@ from torch import Tensor, distributed
 from torch.nn.parallel import DistributedDataParallel
 
 from sparse_training import (
-    ModelSparsifier,
     MaskSchedule,
+    ModelSparsifier,
     SparseTrainingError,
     SparsityConfig,
     sparsify,
