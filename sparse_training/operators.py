@@ -8,7 +8,6 @@ dispatcher, which takes as long as a small layer.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -43,13 +42,11 @@ def product(
     Returns:
         ``(..., O)``, or ``(O, rows)``.
     """
-    rows, features = _extent(x, rows_first)
+    (rows, features), blocks = _extent(x, rows_first), values.dim() == 3
     y = x.new_empty(_shape(x, outputs, rows_first))
-    sizes, addresses = layer_row(index, outputs, features, values.dim() == 3)
-    layer = (
-        *sizes, 0, 0, -1, int(relu), int(values.dim() == 3), *addresses, values.data_ptr(),
-        address_of(bias), 0, 0,
-    )  # fmt: skip
+    sizes, addresses = layer_row(index, outputs, features, blocks)
+    weights = values.data_ptr(), address_of(bias), 0, 0
+    layer = *sizes, 0, 0, -1, int(relu), int(blocks), *addresses, *weights
     lanes, part, one = VECTORS[x.dtype]
     work = x.new_empty((1 + part + features + BLOCK) * lanes)
     single.forward(
@@ -77,12 +74,11 @@ def product_gradients(
     above = above.contiguous()
     (rows, features), outputs = _extent(x, rows_first), above.shape[-1 if rows_first else 0]
     found = _empty_gradients(above, x, values, for_x, for_bias, rows_first)
-    below, for_values, bias = (tensor.data_ptr() for tensor in found)
-    sizes, addresses = layer_row(index, outputs, features, values.dim() == 3)
-    layer = (
-        *sizes, 0, 0, -1, 0, int(values.dim() == 3), *addresses, values.data_ptr(), 0,
-        for_values, bias,
-    )  # fmt: skip
+    below, for_values, bias = found[0].data_ptr(), found[1].data_ptr(), found[2].data_ptr()
+    blocks = values.dim() == 3
+    sizes, addresses = layer_row(index, outputs, features, blocks)
+    weights = values.data_ptr(), 0, for_values, bias
+    layer = *sizes, 0, 0, -1, 0, int(blocks), *addresses, *weights
     lanes, part, one = VECTORS[x.dtype]
     kept, room = values.numel(), 1 + part + features + outputs + 2 * BLOCK
     work = x.new_empty(room * lanes + (kept + outputs) * part + kept)
@@ -106,9 +102,10 @@ def _extent(x: Tensor, rows_first: bool) -> tuple[int, int]:
 def _empty_gradients(
     above: Tensor, x: Tensor, values: Tensor, for_x: bool, for_bias: bool, rows_first: bool
 ) -> Gradients:
-    like = partial(torch.empty_like, memory_format=torch.contiguous_format)
+    whole = torch.contiguous_format
+    below = torch.empty_like(x, memory_format=whole) if for_x else x.new_empty(0)
     bias = x.new_empty(above.shape[-1 if rows_first else 0] if for_bias else 0)
-    return like(x) if for_x else x.new_empty(0), like(values), bias
+    return below, torch.empty_like(values, memory_format=whole), bias
 
 
 def _checked_product(
