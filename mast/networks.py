@@ -68,6 +68,7 @@ def layer_maker(config: MastConfig, generator: torch.Generator | None, device: s
     """Makes the layers of a configuration, their weights drawn from one generator."""
     return partial(
         SparseLinear,
+        layout="columns",
         backend=config.backend if device != "meta" else "masked",  # type: ignore[arg-type]
         generator=generator,
         dtype=DTYPES[config.dtype],

@@ -38,7 +38,9 @@ class Block(torch.nn.Module):
         width, inner = shape.width, shape.inner
 
         def layer(inputs: int, outputs: int) -> SparseLinear:
-            return SparseLinear(inputs, outputs, bias=False, backend=backend, **options)
+            return SparseLinear(
+                inputs, outputs, bias=False, layout="columns", backend=backend, **options
+            )
 
         self.attention_norm = FeatureNorm(width, **options)
         self.qkv, self.projection = layer(width, 3 * width), layer(width, width)
@@ -83,7 +85,9 @@ class SparseGpt(torch.nn.Module):
     ) -> None:
         super().__init__()
         self.shape, self.mask_head = shape, mask_head
-        self.head = SparseLinear(shape.width, shape.vocabulary, bias=False, **options)
+        self.head = SparseLinear(
+            shape.width, shape.vocabulary, bias=False, layout="columns", **options
+        )
         self.positions = torch.nn.Parameter(torch.empty(shape.context, shape.width, **options))
         self.blocks = torch.nn.ModuleList(
             Block(shape, backend, **options) for _ in range(shape.layers)

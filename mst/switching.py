@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -66,10 +67,11 @@ def measured(shape: tuple[int, int], rows: int, unit: Unit) -> float:
         unit: What is kept: weights or blocks.
     """
     x = torch.from_numpy(np.random.default_rng(0).standard_normal((shape[1], rows), np.float32))
-    dense = _seconds(SparseLinear(shape[1], shape[0], bias=False), x)
+    options: dict[str, Any] = {"bias": False, "layout": "columns"}
+    dense = _seconds(SparseLinear(*shape[::-1], **options), x)
     last = 0.0
     for density in DENSITIES:
-        layer = SparseLinear(shape[1], shape[0], bias=False, backend="compiled")
+        layer = SparseLinear(*shape[::-1], backend="compiled", **options)
         Sparsifier({"layer": layer}, SparsityConfig(1 - density, "uniform", unit)).attach()
         if _seconds(layer, x) > dense:
             return (last + density) / 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from numbers import Real
 
 from common import not_known
 
@@ -50,9 +51,9 @@ def check_sparsity(value: float) -> float:
     Raises:
         SparseTrainingError: It is outside.
     """
-    if not 0 <= value < 1:
+    if not isinstance(value, Real) or not 0 <= value < 1:
         raise SparseTrainingError(
-            f"sparsity={value}: expected a number from 0 (dense) to below 1; 0.9 keeps a tenth of "
-            "the weights."
+            f"sparsity={value!r}: expected a number from 0 (dense) to below 1; 0.9 keeps a tenth "
+            "of the weights."
         )
     return float(value)

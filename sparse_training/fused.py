@@ -32,12 +32,14 @@ class FusedLayers:
 
     Raises:
         SparseTrainingError: A layer reads rows of several others, or of one after it, a row is
-            read twice or not at all, or the numbers of layers do not fit.
+            read twice or not at all, the numbers of layers do not fit, or a layout is not columns.
     """
 
     def __init__(
         self, layers: Sequence[SparseLinear], reads: Sequence[int], results: int = 1
     ) -> None:
+        if any(layer.layout != "columns" for layer in layers):
+            raise SparseTrainingError("layers of layout 'rows'; expected 'columns' to fuse them.")
         self._layers = tuple(layers)
         self._inputs = layers[0].in_features
         self._places, self._extent, self._aligned = _placed(self._layers, reads, results)
@@ -68,10 +70,17 @@ class FusedLayers:
 
     def compiled_pass(self) -> CompiledPass:
         """The pass over the structures that the layers have now."""
-        indices = tuple(layer.index() for layer in self._layers)
-        if self._pass is None or self._pass.indices != indices:
-            self._pass = CompiledPass(indices, self._places, self._extent)
+        indices = [layer.index() for layer in self._layers]
+        if self._pass is None or not self._pass.reads(indices):
+            blocks = [_weights(layer)[0].dim() == 3 for layer in self._layers]
+            shapes = [layer.shape for layer in self._layers]
+            kept = list(zip(indices, shapes, blocks, strict=True))
+            self._pass = CompiledPass(kept, self._places, self._extent)
         return self._pass
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the pass, which holds addresses of the layers that are copied."""
+        return {**vars(self), "_pass": None}
 
 
 class FusedProduct(torch.autograd.Function):

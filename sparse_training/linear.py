@@ -1,26 +1,37 @@
-"""A linear layer, features first, whose weight may be sparse."""
+"""A linear layer whose weight may be sparse."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import warnings
+from typing import Any, Literal, NoReturn
 
 import torch
 from torch import Tensor
+from torch.nn.functional import linear
 
 from sparse_training.errors import SparseTrainingError, check_name
-from sparse_training.kernels.compiled_index import CompiledIndex
-from sparse_training.products import CompiledProduct, MaskedProduct, plain_product
+from sparse_training.kernels.index import VECTORS, index_of
+from sparse_training.operators import OPERATOR, Product, product
 from sparse_training.structure import Shape, Structure
 from sparse_training.values import Form, moved, scatter
 
 Backend = Literal["masked", "compiled"]
 """How sparse layers are multiplied: dense under a mask (any device), or the kept weights alone."""
 BACKENDS: tuple[Backend, ...] = ("masked", "compiled")
+Layout = Literal["rows", "columns"]
+"""How a layer reads samples: ``(..., features)`` as `torch.nn.Linear`, or ``(features, rows)``."""
+LAYOUTS: tuple[Layout, ...] = ("rows", "columns")
 ACTIVATIONS = ("relu",)
+PLAIN = (Tensor, torch.nn.Parameter)
+"""Tensors that hold numbers; others stand for some while a program is traced."""
+SQUARE = (
+    "layer of {0} x {0} weights without a layout: rows, (..., {0}), since 0.3; it was columns "
+    "before. Name layout='rows' or 'columns'."
+)
 
 
 class SparseLinear(torch.nn.Module):
-    """``act(W x + b)`` for ``(in_features, rows)`` inputs: a column is a sample.
+    """``act(W x + b)`` of ``(..., in_features)`` inputs, as `torch.nn.Linear`.
 
     A new layer is dense, and multiplied by torch. A :class:`Sparsifier` gives it a structure; from
     then on only the kept weights count. Its weights begin as those of `torch.nn.Linear` do.
@@ -29,6 +40,8 @@ class SparseLinear(torch.nn.Module):
         in_features: Inputs.
         out_features: Outputs.
         bias: Whether there is one; it is never sparse.
+        layout: ``"rows"`` where None; or ``"columns"``: ``(in_features, rows)``, a column is a
+            sample. A square layer that names none warns: up to 0.2 it read columns.
         activation: None, or ``"relu"`` (fused).
         backend: ``"masked"`` or ``"compiled"`` (CPU only; holds the kept weights alone).
         generator: Draws the first weights; torch's own where None.
@@ -52,6 +65,7 @@ class SparseLinear(torch.nn.Module):
         out_features: int,
         *,
         bias: bool = True,
+        layout: Layout | None = None,
         activation: str | None = None,
         backend: Backend = "masked",
         generator: torch.Generator | None = None,
@@ -67,7 +81,10 @@ class SparseLinear(torch.nn.Module):
             )
         if activation is not None:
             check_name("activation", activation, ACTIVATIONS)
+        if layout is None and in_features == out_features:
+            warnings.warn(SQUARE.format(in_features), FutureWarning, stacklevel=2)
         self.in_features, self.out_features = in_features, out_features
+        self.layout = check_name("layout", layout or "rows", LAYOUTS)
         self.activation = activation
         self.backend = check_name("backend", backend, BACKENDS)
         self.dense_above = dense_above
@@ -78,10 +95,9 @@ class SparseLinear(torch.nn.Module):
             self.bias = torch.nn.Parameter(torch.empty(out_features, device=device, dtype=dtype))
         self._check_backend()
         self.structure: Structure | None = None
-        self.dense_gradient: Tensor | None = None
-        self.wants_gradient = False
         self._mask: Tensor | None = None
-        self._index: CompiledIndex | None = None
+        self._index: Tensor | None = None
+        self._probe: Tensor | None = None
         self.reset_parameters(generator)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
@@ -97,35 +113,77 @@ class SparseLinear(torch.nn.Module):
         return self.out_features, self.in_features
 
     @property
+    def weight_count(self) -> int:
+        """Weights, kept and others."""
+        return self.out_features * self.in_features
+
+    @property
     def packed(self) -> bool:
         """Whether only the kept weights are held."""
         return self.weight.dim() != 2
 
     def forward(self, x: Tensor) -> Tensor:
-        """``(in_features, rows)`` to ``(out_features, rows)``.
+        """``(..., in_features)`` to ``(..., out_features)``, or the same by columns.
 
         Raises:
-            SparseTrainingError: Another shape.
+            SparseTrainingError: Another shape, type or device.
         """
-        if x.dim() != 2 or x.shape[0] != self.in_features:
-            raise SparseTrainingError(
-                f"input of shape {tuple(x.shape)}; expected ({self.in_features}, rows): features "
-                "come first. Transpose it."
-            )
         held = self._parameters  # attributes of a module take longer to find than a small product
         weight, bias = held["weight"], held.get("bias")
         assert weight is not None
-        product: Any = MaskedProduct
-        if weight.dim() != 2:
-            if not (x.is_cpu and x.dtype is weight.dtype):
-                self._check_compiled(x, weight)
-            if not torch.is_grad_enabled():  # spares the calls of a function of torch
-                return self.index().forward(x.contiguous(), weight, bias, self.activation == "relu")
-            product = CompiledProduct
-        elif self.structure is None or (self.structure.full and not self.wants_gradient):
-            return plain_product(x, weight, bias, self.activation)
-        y: Tensor = product.apply(x, weight, bias, self)
+        rows_first, shape = self.layout == "rows", x.shape
+        fits = len(shape) > 0 if rows_first else len(shape) == 2
+        if not fits or shape[-1 if rows_first else 0] != self.in_features:
+            self._refuse(tuple(shape))
+        if x.device != weight.device:
+            raise SparseTrainingError(
+                f"input on {x.device}, weights on {weight.device}; expected one device. Move one "
+                "of them."
+            )
+        if x.dtype != weight.dtype:
+            x = self._cast(x, weight)
+        if weight.dim() == 2:
+            return self._multiply_dense(x, weight, bias, rows_first)
+        x, relu, index = x.contiguous(), self.activation == "relu", self.index()
+        rest = self.out_features, relu, rows_first
+        if torch.compiler.is_compiling() or type(x) not in PLAIN:
+            return OPERATOR(x, weight, bias, index, self._probe, *rest)
+        if not torch.is_grad_enabled():
+            return product(x, weight, bias, index, None, *rest)
+        y: Tensor = Product.apply(x, weight, bias, self._probe, (index, *rest))  # type: ignore[no-untyped-call]
         return y
+
+    def _multiply_dense(
+        self, x: Tensor, weight: Tensor, bias: Tensor | None, rows_first: bool
+    ) -> Tensor:
+        """Multiply a weight that is written out, whose gradient is 0 where none is kept."""
+        if self._mask is not None:
+            weight = weight * self.mask()
+        if self._probe is not None:
+            weight = weight + self._probe
+        if rows_first:
+            y = linear(x, weight, bias)
+        else:
+            y = weight @ x if bias is None else torch.addmm(bias.unsqueeze(1), weight, x)
+        return y.relu() if self.activation == "relu" else y
+
+    def _refuse(self, shape: tuple[int, ...]) -> NoReturn:
+        n, rows_first = self.in_features, self.layout == "rows"
+        expected = f"(..., {n})" if rows_first else f"({n}, rows): features come first"
+        raise SparseTrainingError(
+            f"input of shape {shape}; expected {expected}. Transpose it, or use layout "
+            f"{'columns' if rows_first else 'rows'!r}."
+        )
+
+    @staticmethod
+    def _cast(x: Tensor, weight: Tensor) -> Tensor:
+        """The input in the weight's type, which autocast alone changes unasked."""
+        if not torch.is_autocast_enabled(x.device.type):
+            raise SparseTrainingError(
+                f"input of {x.dtype}, weights of {weight.dtype}; expected one type. Convert one "
+                "of them, or use torch.autocast."
+            )
+        return x.to(weight.dtype)
 
     @torch.no_grad()
     def dense(self) -> Tensor:
@@ -134,8 +192,8 @@ class SparseLinear(torch.nn.Module):
             return self.weight.detach().clone()
         return scatter(self.weight.detach(), self.structure)
 
-    def index(self) -> CompiledIndex:
-        """What compiled kernels read of the structure; built when it is first used.
+    def index(self) -> Tensor:
+        """What compiled kernels read of the structure.
 
         A weight that is written out is one of single weights, all of which are kept.
 
@@ -146,17 +204,19 @@ class SparseLinear(torch.nn.Module):
             if self.structure is None:
                 raise SparseTrainingError("a dense layer has no index; attach a Sparsifier first.")
             written_out = Structure.whole(self.shape, "free")
-            self._index = CompiledIndex(self.structure if self.packed else written_out)
+            self._index = index_of(self.structure if self.packed else written_out)
         return self._index
 
     def mask(self) -> Tensor:
         """``(O, I)`` of 0 and 1, in the weight's type and on its device."""
-        if self.structure is None:
-            return torch.ones(self.shape, dtype=self.weight.dtype, device=self.weight.device)
-        if self._mask is None:
-            self._mask = torch.from_numpy(self.structure.mask)
-        self._mask = self._mask.to(self.weight)
-        return self._mask
+        weight, held = self.weight, self._mask
+        if held is None:
+            if self.structure is None or self.structure.full:
+                return torch.ones(self.shape, dtype=weight.dtype, device=weight.device)
+            return torch.from_numpy(self.structure.mask).to(weight)
+        if held.dtype != weight.dtype or held.device != weight.device:
+            self._mask = held = held.to(weight)
+        return held
 
     @torch.no_grad()
     def set_structure(self, structure: Structure) -> tuple[Form, Form]:
@@ -179,6 +239,10 @@ class SparseLinear(torch.nn.Module):
         self.weight.data = moved(self.weight.data, before, after)
         self.weight.grad = None
         self.structure, self._mask, self._index = structure, None, None
+        if self.packed:  # made now: programs that torch compiles read tensors alone
+            self.index()
+        elif not structure.full:
+            self._mask = self.mask()
         return before, after
 
     def form(self, unit: Any = "free") -> Form:
@@ -212,16 +276,19 @@ class SparseLinear(torch.nn.Module):
         if self.bias is not None and other.bias is not None:
             self.bias.copy_(other.bias)
 
+    @property
+    def wants_gradient(self) -> bool:
+        """Whether backward passes add dense gradients up."""
+        return self._probe is not None
+
+    @property
+    def dense_gradient(self) -> Tensor | None:
+        """``(O, I)`` sum of the dense gradients since they were wanted; None: there was none."""
+        return None if self._probe is None else self._probe.grad
+
     def want_gradient(self, on: bool) -> None:
         """Add up the dense gradients of all backward passes from now on, or forget them."""
-        self.wants_gradient, self.dense_gradient = on, None
-
-    def note_gradient(self, gradient: Tensor) -> None:
-        """Add a dense gradient where it is wanted."""
-        if self.wants_gradient:
-            if self.dense_gradient is None:
-                self.dense_gradient = torch.zeros_like(gradient)
-            self.dense_gradient += gradient
+        self._probe = self.weight.new_zeros(self.shape).requires_grad_() if on else None
 
     def extra_repr(self) -> str:
         """Sizes and density, for `print`."""
@@ -238,21 +305,7 @@ class SparseLinear(torch.nn.Module):
 
     def _check_backend(self) -> None:
         if self.backend == "compiled":
-            self._check_compiled(self.weight, self.weight)
-
-    @staticmethod
-    def _check_compiled(x: Tensor, weight: Tensor) -> None:
-        if not (x.is_cpu and weight.is_cpu):
-            where = weight.device if x.is_cpu else x.device
-            raise SparseTrainingError(
-                f"backend 'compiled' on {where}: its kernels run on the CPU only. Use backend "
-                "'masked', or move the network to the CPU."
-            )
-        if x.dtype != weight.dtype or x.dtype not in (torch.float32, torch.float64):
-            raise SparseTrainingError(
-                f"backend 'compiled' with {x.dtype} inputs and {weight.dtype} weights; "
-                "expected float32 or float64, of both."
-            )
+            check_compiled(self.weight)
 
     def _load_from_state_dict(self, state: dict[str, Any], prefix: str, *rest: Any) -> None:
         given = state.get(prefix + "weight")
@@ -263,3 +316,36 @@ class SparseLinear(torch.nn.Module):
                 "its Sparsifier first."
             )
         super()._load_from_state_dict(state, prefix, *rest)
+
+    @property
+    def _is_fsdp_managed_module(self) -> bool:
+        """What FSDP sets on all modules that it takes the weights of."""
+        return False
+
+    @_is_fsdp_managed_module.setter
+    def _is_fsdp_managed_module(self, value: bool) -> None:
+        raise SparseTrainingError(
+            "FSDP shards dense weights; expected DistributedDataParallel, which sparse ones work "
+            "with."
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Read a pickled layer; one of 0.2, which had no layouts, has columns."""
+        super().__setstate__({"layout": "columns", "_probe": None, **state})  # type: ignore[no-untyped-call]
+
+
+def check_compiled(weight: Tensor) -> None:
+    """Refuse a weight that kernels cannot multiply.
+
+    Raises:
+        SparseTrainingError: It is on another device than the CPU, or neither float32 nor float64.
+    """
+    if not weight.is_cpu:
+        raise SparseTrainingError(
+            f"backend 'compiled' on {weight.device}: its kernels run on the CPU only. Use backend "
+            "'masked', or move the network to the CPU."
+        )
+    if weight.dtype not in VECTORS:
+        raise SparseTrainingError(
+            f"backend 'compiled' with weights of {weight.dtype}; expected float32 or float64."
+        )

@@ -13,7 +13,7 @@ from torch import Tensor
 from sparse_training.errors import SparseTrainingError
 from sparse_training.kernels.adam import StepTable, serves
 from sparse_training.moments import Moments
-from sparse_training.values import Form
+from sparse_training.values import Form, moved
 
 STATE = re.compile(r"local|reset|keep|local:([1-9]\d*)")
 
@@ -199,6 +199,51 @@ class SparseAdam(torch.optim.Optimizer):
 
     def _all(self) -> list[Tensor]:
         return [parameter for group in self.param_groups for parameter in group["params"]]
+
+
+@torch.no_grad()
+def move_state(
+    optimizer: torch.optim.Optimizer, parameter: Tensor, before: Form, after: Form
+) -> None:
+    """Let an optimiser follow a layer's weight to another structure.
+
+    What it keeps of a weight follows that weight, and is 0 for new ones; :class:`SparseAdam` has
+    laws of its own.
+
+    Args:
+        optimizer: Any of torch.
+        parameter: The weight, changed already.
+        before: Its form before the change.
+        after: Its form from now on.
+
+    Raises:
+        SparseTrainingError: It keeps tensors that are not shaped as the weight.
+    """
+    if isinstance(optimizer, SparseAdam):
+        optimizer.move(parameter, before, after)
+        return
+    held = optimizer.state.get(parameter, {})
+    check_state(optimizer, held, before.shape)
+    for name, value in held.items():
+        if isinstance(value, Tensor) and value.numel() > 1:
+            held[name] = moved(value, before, after)
+
+
+def check_state(
+    optimizer: torch.optim.Optimizer, held: dict[str, Any], shape: tuple[int, ...]
+) -> None:
+    """Refuse an optimiser's state of one weight that is not shaped as that weight.
+
+    Raises:
+        SparseTrainingError: It is not: the optimiser made steps before, or keeps other numbers.
+    """
+    for name, value in held.items():
+        if isinstance(value, Tensor) and value.numel() > 1 and value.shape != shape:
+            raise SparseTrainingError(
+                f"{type(optimizer).__name__} keeps {name!r} of shape {tuple(value.shape)} for a "
+                f"weight of {tuple(shape)}; expected one shape. Build the optimiser after "
+                "sparsify; one that keeps other shapes cannot follow sparse weights."
+            )
 
 
 def _among(parameter: Tensor, others: Iterable[Tensor]) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from sparse_training.errors import check_name, check_share
+from sparse_training.errors import SparseTrainingError, check_name, check_share, check_sparsity
 
 
 def cosine_drop(z: float, t: float, end: float) -> float:
@@ -51,3 +52,49 @@ DENSITIES: Mapping[str, Callable[[float], float]] = MappingProxyType(
     }
 )
 """Schedules: share of the phase that is left, to the share of the change that is left."""
+
+
+@dataclass(frozen=True)
+class MaskSchedule:
+    """How masks change while an optimiser steps.
+
+    Attributes:
+        end: Update of the last topology step; until then the share that is dropped falls by a
+            cosine (:func:`cosine_drop`).
+        first_sparsity: Share of the weights that is left out at first; None is the aim at once.
+        reach: Update at which the aim is reached; before it densities go by `kind`.
+        kind: ``"linear"``, ``"cubic"`` or ``"step"`` (:func:`density_at`).
+    """
+
+    end: int
+    first_sparsity: float | None = None
+    reach: int = 0
+    kind: str = "cubic"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be.
+
+        Raises:
+            SparseTrainingError: Names the field, what it holds and what was expected.
+        """
+        check_name("kind", self.kind, DENSITIES)
+        ramps = self.first_sparsity is not None
+        if self.first_sparsity is not None:
+            check_sparsity(self.first_sparsity)
+        if self.end < 1 or not ramps <= self.reach <= self.end * ramps:
+            raise SparseTrainingError(
+                f"end={self.end}, reach={self.reach}: expected an end from 1, and reach from 1 to "
+                "the end where first_sparsity is given, else 0."
+            )
+
+    def sparsity(self, aim: float, update: int) -> float | None:
+        """Share of the weights that is left out from this update on; None: as it is.
+
+        Args:
+            aim: Share in the end.
+            update: Updates so far.
+        """
+        if self.first_sparsity is None:
+            return None
+        share = min(1.0, update / self.reach)
+        return 1 - density_at(self.kind, 1 - self.first_sparsity, 1 - aim, share)

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import distributed
+from torch.optim import Optimizer
 
 from common import BoolArray
 from sparse_training.allocation import RULES, allocate
@@ -20,7 +22,7 @@ from sparse_training.errors import (
     unknown_name,
 )
 from sparse_training.linear import SparseLinear
-from sparse_training.optimizers import STATE, SparseAdam
+from sparse_training.optimizers import STATE, SparseAdam, move_state
 from sparse_training.structure import UNITS, Degrees, Structure, Unit, unit_grid
 from sparse_training.topology import GROWTH, plan_step, step_structure
 from sparse_training.values import gather, unit_sums
@@ -123,16 +125,17 @@ class Sparsifier:
         """Whether topology steps need dense gradients (:meth:`want_gradients`)."""
         return self.config.growth in ("rigl", "mixed")
 
-    def attach(self, optimizer: SparseAdam | None = None) -> None:
+    def attach(self, optimizer: Optimizer | None = None, sparsity: float | None = None) -> None:
         """Draw the first masks uniformly; other weights are 0 from now on.
 
         Args:
-            optimizer: One that has made steps already, whose moments follow.
+            optimizer: One that has made steps already, whose state follows.
+            sparsity: Share of the weights that is left out; the configuration's where None.
 
         Raises:
             SparseTrainingError: The budget cannot be met (:func:`allocate`).
         """
-        kept = self.allocation(self.config.sparsity)
+        kept = self.allocation(self.config.sparsity if sparsity is None else sparsity)
         for name, layer in self.layers.items():
             units = int(np.prod(unit_grid(layer.shape, self.config.unit)))
             chosen = self._generator.choice(units, kept[name], replace=False, shuffle=False)
@@ -155,28 +158,34 @@ class Sparsifier:
     def step(
         self,
         drop_fraction: float,
-        optimizer: SparseAdam | None = None,
+        optimizer: Optimizer | None = None,
         sparsity: float | None = None,
     ) -> TopologyReport:
         """Drop the smallest weights of each layer, and grow others.
 
+        Processes of one group of `torch.distributed` add their dense gradients up first, so that
+        equal masks stay equal.
+
         Args:
             drop_fraction: Share of the kept units of each layer.
-            optimizer: Whose moments follow.
+            optimizer: Any of torch; its state follows.
             sparsity: Share of the weights that is left out from now on; layers share the budget
                 anew. None keeps the counts.
 
         Raises:
             SparseTrainingError: Not attached, a number out of range, an optimiser with another law
-                of its state, or dense gradients that are missing or not finite.
+                of its state or one that cannot follow, or dense gradients that are missing or not
+                finite.
         """
         check_share("drop_fraction", drop_fraction)
         structures = self._structures()
-        if optimizer is not None and optimizer.law != self.config.optimizer_state.partition(":")[0]:
+        law = self.config.optimizer_state.partition(":")[0]
+        if isinstance(optimizer, SparseAdam) and optimizer.law != law:
             raise SparseTrainingError(
                 f"optimiser with state {optimizer.law!r}; expected "
                 f"{self.config.optimizer_state!r}, as the SparsityConfig says."
             )
+        self._add_up()
         kept = {name: len(old.kept) for name, old in structures.items()}
         if sparsity is not None:
             kept = self.allocation(sparsity)
@@ -193,6 +202,13 @@ class Sparsifier:
         self.want_gradients(False)
         self.steps += 1
         return TopologyReport(dropped, grown, self.counts(), self.sparsity())
+
+    def _add_up(self) -> None:
+        """Add the dense gradients of all processes up."""
+        if distributed.is_available() and distributed.is_initialized():
+            for layer in self.layers.values():
+                if layer.dense_gradient is not None:
+                    distributed.all_reduce(layer.dense_gradient)
 
     def _next(self, name: str, old: Structure, kept: int, fraction: float) -> Structure:
         config, layer = self.config, self.layers[name]
@@ -218,10 +234,10 @@ class Sparsifier:
         return step_structure(old, scores, gradients, plan, self._generator)
 
     @staticmethod
-    def _set(layer: SparseLinear, structure: Structure, optimizer: SparseAdam | None) -> None:
+    def _set(layer: SparseLinear, structure: Structure, optimizer: Optimizer | None) -> None:
         before, after = layer.set_structure(structure)
         if optimizer is not None:
-            optimizer.move(layer.weight, before, after)
+            move_state(optimizer, layer.weight, before, after)
 
     def units(self) -> dict[str, int]:
         """Kept units of each layer."""

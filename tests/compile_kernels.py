@@ -33,7 +33,7 @@ def compile_sparse() -> None:
 
     for dtype in (torch.float32, torch.float64):
         for unit in ("free", "block4"):
-            layer = SparseLinear(16, 16, backend="compiled", dtype=dtype)
+            layer = SparseLinear(16, 16, layout="columns", backend="compiled", dtype=dtype)
             Sparsifier({"layer": layer}, SparsityConfig(0.5, unit=unit)).attach()
             x = torch.ones(16, 3, dtype=dtype, requires_grad=True)
             layer_norm(layer(x), torch.ones(16, dtype=dtype)).sum().backward()

@@ -64,7 +64,7 @@ def calls_pass(layer: SparseLinear, x: Tensor, above: Tensor) -> Pass:
 
 def sparse_layer(outputs: int, inputs: int, sparsity: float, unit: Any) -> SparseLinear:
     """A compiled layer of a drawn structure."""
-    layer = SparseLinear(inputs, outputs, bias=False, backend="compiled")
+    layer = SparseLinear(inputs, outputs, bias=False, layout="columns", backend="compiled")
     config = SparsityConfig(sparsity, rule="uniform", unit=unit)
     Sparsifier({"layer": layer}, config, seed=0).attach()
     return layer
@@ -72,7 +72,7 @@ def sparse_layer(outputs: int, inputs: int, sparsity: float, unit: Any) -> Spars
 
 def moves_pass(layer: SparseLinear, x: Tensor, above: Tensor) -> Pass:
     """A pass of a layer of this shape that keeps one weight."""
-    one = SparseLinear(*layer.shape[::-1], bias=False, backend="compiled")
+    one = SparseLinear(*layer.shape[::-1], bias=False, layout="columns", backend="compiled")
     one.set_structure(Structure(layer.shape, "free", np.zeros(1, dtype=np.int64)))
     return layer_pass(one, x, above)
 
@@ -104,7 +104,7 @@ def measure(size: str, sparsities: list[float], args: argparse.Namespace) -> lis
     weight, fixed = torch.randn(outputs, inputs), x.detach()
     found = []
     for sparsity in sparsities:
-        layers = {"dense": SparseLinear(inputs, outputs, bias=False)}
+        layers = {"dense": SparseLinear(inputs, outputs, bias=False, layout="columns")}
         for unit in ("free", "block4"):
             layers[unit] = sparse_layer(outputs, inputs, sparsity, unit)
         passes = {name: layer_pass(layer, x, above) for name, layer in layers.items()}

@@ -6,22 +6,16 @@ columns beyond the edges of a layer are zeros in tiles and blocks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from common import entry_point, inner_function, source_stamp
-from sparse_training.kernels.csr import add_row_sums, add_up
-from sparse_training.kernels.tiles import TileSpan, clear, pack, pack_where, write
+from common import inner_function
+from sparse_training.kernels.tiles import TileSpan, write
 from sparse_training.kernels.vectors import (
     add,
     add_dot,
     add_scaled,
-    after,
     load,
     load_part,
-    numbers_at,
-    places_at,
     positive,
     splat,
     store,
@@ -110,79 +104,3 @@ def add_block_gradients(index: Any, above: Any, below: Any, span: TileSpan, sums
                 store(sums, at, add_dot(load_part(sums, at), c, x))
                 at += 4 * part
                 store(sums, at, add_dot(load_part(sums, at), d, x))
-
-
-def _entries(stamp: int) -> tuple[Callable[..., int], Callable[..., int]]:
-    """The compiled entry points; `stamp` ties their machine code to all its sources.
-
-    Arrays are given by their addresses, 0 where there is none; `one` has the type of their numbers.
-    """
-
-    @entry_point(error_model="numpy")
-    def forward(
-        one: Any, sizes: Any, starts: int, columns: int, numbers: int, values: int, bias: int,
-        relu: bool, x: int, out: int, work: int,
-    ) -> int:  # fmt: skip
-        outputs, inputs, rows, _, lanes, part = sizes
-        spare = numbers_at(work, one)
-        tile = after(spare, lanes)
-        index = outputs, places_at(starts), places_at(columns), places_at(numbers)
-        flags = bias != 0, relu
-        held, added = numbers_at(values, one), numbers_at(bias, one)
-        below, above = numbers_at(x, one), numbers_at(out, one)
-        clear(tile, inputs, -(-inputs // 4) * 4, lanes)
-        for first in range(0, rows, lanes):
-            span = TileSpan(rows, first, min(lanes, rows - first), lanes, part)
-            pack(below, inputs, span, tile)
-            multiply_blocks(held, index, (4, 1), added, flags, tile, above, span, spare)
-        return stamp
-
-    @entry_point(error_model="numpy")
-    def backward(
-        one: Any, sizes: Any, starts: int, columns: int, numbers: int, starts_across: int,
-        rows_across: int, order: int, values: int, x: int, y: int, above: int, for_x: int,
-        for_values: int, for_bias: int, work: int,
-    ) -> int:  # fmt: skip
-        outputs, inputs, rows, kept, lanes, part = sizes
-        along = outputs, places_at(starts), places_at(columns), places_at(numbers)
-        across = inputs, places_at(starts_across), places_at(rows_across), places_at(order)
-        ours, gradient, output = numbers_at(x, one), numbers_at(above, one), numbers_at(y, one)
-        held, wide, high = numbers_at(values, one), -(-inputs // 4) * 4, -(-outputs // 4) * 4
-        spare = numbers_at(work, one)
-        tile = after(spare, lanes)
-        tile_above = after(tile, wide * lanes)
-        sums = after(tile_above, high * lanes)
-        bias_sums = after(sums, kept * part)
-        clear(tile, inputs, wide, lanes)
-        clear(tile_above, outputs, high, lanes)
-        for i in range((kept + outputs) * part):
-            sums[i] = 0
-        for first in range(0, rows, lanes):
-            span = TileSpan(rows, first, min(lanes, rows - first), lanes, part)
-            if y != 0:
-                pack_where(gradient, output, outputs, span, tile_above)
-            else:
-                pack(gradient, outputs, span, tile_above)
-            if for_x != 0:
-                multiply_blocks(
-                    held, across, (1, 4), spare, (False, False), tile_above,
-                    numbers_at(for_x, one), span, spare,
-                )  # fmt: skip
-            pack(ours, inputs, span, tile)
-            add_block_gradients(along, tile_above, tile, span, sums)
-            if for_bias != 0:
-                add_row_sums(tile_above, outputs, one, span, bias_sums)
-        add_up(sums, kept, part, numbers_at(for_values, one))
-        if for_bias != 0:
-            add_up(bias_sums, outputs, part, numbers_at(for_bias, one))
-        return stamp
-
-    return forward, backward
-
-
-forward, backward = _entries(
-    source_stamp(
-        Path(__file__).with_name(f"{name}.py") for name in ("block4", "csr", "tiles", "vectors")
-    )
-)
-"""Forward and backward products; they release the interpreter lock."""

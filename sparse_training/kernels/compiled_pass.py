@@ -9,9 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from sparse_training.kernels import passes
-from sparse_training.kernels.compiled_index import VECTORS, CompiledIndex
+from sparse_training.kernels import layers, passes
+from sparse_training.kernels.index import VECTORS, layer_row
 from sparse_training.kernels.vectors import address_of
+from sparse_training.structure import Shape
 
 Weights = Sequence[tuple[Tensor, Tensor | None]]
 """Kept values and bias of each layer."""
@@ -51,22 +52,26 @@ class CompiledPass:
     """Layers of certain structures, each in its place.
 
     Args:
-        indices: What kernels read of the structures.
+        kept: Index and shape of each layer, and whether it keeps blocks.
         places: Of each layer.
         extent: Rows of the pass.
     """
 
     def __init__(
-        self, indices: Sequence[CompiledIndex], places: Sequence[LayerPlace], extent: PassExtent
-    ) -> None:
-        self.indices, self._extent = tuple(indices), extent
-        table = np.zeros((len(places), passes.WIDTH), dtype=np.int64)
-        for row, place, index in zip(table, places, indices, strict=True):
-            sizes = *index.structure.shape, index.kept
-            row[: passes.STARTS] = *sizes, *place, index.structure.unit != "free"
-            row[passes.STARTS : passes.VALUES] = index.addresses
+        self, kept: Sequence[tuple[Tensor, Shape, bool]], places: Sequence[LayerPlace],
+        extent: PassExtent,
+    ) -> None:  # fmt: skip
+        self._indices, self._extent = [index for index, *_ in kept], extent
+        table = np.zeros((len(places), layers.WIDTH), dtype=np.int64)
+        for row, place, (index, shape, blocks) in zip(table, places, kept, strict=True):
+            sizes, addresses = layer_row(index, *shape, blocks)
+            row[: layers.VALUES] = *sizes, *place, blocks, *addresses
         self._table = table
-        self._kept = int(table[:, passes.KEPT].sum())
+        self._kept = int(table[:, layers.KEPT].sum())
+
+    def reads(self, indices: Sequence[Tensor]) -> bool:
+        """Whether the pass is of these indices."""
+        return all(a is b for a, b in zip(self._indices, indices, strict=True))
 
     def forward(self, x: Tensor, weights: Weights, *, keep: bool) -> tuple[Tensor, Tensor]:
         """What the layers give.
@@ -105,8 +110,8 @@ class CompiledPass:
             for tensor, piece in zip(flat, pieces, strict=True)
         ]
         table = self._filled(weights)
-        table[:, passes.FOR_VALUES] = [address_of(tensor) for tensor in found[::2]]
-        table[:, passes.FOR_BIAS] = [address_of(tensor) for tensor in found[1::2]]
+        table[:, layers.FOR_VALUES] = [address_of(tensor) for tensor in found[::2]]
+        table[:, layers.FOR_BIAS] = [address_of(tensor) for tensor in found[1::2]]
         sizes, one = self._sizes(above)
         _, _, height, _, lanes, part = sizes
         work = above.new_empty((1 + height) * lanes + self._kept + sum(numbers) * part)
@@ -119,8 +124,8 @@ class CompiledPass:
     def _filled(self, weights: Weights) -> Any:
         """The table with the addresses of these weights."""
         table = self._table.copy()
-        table[:, passes.VALUES] = [values.data_ptr() for values, _ in weights]
-        table[:, passes.BIAS] = [address_of(bias) for _, bias in weights]
+        table[:, layers.VALUES] = [values.data_ptr() for values, _ in weights]
+        table[:, layers.BIAS] = [address_of(bias) for _, bias in weights]
         return table
 
     def _sizes(self, x: Tensor) -> tuple[tuple[int, ...], Any]:

@@ -16,13 +16,25 @@ from pathlib import Path
 from typing import Any
 
 from common import entry_point, inner_function, source_stamp
-from sparse_training.kernels.block4 import add_block_gradients, multiply_blocks
-from sparse_training.kernels.csr import (
-    add_gradients,
-    add_row_sums,
-    add_up,
-    multiply_rows,
-    turn,
+from sparse_training.kernels.csr import add_row_sums, add_up, turn
+from sparse_training.kernels.layers import (
+    BLOCKS,
+    FOR_BIAS,
+    FOR_VALUES,
+    GIVES,
+    INPUTS,
+    KEPT,
+    ORDER,
+    OUTPUTS,
+    READS,
+    RELU,
+    RESULT,
+    VALUES,
+    WIDTH,
+    add_weight_gradients,
+    multiply,
+    multiply_across,
+    whole_of,
 )
 from sparse_training.kernels.tiles import TileSpan, clear, pack, write
 from sparse_training.kernels.vectors import (
@@ -34,61 +46,6 @@ from sparse_training.kernels.vectors import (
     store,
     where_positive,
 )
-
-OUTPUTS, INPUTS, KEPT, READS, GIVES, RESULT, RELU, BLOCKS = range(8)
-"""Columns of a table of layers: sizes, kept numbers, first rows of the tile that the layer reads
-and gives, first row of the result that it gives (-1: none), and whether it has a ReLU and keeps
-blocks."""
-STARTS, PLACES, NUMBERS, STARTS_ACROSS, PLACES_ACROSS, ORDER = range(8, 14)
-VALUES, BIAS, FOR_VALUES, FOR_BIAS, WIDTH = range(14, 19)
-"""The others are addresses of its index, weights and gradients, 0 where there is none."""
-
-
-@inner_function(forceinline=True)
-def whole_of(span: TileSpan) -> TileSpan:
-    """A tile itself as an array of which it holds all columns."""
-    return TileSpan(span.lanes, 0, span.lanes, span.lanes, span.part)
-
-
-@inner_function
-def multiply(one: Any, layer: Any, tile: Any, out: Any, span: TileSpan, spare: Any) -> None:
-    """Multiply a tile by a layer, and write into another."""
-    starts, places = places_at(layer[STARTS]), places_at(layer[PLACES])
-    flags = layer[BIAS] != 0, layer[RELU] != 0
-    values, bias = numbers_at(layer[VALUES], one), numbers_at(layer[BIAS], one)
-    if layer[BLOCKS] != 0:
-        index = layer[OUTPUTS], starts, places, places_at(layer[NUMBERS])
-        multiply_blocks(values, index, (4, 1), bias, flags, tile, out, span, spare)
-    else:
-        rows = layer[OUTPUTS], starts, places
-        multiply_rows(values, rows, bias, flags, tile, out, span, spare)
-
-
-@inner_function
-def multiply_across(
-    one: Any, layer: Any, turned: Any, tile: Any, out: Any, span: TileSpan, spare: Any
-) -> None:
-    """Multiply the tile of a gradient by a layer's weights across; single ones are `turned`."""
-    starts, places = places_at(layer[STARTS_ACROSS]), places_at(layer[PLACES_ACROSS])
-    flags = False, False
-    if layer[BLOCKS] != 0:
-        index = layer[INPUTS], starts, places, places_at(layer[ORDER])
-        values = numbers_at(layer[VALUES], one)
-        multiply_blocks(values, index, (1, 4), spare, flags, tile, out, span, spare)
-    else:
-        rows = layer[INPUTS], starts, places
-        multiply_rows(turned, rows, spare, flags, tile, out, span, spare)
-
-
-@inner_function
-def add_weight_gradients(layer: Any, above: Any, below: Any, span: TileSpan, sums: Any) -> None:
-    """Add a tile's part to the gradients of a layer's weights."""
-    starts, places = places_at(layer[STARTS]), places_at(layer[PLACES])
-    if layer[BLOCKS] != 0:
-        index = layer[OUTPUTS], starts, places, places_at(layer[NUMBERS])
-        add_block_gradients(index, above, below, span, sums)
-    else:
-        add_gradients((layer[OUTPUTS], starts, places), above, below, span, sums)
 
 
 @inner_function
@@ -151,7 +108,8 @@ def _entries(stamp: int) -> tuple[Callable[..., int], Callable[..., int]]:
             for layer in range(layers):
                 row = after(table, layer * WIDTH)
                 source, given = after(tile, row[READS] * lanes), after(tile, row[GIVES] * lanes)
-                multiply(one, row, source, given, whole_of(span), spare)
+                whole = 0, row[OUTPUTS]
+                multiply(one, row, whole, source, given, whole_of(span), spare)
                 if row[RESULT] >= 0:
                     for i in range(row[OUTPUTS]):
                         write(load(given, i * lanes), above, row[RESULT] + i, span, spare)
@@ -186,7 +144,8 @@ def _entries(stamp: int) -> tuple[Callable[..., int], Callable[..., int]]:
                 turned_at = after(turned_at, -row[KEPT])
                 if row[READS] >= inputs:
                     to = after(slopes, row[READS] * lanes)
-                    multiply_across(one, row, turned_at, slope, to, whole_of(span), spare)
+                    whole = 0, row[INPUTS]
+                    multiply_across(one, row, whole, turned_at, slope, to, whole_of(span), spare)
                 if row[FOR_BIAS] != 0:
                     sums_at = after(sums_at, -row[OUTPUTS] * part)
                     add_row_sums(slope, row[OUTPUTS], one, span, sums_at)
@@ -202,7 +161,7 @@ def _entries(stamp: int) -> tuple[Callable[..., int], Callable[..., int]]:
 forward, backward = _entries(
     source_stamp(
         Path(__file__).with_name(f"{name}.py")
-        for name in ("passes", "block4", "csr", "tiles", "vectors")
+        for name in ("passes", "layers", "block4", "csr", "tiles", "vectors")
     )
 )
 """Forward and backward passes; they release the interpreter lock."""

@@ -50,7 +50,8 @@ class VectorModel(models.PrimitiveModel):
         super().__init__(manager, vector, ir.VectorType(scalar, vector.lanes))
 
 
-def _of(scalar: Any, size: int) -> VectorType:
+def vector_of(scalar: Any, size: int) -> VectorType:
+    """The vector of `size` bytes of a scalar."""
     return VectorType(scalar, size * 8 // scalar.bitwidth)
 
 
@@ -107,7 +108,7 @@ def _place(context: Any, builder: Any, sig: Any, args: Any, lanes: int) -> Any:
 
 def _loader(size: int) -> Any:
     def load(typing_context: Any, numbers: Any, at: Any) -> Any:
-        vector = _of(numbers.dtype, size)
+        vector = vector_of(numbers.dtype, size)
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             pointer = _place(context, builder, sig, args, vector.lanes)
@@ -152,7 +153,7 @@ def _fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
 def splat(typing_context: Any, number: Any) -> Any:
     """``splat(number)``: a wide vector of one number."""
-    vector = _of(number, WIDE)
+    vector = vector_of(number, WIDE)
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return _splat(builder, args[0], vector.lanes)
@@ -163,7 +164,7 @@ def splat(typing_context: Any, number: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
 def zeros(typing_context: Any, numbers: Any) -> Any:
     """``zeros(numbers)``: a wide vector of zeros, of the numbers' type."""
-    vector = _of(numbers.dtype, WIDE)
+    vector = vector_of(numbers.dtype, WIDE)
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return ir.Constant(context.get_value_type(vector), None)

@@ -84,7 +84,9 @@ def mixer(n=3, width=5, states=4):
     start = torch.Generator().manual_seed(0)
 
     def make(*sizes, **options):
-        return SparseLinear(*sizes, generator=start, dtype=torch.float64, **options)
+        return SparseLinear(
+            *sizes, layout="columns", generator=start, dtype=torch.float64, **options
+        )
 
     return QmixMixer(n, states, width, 6, make)
 

@@ -22,8 +22,8 @@ class Net(torch.nn.Module):
         generator = torch.Generator().manual_seed(seed)
         self.layers = torch.nn.ModuleList(
             SparseLinear(
-                inputs, outputs, activation="relu" if place < 2 else None, backend=backend,
-                generator=generator, dtype=dtype,
+                inputs, outputs, layout="columns", activation="relu" if place < 2 else None,
+                backend=backend, generator=generator, dtype=dtype,
             )
             for place, (outputs, inputs) in enumerate(SIZES)
         )  # fmt: skip

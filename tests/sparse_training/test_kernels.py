@@ -15,7 +15,7 @@ from sparse_training import (
     Structure,
     layer_flops,
 )
-from sparse_training.kernels.compiled_index import CompiledIndex
+from sparse_training.operators import product, product_gradients
 from sparse_training.values import Form, gather, moved, scatter
 from tests.sparse_training.nets import Run
 
@@ -49,8 +49,8 @@ def test_products_are_those_of_autograd(
     structure = kept_units(data, (outputs, inputs), unit)
     generator = torch.Generator().manual_seed(data.draw(st.integers(0, 99)))
     layer = SparseLinear(
-        inputs, outputs, bias=bias, activation="relu" if relu else None, backend="compiled",
-        dense_above=2.0, generator=generator, dtype=dtype,
+        inputs, outputs, bias=bias, layout="columns", activation="relu" if relu else None,
+        backend="compiled", dense_above=2.0, generator=generator, dtype=dtype,
     )  # fmt: skip
     layer.set_structure(structure)
     assert layer.packed
@@ -122,17 +122,16 @@ def test_a_switch_of_multiplication_does_not_change_the_run() -> None:
 def test_flops_are_the_products_that_are_executed(unit: str) -> None:
     """With ones everywhere each result counts the products that went into it."""
     rows, shape = 70, (10, 13)
-    layer = SparseLinear(13, 10, bias=False, backend="compiled")
+    layer = SparseLinear(13, 10, bias=False, layout="columns", backend="compiled")
     sparsifier = Sparsifier({"a": layer}, SparsityConfig(0.6, unit=unit))  # type: ignore[arg-type]
     sparsifier.attach()
     assert layer.structure is not None
-    index = CompiledIndex(layer.structure)
+    index = layer.index()
     values, x, above = torch.ones(layer.weight.shape), torch.ones(13, rows), torch.ones(10, rows)
     within = gather(torch.ones(shape), layer.structure)
-    forward = index.forward(x, within, None, False).sum()
-    found = index.backward(x, within, None, above, for_x=True, bias=False)
-    assert found.x is not None
-    done = 2 * int(forward), 2 * int(found.x.sum() + found.values.sum())
+    forward = product(x, within, None, index, None, 10, False, False).sum()
+    for_x, for_values, _ = product_gradients(above, x, within, None, index, True, False, False)
+    done = 2 * int(forward), 2 * int(for_x.sum() + for_values.sum())
     columns = layer_flops(layer, rows)
     assert (columns.theoretical.forward, columns.theoretical.backward) == done
     # what a block has beyond the edges is multiplied, too
@@ -146,7 +145,7 @@ def test_flops_are_the_products_that_are_executed(unit: str) -> None:
 def test_masked_flops_are_those_that_torch_counts() -> None:
     from torch.utils.flop_counter import FlopCounterMode
 
-    layer = SparseLinear(13, 10)
+    layer = SparseLinear(13, 10, layout="columns")
     Sparsifier({"a": layer}, SparsityConfig(0.5)).attach()
     with FlopCounterMode(display=False) as counter:
         layer(torch.randn(13, 6, requires_grad=True)).sum().backward()
@@ -167,14 +166,17 @@ def test_numbers_follow_a_structure(unit: str) -> None:
 
 
 def test_wrong_input() -> None:
-    layer = SparseLinear(8, 8, backend="compiled")
+    layer = SparseLinear(8, 8, layout="columns", backend="compiled")
     Sparsifier({"a": layer}, SparsityConfig(0.5)).attach()
-    with pytest.raises(SparseTrainingError, match="expected float32 or float64, of both"):
+    with pytest.raises(
+        SparseTrainingError,
+        match=r"input of torch.float64, weights of torch.float32; expected one type",
+    ):
         layer(torch.zeros(8, 2, dtype=torch.float64))
     with pytest.raises(SparseTrainingError, match="kernels run on the CPU only"):
-        SparseLinear(8, 8, backend="compiled", device="meta")
-    other = SparseLinear(8, 8, backend="compiled")
+        SparseLinear(8, 8, layout="columns", backend="compiled", device="meta")
+    other = SparseLinear(8, 8, layout="columns", backend="compiled")
     with pytest.raises(SparseTrainingError, match="a checkpoint of another mask set"):
         other.load_state_dict(layer.state_dict())
     with pytest.raises(SparseTrainingError, match="expected \\(8, 8\\), 'masked'"):
-        SparseLinear(8, 8).copy_from(layer)
+        SparseLinear(8, 8, layout="columns").copy_from(layer)

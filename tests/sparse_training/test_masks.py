@@ -89,7 +89,7 @@ def test_masked_layers_learn_on_a_gpu_as_on_the_cpu() -> None:
 
 
 def test_two_seeds_differ() -> None:
-    layer = {"a": SparseLinear(20, 20)}
+    layer = {"a": SparseLinear(20, 20, layout="columns")}
     masks = []
     for seed in (0, 1):
         sparsifier = Sparsifier(layer, SparsityConfig(0.5), seed=seed)
@@ -139,7 +139,9 @@ def test_structures_survive_masks_and_bits(
 
 
 def test_a_layer_that_is_not_sparse_is_a_linear_layer() -> None:
-    layer = SparseLinear(7, 5, activation="relu", generator=torch.Generator().manual_seed(4))
+    layer = SparseLinear(
+        7, 5, layout="columns", activation="relu", generator=torch.Generator().manual_seed(4)
+    )
     torch.manual_seed(4)
     other = torch.nn.Linear(7, 5)
     x = torch.randn(11, 7)
@@ -147,7 +149,7 @@ def test_a_layer_that_is_not_sparse_is_a_linear_layer() -> None:
 
 
 def test_wrong_input() -> None:
-    layer = SparseLinear(8, 8)
+    layer = SparseLinear(8, 8, layout="columns")
     sparsifier = Sparsifier({"a": layer}, SparsityConfig(0.5))
     with pytest.raises(SparseTrainingError, match=r"call attach\(\) first"):
         sparsifier.step(0.1)

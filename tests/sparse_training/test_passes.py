@@ -21,7 +21,7 @@ def sparse_layer(
 ) -> SparseLinear:
     layer = SparseLinear(
         inputs, outputs, bias=data.draw(st.booleans()),
-        activation=data.draw(st.sampled_from([None, "relu"])), backend="compiled",
+        activation=data.draw(st.sampled_from([None, "relu"])), layout="columns", backend="compiled",
         dense_above=2.0, generator=torch.Generator().manual_seed(seed), dtype=dtype,
     )  # fmt: skip
     layer.set_structure(kept_units(data, (outputs, inputs), data.draw(UNITS)))
@@ -86,7 +86,7 @@ def chain(*sizes: int) -> list[SparseLinear]:
     """Compiled layers of single weights, the first of each row kept."""
     layers = []
     for inputs, outputs in pairwise(sizes):
-        layer = SparseLinear(inputs, outputs, backend="compiled")
+        layer = SparseLinear(inputs, outputs, layout="columns", backend="compiled")
         kept = torch.arange(0, inputs * outputs, inputs).numpy()
         layer.set_structure(Structure((outputs, inputs), "free", kept))
         layers.append(layer)
@@ -94,7 +94,7 @@ def chain(*sizes: int) -> list[SparseLinear]:
 
 
 def test_a_layer_of_all_its_weights_is_served_where_it_has_few_outputs() -> None:
-    layers = [*chain(6, 12), SparseLinear(12, 3, backend="compiled")]
+    layers = [*chain(6, 12), SparseLinear(12, 3, layout="columns", backend="compiled")]
     fused, x = FusedLayers(layers, [0, 6]), torch.randn(6, 70)
     assert fused(x) is None, "dense from the start"
     layers[1].set_structure(Structure.whole((3, 12), "block4"))
@@ -115,15 +115,18 @@ def test_what_is_to_be_done_one_by_one() -> None:
     layers[0].want_gradient(True)
     assert fused(x) is None
     layers[0].want_gradient(False)
-    assert FusedLayers([SparseLinear(4, 8), layers[1]], [0, 4])(x) is None
+    assert FusedLayers([SparseLinear(4, 8, layout="columns"), layers[1]], [0, 4])(x) is None
 
 
 @pytest.mark.parametrize(("unit", "together"), [("block4", False), ("free", True)])
 def test_blocks_that_would_read_their_neighbours_are_done_one_by_one(
     unit: Unit, together: bool
 ) -> None:
-    layers = [SparseLinear(*s, backend="compiled", dense_above=2.0) for s in ((4, 8), (6, 3))]
-    layers.append(SparseLinear(2, 3, backend="compiled", dense_above=2.0))
+    layers = [
+        SparseLinear(*s, layout="columns", backend="compiled", dense_above=2.0)
+        for s in ((4, 8), (6, 3))
+    ]
+    layers.append(SparseLinear(2, 3, layout="columns", backend="compiled", dense_above=2.0))
     for layer in layers:
         layer.set_structure(Structure.whole(layer.shape, unit))
     fused = FusedLayers(layers, [0, 4, 10], results=2)
