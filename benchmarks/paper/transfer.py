@@ -24,11 +24,17 @@ from mapper.clustering import Assignment
 
 SPACE = "paper-10"
 METHOD = "marl:mode=paper"
+FEWEST = 1_000
+"""Samples of a dataset, at least: guarded MAESTRO refuses most of them."""
+
+
+def _samples(effort: Effort) -> int:
+    return max(effort.budget, FEWEST)
 
 
 def dataset(effort: Effort, layer: str, cost_model: str) -> Search:
     """The dataset of a layer: random samples, as many as a search has."""
-    return Search(layer, "latency", "random", cost_model, SPACE, budget=effort.budget, seed=100)
+    return Search(layer, "latency", "random", cost_model, SPACE, budget=_samples(effort), seed=100)
 
 
 def assignments(
@@ -64,7 +70,9 @@ def plan(effort: Effort, kept: Kept) -> list[Search]:
                 searches += effort.of_seeds(**told, method=METHOD, agents=agents)
             searches += effort.of_seeds(**told, method=MANY)
             for method in _counted(effort).values():
-                searches += effort.of_seeds(**told, method=method, budget=2 * effort.budget)
+                searches += effort.of_seeds(
+                    **told, method=method, budget=effort.budget + _samples(effort)
+                )
     return searches
 
 
@@ -73,7 +81,7 @@ def _told(layer: str, cost_model: str) -> dict[str, Any]:
 
 
 def _counted(effort: Effort) -> dict[str, str]:
-    own = f"{METHOD}:dataset={effort.budget}"
+    own = f"{METHOD}:dataset={_samples(effort)}"
     return {"not counted": own, "counted": f"{own}:count_dataset=true", "no dataset": MANY}
 
 
@@ -89,7 +97,12 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
             }
             found["one agent a parameter"] = [kept(s) for s in effort.of_seeds(**told, method=MANY)]
             doubled = {
-                name: [kept(s) for s in effort.of_seeds(**told, method=m, budget=2 * effort.budget)]
+                name: [
+                    kept(s)
+                    for s in effort.of_seeds(
+                        **told, method=m, budget=effort.budget + _samples(effort)
+                    )
+                ]
                 for name, m in _counted(effort).items()
             }
             both = [*found.values(), *doubled.values()]
