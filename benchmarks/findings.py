@@ -46,7 +46,7 @@ def hand_mappings() -> list[Row]:
     """How far hand mappings are above the optimum (where a proof was stopped, at least)."""
     found: list[Row] = []
     every = read("dataflows.csv")
-    for chip in ("edge", "cloud"):
+    for chip in ("edge", "cloud", "archgym"):
         rows = [row for row in every if row["chip"] == chip]
         best = geometric_mean([min(float(row[name]) for name in DATAFLOWS) for row in rows])
         found.append(("best of seven hand mappings", f"{chip}, edp", len(rows), best, "x optimum"))

@@ -8,8 +8,9 @@ final value, and its samples until 5 % above the case's reference (nothing where
 reference is the proven optimum (docs/data/case-optima.csv, of `exact`), else the best value of any
 of these runs. marl-controls.csv has a row a cost model, objective and method,
 marl-controls-pairs.csv one a pair of methods. Values and arrivals are medians over seeds, means
-over cases are geometric, and `from` and `to` are the 95 % interval of a ratio over cases
-(Student's t); above 1, the first is worse.
+over cases are geometric, and `from` and `to` are the 95 % interval of a ratio by a bootstrap of
+cases and of their runs; above 1, the first is worse. `tie`, `better` and `worse` count cases by
+their medians; p is Holm's over the pairs of all objectives together, and over those of single ones.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import marl_cases
 import methods_table
 import numpy as np
 
-from runs import geometric_mean
+from runs import geometric_mean, holm, two_level_ratio
 
 DATA = Path(__file__).resolve().parents[1] / "docs" / "data"
 RUNS = DATA / "marl-controls-runs.csv"
@@ -93,11 +94,25 @@ def medians(runs: list[Run], column: str) -> Medians:
     return found
 
 
-def ratio(values: Medians, first: str, second: str) -> dict[str, float]:
-    """Geometric mean over cases of the first method's values over the second's, and its error."""
-    ratios = [values[first][case] / values[second][case] for case in values[first]]
-    low, high = marl_cases.interval(np.log(ratios))
-    return {"ratio": geometric_mean(ratios), "from": float(np.exp(low)), "to": float(np.exp(high))}
+def by_case(runs: list[Run], method: str) -> dict[tuple[Any, ...], np.ndarray]:
+    """Final values of a method's runs, a case."""
+    found: dict[tuple[Any, ...], list[float]] = {}
+    for run in runs:
+        if run["method"] == method:
+            found.setdefault(marl_cases.case(run), []).append(run["best"])
+    return {case: np.array(values) for case, values in found.items()}
+
+
+def ratio(runs: list[Run], first: str, second: str) -> dict[str, float]:
+    """How the first method's values stand to the second's, and on how many cases which is lower."""
+    mine, other = by_case(runs, first), by_case(runs, second)
+    both = [case for case in mine if case in other]
+    found = two_level_ratio([mine[case] for case in both], [other[case] for case in both])
+    logs = np.log([np.median(mine[case]) / np.median(other[case]) for case in both])
+    told = {"ratio": found.value, "from": found.low, "to": found.high, "p": found.p}
+    alike = np.abs(logs) < methods_table.ROUNDED
+    counts = {"tie": alike, "better": (logs < 0) & ~alike, "worse": (logs > 0) & ~alike}
+    return {**told, **{name: int(some.sum()) for name, some in counts.items()}}
 
 
 def groups(runs: list[Run]) -> list[tuple[dict[str, str], list[Run]]]:
@@ -121,7 +136,7 @@ def method_rows(runs: list[Run]) -> list[dict[str, Any]]:
         for method in METHODS:
             arrived = list(arrivals[method].values())
             middle = float(np.median(arrived))
-            over = ratio(values, method, OFF)
+            over = ratio(alike, method, OFF)
             rows.append(
                 {
                     **told,
@@ -144,14 +159,17 @@ def method_rows(runs: list[Run]) -> list[dict[str, Any]]:
 
 def pair_rows(runs: list[Run]) -> list[dict[str, Any]]:
     """A row a cost model, objective and pair of methods."""
-    rows = []
-    for told, alike in groups(runs):
-        values = medians(alike, "best")
-        for first, second in PAIRS:
-            over = ratio(values, first, second)
-            error = over["from"] <= 1 <= over["to"]
-            verdict = "within error" if error else "better" if over["to"] < 1 else "worse"
-            rows.append({**told, "first": first, "second": second, **over, "verdict": verdict})
+    rows = [
+        {**told, "first": first, "second": second, **ratio(alike, first, second)}
+        for told, alike in groups(runs)
+        for first, second in PAIRS
+    ]
+    for together in (True, False):
+        some = [row for row in rows if (row["objective"] == "all") == together]
+        for row, p in zip(some, holm([row.pop("p") for row in some]), strict=True):
+            row["p (Holm)"] = p
+            better = "better" if row["ratio"] < 1 else "worse"
+            row["verdict"] = better if p < 0.05 else "within error"
     return rows
 
 

@@ -6,8 +6,9 @@
     python benchmarks/networks_table.py               # makes docs/data/networks.csv from it
 
 What is kept is a row a layer and method: the median over seeds over the proven optimum. The table
-has geometric means over all layers of a network and over its four of Table III; `from` and `to`
-are the 95 % interval of `marl / method` over all layers.
+has geometric means over all layers of a network and over its four of Table III. `from` and `to` are
+the 95 % interval of `marl / method` by a bootstrap of the network's distinct shapes (a shape that
+comes again is no further evidence); p is Holm's over the table.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,9 @@ import methods_table
 import numpy as np
 
 import baselines
+import layers
 from maestro_env import Problem
-from runs import geometric_mean
+from runs import geometric_mean, holm, two_level_ratio
 
 DATA = Path(__file__).resolve().parents[1] / "docs" / "data"
 LAYERS, TABLE = DATA / "networks-layers.csv", DATA / "networks.csv"
@@ -70,27 +73,43 @@ def table() -> list[dict[str, Any]]:
     rows = []
     for network, methods in read().items():
         values = {
-            method: {row["layer"]: float(row["value / optimum"]) for row in layers}
-            for method, layers in methods.items()
+            method: {row["layer"]: float(row["value / optimum"]) for row in kept_rows}
+            for method, kept_rows in methods.items()
         }
         for method, mine in values.items():
-            ratios = [one / mine[layer] for layer, one in values.get("marl", {}).items()]
-            low, high = marl_cases.interval(np.log(ratios)) if ratios else (np.nan, np.nan)
+            shapes = distinct_shapes(list(mine))
+            over = two_level_ratio(
+                [np.array([values["marl"][name]]) for name in shapes],
+                [np.array([mine[name]]) for name in shapes],
+            )
             rows.append(
                 {
                     "network": network,
                     "method": method,
                     "layers": len(mine),
+                    "shapes": len(shapes),
                     "seeds": min(int(row["seeds"]) for row in methods[method]),
                     "whole network": geometric_mean(list(mine.values())),
                     "four layers": geometric_mean([mine[name] for name in FOUR if name in mine]),
-                    "marl / method": geometric_mean(ratios) if ratios else "",
-                    "from": float(np.exp(low)) if ratios else "",
-                    "to": float(np.exp(high)) if ratios else "",
+                    "marl / method": over.value,
+                    "from": over.low,
+                    "to": over.high,
+                    "p": over.p,
                     "CPU s": float(np.mean([float(row["CPU s"]) for row in methods[method]])),
                 }
             )
+    others = [row for row in rows if row["method"] != "marl"]
+    adjusted = dict(zip(map(id, others), holm([row["p"] for row in others]), strict=True))
+    for row in rows:
+        cpu, _ = row.pop("CPU s"), row.pop("p")
+        row |= {"p (Holm)": adjusted.get(id(row), ""), "CPU s": cpu}
     return sorted(rows, key=lambda row: (row["network"], row["whole network"]))
+
+
+def distinct_shapes(names: list[str]) -> list[str]:
+    """The first layer of each shape."""
+    found = {replace(layers.parse(name), name=""): name for name in reversed(names)}
+    return [name for name in names if name in found.values()]
 
 
 def main() -> None:

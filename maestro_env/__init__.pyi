@@ -26,6 +26,8 @@ from .objective import ObjectiveError as ObjectiveError
 from .other_libraries import parallel_env as parallel_env
 from .other_libraries import rllib_env as rllib_env
 from .other_libraries import sb3_vec_env as sb3_vec_env
+from .paper_space import PAPER_SPACES as PAPER_SPACES
+from .paper_space import check_cost_model as check_cost_model
 from .parameters import Parameter as Parameter
 from .problem import BudgetExhausted as BudgetExhausted
 from .problem import Problem as Problem

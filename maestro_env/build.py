@@ -30,7 +30,7 @@ class Arguments(TypedDict, total=False):
     limits: Mapping[str, float] | None
     reward: Reward
     infeasible_reward: float
-    space: MapSpace | Mapping[str, Any] | None
+    space: MapSpace | Mapping[str, Any] | str | None
     tiles: str
     filters: str
     parallel: str
@@ -124,7 +124,7 @@ def _sorted(
             raise ArgumentError(f"unexpected keyword argument {name!r}; {error}") from None
     space = arguments.get("space")
     named = {name: arguments[name] for name in OF_SPACE if name in arguments}
-    if named or not isinstance(space, MapSpace):
+    if named or not isinstance(space, MapSpace | str):
         space = {**checked_options({} if space is None else space), **named}
     definition = {name: arguments[name] for name in OF_PROBLEM if name in arguments}
     worlds = {name: arguments[name] for name in OF_WORLDS if name in arguments}

@@ -18,6 +18,7 @@ from maestro_env.codec_layout import NO_ORDER, NOT_FIXED, NOT_OUTERMOST, OFFERED
 from maestro_env.dataflows import dataflow_named, kept_choices
 from maestro_env.full_space import FullFields, bypass_parameter, check_plain, spread_parameters
 from maestro_env.loop_orders import orders_of
+from maestro_env.paper_space import outer_only, space_options
 from maestro_env.parameters import (
     TILE_RULES,
     MapSpaceError,
@@ -41,7 +42,7 @@ MAX_ANY = 1_000_000
 CO_SEARCH = ("num_pes",)
 OPTIONS = (
     *("tiles", "filters", "parallel", "orders", "co_search", "only", "repeat", "dataflow"),
-    "full",
+    *("full", "levels"),
 )
 REPEATABLE = "".join(dim for dim in DIMS if dim not in NEST_DIMS)
 
@@ -81,6 +82,8 @@ class MapSpace:
             `filters` says.
         full: Adds a second parallel dimension a level, with the units that the first one takes, and
             which tensors pass which level; for cost models that understand them.
+        levels: Levels whose order and tiles are searched. With 1 the inner level keeps the filters
+            whole and works off all else one at a time, in one order.
 
     Raises:
         MapSpaceError: An option is unknown, or the layer has an extent with too many tiles to list.
@@ -99,6 +102,7 @@ class MapSpace:
         repeat: str = "",
         dataflow: str | None = None,
         full: bool = False,
+        levels: int = 2,
     ) -> None:
         self.layer = layer
         self.accelerator = accelerator
@@ -115,6 +119,8 @@ class MapSpace:
         self.dataflow = None if dataflow is None else dataflow_named(dataflow)
         _check_option("full", full, (False, True))
         self.full = bool(full)
+        _check_option("levels", levels, (1, 2))
+        self.levels = int(levels)
         self._make_room()
         repeat = _checked_dims("repeat", repeat, REPEATABLE) if repeat else ""
         self.repeat = "".join(d for d in repeat if layer.extents[DIMS.index(d)] > 1)
@@ -126,6 +132,8 @@ class MapSpace:
         if self.dataflow is not None:
             kept = (kept_choices(self.dataflow, p, layer, self.moving) for p in built)
             built = tuple(replace(p, choices=some) for p, some in zip(built, kept, strict=True))
+        if self.levels == 1:
+            built = tuple(map(outer_only, built))
         self.parameters: tuple[Parameter, ...] = tuple(
             narrowed(p, self.only[p.name]) if p.name in self.only else p for p in built
         )
@@ -150,6 +158,8 @@ class MapSpace:
             options["dataflow"] = self.dataflow.name
         if self.full:
             options["full"] = True
+        if self.levels == 1:
+            options["levels"] = 1
         return options
 
     @property
@@ -410,12 +420,14 @@ def check_actions(actions: Any, nvec: IntArray, names: Sequence[str]) -> IntArra
     return array
 
 
-def checked_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Options of a :class:`MapSpace` as they came; an unknown name is an error.
+def checked_options(options: Mapping[str, Any] | str) -> Mapping[str, Any]:
+    """Options of a :class:`MapSpace`, of a name those it stands for; an unknown one is an error.
 
     Raises:
-        MapSpaceError: They are no dict, or a name is no option.
+        MapSpaceError: They are no dict and no space's name, or one is no option.
     """
+    if isinstance(options, str):
+        options = space_options(options)
     if not isinstance(options, Mapping):
         raise MapSpaceError(
             f"space: got {brief(options)}, expected a MapSpace, its options as a dict such as "

@@ -25,6 +25,7 @@ from maestro_env.emptiness import why_empty
 from maestro_env.evaluation import Evaluation, within_limits
 from maestro_env.map_space import ActionError, MapSpace, MapSpaceError, checked_options
 from maestro_env.objective import Objective, checked_limits
+from maestro_env.paper_space import check_cost_model
 from maestro_env.problem_parts import ProblemError, accelerator_of, cost_model_of, layer_of
 
 Hook = Callable[[IntArray, Evaluation], None]
@@ -43,7 +44,8 @@ class Problem:
         objective: See :class:`Objective`; figures are minimised.
         cost_model: A cost model or its name. A model without its guard is refused: its impossible
             points are what a search would find.
-        space: A map space of this layer, its options as a dict, or None for the default.
+        space: A map space of this layer, its options as a dict, the name of one of the paper's
+            (:data:`maestro_env.PAPER_SPACES`), or None for the default.
         limits: Such as ``{"max_latency_cycles": 1e6}``; a mapping over a limit has the value inf.
         budget: Samples that :meth:`evaluate` may spend; None for no end.
 
@@ -66,7 +68,7 @@ class Problem:
         accelerator: Accelerator | str = "edge",
         objective: str = "edp",
         cost_model: CostModel | str = "exact",
-        space: MapSpace | Mapping[str, Any] | None = None,
+        space: MapSpace | Mapping[str, Any] | str | None = None,
         limits: Mapping[str, float] | None = None,
         budget: int | None = None,
     ) -> None:
@@ -87,7 +89,8 @@ class Problem:
         self.on_evaluate: Hook | None = None
         self.start(budget)
 
-    def _checked_space(self, space: MapSpace | Mapping[str, Any] | None) -> MapSpace:
+    def _checked_space(self, space: MapSpace | Mapping[str, Any] | str | None) -> MapSpace:
+        check_cost_model(space, self.cost_model.name)
         repeated = capabilities_of(self.cost_model).repeated
         if not isinstance(space, MapSpace):
             options = dict(checked_options({} if space is None else space))

@@ -6,11 +6,13 @@ from typing import Any
 
 import gymnasium
 
+from maestro_env.paper_space import PAPER_SPACES
+
 PAPER: dict[str, Any] = {
     "objective": "latency",
     "accelerator": "archgym",
     "cost_model": "maestro",
-    "space": {"orders": "permutation", "filters": "free", "co_search": ["num_pes"]},
+    "space": PAPER_SPACES["paper"],
     "observation": "figures",
     "reward": "inverse",
 }

@@ -86,6 +86,13 @@ def train(
             "--algorithm", "--algo", "-a", help="maddpg, masac, matd3, iddpg, ippo or mappo."
         ),
     ] = "maddpg",
+    preset: Annotated[
+        str,
+        typer.Option(
+            help="What the options that are left out stand for: fast (what is quickest here), or "
+            "paper (uniform batches from lists, one network after the other, mpe2's worlds)."
+        ),
+    ] = "fast",
     mode: Annotated[
         str | None, typer.Option(help=MODE_HELP, show_default=_QUICK.format("folded", "batched"))
     ] = None,
@@ -132,7 +139,9 @@ def train(
         typer.Option(help="Adam's step size.", show_default=_OR_PPO.format("0.01", "0.001")),
     ] = None,
     continuous: Continuous = False,
-    engine: Annotated[str, typer.Option(help="compiled, or mpe2.")] = "compiled",
+    engine: Annotated[
+        str | None, typer.Option(help="compiled, or mpe2.", show_default="as the preset has it")
+    ] = None,
     device: Device = "cpu",
     threads: Threads = 1,
     store: Annotated[str, typer.Option(help="Runs are kept here.")] = "mpe-runs.db",
@@ -155,7 +164,7 @@ def train(
 ) -> None:
     """Train and keep the run in the store; the same command continues where it was stopped."""
     from mpe_marl.experiment import Training
-    from mpe_marl.usual import usual_config
+    from mpe_marl.usual import told, usual_config
     from mpe_marl.worlds.imported import imported
     from runs import Store, check_board, run_all, usable_device
 
@@ -170,7 +179,9 @@ def train(
             "algorithm": algorithm, "mode": mode, "lr": lr, "device": device,
             "share_parameters": share_parameters,
         },
+        preset,
     )  # fmt: skip
+    tell(told(config, preset))
     if log is not None:
         check_board(log)
     if ":" in world:

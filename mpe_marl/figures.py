@@ -34,15 +34,22 @@ def _label(p: ProfileRow) -> str:
     return f"{p['algorithm']} {p['n_agents']}"
 
 
-def training_shares(profiles: Sequence[ProfileRow]) -> Shares:
-    """Figure 2: share of a cycle in action selection, update-all-trainers and the rest [%]."""
+def training_shares(profiles: Sequence[ProfileRow], interaction: bool = True) -> Shares:
+    """Figure 2: share in action selection, update-all-trainers and the rest [%].
+
+    Args:
+        profiles: The profiles.
+        interaction: Whether the worlds' steps are part of the time; the papers leave them out, as
+            they depend on the environment ("agents interactions phase").
+    """
+    rest = _REST if interaction else tuple(phase for phase in _REST if phase != "environment")
     shares: Shares = {}
     for p in profiles:
         ms = p["phase_ms"]
         parts = {
             "action selection": ms["act"],
             "update all trainers": sum(ms[k] for k in UPDATE_PHASES),
-            "other": sum(ms[k] for k in _REST),
+            "other": sum(ms[k] for k in rest),
         }
         total = sum(parts.values())
         shares[_label(p)] = {k: 100 * v / total for k, v in parts.items()}
@@ -122,9 +129,15 @@ def bars(title: str, unit: str, groups: Shares, *, stacked: bool) -> Figure:
 
 
 def draw_profiles(profiles: Sequence[ProfileRow], folder: Path) -> list[Path]:
-    """Write Figures 2, 3 (with two sizes or more) and 4 as PNG, SVG, PDF; returns their paths."""
+    """Write Figures 2, 3 (with two sizes or more) and 4 as PNG, SVG, PDF; returns their paths.
+
+    Figure 2 comes twice: of the whole cycle, and without the worlds' steps, as the papers have it.
+    """
+    without = training_shares(profiles, interaction=False)
+    title = "Share of training time"
     figures = {
-        "figure2.png": ("Share of training time", "%", training_shares(profiles), True),
+        "figure2.png": (title, "%", training_shares(profiles), True),
+        "figure2-papers.png": (f"{title} without the worlds' steps", "%", without, True),
         "figure3.png": ("Growth from size to size", "times", growth(profiles), False),
         "figure4.png": ("Inside update-all-trainers", "%", update_shares(profiles), True),
     }

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mpe_marl.errors import MpeError, unknown_name
 from mpe_marl.learners.config import ON_POLICY, LearnerConfig
 from mpe_marl.train_config import TrainConfig
 from mpe_marl.worlds import LINEAR_SCENARIOS, SCENARIOS, make_spec
 
+PRESETS = ("fast", "paper")
+"""What `train` takes where nobody says more: what is quickest here, or what the papers have."""
+PAPER = {"mode": "loop", "law": "uniform", "layout": "lists", "engine": "mpe2"}
+"""The papers' law, layout and update, and worlds that step in Python."""
 LAW = "uniform"
 """The papers' law; each trainer draws a batch of its own."""
 QUICK = {"mode": "folded", "law": "shared", "layout": "state"}
@@ -18,17 +23,24 @@ _PLAYED = {"n_worlds": 32, "update_every": 3200, "batch": 800}
 _PLAYED_LEARNER = {"lr": 1e-3, "entropy": 0.01}
 
 
-def usual_config(train: Mapping[str, Any], learner: Mapping[str, Any]) -> TrainConfig:
+def usual_config(
+    train: Mapping[str, Any], learner: Mapping[str, Any], preset: str = "fast"
+) -> TrainConfig:
     """A configuration of what is given; what is None is as usual.
 
     Args:
         train: Fields of :class:`mpe_marl.TrainConfig`, ``world`` among them.
         learner: Fields of :class:`mpe_marl.LearnerConfig`, ``algorithm`` among them.
+        preset: One of `PRESETS`; ``paper`` is for algorithms with a replay and own worlds.
 
     Raises:
-        MpeError: The settings do not fit together.
+        MpeError: The settings do not fit together, or there is no such preset.
     """
     world, algorithm = train["world"], learner["algorithm"]
+    if preset not in PRESETS:
+        raise unknown_name("preset", preset, PRESETS)
+    if preset == "paper":
+        return _as_printed(train, learner)
     usual: dict[str, Any] = {"n_agents": usual_agents(world)}
     usual_learner: dict[str, Any] = {}
     if algorithm in ON_POLICY:
@@ -44,6 +56,29 @@ def usual_config(train: Mapping[str, Any], learner: Mapping[str, Any]) -> TrainC
     return TrainConfig(
         **{**usual, **_given(train)}, learner=LearnerConfig(**{**usual_learner, **_given(learner)})
     )
+
+
+def _as_printed(train: Mapping[str, Any], learner: Mapping[str, Any]) -> TrainConfig:
+    """The papers' settings, but for what is given."""
+    world, algorithm = train["world"], learner["algorithm"]
+    if algorithm in ON_POLICY or world not in SCENARIOS:
+        raise MpeError(
+            f"preset 'paper' with algorithm {algorithm!r} in world {world!r}: expected an "
+            "algorithm with a replay, such as maddpg, in a world of this package. Leave it out."
+        )
+    usual = {"n_agents": usual_agents(world), **{k: v for k, v in PAPER.items() if k != "mode"}}
+    return TrainConfig(
+        **{**usual, **_given(train)},
+        learner=LearnerConfig(**{"mode": PAPER["mode"], **_given(learner)}),
+    )
+
+
+def told(config: TrainConfig, preset: str) -> str:
+    """What a run is made with, in one line, before it begins."""
+    how = f"{config.learner.algorithm} {config.learner.mode}"
+    if not config.learner.on_policy:
+        how += f", law {config.law}, layout {config.layout}"
+    return f"preset {preset}: {how}, batch {config.batch}, {config.engine} worlds"
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -48,11 +48,14 @@ from .runner.progress import Reporter as Reporter
 from .runner.progress import SilentReporter as SilentReporter
 from .runner.runner import run_all as run_all
 from .statistics import Interval as Interval
+from .statistics import Ratio as Ratio
 from .statistics import Scores as Scores
 from .statistics import geometric_mean as geometric_mean
+from .statistics import holm as holm
 from .statistics import interquartile_mean as interquartile_mean
 from .statistics import mean_interval as mean_interval
 from .statistics import probability_of_improvement as probability_of_improvement
+from .statistics import two_level_ratio as two_level_ratio
 from .stop import StopFlag as StopFlag
 from .stop import catch_interrupt as catch_interrupt
 from .store.errors import ClaimLostError as ClaimLostError

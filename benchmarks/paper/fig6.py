@@ -1,69 +1,114 @@
-"""Fig. 6: how many agents: 1, 2, 3, 6, 9 and one a parameter.
-
-python benchmarks/paper/fig6.py --out figures
-"""
+"""Fig. 6: 1, 2, 3, 6, 9 and all agents on four layers, in the paper's space and in that of ten."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-import recorded
 
-from maestro_env import Problem
-from mapper.marl.agents import choosing
+from benchmarks.paper import curves
+from benchmarks.paper.effort import (
+    MANY,
+    Effort,
+    Output,
+    Step,
+    last_return,
+    mean_and_error,
+    return_arrives,
+    returns,
+)
+from benchmarks.paper.searches import Kept, Search, choosing, problem_of
+
+COUNTS = (1, 2, 3, 6, 9)
+SPACES = ("paper", "paper-10")
+LEVEL = 0.9
 
 
-def main() -> None:
-    parser = recorded.parser(__doc__)
-    parser.add_argument("--layer", default="mobilenetv2.2")
-    parser.add_argument("--objective", default="latency")
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--methods", default=f"marl;{recorded.PAPER}", help="with semicolons")
-    arguments = parser.parse_args()
-    problem = Problem(
-        arguments.layer, arguments.accelerator, arguments.objective, arguments.cost_model
-    )
-    ends = recorded.windows(arguments.budget)
-    counts = [1, 2, 3, 6, 9, len(choosing(problem))]
-    every = {}
-    for method in arguments.methods.split(";"):
-        for agents in counts:
-            text = f"{method}:agents={agents}"
-            every[method, agents] = [
-                recorded.record(
-                    str(agents),
-                    problem,
-                    text,
-                    arguments.budget,
-                    arguments.seed + seed,
-                    arguments.runs,
-                )
-                for seed in range(arguments.seeds)
-            ]
-    reference = min(run.best for runs in every.values() for run in runs)
-    rows, curves = [], {}
-    for (method, agents), runs in every.items():
-        returns = np.mean([recorded.mean_return(run, reference, ends) for run in runs], axis=0)
-        label = "paper" if method == recorded.PAPER else method
-        last = recorded.spread([recorded.last_return(run, reference) for run in runs])
-        curves.setdefault(label, {})[f"{agents} agents"] = (ends, returns)
-        rows.append(
-            {
-                "method": label,
-                "agents": agents,
-                "seeds": len(runs),
-                "last mean return": last[0],
-                "+-": last[1],
-                "median best / best of all": float(np.median([r.best for r in runs]) / reference),
-                "median samples to 5 %": float(
-                    np.median([recorded.arrival_of_best(r, 1.05 * reference) for r in runs])
-                ),
-            }
+def grouped(layer: str, cost_model: str) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """The assignments that the paper spells out, of the space of ten parameters.
+
+    Two agents: K with C, and the others. Nine: K with C, and each other one alone.
+    """
+    search = Search(layer, "latency", "random", cost_model, "paper-10")
+    names = choosing(problem_of(search))
+    pair = tuple(n for n in ("outer_tile_K", "outer_tile_C") if n in names)
+    if len(pair) < 2:
+        return {}
+    rest = tuple(name for name in names if name not in pair)
+    return {"K with C, the others": (pair, rest), "K with C": (pair, *((n,) for n in rest))}
+
+
+def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
+    """Cuts of the stored dendrogram, and the assignments that the paper spells out."""
+    searches = []
+    for cost_model in effort.cost_models:
+        for space in SPACES:
+            for layer in effort.layers:
+                searches += _of_layer(effort, cost_model, space, layer)
+    return searches
+
+
+def _of_layer(effort: Effort, cost_model: str, space: str, layer: str) -> list[Search]:
+    told = {"layer": layer, "objective": "latency", "cost_model": cost_model, "space": space}
+    count = len(choosing(problem_of(Search(**told, method="random"))))
+    methods = [f"marl:mode=paper:agents={n}" for n in COUNTS if n < count]
+    searches = [s for m in (*methods, MANY) for s in effort.of_seeds(**told, method=m)]
+    if space == "paper-10":
+        for agents in grouped(layer, cost_model).values():
+            searches += effort.of_seeds(**told, method="marl:mode=paper", agents=agents)
+    return searches
+
+
+def label(search: Search) -> str:
+    """What the table calls an assignment."""
+    for name, agents in grouped(search.layer, search.cost_model).items():
+        if search.agents == agents:
+            return f"{len(agents)}: {name}"
+    return search.method.rpartition("=")[2]
+
+
+def make(effort: Effort, kept: Kept, output: Output) -> None:
+    """Write a row a layer, space and number of agents."""
+    groups: dict[Any, dict[str, list[Search]]] = {}
+    for search in plan(effort):
+        groups.setdefault(search.case, {}).setdefault(label(search), []).append(search)
+    rows, drawn = [], {}
+    for case, of_agents in groups.items():
+        found = {name: [kept(one) for one in searches] for name, searches in of_agents.items()}
+        best = min(one.best for runs in found.values() for one in runs)
+        level = LEVEL * max(
+            np.mean([last_return(one, best, effort.window) for one in runs])
+            for runs in found.values()
         )
-    if arguments.data:
-        recorded.keep_curves(curves, arguments.data / "paper-fig6-curves.csv")
-    recorded.draw(curves, arguments.out / "fig6.png", "mean return")
-    recorded.show(rows, arguments.json, arguments.csv)
+        for name, runs in found.items():
+            mean, error = mean_and_error([last_return(one, best, effort.window) for one in runs])
+            arrived = [return_arrives(one, best, level, effort.window) for one in runs]
+            rows.append(
+                {
+                    "cost model": case[0],
+                    "space": case[2],
+                    "layer": case[3],
+                    "agents": name,
+                    "seeds": effort.seeds,
+                    "last mean return": mean,
+                    "+-": error,
+                    "arrives at": float(np.median(arrived)),
+                    "value / best": float(np.median([one.best for one in runs]) / best),
+                    "CPU s": float(np.mean([one.seconds for one in runs])),
+                }
+            )
+        if case[0] == effort.cost_models[0] and case[2] == "paper":
+            ends = curves.windows(effort.budget)
+            drawn[case[3]] = {
+                f"{name} agents": (
+                    ends,
+                    np.mean([curves.mean_returns(returns(r, best), ends) for r in runs], axis=0),
+                )
+                for name, runs in found.items()
+            }
+    output.table("paper-fig6.csv", rows)
+    curves.keep_curves(drawn, output.data / "paper-fig6-curves.csv")
+    curves.draw(drawn, output.figures / "fig6.png", "mean return", columns=2)
 
 
-if __name__ == "__main__":
-    main()
+STEP = Step("fig6", "Fig. 6: number of agents", plan, make)

@@ -1,10 +1,10 @@
 """What docs/figures/table3-edp.png is drawn from: best EDP so far over the proven optimum.
 
-    python benchmarks/paper/table3_curves.py RUNS
+    python -m benchmarks.paper.table3_curves RUNS
 
 RUNS are results files of ``marl_cases.py --cases table3``, or folders of them; curves are medians
 over seeds. Writes docs/data/table3-curves.csv, where methods that have no runs here keep their
-curves; `redraw.py` draws it.
+curves; `python -m benchmarks paper --redraw` draws it.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import recorded
+
+from benchmarks.paper.curves import keep_curves, read_curves
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = "table3-curves.csv"
-sys.path.insert(0, str(ROOT / "benchmarks"))
 POINTS = 40
 YLIM = (0.97, 2.2)
 """The figure shows curves up to 2.2 times the optimum."""
 
 
 def main() -> None:
+    sys.path.insert(0, str(ROOT / "benchmarks"))
     import marl_cases
     import methods_table
 
@@ -34,7 +35,7 @@ def main() -> None:
         sys.exit("no such runs in these files")
     reference = methods_table.references(runs, "exact")
     path = ROOT / "docs" / "data" / FILE
-    curves = recorded.read_curves(path) if path.exists() else {}
+    curves = read_curves(path) if path.exists() else {}
     places = np.unique(np.geomspace(marl_cases.FIRST, budget, POINTS).astype(int))
     rows = methods_table.layer_rows(runs, "exact", 1.05)
     for layer in marl_cases.CASES["table3"]["edge"]:
@@ -44,7 +45,7 @@ def main() -> None:
             found = np.median([marl_cases.curve(run, places) for run in alike], axis=0) / base
             seen = np.isfinite(found)
             curves.setdefault(layer, {})[method] = (places[seen], found[seen])
-    recorded.keep_curves(curves, path)
+    keep_curves(curves, path)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Certificates: a proof as a file, and a checker that shares no code with the solver."""
+"""Certificates: a proof as a file, and a checker that shares cost model and bounds alone."""
 
 from mapper.certificate.certificate_file import (
     Certificate,

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from common import FloatArray, IntArray
 
 METHODS = ("pearson", "spearman", "mutual-information")
+OBJECTIVE = "objective"
+"""The column of the objective's values beside the parameters'."""
 _BINS = 8
 
 
@@ -29,6 +31,8 @@ class Correlation:
         method: One of `METHODS`.
         constant: Parameters with one value among the samples; they correlate with nothing (0).
         samples: Rows it was computed from.
+        reward: ``(P,)`` correlation of each parameter with the objective, like a row of the matrix;
+            None where no values were given.
     """
 
     names: tuple[str, ...]
@@ -36,11 +40,14 @@ class Correlation:
     method: str
     constant: tuple[str, ...]
     samples: int
+    reward: FloatArray | None = None
 
     def ordered(self, names: Sequence[str]) -> Correlation:
         """The same matrix with its parameters in the order of `names`."""
         rows = [self.names.index(name) for name in names]
-        return replace(self, names=tuple(names), matrix=self.matrix[np.ix_(rows, rows)])
+        reward = None if self.reward is None else self.reward[rows]
+        matrix = self.matrix[np.ix_(rows, rows)]
+        return replace(self, names=tuple(names), matrix=matrix, reward=reward)
 
 
 def correlate(
@@ -48,8 +55,9 @@ def correlate(
     names: tuple[str, ...],
     categorical: NDArray[np.bool_],
     method: str = "pearson",
+    values: FloatArray | None = None,
 ) -> Correlation:
-    """Correlate the columns of `actions`.
+    """Correlate the columns of `actions`, and each of them with the objective.
 
     Ordered parameters (tiles, cluster size, loop priorities) enter by the index of their choice,
     which is monotone in its value. A category (parallel dimension, permutation index) has no order,
@@ -64,6 +72,8 @@ def correlate(
         method: One of `METHODS`. ``mutual-information`` is ``sqrt(1 - exp(-2 I))``, the ``|r|``
             that a Gaussian pair of the same mutual information I would have, on at most 8 bins a
             parameter, less the bias of a finite sample (Miller and Madow).
+        values: ``(n,)`` objective values of the rows, finite; they enter by rank, so that it does
+            not matter whether the value or the reward 1 / value is meant.
 
     Raises:
         ClusteringError: The method is unknown, its package is missing, or there are fewer than 3
@@ -75,6 +85,16 @@ def correlate(
         )
     if len(actions) < 3:
         raise ClusteringError(f"got {len(actions)} samples to correlate, expected at least 3")
+    if values is not None:
+        _, rank = np.unique(values, return_inverse=True)
+        found = correlate(
+            np.column_stack([actions, rank]),
+            (*names, OBJECTIVE),
+            np.append(categorical, False),
+            method,
+        )
+        whole, still = found.matrix, tuple(name for name in found.constant if name != OBJECTIVE)
+        return Correlation(names, whole[:-1, :-1], method, still, len(actions), whole[-1, :-1])
     varying = np.flatnonzero(actions.min(axis=0) != actions.max(axis=0))
     matrix = np.eye(len(names))
     if len(varying) > 1:

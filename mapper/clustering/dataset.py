@@ -39,7 +39,11 @@ class Dataset:
     source: dict[str, Any] = field(default_factory=dict)
 
     def best(self, percent: float = 15.0) -> IntArray:
-        """Actions of the best `percent` of the feasible samples, each action once; ``(m, P)``.
+        """Actions ``(m, P)`` of the best, see :meth:`best_with_values`."""
+        return self.best_with_values(percent)[0]
+
+    def best_with_values(self, percent: float = 15.0) -> tuple[IntArray, FloatArray]:
+        """The best `percent` of the feasible samples, each action once: ``(m, P)`` and ``(m,)``.
 
         An exploration policy that converges repeats its favourites; repeats would measure the
         policy and not the landscape.
@@ -59,7 +63,7 @@ class Dataset:
                 f"{keep} feasible samples in the best {percent:g} %, expected at least 3; "
                 "collect more samples or raise --top"
             )
-        return np.asarray(actions[order[:keep]])
+        return np.asarray(actions[order[:keep]]), values[order[:keep]]
 
     def choosing(self, columns: NDArray[np.bool_]) -> Dataset:
         """Only some parameters, such as those with more than one choice; ``(P,)`` bool."""

@@ -15,6 +15,9 @@ UNRELATED = 2.0**0.5
 """Distance of two parameters that correlate with nothing."""
 
 LINKAGES = ("ward", "average", "complete", "single")
+METRICS = ("rows", "pairs")
+"""Distances of two parameters: of their rows of |r|, or 1 - |r| of the pair alone."""
+UNRELATED_PAIR = 1.0
 
 
 @dataclass(frozen=True)
@@ -24,10 +27,12 @@ class ClusterTree:
     Args:
         names: The `P` parameters (the leaves, in order).
         links: SciPy's ``(P - 1, 4)`` linkage matrix; column 2 is the distance of each merge.
+        metric: One of `METRICS`.
     """
 
     names: tuple[str, ...]
     links: FloatArray
+    metric: str = "rows"
 
     def assign(
         self, agents: int | None = None, threshold: float | None = None, **source: Any
@@ -78,30 +83,62 @@ class ClusterTree:
         """The agent budget: only what is nearer than two unrelated parameters is joined.
 
         Two parameters that correlate with nothing have the rows (1, 0, ...) and (0, 1, ...), which
-        are sqrt(2) apart.
+        are sqrt(2) apart; by their pair alone they are 1 apart.
         """
-        return 1 + int((self.links[:, 2] >= UNRELATED).sum())
+        apart = UNRELATED if self.metric == "rows" else UNRELATED_PAIR
+        return 1 + int((self.links[:, 2] >= apart).sum())
 
 
-def cluster(correlation: Correlation, linkage: str = "ward") -> ClusterTree:
-    """Cluster parameters by how alike their rows of the correlation matrix are.
+def cluster(
+    correlation: Correlation, linkage: str = "ward", metric: str = "rows", reward: bool = False
+) -> ClusterTree:
+    """Cluster parameters by how they correlate.
 
-    The distance of two parameters is the Euclidean distance of their rows of ``|r|``: two
-    parameters are near when they correlate with each other and with the same others. For ten
-    parameters it lies on the scale of the paper's dendrogram (all apart below 0.5, all together
-    above 2.5).
+    The paper prints neither metric nor linkage; both are options here. The default distance of two
+    parameters is the Euclidean distance of their rows of ``|r|``: two parameters are near when they
+    correlate with each other and with the same others. For ten parameters it lies on the scale of
+    the paper's dendrogram (all apart below 0.5, all together above 2.5).
 
     Args:
         correlation: The matrix.
-        linkage: One of `LINKAGES`.
+        linkage: One of `LINKAGES`; Ward's needs the metric ``rows``, whose distances are Euclidean.
+        metric: One of `METRICS`.
+        reward: Let what a parameter has to do with the objective be a column of its row, too.
 
     Raises:
-        ClusteringError: The linkage is unknown, or there are fewer than two parameters.
+        ClusteringError: An option is unknown, two do not go together, the correlation has no
+            reward, or there are fewer than two parameters.
     """
     from scipy.cluster.hierarchy import linkage as link
+    from scipy.spatial.distance import squareform
 
-    if linkage not in LINKAGES:
-        raise ClusteringError(f"linkage {linkage!r}: expected one of {', '.join(LINKAGES)}")
+    check_tree_options(linkage, metric, reward)
     if len(correlation.names) < 2:
         raise ClusteringError("clustering needs at least two parameters")
-    return ClusterTree(correlation.names, link(np.abs(correlation.matrix), method=linkage))
+    strength = np.abs(correlation.matrix)
+    if metric == "pairs":
+        near = squareform(1.0 - np.clip(strength, 0.0, 1.0), checks=False)
+        return ClusterTree(correlation.names, link(near, method=linkage), metric)
+    if reward:
+        strength = np.column_stack([strength, np.abs(_reward_of(correlation))])
+    return ClusterTree(correlation.names, link(strength, method=linkage), metric)
+
+
+def check_tree_options(linkage: str, metric: str, reward: bool) -> None:
+    """Check what :func:`cluster` is told, before a dataset is collected for it.
+
+    Raises:
+        ClusteringError: An option is unknown, or two do not go together.
+    """
+    for what, name, known in (("linkage", linkage, LINKAGES), ("metric", metric, METRICS)):
+        if name not in known:
+            raise ClusteringError(f"{what} {name!r}: expected one of {', '.join(known)}")
+    if metric == "pairs" and (linkage == "ward" or reward):
+        other = "linkage 'ward'" if linkage == "ward" else "the reward's column"
+        raise ClusteringError(f"metric 'pairs' has no {other}; use metric 'rows'")
+
+
+def _reward_of(correlation: Correlation) -> FloatArray:
+    if correlation.reward is None:
+        raise ClusteringError("the correlation has no reward; give `correlate` the values, too")
+    return correlation.reward

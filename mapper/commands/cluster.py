@@ -16,6 +16,8 @@ from mapper.commands.options import (
     ObjectiveOption,
     OptionError,
     SeedOption,
+    SpaceOption,
+    space_of,
 )
 from mapper.output import check_writable
 from runs import Column, print_rows, save_figure, say, tell
@@ -47,6 +49,12 @@ def cluster(
         str, typer.Option(help="pearson, spearman or mutual-information.")
     ] = "pearson",
     linkage: Annotated[str, typer.Option(help="ward, average, complete or single.")] = "ward",
+    metric: Annotated[
+        str, typer.Option(help="Distance of two parameters: rows (of |r|), or pairs (1 - |r|).")
+    ] = "rows",
+    reward: Annotated[
+        bool, typer.Option("--reward", help="Correlate with the objective, too.")
+    ] = False,
     agents: Annotated[
         str, typer.Option(help="auto (from the dendrogram), or a number of agents.")
     ] = "auto",
@@ -55,6 +63,7 @@ def cluster(
     ] = None,
     accelerator: AcceleratorOption = "edge",
     cost_model: CostModelOption = "exact",
+    space: SpaceOption = None,
     dataset: Annotated[
         Path | None, typer.Option(help="Use this dataset (.npz) instead of sampling one.")
     ] = None,
@@ -75,34 +84,38 @@ def cluster(
     from mapper.clustering import correlate
     from mapper.clustering.correlation import METHODS
     from mapper.clustering.dataset import Dataset, collect
-    from mapper.clustering.tree import LINKAGES
+    from mapper.clustering.tree import LINKAGES, METRICS, check_tree_options
 
     budget = _budget(agents)
     for option, name, known in (
         ("--correlation", correlation, METHODS),
         ("--linkage", linkage, LINKAGES),
+        ("--metric", metric, METRICS),
     ):
         if name not in known:
             raise OptionError(
                 f"{option}: got {name!r}, expected {', '.join(known)}.{suggest(name, known)}"
             )
+    check_tree_options(linkage, metric, reward)
     if not 0 < top <= 100:
         raise OptionError(f"--top: got {top:g}, expected a share above 0 and up to 100 [%]")
     if threshold is not None and not 0 <= threshold < float("inf"):
         raise OptionError(f"--threshold: got {threshold:g}, expected a distance of at least 0")
     if out is not None:
         check_writable(out)
-    problem = Problem(layer, accelerator, objective, cost_model)
+    of_space = space_of(space, None, cost_model)
+    problem = Problem(layer, accelerator, objective, cost_model, of_space)
     if dataset is not None:
         data = Dataset.load(dataset)
     else:
         tell(f"Exploring {problem.layer.name} with {policy}: {samples:,} samples")
         data = collect(problem, policy, samples, seed)
         data = data.choosing(problem.space.nvec > 1)
-    best = data.best(top)
-    matrix = correlate(best, data.names, data.categorical, correlation)
-    tree = build_tree(matrix, linkage)
-    source = {**data.source, "top_percent": top, "correlation": correlation, "linkage": linkage}
+    best, values = data.best_with_values(top)
+    matrix = correlate(best, data.names, data.categorical, correlation, values if reward else None)
+    tree = build_tree(matrix, linkage, metric, reward)
+    how = {"correlation": correlation, "linkage": linkage, "metric": metric, "reward": reward}
+    source = {**data.source, "top_percent": top, **how}
     assignment = tree.assign(budget, threshold, **_short(source))
     _print(data, matrix, tree, assignment)
     if out is not None:

@@ -125,7 +125,7 @@ def compare(
         cost_model=cost_model_with(cost_model, cost_model_option),
         budget=budget,
         seeds=seeds,
-        space=space_of(space, dataflow),
+        space=space_of(space, dataflow, cost_model),
     )
     with Store.open(store, create=not no_run) as opened:
         if not no_run:

@@ -73,7 +73,9 @@ ObjectiveOption = Annotated[
         autocompletion=completion.objectives,
     ),
 ]
-SPACE_OPTIONS = ("tiles", "filters", "parallel", "orders", "co_search", "dataflow", "full")
+SPACE_OPTIONS = (
+    *("tiles", "filters", "parallel", "orders", "co_search", "dataflow", "full", "levels"),
+)
 """Options of a map space that the command line sets."""
 SpaceOption = Annotated[
     list[str] | None,
@@ -81,7 +83,8 @@ SpaceOption = Annotated[
         "--space",
         metavar="NAME=VALUE",
         help="Of the map space: tiles=divisors, filters=free, parallel=KC, orders=permutation, "
-        "co_search=num_pes, full (two parallel dimensions a level, and bypass); repeatable.",
+        "co_search=num_pes, full (two parallel dimensions a level, and bypass); or paper, paper-10 "
+        "(the mapping paper's); repeatable.",
     ),
 ]
 DataflowOption = Annotated[
@@ -208,21 +211,36 @@ def _limit(field: str, value: str) -> int | None:
         ) from None
 
 
-def space_of(space: list[str] | None, dataflow: str | None) -> dict[str, Any]:
+def space_of(
+    space: list[str] | None, dataflow: str | None, cost_model: str | None = None
+) -> dict[str, Any]:
     """Options of a map space.
+
+    Args:
+        space: ``NAME=VALUE`` texts, ``full``, or the name of one of the paper's spaces.
+        dataflow: The option ``dataflow``, where it has a flag of its own.
+        cost_model: What the space will be searched under, if anything is.
 
     Raises:
         OptionError: One is unknown or comes twice.
-        MapSpaceError: There is no such dataflow.
+        MapSpaceError: There is no such dataflow, or a paper's space is not for the cost model.
     """
-    space = ["full=true" if text == "full" else text for text in space or []]
-    options = pairs_of("--space", space, SPACE_OPTIONS)
+    from maestro_env import PAPER_SPACES, check_cost_model, dataflow_named
+
+    given = ["full=true" if text == "full" else text for text in space or []]
+    named = [text for text in given if text in PAPER_SPACES]
+    if len(named) > 1:
+        raise OptionError(f"--space: {' and '.join(named)} are two spaces; give one of them")
+    if named and cost_model is not None:
+        check_cost_model(named[0], cost_model.partition(":")[0])
+    others = [text for text in given if text not in named]
+    options = pairs_of("--space", others, SPACE_OPTIONS)
+    if named:
+        options = dict(PAPER_SPACES[named[0]]) | options
     if dataflow is None:
         return options
     if "dataflow" in options:
         raise OptionError("--dataflow: --space dataflow=... is there too; give one of them")
-    from maestro_env import dataflow_named
-
     return options | {"dataflow": dataflow_named(dataflow).name}
 
 

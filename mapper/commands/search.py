@@ -212,7 +212,7 @@ def search(
     hardware = accelerator_of(accelerator, **overrides)
     model = cost_models.load(cost_model_with(cost_model, cost_model_option))
     model_options = dict(getattr(model, "options", {}))
-    space_options = space_of(space, dataflow)
+    space_options = space_of(space, dataflow, cost_model)
     limits = pairs_of("--limit", limit)
     chip = accelerator_name(accelerator, overrides)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from baselines import SearcherError
+from common import brief
 from maestro_env import Problem
 from mapper.clustering import Assignment, AssignmentError, cluster, collect, correlate
 from mapper.clustering.library import nearest_layer
@@ -37,7 +38,7 @@ def resolve(agents: str | int | Assignment, problem: Problem) -> Assignment:
         problem: Its parameters with more than one choice are assigned; the rest need no agent.
 
     Raises:
-        AssignmentError: The number is out of range, or the file holds no fitting assignment.
+        AssignmentError: The number is out of range, or the file holds no assignment of this space.
         SearcherError: The value is none of these.
     """
     names = choosing(problem)
@@ -62,7 +63,24 @@ def resolve(agents: str | int | Assignment, problem: Problem) -> Assignment:
         raise AssignmentError(
             f"agents: got {agents!r}, expected auto, 1..{len(names)}, or a .yaml or .json file"
         )
-    return Assignment.load(agents).fit(names)
+    found = Assignment.load(agents)
+    _check_space(found, problem, agents)
+    return found.fit(names)
+
+
+def _check_space(assignment: Assignment, problem: Problem, path: str) -> None:
+    """Refuse an assignment whose parameters another kind of map space has.
+
+    What only some layers have (N and G) is no sign of another space.
+    """
+    known = set(problem.space.names)
+    foreign = [n for n in assignment.names if n not in known and not n.endswith(("_N", "_G"))]
+    if foreign:
+        raise AssignmentError(
+            f"{path}: is an assignment of another map space: {brief(', '.join(foreign))} "
+            f"not in this one ({', '.join(problem.space.names[:3])}, ...); cluster the parameters "
+            "of this space (mapper cluster --space ...)"
+        )
 
 
 def choosing(problem: Problem) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ MODES = ("search", "paper")
 OF_THE_PAPER = (
     *("mode", "agents", "learner", "ray_address", "dataset", "count_dataset", "worlds", "hidden"),
     *("learning_rate", "batch", "epochs", "clip", "entropy", "autoregressive"),
+    *("discount", "normalise"),
 )
 """Options that mean something in the mode ``"paper"``; with the learner rllib also its others."""
 REWARDS = ("improvement", "rank", "relative")
@@ -41,6 +42,9 @@ class MarlConfig:
         epochs: Passes over a batch.
         clip: PPO's clipping range of the probability ratio.
         entropy: Weight of the entropy bonus at the start; it falls linearly to 0 with the budget.
+        discount: Weight of the next sample's reward in a return; a world's episode is what it plays
+            between two updates. Only in the mode ``"paper"``; 0 makes every sample an episode.
+        normalise: Whether an agent's advantages have mean 0 and deviation 1 in a batch.
         reward: ``"improvement"`` (log of parent over child, between -1 and 1), ``"rank"`` (rank of
             that in the batch) or ``"relative"`` (best value so far over the sample's).
         policy: Agents learn by PPO during the search; False draws neighbouring and uniform choices.
@@ -92,6 +96,8 @@ class MarlConfig:
     epochs: int = 4
     clip: float = 0.2
     entropy: float = 0.01
+    discount: float = 0.0
+    normalise: bool = True
     reward: str = "improvement"
     policy: bool = False
     share: float = 0.5
@@ -155,6 +161,10 @@ class MarlConfig:
         ):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name}: got {getattr(self, name)!r}, expected at least 0")
+        if not 0.0 <= self.discount <= 1.0:
+            raise ValueError(f"discount: got {self.discount!r}, expected 0 to 1")
+        if self.discount and self.mode != "paper":
+            raise ValueError("discount: only the mode paper has one; leave it out, or set mode")
         if self.growth < 1.0:
             raise ValueError(f"growth: got {self.growth!r}, expected at least 1")
         if self.learner not in LEARNERS:

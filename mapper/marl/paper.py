@@ -57,7 +57,8 @@ class PaperLearner:
                 while sum(len(part.reward) for part in parts) < self.config.batch:
                     part, seen = self._play(seen)
                     parts.append(part)
-                self.ppo.update(Transitions.join(parts), self._entropy(), self.none)
+                batch = Transitions.join(_returned(parts, self.config.discount))
+                self.ppo.update(batch, self._entropy(), self.none)
 
     def _play(self, seen: np.ndarray) -> tuple[Transitions, np.ndarray]:
         """A sample in every world; what the agents will observe of it next."""
@@ -72,3 +73,13 @@ class PaperLearner:
         budget = self.problem.budget
         left = 1.0 if budget is None else 1.0 - self.problem.samples / budget
         return self.config.entropy * left
+
+
+def _returned(parts: list[Transitions], discount: float) -> list[Transitions]:
+    """Successive samples of some worlds, each rewarded with its discounted return."""
+    found: list[Transitions] = []
+    ahead = np.zeros(len(parts[-1].reward))
+    for part in reversed(parts):
+        ahead = part.reward + discount * ahead
+        found.append(part._replace(reward=ahead))
+    return found[::-1]

@@ -222,6 +222,8 @@ class Mixture:
             current: ``(P, M)``, masked where the draw was not free.
             free: ``(P, M)`` bool, where the choice was drawn from the policies alone.
         """
+        if free.all():
+            return log_probabilities.gather(2, torch.from_numpy(chosen)[..., None])[..., 0]
         masked = np.zeros(log_probabilities.shape, dtype=np.bool_)
         np.put_along_axis(masked, current[..., None], ~free[..., None], axis=2)
         rest = log_probabilities.masked_fill(torch.from_numpy(masked), -1e9)

@@ -46,7 +46,7 @@ class Transitions(NamedTuple):
 
 
 class PPO:
-    """Clipped policy updates, each agent by its own advantage; discount 0, no central critic.
+    """Clipped policy updates, each agent by its own advantage; no central critic.
 
     Args:
         policies: The agents' networks.
@@ -93,7 +93,9 @@ class PPO:
         before = of_agents(likely.detach())
         weight = of_agents(self.mixture.log_weight(likely.detach(), chosen, current, free)).exp()
         acts = acts * weight.clamp(max=LARGEST_WEIGHT)
-        advantage = _normalised(reward - values.detach(), acts)
+        advantage = reward - values.detach()
+        if config.normalise:
+            advantage = _normalised(advantage, acts)
         for epoch in range(config.epochs):
             if epoch:
                 likely, values, log_probabilities = forward()
@@ -104,7 +106,9 @@ class PPO:
             error = (reward - values) ** 2 * acts
             loss = (0.5 * error - gain).sum() / len(reward)
             if entropy:
-                bits = (log_probabilities.exp() * log_probabilities.clamp_min(-30.0)).sum(dim=2)
+                # padding lies at -1e9, whose exponential is slow to work out
+                logs = log_probabilities.clamp_min(-30.0)
+                bits = (logs.exp() * logs).sum(dim=2)
                 share = valid / valid.sum(dim=1, keepdim=True).clamp_min(1.0)
                 loss = loss + entropy * (bits * share).sum()
             if config.self_imitation and len(elites.values):

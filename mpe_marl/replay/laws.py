@@ -43,10 +43,12 @@ class Neighbor(SamplingLaw):
     """Neighborhoods of random transitions, in the order they were written.
 
     For each random ``i`` of ``d`` transitions the neighborhood, the ``j`` with ``max(0, i - n) <= j
-    < min(d, i + n + 1)`` and ``j != i``, until the batch is full. So it is in both versions of the
-    paper ("Towards Efficient Multi-Agent Learning Systems", Algorithm 1): at the ends of the store
-    it is short in the first (``short``), and the second (``drop``) drops one that leaves the store.
-    ``clip`` is no version of the paper's: it takes the end's transition instead.
+    < min(d, i + n + 1)`` and ``j != i``, until the batch is full: so it is in both versions of the
+    paper ("Towards Efficient Multi-Agent Learning Systems", Algorithm 1), and ``short`` is that. At
+    the ends of the store it is short; the listing's test whether a ``j`` is stored never fails, as
+    ``j`` is held within the store before. ``drop`` reads the test as if it was meant to drop a
+    whole neighborhood that leaves the store; ``clip`` takes the end's transition instead. Neither
+    is listed anywhere.
 
     Args:
         n: Neighbours on each side.

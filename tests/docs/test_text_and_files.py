@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-CHECKED = ("../README.md", "results.md", "marl.md", "sparse.md", "mst.md", "mpe.md")
+CHECKED = ("../README.md", "results.md", "marl.md", "sparse.md", "mst.md", "mpe.md", "paper.md")
 """Pages on which every table is checked."""
 PROSE = ("../README.md", "results.md")
 """Pages on which every paragraph is checked, too."""

@@ -322,3 +322,40 @@ def test_the_command_refuses_bad_input_with_exit_code_2(words, message):
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
+
+
+def test_the_reward_is_a_column_on_request():
+    data = planted()
+    values = data[:, 4] + 0.01 * data[:, 0]
+    plain = correlate(data, NAMES, ORDERED)
+    found = correlate(data, NAMES, ORDERED, values=values)
+    assert np.array_equal(plain.matrix, found.matrix)
+    assert plain.constant == found.constant == ("f",)
+    assert found.reward is not None
+    assert abs(found.reward[4]) > 0.95
+    assert np.abs(found.reward[[2, 3, 5]]).max() < 0.2
+    apart = [tree.links[-1, 2] for tree in (cluster(plain), cluster(found, reward=True))]
+    assert apart[1] > apart[0]
+    with pytest.raises(ValueError, match="has no reward"):
+        cluster(plain, reward=True)
+
+
+def test_the_distance_of_pairs_is_an_option_that_wards_linkage_has_not():
+    tree = cluster(correlate(planted(), NAMES, ORDERED), "average", "pairs")
+    assert tree.assign(4).agents == (("a", "b"), ("c", "d"), ("e",), ("f",))
+    assert tree.links[0, 2] == pytest.approx(1 - abs(np.corrcoef(planted().T[:5])).flat[1], abs=0.1)
+    with pytest.raises(ValueError, match="metric 'pairs' has no linkage 'ward'"):
+        cluster(correlate(planted(), NAMES, ORDERED), "ward", "pairs")
+
+
+def test_a_file_of_another_space_is_refused(tmp_path):
+    from maestro_env import Problem
+    from mapper.marl.agents import resolve
+
+    problem = Problem("vgg16.4", "archgym", "edp", "exact", "paper")
+    path = tmp_path / "agents.yaml"
+    Assignment.single(("outer_priority_K", "outer_tile_K")).save(path)
+    with pytest.raises(AssignmentError, match=r"another map space: 'outer_priority_K' not in"):
+        resolve(str(path), problem)
+    Assignment.single(("outer_order", "outer_tile_G")).save(path)
+    assert resolve(str(path), problem).agents[0] == ("outer_order",)

@@ -280,3 +280,20 @@ def test_a_search_begins_with_what_pretrained_agents_propose():
         assert len(np.unique(np.concatenate([a for a, _ in asked]), axis=0)) == 48
         firsts.append(np.median(np.concatenate([v for _, v in asked])[:32]))
     assert firsts[0] < 0.5 * firsts[1]
+
+
+def test_a_discount_gives_every_sample_of_the_papers_mode_its_return():
+    from mapper.marl.paper import _returned
+    from mapper.marl.ppo import Transitions
+
+    rewards = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    none = np.zeros((2, 1), np.int64)
+    parts = [
+        Transitions(none.astype(np.float32), none, none, none > 0, none[:, 0] > 0, one)
+        for one in rewards
+    ]
+    found = [part.reward.tolist() for part in _returned(parts, 0.5)]
+    assert found == [[1 + 0.5 * (3 + 2.5), 2 + 0.5 * (4 + 3)], [5.5, 7.0], [5.0, 6.0]]
+    assert [part.reward.tolist() for part in _returned(parts, 0.0)] == rewards.tolist()
+    with pytest.raises(ValueError, match="only the mode paper"):
+        MarlConfig(discount=0.5)

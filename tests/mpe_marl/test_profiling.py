@@ -261,3 +261,15 @@ def test_help_is_quick_to_import():
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_the_papers_share_leaves_the_worlds_steps_out():
+    from mpe_marl.figures import training_shares
+
+    ms = dict.fromkeys(("sample", "target_q", "q_loss", "p_loss", "target_update"), 6.0)
+    one = {"algorithm": "maddpg", "n_agents": 3, "phase_ms": {**ms, "act": 8.0, "store": 2.0}}
+    one["phase_ms"]["environment"] = 60.0
+    (whole,) = training_shares([one]).values()
+    (papers,) = training_shares([one], interaction=False).values()
+    assert whole == {"action selection": 8.0, "update all trainers": 30.0, "other": 62.0}
+    assert papers == {"action selection": 20.0, "update all trainers": 75.0, "other": 5.0}

@@ -200,3 +200,23 @@ def test_what_ctrl_c_left_undone_is_no_fault(tmp_path, monkeypatch, capsys):
     assert "fault" not in err
     assert "seed 0" in out
     assert "seed 1" not in out
+
+
+def test_presets_say_what_is_left_out_and_options_win():
+    from mpe_marl import MpeError
+    from mpe_marl.usual import told, usual_config
+
+    none = {"world": "simple_tag", "layout": None, "law": None, "engine": None, "batch": 32}
+    paper = usual_config(none, {"algorithm": "maddpg", "mode": None}, "paper")
+    assert (paper.law, paper.layout, paper.learner.mode) == ("uniform", "lists", "loop")
+    assert told(paper, "paper") == (
+        "preset paper: maddpg loop, law uniform, layout lists, batch 32, mpe2 worlds"
+    )
+    fast = usual_config(none, {"algorithm": "maddpg", "mode": None}, "fast")
+    assert (fast.law, fast.layout, fast.engine) == ("shared", "state", "compiled")
+    given = usual_config({**none, "law": "neighbor"}, {"algorithm": "maddpg"}, "paper")
+    assert (given.law, given.layout) == ("neighbor", "lists")
+    with pytest.raises(MpeError, match="preset 'papr' is not known"):
+        usual_config(none, {"algorithm": "maddpg"}, "papr")
+    with pytest.raises(MpeError, match="expected an algorithm with a replay"):
+        usual_config(none, {"algorithm": "ippo"}, "paper")

@@ -11,9 +11,11 @@ from runs import (
     first_below,
     geometric_mean,
     grouped,
+    holm,
     interquartile_mean,
     mean_interval,
     probability_of_improvement,
+    two_level_ratio,
 )
 
 
@@ -83,3 +85,38 @@ def test_runs_of_one_name_are_told_apart_by_what_differs():
 
 def labels(*settings):
     return list(grouped(("mst", one, place) for place, one in enumerate(settings)))
+
+
+def test_holms_values_are_those_of_his_example():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_a_ratio_of_two_levels_covers_the_truth_where_one_level_does_not():
+    """Cases differ by much, runs by little: the interval is that of the cases."""
+    rng = np.random.default_rng(1)
+    hits, repeats = 0, 200
+    for _ in range(repeats):
+        of_case = rng.normal(0.1, 0.2, 10)
+        first = [np.exp(mean + rng.normal(0, 0.05, 5)) for mean in of_case]
+        second = [np.exp(rng.normal(0, 0.05, 5)) for _ in of_case]
+        found = two_level_ratio(first, second)
+        hits += found.low <= math.exp(0.1) <= found.high
+    assert 0.88 * repeats <= hits <= 0.99 * repeats
+
+
+def test_a_ratio_of_two_levels_is_one_for_equals_and_its_p_is_small_for_others():
+    same = [np.array([2.0, 2.0, 2.0])] * 4
+    assert two_level_ratio(same, same) == two_level_ratio(same, same)
+    assert (two_level_ratio(same, same).value, two_level_ratio(same, same).p) == (1.0, 1.0)
+    rng = np.random.default_rng(0)
+    low = [np.exp(rng.normal(0, 0.02, 5)) for _ in range(12)]
+    high = [np.exp(rng.normal(0.3, 0.02, 5)) for _ in range(12)]
+    found = two_level_ratio(low, high)
+    assert found.value == pytest.approx(math.exp(-0.3), rel=0.02)
+    assert found.high < 0.8
+    assert found.p < 0.01
+    assert two_level_ratio(high, low).p < 0.01
+    with pytest.raises(ValueError, match="got no case"):
+        two_level_ratio([], [])

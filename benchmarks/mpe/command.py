@@ -1,0 +1,65 @@
+"""``python -m benchmarks mpe``: the tables and figures of the papers on multi-agent training.
+
+Every profile, round and training run is kept in --runs, so the same command goes on where it was
+stopped, by Ctrl-C or otherwise. --quick runs every step with little, to see that it works; its
+tables go to a folder of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from benchmarks.mpe import paper_shares, paper_training
+from benchmarks.mpe.paper_effort import FULL, QUICK, MpeEffort, Places
+
+STEPS = {
+    "sizes": paper_shares.sizes,
+    "profiles": paper_shares.profiles,
+    "neighbors": paper_shares.neighbors,
+    "rewards": paper_training.rewards,
+}
+"""What each step makes: see its function."""
+
+
+def main(words: list[str]) -> None:
+    """Run the steps.
+
+    Args:
+        words: The words after ``mpe``.
+    """
+    made = argparse.ArgumentParser("python -m benchmarks mpe", description=__doc__)
+    made.add_argument("--quick", action="store_true", help="every step with little")
+    made.add_argument("--only", metavar="STEPS", help=f"with commas, of {', '.join(STEPS)}")
+    made.add_argument("--runs", type=Path, help="folder of what is measured and trained")
+    made.add_argument("--data", type=Path, help="folder of tables")
+    made.add_argument("--figures", type=Path, help="folder of pictures")
+    made.add_argument("--agents", type=int, nargs="+", help="sizes of the profiles")
+    made.add_argument("--repeats", type=int, help="cycles of a profile")
+    made.add_argument("--rounds", type=int, help="processes of each variant, in turn")
+    made.add_argument("--seeds", type=int, help="seeds of the training runs")
+    made.add_argument("--trained", type=int, nargs="+", help="sizes of the training runs")
+    made.add_argument("--hours", type=float, help="no training of 12 agents begins after them")
+    given = made.parse_args(words)
+    names = given.only.split(",") if given.only else list(STEPS)
+    for name in names:
+        if name not in STEPS:
+            made.error(f"argument --only: got {name!r}, expected some of {', '.join(STEPS)}")
+    effort = effort_of(given)
+    home = Path("mpe-quick" if given.quick else "docs")
+    runs = given.runs or Path("mpe-quick/runs" if given.quick else "mpe-runs")
+    places = Places(runs, given.data or home / "data", given.figures or home / "figures")
+    for name in names:
+        print(f"{name}: {(STEPS[name].__doc__ or '').splitlines()[0]}", file=sys.stderr, flush=True)
+        STEPS[name](effort, places)
+
+
+def effort_of(given: argparse.Namespace) -> MpeEffort:
+    """How much is measured."""
+    from dataclasses import fields, replace
+
+    names = [field.name for field in fields(MpeEffort) if hasattr(given, field.name)]
+    said = {name: getattr(given, name) for name in names if getattr(given, name) is not None}
+    told = {k: tuple(v) if isinstance(v, list) else v for k, v in said.items()}
+    return replace(QUICK if given.quick else FULL, **told)

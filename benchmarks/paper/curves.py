@@ -1,0 +1,114 @@
+"""Curves of the figures as files, and drawn."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from common import FloatArray, atomic_write
+from runs import colour, line_style, new_figure, save_figure
+
+CHOICE = "mean choice, first (0) to last (1)"
+"""What Fig. 7 shows of a parameter."""
+SMALL_IN = (3.0, 1.8)
+"""A panel of Fig. 7."""
+
+Curves = dict[str, dict[str, tuple[FloatArray, FloatArray]]]
+"""``curves[panel][label] = (samples, values)``."""
+
+
+def windows(budget: int, count: int = 24) -> np.ndarray:
+    """Ends of windows of samples, evenly spaced on a log axis."""
+    return np.unique(np.geomspace(min(64, budget), budget, count).round().astype(int))
+
+
+def mean_returns(returns: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Mean of the returns ``(n,)`` over each window."""
+    begins = [0, *ends[:-1]]
+    parts = [returns[begin:end] for begin, end in zip(begins, ends, strict=True)]
+    return np.array([part.mean() if len(part) else np.nan for part in parts])
+
+
+def keep_curves(curves: Curves, path: Path) -> None:
+    """Write what a figure is drawn from to a CSV file: a line a point."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(path) as draft, draft.open("w", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(("panel", "label", "samples", "value"))
+        for panel, lines in curves.items():
+            for label, (x, y) in lines.items():
+                rows = zip(x, y, strict=True)
+                writer.writerows((panel, label, int(n), f"{value:.5g}") for n, value in rows)
+
+
+def read_curves(path: Path) -> Curves:
+    """Read what :func:`keep_curves` wrote."""
+    found: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    with path.open(newline="") as stream:
+        for row in csv.DictReader(stream):
+            point = (float(row["samples"]), float(row["value"]))
+            found.setdefault(row["panel"], {}).setdefault(row["label"], []).append(point)
+    return {
+        panel: {label: _columns(points) for label, points in lines.items()}
+        for panel, lines in found.items()
+    }
+
+
+def _columns(points: list[tuple[float, float]]) -> tuple[FloatArray, FloatArray]:
+    x, y = np.array(points).T
+    return x, y
+
+
+def draw(
+    curves: Curves,
+    path: Path,
+    ylabel: str,
+    columns: int = 3,
+    panel_in: tuple[float, float] = (4.2, 3.2),
+    ylim: tuple[float, float] = (-0.03, 1.05),
+) -> None:
+    """Panels of curves over samples on a log axis, as PNG, SVG and PDF; one legend above them.
+
+    Args:
+        curves: The curves.
+        path: The PNG.
+        ylabel: What the curves are.
+        columns: Panels in a row, at most.
+        panel_in: Size of a panel [inch].
+        ylim: What the axis that goes up shows.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    columns = min(columns, len(curves))
+    rows = -(-len(curves) // columns)
+    figure = new_figure(panel_in[0] * columns, panel_in[1] * rows)
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    places: dict[str, int] = {}
+    handles: dict[str, Any] = {}
+    for axis, (panel, lines) in zip(axes, curves.items(), strict=False):
+        for label, (x, y) in lines.items():
+            place = places.setdefault(label, len(places))
+            ours = label == "marl"
+            (handles[label],) = axis.plot(
+                x,
+                y,
+                color=colour(place),
+                linestyle=line_style(place),
+                linewidth=2.8 if ours else 1.4,
+                zorder=3.5 if ours else 3,
+            )
+        axis.set_title(panel, fontsize=9)
+        axis.set(xscale="log", ylim=ylim)
+        axis.grid(alpha=0.25, linewidth=0.5)
+        axis.tick_params(labelsize=8)
+    for extra in axes[len(curves) :]:
+        extra.set_axis_off()
+    figure.supxlabel("samples", fontsize=9)
+    figure.supylabel(ylabel, fontsize=9)
+    columns_of_legend = min(len(handles), 3 * columns)
+    figure.legend(
+        handles.values(), handles, loc="outside upper center", ncols=columns_of_legend, fontsize=8
+    )
+    save_figure(figure, path)

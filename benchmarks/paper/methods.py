@@ -1,0 +1,135 @@
+"""The methods on our own space, by samples and by processor time: the README's table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.paper.effort import Effort, Output, Step, compared
+from benchmarks.paper.searches import Found, Kept, Search
+from runs import geometric_mean
+
+PORTFOLIO = "benchmarks.paper.portfolio:Portfolio"
+SEEDED = "benchmarks.paper.portfolio:SeededGa"
+SHORT = {PORTFOLIO: "zero-shot 16, then ga", SEEDED: "ga from marl's 32 proposals"}
+METHODS = (
+    *("marl", "marl:pretrained=none", "marl:mode=paper", "zero-shot", SEEDED, PORTFOLIO, "ga"),
+    *("annealing", "local", "cross-entropy", "cma-es", "gamma", "ppo-matched", "ppo", "random"),
+)
+PROOF = "auto"
+OUR_SPACE = {"space": "", "accelerator": "edge", "objective": "edp", "cost_model": "exact"}
+UNENDING = 100_000_000
+"""A budget that no method uses up in the longest time."""
+FIRST = "marl"
+
+
+def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
+    """A search under equal samples and one under equal time, a method, layer and seed."""
+    searches = []
+    for seed in range(effort.seeds):  # seed by seed, so that the table fills evenly
+        for method in METHODS:
+            if method in effort.skip:
+                continue
+            for layer in effort.table:
+                searches += [_by_samples(effort, layer, method, seed)]
+                searches += [_by_time(effort, layer, method, seed)]
+    proofs = [Search(layer, method=PROOF, budget=effort.budget, **OUR_SPACE)
+              for layer in effort.table]  # fmt: skip
+    return searches + proofs
+
+
+def _by_samples(effort: Effort, layer: str, method: str, seed: int) -> Search:
+    return Search(layer, method=method, budget=effort.budget, seed=seed, **OUR_SPACE)
+
+
+def _by_time(effort: Effort, layer: str, method: str, seed: int) -> Search:
+    seconds = max(effort.seconds)
+    return Search(layer, method=method, budget=UNENDING, seed=seed, seconds=seconds, **OUR_SPACE)
+
+
+def make(effort: Effort, kept: Kept, output: Output) -> None:
+    """Write a row a method; values are over the proven optimum."""
+    proofs = {s.layer: kept(s) for s in plan(effort) if s.method == PROOF}
+    unproven = [layer for layer, found in proofs.items() if not found.proven]
+    if unproven:
+        raise SystemExit(f"no proof of {', '.join(unproven)}; run again on a less busy machine")
+    optimum = {layer: found.best for layer, found in proofs.items()}
+    methods = [method for method in METHODS if method not in effort.skip]
+    searched = {m: _searched(effort, kept, m, _by_samples) for m in methods}
+    timed = {m: _searched(effort, kept, m, _by_time) for m in methods}
+    pairs = [(_bests(searched[FIRST]), _bests(searched[method])) for method in methods]
+    rows = [
+        _row(method, searched[method], timed[method], optimum, effort) | over
+        for method, over in zip(methods, map(_over, compared(pairs)), strict=True)
+    ]
+    rows.sort(key=lambda row: row["EDP, geometric mean"])
+    output.table("paper-methods.csv", [_proof_row(proofs, effort, rows[0]), *rows])
+
+
+def _searched(effort: Effort, kept: Kept, method: str, how: Any) -> dict[str, list[Found]]:
+    return {
+        layer: [kept(how(effort, layer, method, seed)) for seed in range(effort.seeds)]
+        for layer in effort.table
+    }
+
+
+def _bests(found: dict[str, list[Found]]) -> list[np.ndarray]:
+    return [np.array([one.best for one in runs]) for runs in found.values()]
+
+
+def _over(row: dict[str, Any]) -> dict[str, Any]:
+    return {"marl / method": row.pop("ratio"), **row}
+
+
+def _row(
+    method: str,
+    searched: dict[str, list[Found]],
+    timed: dict[str, list[Found]],
+    optimum: dict[str, float],
+    effort: Effort,
+) -> dict[str, Any]:
+    def over(values: dict[str, float]) -> float:
+        return geometric_mean([value / optimum[layer] for layer, value in values.items()])
+
+    def median(found: dict[str, list[Found]], of: Any) -> dict[str, float]:
+        return {layer: float(np.median([of(one) for one in r])) for layer, r in found.items()}
+
+    arrived = [
+        float(np.median([one.arrival(1.05 * optimum[layer]) for one in runs]))
+        for layer, runs in searched.items()
+    ]
+    every = [one for runs in searched.values() for one in runs]
+    ends = [len(one.values) for runs in timed.values() for one in runs]
+    return {
+        "method": SHORT.get(method, method),
+        "seeds": effort.seeds,
+        "EDP, geometric mean": over(median(searched, lambda one: one.best)),
+        "samples to 5 %": _samples(float(np.median(arrived))),
+        "CPU s": float(np.mean([one.seconds for one in every])),
+        **{
+            f"in {seconds:g} s": over(median(timed, lambda one, s=seconds: one.best_at(s)))
+            for seconds in effort.seconds
+        },
+        f"samples in {max(effort.seconds):g} s": int(np.median(ends)),
+        "layers within 5 %": int(np.isfinite(arrived).sum()),
+    }
+
+
+def _samples(count: float) -> Any:
+    return count if np.isfinite(count) else "not reached"
+
+
+def _proof_row(proofs: dict[str, Found], effort: Effort, like: dict[str, Any]) -> dict[str, Any]:
+    """`auto`: its value is the optimum, from the time at which it was proven."""
+    seconds = sorted(one.seconds for one in proofs.values())
+    row: dict[str, Any] = dict.fromkeys(like, "")
+    row |= {"method": "auto (a proof)", "seeds": 1, "EDP, geometric mean": 1.0}
+    row |= {"CPU s": float(np.median(seconds)), "layers within 5 %": len(proofs)}
+    for limit in effort.seconds:
+        done = sum(one <= limit for one in seconds)
+        row[f"in {limit:g} s"] = f"{done} of {len(seconds)} proven"
+    return row
+
+
+STEP = Step("methods", "methods by samples and by processor time, our space", plan, make)
