@@ -42,7 +42,7 @@ def stepwise(work: Work) -> None:
             work.port[j].rows[pair] = asked_rows(work, pair, scope, work.port[j].level)
     rest = rest_of(work, 1)
     descend(work, 0)
-    step(work, 1, True)
+    step(work, 1, True, 0, 1)
     first = address(work.span[1])
     counts.latency = first.time[0] + rest.time[0]
     by_ports = 0
@@ -77,8 +77,16 @@ def descend(work: Work, c: int) -> None:
 
 
 @part
-def step(work: Work, c: int, initial: bool) -> None:
-    """Fill in the `span` of one step of a level, whose moves and tiles are at hand."""
+def step(work: Work, c: int, initial: bool, low: int, high: int) -> None:
+    """Fill in the `span` of one step of a level, whose moves and tiles are at hand.
+
+    Args:
+        work: The work space.
+        c: The level.
+        initial: Whether it is the first of all steps.
+        low: The first of the two cases that is asked for, where they differ.
+        high: The one behind the last.
+    """
     clock, span = address(work.clock[c]), address(work.span[c])
     if initial:
         clock.moved = -1
@@ -86,23 +94,33 @@ def step(work: Work, c: int, initial: bool) -> None:
     for j in range(clock.first, clock.outer):
         for again in range(2):
             span.into[j][again], span.out[j][again] = 0, 0
+    clock.low, clock.high = low, high
     add_moves(work, c, initial)
     if c == work.clocks:
         if work.deepest > work.nest.depth:
             add_lanes(work, c)
         span.time[0] = compute_cycles(work, c)
         span.time[1] = span.time[0]
-        for j in range(clock.first, work.ports):
-            for again in range(2):
-                span.busy_in[j][again], span.busy_out[j][again] = 0, 0
-                span.bind_in[j][again], span.bind_out[j][again] = 0, 0
+        if span.again == 0:
+            clock.low, clock.high = 0, 1
+        clear_cycles(work, c, clock.first, work.ports)
     else:
         rest = rest_of(work, c + 1)
         descend(work, c)
-        step(work, c + 1, initial)
+        step(work, c + 1, initial, low, high)
         join(work, c, rest)
-    for again in range(1 + span.again):
+    for again in range(clock.low, clock.high):
         limit(work, c, again)
+
+
+@part
+def clear_cycles(work: Work, c: int, first: int, end: int) -> None:
+    """Let ports `first` to `end` be neither busy in a step nor bind it."""
+    span = address(work.span[c])
+    for j in range(first, end):
+        for again in range(2):
+            span.busy_in[j][again], span.busy_out[j][again] = 0, 0
+            span.bind_in[j][again], span.bind_out[j][again] = 0, 0
 
 
 @part
@@ -112,13 +130,13 @@ def join(work: Work, c: int, rest: Span) -> None:
     span, first = address(work.span[c]), address(work.span[c + 1])
     if first.again or rest.again:
         span.again = 1
-    for again in range(1 + span.again):
+    if span.again == 0:
+        clock.low, clock.high = 0, 1
+    clear_cycles(work, c, clock.first, inner.first)
+    for again in range(clock.low, clock.high):
         i = again if first.again else 0
         k = again if rest.again else 0
         span.time[again] = first.time[i] + rest.time[k]
-        for j in range(clock.first, inner.first):
-            span.busy_in[j][again], span.busy_out[j][again] = 0, 0
-            span.bind_in[j][again], span.bind_out[j][again] = 0, 0
         for j in range(inner.first, work.ports):
             if j < clock.outer:
                 span.into[j][again] += first.into[j][i] + rest.into[j][k]
@@ -139,47 +157,49 @@ def add_class(work: Work, c: int, times: int, first: int) -> None:
         times: How many.
         first: How many of them have all counters of reduced dimensions at 0.
     """
-    step(work, c, False)
-    clock, span = address(work.clock[c]), address(work.span[c])
-    total = address(work.memo[c][clock.slot])
-    if span.again == 0:
-        add_like(work, c, times)
+    step(work, c, False, 0 if first else 1, 1 if c == 1 and first == times else 2)
+    total = address(work.memo[c][work.clock[c].slot])
+    if work.span[c].again == 0:
+        add_case(work, c, times, 0, 0)
+        if total.again:
+            add_case(work, c, times, 0, 1)
         return
-    total.again = 1
-    for again in range(2):
-        late = times if again else times - first
-        fresh = times - late
-        total.time[again] += fresh * span.time[0] + late * span.time[1]
-        for j in range(clock.first, work.ports):
-            if j < clock.outer:
-                total.into[j][again] += fresh * span.into[j][0] + late * span.into[j][1]
-                total.out[j][again] += fresh * span.out[j][0] + late * span.out[j][1]
-            total.busy_in[j][again] += fresh * span.busy_in[j][0] + late * span.busy_in[j][1]
-            total.busy_out[j][again] += fresh * span.busy_out[j][0] + late * span.busy_out[j][1]
-            total.bind_in[j][again] += fresh * span.bind_in[j][0] + late * span.bind_in[j][1]
-            total.bind_out[j][again] += fresh * span.bind_out[j][0] + late * span.bind_out[j][1]
+    # around the outermost steps there are none, so that nobody asks for their second case
+    if c > 1:
+        if total.again == 0:
+            total.again = 1
+            copy_case(work, c, total)
+        add_case(work, c, times, 1, 1)
+    if first > 0:
+        add_case(work, c, first, 0, 0)
+    if first < times:
+        add_case(work, c, times - first, 1, 0)
 
 
 @part
-def add_like(work: Work, c: int, times: int) -> None:
-    """Add steps that take as long whether partial sums come back or not."""
+def copy_case(work: Work, c: int, total: Span) -> None:
+    """Begin the second case of a sum of steps with what the first has: so far they were alike."""
+    total.time[1] = total.time[0]
+    for j in range(work.clock[c].first, work.ports):
+        total.into[j][1], total.out[j][1] = total.into[j][0], total.out[j][0]
+        total.busy_in[j][1], total.busy_out[j][1] = total.busy_in[j][0], total.busy_out[j][0]
+        total.bind_in[j][1], total.bind_out[j][1] = total.bind_in[j][0], total.bind_out[j][0]
+
+
+@part
+def add_case(work: Work, c: int, times: int, case: int, to: int) -> None:
+    """Add one of the two cases of a step, so many times, to one of those of the steps together."""
     clock, span = address(work.clock[c]), address(work.span[c])
     total = address(work.memo[c][clock.slot])
-    time = times * span.time[0]
-    for again in range(2):
-        total.time[again] += time
+    total.time[to] += times * span.time[case]
     for j in range(clock.first, work.ports):
-        into, out = times * span.into[j][0], times * span.out[j][0]
-        busy_in, busy_out = times * span.busy_in[j][0], times * span.busy_out[j][0]
-        bind_in, bind_out = times * span.bind_in[j][0], times * span.bind_out[j][0]
-        for again in range(2):
-            if j < clock.outer:
-                total.into[j][again] += into
-                total.out[j][again] += out
-            total.busy_in[j][again] += busy_in
-            total.busy_out[j][again] += busy_out
-            total.bind_in[j][again] += bind_in
-            total.bind_out[j][again] += bind_out
+        if j < clock.outer:
+            total.into[j][to] += times * span.into[j][case]
+            total.out[j][to] += times * span.out[j][case]
+        total.busy_in[j][to] += times * span.busy_in[j][case]
+        total.busy_out[j][to] += times * span.busy_out[j][case]
+        total.bind_in[j][to] += times * span.bind_in[j][case]
+        total.bind_out[j][to] += times * span.bind_out[j][case]
 
 
 @part
@@ -231,12 +251,11 @@ def rest_of(work: Work, c: int) -> Span:
             work.memo_at[c][place] = work.stamp * MEMO + slot
             known = address(work.memo[c][slot])
         known.low, known.high, known.again = low, high, 0
-        for again in range(2):
-            known.time[again] = 0
-            for j in range(work.clock[c].first, work.ports):
-                known.into[j][again], known.out[j][again] = 0, 0
-                known.busy_in[j][again], known.busy_out[j][again] = 0, 0
-                known.bind_in[j][again], known.bind_out[j][again] = 0, 0
+        known.time[0] = 0
+        for j in range(work.clock[c].first, work.ports):
+            known.into[j][0], known.out[j][0] = 0, 0
+            known.busy_in[j][0], known.busy_out[j][0] = 0, 0
+            known.bind_in[j][0], known.bind_out[j][0] = 0, 0
         add_classes(work, c, slot)
     return known
 

@@ -27,7 +27,7 @@ KINDS = 10
 NODES, RUNS, MOVES = 512, 1024, 4096
 PLACES, INTERVALS = 8192, 32768
 LOOPS = DIMS * CUTS
-MEMO, KNOWN = 256, 1024
+MEMO, KNOWN, PAIR_SUMS = 256, 1024, 256
 EVENTS = CUTS + 1
 UNLIMITED = 1 << 33
 """Bits a cycle of a port without a limit: a first tile still takes a cycle."""
@@ -62,6 +62,7 @@ if TYPE_CHECKING:  # in a kernel a record is a type
     Places: TypeAlias = Any
     Listing: TypeAlias = Any
     Rows: TypeAlias = Any
+    PairSum: TypeAlias = Any
     Port: TypeAlias = Any
     ClockLevel: TypeAlias = Any
     Span: TypeAlias = Any
@@ -200,6 +201,7 @@ else:
         align=True,
     )
     Rows = np.dtype([("key", "i8"), ("own", "i8"), ("kept", "i8")], align=True)
+    PairSum = np.dtype([("key", "i8"), ("found", "i8")], align=True)
     Port = np.dtype(
         [
             ("level", "i8"),
@@ -230,6 +232,8 @@ else:
             ("moved", "i8"),  # dimensions
             ("loop", "i8", (DIMS,)),  # dimensions that iterate, outermost first
             ("loops", "i8"),
+            ("low", "i8"),  # the first of the two cases of a `Span` that are worked out,
+            ("high", "i8"),  # and the one behind the last
             ("slot", "i8"),  # place in the memo: what is added up
         ],
         align=True,
@@ -313,6 +317,7 @@ else:
             ("low", "i8", (INTERVALS,)),
             ("high", "i8", (INTERVALS,)),
             ("rows", Rows, (KNOWN,)),
+            ("pair_sum", PairSum, (PAIR_SUMS,)),
             ("port", Port, (PORTS,)),
             ("ports", "i8"),
             ("clock", ClockLevel, (LEVELS,)),

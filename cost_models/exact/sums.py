@@ -9,8 +9,8 @@ its steps are those of ``k + 1`` less those of ``k``.
 from __future__ import annotations
 
 from common import address, part
-from cost_models.exact.records import ADVANCES, ALL, FIRST, PAIRS, UNITS, P, Work
-from cost_models.exact.rows import rows_after
+from cost_models.exact.records import ADVANCES, ALL, FIRST, PAIR_SUMS, PAIRS, UNITS, P, Work
+from cost_models.exact.rows import known_rows
 from cost_models.exact.states import inside, within
 
 
@@ -109,8 +109,22 @@ def fill_sums(work: Work, tensor: int, level: int, scope: int, port: int) -> Non
 
 
 @part
-def pair_sum(work: Work, pair: int, level: int, y: int, t: int, scope: int, port: int) -> int:
-    """Rows that are still held, summed over the steps that an event leads to.
+def pair_sum(work: Work, pair: int, level: int, y: int, t: int, asked: int) -> int:
+    """Rows that are still held, summed over the steps that an event leads to; they may be known.
+
+    Args are those of `sum_pair`.
+    """
+    key = asked << 14 | level << 10 | y << 5 | t
+    known = address(work.pair_sum[(key ^ key >> 11 ^ asked * 37) & (PAIR_SUMS - 1)])
+    if known.key != key:
+        known.key = key
+        known.found = sum_pair(work, pair, level, y, t, asked)
+    return known.found
+
+
+@part
+def sum_pair(work: Work, pair: int, level: int, y: int, t: int, asked: int) -> int:
+    """Sum rows that are still held over the steps that an event leads to.
 
     Args:
         work: The work space.
@@ -118,8 +132,7 @@ def pair_sum(work: Work, pair: int, level: int, y: int, t: int, scope: int, port
         level: Whose tiles are meant.
         y: What the event does to outputs: the entry of a table, or ADVANCES and a cut.
         t: What it does to taps, likewise.
-        scope: Which instances count, see `records`.
-        port: The level that a scope refers to.
+        asked: Whose rows, see `rows.asked_rows`.
     """
     dim = address(work.dim[P + pair])
     cut = y & ~ADVANCES
@@ -127,20 +140,20 @@ def pair_sum(work: Work, pair: int, level: int, y: int, t: int, scope: int, port
     for v in range(dim.first[cut], dim.first[cut + 1]):
         node = address(dim.node[v])
         if y & ADVANCES == 0:
-            found += node.times * taps_sum(work, pair, level, node.stay, t, scope, port)
+            found += node.times * taps_sum(work, pair, level, node.stay, t, asked)
             continue
         for r in range(node.run, node.run + node.runs):
             run = address(dim.run[r])
             if run.enter >= 0:
-                found += node.times * taps_sum(work, pair, level, run.enter, t, scope, port)
+                found += node.times * taps_sum(work, pair, level, run.enter, t, asked)
             if run.within >= 0:
                 steps = node.times * (run.count - 1)
-                found += steps * taps_sum(work, pair, level, run.within, t, scope, port)
+                found += steps * taps_sum(work, pair, level, run.within, t, asked)
     return found
 
 
 @part
-def taps_sum(work: Work, pair: int, level: int, y: int, t: int, scope: int, port: int) -> int:
+def taps_sum(work: Work, pair: int, level: int, y: int, t: int, asked: int) -> int:
     """The part of `pair_sum` that goes with a move of the outputs, `y`."""
     y = move_inside(work, P + pair, y, level)
     d = P + PAIRS + pair
@@ -151,17 +164,17 @@ def taps_sum(work: Work, pair: int, level: int, y: int, t: int, scope: int, port
         node = address(dim.node[v])
         if t & ADVANCES == 0:
             move = move_inside(work, d, node.stay, level)
-            found += node.times * rows_after(work, pair, y, move, scope, port).kept
+            found += node.times * known_rows(work, y, move, asked).kept
             continue
         for r in range(node.run, node.run + node.runs):
             run = address(dim.run[r])
             if run.enter >= 0:
                 move = move_inside(work, d, run.enter, level)
-                found += node.times * rows_after(work, pair, y, move, scope, port).kept
+                found += node.times * known_rows(work, y, move, asked).kept
             if run.within >= 0:
                 move = move_inside(work, d, run.within, level)
                 steps = node.times * (run.count - 1)
-                found += steps * rows_after(work, pair, y, move, scope, port).kept
+                found += steps * known_rows(work, y, move, asked).kept
     return found
 
 

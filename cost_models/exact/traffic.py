@@ -23,6 +23,7 @@ from cost_models.exact.records import (
     P,
     Work,
 )
+from cost_models.exact.rows import asked_rows
 from cost_models.exact.step_traffic import port_cycles
 from cost_models.exact.sums import fill_sums, pair_sum
 
@@ -116,7 +117,8 @@ def shared_elements(work: Work, tensor: int, level: int, number: int, scope: int
                     y = ADVANCES | work.loop[number].cut
                 elif advances == P + PAIRS + pair:
                     t = ADVANCES | work.loop[number].cut
-                found *= pair_sum(work, pair, level, y, t, scope, port)
+                asked = asked_rows(work, pair, scope, port)
+                found *= pair_sum(work, pair, level, y, t, asked)
                 if found == 0:
                     return 0
     return found
