@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import runpy
 import sys
+from importlib import import_module
 from pathlib import Path
 
 FOLDERS = {"paper": "benchmarks.paper.command", "mpe": "benchmarks.mpe.command"}
-"""Benchmarks of many steps, which are folders, and the module that runs each."""
+"""Benchmarks of many steps, which are folders; ``main`` of the module takes the words."""
 
 
 def main() -> None:
@@ -28,8 +29,11 @@ def main() -> None:
     if name not in names:
         print(f"benchmarks: got {name!r}, expected one of {', '.join(names)}", file=sys.stderr)
         raise SystemExit(2)
+    if name in FOLDERS:
+        import_module(FOLDERS[name]).main(sys.argv[2:])
+        return
     del sys.argv[0]
-    runpy.run_module(FOLDERS.get(name, f"benchmarks.{name}"), run_name="__main__", alter_sys=True)
+    runpy.run_module(f"benchmarks.{name}", run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
