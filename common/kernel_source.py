@@ -51,10 +51,53 @@ def entry(function: _F) -> _F:
 
 
 def _flat(arg: Any) -> Any:
-    if not isinstance(arg, np.ndarray):
-        return arg
-    flat = arg.reshape(-1)
-    return flat if arg.dtype.names is None else flat.view(np.recarray)
+    return _in_place(arg.reshape(-1)) if isinstance(arg, np.ndarray) else arg
+
+
+def _in_place(array: Any) -> Any:
+    """An array as a kernel sees it: records have their fields as attributes."""
+    if array.dtype.names is None:
+        return array
+    return _Record(array) if array.ndim == 0 else _Records(array)
+
+
+class _Record:
+    """One record in place; a field may be called as a method of NumPy's is."""
+
+    __slots__ = ("_array", "_fields")
+
+    def __init__(self, array: Any) -> None:
+        object.__setattr__(self, "_array", array)
+        object.__setattr__(self, "_fields", {})
+
+    def __getattr__(self, name: str) -> Any:
+        field = self._fields.get(name)
+        if field is None:
+            field = self._fields[name] = _in_place(self._array[name])
+        return field[()] if type(field) is np.ndarray and field.ndim == 0 else field
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._array[name] = value._array if isinstance(value, _Record) else value
+
+
+class _Records:
+    """Records in place, of any number of axes."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        self._known: dict[int, Any] = {}
+
+    def __getitem__(self, index: int) -> Any:
+        found = self._known.get(index)
+        if found is None:
+            found = self._known[index] = _in_place(self._array[index, ...])
+        return found
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        self._array[index] = value._array if isinstance(value, _Record) else value
+
+    def __len__(self) -> int:
+        return len(self._array)
 
 
 def address(record: _F) -> _F:

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 RECORDS = """
 import numpy as np
 Segment = np.dtype([("lead", "i8"), ("counts", "i8", (3,)), ("scale", "f8")], align=True)
-Nest = np.dtype([("segments", Segment, (2, 4)), ("flag", "i1"), ("total", "i8")], align=True)
+Nest = np.dtype([("segments", Segment, (2, 4)), ("flag", "i1"), ("fill", "i8", (2,))], align=True)
 TABLE = (7, -9, 11)
 HALF = 0.5
 """
@@ -46,10 +46,10 @@ def run(nests: Nest, row: IntArray, out: FloatArray, chosen: BoolArray, count: i
         for a in range(2):
             for b in range(4):
                 added, positive = weighed(address(nest.segments[a][b]), row)
-                nest.total += added
+                nest.fill[1] += added
                 if positive:
                     last = i
-        out[i] = nest.total / row[0] if nest.flag and chosen[i] else np.inf
+        out[i] = nest.fill[1] / row[0] if nest.flag and chosen[i] else np.inf
     return min(last, 0xFFFFFFFF)
 """
 
@@ -114,7 +114,7 @@ nests["flag"][1:] = 1
 out = np.zeros(5)
 chosen = np.array([1, 1, 1, 0, 1], bool)
 row = rng.integers(-9, 9, {size})
-print(run(nests, row, out, chosen, 5), out, nests["segments"]["scale"].sum())
+print(run(nests, row, out, chosen, 5), out, nests["segments"]["scale"].sum(), nests["fill"].sum())
 """
 
 
