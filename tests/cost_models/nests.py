@@ -231,8 +231,10 @@ def _window(rng: np.random.Generator, outputs: int, taps: int) -> Window:
     stride, dilation = (int(n) for n in rng.choice([1, 1, 2, 3], 2))
     rows = stride * (outputs - 1) + dilation * (taps - 1) + 1
     real = None
-    if rng.random() < 0.35:
+    if rng.random() < 0.4:
         low, high = sorted(int(n) for n in rng.integers(0, rows + 1, 2))
+        if low == high or rng.random() < 0.5:  # little padding or none, as layers have it
+            low, high = min(low, 2), max(high, rows - 2)
         real = (low, high) if low < high else (0, rows)
     return Window(stride, dilation, real, rng.random() < 0.2)
 
