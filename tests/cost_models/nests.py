@@ -26,7 +26,8 @@ from layers import COUPLED_DIMS, DIMS, LayerKind
 
 KINDS = (LayerKind.CONV, LayerKind.CONV, LayerKind.NGCONV, LayerKind.DSCONV, LayerKind.GEMM)
 SIZES = {"K": 6, "C": 6, "Y": 8, "X": 8, "R": 4, "S": 4, "N": 3, "G": 3}
-"""Largest extents."""
+LONG = {"K": 2, "C": 2, "Y": 12, "X": 3, "R": 9, "S": 3, "N": 2, "G": 2}
+"""Largest extents; of layers whose rows, or columns, are many."""
 MOST_INSTANCES, MOST_ENTRIES = 16, 12
 MOST_WORK = 18_000
 """Steps of all levels, and cycles of MACs that are served one by one; each of them counts as 30
@@ -152,8 +153,12 @@ def _sides(rng: np.random.Generator, depth: int, least: int, nowhere: int | None
 
 def _extents(rng: np.random.Generator, kind: LayerKind, most_macs: int) -> Dims:
     least = min(200, most_macs // 2) if rng.random() < 0.8 else 1
+    most = SIZES
+    if rng.random() < 0.25 and kind is not LayerKind.GEMM:
+        turned = dict(zip("KCYXRSNG", "KCXYSRNG", strict=True))
+        most = LONG if rng.random() < 0.5 else {turned[d]: n for d, n in LONG.items()}
     while True:
-        sizes = {d: int(rng.integers(1, n + 1)) for d, n in SIZES.items()}
+        sizes = {d: int(rng.integers(1, n + 1)) for d, n in most.items()}
         if kind is LayerKind.DSCONV:
             sizes["K"] = 1
         if kind is LayerKind.GEMM:
@@ -228,7 +233,7 @@ def _port(rng: np.random.Generator) -> Port:
 
 
 def _window(rng: np.random.Generator, outputs: int, taps: int) -> Window:
-    stride, dilation = (int(n) for n in rng.choice([1, 1, 2, 3], 2))
+    stride, dilation = (int(n) for n in rng.choice([1, 1, 2, 3, 4], 2))
     rows = stride * (outputs - 1) + dilation * (taps - 1) + 1
     real = None
     if rng.random() < 0.4:
