@@ -19,7 +19,7 @@ def list_places(work: Work, side: int, number: int) -> None:
     move = address(dim.move[number])
     new = address(dim.node[move.new])
     listing.cuts, listing.places, listing.groups, listing.spread = new.cuts, 0, 1, -1
-    listing.start = max(new.base, 0)
+    listing.start = max(new.base, 0) if work.near else 0
     for k in range(new.cuts):
         cut = address(dim.cut[k])
         if cut.units > 1 and not (listing.lead >> cut.level) & 1:

@@ -26,8 +26,9 @@ from layers import COUPLED_DIMS, DIMS, LayerKind
 
 KINDS = (LayerKind.CONV, LayerKind.CONV, LayerKind.NGCONV, LayerKind.DSCONV, LayerKind.GEMM)
 SIZES = {"K": 6, "C": 6, "Y": 8, "X": 8, "R": 4, "S": 4, "N": 3, "G": 3}
-"""Largest extents."""
-MOST_INSTANCES = 16
+LONG = {"K": 2, "C": 2, "Y": 12, "X": 3, "R": 9, "S": 3, "N": 2, "G": 2}
+"""Largest extents; of layers whose rows, or columns, are many."""
+MOST_INSTANCES, MOST_ENTRIES = 16, 12
 MOST_WORK = 18_000
 """Steps of all levels, and cycles of MACs that are served one by one; each of them counts as 30
 visits of an instance. A nest of that much takes some 20 ms to execute."""
@@ -98,6 +99,8 @@ def draw_nest(
     bent = _Bent(rng.random() < 0.15, rng.random() < 0.15, nowhere)
     least = max(len(units), 2 if bent.spread else 1)
     sides, tiles = _sides(rng, depth, least, nowhere), shape.extents
+    while len(sides) > MOST_ENTRIES:
+        sides = _sides(rng, depth, least, nowhere)
     places = [i for i, side in enumerate(sides) if not side.joined]
     rng.shuffle(places)
     for place, along in zip(places, units or _units(rng, len(places), tiles, bent), strict=False):
@@ -150,8 +153,12 @@ def _sides(rng: np.random.Generator, depth: int, least: int, nowhere: int | None
 
 def _extents(rng: np.random.Generator, kind: LayerKind, most_macs: int) -> Dims:
     least = min(200, most_macs // 2) if rng.random() < 0.8 else 1
+    most = SIZES
+    if rng.random() < 0.25 and kind is not LayerKind.GEMM:
+        turned = dict(zip("KCYXRSNG", "KCXYSRNG", strict=True))
+        most = LONG if rng.random() < 0.5 else {turned[d]: n for d, n in LONG.items()}
     while True:
-        sizes = {d: int(rng.integers(1, n + 1)) for d, n in SIZES.items()}
+        sizes = {d: int(rng.integers(1, n + 1)) for d, n in most.items()}
         if kind is LayerKind.DSCONV:
             sizes["K"] = 1
         if kind is LayerKind.GEMM:
@@ -226,11 +233,13 @@ def _port(rng: np.random.Generator) -> Port:
 
 
 def _window(rng: np.random.Generator, outputs: int, taps: int) -> Window:
-    stride, dilation = (int(n) for n in rng.choice([1, 1, 2, 3], 2))
+    stride, dilation = (int(n) for n in rng.choice([1, 1, 2, 3, 4], 2))
     rows = stride * (outputs - 1) + dilation * (taps - 1) + 1
     real = None
-    if rng.random() < 0.35:
+    if rng.random() < 0.4:
         low, high = sorted(int(n) for n in rng.integers(0, rows + 1, 2))
+        if low == high or rng.random() < 0.5:  # little padding or none, as layers have it
+            low, high = min(low, 2), max(high, rows - 2)
         real = (low, high) if low < high else (0, rows)
     return Window(stride, dilation, real, rng.random() < 0.2)
 
