@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from cost_models.exact.nest import INPUT, Nest, P, Q, R, S, Window
@@ -50,6 +51,11 @@ class Touched:
         if tensor == INPUT:
             axes += [(found, w[1]) for found, w in zip(rows, self._windows, strict=True)]
         return combined(axes)
+
+
+def tile_size(tile: Tile) -> int:
+    """MACs of a tile."""
+    return math.prod(map(len, tile))
 
 
 def rows_of(window: Window, outputs: range, taps: range) -> Iterable[int]:

@@ -18,15 +18,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache, cached_property
 from itertools import accumulate, product
-from operator import mul
 
-from cost_models.exact.elements import Elements, Tile, Touched
+from cost_models.exact.elements import Elements, Tile, Touched, tile_size
+from cost_models.exact.instances import Instances, Unit
 from cost_models.exact.nest import ONE, OUTPUT, Nest, NestLevel, Port
 
-Unit = int
-"""An instance of a level, numbered within the instance around it."""
-Place = tuple[int, ...]
-"""Where a unit lies along each dimension."""
 Counters = tuple[tuple[int, ...], ...]
 """Counters of all loops around a step, by level and dimension."""
 Counts = dict[str, int]
@@ -104,16 +100,12 @@ class Execution:
         self.levels = (dram, *nest.levels, macs)
         self.counts: defaultdict[str, int] = defaultdict(int)
         self.touched = Touched(nest)
-        self._places: list[list[Place]] = [
-            list(product(*(range(n) for n in level.units))) for level in self.levels
-        ]
-        self.instances = list(accumulate((len(places) for places in self._places), mul))
-        self._known: dict[tuple[int, int, int, bool], tuple[list[int], int]] = {}
+        self.instances = Instances(self.levels, nest.coupled)
         self._cut = cache(self._cut_once)
         # the nearest level outside that keeps a tensor
         self._keeper = [
-            [max((q for q in range(m) if self.levels[q].keeps[t]), default=0) for m in range(depth)]
-            for t, depth in enumerate([len(self.levels)] * 3)
+            [0, *accumulate((q * level.keeps[t] for q, level in enumerate(self.levels)), max)]
+            for t in range(len(nest.coupled))
         ]
         size = len(self.levels)
         self.before: list[Counters | None] = [None] * size
@@ -195,7 +187,7 @@ class Execution:
         found: dict[Unit, Tile] = {}
         for unit, around in units.items():
             ranges = [self._cut(level, d, part, at[d]) for d, part in enumerate(around)]
-            found.update(enumerate(product(*ranges), unit * len(self._places[level])))
+            found.update(enumerate(product(*ranges), unit * self.instances.inside(level)))
         return found
 
     def _cut_once(self, level: int, d: int, around: range, i: int) -> list[range]:
@@ -258,14 +250,14 @@ class Execution:
         if level <= self.depth or keeper < self._innermost_memory:
             lacking = {unit: self.touched.counted(tensor, some) for unit, some in lacking.items()}
         self.counts[f"fill/{tensor}/{level}"] += sum(x.bit_count() for x in lacking.values())
-        self.counts[f"tiles/{tensor}/{level}"] += self._shared(
+        self.counts[f"tiles/{tensor}/{level}"] += self.instances.shared(
             tensor, level, keeper, lacking, whole=True
         )[0]
         for q in range(keeper, level):
-            total, lead = self._shared(tensor, level, q, lacking)
+            total, lead = self.instances.shared(tensor, level, q, lacking)
             self.counts[f"read/{tensor}/{level}/{q}"] += total
             if self.nest.rules.whole_tiles:
-                _, lead = self._shared(tensor, level, q, lacking, whole=True)
+                _, lead = self.instances.shared(tensor, level, q, lacking, whole=True)
             self._pass(q, lead * self.nest.widths[tensor], traffic.into, "in")
 
     def _open_outputs(self, level: int, tiles: dict[Unit, Elements], traffic: Traffic) -> None:
@@ -275,16 +267,16 @@ class Execution:
         left: dict[Unit, Elements] = {}
         back: dict[Unit, Elements] = {}
         for unit, tile in tiles.items():
-            around = self._around(unit, level, keeper)
+            around = self.instances.around(unit, level, keeper)
             had = left.setdefault(around, self.had[keeper][around])
             back[unit] = self.had[level][unit] = had & tile
             left[around] &= ~tile
         for q in range(keeper, level):
-            total, lead = self._shared(OUTPUT, level, q, tiles)
+            total, lead = self.instances.shared(OUTPUT, level, q, tiles)
             width = self.nest.widths[3] if q else self.dram_width
             self.counts[f"write/{level}/{q}"] += total
             self._pass(q, lead * width, traffic.out, "out")
-            total, lead = self._shared(OUTPUT, level, q, back)
+            total, lead = self.instances.shared(OUTPUT, level, q, back)
             self.counts[f"refill/{level}/{q}"] += total
             self._pass(q, lead * self.nest.widths[3], traffic.into, "in")
 
@@ -296,13 +288,13 @@ class Execution:
         keeper = self._keeper[OUTPUT][level]
         gone: defaultdict[Unit, Elements] = defaultdict(int)
         for unit, tile in tiles.items():
-            around = self._around(unit, level, keeper)
+            around = self.instances.around(unit, level, keeper)
             gone[around] |= tile
             self.had[keeper][around] |= tile
-        written, _ = self._shared(OUTPUT, level, keeper, tiles)
+        written, _ = self.instances.shared(OUTPUT, level, keeper, tiles)
         self.counts[f"drain/{level}"] += sum(tile.bit_count() for tile in tiles.values())
         self.counts[f"add/{level}"] += written - sum(tile.bit_count() for tile in gone.values())
-        self.counts[f"tiles/{OUTPUT}/{level}"] += self._shared(
+        self.counts[f"tiles/{OUTPUT}/{level}"] += self.instances.shared(
             OUTPUT, level, keeper, tiles, whole=True
         )[0]
 
@@ -428,65 +420,3 @@ class Execution:
         named = {f"bind/{name}": part for name, part in shares.items()}
         busy = {name: n for name, n in self.counts.items() if name[:5] == "busy/"}
         return {"stepwise": time} | named | busy
-
-    # ------------------------------------------------------------------ who shares what
-
-    def _around(self, unit: Unit, level: int, q: int) -> Unit:
-        """The instance of `q` that an instance of `level` lies in."""
-        return unit // (self.instances[level] // self.instances[q])
-
-    def _shared(
-        self, tensor: int, level: int, q: int, sets: dict[Unit, Elements], whole: bool = False
-    ) -> tuple[int, int]:
-        """Elements that cross the ports of all instances of `q`, and that of the first.
-
-        Units of a group have distinct elements sent once: those that differ along dimensions with
-        multicast (sums: with reduction) alone. With `whole`, units with different tiles are groups
-        of their own, and the first of those with the same tile stands for them.
-        """
-        groups_of, first = self._groups(tensor, level, q, whole)
-        groups: dict[int, Elements] = {}
-        for unit, elements in sets.items():
-            group = groups_of[unit]
-            if elements and group >= 0:
-                groups[group] = groups.get(group, 0) | elements
-        sizes = {group: some.bit_count() for group, some in groups.items()}
-        return sum(sizes.values()), sum([n for group, n in sizes.items() if group < first])
-
-    def _groups(self, tensor: int, level: int, q: int, whole: bool) -> tuple[list[int], int]:
-        """The group of each instance of a level, -1 for none; how many the first of `q` has."""
-        known = self._known.get((tensor, level, q, whole))
-        if known is None:
-            groups, first = list(range(self.instances[q])), 1
-            for m in range(q + 1, level + 1):
-                spec = self.levels[m]
-                flags = spec.reduce if tensor == OUTPUT else spec.multicast
-                split = [
-                    not shares or (whole and d in self.nest.coupled[tensor])
-                    for d, shares in enumerate(flags)
-                ]
-                size = math.prod(n for n, own in zip(spec.units, split, strict=True) if own)
-                groups = [
-                    -1 if group < 0 else self._group(group * size, place, spec, split, whole)
-                    for group in groups
-                    for place in self._places[m]
-                ]
-                first *= size
-            known = self._known[tensor, level, q, whole] = groups, first
-        return known
-
-    @staticmethod
-    def _group(base: int, place: Place, spec: NestLevel, split: list[bool], whole: bool) -> int:
-        """The group of a place among the units of a level, counted from `base`; -1 for none."""
-        index = 0
-        for at, n, own in zip(place, spec.units, split, strict=True):
-            if own:
-                index = index * n + at
-            elif whole and at:
-                return -1
-        return base + index
-
-
-def tile_size(tile: Tile) -> int:
-    """MACs of a tile."""
-    return math.prod(map(len, tile))

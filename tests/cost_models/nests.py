@@ -27,7 +27,7 @@ from layers import COUPLED_DIMS, DIMS, LayerKind
 KINDS = (LayerKind.CONV, LayerKind.CONV, LayerKind.NGCONV, LayerKind.DSCONV, LayerKind.GEMM)
 SIZES = {"K": 6, "C": 6, "Y": 8, "X": 8, "R": 4, "S": 4, "N": 3, "G": 3}
 """Largest extents."""
-MOST_INSTANCES = 16
+MOST_INSTANCES, MOST_ENTRIES = 16, 12
 MOST_WORK = 18_000
 """Steps of all levels, and cycles of MACs that are served one by one; each of them counts as 30
 visits of an instance. A nest of that much takes some 20 ms to execute."""
@@ -98,6 +98,8 @@ def draw_nest(
     bent = _Bent(rng.random() < 0.15, rng.random() < 0.15, nowhere)
     least = max(len(units), 2 if bent.spread else 1)
     sides, tiles = _sides(rng, depth, least, nowhere), shape.extents
+    while len(sides) > MOST_ENTRIES:
+        sides = _sides(rng, depth, least, nowhere)
     places = [i for i, side in enumerate(sides) if not side.joined]
     rng.shuffle(places)
     for place, along in zip(places, units or _units(rng, len(places), tiles, bent), strict=False):

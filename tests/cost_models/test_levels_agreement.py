@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -18,6 +20,8 @@ from cost_models.exact.nest_counts import count
 from cost_models.exact.simulator import simulate
 from tests.cost_models.layer_nests import FEWEST_UNITS, MOST_UNITS, layer_nest
 from tests.cost_models.nests import random_nest
+
+ROOT = Path(__file__).parents[2]
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
@@ -41,6 +45,32 @@ def test_the_kernel_equals_the_simulator_on_nests_of_every_feature() -> None:
     assert found["at least 200 MACs"] >= nests / 2
     # of so few nests a share of 5 % may show as 3.5
     assert {name: n for name, n in found.items() if n < 0.035 * nests} == {}
+
+
+SOURCE = """
+import common
+import numpy as np
+from cost_models.exact import kernel
+from cost_models.exact.nest_counts import count
+from tests.cost_models.nests import random_nest
+for number in range(10):
+    print(sorted(count(random_nest(np.random.default_rng(number), 1 + number % 5)).items()))
+print(kernel.__file__)
+"""
+
+
+def test_the_same_counts_come_from_the_kernel_and_from_its_source() -> None:
+    outputs = []
+    for pure in ("0", "1"):
+        environment = {**os.environ, "MAPPER_PURE": pure, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-c", SOURCE]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout.splitlines())
+    compiled, source = outputs
+    assert compiled[:-1] == source[:-1]
+    assert source[-1].endswith(".py")
+    assert not compiled[-1].endswith(".py")
 
 
 def test_nests_of_layers_have_many_units_and_the_layers_rows() -> None:
