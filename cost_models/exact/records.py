@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from cost_models.exact.names import BOUND_NAMES, COUNT_NAMES, WIDE_NAMES
-
 DIMS, TENSORS = 8, 3
 K, C, P, Q, R, S, N, G = range(DIMS)
 INPUT, FILTER, OUTPUT = range(TENSORS)
@@ -65,10 +63,9 @@ if TYPE_CHECKING:  # in a kernel a record is a type
     Port: TypeAlias = Any
     ClockLevel: TypeAlias = Any
     Span: TypeAlias = Any
+    Passed: TypeAlias = Any
     Counts: TypeAlias = Any
     Work: TypeAlias = Any
-    MappingRow: TypeAlias = Any
-    CountRow: TypeAlias = Any
 else:
     # rows = stride * output + dilation * tap; those from `low` to `high` count
     Window = np.dtype(
@@ -250,6 +247,18 @@ else:
         ],
         align=True,
     )
+    # the port of a level's first instance: bits, cycles, and those of them that bind
+    Passed = np.dtype(
+        [
+            ("into", "i8"),
+            ("out", "i8"),
+            ("busy_in", "i8"),
+            ("busy_out", "i8"),
+            ("bind_in", "i8"),
+            ("bind_out", "i8"),
+        ],
+        align=True,
+    )
     Counts = np.dtype(
         [
             ("fill", "i8", (TENSORS, LEVELS)),
@@ -259,12 +268,7 @@ else:
             ("refill", "i8", (LEVELS, LEVELS)),
             ("drain", "i8", (LEVELS,)),
             ("add", "i8", (LEVELS,)),
-            ("into", "i8", (LEVELS,)),
-            ("out", "i8", (LEVELS,)),
-            ("busy_in", "i8", (LEVELS,)),
-            ("busy_out", "i8", (LEVELS,)),
-            ("bind_in", "i8", (LEVELS,)),
-            ("bind_out", "i8", (LEVELS,)),
+            ("port", Passed, (LEVELS,)),
             ("steps", "i8", (LEVELS,)),
             ("active", "i8", (LEVELS,)),
             ("peak", "i8", (TENSORS, LEVELS)),
@@ -325,18 +329,3 @@ else:
         ],
         align=True,
     )
-    # a mapping of two levels, as in a `MappingBatch`
-    MappingRow = np.dtype(
-        [
-            ("orders", "i1", (2, DIMS)),
-            ("parallel", "i1", (2,)),
-            ("parallel2", "i1", (2,)),
-            ("bypass", "?", (2, TENSORS)),
-            ("tiles", "i4", (2, DIMS)),
-            ("cluster_size", "i4"),
-            ("num_pes", "i4"),
-            ("units", "i4", (2,)),
-        ],
-        align=True,
-    )
-    CountRow = np.dtype([(name, "i8") for name in (*COUNT_NAMES, *BOUND_NAMES, *WIDE_NAMES)])

@@ -17,7 +17,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache, cached_property
-from itertools import accumulate, product
+from itertools import accumulate, pairwise, product
 
 from cost_models.exact.elements import Elements, Tile, Touched, tile_size
 from cost_models.exact.instances import Instances, Unit
@@ -56,9 +56,7 @@ def simulate(nest: Nest) -> Counts:
     """
     *_, final, partial = nest.widths
     counts = Execution(nest, final).run()
-    returned = any(
-        n for name, n in counts.items() if name.startswith("refill/") and name.endswith("/0")
-    )
+    returned = any(counts.get(f"refill/{level}/0") for level in range(1, len(nest.levels) + 2))
     return Execution(nest, partial).run() if returned and partial != final else counts
 
 
@@ -367,11 +365,7 @@ class Execution:
 
         Entries of one memory have one port, which the innermost of them stands for.
         """
-        inside = [level.joined for level in self.levels[1:]]
-        return [
-            None if joined else level.port
-            for level, joined in zip(self.levels[:-1], inside, strict=True)
-        ]
+        return [None if inner.joined else level.port for level, inner in pairwise(self.levels)]
 
     def _pass(self, q: int, bits: int, traffic: list[int], way: str) -> None:
         traffic[q] += bits

@@ -9,9 +9,10 @@ its steps are those of ``k + 1`` less those of ``k``.
 from __future__ import annotations
 
 from common import address, part
-from cost_models.exact.records import ADVANCES, ALL, FIRST, PAIRS, UNITS, P, Work
+from cost_models.exact.pairs import output_dim, tap_dim
+from cost_models.exact.records import ADVANCES, ALL, FIRST, UNITS, Work
 from cost_models.exact.rows import rows_after
-from cost_models.exact.states import inside, within
+from cost_models.exact.states import inside, is_coupled, within
 
 
 @part
@@ -99,7 +100,7 @@ def fill_sums(work: Work, tensor: int, level: int, scope: int, port: int) -> Non
     lead = outer if scope & FIRST else 0
     for place in range(work.dims):
         d = work.cut_dim[place]
-        if (work.nest.coupled[tensor] >> d) & 1:
+        if is_coupled(work, tensor, d):
             fill_coupled(work, d, level, lead)
             continue
         sharing = ~outer if scope & UNITS else 0
@@ -121,7 +122,7 @@ def pair_sum(work: Work, pair: int, level: int, y: int, t: int, scope: int, port
         scope: Which instances count, see `records`.
         port: The level that a scope refers to.
     """
-    dim = address(work.dim[P + pair])
+    dim = address(work.dim[output_dim(pair)])
     cut = y & ~ADVANCES
     found = 0
     for v in range(dim.first[cut], dim.first[cut + 1]):
@@ -142,8 +143,8 @@ def pair_sum(work: Work, pair: int, level: int, y: int, t: int, scope: int, port
 @part
 def taps_sum(work: Work, pair: int, level: int, y: int, t: int, scope: int, port: int) -> int:
     """The part of `pair_sum` that goes with a move of the outputs, `y`."""
-    y = move_inside(work, P + pair, y, level)
-    d = P + PAIRS + pair
+    y = move_inside(work, output_dim(pair), y, level)
+    d = tap_dim(pair)
     dim = address(work.dim[d])
     cut = t & ~ADVANCES
     found = 0
