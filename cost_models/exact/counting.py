@@ -222,7 +222,8 @@ def find_links(work: Work, c: int) -> None:
                 if port < clock.level:
                     clock.through[j] = 1
                     if level == clock.level:
-                        clock.link_tensor[clock.links], clock.link_port[clock.links] = tensor, j
+                        link = address(clock.link[clock.links])
+                        link.tensor, link.port = tensor, j
                         clock.links += 1
         if work.port[j].meter >= c and port >= clock.level:
             clock.first = j

@@ -61,6 +61,7 @@ if TYPE_CHECKING:  # in a kernel a record is a type
     Listing: TypeAlias = Any
     Rows: TypeAlias = Any
     Port: TypeAlias = Any
+    Link: TypeAlias = Any
     ClockLevel: TypeAlias = Any
     Span: TypeAlias = Any
     Passed: TypeAlias = Any
@@ -211,6 +212,7 @@ else:
         ],
         align=True,
     )
+    Link = np.dtype([("tensor", "i8"), ("port", "i8")], align=True)
     # a level that has steps of its own
     ClockLevel = np.dtype(
         [
@@ -219,8 +221,7 @@ else:
             ("first", "i8"),  # the first port that steps of it, or inside it, can use
             ("through", "i8", (PORTS,)),  # whether a step can use a port outside it
             ("links", "i8"),  # tensors that its steps move, and through which port
-            ("link_tensor", "i8", (TENSORS * PORTS,)),
-            ("link_port", "i8", (TENSORS * PORTS,)),
+            ("link", Link, (TENSORS * PORTS,)),
             ("here", "i8", (DIMS,)),  # node of the step around
             ("move", "i8", (DIMS,)),
             ("now", "i8", (DIMS,)),  # node of the step
@@ -249,14 +250,7 @@ else:
     )
     # the port of a level's first instance: bits, cycles, and those of them that bind
     Passed = np.dtype(
-        [
-            ("into", "i8"),
-            ("out", "i8"),
-            ("busy_in", "i8"),
-            ("busy_out", "i8"),
-            ("bind_in", "i8"),
-            ("bind_out", "i8"),
-        ],
+        [(f, "i8") for f in ("into", "out", "busy_in", "busy_out", "bind_in", "bind_out")],
         align=True,
     )
     Counts = np.dtype(

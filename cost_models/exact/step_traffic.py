@@ -81,14 +81,14 @@ def add_moves(work: Work, c: int, initial: bool) -> None:
     First tiles of inputs and filters go before all steps: they are added to the ports' `first`.
     """
     clock = address(work.clock[c])
-    for link in range(clock.links):
-        tensor = clock.link_tensor[link]
-        if clock.moved & work.nest.coupled[tensor] == 0:
+    for place in range(clock.links):
+        link = address(clock.link[place])
+        if clock.moved & work.nest.coupled[link.tensor] == 0:
             continue
-        if tensor == OUTPUT:
-            add_outputs(work, c, clock.link_port[link])
+        if link.tensor == OUTPUT:
+            add_outputs(work, c, link.port)
         else:
-            add_fetched(work, c, tensor, clock.link_port[link], initial)
+            add_fetched(work, c, link.tensor, link.port, initial)
 
 
 @part
