@@ -23,7 +23,7 @@ from cost_models.exact.records import (
     Work,
 )
 from cost_models.exact.rows import asked_rows
-from cost_models.exact.states import inside
+from cost_models.exact.states import inside, is_coupled
 from cost_models.exact.step_traffic import add_lanes, add_moves, compute_cycles, port_cycles
 
 
@@ -50,12 +50,12 @@ def stepwise(work: Work) -> None:
         port = address(work.port[j])
         begun, _ = port_cycles(port, port.first, 0)
         counts.latency += begun
-        level = port.level
-        counts.busy_in[level] = begun + first.busy_in[j][0] + rest.busy_in[j][0]
-        counts.busy_out[level] = first.busy_out[j][0] + rest.busy_out[j][0]
-        counts.bind_in[level] = begun + first.bind_in[j][0] + rest.bind_in[j][0]
-        counts.bind_out[level] = first.bind_out[j][0] + rest.bind_out[j][0]
-        by_ports += counts.bind_in[level] + counts.bind_out[level]
+        passed = address(counts.port[port.level])
+        passed.busy_in = begun + first.busy_in[j][0] + rest.busy_in[j][0]
+        passed.busy_out = first.busy_out[j][0] + rest.busy_out[j][0]
+        passed.bind_in = begun + first.bind_in[j][0] + rest.bind_in[j][0]
+        passed.bind_out = first.bind_out[j][0] + rest.bind_out[j][0]
+        by_ports += passed.bind_in + passed.bind_out
     counts.bind_compute = counts.latency - by_ports
 
 
@@ -308,7 +308,7 @@ def walk(work: Work, c: int, place: int, number: int, times: int, first: int) ->
     d = clock.loop[place]
     dim = address(work.dim[d])
     node = address(dim.node[clock.here[d]])
-    reduced = (work.nest.coupled[OUTPUT] >> d) & 1 == 0
+    reduced = not is_coupled(work, OUTPUT, d)
     for r in range(node.run, node.run + node.runs):
         run = address(dim.run[r])
         clock.now[d] = run.node

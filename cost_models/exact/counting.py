@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from common import address, part
 from cost_models.exact.clock import stepwise
+from cost_models.exact.pairs import output_dim, pair_of, tap_dim
 from cost_models.exact.records import (
     COUNTED,
     DIMS,
@@ -13,10 +14,9 @@ from cost_models.exact.records import (
     PAIRS,
     TENSORS,
     TOO_LARGE_TILES,
-    P,
     Work,
 )
-from cost_models.exact.states import ceil_div, cut_dim, grow
+from cost_models.exact.states import ceil_div, cut_dim, grow, is_coupled
 from cost_models.exact.traffic import bound, count_ports, count_traffic, list_loops
 from cost_models.exact.window import touched
 
@@ -29,9 +29,10 @@ def count(work: Work) -> int:
         return work.status
     counts = address(work.counts)
     for level in range(work.nest.depth + 2):
-        counts.into[level], counts.out[level] = 0, 0
-        counts.busy_in[level], counts.busy_out[level] = 0, 0
-        counts.bind_in[level], counts.bind_out[level] = 0, 0
+        passed = address(counts.port[level])
+        passed.into, passed.out = 0, 0
+        passed.busy_in, passed.busy_out = 0, 0
+        passed.bind_in, passed.bind_out = 0, 0
     counts.bind_compute = 0
     list_loops(work)
     count_steps(work)
@@ -68,9 +69,9 @@ def prepare(work: Work) -> None:
         work.plain[tensor], work.parts[tensor] = 1, 0
     for d in range(DIMS):
         dim = address(work.dim[d])
-        dim.windowed = 0
-        if P <= d < P + 2 * PAIRS:
-            dim.windowed = nest.windows[(d - P) % PAIRS].live
+        dim.windowed, pair = 0, pair_of(d)
+        if pair >= 0:
+            dim.windowed = nest.windows[pair].live
         cut_dim(work, d)
         if dim.windowed:
             work.windowed |= 1 << d
@@ -125,13 +126,13 @@ def prepare_dim(work: Work, d: int) -> None:
         work.cut_dim[work.dims] = d
         work.dims += 1
         for tensor in range(TENSORS):
-            if (nest.coupled[tensor] >> d) & 1 and not (tensor == INPUT and dim.windowed):
+            if is_coupled(work, tensor, d) and not (tensor == INPUT and dim.windowed):
                 work.part[tensor][work.parts[tensor]] = d
                 work.parts[tensor] += 1
         return
     work.turns *= ceil_div(nest.extents[d], nest.levels[nest.depth + 1].units[d])
     for tensor in range(TENSORS):
-        if (nest.coupled[tensor] >> d) & 1 and not (tensor == INPUT and dim.windowed):
+        if is_coupled(work, tensor, d) and not (tensor == INPUT and dim.windowed):
             work.plain[tensor] *= nest.extents[d]
 
 
@@ -140,18 +141,17 @@ def find_keepers(work: Work) -> None:
     """Find the nearest level outside each level that keeps a tensor."""
     nest = address(work.nest)
     memory = 0
+    for level in range(1, nest.depth + 1):
+        if nest.levels[level].port and not nest.levels[level].joined:
+            memory = level
     for tensor in range(TENSORS):
         keeper = 0
         for level in range(1, nest.depth + 2):
             work.keeper[tensor][level] = keeper
             if level <= nest.depth and (nest.levels[level].keeps >> tensor) & 1:
                 keeper = level
-    for level in range(1, nest.depth + 1):
-        if nest.levels[level].port and not nest.levels[level].joined:
-            memory = level
-    work.padding = 0
-    if work.keeper[INPUT][nest.depth + 1] >= memory:
-        work.padding = PADDING
+        if tensor == INPUT:
+            work.padding = PADDING if keeper >= memory else 0
 
 
 @part
@@ -222,7 +222,8 @@ def find_links(work: Work, c: int) -> None:
                 if port < clock.level:
                     clock.through[j] = 1
                     if level == clock.level:
-                        clock.link_tensor[clock.links], clock.link_port[clock.links] = tensor, j
+                        link = address(clock.link[clock.links])
+                        link.tensor, link.port = tensor, j
                         clock.links += 1
         if work.port[j].meter >= c and port >= clock.level:
             clock.first = j
@@ -304,13 +305,13 @@ def first_tile(work: Work, tensor: int, level: int) -> int:
     found = 1
     for d in range(DIMS):
         dim = address(work.dim[d])
-        if (nest.coupled[tensor] >> d) & 1 and not (tensor == INPUT and dim.windowed):
+        if is_coupled(work, tensor, d) and not (tensor == INPUT and dim.windowed):
             found *= lead_at(work, d, level)
     if tensor == INPUT:
         for pair in range(PAIRS):
             if nest.windows[pair].live:
-                outputs = lead_at(work, P + pair, level)
-                taps = lead_at(work, P + PAIRS + pair, level)
+                outputs = lead_at(work, output_dim(pair), level)
+                taps = lead_at(work, tap_dim(pair), level)
                 found *= touched(address(nest.windows[pair]), outputs, taps)
     return found
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models.exact.records import MappingRow
+from cost_models.exact.row_records import MappingRow
 from cost_models.mapping_batch import NO_DIM, MappingBatch
 
 

@@ -20,8 +20,8 @@ from cost_models.exact.mapping_rows import beyond, mapping_rows
 from cost_models.exact.nest_counts import WORK
 from cost_models.exact.nest_record import record_of
 from cost_models.exact.options import ExactOptions
-from cost_models.exact.records import CountRow
 from cost_models.exact.repricing import repriced_energy
+from cost_models.exact.row_records import CountRow
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
 from cost_models.lower_bounds import LowerBounds, Structures
 from cost_models.mapping import Mapping

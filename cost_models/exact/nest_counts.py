@@ -56,10 +56,11 @@ def _named(nest: Nest, record: Any) -> dict[str, int]:
     for m in levels:
         for name in ("steps", "active", "drain", "add"):
             found[f"{name}/{m}"] = record[name][m]
+        port = record["port"][m]
         for way, field in (("in", "into"), ("out", "out")):
-            found[f"{way}/{m}"] = record[field][m]
-            found[f"busy/{m}/{way}"] = record[f"busy_{way}"][m]
-            found[f"bind/{m}/{way}"] = record[f"bind_{way}"][m]
+            found[f"{way}/{m}"] = port[field]
+            found[f"busy/{m}/{way}"] = port[f"busy_{way}"]
+            found[f"bind/{m}/{way}"] = port[f"bind_{way}"]
         for q in levels:
             for name in ("write", "refill"):
                 found[f"{name}/{m}/{q}"] = record[name][m][q]

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from cost_models.exact.names import BOUND_NAMES, COUNT_NAMES, WIDE_NAMES
-
 DIMS, TENSORS = 8, 3
 K, C, P, Q, R, S, N, G = range(DIMS)
 INPUT, FILTER, OUTPUT = range(TENSORS)
@@ -64,12 +62,12 @@ if TYPE_CHECKING:  # in a kernel a record is a type
     Rows: TypeAlias = Any
     PairSum: TypeAlias = Any
     Port: TypeAlias = Any
+    Link: TypeAlias = Any
     ClockLevel: TypeAlias = Any
     Span: TypeAlias = Any
+    Passed: TypeAlias = Any
     Counts: TypeAlias = Any
     Work: TypeAlias = Any
-    MappingRow: TypeAlias = Any
-    CountRow: TypeAlias = Any
 else:
     # rows = stride * output + dilation * tap; those from `low` to `high` count
     Window = np.dtype(
@@ -216,6 +214,7 @@ else:
         ],
         align=True,
     )
+    Link = np.dtype([("tensor", "i8"), ("port", "i8")], align=True)
     # a level that has steps of its own
     ClockLevel = np.dtype(
         [
@@ -224,8 +223,7 @@ else:
             ("first", "i8"),  # the first port that steps of it, or inside it, can use
             ("through", "i8", (PORTS,)),  # whether a step can use a port outside it
             ("links", "i8"),  # tensors that its steps move, and through which port
-            ("link_tensor", "i8", (TENSORS * PORTS,)),
-            ("link_port", "i8", (TENSORS * PORTS,)),
+            ("link", Link, (TENSORS * PORTS,)),
             ("here", "i8", (DIMS,)),  # node of the step around
             ("move", "i8", (DIMS,)),
             ("now", "i8", (DIMS,)),  # node of the step
@@ -254,6 +252,11 @@ else:
         ],
         align=True,
     )
+    # the port of a level's first instance: bits, cycles, and those of them that bind
+    Passed = np.dtype(
+        [(f, "i8") for f in ("into", "out", "busy_in", "busy_out", "bind_in", "bind_out")],
+        align=True,
+    )
     Counts = np.dtype(
         [
             ("fill", "i8", (TENSORS, LEVELS)),
@@ -263,12 +266,7 @@ else:
             ("refill", "i8", (LEVELS, LEVELS)),
             ("drain", "i8", (LEVELS,)),
             ("add", "i8", (LEVELS,)),
-            ("into", "i8", (LEVELS,)),
-            ("out", "i8", (LEVELS,)),
-            ("busy_in", "i8", (LEVELS,)),
-            ("busy_out", "i8", (LEVELS,)),
-            ("bind_in", "i8", (LEVELS,)),
-            ("bind_out", "i8", (LEVELS,)),
+            ("port", Passed, (LEVELS,)),
             ("steps", "i8", (LEVELS,)),
             ("active", "i8", (LEVELS,)),
             ("peak", "i8", (TENSORS, LEVELS)),
@@ -330,18 +328,3 @@ else:
         ],
         align=True,
     )
-    # a mapping of two levels, as in a `MappingBatch`
-    MappingRow = np.dtype(
-        [
-            ("orders", "i1", (2, DIMS)),
-            ("parallel", "i1", (2,)),
-            ("parallel2", "i1", (2,)),
-            ("bypass", "?", (2, TENSORS)),
-            ("tiles", "i4", (2, DIMS)),
-            ("cluster_size", "i4"),
-            ("num_pes", "i4"),
-            ("units", "i4", (2,)),
-        ],
-        align=True,
-    )
-    CountRow = np.dtype([(name, "i8") for name in (*COUNT_NAMES, *BOUND_NAMES, *WIDE_NAMES)])

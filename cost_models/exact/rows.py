@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from common import address, part
+from cost_models.exact.pairs import output_dim, tap_dim
 from cost_models.exact.places import list_places
 from cost_models.exact.records import (
     FAR,
@@ -14,7 +15,6 @@ from cost_models.exact.records import (
     PAIRS,
     ROWS,
     TOO_MANY_STATES,
-    P,
     Places,
     Rows,
     Window,
@@ -43,7 +43,7 @@ def rows_after(work: Work, pair: int, y_move: int, t_move: int, scope: int, port
 @part
 def asked_rows(work: Work, pair: int, scope: int, port: int) -> int:
     """What `known_rows` is asked for, without what does not matter where nothing is spread."""
-    fans = work.dim[P + pair].fans | work.dim[P + PAIRS + pair].fans
+    fans = work.dim[output_dim(pair)].fans | work.dim[tap_dim(pair)].fans
     scope &= FIRST | ROWS | PADDING if fans else PADDING
     if fans & ((2 << port) - 1) == 0:
         scope &= ~FIRST
@@ -56,7 +56,8 @@ def asked_rows(work: Work, pair: int, scope: int, port: int) -> int:
 def known_rows(work: Work, y_move: int, t_move: int, asked: int) -> Rows:
     """Rows as `rows_after` tells them; those of moves that were looked at before are kept."""
     key = asked << 26 | y_move << 13 | t_move
-    found = address(work.rows[(y_move + t_move * 61 + asked * 131) & (KNOWN - 1)])
+    place = (y_move + t_move * 61 + asked * 131) & (KNOWN - 1)
+    found = address(work.rows[place])
     if found.key != key:
         found.key = key
         count_rows(work, found, asked & 1, y_move, t_move, (asked >> 5) & 7, (asked >> 1) & 15)
@@ -69,7 +70,7 @@ def count_rows(
 ) -> None:
     """Fill in what `rows_after` returns; its arguments are those."""
     window = address(work.nest.windows[pair])
-    y_dim, t_dim = address(work.dim[P + pair]), address(work.dim[P + PAIRS + pair])
+    y_dim, t_dim = address(work.dim[output_dim(pair)]), address(work.dim[tap_dim(pair)])
     y, t = address(y_dim.move[y_move]), address(t_dim.move[t_move])
     outputs, taps = y_dim.node[y.new].lead, t_dim.node[t.new].lead
     work.near = window.padded and y_dim.node[y.new].base >= 0 and scope & PADDING == 0
@@ -88,7 +89,7 @@ def count_rows(
     else:
         for side in range(PAIRS):
             listing = address(work.listing[side])
-            listing.dim = P + pair + PAIRS * side
+            listing.dim = tap_dim(pair) if side else output_dim(pair)
             listing.lead, listing.own = lead, 0
             if scope & ROWS:
                 listing.own = (2 << port) - 1 | work.alone[INPUT][listing.dim]

@@ -17,7 +17,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache, cached_property
-from itertools import accumulate, product
+from itertools import accumulate, pairwise, product
 
 from cost_models.exact.elements import Elements, Tile, Touched, tile_size
 from cost_models.exact.instances import Instances, Unit
@@ -54,9 +54,9 @@ def simulate(nest: Nest) -> Counts:
         - ``macs``, ``compute``; ``stepwise`` or ``bound`` [cycles], and its cycles by what binds:
           ``bind/compute``, ``bind/q/in``, ``bind/q/out``.
     """
-    counts = Execution(nest, nest.widths[2]).run()
-    partial, final = nest.widths[3], nest.widths[2]
-    returned = any(n for name, n in counts.items() if name[:6] == "refill" and name[-2:] == "/0")
+    *_, final, partial = nest.widths
+    counts = Execution(nest, final).run()
+    returned = any(counts.get(f"refill/{level}/0") for level in range(1, len(nest.levels) + 2))
     return Execution(nest, partial).run() if returned and partial != final else counts
 
 
@@ -93,6 +93,7 @@ class Execution:
     def __init__(self, nest: Nest, dram_width: int) -> None:
         self.nest, self.depth = nest, len(nest.levels)
         self.dram_width = dram_width
+        *_, self.partial = nest.widths
         dram = NestLevel(nest.extents, port=nest.dram)
         macs = NestLevel(
             ONE, nest.lanes.units, multicast=nest.lanes.multicast, reduce=nest.lanes.reduce
@@ -102,8 +103,7 @@ class Execution:
         self.touched = Touched(nest)
         self.instances = Instances(self.levels, nest.coupled)
         self._cut = cache(self._cut_once)
-        # the nearest level outside that keeps a tensor
-        self._keeper = [
+        self._keepers = [
             [0, *accumulate((q * level.keeps[t] for q, level in enumerate(self.levels)), max)]
             for t in range(len(nest.coupled))
         ]
@@ -114,6 +114,10 @@ class Execution:
         # what each instance of a level has had of its output tile since that began
         self.had: list[defaultdict[Unit, Elements]] = [defaultdict(int) for _ in range(size)]
         self.first = Traffic(self.depth)
+
+    def keeper(self, tensor: int, level: int) -> int:
+        """The nearest level outside that keeps a tensor."""
+        return self._keepers[tensor][level]
 
     def run(self) -> Counts:
         """Walk every step."""
@@ -246,7 +250,7 @@ class Execution:
         self, tensor: int, level: int, lacking: dict[Unit, Elements], traffic: Traffic
     ) -> None:
         """Fetch what instances lack from the nearest level outside that keeps the tensor."""
-        keeper = self._keeper[tensor][level]
+        keeper = self.keeper(tensor, level)
         if level <= self.depth or keeper < self._innermost_memory:
             lacking = {unit: self.touched.counted(tensor, some) for unit, some in lacking.items()}
         self.counts[f"fill/{tensor}/{level}"] += sum(x.bit_count() for x in lacking.values())
@@ -262,7 +266,7 @@ class Execution:
 
     def _open_outputs(self, level: int, tiles: dict[Unit, Elements], traffic: Traffic) -> None:
         """Begin output tiles; what the keeper has had of them comes back, to one unit each."""
-        keeper = self._keeper[OUTPUT][level]
+        keeper = self.keeper(OUTPUT, level)
         self.opened[level], self.had[level] = tiles, defaultdict(int)
         left: dict[Unit, Elements] = {}
         back: dict[Unit, Elements] = {}
@@ -273,19 +277,19 @@ class Execution:
             left[around] &= ~tile
         for q in range(keeper, level):
             total, lead = self.instances.shared(OUTPUT, level, q, tiles)
-            width = self.nest.widths[3] if q else self.dram_width
+            width = self.partial if q else self.dram_width
             self.counts[f"write/{level}/{q}"] += total
             self._pass(q, lead * width, traffic.out, "out")
             total, lead = self.instances.shared(OUTPUT, level, q, back)
             self.counts[f"refill/{level}/{q}"] += total
-            self._pass(q, lead * self.nest.widths[3], traffic.into, "in")
+            self._pass(q, lead * self.partial, traffic.into, "in")
 
     def _drain(self, level: int) -> None:
         """Give the open output tiles of a level, if any, to its keeper."""
         tiles, self.opened[level] = self.opened[level], {}
         if not tiles:
             return
-        keeper = self._keeper[OUTPUT][level]
+        keeper = self.keeper(OUTPUT, level)
         gone: defaultdict[Unit, Elements] = defaultdict(int)
         for unit, tile in tiles.items():
             around = self.instances.around(unit, level, keeper)
@@ -294,9 +298,9 @@ class Execution:
         written, _ = self.instances.shared(OUTPUT, level, keeper, tiles)
         self.counts[f"drain/{level}"] += sum(tile.bit_count() for tile in tiles.values())
         self.counts[f"add/{level}"] += written - sum(tile.bit_count() for tile in gone.values())
-        self.counts[f"tiles/{OUTPUT}/{level}"] += self.instances.shared(
-            OUTPUT, level, keeper, tiles, whole=True
-        )[0]
+        whole, _ = self.instances.shared(OUTPUT, level, keeper, tiles, whole=True)
+        name = f"tiles/{OUTPUT}/{level}"
+        self.counts[name] += whole
 
     # ------------------------------------------------------------------ MACs
 
@@ -342,8 +346,8 @@ class Execution:
         for name in (f"drain/{level}", f"tiles/{tensor}/{level}", f"write/{level}/{q}"):
             self.counts[name] += sum(macs)
         self.counts[f"refill/{level}/{q}"] += sum(again)
-        self._pass(q, macs[0] * self.nest.widths[3], traffic.out, "out")
-        self._pass(q, again[0] * self.nest.widths[3], traffic.into, "in")
+        self._pass(q, macs[0] * self.partial, traffic.out, "out")
+        self._pass(q, again[0] * self.partial, traffic.into, "in")
 
     @cached_property
     def _innermost_memory(self) -> int:
@@ -361,11 +365,7 @@ class Execution:
 
         Entries of one memory have one port, which the innermost of them stands for.
         """
-        inside = [level.joined for level in self.levels[1:]]
-        return [
-            None if joined else level.port
-            for level, joined in zip(self.levels[:-1], inside, strict=True)
-        ]
+        return [None if inner.joined else level.port for level, inner in pairwise(self.levels)]
 
     def _pass(self, q: int, bits: int, traffic: list[int], way: str) -> None:
         traffic[q] += bits
@@ -418,5 +418,5 @@ class Execution:
             self.counts[f"busy/{q}/in"] += first
             time += first
         named = {f"bind/{name}": part for name, part in shares.items()}
-        busy = {name: n for name, n in self.counts.items() if name[:5] == "busy/"}
+        busy = {name: n for name, n in self.counts.items() if name.startswith("busy/")}
         return {"stepwise": time} | named | busy

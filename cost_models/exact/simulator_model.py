@@ -16,7 +16,7 @@ from cost_models.exact.mapping_rows import beyond, mapping_rows
 from cost_models.exact.names import L1, L2
 from cost_models.exact.nest import Nest
 from cost_models.exact.options import ExactOptions
-from cost_models.exact.records import CountRow
+from cost_models.exact.row_records import CountRow
 from cost_models.exact.simulator import simulate
 from cost_models.exact.two_level import named_counts, peaks
 from cost_models.infeasible import Infeasible, InfeasibleError, ReasonCode

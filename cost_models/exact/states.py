@@ -10,16 +10,15 @@ where padding is near, and shapes are at different distances from it, they are n
 from __future__ import annotations
 
 from common import address, part
+from cost_models.exact.pairs import pair_of, tap_dim
 from cost_models.exact.records import (
     FAR,
     MOVES,
     NODES,
-    PAIRS,
     RUNS,
     TOO_MANY_STATES,
     Dim,
     Node,
-    P,
     Work,
 )
 
@@ -28,6 +27,12 @@ from cost_models.exact.records import (
 def ceil_div(a: int, b: int) -> int:
     """Quotient by a positive number, rounded up."""
     return -(-a // b)
+
+
+@part
+def is_coupled(work: Work, tensor: int, d: int) -> bool:
+    """Whether a tensor depends on a dimension."""
+    return (work.nest.coupled[tensor] >> d) & 1 != 0
 
 
 @part
@@ -72,8 +77,9 @@ def grow(work: Work, d: int) -> None:
     root.kinds, root.size[0], root.count[0] = 1, extent, 1
     measure_node(work, d, 0, 0)
     for k in range(dim.cuts):
-        dim.first[k + 2] = dim.first[k + 1]
-        dim.steps[k + 1] = 0
+        inner = k + 1
+        dim.first[inner + 1] = dim.first[inner]
+        dim.steps[inner] = 0
         for v in range(dim.first[k], dim.first[k + 1]):
             split(work, d, k, v)
             if work.status:
@@ -83,10 +89,8 @@ def grow(work: Work, d: int) -> None:
 @part
 def may_be_padded(work: Work, d: int) -> bool:
     """Whether where a tile lies along a dimension decides what of it is padding."""
-    for pair in range(PAIRS):
-        if d == P + pair or d == P + PAIRS + pair:
-            return work.nest.windows[pair].padded != 0
-    return False
+    pair = pair_of(d)
+    return pair >= 0 and work.nest.windows[pair].padded != 0
 
 
 @part
@@ -149,16 +153,17 @@ def padding_break(work: Work, d: int, k: int, v: int, at: int, after: int) -> in
 @part
 def near_padding(work: Work, d: int, k: int, v: int, at: int) -> bool:
     """Whether instances may touch padding at a counter of cut `k` inside a node."""
-    if d >= P + PAIRS:
+    pair = pair_of(d)
+    if d == tap_dim(pair):
         return True
     dim = address(work.dim[d])
-    window = address(work.nest.windows[d - P])
+    window = address(work.nest.windows[pair])
     first = dim.node[v].base + at * dim.cut[k].width
     reach = dim.cut[k].tile
     for other in range(k + 1):
         reach += (dim.cut[other].units - 1) * dim.cut[other].tile
     last = min(first + reach, work.nest.extents[d]) - 1
-    taps = work.nest.extents[d + PAIRS]
+    taps = work.nest.extents[tap_dim(pair)]
     end = window.stride * last + window.dilation * (taps - 1)
     return window.stride * first < window.low or end >= window.high
 
@@ -168,7 +173,8 @@ def child_of(work: Work, d: int, k: int, v: int, at: int) -> int:
     """The node of a counter of cut `k` inside a node: one that is there, or a new one."""
     dim = address(work.dim[d])
     node, cut = address(dim.node[v]), address(dim.cut[k])
-    found = dim.first[k + 2]
+    inner = k + 1
+    found = dim.first[inner + 1]
     if found == NODES:
         work.status = TOO_MANY_STATES
         return 0
@@ -189,13 +195,13 @@ def child_of(work: Work, d: int, k: int, v: int, at: int) -> int:
     child.parent, child.at, child.times = v, at, 0
     uniform = child.kinds == 1 and child.count[0] == cut.instances
     if uniform and child.base < 0:
-        for other in range(dim.first[k + 1], found):
+        for other in range(dim.first[inner], found):
             like = address(dim.node[other])
             alike = like.kinds == 1 and like.active == cut.instances
             if alike and like.base < 0 and like.lead == child.lead:
                 return other
-    dim.first[k + 2] = found + 1
-    measure_node(work, d, k + 1, found)
+    dim.first[inner + 1] = found + 1
+    measure_node(work, d, inner, found)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from common import address, part
+from cost_models.exact.pairs import output_dim, tap_dim
 from cost_models.exact.records import (
     FIRST,
     INPUT,
@@ -10,12 +11,11 @@ from cost_models.exact.records import (
     PAIRS,
     ROWS,
     TENSORS,
-    P,
     Port,
     Work,
 )
 from cost_models.exact.rows import known_rows, rows_after
-from cost_models.exact.states import ceil_div, within
+from cost_models.exact.states import ceil_div, is_coupled, within
 
 
 @part
@@ -63,10 +63,12 @@ def tile_elements(work: Work, c: int, tensor: int, j: int) -> int:
 def groups_alone(work: Work, c: int, tensor: int, level: int) -> int:
     """Groups of instances below a level's first one that share no transfer."""
     found = 1
+    if not work.any_alone[tensor]:
+        return found
     for place in range(work.dims):
         d = work.cut_dim[place]
         alone = work.alone[tensor][d]
-        if alone and not (work.nest.coupled[tensor] >> d) & 1:
+        if alone and not is_coupled(work, tensor, d):
             lead = (2 << level) - 1 | ~alone
             found *= within(work, d, work.clock[c].now[d], lead, True)
     return found
@@ -79,14 +81,14 @@ def add_moves(work: Work, c: int, initial: bool) -> None:
     First tiles of inputs and filters go before all steps: they are added to the ports' `first`.
     """
     clock = address(work.clock[c])
-    for link in range(clock.links):
-        tensor = clock.link_tensor[link]
-        if clock.moved & work.nest.coupled[tensor] == 0:
+    for place in range(clock.links):
+        link = address(clock.link[place])
+        if clock.moved & work.nest.coupled[link.tensor] == 0:
             continue
-        if tensor == OUTPUT:
-            add_outputs(work, c, clock.link_port[link])
+        if link.tensor == OUTPUT:
+            add_outputs(work, c, link.port)
         else:
-            add_fetched(work, c, tensor, clock.link_port[link], initial)
+            add_fetched(work, c, link.tensor, link.port, initial)
 
 
 @part
@@ -95,9 +97,7 @@ def add_outputs(work: Work, c: int, j: int) -> None:
     port, span = address(work.port[j]), address(work.span[c])
     distinct = tile_elements(work, c, OUTPUT, j)
     partial = work.nest.partial
-    written = distinct
-    if work.any_alone[OUTPUT]:
-        written *= groups_alone(work, c, OUTPUT, port.level)
+    written = distinct * groups_alone(work, c, OUTPUT, port.level)
     bits = written * (partial if port.level else work.dram_width)
     for again in range(2):
         span.out[j][again] += bits
@@ -112,8 +112,7 @@ def add_fetched(work: Work, c: int, tensor: int, j: int, initial: bool) -> None:
     elements = tile_elements(work, c, tensor, j)
     if tensor == INPUT:
         elements *= fresh_rows(work, c, j, initial)
-    if work.any_alone[tensor]:
-        elements *= groups_alone(work, c, tensor, port.level)
+    elements *= groups_alone(work, c, tensor, port.level)
     bits = elements * work.nest.widths[tensor]
     if initial:
         port.first += bits
@@ -131,7 +130,7 @@ def fresh_rows(work: Work, c: int, j: int, initial: bool) -> int:
         kept = 0
     for pair in range(PAIRS):
         if work.nest.windows[pair].live:
-            y, t = clock.move[P + pair], clock.move[P + PAIRS + pair]
+            y, t = clock.move[output_dim(pair)], clock.move[tap_dim(pair)]
             rows = known_rows(work, y, t, work.port[j].rows[pair])
             own *= rows.own
             kept *= rows.kept
@@ -172,7 +171,7 @@ def lane_steps(work: Work, c: int, tensor: int, level: int, distinct: bool) -> i
     found = 1
     for place in range(work.dims):
         d = work.cut_dim[place]
-        if (work.nest.coupled[tensor] >> d) & 1:
+        if is_coupled(work, tensor, d):
             continue
         dim = address(work.dim[d])
         node = address(dim.node[work.clock[c].now[d]])
@@ -196,14 +195,13 @@ def lane_rows(work: Work, c: int, level: int) -> int:
     for pair in range(PAIRS):
         if not work.nest.windows[pair].live:
             continue
-        y_dim, t_dim = address(work.dim[P + pair]), address(work.dim[P + PAIRS + pair])
-        y = work.clock[c].now[P + pair]
-        t = work.clock[c].now[P + PAIRS + pair]
+        y, t = output_dim(pair), tap_dim(pair)
+        y_node, t_node = work.clock[c].now[y], work.clock[c].now[t]
         rows = 0
-        for i in range(max(y_dim.node[y].runs, 1)):
-            y_move, y_count = lane_move(work, P + pair, y, i)
-            for k in range(max(t_dim.node[t].runs, 1)):
-                t_move, t_count = lane_move(work, P + PAIRS + pair, t, k)
+        for i in range(max(work.dim[y].node[y_node].runs, 1)):
+            y_move, y_count = lane_move(work, y, y_node, i)
+            for k in range(max(work.dim[t].node[t_node].runs, 1)):
+                t_move, t_count = lane_move(work, t, t_node, k)
                 some = rows_after(work, pair, y_move, t_move, scope, level)
                 rows += y_count * t_count * some.own
         found *= rows

@@ -9,9 +9,10 @@ its steps are those of ``k + 1`` less those of ``k``.
 from __future__ import annotations
 
 from common import address, part
-from cost_models.exact.records import ADVANCES, ALL, FIRST, PAIR_SUMS, PAIRS, UNITS, P, Work
+from cost_models.exact.pairs import output_dim, tap_dim
+from cost_models.exact.records import ADVANCES, ALL, FIRST, PAIR_SUMS, UNITS, Work
 from cost_models.exact.rows import known_rows
-from cost_models.exact.states import inside, within
+from cost_models.exact.states import inside, is_coupled, within
 
 
 @part
@@ -99,7 +100,7 @@ def fill_sums(work: Work, tensor: int, level: int, scope: int, port: int) -> Non
     lead = outer if scope & FIRST else 0
     for place in range(work.dims):
         d = work.cut_dim[place]
-        if (work.nest.coupled[tensor] >> d) & 1:
+        if is_coupled(work, tensor, d):
             fill_coupled(work, d, level, lead)
             continue
         sharing = ~outer if scope & UNITS else 0
@@ -134,7 +135,7 @@ def sum_pair(work: Work, pair: int, level: int, y: int, t: int, asked: int) -> i
         t: What it does to taps, likewise.
         asked: Whose rows, see `rows.asked_rows`.
     """
-    dim = address(work.dim[P + pair])
+    dim = address(work.dim[output_dim(pair)])
     cut = y & ~ADVANCES
     found = 0
     for v in range(dim.first[cut], dim.first[cut + 1]):
@@ -155,8 +156,8 @@ def sum_pair(work: Work, pair: int, level: int, y: int, t: int, asked: int) -> i
 @part
 def taps_sum(work: Work, pair: int, level: int, y: int, t: int, asked: int) -> int:
     """The part of `pair_sum` that goes with a move of the outputs, `y`."""
-    y = move_inside(work, P + pair, y, level)
-    d = P + PAIRS + pair
+    y = move_inside(work, output_dim(pair), y, level)
+    d = tap_dim(pair)
     dim = address(work.dim[d])
     cut = t & ~ADVANCES
     found = 0

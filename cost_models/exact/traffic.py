@@ -8,6 +8,7 @@ dimension contributes (:mod:`cost_models.exact.sums`).
 from __future__ import annotations
 
 from common import address, part
+from cost_models.exact.pairs import output_dim, tap_dim
 from cost_models.exact.records import (
     ADVANCES,
     DIMS,
@@ -20,10 +21,10 @@ from cost_models.exact.records import (
     SHARED,
     TENSORS,
     TILES,
-    P,
     Work,
 )
 from cost_models.exact.rows import asked_rows
+from cost_models.exact.states import is_coupled
 from cost_models.exact.step_traffic import port_cycles
 from cost_models.exact.sums import fill_sums, pair_sum
 
@@ -69,7 +70,7 @@ def volume(work: Work, tensor: int, level: int, scope: int, port: int) -> int:
             continue
         found -= shared_elements(work, tensor, level, number, scope, port)
         work.event[loop.dim] = loop.cut
-        still = (work.nest.coupled[tensor] >> loop.dim) & 1 == 0
+        still = not is_coupled(work, tensor, loop.dim)
         if tensor == INPUT and work.dim[loop.dim].windowed:
             still = True
         if not still and work.sums[loop.dim][loop.cut] == 0:
@@ -90,7 +91,6 @@ def shared_elements(work: Work, tensor: int, level: int, number: int, scope: int
         scope: Which instances count, see `records`.
         port: The level that a scope refers to.
     """
-    coupled = work.nest.coupled[tensor]
     advances = -1
     if number >= 0:
         advances = work.loop[number].dim
@@ -102,7 +102,7 @@ def shared_elements(work: Work, tensor: int, level: int, number: int, scope: int
         event = work.event[d]
         if d != advances:
             found *= work.sums[d][event]
-        elif (coupled >> d) & 1:
+        elif is_coupled(work, tensor, d):
             return 0
         else:
             cut = work.loop[number].cut
@@ -112,10 +112,10 @@ def shared_elements(work: Work, tensor: int, level: int, number: int, scope: int
     if tensor == INPUT:
         for pair in range(PAIRS):
             if work.nest.windows[pair].live:
-                y, t = work.event[P + pair], work.event[P + PAIRS + pair]
-                if advances == P + pair:
+                y, t = work.event[output_dim(pair)], work.event[tap_dim(pair)]
+                if advances == output_dim(pair):
                     y = ADVANCES | work.loop[number].cut
-                elif advances == P + PAIRS + pair:
+                elif advances == tap_dim(pair):
                     t = ADVANCES | work.loop[number].cut
                 asked = asked_rows(work, pair, scope, port)
                 found *= pair_sum(work, pair, level, y, t, asked)
@@ -201,7 +201,7 @@ def begun(work: Work, keeper: int) -> int:
     if keeper == 0:
         found = 1
         for d in range(DIMS):
-            if (work.nest.coupled[OUTPUT] >> d) & 1:
+            if is_coupled(work, OUTPUT, d):
                 found *= work.nest.extents[d]
         return found
     return work.counts.drain[keeper] - work.counts.refill[keeper][work.keeper[OUTPUT][keeper]]
@@ -240,14 +240,14 @@ def count_ports(work: Work) -> None:
             for port in range(keeper, level):
                 if tensor != OUTPUT:
                     elements = volume(work, tensor, level, FIRST | whole, port)
-                    counts.into[port] += elements * nest.widths[tensor] * nest.unit
+                    counts.port[port].into += elements * nest.widths[tensor] * nest.unit
                     continue
                 written = volume(work, OUTPUT, level, FIRST | SHARED, port)
                 width = partial if port else work.dram_width * nest.unit
-                counts.out[port] += written * width
+                counts.port[port].out += written * width
                 back = volume(work, OUTPUT, level, FIRST | DISTINCT, port)
                 back -= lead_outputs(work, min(level, nest.depth), port)
-                counts.into[port] += back * partial
+                counts.port[port].into += back * partial
 
 
 @part
@@ -257,7 +257,7 @@ def lead_outputs(work: Work, level: int, port: int) -> int:
     found = work.plain[OUTPUT]
     for place in range(work.dims):
         d = work.cut_dim[place]
-        if (work.nest.coupled[OUTPUT] >> d) & 1:
+        if is_coupled(work, OUTPUT, d):
             found *= work.sums[d][work.dim[d].cuts_at[level]]
     return found
 
@@ -273,11 +273,11 @@ def count_lead_macs(work: Work, tensor: int) -> None:
     for place in range(work.dims):
         macs *= lead_sum(work, work.cut_dim[place], depth)
     if tensor != OUTPUT:
-        counts.into[depth] += macs * work.nest.widths[tensor] * work.nest.unit
+        counts.port[depth].into += macs * work.nest.widths[tensor] * work.nest.unit
         return
     partial = work.nest.partial * work.nest.unit
-    counts.out[depth] += macs * partial
-    counts.into[depth] += (macs - lead_outputs(work, depth, depth)) * partial
+    counts.port[depth].out += macs * partial
+    counts.port[depth].into += (macs - lead_outputs(work, depth, depth)) * partial
 
 
 @part
@@ -299,18 +299,16 @@ def bound(work: Work) -> None:
     binds, outwards = -1, False
     for j in range(work.ports - 1, -1, -1):
         port = address(work.port[j])
-        level = port.level
-        into, out = port_cycles(
-            port, counts.into[level] // work.nest.unit, counts.out[level] // work.nest.unit
-        )
-        counts.busy_in[level], counts.busy_out[level] = into, out
+        passed = address(counts.port[port.level])
+        into, out = port_cycles(port, passed.into // work.nest.unit, passed.out // work.nest.unit)
+        passed.busy_in, passed.busy_out = into, out
         if into > counts.latency:
-            counts.latency, binds, outwards = into, level, False
+            counts.latency, binds, outwards = into, port.level, False
         if out > counts.latency:
-            counts.latency, binds, outwards = out, level, True
+            counts.latency, binds, outwards = out, port.level, True
     if binds < 0:
         counts.bind_compute = counts.latency
     elif outwards:
-        counts.bind_out[binds] = counts.latency
+        counts.port[binds].bind_out = counts.latency
     else:
-        counts.bind_in[binds] = counts.latency
+        counts.port[binds].bind_in = counts.latency

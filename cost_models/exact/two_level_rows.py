@@ -13,11 +13,10 @@ from cost_models.exact.records import (
     OUTPUT,
     TENSORS,
     TOO_LARGE_TILES,
-    CountRow,
-    MappingRow,
     Nest,
     Work,
 )
+from cost_models.exact.row_records import CountRow, MappingRow
 from cost_models.infeasible import ReasonCode
 
 
@@ -121,11 +120,12 @@ def fill_row(work: Work, row: CountRow) -> None:
     row.active_pe_steps = counts.active[L1]
     row.l2_peak, row.l1_peak = all_peaks(work, L2), all_peaks(work, L1)
     row.l2_bits, row.l1_bits = counts.bits[L2], counts.bits[L1]
-    row.noc_in_cycles, row.noc_out_cycles = counts.busy_in[L2], counts.busy_out[L2]
-    row.dram_in_cycles, row.dram_out_cycles = counts.busy_in[0], counts.busy_out[0]
+    noc, dram = address(counts.port[L2]), address(counts.port[0])
+    row.noc_in_cycles, row.noc_out_cycles = noc.busy_in, noc.busy_out
+    row.dram_in_cycles, row.dram_out_cycles = dram.busy_in, dram.busy_out
     row.bound_compute = counts.bind_compute
-    row.bound_noc_in, row.bound_noc_out = counts.bind_in[L2], counts.bind_out[L2]
-    row.bound_dram = counts.bind_in[0] + counts.bind_out[0]
+    row.bound_noc_in, row.bound_noc_out = noc.bind_in, noc.bind_out
+    row.bound_dram = dram.bind_in + dram.bind_out
     row.dram_in_direct, row.dram_fil_direct = past_l2(work, INPUT), past_l2(work, FILTER)
     row.dram_in = row.dram_in_direct + counts.read[INPUT][L2][0]
     row.dram_fil = row.dram_fil_direct + counts.read[FILTER][L2][0]

@@ -28,6 +28,20 @@ class Mutation:
 
 MUTATIONS = (
     Mutation(
+        "pairs",
+        "taps of rows are those of columns",
+        "return P + PAIRS + pair",
+        "return P + 2 * PAIRS - 1 - pair",
+        0,
+    ),
+    Mutation(
+        "pairs",
+        "columns are rows",
+        "return (d - P) % PAIRS",
+        "return (d - P) // PAIRS",
+        2,
+    ),
+    Mutation(
         "states",
         "a ragged tile of a unit is rounded up to a whole one (MAESTRO's cause 7)",
         "add_kind(child, block, node.count[kind])",
@@ -353,8 +367,8 @@ MUTATIONS = (
     Mutation(
         "counting",
         "padding is read by MACs from no memory",
-        "if work.keeper[INPUT][nest.depth + 1] >= memory:",
-        "if work.keeper[INPUT][nest.depth + 1] > memory:",
+        "PADDING if keeper >= memory else 0",
+        "PADDING if keeper > memory else 0",
         0,
     ),
     Mutation(

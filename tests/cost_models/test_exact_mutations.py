@@ -31,5 +31,4 @@ def test_every_source_has_mistakes() -> None:
     found = Counter(change.module for change in MUTATIONS)
     assert set(found) == set(sources()) - {"kernel"}
     assert found.total() >= 40
-    assert min(found.values()) >= 3
     assert len({(change.module, change.old, change.new) for change in MUTATIONS}) == found.total()

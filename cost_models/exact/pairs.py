@@ -1,0 +1,24 @@
+"""Which dimensions are the outputs and the taps of rows (pair 0) and of columns (pair 1)."""
+
+from __future__ import annotations
+
+from common import part
+from cost_models.exact.records import PAIRS, P
+
+
+@part
+def output_dim(pair: int) -> int:
+    """The dimension of a pair's outputs."""
+    return P + pair
+
+
+@part
+def tap_dim(pair: int) -> int:
+    """The dimension of a pair's taps."""
+    return P + PAIRS + pair
+
+
+@part
+def pair_of(d: int) -> int:
+    """The pair that a dimension belongs to, or -1."""
+    return (d - P) % PAIRS if P <= d < P + 2 * PAIRS else -1
