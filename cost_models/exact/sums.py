@@ -116,7 +116,8 @@ def pair_sum(work: Work, pair: int, level: int, y: int, t: int, asked: int) -> i
     Args are those of `sum_pair`.
     """
     key = asked << 14 | level << 10 | y << 5 | t
-    known = address(work.pair_sum[(key ^ key >> 11 ^ asked * 37) & (PAIR_SUMS - 1)])
+    place = (key ^ key >> 11 ^ asked * 37) & (PAIR_SUMS - 1)
+    known = address(work.pair_sum[place])
     if known.key != key:
         known.key = key
         known.found = sum_pair(work, pair, level, y, t, asked)

@@ -36,7 +36,7 @@ from tests.cost_models.tiny import Case, random_full_case
 
 PACKAGE = "cost_models.exact"
 FOLDER = Path(model.__file__).parent
-DEPTHS = 4
+DEPTHS, MOST_MACS = 4, 100
 OPTIONS = [
     {"halo_time": time, "halo_space": space, "latency": latency}
     for time, space, latency in product(HALO_TIMES, ("union", "tile"), ("stepwise", "bound"))
@@ -94,7 +94,7 @@ def kernel_in_place(kernel: ModuleType) -> Iterator[None]:
 
 def nest_of(number: int) -> Nest:
     """A random nest of one to four memories."""
-    return random_nest(np.random.default_rng((41, number)), 1 + number % DEPTHS)
+    return random_nest(np.random.default_rng((41, number)), 1 + number % DEPTHS, MOST_MACS)
 
 
 def case_of(number: int) -> tuple[Case, dict[str, str]]:
