@@ -12,11 +12,13 @@ from cost_models.exact.records import (
     OUTPUT,
     PADDING,
     PAIRS,
+    STAMPS,
     TENSORS,
     TOO_LARGE_TILES,
     Work,
 )
 from cost_models.exact.states import ceil_div, cut_dim, grow, is_coupled
+from cost_models.exact.sums import forget
 from cost_models.exact.traffic import bound, count_ports, count_traffic, list_loops
 from cost_models.exact.window import touched
 
@@ -56,6 +58,8 @@ def prepare(work: Work) -> None:
     nest = address(work.nest)
     everything = (1 << TENSORS) - 1
     work.status = COUNTED
+    if work.stamp == STAMPS:
+        forget(work)
     work.stamp += 1
     work.shares_lanes = 0
     for d in range(DIMS):

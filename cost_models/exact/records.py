@@ -22,7 +22,7 @@ CUTS = ENTRIES + 1
 PORTS = 6
 """Ports that can limit: DRAM's and those of five memories."""
 KINDS = 10
-NODES, RUNS, MOVES = 512, 1024, 4096
+NODES, RUNS, MOVES = 4096, 8192, 16384
 PLACES, INTERVALS = 8192, 32768
 LOOPS = DIMS * CUTS
 MEMO, KNOWN, PAIR_SUMS = 256, 1024, 256
@@ -32,8 +32,10 @@ UNLIMITED = 1 << 33
 FAR = 1 << 60
 ADVANCES = 16
 """Marks an event in which a dimension advances at a cut."""
-NODE_BITS = 10
-STATES_A_WORD = 6
+NODE_BITS, MOVE_BITS = 12, 14
+STATES_A_WORD = 5
+STAMPS = 1 << 26
+"""Nests after which what is known of earlier ones is forgotten, so that no stamp comes twice."""
 
 FIRST, ROWS, PADDING, UNITS, ALL = 1, 2, 4, 8, 16
 """What a scope is made of: instances within the first of a level alone; rows that several of them

@@ -11,6 +11,7 @@ from cost_models.exact.records import (
     INPUT,
     INTERVALS,
     KNOWN,
+    MOVE_BITS,
     PADDING,
     PAIRS,
     ROWS,
@@ -55,7 +56,7 @@ def asked_rows(work: Work, pair: int, scope: int, port: int) -> int:
 @part
 def known_rows(work: Work, y_move: int, t_move: int, asked: int) -> Rows:
     """Rows as `rows_after` tells them; those of moves that were looked at before are kept."""
-    key = asked << 26 | y_move << 13 | t_move
+    key = (asked << MOVE_BITS | y_move) << MOVE_BITS | t_move
     place = (y_move + t_move * 61 + asked * 131) & (KNOWN - 1)
     found = address(work.rows[place])
     if found.key != key:

@@ -10,9 +10,32 @@ from __future__ import annotations
 
 from common import address, part
 from cost_models.exact.pairs import output_dim, tap_dim
-from cost_models.exact.records import ADVANCES, ALL, FIRST, PAIR_SUMS, UNITS, Work
+from cost_models.exact.records import (
+    ADVANCES,
+    ALL,
+    FIRST,
+    KNOWN,
+    LEVELS,
+    MEMO,
+    PAIR_SUMS,
+    UNITS,
+    Work,
+)
 from cost_models.exact.rows import known_rows
 from cost_models.exact.states import inside, is_coupled, within
+
+
+@part
+def forget(work: Work) -> None:
+    """Forget what is known of earlier nests, and count their stamps anew."""
+    work.stamp = 0
+    for place in range(KNOWN):
+        work.rows[place].key = 0
+    for place in range(PAIR_SUMS):
+        work.pair_sum[place].key = 0
+    for level in range(LEVELS):
+        for place in range(MEMO):
+            work.memo_at[level][place] = 0
 
 
 @part

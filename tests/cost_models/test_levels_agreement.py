@@ -17,7 +17,8 @@ import pytest
 from benchmarks import levels_agreement, nest_counts
 from benchmarks.nest_features import FEATURES, features
 from cost_models.exact.nest import Nest, NestLevel, Window
-from cost_models.exact.nest_counts import count
+from cost_models.exact.nest_counts import WORK, count
+from cost_models.exact.records import STAMPS
 from cost_models.exact.simulator import simulate
 from layers import COUPLED_DIMS, LayerKind
 from tests.cost_models.layer_nests import FEWEST_UNITS, MOST_UNITS, layer_nest
@@ -33,6 +34,14 @@ def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     with pytest.raises(SystemExit) as exit:
         levels_agreement.main()
     return int(exit.value.code or 0)
+
+
+def test_what_is_known_of_earlier_nests_is_forgotten_in_time() -> None:
+    nests = [random_nest(np.random.default_rng((10, number)), 3) for number in range(6)]
+    right = [count(nest) for nest in nests]
+    WORK.records["stamp"] = STAMPS - 3
+    assert [count(nest) for nest in nests] == right
+    assert WORK.records["stamp"] == 3
 
 
 def test_the_kernel_equals_the_simulator_on_nests_of_every_feature() -> None:
@@ -53,7 +62,8 @@ SOURCE = """
 import common
 import numpy as np
 from cost_models.exact import kernel
-from cost_models.exact.nest_counts import count
+from cost_models.exact.nest_counts import WORK, count
+from cost_models.exact.records import STAMPS
 from tests.cost_models.nests import random_nest
 for number in range(10):
     print(sorted(count(random_nest(np.random.default_rng(number), 1 + number % 5)).items()))
