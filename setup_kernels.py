@@ -76,7 +76,8 @@ cdef extern from *:
 cdef void* pointer_to(array, size_t size, str letters, str name) except? NULL:
     """Where an array's elements begin; TypeError where they are not what a kernel takes."""
     cdef Py_buffer view
-    PyObject_GetBuffer(array, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
+    # NumPy takes long to write down the format of a record, and its size tells enough
+    PyObject_GetBuffer(array, &view, PyBUF_C_CONTIGUOUS | (PyBUF_FORMAT if letters else 0))
     fits = <size_t>view.itemsize == size and (not letters or chr(view.format[0]) in letters)
     PyBuffer_Release(&view)
     if not fits:

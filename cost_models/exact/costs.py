@@ -75,6 +75,12 @@ def refused(infeasible: Infeasible) -> Cost:
     return Cost(infeasible, **_NO_FIGURES)
 
 
+def counts_of(row: Any, pes: int, wide: bool) -> dict[str, int]:
+    """The counts of a record of the kernel, and `num_pes`; those of `WIDE_NAMES` where asked."""
+    names = (*ROW_NAMES, *WIDE_NAMES) if wide else ROW_NAMES
+    return dict(zip(names, row.tolist(), strict=False)) | {"num_pes": pes}
+
+
 class RowCounts(Mapping[str, NDArray[np.int64]]):
     """The kernel's rows by count, and `num_pes`.
 
@@ -100,10 +106,7 @@ class RowCounts(Mapping[str, NDArray[np.int64]]):
 
     def row(self, index: int) -> dict[str, int]:
         """One row's counts as plain integers."""
-        names = (*ROW_NAMES, *WIDE_NAMES) if self._wide[index] else ROW_NAMES
-        found = dict(zip(names, self._rows[index].tolist(), strict=False))
-        found["num_pes"] = int(self._pes[index])
-        return found
+        return counts_of(self._rows[index], int(self._pes[index]), bool(self._wide[index]))
 
     def __iter__(self) -> Iterator[str]:
         return iter(ROW_NAMES)

@@ -13,10 +13,10 @@ from cost_models.accelerator import Accelerator
 from cost_models.cost import Cost, CostBatch, FloatArray
 from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
-from cost_models.exact.costs import RowCounts, cost_batch, refused
+from cost_models.exact.costs import RowCounts, cost_batch, cost_of, counts_of, refused
 from cost_models.exact.figures import Setting
 from cost_models.exact.limits import too_large
-from cost_models.exact.mapping_rows import beyond, mapping_rows
+from cost_models.exact.mapping_rows import beyond, mapping_rows, pes_of
 from cost_models.exact.nest_counts import WORK
 from cost_models.exact.nest_record import record_of
 from cost_models.exact.options import ExactOptions
@@ -26,7 +26,7 @@ from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, Re
 from cost_models.lower_bounds import LowerBounds, Structures
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
-from cost_models.threads import default_threads, run_rows
+from cost_models.threads import CHUNK, default_threads, run_rows
 from layers import Layer
 
 _KEPT = 1024
@@ -93,9 +93,17 @@ class ExactModel(ExactOptions):
                 mapping = Mapping.from_dataflow(mapping, layer)
             except InfeasibleError as error:
                 return refused(error.infeasible)
-        return self.evaluate_batch(
-            layer, accelerator, MappingBatch.from_mappings([mapping], layer.extents)
-        )[0]
+        one = MappingBatch.from_mappings([mapping], layer.extents)
+        wide = beyond(one) | (not known.plain)
+        infeasible = known.too_large[bool(wide[0])]
+        if infeasible is not None:
+            return refused(infeasible)
+        rows, reasons = np.zeros(1, CountRow), np.zeros(1, np.int8)
+        _count(known, one, rows, reasons)
+        if reasons[0] != 0:
+            return refused(self.why(layer, accelerator, mapping, ReasonCode(int(reasons[0]))))
+        pes = int(pes_of(one, accelerator.num_pes)[0])
+        return cost_of(counts_of(rows[0], pes, bool(wide[0])), known.setting)
 
     def lower_bounds_of(
         self,
@@ -127,11 +135,10 @@ class ExactModel(ExactOptions):
         wide = beyond(mappings) | (not known.plain)
         infeasible = known.too_large[bool(wide.any())]
         rows, reasons = np.zeros(len(mappings), CountRow), np.zeros(len(mappings), np.int8)
-        mapped = mapping_rows(mappings, accelerator.num_pes)
         if infeasible is not None:
             reasons[:] = infeasible.code
         else:
-            self._fill(known, mapped, rows, reasons)
+            self._fill(known, mappings, rows, reasons)
         if reasons.size and reasons.min() < 0:
             raise MappingError(_malformed(mappings, int(np.argmin(reasons))))
 
@@ -140,7 +147,8 @@ class ExactModel(ExactOptions):
                 return infeasible
             return self.why_row(layer, accelerator, mappings, row, ReasonCode(int(reasons[row])))
 
-        return cost_batch(RowCounts(rows, mapped["num_pes"], wide), reasons, known.setting, why)
+        counts = RowCounts(rows, pes_of(mappings, accelerator.num_pes), wide)
+        return cost_batch(counts, reasons, known.setting, why)
 
     def reprice(
         self, layer: Layer, accelerator: Accelerator, costs: CostBatch
@@ -165,15 +173,14 @@ class ExactModel(ExactOptions):
     def _fill(
         self,
         known: Prepared,
-        mappings: NDArray[Any],
+        mappings: MappingBatch,
         rows: NDArray[Any],
         reasons: NDArray[np.int8],
     ) -> None:
-        # compiled code is loaded where it is needed, so that importing the package stays quick
-        from cost_models.exact.kernel import evaluate_rows
-
         def work(low: int, high: int) -> None:
-            evaluate_rows(WORK.records, known.nest, mappings, rows, reasons, low, high)
+            for start in range(low, high, CHUNK):
+                some = slice(start, min(start + CHUNK, high))
+                _count(known, mappings.take(some), rows[some], reasons[some])
 
         run_rows(work, len(mappings), default_threads() if self.threads is None else self.threads)
 
@@ -199,6 +206,16 @@ class ExactModel(ExactOptions):
             record_of(self.nest(layer, accelerator, _ANY)),
             self.setting(accelerator),
         )
+
+
+def _count(
+    known: Prepared, mappings: MappingBatch, rows: NDArray[Any], reasons: NDArray[np.int8]
+) -> None:
+    # compiled code is loaded where it is needed, so that importing the package stays quick
+    from cost_models.exact.kernel import evaluate_rows
+
+    mapped = mapping_rows(mappings, known.accelerator.num_pes)
+    evaluate_rows(WORK.records, known.nest, mapped, rows, reasons, 0, len(mapped))
 
 
 def _malformed(mappings: MappingBatch, row: int) -> str:

@@ -12,7 +12,7 @@ from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
 from cost_models.exact.costs import RowCounts, cost_batch, refused
 from cost_models.exact.limits import Capacity, capacities, too_large
-from cost_models.exact.mapping_rows import beyond, mapping_rows
+from cost_models.exact.mapping_rows import beyond, pes_of
 from cost_models.exact.names import L1, L2
 from cost_models.exact.nest import Nest
 from cost_models.exact.options import ExactOptions
@@ -66,7 +66,7 @@ class SimulatorModel(ExactOptions):
         """
         wide = beyond(mappings) | (not self.is_plain(layer, accelerator))
         rows, reasons = np.zeros(len(mappings), CountRow), np.zeros(len(mappings), np.int8)
-        pes = mapping_rows(mappings, accelerator.num_pes)["num_pes"]
+        pes = pes_of(mappings, accelerator.num_pes)
         infeasible = too_large(layer)
         for i, mapping in enumerate(mappings):
             if infeasible is not None:
