@@ -181,12 +181,12 @@ def train(
         },
         preset,
     )  # fmt: skip
-    tell(told(config, preset))
     if log is not None:
         check_board(log)
     if ":" in world:
         imported(world)
     usable_device(device)
+    tell(told(config, preset))
     directory = None if replay_dir is None else str(replay_dir)
     runs = [
         Training(config, s, episodes, min(100, max(1, episodes // 20)), directory, threads, log)

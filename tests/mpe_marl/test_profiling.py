@@ -230,7 +230,8 @@ def test_command_line(tmp_path, capsys, monkeypatch):
     for source in (store, str(profiles), str(comparison)):
         assert run(capsys, "plot", source, "-o", str(tmp_path / "out"))[0] == 0
     drawn = sorted(p.name for p in (tmp_path / "out").iterdir())
-    assert drawn == [f"figure{k}.{end}" for k in (2, 3, 4, 5, 6) for end in ("pdf", "png", "svg")]
+    names = ("2-papers", "2", "3", "4", "5", "6")
+    assert drawn == [f"figure{name}.{end}" for name in names for end in ("pdf", "png", "svg")]
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ MODELS = [
 OTHER_SPACE = MapSpace(layers.parse("mlp.2"), Accelerator.load("edge"))
 
 SPACES = [
-    option("space", "full", MapSpaceError, "got 'full', expected a MapSpace, its options as"),
+    option("space", "full", MapSpaceError, "got 'full', expected paper or paper-10, or options"),
     option("space", [], MapSpaceError, r"space: got \[\], expected a MapSpace"),
     option("space", set(), MapSpaceError, r"space: got set\(\)"),
     option("space", 3, MapSpaceError, "space: got 3"),
