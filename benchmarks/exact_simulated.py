@@ -18,14 +18,12 @@ With ``--padded`` all layers have padding that is free.
 from __future__ import annotations
 
 import argparse
-import csv
-import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.seed_lines import run_seeds, seed_options
 from cost_models import Accelerator, CostBatch, MappingBatch
 from cost_models.exact import ExactModel
 from cost_models.exact.simulator_model import SimulatorModel
@@ -59,7 +57,7 @@ DRAWS: tuple[Draw, ...] = (
     (random_case, random_mapping),
 )
 PER_SEED, PER_CASE = 1000, 25
-FIELDS = ("seed", "mappings", "feasible", "differ", "cpu_s")
+FIELDS = ("mappings", "feasible", "differ")
 
 
 def differing(left: CostBatch, right: CostBatch) -> set[int]:
@@ -132,39 +130,18 @@ def run(seed: int, mappings: int, max_macs: int, padded: bool = False) -> tuple[
     return feasible, differ
 
 
-def done_before(out: Path | None) -> list[dict[str, float]]:
-    """The lines of seeds that are done."""
-    if out is None or not out.exists():
-        return []
-    with out.open() as file:
-        return [{name: float(row[name]) for name in FIELDS} for row in csv.DictReader(file)]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=2, help="1,000 mappings are drawn from each")
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    seed_options(parser)
     parser.add_argument("--max-macs", type=int, default=60)
-    parser.add_argument("--out", type=Path, help="a file with a line a seed, gone on with")
-    parser.add_argument("--share", default="0/1", help="I/N: every N-th seed from the I-th on")
     parser.add_argument("--padded", action="store_true", help="all padding is free, and there is")
     args = parser.parse_args()
-    part, parts = (int(n) for n in args.share.split("/"))
-    rows = done_before(args.out)
-    done = {int(row["seed"]) for row in rows}
-    for seed in range(args.first + part, args.first + args.seeds, parts):
-        if seed in done:
-            continue
-        start = time.process_time()
+
+    def counted(seed: int) -> dict[str, int]:
         feasible, differ = run(seed, PER_SEED, args.max_macs, args.padded)
-        row = (seed, PER_SEED, feasible, differ, round(time.process_time() - start, 2))
-        rows.append(dict(zip(FIELDS, row, strict=True)))
-        if args.out is not None:
-            with args.out.open("a") as file:
-                if file.tell() == 0:
-                    file.write(",".join(FIELDS) + "\n")
-                file.write(",".join(str(value) for value in row) + "\n")
-    total = {name: sum(row[name] for row in rows) for name in FIELDS[1:]}
+        return {"mappings": PER_SEED, "feasible": feasible, "differ": differ}
+
+    total = run_seeds(args, FIELDS, counted)
     print(
         f"{total['mappings']:,.0f} mappings ({total['feasible']:,.0f} feasible): "
         f"{total['differ']:.0f} differ, {total['cpu_s']:.0f} s of processor time"

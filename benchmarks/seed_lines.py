@@ -31,8 +31,9 @@ class SeedLines:
         if whole != text:  # a run was stopped while it wrote a line
             path.write_text(whole, encoding="utf-8")
         rows = list(csv.DictReader(whole.splitlines()))
-        if rows and tuple(rows[0]) != fields:
+        if rows and set(rows[0]) != set(fields):
             raise ValueError(f"{path}: has other columns than this benchmark; give another file")
+        self.fields = tuple(rows[0]) if rows else fields
         self.rows = [{name: float(row[name]) for name in fields} for row in rows]
 
     def add(self, row: Mapping[str, float]) -> None:

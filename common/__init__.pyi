@@ -21,7 +21,6 @@ from .files import errors_named as errors_named
 from .html_tables import html_table as html_table
 from .installed import plug_ins as plug_ins
 from .installed import working_folder_modules as working_folder_modules
-from .jit import allocating_function as allocating_function
 from .jit import compiled as compiled
 from .jit import entry_point as entry_point
 from .jit import inner_function as inner_function

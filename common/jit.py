@@ -12,16 +12,12 @@ from numba import njit
 from numba.core.cpu import CPUTargetOptions
 from numba.core.types.misc import unliteral
 
-allocating_function: Any = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-"""Decorator of compiled functions that only compiled functions call.
+_UNCOUNTED = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}
+inner_function: Any = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_UNCOUNTED)
+"""Decorator of compiled functions that only compiled functions call, and that allocate no array.
 
 They have no wrapper for Python, which saves a fifth of the compilation; ``f.py_func`` is the plain
 function. They are not cached by themselves, the entry point that calls them is.
-"""
-
-_UNCOUNTED = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}
-inner_function: Any = partial(allocating_function, **_UNCOUNTED)
-"""The same for functions that allocate no array.
 
 Numba need not count references to arrays in them: the counting, by locked instructions, took two
 thirds of a kernel's time.

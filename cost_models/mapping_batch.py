@@ -143,6 +143,16 @@ class MappingBatch:
     def __iter__(self) -> Iterator[Mapping]:
         return (self[i] for i in range(len(self)))
 
+    @property
+    def beyond(self) -> BoolArray:
+        """``(B,)``: mappings with a second parallel dimension, or with bypass of a level."""
+        found = np.zeros(len(self), np.bool_)
+        if self.parallel2 is not None:
+            found |= (self.parallel2 >= 0).any(axis=1)
+        if self.bypass is not None:
+            found |= self.bypass.any(axis=(1, 2))
+        return found
+
     def take(self, rows: NDArray[np.integer[Any]] | slice) -> MappingBatch:
         """The mappings of the given rows, as a new batch."""
         taken: dict[str, Any] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.mpe.tables import write_table
 from common import atomic_write
 
 
@@ -86,14 +86,9 @@ class Places:
     def table(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write rows to a CSV file, whole or not at all; fractions have five digits."""
         self.data.mkdir(parents=True, exist_ok=True)
-        with atomic_write(self.data / name) as draft, draft.open("w", newline="") as stream:
-            writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            for row in rows:
-                writer.writerow({k: _shown(v) for k, v in row.items()})
+        write_table(self.data / name, [{k: _told(v) for k, v in row.items()} for row in rows])
 
 
-def _shown(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return ""
-    return f"{value:.5g}" if isinstance(value, float) and abs(value) < 1e5 else value
+def _told(value: Any) -> Any:
+    """A value, or nothing where it is not finite."""
+    return "" if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,4 +1,4 @@
-"""A table as a file, which docs/mpe.md quotes."""
+"""A table as a file, which docs/mpe.md and docs/paper.md quote."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.mpe.tables import write_table
 from benchmarks.paper.searches import Found, Kept, Search
-from common import atomic_write
 from runs import Ratio, holm, two_level_ratio
 
 MANY, ONE = "marl:mode=paper:agents=all", "marl:mode=paper:agents=1"
@@ -89,11 +88,7 @@ class Output:
     def table(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write rows to a CSV file, whole or not at all; fractions have six digits."""
         self.data.mkdir(parents=True, exist_ok=True)
-        with atomic_write(self.data / name) as draft, draft.open("w", newline="") as stream:
-            writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            for row in rows:
-                writer.writerow({k: shown(v) for k, v in row.items()})
+        write_table(self.data / name, [{k: shown(v) for k, v in row.items()} for row in rows])
 
 
 @dataclass(frozen=True)

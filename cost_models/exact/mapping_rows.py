@@ -35,13 +35,3 @@ def pes_of(mappings: MappingBatch, num_pes: int) -> NDArray[np.int32]:
     if mappings.num_pes is not None:
         return mappings.num_pes
     return np.broadcast_to(np.int32(num_pes), len(mappings))
-
-
-def beyond(mappings: MappingBatch) -> NDArray[np.bool_]:
-    """``(B,)``: mappings with a second parallel dimension, or a tensor that bypasses a level."""
-    found = np.zeros(len(mappings), np.bool_)
-    if mappings.parallel2 is not None:
-        found |= (mappings.parallel2 >= 0).any(axis=1)
-    if mappings.bypass is not None:
-        found |= mappings.bypass.any(axis=(1, 2))
-    return found

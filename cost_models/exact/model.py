@@ -16,7 +16,7 @@ from cost_models.dataflow import Dataflow
 from cost_models.exact.costs import RowCounts, cost_batch, cost_of, counts_of, refused
 from cost_models.exact.figures import Setting
 from cost_models.exact.limits import too_large
-from cost_models.exact.mapping_rows import beyond, mapping_rows, pes_of
+from cost_models.exact.mapping_rows import mapping_rows, pes_of
 from cost_models.exact.nest_counts import WORK
 from cost_models.exact.nest_record import record_of
 from cost_models.exact.options import ExactOptions
@@ -94,7 +94,7 @@ class ExactModel(ExactOptions):
             except InfeasibleError as error:
                 return refused(error.infeasible)
         one = MappingBatch.from_mappings([mapping], layer.extents)
-        wide = beyond(one) | (not known.plain)
+        wide = one.beyond | (not known.plain)
         infeasible = known.too_large[bool(wide[0])]
         if infeasible is not None:
             return refused(infeasible)
@@ -132,7 +132,7 @@ class ExactModel(ExactOptions):
             mappings: `B` mappings; `num_pes`, where set, replaces the accelerator's.
         """
         known = self._prepared(layer, accelerator)
-        wide = beyond(mappings) | (not known.plain)
+        wide = mappings.beyond | (not known.plain)
         infeasible = known.too_large[bool(wide.any())]
         rows, reasons = np.zeros(len(mappings), CountRow), np.zeros(len(mappings), np.int8)
         if infeasible is not None:

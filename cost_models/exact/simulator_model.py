@@ -12,7 +12,7 @@ from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
 from cost_models.exact.costs import RowCounts, cost_batch, refused
 from cost_models.exact.limits import Capacity, capacities, too_large
-from cost_models.exact.mapping_rows import beyond, pes_of
+from cost_models.exact.mapping_rows import pes_of
 from cost_models.exact.names import L1, L2
 from cost_models.exact.nest import Nest
 from cost_models.exact.options import ExactOptions
@@ -64,7 +64,7 @@ class SimulatorModel(ExactOptions):
         Raises:
             CostModelError: The layer or a mapping takes too many steps to walk.
         """
-        wide = beyond(mappings) | (not self.is_plain(layer, accelerator))
+        wide = mappings.beyond | (not self.is_plain(layer, accelerator))
         rows, reasons = np.zeros(len(mappings), CountRow), np.zeros(len(mappings), np.int8)
         pes = pes_of(mappings, accelerator.num_pes)
         infeasible = too_large(layer)

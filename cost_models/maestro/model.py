@@ -156,7 +156,7 @@ class MaestroModel:
 
         run_rows(work, size, default_threads() if self.threads is None else self.threads)
         if batch.parallel2 is not None or batch.bypass is not None:
-            beyond = _beyond(batch)
+            beyond = batch.beyond
             out[:, beyond] = np.inf
             reason[beyond] = ReasonCode.REFUSED
         return out, reason
@@ -237,16 +237,6 @@ class _Scratch(threading.local):
 
 
 _SCRATCH = _Scratch()
-
-
-def _beyond(batch: MappingBatch) -> NDArray[np.bool_]:
-    """``(B,)``: mappings that spread a second dimension of a level, or let a tensor bypass one."""
-    beyond = np.zeros(len(batch), np.bool_)
-    if batch.parallel2 is not None:
-        beyond |= (batch.parallel2 >= 0).any(axis=1)
-    if batch.bypass is not None:
-        beyond |= batch.bypass.any(axis=(1, 2))
-    return beyond
 
 
 def _cost(figures: list[float], why: Infeasible | None) -> Cost:

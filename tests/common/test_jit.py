@@ -67,7 +67,7 @@ def test_only_the_helper_asks_numba_for_a_cache():
     assert bare == ["common/jit.py"]
 
 
-KERNELS = re.compile(r"^@(compiled|entry_point|inner_function|allocating_function)", re.MULTILINE)
+KERNELS = re.compile(r"^@(compiled|entry_point|inner_function)", re.MULTILINE)
 
 
 def test_every_module_with_a_kernel_can_be_imported_where_nothing_can_be_cached():
