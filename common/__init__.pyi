@@ -12,8 +12,11 @@ from .command_line import CommandGroup as CommandGroup
 from .command_line import make_app as make_app
 from .computed import Computed as Computed
 from .fields import HIDDEN as HIDDEN
+from .fields import Count as Count
 from .fields import NotNegative as NotNegative
+from .fields import Number as Number
 from .fields import Positive as Positive
+from .fields import Text as Text
 from .fields import expected as expected
 from .fields import read_fields as read_fields
 from .files import atomic_write as atomic_write

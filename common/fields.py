@@ -38,6 +38,11 @@ def expected(text: str) -> Any:
     return WrapValidator(check)
 
 
+Text = Annotated[str, Field(strict=True, max_length=5000), expected("a text")]
+Count = Annotated[
+    int, Field(ge=0, le=1 << 62, strict=True), expected("a whole number of at least 0")
+]
+Number = Annotated[float, Field(allow_inf_nan=False, strict=True), expected("a finite number")]
 NotNegative = Annotated[
     float, Field(ge=0, allow_inf_nan=False, strict=True), expected("a number of at least 0")
 ]

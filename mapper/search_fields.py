@@ -7,14 +7,10 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from common import expected, read_fields
-from mapper.certificate.claim_file import Limit, MappingFields, Named, Text
+from common import Count, Number, Text, expected, read_fields
+from mapper.certificate.claim_file import Limit, MappingFields, Named
 from runs import StoredRun, StoreError
 
-Count = Annotated[
-    int, Field(ge=0, le=1 << 62, strict=True), expected("a whole number of at least 0")
-]
-Number = Annotated[float, Field(allow_inf_nan=False, strict=True), expected("a finite number")]
 Flag = Annotated[bool, Field(strict=True), expected("true or false")]
 Free = dict[Text, Any]
 """Values that the definition's key covers, or that their own readers check."""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from common import expected
+from common import Text, expected
 
 Size = Annotated[
     int, Field(ge=1, le=1 << 53, strict=True), expected("a whole number of at least 1")
@@ -18,7 +18,6 @@ Limit = Annotated[
     Field(gt=0, lt=1e300, strict=True),
     expected("a number above 0, below 1e300"),
 ]
-Text = Annotated[str, Field(strict=True, max_length=5000), expected("a text")]
 Dim = Annotated[Literal["K", "C", "Y", "X", "R", "S", "N", "G"], expected("one of KCYXRSNG")]
 Tensor = Literal["input", "filter", "output"]
 TWO = Field(min_length=2, max_length=2)

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
-from common import NotNegative, expected, read_fields
-
-Text = Annotated[str, Field(strict=True, max_length=5000), expected("a text")]
-Count = Annotated[
-    int, Field(ge=0, le=1 << 62, strict=True), expected("a whole number of at least 0")
-]
-Number = Annotated[float, Field(allow_inf_nan=False, strict=True), expected("a finite number")]
+from common import Count, NotNegative, Number, Text, read_fields
 
 
 class CardFields(BaseModel):
