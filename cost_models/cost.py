@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import Computed, FloatArray, engineering, html_table
-from cost_models.buffers import TENSORS
+from cost_models.buffers import LEVELS, TENSORS
 from cost_models.infeasible import Infeasible, ReasonCode
 
 __all__ = ["FIGURES", "TENSORS", "Cost", "CostBatch", "FloatArray"]
@@ -48,6 +48,32 @@ _SHOWN = ("latency_cycles", "energy_nj", "power_mw", "area_um2", "macs", "utiliz
 
 
 @dataclass(frozen=True)
+class LevelCost:
+    """What a mapping asks of a level, over the whole layer.
+
+    Args:
+        bytes: What one instance must hold [B]; nan for DRAM.
+        capacity_bytes: What one instance has room for [B]; None for any, or where it is not known.
+        instances: How many there are; None where a mapping chooses.
+        accesses: Elements read and written in all instances: ``accesses["input"]["read"]``.
+        energy_nj: Energy of these [nJ]; nan where the model does not tell levels apart.
+        busy: Cycles of its port, each way: ``busy["read"]``; empty where they are not known.
+    """
+
+    bytes: float
+    capacity_bytes: float | None
+    instances: int | None
+    accesses: Mapping[str, Mapping[str, float]]
+    energy_nj: float
+    busy: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> float:
+        """All accesses [elements]."""
+        return sum(sum(ways.values()) for ways in self.accesses.values())
+
+
+@dataclass(frozen=True)
 class Cost(Computed):
     """Cost of one mapping; every figure is inf where the mapping is infeasible.
 
@@ -73,6 +99,8 @@ class Cost(Computed):
         priced: How each buffer's energy and area are priced, by level: ``"provisioned"`` at the
             capacity the chip has, or ``"required"`` at what the mapping asks for; empty where no
             price depends on a buffer's size.
+        by_level: What :attr:`levels` gives, where the chip is one of any depth. `l1_bytes`,
+            `l2_bytes` and `noc_bw_req` are nan there, but for levels of these names.
     """
 
     infeasible: Infeasible | None
@@ -93,6 +121,24 @@ class Cost(Computed):
     detail: dict[str, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     priced: Mapping[str, str] = field(default_factory=dict)
+    by_level: Mapping[str, LevelCost] = field(default_factory=dict)
+
+    @property
+    def levels(self) -> Mapping[str, LevelCost]:
+        """What the mapping asks of each memory, by the level's name, DRAM first."""
+        if self.by_level or self.infeasible is not None:
+            return self.by_level
+        return {name: self._level(name) for name in LEVELS}
+
+    def _level(self, name: str) -> LevelCost:
+        """A level of a chip of two levels, from the figures that are named by it."""
+        low = name.lower()
+        accesses = {
+            tensor: {way: kinds.get(f"{low}_{way}", 0.0) for way in ("read", "write")}
+            for tensor, kinds in self.accesses.items()
+        }
+        energy = self.detail.get(f"energy_{low}_nj", float("nan"))
+        return LevelCost(getattr(self, f"{low}_bytes", float("nan")), None, None, accesses, energy)
 
     @property
     def feasible(self) -> bool:

@@ -97,9 +97,9 @@ def chip_prices(accelerator: Accelerator, l2_bytes: Any = None, l1_bytes: Any = 
         mac_nj=(energy if accelerator.mac_pj is None else accelerator.mac_pj) / PJ_PER_NJ,
         mac_area_um2=area if accelerator.mac_area_um2 is None else accelerator.mac_area_um2,
         levels=(
-            _dram_prices(accelerator.levels[0], widths),
-            _buffer_prices(l2, accelerator.levels[1], widths, node, l2_bytes),
-            _buffer_prices(l1, accelerator.levels[2], widths, node, l1_bytes),
+            dram_prices(accelerator.levels[0], widths),
+            buffer_prices(l2, accelerator.levels[1], widths, node, l2_bytes),
+            buffer_prices(l1, accelerator.levels[2], widths, node, l1_bytes),
         ),
         clock_mhz=clock_of(accelerator),
     )
@@ -131,33 +131,36 @@ def table_prices(table: EnergyTable, widths: Widths) -> ChipPrices:
 
 
 def open_levels(accelerator: Accelerator) -> tuple[str, ...]:
-    """The levels that have no capacity and so no price of their own.
+    """The levels that have no capacity and so no price of their own."""
+    pairs = zip(accelerator.buffers(), accelerator.levels[1:], strict=True)
+    return tuple(buffer.name for buffer, level in pairs if is_open(buffer, level))
 
-    A level that gives its energies, leakage and area itself needs no capacity.
+
+def is_open(buffer: Buffer, level: Level) -> bool:
+    """Whether a buffer has no capacity and so no price of its own.
+
+    One that gives its energies, leakage and area itself needs no capacity.
     """
-    return tuple(
-        buffer.name
-        for buffer, level in zip(accelerator.buffers(), accelerator.levels[1:], strict=True)
-        if buffer.total_bits is None
-        and None in (level.read_pj, level.write_pj, level.leakage_uw, level.area_um2)
-    )
+    own = (level.read_pj, level.write_pj, level.leakage_uw, level.area_um2)
+    return buffer.total_bits is None and None in own
 
 
 def marks(accelerator: Accelerator) -> dict[str, str]:
-    """How each buffer is priced, by level: `PROVISIONED` or `REQUIRED`.
+    """How each buffer is priced, by level; see :func:`mark`."""
+    pairs = zip(accelerator.buffers(), accelerator.levels[1:], strict=True)
+    return {buffer.name: mark(buffer, level) for buffer, level in pairs}
+
+
+def mark(buffer: Buffer, level: Level) -> str:
+    """How a buffer is priced: `PROVISIONED` or `REQUIRED`.
 
     Where the data on SRAM do not reach its capacity, that is said too.
     """
     low, high = sram_reach()
-    required = open_levels(accelerator)
-    found = {}
-    for buffer in accelerator.buffers():
-        sizes = _sizes(buffer)
-        text = REQUIRED if buffer.name in required else PROVISIONED
-        if any(size is not None and not low <= size <= high for size in sizes):
-            text += f", {OUTSIDE}"
-        found[buffer.name] = text
-    return found
+    text = REQUIRED if is_open(buffer, level) else PROVISIONED
+    if any(size is not None and not low <= size <= high for size in _sizes(buffer)):
+        text += f", {OUTSIDE}"
+    return text
 
 
 def _sizes(buffer: Buffer) -> list[float | None]:
@@ -173,16 +176,26 @@ def _sizes(buffer: Buffer) -> list[float | None]:
     return found
 
 
-def _dram_prices(level: Level, widths: Widths) -> LevelPrices:
+def dram_prices(level: Level, widths: Widths) -> LevelPrices:
+    """The prices of DRAM, by its kind where it gives none."""
     default = dram_pj(level.kind)
     read = default if level.read_pj is None else level.read_pj
     write = default if level.write_pj is None else level.write_pj
     return LevelPrices(_by_width([read] * 4, widths), _by_width([write] * 4, widths))
 
 
-def _buffer_prices(
+def buffer_prices(
     buffer: Buffer, level: Level, widths: Widths, node: float, required: Any
 ) -> LevelPrices:
+    """The prices of a buffer, by capacity and node where it gives none.
+
+    Args:
+        buffer: The buffer.
+        level: The prices that it gives.
+        widths: Bits of each tensor.
+        node: Technology node [nm].
+        required: What mappings require of it [B], which prices it where it has no capacity.
+    """
     shared = buffer.capacity_bits
     size = (1.0 if required is None else required) if shared is None else shared / 8
     memories = [sram(size if own is None else own / 8, node) for own in buffer.tensor_bits]

@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
+from cost_models.chain.chip import Chain
+from cost_models.chain.evaluation import evaluate as evaluate_chain
+from cost_models.chain.mapping import ChainMapping
 from cost_models.cost import Cost, CostBatch, FloatArray
 from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
@@ -17,7 +20,7 @@ from cost_models.exact.costs import RowCounts, cost_batch, cost_of, counts_of, r
 from cost_models.exact.figures import Setting
 from cost_models.exact.limits import too_large
 from cost_models.exact.mapping_rows import mapping_rows, pes_of
-from cost_models.exact.nest_counts import WORK
+from cost_models.exact.nest_counts import WORK, count
 from cost_models.exact.nest_record import record_of
 from cost_models.exact.options import ExactOptions
 from cost_models.exact.repricing import repriced_energy
@@ -76,7 +79,12 @@ class ExactModel(ExactOptions):
         self._known: dict[tuple[Layer, Accelerator], Prepared] = {}
         self._last: Prepared | None = None
 
-    def evaluate(self, layer: Layer, accelerator: Accelerator, mapping: Mapping | Dataflow) -> Cost:
+    def evaluate(
+        self,
+        layer: Layer,
+        accelerator: Accelerator | Chain,
+        mapping: Mapping | Dataflow | ChainMapping,
+    ) -> Cost:
         """Cost of one mapping.
 
         Args:
@@ -85,6 +93,8 @@ class ExactModel(ExactOptions):
             mapping: A mapping, or a dataflow that :meth:`Mapping.from_dataflow` can read; one that
                 it cannot is infeasible with its reason.
         """
+        if not isinstance(accelerator, Accelerator) or isinstance(mapping, ChainMapping):
+            return evaluate_chain(self, layer, accelerator, mapping, count)
         known = self._prepared(layer, accelerator)
         if known.too_large[0] is not None:
             return refused(known.too_large[0])

@@ -124,16 +124,20 @@ class ExactOptions:
         """The chip as the counts are made for it."""
         return Machine(accelerator, self.double_buffer)
 
-    def nest(self, layer: Layer, accelerator: Accelerator, mapping: Mapping) -> Nest:
-        """The loop nest of a mapping under these options."""
-        rules = Rules(
+    @property
+    def rules(self) -> Rules:
+        """How traffic and time are counted."""
+        return Rules(
             self.halo_time == "retain", self.halo_space == "tile", self.latency == "stepwise"
         )
+
+    def nest(self, layer: Layer, accelerator: Accelerator, mapping: Mapping) -> Nest:
+        """The loop nest of a mapping under these options."""
         return nest_of(
             layer,
             self.machine(accelerator),
             mapping,
-            rules,
+            self.rules,
             box=self.window == "box",
             padding_free=self.padding == "free" and any(layer.padding),
         )

@@ -7,6 +7,9 @@ import math
 import numpy as np
 
 from cost_models.accelerator import Accelerator
+from cost_models.chain.chip import Chain
+from cost_models.chain.evaluation import evaluate as evaluate_chain
+from cost_models.chain.mapping import ChainMapping
 from cost_models.cost import Cost, CostBatch
 from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
@@ -38,12 +41,19 @@ class SimulatorModel(ExactOptions):
 
     name = "simulator"
 
-    def evaluate(self, layer: Layer, accelerator: Accelerator, mapping: Mapping | Dataflow) -> Cost:
+    def evaluate(
+        self,
+        layer: Layer,
+        accelerator: Accelerator | Chain,
+        mapping: Mapping | Dataflow | ChainMapping,
+    ) -> Cost:
         """Cost of one mapping, by execution.
 
         Raises:
             CostModelError: The layer or the mapping takes too many steps to walk.
         """
+        if not isinstance(accelerator, Accelerator) or isinstance(mapping, ChainMapping):
+            return evaluate_chain(self, layer, accelerator, mapping, _executed)
         infeasible = too_large(layer)
         if infeasible is not None:
             return refused(infeasible)
@@ -93,7 +103,7 @@ class SimulatorModel(ExactOptions):
         if passes[0] & passes[1] or any(len(part) == len(TENSORS) for part in passes):
             return {}, ReasonCode.REFUSED
         nest = self.nest(layer, accelerator, mapping)
-        _check_size(layer, nest, num_pes)
+        _check_size(f" {layer.name!r}", nest, num_pes)
         executed = simulate(nest)
         counts = named_counts(executed, nest)
         fits = ReasonCode.FEASIBLE
@@ -110,6 +120,12 @@ class SimulatorModel(ExactOptions):
         return (counts if fits is ReasonCode.FEASIBLE else {}), fits
 
 
+def _executed(nest: Nest) -> dict[str, int]:
+    units = math.prod(math.prod(level.units) for level in nest.levels)
+    _check_size("", nest, units * math.prod(nest.lanes.units))
+    return simulate(nest)
+
+
 def _fans_out(mapping: Mapping, num_pes: int) -> bool:
     """Whether there are as many clusters, and PEs in them, as the mapping takes."""
     units = num_pes // mapping.cluster_size, mapping.cluster_size
@@ -117,17 +133,17 @@ def _fans_out(mapping: Mapping, num_pes: int) -> bool:
     return all(few <= many for few, many in zip(taken, units, strict=True))
 
 
-def _check_size(layer: Layer, nest: Nest, num_pes: int) -> None:
+def _check_size(layer: str, nest: Nest, num_pes: int) -> None:
     macs = math.prod(nest.extents)
     if macs > MAX_MACS:
         raise CostModelError(
-            f"simulator: layer {layer.name!r} has {macs} MACs, which would take too long to "
+            f"simulator: layer{layer} has {macs} MACs, which would take too long to "
             f"execute one by one; expected at most {MAX_MACS}. Use a smaller layer or load('exact')"
         )
     tiles = nest.levels[-1].tile
     visits = math.prod(-(-n // t) for n, t in zip(nest.extents, tiles, strict=True)) * num_pes
     if visits > MAX_VISITS:
         raise CostModelError(
-            f"simulator: the mapping of layer {layer.name!r} visits up to {visits} PEs in all its "
+            f"simulator: the mapping of layer{layer} visits up to {visits} PEs in all its "
             f"steps; expected at most {MAX_VISITS}. Use larger tiles or fewer PEs, or load('exact')"
         )

@@ -67,7 +67,7 @@ def nest_of(
             _with_room(NestLevel(tuple(inner), pes, orders[1], in_l1), l1),
         ),
         coupled=layer.coupled_dims,
-        windows=_windows(layer, box, padding_free),
+        windows=windows_of(layer, box, padding_free),
         widths=machine.widths,
         dram=Port(dram_in, dram_out),
         lanes=Lanes(any=machine.chip.simd_lanes),
@@ -100,7 +100,14 @@ def _units(mapping: Mapping, level: int, count: int) -> tuple[int, ...]:
     return tuple(taken.get(d, 1) for d in DIMS)
 
 
-def _windows(layer: Layer, box: bool, padding_free: bool) -> tuple[Window, Window]:
+def windows_of(layer: Layer, box: bool, padding_free: bool) -> tuple[Window, Window]:
+    """How a layer's outputs and taps touch rows, and columns.
+
+    Args:
+        layer: The layer.
+        box: Whether input tiles hold what lies between the rows and columns that they touch.
+        padding_free: Whether padding is no traffic.
+    """
     top, bottom, left, right = layer.padding
     real = ((top, layer.Y - bottom), (left, layer.X - right)) if padding_free else (None, None)
     return (

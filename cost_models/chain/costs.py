@@ -1,0 +1,178 @@
+"""What a mapping of a chain costs, from its counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cost_models.chain.accesses import At, Moves, Structure
+from cost_models.chain.chip import Chain, ChainLevel
+from cost_models.cost import FIGURES, Cost, LevelCost
+from cost_models.exact.nest import OUTPUT, Nest
+from cost_models.prices import (
+    CLOCK_MHZ,
+    PJ_PER_NJ,
+    UW_PER_MW,
+    LevelPrices,
+    buffer_prices,
+    dram_prices,
+    mark,
+)
+from cost_models.technology import REFERENCE_NM, mac
+from layers import TENSORS
+
+BYTE = 8
+
+
+def cost_of(chip: Chain, nest: Nest, names: tuple[str, ...], at: At) -> Cost:
+    """The cost of a nest that was counted.
+
+    Args:
+        chip: The chip.
+        nest: The nest.
+        names: The level of each entry of the nest.
+        at: Its counts.
+    """
+    structure = Structure(nest)
+    latency, macs = at("latency"), at("macs")
+    held = dict.fromkeys(names, 0.0)
+    for m, name in enumerate(names, 1):
+        held[name] += _bits(nest, at, m) / BYTE
+    levels: dict[str, LevelCost] = {}
+    leakage_uw, area = 0.0, chip.peak_macs_per_cycle * _mac_area(chip)
+    for level, count in chip.instances():
+        places = [m for m, name in enumerate(("DRAM", *names)) if name == level.name]
+        if not level.is_memory:
+            continue
+        prices = _prices(chip, level, held.get(level.name, 0.0))
+        levels[level.name] = _level_cost(level, structure, at, places, prices, held, count)
+        leakage_uw += count * prices.leakage_uw
+        area += count * prices.area_um2
+    network = _network_nj(chip, structure, at, names)
+    leakage = leakage_uw / UW_PER_MW * (latency / (chip.clock_mhz or CLOCK_MHZ))
+    parts = {"energy_mac_nj": macs * _mac_nj(chip)}
+    parts |= {f"energy_{name.lower()}_nj": cost.energy_nj for name, cost in levels.items()}
+    parts |= {"energy_network_nj": network, "energy_leakage_nj": leakage}
+    energy = sum(parts.values())
+    dram = levels["DRAM"].total
+    figures: dict[str, Any] = dict.fromkeys(FIGURES, float("nan"))
+    figures |= {
+        "latency_cycles": float(latency),
+        "energy_nj": energy,
+        "energy_total_nj": energy,
+        "power_mw": energy * (chip.clock_mhz or CLOCK_MHZ) / latency,
+        "area_um2": area,
+        "throughput_macs_per_cycle": macs / latency,
+        "macs": float(macs),
+        "offchip_bw_req": float(-(-dram // at("compute"))),
+        "utilized_pes": at("active", structure.innermost) / at("steps", structure.innermost),
+        "arithmetic_intensity": macs / dram,
+    }
+    figures |= {f"{n.lower()}_bytes": held[n] for n in ("L2", "L1") if n in held}
+    return Cost(
+        infeasible=None,
+        **figures,
+        accesses={
+            tensor: {
+                f"{name.lower()}_{way}": count
+                for name, cost in levels.items()
+                for way, count in cost.accesses[tensor].items()
+            }
+            for tensor in TENSORS
+        },
+        detail=parts | _shares(chip, names, at, latency),
+        counts={"latency": latency, "macs": macs, "compute_cycles": at("compute")},
+        priced={level.name: mark(level.buffer, level) for level in chip.memories},
+        by_level=levels,
+    )
+
+
+def _bits(nest: Nest, at: At, m: int) -> int:
+    """What the first tiles of an entry take of one instance; outputs as partial sums."""
+    level = nest.levels[m - 1]
+    inputs, filters, _, psum = nest.widths
+    widths = (inputs, filters, psum)
+    kept = (t for t in range(len(TENSORS)) if level.keeps[t])
+    return sum(at("peak", t, m) * widths[t] * level.copies[t] for t in kept)
+
+
+def _level_cost(
+    level: ChainLevel,
+    structure: Structure,
+    at: At,
+    places: list[int],
+    prices: LevelPrices,
+    held: dict[str, float],
+    count: int,
+) -> LevelCost:
+    reads = _added([structure.reads(at, q) for q in places])
+    writes = _added([structure.writes(at, q) for q in places])
+    energy = sum(n * price for n, price in zip(reads, prices.read, strict=True))
+    energy += sum(n * price for n, price in zip(writes, prices.write, strict=True))
+    bits = level.buffer.total_bits
+    return LevelCost(
+        bytes=held.get(level.name, float("nan")),
+        capacity_bytes=None if bits is None or level.name == "DRAM" else bits / BYTE,
+        instances=count,
+        accesses={
+            tensor: {"read": _of(reads, place), "write": _of(writes, place)}
+            for place, tensor in enumerate(TENSORS)
+        },
+        energy_nj=energy,
+        busy={
+            "read": sum(at("busy", q, "in") for q in places),
+            "write": sum(at("busy", q, "out") for q in places),
+        },
+    )
+
+
+def _of(moves: Moves, tensor: int) -> float:
+    return float(moves.output + moves.psum if tensor == OUTPUT else moves[tensor])
+
+
+def _added(moves: list[Moves]) -> Moves:
+    return Moves(*(sum(column) for column in zip(*moves, strict=True)))
+
+
+def _prices(chip: Chain, level: ChainLevel, required: float) -> LevelPrices:
+    if level is chip.levels[0]:
+        return dram_prices(level, chip.widths)
+    node = chip.node_nm or REFERENCE_NM
+    return buffer_prices(level.buffer, level, chip.widths, node, required)
+
+
+def _mac_nj(chip: Chain) -> float:
+    return (_mac(chip)[0] if chip.mac_pj is None else chip.mac_pj) / PJ_PER_NJ
+
+
+def _mac_area(chip: Chain) -> float:
+    return _mac(chip)[1] if chip.mac_area_um2 is None else chip.mac_area_um2
+
+
+def _mac(chip: Chain) -> tuple[float, float]:
+    widths = chip.widths
+    return mac(widths.psum, widths.input, widths.filter, chip.node_nm or REFERENCE_NM)
+
+
+def _network_nj(chip: Chain, structure: Structure, at: At, names: tuple[str, ...]) -> float:
+    """Energy of what fan-outs deliver to their units, and take from them [nJ]."""
+    total = 0.0
+    for m, name in enumerate((*names, "")[1:], 2):
+        outside = names[m - 2]
+        price = chip.levels[chip.position(outside)].fanout.pj_per_bit
+        if price and name != outside:
+            moves = structure.delivered(at, m)
+            bits = sum(n * width for n, width in zip(moves, chip.widths, strict=True))
+            total += price * bits / PJ_PER_NJ
+    return total
+
+
+def _shares(chip: Chain, names: tuple[str, ...], at: At, latency: int) -> dict[str, float]:
+    """Shares of the latency by what binds: compute, or a port in a direction."""
+    found = {"share_compute": at("bind", "compute") / latency}
+    for level in chip.levels:
+        if level.is_memory:
+            places = [m for m, name in enumerate(("DRAM", *names)) if name == level.name]
+            for way, side in (("read", "in"), ("write", "out")):
+                bound = sum(at("bind", q, side) for q in places)
+                found[f"share_{level.name}.{way}"] = bound / latency
+    return found
