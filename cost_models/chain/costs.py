@@ -1,8 +1,15 @@
-"""What a mapping of a chain costs, from its counts."""
+"""What a mapping of a chain costs, from its counts: plain numbers, or arrays of many mappings.
+
+Both take the same floating-point operations in the same order, so that figures of a batch equal
+single ones bit for bit.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import numpy as np
 
 from cost_models.chain.accesses import At, Moves, Structure
 from cost_models.chain.chip import Chain, ChainLevel
@@ -54,17 +61,18 @@ def cost_of(chip: Chain, nest: Nest, names: tuple[str, ...], at: At) -> Cost:
     parts |= {"energy_network_nj": network, "energy_leakage_nj": leakage}
     energy = sum(parts.values())
     dram = levels["DRAM"].total
-    figures: dict[str, Any] = dict.fromkeys(FIGURES, float("nan"))
+    figures: dict[str, Any] = dict.fromkeys(FIGURES, math.nan)
     figures |= {
-        "latency_cycles": float(latency),
+        "latency_cycles": _real(latency),
         "energy_nj": energy,
         "energy_total_nj": energy,
         "power_mw": energy * (chip.clock_mhz or CLOCK_MHZ) / latency,
         "area_um2": area,
-        "throughput_macs_per_cycle": macs / latency,
-        "macs": float(macs),
-        "offchip_bw_req": float(-(-dram // at("compute"))),
-        "utilized_pes": at("active", structure.innermost) / at("steps", structure.innermost),
+        "throughput_macs_per_cycle": _real(macs) / _real(latency),
+        "macs": _real(macs),
+        "offchip_bw_req": -(-dram // at("compute")),
+        "utilized_pes": _real(at("active", structure.innermost))
+        / _real(at("steps", structure.innermost)),
         "arithmetic_intensity": macs / dram,
     }
     figures |= {f"{n.lower()}_bytes": held[n] for n in ("L2", "L1") if n in held}
@@ -110,7 +118,7 @@ def _level_cost(
     energy += sum(n * price for n, price in zip(writes, prices.write, strict=True))
     bits = level.buffer.total_bits
     return LevelCost(
-        bytes=held.get(level.name, float("nan")),
+        bytes=held.get(level.name, math.nan),
         capacity_bytes=None if bits is None or level.name == "DRAM" else bits / BYTE,
         instances=count,
         accesses={
@@ -125,8 +133,12 @@ def _level_cost(
     )
 
 
-def _of(moves: Moves, tensor: int) -> float:
-    return float(moves.output + moves.psum if tensor == OUTPUT else moves[tensor])
+def _real(count: Any) -> Any:
+    return count.astype(np.float64) if isinstance(count, np.ndarray) else float(count)
+
+
+def _of(moves: Moves, tensor: int) -> Any:
+    return _real(moves.output + moves.psum if tensor == OUTPUT else moves[tensor])
 
 
 def _added(moves: list[Moves]) -> Moves:
@@ -168,11 +180,11 @@ def _network_nj(chip: Chain, structure: Structure, at: At, names: tuple[str, ...
 
 def _shares(chip: Chain, names: tuple[str, ...], at: At, latency: int) -> dict[str, float]:
     """Shares of the latency by what binds: compute, or a port in a direction."""
-    found = {"share_compute": at("bind", "compute") / latency}
+    found = {"share_compute": _real(at("bind", "compute")) / _real(latency)}
     for level in chip.levels:
         if level.is_memory:
             places = [m for m, name in enumerate(("DRAM", *names)) if name == level.name]
             for way, side in (("read", "in"), ("write", "out")):
                 bound = sum(at("bind", q, side) for q in places)
-                found[f"share_{level.name}.{way}"] = bound / latency
+                found[f"share_{level.name}.{way}"] = _real(bound) / _real(latency)
     return found

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
+from cost_models.chain.batch import ChainBatch
+from cost_models.chain.batch_costs import ChainCounter
 from cost_models.chain.chip import Chain
 from cost_models.chain.evaluation import evaluate as evaluate_chain
 from cost_models.chain.mapping import ChainMapping
@@ -78,6 +80,8 @@ class ExactModel(ExactOptions):
         self.threads = threads
         self._known: dict[tuple[Layer, Accelerator], Prepared] = {}
         self._last: Prepared | None = None
+        self._counters: dict[Any, ChainCounter] = {}
+        self._chains: ChainCounter | None = None
 
     def evaluate(
         self,
@@ -132,7 +136,7 @@ class ExactModel(ExactOptions):
         return ExactBounds(self, layer, accelerator, figures, limits, structures, self.threads)
 
     def evaluate_batch(
-        self, layer: Layer, accelerator: Accelerator, mappings: MappingBatch
+        self, layer: Layer, accelerator: Accelerator | Chain, mappings: MappingBatch | ChainBatch
     ) -> CostBatch:
         """Costs of `B` mappings of one layer; figures are worked out when they are looked at.
 
@@ -140,7 +144,12 @@ class ExactModel(ExactOptions):
             layer: The layer.
             accelerator: Limits that are None are not checked.
             mappings: `B` mappings; `num_pes`, where set, replaces the accelerator's.
+
+        Raises:
+            MappingError: A row is malformed, or the mappings are not of such a chip.
         """
+        if isinstance(accelerator, Chain) or isinstance(mappings, ChainBatch):
+            return self._evaluate_chains(layer, accelerator, mappings)
         known = self._prepared(layer, accelerator)
         wide = mappings.beyond | (not known.plain)
         infeasible = known.too_large[bool(wide.any())]
@@ -159,6 +168,25 @@ class ExactModel(ExactOptions):
 
         counts = RowCounts(rows, pes_of(mappings, accelerator.num_pes), wide)
         return cost_batch(counts, reasons, known.setting, why)
+
+    def _evaluate_chains(self, layer: Layer, accelerator: Any, mappings: Any) -> CostBatch:
+        if not isinstance(accelerator, Chain) or not isinstance(mappings, ChainBatch):
+            raise MappingError(
+                f"mappings: got a {type(mappings).__name__} on a {type(accelerator).__name__}, "
+                "expected a ChainBatch on a Chain, or a MappingBatch on an Accelerator"
+            )
+        known = self._chains
+        if known is None or not known.serves(layer, accelerator, mappings):
+            key = (layer, accelerator, mappings.levels, mappings.slots)
+            if len(self._counters) >= _KEPT:
+                self._counters.clear()
+            if key not in self._counters:
+                self._counters[key] = ChainCounter(self, layer, accelerator, mappings)
+            known = self._chains = self._counters[key]
+        threads = default_threads() if self.threads is None else self.threads
+        return known.evaluate(
+            mappings, threads, lambda mapping: self.evaluate(layer, accelerator, mapping)
+        )
 
     def reprice(
         self, layer: Layer, accelerator: Accelerator, costs: CostBatch
