@@ -145,6 +145,23 @@ def _reason(cost: Cost) -> Infeasible:
     return cost.infeasible
 
 
+def stacked(costs: list[Cost]) -> CostBatch:
+    """Costs that were found one by one, as a batch."""
+    reasons = [0 if cost.infeasible is None else int(cost.infeasible.code) for cost in costs]
+    return CostBatch(
+        reason=np.array(reasons, np.int8),
+        figures=LazyColumns(
+            FIGURES, lambda name: np.array([getattr(cost, name) for cost in costs])
+        ),
+        explain=lambda row: _reason(costs[row]),
+        one=costs.__getitem__,
+        held=LazyColumns(
+            tuple(next((c.by_level for c in costs if c.by_level), {})),
+            lambda name: np.array([c.by_level[name].bytes if c.by_level else _INF for c in costs]),
+        ),
+    )
+
+
 class _Counted:
     """Counts of a batch, and the costs that follow from them."""
 
@@ -198,4 +215,7 @@ class _Counted:
             counts={},
             explain=why,
             one=one,
+            held=LazyColumns(
+                tuple(named.by_level), lambda name: self._column(lambda c: c.by_level[name].bytes)
+            ),
         )

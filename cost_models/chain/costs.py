@@ -45,18 +45,18 @@ def cost_of(chip: Chain, nest: Nest, names: tuple[str, ...], at: At) -> Cost:
     for m, name in enumerate(names, 1):
         held[name] += _bits(nest, at, m) / BYTE
     levels: dict[str, LevelCost] = {}
-    leakage_uw, area = 0.0, chip.peak_macs_per_cycle * _mac_area(chip)
+    leakage_uw, area = 0.0, chip.peak_macs_per_cycle * mac_area(chip)
     for level, count in chip.instances():
         places = [m for m, name in enumerate(("DRAM", *names)) if name == level.name]
         if not level.is_memory:
             continue
-        prices = _prices(chip, level, held.get(level.name, 0.0))
+        prices = prices_of(chip, level, held.get(level.name, 0.0))
         levels[level.name] = _level_cost(level, structure, at, places, prices, held, count)
         leakage_uw += count * prices.leakage_uw
         area += count * prices.area_um2
     network = _network_nj(chip, structure, at, names)
     leakage = leakage_uw / UW_PER_MW * (latency / (chip.clock_mhz or CLOCK_MHZ))
-    parts = {"energy_mac_nj": macs * _mac_nj(chip)}
+    parts = {"energymac_nj": macs * mac_nj(chip)}
     parts |= {f"energy_{name.lower()}_nj": cost.energy_nj for name, cost in levels.items()}
     parts |= {"energy_network_nj": network, "energy_leakage_nj": leakage}
     energy = sum(parts.values())
@@ -145,18 +145,21 @@ def _added(moves: list[Moves]) -> Moves:
     return Moves(*(sum(column) for column in zip(*moves, strict=True)))
 
 
-def _prices(chip: Chain, level: ChainLevel, required: float) -> LevelPrices:
+def prices_of(chip: Chain, level: ChainLevel, required: Any) -> LevelPrices:
+    """The prices of a level; `required` [B] prices one without a capacity."""
     if level is chip.levels[0]:
         return dram_prices(level, chip.widths)
     node = chip.node_nm or REFERENCE_NM
     return buffer_prices(level.buffer, level, chip.widths, node, required)
 
 
-def _mac_nj(chip: Chain) -> float:
+def mac_nj(chip: Chain) -> float:
+    """Energy of a multiply-accumulate [nJ]."""
     return (_mac(chip)[0] if chip.mac_pj is None else chip.mac_pj) / PJ_PER_NJ
 
 
-def _mac_area(chip: Chain) -> float:
+def mac_area(chip: Chain) -> float:
+    """Area of a multiply-accumulate unit [um^2]."""
     return _mac(chip)[1] if chip.mac_area_um2 is None else chip.mac_area_um2
 
 

@@ -8,6 +8,8 @@ from typing import Any
 from common import suggest
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import EXACT_LAWS
+from cost_models.chain.chip import Chain
+from cost_models.chain.floors import chain_floors
 from cost_models.cost_model import (
     CostModelError,
     ModelCapabilities,
@@ -158,12 +160,13 @@ class ExactOptions:
             EXACT_LAWS,
             mapping_fields=frozenset({"parallel2", "units", "bypass"}),
             repeated="",
+            any_depth=True,
             needs={"area_um2": ("L2", "L1")} if provisioned else {},
             doubts=_DOUBTS if provisioned else MAESTRO_DOUBTS,
         )
 
     def lower_bounds(
-        self, layer: Layer, accelerator: Accelerator, bypass: bool = False
+        self, layer: Layer, accelerator: Accelerator | Chain, bypass: bool = False
     ) -> dict[str, float]:
         """What no mapping of a layer can beat under this model's prices, by figure.
 
@@ -175,6 +178,8 @@ class ExactOptions:
         Raises:
             CostModelError: The prices do not reach the chip's node.
         """
+        if isinstance(accelerator, Chain):
+            return chain_floors(layer, accelerator, bypass, self.padding == "free")
         return figure_floors(layer, self.setting(accelerator), bypass, self.padding == "free")
 
     def setting(self, accelerator: Accelerator) -> Setting:

@@ -7,6 +7,8 @@ import math
 import numpy as np
 
 from cost_models.accelerator import Accelerator
+from cost_models.chain.batch import ChainBatch
+from cost_models.chain.batch_costs import stacked
 from cost_models.chain.chip import Chain
 from cost_models.chain.evaluation import evaluate as evaluate_chain
 from cost_models.chain.mapping import ChainMapping
@@ -67,13 +69,15 @@ class SimulatorModel(ExactOptions):
         )[0]
 
     def evaluate_batch(
-        self, layer: Layer, accelerator: Accelerator, mappings: MappingBatch
+        self, layer: Layer, accelerator: Accelerator | Chain, mappings: MappingBatch | ChainBatch
     ) -> CostBatch:
         """Costs of `B` mappings, one after the other.
 
         Raises:
             CostModelError: The layer or a mapping takes too many steps to walk.
         """
+        if not isinstance(accelerator, Accelerator) or isinstance(mappings, ChainBatch):
+            return stacked([self.evaluate(layer, accelerator, mapping) for mapping in mappings])
         wide = mappings.beyond | (not self.is_plain(layer, accelerator))
         rows, reasons = np.zeros(len(mappings), CountRow), np.zeros(len(mappings), np.int8)
         pes = pes_of(mappings, accelerator.num_pes)
