@@ -72,6 +72,7 @@ class ModelCapabilities:
             mapping that uses another is infeasible.
         repeated: Of N and G those that it cannot map: they only repeat the nest, outermost and one
             at a time, and a mapping that does more with them is infeasible.
+        any_depth: Whether it takes chips that are a list of levels, and mappings of them.
         sound: Whether it gives figures only where they are possible. A search refuses a model that
             does not: the impossible points are what it would find.
         needs: By figure, levels whose capacity the accelerator must give before a search for that
@@ -84,6 +85,7 @@ class ModelCapabilities:
     objectives: frozenset[str] | None = None
     mapping_fields: frozenset[str] = frozenset()
     repeated: str = "NG"
+    any_depth: bool = False
     sound: bool = True
     needs: MappingABC[str, tuple[str, ...]] = field(default_factory=dict)
     doubts: MappingABC[str, str] = field(default_factory=dict)

@@ -158,6 +158,7 @@ class ExactOptions:
             EXACT_LAWS,
             mapping_fields=frozenset({"parallel2", "units", "bypass"}),
             repeated="",
+            any_depth=True,
             needs={"area_um2": ("L2", "L1")} if provisioned else {},
             doubts=_DOUBTS if provisioned else MAESTRO_DOUBTS,
         )
