@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any
 
 from cost_models.chain.accesses import At, Moves, Structure
@@ -54,7 +55,7 @@ def cost_of(chip: Chain, nest: Nest, names: tuple[str, ...], at: At) -> Cost:
     parts |= {"energy_network_nj": network, "energy_leakage_nj": leakage}
     energy = sum(parts.values())
     dram = levels["DRAM"].total
-    figures: dict[str, Any] = dict.fromkeys(FIGURES, float("nan"))
+    figures: dict[str, Any] = dict.fromkeys(FIGURES, nan)
     figures |= {
         "latency_cycles": float(latency),
         "energy_nj": energy,
@@ -110,7 +111,7 @@ def _level_cost(
     energy += sum(n * price for n, price in zip(writes, prices.write, strict=True))
     bits = level.buffer.total_bits
     return LevelCost(
-        bytes=held.get(level.name, float("nan")),
+        bytes=held.get(level.name, nan),
         capacity_bytes=None if bits is None or level.name == "DRAM" else bits / BYTE,
         instances=count,
         accesses={
