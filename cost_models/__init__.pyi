@@ -1,6 +1,5 @@
 from .accelerator import Accelerator as Accelerator
 from .accelerator import AcceleratorError as AcceleratorError
-from .accelerator_forms import accelerator_schema as accelerator_schema
 from .accelerator_forms import accelerator_template as accelerator_template
 from .bounds import Laws as Laws
 from .bounds import physical_bounds as physical_bounds
@@ -14,9 +13,11 @@ from .chain.chip import Axis as Axis
 from .chain.chip import Chain as Chain
 from .chain.chip import ChainLevel as ChainLevel
 from .chain.chip import Fanout as Fanout
+from .chain.drawing import hierarchy as hierarchy
+from .chain.drawing import nest_of_loops as nest_of_loops
+from .chain.fields import with_fields as with_fields
 from .chain.forms import load_chip as load_chip
 from .chain.forms import mapping_from as mapping_from
-from .chain.forms import mapping_schema as mapping_schema
 from .chain.limits import has_room as has_room
 from .chain.loops import Loop as Loop
 from .chain.mapping import ChainMapping as ChainMapping

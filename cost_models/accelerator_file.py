@@ -154,13 +154,6 @@ class AcceleratorFields(Section):
     notes: str = Field("", description="what a reader should know")
 
 
-def schema() -> dict[str, Any]:
-    """JSON Schema of the file."""
-    return AcceleratorFields.model_json_schema(by_alias=True) | {
-        "$schema": "https://json-schema.org/draft/2020-12/schema"
-    }
-
-
 def read(path: Path) -> Accelerator:
     """The accelerator of a YAML file.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -139,8 +140,8 @@ class Cost(Computed):
             tensor: {way: kinds.get(f"{low}_{way}", 0.0) for way in ("read", "write")}
             for tensor, kinds in self.accesses.items()
         }
-        energy = self.detail.get(f"energy_{low}_nj", float("nan"))
-        return LevelCost(getattr(self, f"{low}_bytes", float("nan")), None, None, accesses, energy)
+        energy = self.detail.get(f"energy_{low}_nj", nan)
+        return LevelCost(getattr(self, f"{low}_bytes", nan), None, None, accesses, energy)
 
     @property
     def feasible(self) -> bool:

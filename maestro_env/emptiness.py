@@ -64,9 +64,10 @@ def _beyond_a_bound(problem: Problem) -> str | None:
         figure = name.removeprefix("max_")
         least = bounds.get(figure, 0.0)
         if least > limit * (1 + 1e-12):
+            unit = unit_of(figure)
             return (
                 f"layer {problem.layer.name!r} has no mapping within {name}={limit:g}: none is "
-                f"below {least:.6g} {unit_of(figure)}, {least / limit:.3g} times the limit, on this "
+                f"below {least:.6g} {unit}, {least / limit:.3g} times the limit, on this "
                 f"accelerator; raise {name}, or change the accelerator"
             )
     return None

@@ -22,7 +22,7 @@ from cost_models import (
     lower_bounds_of,
 )
 from layers import Layer
-from maestro_env.action_space import ActionError
+from maestro_env.action_space import ActionError, ActionSpace
 from maestro_env.bounds import figure_bounds
 from maestro_env.chain_space import ChainSpace, checked_chain_options
 from maestro_env.emptiness import why_empty

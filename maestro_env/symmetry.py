@@ -21,7 +21,8 @@ def nest_keys(
 
     A loop of one iteration never advances, so its place in the order is immaterial: the key holds
     the relative order of the loops that iterate, the tiles, the parallel dimensions and the cluster
-    size (of a chain: what units get work). Mappings with equal keys cost the same (up to a chance of about 2^-64 a pair).
+    size (of a chain: the units that get work). Mappings with equal keys cost the same (up to a
+    chance of about 2^-64 a pair).
 
     Args:
         layer: The layer.

@@ -6,7 +6,7 @@ single ones bit for bit.
 
 from __future__ import annotations
 
-import math
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,7 @@ def cost_of(chip: Chain, nest: Nest, names: tuple[str, ...], at: At) -> Cost:
     parts |= {"energy_network_nj": network, "energy_leakage_nj": leakage}
     energy = sum(parts.values())
     dram = levels["DRAM"].total
-    figures: dict[str, Any] = dict.fromkeys(FIGURES, math.nan)
+    figures: dict[str, Any] = dict.fromkeys(FIGURES, nan)
     figures |= {
         "latency_cycles": _real(latency),
         "energy_nj": energy,
@@ -118,7 +118,7 @@ def _level_cost(
     energy += sum(n * price for n, price in zip(writes, prices.write, strict=True))
     bits = level.buffer.total_bits
     return LevelCost(
-        bytes=held.get(level.name, math.nan),
+        bytes=held.get(level.name, nan),
         capacity_bytes=None if bits is None or level.name == "DRAM" else bits / BYTE,
         instances=count,
         accesses={

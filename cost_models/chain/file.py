@@ -96,16 +96,13 @@ class ChainFields(Section):
     notes: str = Field("", description="what a reader should know")
 
 
-class _Schema(ChainFields):
+class ChainFile(ChainFields):
+    """The same with the levels' fields, for the schema: reading names a level's faults itself."""
+
     levels: list[DramLevelFields | LevelFields | LanesFields]
 
 
 _SHORT = ("num_pes", "l1_bytes", "l2_bytes", "noc_bw", "offchip_bw", "simd_lanes", "array")
-
-
-def schema() -> dict[str, Any]:
-    """JSON Schema of the file."""
-    return _Schema.model_json_schema(by_alias=True)
 
 
 def read(path: Path) -> Chain:
@@ -141,7 +138,8 @@ def from_fields(data: Any, where: str) -> Chain:
 def _levels(entries: list[Any], where: str) -> tuple[ChainLevel, ...]:
     found: list[ChainLevel] = []
     for place, entry in enumerate(entries):
-        path = f"{where}: levels[{place}]"
+        named = isinstance(entry, Mapping) and str(entry.get("name", ""))[:32]
+        path = f"{where}: levels.{named}" if named else f"{where}: levels[{place}]"
         if isinstance(entry, Mapping) and "lanes" in entry:
             lanes = read_fields(LanesFields, entry, path, AcceleratorError).lanes
             if place != len(entries) - 1 or not found or found[-1].fanout.axes:

@@ -48,7 +48,7 @@ def mapping_from(data: MappingABC[str, Any]) -> Mapping | ChainMapping:
     return Mapping.from_dict(data)
 
 
-def mapping_schema() -> dict[str, Any]:
+def schema() -> dict[str, Any]:
     """JSON Schema of a mapping's file, in both forms."""
     whole = {"type": "integer", "minimum": 1}
     tiles = {

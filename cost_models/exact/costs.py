@@ -43,7 +43,7 @@ def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
         found = {name: FIGURE_OF[name](counts, setting) for name in together}
         return dict.fromkeys(ENERGIES, found[name]) if name in ENERGIES else found
 
-    return Cost.later(find, infeasible=None, priced=setting.priced)
+    return Cost.later(find, infeasible=None, priced=setting.priced, by_level={})
 
 
 def _accesses(counts: dict[str, int], setting: Setting) -> dict[str, dict[str, float]]:

@@ -13,7 +13,7 @@ from mapper.commands import completion
 from mapper.output import check_writable
 
 if TYPE_CHECKING:
-    from cost_models import Accelerator
+    from cost_models import Accelerator, Chain
 
 
 PICTURES = (".png", ".pdf", ".svg")
@@ -146,6 +146,15 @@ NocBw = Annotated[
 OffchipBw = Annotated[
     str | None, typer.Option(rich_help_panel=_PANEL, help="DRAM to L2, in elements/cycle.")
 ]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        rich_help_panel=_PANEL,
+        metavar="PATH=VALUE",
+        help="A field of the chip by its path, such as levels.L2.bytes=32k; may be repeated.",
+    ),
+]
 SimdLanes = Annotated[
     str | None, typer.Option(rich_help_panel=_PANEL, help="MACs of one PE in a cycle.")
 ]
@@ -178,25 +187,58 @@ def picture_file(flag: str, path: Path) -> Path:
     return path
 
 
-def accelerator_of(text: str, **overrides: str | None) -> Accelerator:
-    """The accelerator that a preset's name or file gives, with single fields replaced.
+def accelerator_of(
+    text: str, sets: list[str] | None = None, /, **overrides: str | None
+) -> Accelerator:
+    """The accelerator of L2 and L1 that a name or file gives, with single fields replaced.
 
     Args:
         text: As ``--accelerator`` takes it.
+        sets: ``PATH=VALUE`` texts of ``--set``.
         overrides: Fields of :class:`Accelerator` as text; None leaves a field alone.
 
     Raises:
-        AcceleratorError: The text names no accelerator, or a field is wrong.
+        AcceleratorError: The text names no accelerator, it is a list of levels, or a field is
+            wrong.
         OptionError: A field is neither a whole number nor ``none``.
+    """
+    from cost_models import Accelerator, AcceleratorError
+
+    chip = chip_of(text, sets, **overrides)
+    if not isinstance(chip, Accelerator):
+        raise AcceleratorError(
+            f"accelerator {text}: a list of levels, and this takes chips of two, L2 and L1; "
+            "`mapper evaluate` and `mapper search` take any"
+        )
+    return chip
+
+
+def chip_of(
+    text: str, sets: list[str] | None = None, /, **overrides: str | None
+) -> Accelerator | Chain:
+    """The accelerator, of any number of levels; as :func:`accelerator_of`.
+
+    Raises:
+        OptionError: A field of the short form is given for a list of levels.
     """
     from dataclasses import replace
 
-    from cost_models import Accelerator
+    from cost_models import Accelerator, load_chip, with_fields
 
+    chip = load_chip(text)
     fields: dict[str, Any] = {
         field: _limit(field, value) for field, value in overrides.items() if value is not None
     }
-    return replace(Accelerator.load(text), **fields)
+    if isinstance(chip, Accelerator):
+        return with_fields(replace(chip, **fields), sets or ())
+    for field in fields:
+        flag = "--" + field.replace("_", "-")
+        names = ", ".join(level.name for level in chip.memories)
+        raise OptionError(
+            f"{flag}: the levels of {text} are a list; say which with --set levels.NAME.FIELD="
+            f"VALUE, such as --set levels.{chip.memories[-1].name}.bytes=32k; levels: {names}"
+        )
+    return with_fields(chip, sets or ())
 
 
 def _limit(field: str, value: str) -> int | None:

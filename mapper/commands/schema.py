@@ -12,7 +12,8 @@ from mapper.commands.options import OptionError
 from runs import print_json
 
 SCHEMAS = {
-    "accelerator": "cost_models.accelerator_file",
+    "accelerator": "cost_models.accelerator_forms",
+    "mapping": "cost_models.chain.forms",
     "energy": "cost_models.energy_file",
     "layer": "layers.schema",
     "assignment": "mapper.clustering.assignment_file",
@@ -29,7 +30,7 @@ def schema(
         ),
     ],
 ) -> None:
-    """Print the JSON Schema of a kind of file: accelerator, energy, layer or assignment."""
+    """Print the JSON Schema of a file: accelerator, mapping, energy, layer or assignment."""
     if kind not in SCHEMAS:
         raise OptionError(
             f"kind {kind!r}: expected one of {', '.join(SCHEMAS)}.{suggest(kind, SCHEMAS)}"
