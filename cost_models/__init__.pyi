@@ -23,6 +23,7 @@ from .chain.loops import Loop as Loop
 from .chain.mapping import ChainMapping as ChainMapping
 from .chain.mapping import Entry as Entry
 from .chain.mapping import Spread as Spread
+from .chips import CHAINS as CHAINS
 from .chips import PRESETS as PRESETS
 from .cost import FIGURES as FIGURES
 from .cost import TENSORS as TENSORS

@@ -74,7 +74,7 @@ def _offchip_cycles(chip: Chain, elements: list[int]) -> int:
 
 def _least_prices(chip: Chain, level: ChainLevel) -> LevelPrices:
     """The prices of a level; those of the smallest memory where it has no capacity."""
-    smallest = 1 / 8 if level.name != "DRAM" and is_open(level.buffer, level) else 0.0
+    smallest = 1 / 8 if level.name != "DRAM" and is_open(level.buffer, level) else None
     return prices_of(chip, level, smallest)
 
 
