@@ -12,6 +12,7 @@ from cost_models import ChainBatch, Symmetry
 from layers import DIMS, Layer
 
 WIDTH = len(DIMS)
+DIGITS = (WIDTH + 1) ** np.arange(WIDTH, dtype=np.int64)
 SEED = 20_261_125
 """Of the factors: any will do, the same ones always."""
 
@@ -47,9 +48,8 @@ def chain_keys(layer: Layer, batch: ChainBatch, symmetry: Symmetry) -> UInt64Arr
 def _order(orders: Any, iterates: Any) -> IntArray:
     """``(B,)`` the loops that iterate, outermost first, as digits."""
     places = np.take_along_axis(iterates, orders.astype(np.int64), axis=1)
-    found = np.zeros(len(orders), np.int64)
-    for place in range(WIDTH):
-        found = np.where(places[:, place], found * (WIDTH + 1) + orders[:, place] + 1, found)
+    inside = places[:, ::-1].cumsum(axis=1)[:, ::-1] - places
+    found: IntArray = (places * (orders + 1) * DIGITS[inside]).sum(axis=1)
     return found
 
 

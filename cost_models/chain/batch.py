@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from cost_models.mapping_batch import MOST, NO_DIM
 from layers import DIMS, TENSORS
 
 WIDTH = len(DIMS)
+NO_ENTRY = -1
 FLAGS = np.int64(1) << np.arange(WIDTH)
 
 
@@ -140,25 +142,35 @@ class ChainBatch:
         return ChainBatch(self.levels, self.slots, *arrays, keeps, self.legal_on)
 
     def units_along(self, entry: int) -> Int32Array:
-        """``(B, 8)`` units of the next level along each dimension, below one entry."""
-        found = np.ones((len(self), WIDTH), np.int32)
-        rows = np.arange(len(self))
+        """``(B, 8)`` units of the next level along each dimension, below one entry; read-only."""
+        return self._units[entry] if entry in self._units else self._units[NO_ENTRY]
+
+    @cached_property
+    def _units(self) -> dict[int, Int32Array]:
+        """Units along each dimension by entry; those of one without a fan-out are all 1."""
+        found = {NO_ENTRY: np.broadcast_to(np.int32(1), (len(self), WIDTH))}
         for place, slot in enumerate(self.slots):
-            if slot.entry == entry:
-                dims = self.dims[:, place]
-                found[rows, dims] *= np.where(dims == NO_DIM, np.int32(1), self.units[:, place])
+            mine = self.dims[:, place, None] == np.arange(WIDTH)
+            units = np.where(mine, self.units[:, place, None], np.int32(1))
+            found[slot.entry] = found[slot.entry] * units if slot.entry in found else units
         return found
 
     def whole_tiles(self, extents: Sequence[int]) -> Int32Array:
         """``(B, E, 8)`` tiles clipped to those around them, with those that are shared."""
+        known = self.__dict__.get("_whole")
+        if known is None or known[0] != tuple(extents):
+            known = self.__dict__["_whole"] = tuple(extents), self._clipped(extents)
+        found: Int32Array = known[1]
+        return found
+
+    def _clipped(self, extents: Sequence[int]) -> Int32Array:
         found = np.empty_like(self.tiles)
         around: Int32Array = np.broadcast_to(np.array(extents, np.int32), (len(self), WIDTH))
         for e in range(len(self.levels)):
-            own = self.tiles[:, e]
-            shared = around
-            if (own == 0).any():
-                shared = -(-around // self.units_along(e - 1)) if e else around
-            found[:, e] = np.minimum(np.where(own == 0, shared, own), around)
+            own, shared = self.tiles[:, e], around
+            if e - 1 in self._units:
+                shared = -(-around // self._units[e - 1])
+            np.minimum(np.where(own == 0, shared, own), around, out=found[:, e])
             around = found[:, e]
         return found
 

@@ -37,6 +37,7 @@ class _Kept(NamedTuple):
     nest: Nest
     places: IntArray
     names: tuple[str, ...]
+    example: Cost
 
 
 class ChainCounter:
@@ -60,10 +61,10 @@ class ChainCounter:
         self.levels, self.slots = example.levels, example.slots
         self.infeasible = too_large(layer, plain=False)
         self._kept: dict[bytes, _Kept] = {}
-        self._filler = Filler(chip, layer.extents, example)
         # what passes an entry that does not keep it is counted for networks alone
         every = any(level.fanout.pj_per_bit for level in chip.levels)
-        self._record = record_of(chain_nest(options, layer, chip, example[0]), every)
+        record = record_of(chain_nest(options, layer, chip, example[0]), every)
+        self.filler = Filler(chip, layer.extents, example, record)
 
     def serves(self, layer: Layer, chip: Chain, batch: ChainBatch) -> bool:
         """Whether it is for mappings such as these."""
@@ -95,9 +96,7 @@ class ChainCounter:
 
             def work(low: int, high: int) -> None:
                 some = slice(low, high)
-                values[:, some], status[some] = count_rows(
-                    self._record, self._filler, batch.take(some), places
-                )
+                values[:, some], status[some] = count_rows(self.filler, batch.take(some), places)
 
             run_rows(work, size, threads)
         reasons = np.zeros(size, np.int8)
@@ -135,8 +134,8 @@ class ChainCounter:
                 asked[place_of(*names)] = None
                 return 1
 
-            cost_of(self.chip, nest, batch.levels, at)
-            self._kept[key] = _Kept(nest, np.array(sorted(asked)), batch.levels)
+            example = cost_of(self.chip, nest, batch.levels, at)
+            self._kept[key] = _Kept(nest, np.array(sorted(asked)), batch.levels, example)
         return self._kept[key]
 
 
@@ -199,11 +198,10 @@ class _Counted:
         """The batch of costs."""
 
         def accesses(tensor: str) -> LazyColumns[FloatArray]:
-            kinds = tuple(self._costs[0].accesses[tensor])
+            kinds = tuple(named.accesses[tensor])
             return LazyColumns(kinds, lambda kind: self._column(lambda c: c.accesses[tensor][kind]))
 
-        kept, _ = self._groups[0]
-        named = cost_of(self._chip, kept.nest, kept.names, lambda *_: 1)
+        named = self._groups[0][0].example
         return CostBatch(
             reason=self._reasons,
             figures=LazyColumns(FIGURES, lambda name: self._column(lambda c: getattr(c, name))),

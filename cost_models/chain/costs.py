@@ -22,6 +22,7 @@ from cost_models.prices import (
     LevelPrices,
     buffer_prices,
     dram_prices,
+    is_open,
     mark,
 )
 from cost_models.technology import REFERENCE_NM, mac
@@ -147,8 +148,19 @@ def _added(moves: list[Moves]) -> Moves:
 
 def prices_of(chip: Chain, level: ChainLevel, required: Any) -> LevelPrices:
     """The prices of a level; `required` [B] prices one without a capacity."""
-    if level is chip.levels[0]:
-        return dram_prices(level, chip.widths)
+    if level is not chip.levels[0] and is_open(level.buffer, level):
+        return _memory_prices(chip, level, required)
+    if level.name not in chip.known:
+        chip.known[level.name] = (
+            dram_prices(level, chip.widths)
+            if level is chip.levels[0]
+            else _memory_prices(chip, level, required)
+        )
+    found: LevelPrices = chip.known[level.name]
+    return found
+
+
+def _memory_prices(chip: Chain, level: ChainLevel, required: Any) -> LevelPrices:
     node = chip.node_nm or REFERENCE_NM
     return buffer_prices(level.buffer, level, chip.widths, node, required)
 

@@ -17,6 +17,7 @@ from cost_models.exact.nest_counts import WORK
 from cost_models.exact.records import TENSORS, Counts
 from cost_models.mapping_batch import NO_DIM
 
+Fields = list[tuple[str, Any, Any]]
 CHUNK = 64
 """Nests at a time: their records and counts stay in a core's cache."""
 WORD = 8
@@ -71,9 +72,13 @@ class Filler:
         chip: The chip.
         extents: Extents of the layer.
         batch: Any batch with the entries and spreads of those to come.
+        record: ``(1,)`` record of any mapping's nest.
     """
 
-    def __init__(self, chip: Chain, extents: tuple[int, ...], batch: ChainBatch) -> None:
+    def __init__(
+        self, chip: Chain, extents: tuple[int, ...], batch: ChainBatch, record: NDArray[Any]
+    ) -> None:
+        self.record = record
         self._extents = extents
         self._depth, self._slots = len(batch.levels), batch.slots
         axes = [
@@ -82,30 +87,37 @@ class Filler:
         ]
         alone = {place: np.logical_not(_shares(axis)) for place, axis in enumerate(axes)}
         self._alone = {place: flags for place, flags in alone.items() if flags.any()}
-        self._first = {self._slots[place].entry: place for place in reversed(self._alone)}
+        self._fanned = sorted({slot.entry for slot in self._slots})
 
-    def fill(self, levels: Any, batch: ChainBatch) -> None:
-        """Write `B` mappings.
+    def nests(self, batch: ChainBatch) -> NDArray[Any]:
+        """``(B,)`` records of mappings."""
+        found = np.repeat(self.record, len(batch))
+        self.fill(found["levels"], self.fields(batch), slice(None))
+        return found
 
-        Args:
-            levels: ``(B, LEVELS)`` records of levels, those of any mapping of the chip.
-            batch: The mappings.
-        """
+    def fields(self, batch: ChainBatch) -> Fields:
+        """What differs between the records of mappings: field, levels and values."""
         inside = slice(1, self._depth + 1)
-        levels["order"][:, inside] = batch.orders
-        levels["tile"][:, inside] = batch.whole_tiles(self._extents)
+        found: Fields = [
+            ("order", inside, batch.orders),
+            ("tile", inside, batch.whole_tiles(self._extents)),
+        ]
         if batch.keeps is not None:
-            levels["keeps"][:, inside] = batch.keeps @ (np.int64(1) << np.arange(TENSORS))
-        for e in {slot.entry for slot in self._slots}:
-            levels["units"][:, e + 2] = batch.units_along(e)
-        for place, alone in self._alone.items():
-            e = self._slots[place].entry
+            found.append(("keeps", inside, batch.keeps @ (np.int64(1) << np.arange(TENSORS))))
+        found += [("units", e + 2, batch.units_along(e)) for e in self._fanned]
+        alone: dict[int, Any] = {}
+        for place, flags in self._alone.items():
             dims = batch.dims[:, place]
             spread = (dims != NO_DIM) & (batch.units[:, place] > 1)
-            bits = np.where(spread, FLAGS[dims], 0)
-            if place == self._first[e]:
-                levels["alone"][:, e + 2] = 0
-            levels["alone"][:, e + 2] |= bits[:, None] * alone
+            bits = np.where(spread, FLAGS[dims], 0)[:, None] * flags
+            e = self._slots[place].entry
+            alone[e] = alone[e] | bits if e in alone else bits
+        return found + [("alone", e + 2, bits) for e, bits in alone.items()]
+
+    def fill(self, levels: Any, fields: Fields, rows: slice) -> None:
+        """Write some rows of :meth:`fields` into ``(B, LEVELS)`` records of levels."""
+        for name, place, values in fields:
+            levels[name][:, place] = values[rows]
 
 
 def _shares(axis: Axis) -> tuple[bool, ...]:
@@ -113,14 +125,11 @@ def _shares(axis: Axis) -> tuple[bool, ...]:
     return tuple(axis.reduce if t == OUTPUT else axis.multicast for t in range(TENSORS))
 
 
-def count_rows(
-    record: NDArray[Any], filler: Filler, batch: ChainBatch, places: IntArray
-) -> tuple[IntArray, IntArray]:
+def count_rows(filler: Filler, batch: ChainBatch, places: IntArray) -> tuple[IntArray, IntArray]:
     """Count mappings.
 
     Args:
-        record: ``(1,)`` record of any mapping's nest.
-        filler: Writes the others.
+        filler: Writes their records.
         batch: `B` mappings.
         places: ``(n,)`` words of the kernel's record of counts to keep.
 
@@ -130,16 +139,16 @@ def count_rows(
     from cost_models.exact.kernel import count_nests
 
     size = len(batch)
-    nests = np.repeat(record, min(size, CHUNK))
+    nests = np.repeat(filler.record, min(size, CHUNK))
     counts = np.zeros(len(nests), Counts)
     words = counts.view(np.int64).reshape(len(nests), -1)
     status = np.zeros(size, np.int64)
     found = np.empty((len(places), size), np.int64)
-    work = WORK.records
+    work, fields = WORK.records, filler.fields(batch)
     for low in range(0, size, CHUNK):
         some = slice(low, min(low + CHUNK, size))
-        part = batch.take(some)
-        filler.fill(nests["levels"][: len(part)], part)
-        count_nests(work, nests, counts, status[some], 0, len(part))
-        found[:, some] = words[: len(part), places].T
+        part = min(CHUNK, size - low)
+        filler.fill(nests["levels"][:part], fields, some)
+        count_nests(work, nests, counts, status[some], 0, part)
+        found[:, some] = words[:part, places].T
     return found, status
