@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from cost_models.chain.chip import Chain
-from cost_models.chain.costs import cost_of
-from cost_models.chain.limits import over_capacity
-from cost_models.chain.mapping import ChainMapping
-from cost_models.chain.nest import nest_of
+from cost_models.chain.entries import ChainMapping
+from cost_models.chain.level_costs import cost_of
+from cost_models.chain.lowered import nest_of
+from cost_models.chain.room import over_capacity
 from cost_models.cost import Cost
 from cost_models.cost_model import CostModelError
 from cost_models.energy_tables import CACTI

@@ -8,8 +8,8 @@ import numpy as np
 
 from cost_models.accelerator import Accelerator
 from cost_models.chain.chip import Chain
+from cost_models.chain.entries import ChainMapping
 from cost_models.chain.evaluation import evaluate as evaluate_chain
-from cost_models.chain.mapping import ChainMapping
 from cost_models.cost import Cost, CostBatch
 from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
