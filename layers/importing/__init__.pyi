@@ -1,3 +1,5 @@
+from .decoder import LanguageModel as LanguageModel
+from .forward_pass import ForwardPass as ForwardPass
 from .huggingface import from_huggingface as from_huggingface
 from .onnx_model import from_onnx as from_onnx
 from .report import Imported as Imported

@@ -157,7 +157,7 @@ class Gpt2Config(LanguageConfig):
 
 
 class DecoderConfig(LanguageConfig):
-    """A decoder of gated blocks, whose heads may share keys and values and have widths of their own.
+    """A decoder of gated blocks, whose heads may share keys and values and be of any width.
 
     What model types differ in is a property or a method here.
     """

@@ -7,8 +7,8 @@ activations and embedding look-ups have no multiply-accumulates and are no produ
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
 
 from layers.importing.building import attention
 from layers.importing.forward_pass import ForwardPass
@@ -278,7 +278,7 @@ class Experts:
         )
 
     def layers(self, prefix: str, run: ForwardPass) -> Iterator[Layer]:
-        """The router, the experts that take part, each with its own matrices, and what is shared."""
+        """The router, the experts that take part, each with its own matrices, the shared block."""
         router, *experts = self.weights()[:4]
         yield router.layer(prefix, run.new_tokens)
         for linear in experts:
@@ -346,6 +346,24 @@ class LanguageModel:
         """The experts of a block; None where it has none."""
         found = (block.feed_forward for block in self.blocks)
         return next((one for one in found if isinstance(one, Experts)), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The pass and what the model holds: numbers by name; ``experts`` where there are some."""
+        run, experts = self.run, self.experts
+        found: dict[str, Any] = {
+            **asdict(run),
+            "keys": run.context,
+            "parameters": self.parameters,
+            "cache_elements_per_token": self.cached,
+        }
+        if experts is not None:
+            found["experts"] = {
+                "total": experts.total,
+                "per_token": experts.per_token,
+                "expected_distinct": experts.expected(run.new_tokens),
+                "counted": experts.used(run.new_tokens),
+            }
+        return found
 
     def layers(self, prefix: str, block: str) -> Iterator[Layer]:
         """All products of the forward pass.
