@@ -8,13 +8,13 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 
 from common import brief
 from layers.importing.decoder import (
-    Block,
-    Experts,
     FeedForward,
     GroupedAttention,
     LanguageModel,
     LatentAttention,
     Linear,
+    MixtureOfExperts,
+    TransformerBlock,
 )
 from layers.importing.forward_pass import ForwardPass
 from layers.layer import MAX_EXTENT
@@ -83,15 +83,15 @@ class Config(BaseModel):
         """Features of a head."""
         return getattr(self, "head_dim", None) or self.hidden_size // self.num_attention_heads
 
-    def block(self, number: int) -> Block:
+    def block(self, number: int) -> TransformerBlock:
         """The block of a number, counted from 0; this one is BERT's and ViT's."""
         width, heads = self.hidden_size, self.num_attention_heads
-        return Block(
+        return TransformerBlock(
             GroupedAttention(width, heads, self.key_heads, self.head),
             FeedForward(width, self.intermediate_size, gated=False),
         )
 
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[TransformerBlock, ...]:
         """All blocks."""
         return tuple(self.block(number) for number in range(self.num_hidden_layers))
 
@@ -145,11 +145,11 @@ class Gpt2Config(LanguageConfig):
         """Parameters of the last normalisation and of the positions' embedding."""
         return (2 + self.n_positions) * self.hidden_size
 
-    def block(self, number: int) -> Block:
+    def block(self, number: int) -> TransformerBlock:
         """A block without a gate; its two normalisations have biases."""
         width, heads = self.hidden_size, self.num_attention_heads
         inner = self.intermediate_size or 4 * width
-        return Block(
+        return TransformerBlock(
             GroupedAttention(width, heads, heads, self.head, bias=True, out_bias=True),
             FeedForward(width, inner, gated=False, bias=True),
             norms=4 * width,
@@ -184,13 +184,13 @@ class DecoderConfig(LanguageConfig):
         heads = (self.num_attention_heads, self.key_heads, self.head)
         return GroupedAttention(self.hidden_size, *heads, *self.biases[:2], self.window(number))
 
-    def feed_forward(self, number: int) -> FeedForward | Experts:
+    def feed_forward(self, number: int) -> FeedForward | MixtureOfExperts:
         """The feed-forward part of a block."""
         return FeedForward(self.hidden_size, self.intermediate_size, bias=self.biases[2])
 
-    def block(self, number: int) -> Block:
+    def block(self, number: int) -> TransformerBlock:
         """Attention, a feed-forward part, and what normalises before each."""
-        return Block(self.attention(number), self.feed_forward(number), self.norms)
+        return TransformerBlock(self.attention(number), self.feed_forward(number), self.norms)
 
 
 class LlamaConfig(DecoderConfig):
@@ -228,10 +228,10 @@ class MixtralConfig(MistralConfig):
         _check_experts(self.num_experts_per_tok, "num_local_experts", self.num_local_experts)
         return self
 
-    def feed_forward(self, number: int) -> FeedForward | Experts:
+    def feed_forward(self, number: int) -> FeedForward | MixtureOfExperts:
         """Experts."""
         sizes = (self.hidden_size, self.intermediate_size)
-        return Experts(*sizes, self.num_local_experts, self.num_experts_per_tok)
+        return MixtureOfExperts(*sizes, self.num_local_experts, self.num_experts_per_tok)
 
 
 class Qwen2Config(DecoderConfig):
@@ -328,13 +328,15 @@ class DeepseekV3Config(DecoderConfig):
             self.qk_nope_head_dim, self.qk_rope_head_dim, self.v_head_dim, self.attention_bias,
         )  # fmt: skip
 
-    def feed_forward(self, number: int) -> FeedForward | Experts:
+    def feed_forward(self, number: int) -> FeedForward | MixtureOfExperts:
         """A gated block in the first ones, experts and a shared block in the others."""
         if number < self.first_k_dense_replace:
             return super().feed_forward(number)
         width, inner = self.hidden_size, self.moe_intermediate_size
         shared = FeedForward(width, inner * self.n_shared_experts)
-        return Experts(width, inner, self.n_routed_experts, self.num_experts_per_tok, shared)
+        return MixtureOfExperts(
+            width, inner, self.n_routed_experts, self.num_experts_per_tok, shared
+        )
 
 
 def _check_experts(met: int, name: str, total: int) -> None:

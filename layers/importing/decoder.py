@@ -43,7 +43,7 @@ class Linear:
         return Layer.gemm(prefix + self.name, M=rows, N=self.outputs, K=self.inputs, batch=batch)
 
 
-class Part(Protocol):
+class BlockPart(Protocol):
     """A part of a block."""
 
     def weights(self) -> tuple[Linear, ...]:
@@ -234,7 +234,7 @@ class FeedForward:
 
 
 @dataclass(frozen=True)
-class Experts:
+class MixtureOfExperts:
     """A router and gated feed-forward blocks, of which each token meets some.
 
     Every expert is as likely as any other, and tokens choose independently of each other.
@@ -289,7 +289,7 @@ class Experts:
 
 
 @dataclass(frozen=True)
-class Block:
+class TransformerBlock:
     """A block of a transformer.
 
     Args:
@@ -299,7 +299,7 @@ class Block:
     """
 
     attention: GroupedAttention | LatentAttention
-    feed_forward: FeedForward | Experts
+    feed_forward: FeedForward | MixtureOfExperts
     norms: int = 0
 
     def layers(self, prefix: str, run: ForwardPass) -> Iterator[Layer]:
@@ -310,7 +310,7 @@ class Block:
     @property
     def parameters(self) -> int:
         """All its parameters."""
-        parts: Sequence[Part] = (self.attention, self.feed_forward)
+        parts: Sequence[BlockPart] = (self.attention, self.feed_forward)
         return self.norms + sum(one.parameters for part in parts for one in part.weights())
 
 
@@ -326,7 +326,7 @@ class LanguageModel:
         run: The forward pass.
     """
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[TransformerBlock, ...]
     head: Linear
     embeddings: int
     run: ForwardPass
@@ -342,10 +342,10 @@ class LanguageModel:
         return sum(block.attention.cached for block in self.blocks)
 
     @property
-    def experts(self) -> Experts | None:
+    def experts(self) -> MixtureOfExperts | None:
         """The experts of a block; None where it has none."""
         found = (block.feed_forward for block in self.blocks)
-        return next((one for one in found if isinstance(one, Experts)), None)
+        return next((one for one in found if isinstance(one, MixtureOfExperts)), None)
 
     def to_dict(self) -> dict[str, Any]:
         """The pass and what the model holds: numbers by name; ``experts`` where there are some."""

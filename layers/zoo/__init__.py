@@ -36,9 +36,13 @@ NETWORKS: dict[str, Callable[[], tuple[Layer, ...]]] = {
 }
 
 
-def networks() -> tuple[str, ...]:
-    """Names of the networks, sorted."""
-    return tuple(sorted((*NETWORKS, *language_models.CONFIGS)))
+def networks(language: bool = True) -> tuple[str, ...]:
+    """Names of the networks, sorted.
+
+    Args:
+        language: Whether language models, which stand for one forward pass each, are among them.
+    """
+    return tuple(sorted((*NETWORKS, *(language_models.CONFIGS if language else ()))))
 
 
 def is_network(name: str) -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mapper.found import Found
     from mapper.network_runs import ShapeResult, ShapeRun
     from mapper.problem_spec import ProblemSpec
-    from mapper.report import Counted
+    from mapper.report import NetworkShapes
     from mapper.search_run import SearchRun
     from mapper.token_figures import TokenFigures
     from runs import Experiment
@@ -48,7 +48,7 @@ def search_network(
     """
     import layers
     from mapper.network_runs import plan_network, results
-    from mapper.report import Counted
+    from mapper.report import NetworkShapes
 
     language = layers.language_of(network)
     planned = plan_network(network, spec, search, _carried(carry, search))
@@ -66,7 +66,7 @@ def search_network(
     if out is not None:
         counts = {result.shape.layer.name: result.shape.count for result in found}
         tokens = 0 if language is None else language.run.new_tokens
-        _write_page(Counted(network, counts, tokens), runs, location, out)
+        _write_page(NetworkShapes(network, counts, tokens), runs, location, out)
     if outcome.stopped:
         tell(go_on_with())
     if files.fault is not None:
@@ -119,7 +119,7 @@ class _Files:
                     shutil.copyfile(left / source, draft)
 
 
-def _write_page(network: Counted, runs: Sequence[SearchRun], store: str, out: Path) -> None:
+def _write_page(network: NetworkShapes, runs: Sequence[SearchRun], store: str, out: Path) -> None:
     """Write the network's page, and what `mapper report` needs to write it again."""
     from mapper.report import NETWORK, ReportError, from_store, render, write, write_network
 

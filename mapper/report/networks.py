@@ -15,7 +15,7 @@ NETWORK = "network.json"
 """What ``mapper search --network --out`` writes of the network beside its results."""
 
 
-class Counted(NamedTuple):
+class NetworkShapes(NamedTuple):
     """A network, and how often each of its shapes occurs.
 
     Args:
@@ -29,7 +29,7 @@ class Counted(NamedTuple):
     tokens: int = 0
 
 
-def network_of(names: Sequence[str]) -> Counted:
+def network_of(names: Sequence[str]) -> NetworkShapes:
     """The zoo network whose shapes the layers are.
 
     Args:
@@ -39,7 +39,7 @@ def network_of(names: Sequence[str]) -> Counted:
         Its name and counts; none where they are not shapes of one network, each named as the
         first layer that has it.
     """
-    nothing = Counted("", {})
+    nothing = NetworkShapes("", {})
     heads = {name.partition(".")[0] for name in names}
     network = heads.pop() if len(heads) == 1 else ""
     try:
@@ -49,10 +49,10 @@ def network_of(names: Sequence[str]) -> Counted:
         return nothing
     tokens = 0 if language is None else language.run.new_tokens
     known = set(names) <= set(counts) and len(names) > 1
-    return Counted(network, counts, tokens) if known else nothing
+    return NetworkShapes(network, counts, tokens) if known else nothing
 
 
-def write_network(path: Path, network: Counted) -> None:
+def write_network(path: Path, network: NetworkShapes) -> None:
     """Write a network's name, how often each shape occurs, and the tokens of a language model.
 
     Raises:
@@ -66,7 +66,7 @@ def write_network(path: Path, network: Counted) -> None:
         draft.write_text(json_text(fields) + "\n", encoding="utf-8")
 
 
-def read_network(path: Path) -> Counted | None:
+def read_network(path: Path) -> NetworkShapes | None:
     """Read what :func:`write_network` wrote; None where there is no such file.
 
     Raises:
@@ -77,7 +77,7 @@ def read_network(path: Path) -> Counted | None:
     data = read_json(path, ReportError)
     try:
         counts = {str(shape["layer"]): int(shape["count"]) for shape in data["shapes"]}
-        return Counted(str(data["network"]), counts, int(data.get("tokens", 0)))
+        return NetworkShapes(str(data["network"]), counts, int(data.get("tokens", 0)))
     except (KeyError, TypeError, ValueError) as error:
         raise ReportError(
             f"{path}: is no {NETWORK} of `mapper search --network --out` ({error!r})"

@@ -8,7 +8,12 @@ import pytest
 
 import layers
 from layers import ForwardPass, ImportingError, LayerError
-from layers.importing.decoder import Experts, GroupedAttention, LatentAttention, query_groups
+from layers.importing.decoder import (
+    GroupedAttention,
+    LatentAttention,
+    MixtureOfExperts,
+    query_groups,
+)
 from layers.importing.huggingface import CONFIGS as FORMS
 from layers.importing.huggingface import from_config
 from layers.zoo.language_models import CONFIGS
@@ -145,7 +150,7 @@ def test_a_window_of_the_whole_context_is_none() -> None:
 def test_expected_experts_are_the_mean_over_all_choices(total: int, met: int, tokens: int) -> None:
     choices = list(itertools.combinations(range(total), met))
     seen = [len(set().union(*some)) for some in itertools.product(choices, repeat=tokens)]
-    experts = Experts(8, 8, total, met)
+    experts = MixtureOfExperts(8, 8, total, met)
     assert experts.expected(tokens) == pytest.approx(sum(seen) / len(seen))
 
 
@@ -153,7 +158,7 @@ def test_experts_take_all_rows_between_them() -> None:
     for total, met, tokens in itertools.product((1, 3, 8, 256), (1, 2, 8), (1, 2, 7, 128, 5000)):
         if met > total:
             continue
-        experts = Experts(8, 8, total, met)
+        experts = MixtureOfExperts(8, 8, total, met)
         spread = experts.spread(tokens)
         assert sum(rows * count for rows, count in spread) == met * tokens
         assert sum(count for _, count in spread) == experts.used(tokens)
@@ -217,7 +222,7 @@ def test_parts_have_the_weights_of_their_layers() -> None:
     for part in (
         GroupedAttention(32, 4, 2, 8),
         LatentAttention(32, 4, 12, 8, 4, 2, 6),
-        Experts(32, 16, 4, 4),
+        MixtureOfExperts(32, 16, 4, 4),
     ):
         products = {layer.name: layer for layer in part.layers("", run)}
         own = sum(one.parameters for one in part.weights())
