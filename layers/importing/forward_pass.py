@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from common import brief, suggest
-from layers.importing.report import ImportingError
+from layers.importing.errors import ImportingError
 from layers.layer import MAX_EXTENT
 
 TOKENS = 128

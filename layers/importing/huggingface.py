@@ -26,8 +26,9 @@ from layers.importing.configs import (
     VitConfig,
 )
 from layers.importing.decoder import Linear
+from layers.importing.errors import ImportingError
 from layers.importing.forward_pass import TOKENS, ForwardPass
-from layers.importing.report import Imported, ImportingError
+from layers.importing.report import Imported
 from layers.layer import Layer, LayerError
 
 LARGEST_FILE = 1 << 24

@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from layers.layer import Layer, LayerError
+from layers.importing.errors import ImportingError
+from layers.layer import Layer
 
 if TYPE_CHECKING:
     from layers.importing.decoder import LanguageModel
@@ -14,14 +15,6 @@ if TYPE_CHECKING:
 LONGEST_NAME = 200
 """Bytes of a layer's name; longer ones are no names of files any more."""
 RECURRENT = "a recurrent layer's steps depend on each other; unroll it"
-
-
-class ImportingError(LayerError):
-    """A model that cannot be read, or one with nothing to map."""
-
-
-class ContradictionError(LayerError):
-    """An operator whose attributes or operands contradict each other: the model is damaged."""
 
 
 def plain_name(name: str) -> str:
