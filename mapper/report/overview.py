@@ -128,7 +128,7 @@ class Overview:
             found.append(("proven optimal", f"{optimal} of {shapes}"))
         if self.tokens and not self.missing:
             by_token = TokenFigures.of(self.tokens, chip, cycles, energy)
-            found += [("speed", by_token.speed), ("energy of a token", by_token.energy)]
+            found += [("tokens a second", by_token.speed), ("energy of a token", by_token.energy)]
         return found
 
     @cached_property
