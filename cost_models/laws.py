@@ -107,9 +107,9 @@ LAWS: tuple[Law, ...] = (
     ),
     *(
         Law(
-            ReasonCode[f"TRAFFIC_BELOW_{tensor.upper()}"], f"{tensor} {way} L2", "elements", *places
+            ReasonCode[f"TRAFFIC_BELOW_{tensor.upper()}"], f"{tensor} {way} L2", "elements", place, size
         )
-        for tensor, way, *places in (
+        for tensor, way, place, size in (
             ("input", "reads from", at.INPUT + at.L2_READ, at.INPUT_SIZE),
             ("filter", "reads from", at.FILTER + at.L2_READ, at.FILTER_SIZE),
             ("output", "writes to", at.OUTPUT + at.L2_WRITE, at.OUTPUT_SIZE),

@@ -1,131 +1,109 @@
 """Which counts are accesses to which level; numbers or arrays alike.
 
-`counts` gives a count by name: as a Python integer for one mapping, as an int64 array for many.
-Every access is a sum of counts, so that energies are linear in them.
+Every access is a sum of counts, so that energies are linear in them. A count gives a Python integer
+for one mapping, an int64 array for many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from cost_models.buffers import LEVELS, TENSORS
 
 Counts = Mapping[str, Any]
-Sum = Callable[[Counts], Any]
+Sum = Mapping[str, float]
+"""How often each count is taken."""
 
 ACCESS_KINDS: Final = ("l1_read", "l1_write", "l2_read", "l2_write", "dram_read", "dram_write")
-Moves = Mapping[tuple[str, str, str], Sum]
-"""By level, ``"read"`` or ``"write"``, and one of `cost_models.prices.PARTS`."""
 
 
-def _more(c: Counts, name: str) -> Any:
-    """A count of `layout.WIDE_NAMES`, which is zero where it is not kept."""
-    return c.get(name, 0)
+def value_of(terms: Sum, counts: Counts, start: float = 0) -> Any:
+    """The value of a sum; counts that are not kept are zero."""
+    total: Any = start
+    for name, times in terms.items():
+        count = counts.get(name)
+        if count is not None:
+            total = total + times * count
+    return total
 
 
-def passing(c: Counts) -> Any:
-    """Elements that go between DRAM and PEs without being held in L2."""
-    names = ("dram_in_direct", "dram_fil_direct", "dram_out_w_direct", "dram_out_r_direct")
-    return sum(_more(c, name) for name in names)
+def joined(sums: Iterable[Sum]) -> Sum:
+    """Some sums as one."""
+    found: Counter[str] = Counter()
+    for terms in sums:
+        found.update(terms)
+    return found
 
 
-def _updates(c: Counts) -> Any:
-    """Partial sums read from L1, and written to it: each MAC's, and those that are read back."""
-    back = c["l2r_psum"] + _more(c, "dram_out_r_direct")
-    return c["macs"] + back - _more(c, "l1_skipped_out")
-
-
-def _finished(c: Counts) -> Any:
-    """Finished outputs that pass L2."""
-    return _more(c, "dram_out_w_direct") - _more(c, "dram_out_r_direct")
-
-
-def _l2_psums(c: Counts) -> Any:
-    """Partial sums read from L2, and written to it."""
-    return c["l2r_psum"] + c["dram_out_r"] - _more(c, "dram_out_r_direct")
+def _sum(text: str) -> Sum:
+    return {name: -1 if sign else 1 for sign, name in re.findall(r"(-?) ?(\w+)", text)}
 
 
 def _moves(tile: bool) -> dict[tuple[str, str, str], Sum]:
     suffix = "_tile" if tile else ""
-    l2_in, l2_fil, l2_out = f"l2r_in{suffix}", f"l2r_fil{suffix}", f"l2w_out{suffix}"
-    return {
-        ("L1", "read", "input"): lambda c: c["macs"] - _more(c, "l1_skipped_in"),
-        ("L1", "write", "input"): lambda c: c["l1w_in"],
-        ("L1", "read", "filter"): lambda c: c["macs"] - _more(c, "l1_skipped_fil"),
-        ("L1", "write", "filter"): lambda c: c["l1w_fil"],
-        ("L1", "read", "psum"): _updates,
-        ("L1", "write", "psum"): _updates,
-        ("L2", "read", "input"): lambda c: c[l2_in],
-        ("L2", "write", "input"): lambda c: c["dram_in"] - _more(c, "dram_in_direct"),
-        ("L2", "read", "filter"): lambda c: c[l2_fil],
-        ("L2", "write", "filter"): lambda c: c["dram_fil"] - _more(c, "dram_fil_direct"),
-        # what is written to a level more often than it is read back is finished
-        ("L2", "read", "output"): lambda c: c["dram_out_w"] - c["dram_out_r"] - _finished(c),
-        ("L2", "read", "psum"): _l2_psums,
-        ("L2", "write", "output"): lambda c: c[l2_out] - c["l2r_psum"],
-        ("L2", "write", "psum"): _l2_psums,
-        ("DRAM", "read", "input"): lambda c: c["dram_in"],
-        ("DRAM", "read", "filter"): lambda c: c["dram_fil"],
-        ("DRAM", "read", "psum"): lambda c: c["dram_out_r"],
-        ("DRAM", "write", "output"): lambda c: c["dram_out_w"] - c["dram_out_r"],
-        ("DRAM", "write", "psum"): lambda c: c["dram_out_r"],
+    found: dict[tuple[str, str, str], str] = {}
+    for tensor, short in (("input", "in"), ("filter", "fil")):
+        found |= {
+            ("L1", "read", tensor): f"macs - l1_skipped_{short}",
+            ("L1", "write", tensor): f"l1w_{short}",
+            ("L2", "read", tensor): f"l2r_{short}{suffix}",
+            ("L2", "write", tensor): f"dram_{short} - dram_{short}_direct",
+            ("DRAM", "read", tensor): f"dram_{short}",
+        }
+    # each MAC updates a partial sum in L1, and so do those that are read back
+    updates = "macs + l2r_psum + dram_out_r_direct - l1_skipped_out"
+    again = "l2r_psum + dram_out_r - dram_out_r_direct"
+    finished = "dram_out_w - dram_out_r"  # what is written more often than it is read back
+    found |= {
+        ("L1", "read", "psum"): updates,
+        ("L1", "write", "psum"): updates,
+        ("L2", "read", "output"): f"{finished} - dram_out_w_direct + dram_out_r_direct",
+        ("L2", "read", "psum"): again,
+        ("L2", "write", "output"): f"l2w_out{suffix} - l2r_psum",
+        ("L2", "write", "psum"): again,
+        ("DRAM", "read", "psum"): "dram_out_r",
+        ("DRAM", "write", "output"): finished,
+        ("DRAM", "write", "psum"): "dram_out_r",
     }
+    return {move: _sum(text) for move, text in found.items()}
 
 
 MOVES = {tile: _moves(tile) for tile in (False, True)}
-"""Elements that are read from a level and written to it, for both meanings of ``halo_space``."""
+"""Elements read from a level and written to it: by level, ``"read"`` or ``"write"``, and one of
+`cost_models.prices.PARTS`; for both meanings of ``halo_space``."""
 
 DELIVERIES: Mapping[str, Sum] = {
-    "input": lambda c: c["l1w_in"] + _more(c, "l1_skipped_in"),
-    "filter": lambda c: c["l1w_fil"] + _more(c, "l1_skipped_fil"),
-    "psum": lambda c: c["l2r_psum"] + _more(c, "dram_out_r_direct") + c["l1drain_out"],
+    "input": _sum("l1w_in + l1_skipped_in"),
+    "filter": _sum("l1w_fil + l1_skipped_fil"),
+    "psum": _sum("l2r_psum + dram_out_r_direct + l1drain_out"),
 }
 """Elements that PEs receive, and that are drained from them, by part."""
 
-
-def _accesses(tile: bool) -> dict[tuple[str, str], Sum]:
-    def total(level: str, way: str, tensor: str) -> Sum:
-        parts = ("output", "psum") if tensor == "output" else (tensor,)
-        found = [MOVES[tile].get((level, way, part)) for part in parts]
-        sums = [move for move in found if move is not None]
-        if not sums:
-            return lambda c: c["macs"] * 0
-        if len(sums) == 1:
-            return sums[0]
-        first, second = sums
-        return lambda c: second(c) + first(c)
-
-    return {
-        (tensor, f"{level.lower()}_{way}"): total(level, way, tensor)
+ACCESSES = {
+    tile: {
+        (tensor, f"{level.lower()}_{way}"): joined(
+            moves.get((level, way, part), {})
+            for part in (("output", "psum") if tensor == "output" else (tensor,))
+        )
         for tensor in TENSORS
         for level in reversed(LEVELS)
         for way in ("read", "write")
     }
-
-
-ACCESSES = {tile: _accesses(tile) for tile in (False, True)}
+    for tile, moves in MOVES.items()
+}
 """Accesses in elements by (tensor, kind), for both meanings of ``halo_space``."""
 
-
-def l1_accesses(c: Counts) -> Any:
-    """L1 reads and writes of all tensors; input and filter are read once a MAC each."""
-    reads = 2 * c["macs"] - _more(c, "l1_skipped_in") - _more(c, "l1_skipped_fil")
-    return reads + c["l1w_in"] + c["l1w_fil"] + 2 * _updates(c)
-
-
-def l2_accesses(c: Counts, tile: bool) -> Any:
-    """L2 reads and writes of all tensors, over both of its boundaries."""
-    suffix = "_tile" if tile else ""
-    noc = c[f"l2r_in{suffix}"] + c[f"l2r_fil{suffix}"] + c["l2r_psum"] + c[f"l2w_out{suffix}"]
-    return noc + dram_accesses(c) - passing(c)
-
-
-def dram_accesses(c: Counts) -> Any:
-    """DRAM reads and writes of all tensors."""
-    return c["dram_in"] + c["dram_fil"] + c["dram_out_r"] + c["dram_out_w"]
-
-
-def noc_deliveries(c: Counts) -> Any:
-    """Elements that PEs receive, and that are drained from them."""
-    return sum(count(c) for count in DELIVERIES.values())
+EVENTS = {
+    tile: {
+        "mac": _sum("macs"),
+        "l1": joined(some for (level, *_), some in moves.items() if level == "L1"),
+        "noc": joined(DELIVERIES.values()),
+        "l2": joined(some for (level, *_), some in moves.items() if level == "L2"),
+        "dram": joined(some for (level, *_), some in moves.items() if level == "DRAM"),
+    }
+    for tile, moves in MOVES.items()
+}
+"""MACs, all accesses to each level, and all deliveries, for both meanings of ``halo_space``."""

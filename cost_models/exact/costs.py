@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cost_models.columns import LazyColumns
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch, FloatArray
-from cost_models.exact.accesses import ACCESS_KINDS, ACCESSES
+from cost_models.exact.accesses import ACCESS_KINDS, ACCESSES, value_of
 from cost_models.exact.figures import ENERGIES, FIGURE_OF, PRICED, Setting, detail, details
 from cost_models.exact.names import BOUND_NAMES, COUNT_NAMES, WIDE_NAMES
 from cost_models.infeasible import Infeasible
@@ -46,25 +46,20 @@ def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
     return Cost.later(find, infeasible=None, priced=setting.priced)
 
 
-def _accesses(counts: dict[str, int], setting: Setting) -> dict[str, dict[str, float]]:
-    accesses: dict[str, dict[str, float]] = {tensor: {} for tensor in TENSORS}
-    for (tensor, kind), count in ACCESSES[setting.tile].items():
-        accesses[tensor][kind] = float(count(counts))
-    return accesses
-
-
-def _detail(counts: dict[str, int], setting: Setting) -> dict[str, float]:
-    return {name: detail(name, counts, setting) for name in details(setting)}
-
-
-def _shown_counts(counts: dict[str, int], _: Setting) -> dict[str, int]:
-    return {name: counts[name] for name in (*COUNT_NAMES, *WIDE_NAMES) if name in counts}
-
-
 _TABLES: dict[str, Callable[[dict[str, int], Setting], dict[str, Any]]] = {
-    "accesses": _accesses,
-    "detail": _detail,
-    "counts": _shown_counts,
+    "accesses": lambda counts, setting: {
+        tensor: {
+            kind: float(value_of(ACCESSES[setting.tile][tensor, kind], counts))
+            for kind in ACCESS_KINDS
+        }
+        for tensor in TENSORS
+    },
+    "detail": lambda counts, setting: {
+        name: detail(name, counts, setting) for name in details(setting)
+    },
+    "counts": lambda counts, _: {
+        name: counts[name] for name in (*COUNT_NAMES, *WIDE_NAMES) if name in counts
+    },
 }
 """The fields of a cost that hold values by name."""
 _NO_FIGURES: dict[str, Any] = dict.fromkeys(FIGURES, _INF)
@@ -81,53 +76,46 @@ def counts_of(row: Any, pes: int, wide: bool) -> dict[str, int]:
     return dict(zip(names, row.tolist(), strict=False)) | {"num_pes": pes}
 
 
-class RowCounts(Mapping[str, NDArray[np.int64]]):
-    """The kernel's rows by count, and `num_pes`.
+class Rows(NamedTuple):
+    """What the kernel gives for `B` mappings.
 
     Args:
-        rows: ``(B,)`` of :data:`cost_models.exact.records.CountRow`.
+        counts: ``(B,)`` of :data:`cost_models.exact.row_records.CountRow`.
+        reasons: ``(B,)`` reason codes, 0 = feasible.
         pes: ``(B,)`` PEs of each mapping.
         wide: ``(B,)``: rows that show the counts of `WIDE_NAMES`.
     """
 
-    def __init__(self, rows: NDArray[Any], pes: NDArray[np.int32], wide: NDArray[np.bool_]) -> None:
-        self._rows = rows
-        self._pes = pes
-        self._wide = wide
-        self.names = (*COUNT_NAMES, *WIDE_NAMES) if wide.any() else COUNT_NAMES
-
-    def __getitem__(self, name: str) -> NDArray[np.int64]:
-        if name == "num_pes":
-            return self._pes.astype(np.int64)
-        if name in WIDE_NAMES and len(self.names) == len(COUNT_NAMES):
-            raise KeyError(name)
-        column: NDArray[np.int64] = self._rows[name]
-        return column
+    counts: NDArray[Any]
+    reasons: NDArray[np.int8]
+    pes: NDArray[np.int32]
+    wide: NDArray[np.bool_]
 
     def row(self, index: int) -> dict[str, int]:
         """One row's counts as plain integers."""
-        return counts_of(self._rows[index], int(self._pes[index]), bool(self._wide[index]))
+        return counts_of(self.counts[index], int(self.pes[index]), bool(self.wide[index]))
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(ROW_NAMES)
+    def column(self, name: str) -> NDArray[np.int64]:
+        """A count, or `num_pes`, of all rows."""
+        found: NDArray[np.int64] = (
+            self.pes.astype(np.int64) if name == "num_pes" else self.counts[name]
+        )
+        return found
 
-    def __len__(self) -> int:
-        return len(ROW_NAMES)
 
-
-def cost_batch(
-    counts: RowCounts, reasons: NDArray[np.int8], setting: Setting, why: Callable[[int], Infeasible]
-) -> CostBatch:
+def cost_batch(rows: Rows, setting: Setting, why: Callable[[int], Infeasible]) -> CostBatch:
     """The costs of many mappings; a figure is worked out when it is looked at.
 
     Args:
-        counts: ``(B,)`` columns.
-        reasons: ``(B,)`` reason codes, 0 = feasible.
+        rows: What the kernel gives.
         setting: What the figures need besides.
         why: Builds the report of an infeasible row.
     """
+    reasons = rows.reasons
+    shown = (*COUNT_NAMES, *WIDE_NAMES) if rows.wide.any() else COUNT_NAMES
+    counts = LazyColumns((*shown, *BOUND_NAMES, "num_pes"), rows.column)
     failed = reasons != 0
-    alone = counts.row(0) if len(reasons) == 1 else None
+    alone = rows.row(0) if len(reasons) == 1 else None
 
     def masked(value: Any) -> FloatArray:
         column = np.array(np.broadcast_to(value, failed.shape), dtype=np.float64)
@@ -147,13 +135,14 @@ def cost_batch(
 
     def accesses(tensor: str) -> Mapping[str, FloatArray]:
         return LazyColumns(
-            ACCESS_KINDS, lambda kind: masked(ACCESSES[setting.tile][tensor, kind](counts))
+            ACCESS_KINDS,
+            lambda kind: masked(value_of(ACCESSES[setting.tile][tensor, kind], counts)),
         )
 
     def one(row: int) -> Cost:
         if reasons[row] != 0:
             return refused(why(row))
-        return cost_of(counts.row(row), setting)
+        return cost_of(rows.row(row), setting)
 
     return CostBatch(
         reason=reasons,
@@ -161,7 +150,7 @@ def cost_batch(
         accesses=LazyColumns(TENSORS, accesses),
         detail=LazyColumns(details(setting), part),
         priced=setting.priced,
-        counts=LazyColumns(counts.names, counts.__getitem__),
+        counts=LazyColumns(shown, rows.column),
         explain=why,
         one=one,
     )

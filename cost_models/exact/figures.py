@@ -14,7 +14,7 @@ from typing import Any
 
 from cost_models.accelerator import Accelerator
 from cost_models.area_power import area_um2, power_mw
-from cost_models.exact.accesses import Counts, dram_accesses, l2_accesses
+from cost_models.exact.accesses import EVENTS, Counts, value_of
 from cost_models.exact.energy import Energy, FixedEnergy, RequiredEnergy, TableEnergy
 from cost_models.physical import EnergyTable
 from cost_models.prices import (
@@ -113,14 +113,9 @@ def energy_nj(c: Counts, s: Setting) -> Any:
     return s.energy.total(c)
 
 
-def noc_requirement(c: Counts, s: Setting) -> Any:
-    """NoC bandwidth the mapping asks for: L2 accesses over compute cycles [elements/cycle]."""
-    return -(-l2_accesses(c, s.tile) // c["compute_cycles"])
-
-
-def offchip_requirement(c: Counts, s: Setting) -> Any:
-    """Off-chip bandwidth the mapping asks for: DRAM accesses over compute cycles."""
-    return -(-dram_accesses(c) // c["compute_cycles"])
+def bandwidth(level: str, c: Counts, s: Setting) -> Any:
+    """Bandwidth the mapping asks for: accesses to a level over compute cycles [elements/cycle]."""
+    return -(-value_of(EVENTS[s.tile][level], c) // c["compute_cycles"])
 
 
 def area(c: Counts, s: Setting) -> Any:
@@ -138,13 +133,13 @@ def power(c: Counts, s: Setting) -> Any:
 
 
 def _maestro_hardware(c: Counts, s: Setting) -> tuple[Any, ...]:
-    bandwidth = s.accelerator.noc_bw
+    given = s.accelerator.noc_bw
     return (
         c["num_pes"],
         s.accelerator.simd_lanes,
         c["l1_peak"] * s.buffers,
         c["l2_peak"] * s.buffers,
-        noc_requirement(c, s) if bandwidth is None else bandwidth,
+        bandwidth("l2", c, s) if given is None else given,
     )
 
 
@@ -162,10 +157,10 @@ FIGURE_OF: dict[str, Callable[[Counts, Setting], Any]] = {
     "macs": lambda c, s: c["macs"] * 1.0,
     "l1_bytes": l1_bytes,
     "l2_bytes": l2_bytes,
-    "noc_bw_req": lambda c, s: noc_requirement(c, s) * 1.0,
-    "offchip_bw_req": lambda c, s: offchip_requirement(c, s) * 1.0,
+    "noc_bw_req": lambda c, s: bandwidth("l2", c, s) * 1.0,
+    "offchip_bw_req": lambda c, s: bandwidth("dram", c, s) * 1.0,
     "utilized_pes": lambda c, s: _ratio(c["active_pe_steps"], c["steps"]),
-    "arithmetic_intensity": lambda c, s: _ratio(c["macs"], dram_accesses(c)),
+    "arithmetic_intensity": lambda c, s: _ratio(c["macs"], value_of(EVENTS[s.tile]["dram"], c)),
 }
 """The figures of :class:`cost_models.Cost` by name."""
 ENERGIES = ("energy_nj", "energy_total_nj")

@@ -6,7 +6,6 @@ capacities of its buffers: these say whether it fits, and what an access costs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,23 +14,6 @@ from cost_models.accelerator import Accelerator
 from cost_models.buffers import Buffer
 from cost_models.cost import CostBatch, FloatArray
 from cost_models.exact.figures import Setting, energy_nj
-
-
-class _Counts(Mapping[str, Any]):
-    """The counts of a batch, and its number of PEs."""
-
-    def __init__(self, costs: CostBatch, num_pes: int) -> None:
-        self._counts = costs.counts
-        self._num_pes = num_pes
-
-    def __getitem__(self, name: str) -> Any:
-        return self._num_pes if name == "num_pes" else self._counts[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter((*self._counts, "num_pes"))
-
-    def __len__(self) -> int:
-        return len(self._counts) + 1
 
 
 def repriced_energy(
@@ -45,7 +27,7 @@ def repriced_energy(
         buffers: L2 and L1 of the chip.
         setting: What its figures need.
     """
-    counts = _Counts(costs, accelerator.num_pes)
+    counts: dict[str, Any] = {**costs.counts, "num_pes": accelerator.num_pes}
     bits = accelerator.widths.input
     fits = costs.feasible.copy()
     for name, buffer in zip(("l2_peak", "l1_peak"), buffers, strict=True):
