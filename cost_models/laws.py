@@ -107,7 +107,11 @@ LAWS: tuple[Law, ...] = (
     ),
     *(
         Law(
-            ReasonCode[f"TRAFFIC_BELOW_{tensor.upper()}"], f"{tensor} {way} L2", "elements", place, size
+            ReasonCode[f"TRAFFIC_BELOW_{tensor.upper()}"],
+            f"{tensor} {way} L2",
+            "elements",
+            place,
+            size,
         )
         for tensor, way, place, size in (
             ("input", "reads from", at.INPUT + at.L2_READ, at.INPUT_SIZE),

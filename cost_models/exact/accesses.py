@@ -72,8 +72,8 @@ def _moves(tile: bool) -> dict[tuple[str, str, str], Sum]:
 
 
 MOVES = {tile: _moves(tile) for tile in (False, True)}
-"""Elements read from a level and written to it: by level, ``"read"`` or ``"write"``, and one of
-`cost_models.prices.PARTS`; for both meanings of ``halo_space``."""
+"""Elements read from a level and written to it: by level, ``"read"`` or ``"write"``, and part of
+`cost_models.prices.ByPart`; for both meanings of ``halo_space``."""
 
 DELIVERIES: Mapping[str, Sum] = {
     "input": _sum("l1w_in + l1_skipped_in"),

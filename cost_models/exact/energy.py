@@ -15,7 +15,7 @@ from cost_models.buffers import LEVELS
 from cost_models.exact.accesses import DELIVERIES, EVENTS, MOVES, Counts, Sum, joined, value_of
 from cost_models.exact.names import COUNT_NAMES, WIDE_NAMES
 from cost_models.physical import EnergyTable
-from cost_models.prices import PARTS, ChipPrices
+from cost_models.prices import ChipPrices
 
 Part = Callable[[Counts], Any]
 
@@ -103,11 +103,12 @@ Events = list[tuple[Any, Sum]]
 def _events(prices: ChipPrices, tile: bool) -> dict[str, Events]:
     """What is paid for in each part of a chip's energy but leakage."""
     found: dict[str, Events] = {name: [] for name in EVENTS[tile]}
+    levels = dict(zip(LEVELS, prices.levels, strict=True))
     found["mac"] = [(prices.mac_nj, EVENTS[tile]["mac"])]
-    found["noc"] = [(prices.noc[PARTS.index(part)], some) for part, some in DELIVERIES.items()]
+    found["noc"] = [(getattr(prices.noc, part), some) for part, some in DELIVERIES.items()]
     for (level, way, part), some in MOVES[tile].items():
-        by_part = getattr(prices.levels[LEVELS.index(level)], way)
-        found[level.lower()].append((by_part[PARTS.index(part)], some))
+        by_part = getattr(levels[level], way)
+        found[level.lower()].append((getattr(by_part, part), some))
     return found
 
 

@@ -26,7 +26,7 @@ from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, Re
 from cost_models.lower_bounds import LowerBounds, Structures
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
-from cost_models.threads import CHUNK, default_threads, run_rows
+from cost_models.threads import default_threads, run_rows
 from layers import Layer
 
 _KEPT = 1024
@@ -72,7 +72,7 @@ class NestModel(ExactOptions):
         self._last: Prepared | None = None
 
     def _count(self, known: Prepared, mappings: MappingBatch, rows: Rows) -> None:
-        """Fill in counts and reasons of mappings, at most `CHUNK` of them."""
+        """Fill in counts and reasons of some mappings."""
         raise NotImplementedError
 
     def evaluate(self, layer: Layer, accelerator: Accelerator, mapping: Mapping | Dataflow) -> Cost:
@@ -119,9 +119,8 @@ class NestModel(ExactOptions):
         reasons = rows.reasons
 
         def work(low: int, high: int) -> None:
-            for start in range(low, high, CHUNK):
-                some = slice(start, min(start + CHUNK, high))
-                self._count(known, mappings.take(some), Rows._make(part[some] for part in rows))
+            some = slice(low, high)
+            self._count(known, mappings.take(some), Rows._make(part[some] for part in rows))
 
         if infeasible is not None:
             reasons[:] = infeasible.code
