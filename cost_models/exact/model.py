@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping as MappingABC
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,18 +15,16 @@ from cost_models.cost import Cost, CostBatch, FloatArray
 from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
 from cost_models.exact.costs import Rows, cost_batch, cost_of, refused
-from cost_models.exact.figures import Setting
+from cost_models.exact.figures import Setting, energy_nj
 from cost_models.exact.limits import too_large
-from cost_models.exact.mapping_rows import mapping_rows, pes_of
 from cost_models.exact.nest_counts import WORK
 from cost_models.exact.nest_record import record_of
 from cost_models.exact.options import ExactOptions
-from cost_models.exact.repricing import repriced_energy
-from cost_models.exact.row_records import CountRow
+from cost_models.exact.row_records import CountRow, MappingRow
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
 from cost_models.lower_bounds import LowerBounds, Structures
 from cost_models.mapping import Mapping
-from cost_models.mapping_batch import MappingBatch
+from cost_models.mapping_batch import NO_DIM, MappingBatch
 from cost_models.threads import default_threads, run_rows
 from layers import Layer
 
@@ -55,19 +54,12 @@ class Prepared(NamedTuple):
 
 
 class NestModel(ExactOptions):
-    """A model of the counts of a loop nest; :meth:`_count` says how they are found.
-
-    Args:
-        options: The options of :class:`ExactOptions`.
-
-    Raises:
-        CostModelError: An option has a value it does not take.
-    """
+    """A model of the counts of a loop nest; :meth:`_count` says how they are found."""
 
     threads: int | None = 1
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._known: dict[tuple[Layer, Accelerator], Prepared] = {}
         self._last: Prepared | None = None
 
@@ -125,15 +117,18 @@ class NestModel(ExactOptions):
         if infeasible is not None:
             reasons[:] = infeasible.code
         else:
-            threads = default_threads() if self.threads is None else self.threads
-            run_rows(work, len(mappings), threads)
+            run_rows(work, len(mappings), self.threads or default_threads())
         if reasons.size and reasons.min() < 0:
             raise MappingError(_malformed(mappings, int(np.argmin(reasons))))
 
         def why(row: int) -> Infeasible:
             if infeasible is not None:
                 return infeasible
-            return self.why_row(layer, accelerator, mappings, row, ReasonCode(int(reasons[row])))
+            try:  # the arrays can say what no mapping can
+                mapping = mappings[row]
+            except MappingError as error:
+                return Infeasible(ReasonCode.REFUSED, f"layer {layer.name!r}: {error}")
+            return self.why(layer, accelerator, mapping, ReasonCode(int(reasons[row])))
 
         return cost_batch(rows, known.setting, why)
 
@@ -202,6 +197,9 @@ class ExactModel(NestModel):
     ) -> FloatArray | None:
         """Energies of mappings that were counted on a chip which differs in capacities alone.
 
+        What a mapping moves, and how long it takes, depends on PEs and bandwidths; capacities say
+        whether it fits, and what an access costs.
+
         Args:
             layer: The layer.
             accelerator: The chip.
@@ -214,14 +212,28 @@ class ExactModel(NestModel):
         """
         if not self.is_plain(layer, accelerator):
             return None
-        machine = self.machine(accelerator)
-        return repriced_energy(costs, accelerator, machine.buffers, self.setting(accelerator))
+        counts: dict[str, Any] = {**costs.counts, "num_pes": accelerator.num_pes}
+        bits = accelerator.widths.input * self.buffers
+        fits = costs.feasible.copy()
+        buffers = self.machine(accelerator).buffers
+        for name, buffer in zip(("l2_peak", "l1_peak"), buffers, strict=True):
+            if buffer.capacity_bits is not None:
+                fits &= counts[name] * bits <= buffer.capacity_bits
+        with np.errstate(divide="ignore", invalid="ignore"):
+            energy = np.array(energy_nj(counts, self.setting(accelerator)), dtype=np.float64)
+        energy[~fits] = np.inf
+        return energy
 
     def _count(self, known: Prepared, mappings: MappingBatch, rows: Rows) -> None:
         # compiled code is loaded where it is needed, so that importing the package stays quick
         from cost_models.exact.kernel import evaluate_rows
 
-        mapped = mapping_rows(mappings, known.accelerator.num_pes)
+        mapped = np.zeros(len(mappings), MappingRow)
+        mapped["num_pes"], mapped["parallel2"] = rows.pes, NO_DIM
+        for field in fields(mappings):
+            given = getattr(mappings, field.name)
+            if given is not None:
+                mapped[field.name] = given
         evaluate_rows(WORK.records, known.nest, mapped, rows.counts, rows.reasons, 0, len(mapped))
 
 
@@ -229,7 +241,7 @@ def _rows(known: Prepared, mappings: MappingBatch) -> Rows:
     return Rows(
         np.zeros(len(mappings), CountRow),
         np.zeros(len(mappings), np.int8),
-        pes_of(mappings, known.accelerator.num_pes),
+        mappings.pes(known.accelerator.num_pes),
         mappings.beyond | (not known.plain),
     )
 
