@@ -271,7 +271,8 @@ class Execution:
         self.counts[f"drain/{level}"] += sum(tile.bit_count() for tile in tiles.values())
         self.counts[f"add/{level}"] += written - sum(tile.bit_count() for tile in gone.values())
         whole, _ = self.instances.shared(OUTPUT, level, keeper, tiles, whole=True)
-        self.counts[f"tiles/{OUTPUT}/{level}"] += whole
+        name = f"tiles/{OUTPUT}/{level}"
+        self.counts[name] += whole
 
     # ------------------------------------------------------------------ MACs
 
