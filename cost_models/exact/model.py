@@ -14,8 +14,7 @@ from cost_models.accelerator import Accelerator
 from cost_models.cost import Cost, CostBatch, FloatArray
 from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
-from cost_models.exact.costs import Rows, cost_batch, cost_of, refused
-from cost_models.exact.figures import Setting, energy_nj
+from cost_models.exact.figures import Rows, Setting, cost_batch, cost_of, energy_nj, refused
 from cost_models.exact.limits import too_large
 from cost_models.exact.nest_counts import WORK
 from cost_models.exact.nest_record import record_of

@@ -25,7 +25,7 @@ from cost_models.exact.nest import Nest, Rules
 from cost_models.exact.two_level import nest_of
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.mapping import Mapping
-from cost_models.physical import MAESTRO_DOUBTS, EnergyTable
+from cost_models.physical import MAESTRO_DOUBTS
 from cost_models.technology import TechnologyError
 from layers import Layer
 
@@ -192,11 +192,5 @@ def _check(option: str, value: Any, choices: Sequence[Any]) -> None:
         )
 
 
-@lru_cache(maxsize=4096)
-def _setting(
-    accelerator: Accelerator, buffers: int, tile: bool, table: EnergyTable | None, area: str
-) -> Setting:
-    """A setting, which works out a chip's prices once; sweeps ask for it layer by layer."""
-    setting = Setting(accelerator, buffers, tile, table, area)
-    setting.check()
-    return setting
+_setting = lru_cache(maxsize=4096)(Setting)
+"""A setting works out a chip's prices once; sweeps ask for it layer by layer."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cost_models.cost_model import CostModelError
-from cost_models.exact.costs import Rows
+from cost_models.exact.figures import Rows
 from cost_models.exact.limits import Capacity, capacities
 from cost_models.exact.model import NestModel, Prepared
 from cost_models.exact.names import L1, L2
