@@ -13,8 +13,7 @@ from cost_models.chain.room import over_capacity
 from cost_models.cost import Cost
 from cost_models.cost_model import CostModelError
 from cost_models.energy_tables import CACTI
-from cost_models.exact.costs import refused
-from cost_models.exact.figures import PROVISIONED_AREA
+from cost_models.exact.figures import PROVISIONED_AREA, refused
 from cost_models.exact.limits import too_large
 from cost_models.exact.nest import Nest
 from cost_models.exact.two_level import windows_of
