@@ -220,7 +220,7 @@ def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
         found = {name: FIGURE_OF[name](counts, setting) for name in together}
         return dict.fromkeys(ENERGIES, found[name]) if name in ENERGIES else found
 
-    return Cost.later(find, infeasible=None, priced=setting.priced)
+    return Cost.later(find, infeasible=None, priced=setting.priced, by_level={})
 
 
 _NO_FIGURES: dict[str, Any] = dict.fromkeys(FIGURES, _INF)
