@@ -1,5 +1,6 @@
 from .accelerator import Accelerator as Accelerator
 from .accelerator import AcceleratorError as AcceleratorError
+from .accelerator_forms import accelerator_schema as accelerator_schema
 from .accelerator_forms import accelerator_template as accelerator_template
 from .bounds import Laws as Laws
 from .bounds import physical_bounds as physical_bounds
@@ -15,14 +16,15 @@ from .chain.chip import ChainLevel as ChainLevel
 from .chain.chip import Fanout as Fanout
 from .chain.drawing import hierarchy as hierarchy
 from .chain.drawing import nest_of_loops as nest_of_loops
+from .chain.entries import ChainMapping as ChainMapping
+from .chain.entries import Entry as Entry
+from .chain.entries import Spread as Spread
 from .chain.fields import with_fields as with_fields
 from .chain.forms import load_chip as load_chip
 from .chain.forms import mapping_from as mapping_from
-from .chain.limits import has_room as has_room
+from .chain.forms import mapping_schema as mapping_schema
 from .chain.loops import Loop as Loop
-from .chain.mapping import ChainMapping as ChainMapping
-from .chain.mapping import Entry as Entry
-from .chain.mapping import Spread as Spread
+from .chain.room import has_room as has_room
 from .chips import CHAINS as CHAINS
 from .chips import PRESETS as PRESETS
 from .cost import FIGURES as FIGURES

@@ -140,7 +140,7 @@ class Accelerator:
             cluster_size: PEs of a cluster, which a mapping of two levels chooses: clusters are a
                 level that holds nothing. None: L2 feeds all PEs.
         """
-        from cost_models.chain.two_level import to_levels
+        from cost_models.chain.clusters import to_levels
 
         return to_levels(self, cluster_size)
 

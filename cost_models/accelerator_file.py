@@ -31,13 +31,13 @@ def _form(value: Any) -> str:
     return TENSORWISE if isinstance(value, dict | BaseModel) else PLAIN
 
 
-class Section(BaseModel):
+class FileSection(BaseModel):
     """Named fields of a file: others are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Bits(Section):
+class Bits(FileSection):
     """Bits of one element of each tensor."""
 
     input: Whole = Field(8, description="an input's bits")
@@ -48,7 +48,7 @@ class Bits(Section):
     )
 
 
-class TensorBytes(Section):
+class TensorBytes(FileSection):
     """A capacity for each tensor that does not share one [B]."""
 
     shared: Limit = Field(None, description="bytes that the other tensors share")
@@ -57,7 +57,7 @@ class TensorBytes(Section):
     output: Limit = Field(None, description="bytes for outputs and partial sums alone")
 
 
-class Twice(Section):
+class Twice(FileSection):
     """Whether each tensor's tile is held twice."""
 
     input: Switch = True
@@ -78,7 +78,7 @@ Doubled = Annotated[
 Tensor = Annotated[Literal["input", "filter", "output"], expected(f"one of {', '.join(TENSORS)}")]
 
 
-class _NotNegatives(Section):
+class _NotNegatives(FileSection):
     read_pj: NotNegative | None = Field(None, description="energy of reading one byte [pJ]")
     write_pj: NotNegative | None = Field(None, description="energy of writing one byte [pJ]")
 
@@ -115,7 +115,7 @@ class L2Fields(L1Fields):
     write_bw: Limit = Field(None, description="PEs to L2 [bits/cycle]")
 
 
-class LevelFields(Section):
+class LevelFields(FileSection):
     """The memory levels, from the outermost one."""
 
     DRAM: DramFields = DramFields()
@@ -123,14 +123,14 @@ class LevelFields(Section):
     L1: L1Fields = L1Fields()
 
 
-class Mac(Section):
+class Mac(FileSection):
     """One multiply-accumulate unit."""
 
     pj: NotNegative | None = Field(None, description="energy of one multiply-accumulate [pJ]")
     area_um2: NotNegative | None = Field(None, description="area of the unit [um^2]")
 
 
-class AcceleratorFields(Section):
+class AcceleratorFields(FileSection):
     """An accelerator: the short form is num_pes to simd_lanes; a field left out is unlimited."""
 
     name: str = Field("", description="what the chip is called")

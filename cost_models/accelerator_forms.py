@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 
-def schema() -> dict[str, Any]:
+def accelerator_schema() -> dict[str, Any]:
     """JSON Schema of an accelerator's file: of L2 and L1, or with a list of levels."""
     from pydantic import TypeAdapter
 

@@ -35,7 +35,7 @@ FIGURES = (
 """Scalar figures that every cost model gives, as `Cost` and `CostBatch` name them."""
 HELD = "bytes."
 """Begins the name of what an instance of a level must hold."""
-_IN_HTML = (
+IN_HTML = (
     ("latency_cycles", "latency", "cycles"),
     ("energy_nj", "energy", "nJ"),
     ("power_mw", "power", "mW"),
@@ -156,7 +156,7 @@ class Cost(Computed):
     def _repr_html_(self) -> str:
         if self.infeasible is not None:
             return html_table((), [("infeasible", self.infeasible.message)])
-        rows = [(title, engineering(getattr(self, name), unit)) for name, title, unit in _IN_HTML]
+        rows = [(title, engineering(getattr(self, name), unit)) for name, title, unit in IN_HTML]
         return html_table((), rows)
 
 

@@ -208,8 +208,8 @@ class Mapping:
             num_pes: PEs of the accelerator; the mapping's own where it has a number. Without
                 either, there are as many clusters as have work.
         """
+        from cost_models.chain.clusters import entries_of
         from cost_models.chain.loops import loops_of
-        from cost_models.chain.two_level import entries_of
 
         return loops_of(layer.extents, entries_of(self, layer, self.num_pes or num_pes))
 

@@ -143,6 +143,12 @@ class MappingBatch:
     def __iter__(self) -> Iterator[Mapping]:
         return (self[i] for i in range(len(self)))
 
+    def pes(self, num_pes: int) -> Int32Array:
+        """``(B,)`` PEs of each mapping: its own, or as many as said."""
+        if self.num_pes is not None:
+            return self.num_pes
+        return np.broadcast_to(np.int32(num_pes), len(self))
+
     @property
     def beyond(self) -> BoolArray:
         """``(B,)``: mappings with a second parallel dimension, or with bypass of a level."""

@@ -152,7 +152,7 @@ def _one_layer(layer: Any) -> Layer:
             f"layer: got {layer!r}, expected a layer or its name; for several layers use "
             "MaestroEnvNetwork-v0"
         )
-    if layer in layers.networks():
+    if layers.is_network(layer):
         raise EnvError(
             f"layer: {layer!r} is a whole network; name one of its layers, such as '{layer}.0', "
             "or use MaestroEnvNetwork-v0"

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from common import IntArray
 from cost_models.chain.batch import ChainBatch, check_batch
 from cost_models.chain.chip import Chain
-from cost_models.chain.costs import cost_of
 from cost_models.chain.counted import Columns, Filler, count_rows, place_of
 from cost_models.chain.evaluation import chain_nest, check_prices
+from cost_models.chain.level_costs import cost_of
 from cost_models.columns import LazyColumns
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch, FloatArray
 from cost_models.exact.limits import too_large

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import IntArray
-from cost_models.chain.accesses import At
 from cost_models.chain.batch import FLAGS, ChainBatch
 from cost_models.chain.chip import Axis, Chain
+from cost_models.chain.moves import At
 from cost_models.exact.nest import OUTPUT
 from cost_models.exact.nest_counts import WORK
 from cost_models.exact.records import TENSORS, Counts

@@ -6,15 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from cost_models.chain.chip import Chain
-from cost_models.chain.costs import cost_of
-from cost_models.chain.limits import over_capacity
-from cost_models.chain.mapping import ChainMapping
-from cost_models.chain.nest import nest_of
+from cost_models.chain.entries import ChainMapping
+from cost_models.chain.level_costs import cost_of
+from cost_models.chain.lowered import nest_of
+from cost_models.chain.room import over_capacity
 from cost_models.cost import Cost
 from cost_models.cost_model import CostModelError
 from cost_models.energy_tables import CACTI
-from cost_models.exact.costs import refused
-from cost_models.exact.figures import PROVISIONED_AREA
+from cost_models.exact.figures import PROVISIONED_AREA, refused
 from cost_models.exact.limits import too_large
 from cost_models.exact.nest import Nest
 from cost_models.exact.two_level import windows_of

@@ -14,10 +14,10 @@ from cost_models.accelerator_checks import AcceleratorError
 from cost_models.accelerator_file import (
     Bits,
     DramFields,
+    FileSection,
     L2Fields,
     Limit,
     Mac,
-    Section,
     Switch,
     Whole,
     known,
@@ -29,18 +29,19 @@ from cost_models.buffers import Widths
 from cost_models.chain.chip import MOST_AXES, Axis, Chain, ChainLevel, Fanout
 from layers import DIMS
 
+Flag = Annotated[bool, Field(strict=True)]
 Switches = Annotated[
-    bool | list[bool], expected("true or false, or a list of them, one for each axis")
+    Flag | list[Flag], expected("true or false, or a list of them, one for each axis")
 ]
 
 
-class Network(Section):
+class Network(FileSection):
     """What it takes to reach the units of a fan-out."""
 
     pj_per_bit: NotNegative = Field(0.0, description="energy of a bit delivered to a unit [pJ]")
 
 
-class FanoutFields(Section):
+class FanoutFields(FileSection):
     """How many units of the next level one instance of this one feeds."""
 
     units: Whole | None = Field(None, description="units, along one axis")
@@ -53,7 +54,7 @@ class FanoutFields(Section):
     network: Network = Network()
 
 
-class LevelFields(L2Fields):
+class ListedLevel(L2Fields):
     """A level inside DRAM; one with `holds: []` is a fan-out alone."""
 
     name: str = Field(description="what the level is called")
@@ -63,27 +64,27 @@ class LevelFields(L2Fields):
     fanout: FanoutFields | None = Field(None, description="units that one instance feeds")
 
 
-class DramLevelFields(DramFields):
+class ListedDram(DramFields):
     """DRAM, the first level: it holds everything."""
 
     name: Literal["DRAM"]
     shared_bw: Switch = Field(False, description="whether both directions share read_bw")
 
 
-class Lanes(Section):
+class AnyLanes(FileSection):
     """MACs of an instance of the last level that take any work."""
 
     units: Whole = Field(description="MACs, each with operands of its own")
     any: Annotated[Literal[True], expected("true; lanes that dimensions bind are a fanout")] = True
 
 
-class LanesFields(Section):
+class LanesFields(FileSection):
     """The last entry of a list whose MACs take any work."""
 
-    lanes: Lanes
+    lanes: AnyLanes
 
 
-class ChainFields(Section):
+class ChainFields(FileSection):
     """An accelerator of any depth: a list of levels from DRAM inwards."""
 
     name: str = Field("", description="what the chip is called")
@@ -99,7 +100,7 @@ class ChainFields(Section):
 class ChainFile(ChainFields):
     """The same with the levels' fields, for the schema: reading names a level's faults itself."""
 
-    levels: list[DramLevelFields | LevelFields | LanesFields]
+    levels: list[ListedDram | ListedLevel | LanesFields]
 
 
 _SHORT = ("num_pes", "l1_bytes", "l2_bytes", "noc_bw", "offchip_bw", "simd_lanes", "array")
@@ -148,10 +149,10 @@ def _levels(entries: list[Any], where: str) -> tuple[ChainLevel, ...]:
                 )
             found[-1] = _with_lanes(found[-1], lanes.units)
         elif isinstance(entry, Mapping) and entry.get("name") == "DRAM":
-            dram = read_fields(DramLevelFields, entry, path, AcceleratorError)
+            dram = read_fields(ListedDram, entry, path, AcceleratorError)
             found.append(ChainLevel(**memory_values(dram), name="DRAM", shared_bw=dram.shared_bw))
         else:
-            found.append(_level(read_fields(LevelFields, entry, path, AcceleratorError), path))
+            found.append(_level(read_fields(ListedLevel, entry, path, AcceleratorError), path))
     return tuple(found)
 
 
@@ -159,7 +160,7 @@ def _with_lanes(level: ChainLevel, units: int) -> ChainLevel:
     return replace(level, fanout=Fanout((Axis(units),), any=True))
 
 
-def _level(given: LevelFields, path: str) -> ChainLevel:
+def _level(given: ListedLevel, path: str) -> ChainLevel:
     shared = given.bytes if isinstance(given.bytes, int) else getattr(given.bytes, "shared", None)
     return ChainLevel(
         **memory_values(given),

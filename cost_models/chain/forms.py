@@ -10,7 +10,7 @@ from common import read_yaml
 from cost_models.accelerator import Accelerator
 from cost_models.accelerator_checks import AcceleratorError
 from cost_models.chain.chip import Chain
-from cost_models.chain.mapping import VERSION, ChainMapping
+from cost_models.chain.entries import VERSION, ChainMapping
 from cost_models.mapping import Mapping
 from layers import DIMS, TENSORS
 
@@ -50,7 +50,7 @@ def mapping_from(data: MappingABC[str, Any]) -> Mapping | ChainMapping:
     return Mapping.from_dict(data)
 
 
-def schema() -> dict[str, Any]:
+def mapping_schema() -> dict[str, Any]:
     """JSON Schema of a mapping's file, in both forms."""
     whole = {"type": "integer", "minimum": 1}
     tiles = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cost_models.chain.mapping import Entry, Spread
+from cost_models.chain.entries import Entry, Spread
 from layers import DIMS
 
 MAC = "MAC"

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 
 from cost_models.accelerator import UNLIMITED_BW
 from cost_models.buffers import TENSORS, Buffer
 from cost_models.exact.machine import BYTE, Machine
-from cost_models.exact.smaller_tiles import Tiles, clipped, tile_levers, with_tile
+from cost_models.exact.nest import ONE
+from cost_models.exact.smaller_tiles import Tiles, clipped, tile_levers
+from cost_models.exact.two_level import units_of
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.level_names import BUFFERS, LEVELS
 from cost_models.mapping import Mapping
-from layers import COUPLED, DIMS, Layer, LayerKind, footprint
+from layers import DIMS, Layer, footprint
 
 _WINDOWED = tuple(DIMS.index(dim) for dim in "YXRS")
 MAX_MACS = 1 << 59
@@ -22,8 +23,6 @@ MAX_MACS = 1 << 59
 below it no 64-bit sum can wrap."""
 MAX_BIT_MACS = 1 << 52
 """The same where bits are counted."""
-MAX_EXTENT = (1 << 31) - 1
-"""Largest tile, cluster size or PE count that a batch can hold; no extent is larger."""
 
 
 def too_large(layer: Layer, plain: bool = True) -> Infeasible | None:
@@ -48,23 +47,14 @@ def too_large(layer: Layer, plain: bool = True) -> Infeasible | None:
 
 def tile_elements(layer: Layer, tiles: Tiles, box: bool = False) -> tuple[int, int, int]:
     """Elements of input, filter and output that a tile of the layer's nest touches."""
-    plain, filters, outputs = (
-        math.prod([tiles[d] for d in dims]) for dims in _outside_windows(layer.kind)
-    )
+    inputs, *others = layer.coupled_dims
+    plain = math.prod(tiles[d] for d in inputs if d not in _WINDOWED)
+    filters, outputs = (math.prod(tiles[d] for d in dims) for dims in others)
     count = _hull if box else footprint
     y, x, r, s = (tiles[d] for d in _WINDOWED)
     rows = count(y, r, layer.stride_y, layer.dilation_y)
     columns = count(x, s, layer.stride_x, layer.dilation_x)
     return plain * rows * columns, filters, outputs
-
-
-@cache
-def _outside_windows(kind: LayerKind) -> tuple[tuple[int, ...], ...]:
-    """Dimensions of input (but for its rows and columns), filter and output."""
-    return tuple(
-        tuple(DIMS.index(d) for d in dims if d not in window)
-        for dims, window in zip(COUPLED[kind], ("YXRS", "", ""), strict=True)
-    )
 
 
 def _hull(outputs: int, taps: int, stride: int, dilation: int) -> int:
@@ -122,7 +112,7 @@ def explain(
         mapping: The mapping.
         box: Whether input tiles count as boxes.
     """
-    num_pes = machine.chip.num_pes if mapping.num_pes is None else mapping.num_pes
+    num_pes = mapping.num_pes or machine.chip.num_pes
     if code is ReasonCode.REFUSED:
         return _kept_nowhere(layer, machine, mapping)
     if code is ReasonCode.PE_COUNT:
@@ -138,28 +128,21 @@ def explain(
             ),
         )
     level = 1 if code is ReasonCode.L1_CAPACITY else 0
-    passing = machine.passes(mapping.bypass)[level]
     held = clipped(mapping, layer.extents)[level]
-    spread = _clusters(mapping, num_pes) if level == 0 else {}
+    clusters = units_of(mapping, 0, num_pes // mapping.cluster_size) if level == 0 else ONE
 
-    def spanned(tiles: Tiles) -> Tiles:
-        for d, units in spread.items():
-            tiles = with_tile(tiles, d, min(tiles[d] * units, layer.extents[d]))
-        return tiles
+    def needs(tiles: Tiles, capacity: Capacity) -> int:
+        parts = zip(tiles, clusters, layer.extents, strict=True)
+        spanned = tuple(min(tile * units, extent) for tile, units, extent in parts)
+        return capacity.needs(tile_elements(layer, spanned, box), machine)
 
-    for capacity in capacities(machine, level, passing):
-        demand = capacity.needs(tile_elements(layer, spanned(held), box), machine)
-        if capacity.bits is not None and demand > capacity.bits:
-            break
-    else:
-        raise AssertionError(f"{code.name} of a mapping that fits")
-    limit = capacity.bits
-    levers = tile_levers(
-        held,
-        lambda tiles: capacity.needs(tile_elements(layer, spanned(tiles), box), machine),
-        limit,
-        LEVELS[level],
+    capacity, limit = next(
+        (one, one.bits)
+        for one in capacities(machine, level, machine.passes(mapping.bypass)[level])
+        if one.bits is not None and needs(held, one) > one.bits
     )
+    demand = needs(held, capacity)
+    levers = tile_levers(held, lambda tiles: needs(tiles, capacity), limit, LEVELS[level])
     needed = -(-demand // BYTE)
     levers.append(_raised(capacity.path, needed))
     if set(capacity.buffer.copies) != {1} and -(-demand // 2) <= limit:
@@ -176,15 +159,6 @@ def explain(
         "B",
         tuple(levers),
     )
-
-
-def _clusters(mapping: Mapping, num_pes: int) -> dict[int, int]:
-    """Clusters along each dimension that is spread over them."""
-    clusters = num_pes // mapping.cluster_size
-    first, second, units = mapping.parallel[0], mapping.parallel2[0], mapping.units[0]
-    if second is None or units is None:
-        return {DIMS.index(first): clusters}
-    return {DIMS.index(first): units, DIMS.index(second): clusters // units}
 
 
 def _kept_nowhere(layer: Layer, machine: Machine, mapping: Mapping) -> Infeasible:
@@ -225,13 +199,12 @@ def _fan_out(layer: Layer, machine: Machine, mapping: Mapping, num_pes: int) -> 
             "PEs",
             (f"Reduce the cluster size {cluster_size} -> {num_pes}", _raised(chosen, cluster_size)),
         )
-    level = next(
-        level
-        for level, count in enumerate((num_pes // cluster_size, cluster_size))
-        if (mapping.units[level] or 0) > count
+    counts = (num_pes // cluster_size, cluster_size)
+    level, units, count = next(
+        (level, units, count)
+        for level, (units, count) in enumerate(zip(mapping.units, counts, strict=True))
+        if units is not None and units > count
     )
-    count = (num_pes // cluster_size, cluster_size)[level]
-    units = mapping.units[level] or 0
     things = ("clusters", "PEs of a cluster")[level]
     return Infeasible(
         ReasonCode.PE_COUNT,

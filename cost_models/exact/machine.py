@@ -35,8 +35,7 @@ class Machine:
     @property
     def widths(self) -> tuple[int, int, int, int]:
         """Bits of input, filter, output and partial sum."""
-        widths = self.chip.widths
-        return widths.input, widths.filter, widths.output, widths.psum
+        return self.chip.widths
 
     @cached_property
     def plain(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 
 from cost_models.mapping import Mapping
@@ -59,8 +60,4 @@ def tile_levers(tiles: Tiles, need: Callable[[Tiles], int], limit: int, name: st
 
 def _largest(fits: Callable[[int], bool], below: int) -> int:
     """The largest tile under `below` that fits (a smaller tile always fits as well), or 0."""
-    low, high = 0, below
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
+    return bisect_left(range(1, below), True, key=lambda tile: not fits(tile))

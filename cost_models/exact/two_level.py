@@ -47,7 +47,7 @@ def nest_of(
     inner = [min(t, n) for t, n in zip(inner, outer, strict=True)]
     num_pes = machine.chip.num_pes if mapping.num_pes is None else mapping.num_pes
     clusters, pes = (
-        _units(mapping, level, count)
+        units_of(mapping, level, count)
         for level, count in enumerate((num_pes // mapping.cluster_size, mapping.cluster_size))
     )
     span = [min(t * u, n) for t, u, n in zip(outer, clusters, extents, strict=True)]
@@ -89,7 +89,7 @@ def _three(parts: Iterable[Part]) -> tuple[Part, Part, Part]:
     return a, b, c
 
 
-def _units(mapping: Mapping, level: int, count: int) -> tuple[int, ...]:
+def units_of(mapping: Mapping, level: int, count: int) -> tuple[int, ...]:
     """Units of a level along each dimension; spare ones idle."""
     first, second = mapping.parallel[level], mapping.parallel2[level]
     if second is None:

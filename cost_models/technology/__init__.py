@@ -4,13 +4,11 @@ The data are the CSV files of this package; every file begins with where its fig
 """
 
 from cost_models.technology.logic import mac
-from cost_models.technology.memory import Sram, dram_pj, sram, sram_reach
-from cost_models.technology.nodes import NODES_NM, REFERENCE_NM, TechnologyError, logic_scale
+from cost_models.technology.memory import dram_pj, sram, sram_reach
+from cost_models.technology.nodes import REFERENCE_NM, TechnologyError, logic_scale
 
 __all__ = [
-    "NODES_NM",
     "REFERENCE_NM",
-    "Sram",
     "TechnologyError",
     "dram_pj",
     "logic_scale",

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from cost_models.technology.data_files import column, table
+from cost_models.technology.data_files import table
 from cost_models.technology.nodes import REFERENCE_NM, logic_scale
 
 
@@ -36,12 +36,10 @@ def mac(
 
 def _fit(name: str, adder_bits: int, product_bits: int) -> float:
     rows = table("mac_45nm.csv")
-    adders, multipliers = column(rows, "adder_bits"), column(rows, "multiplier_bits")
-    values = column(rows, name)
-    small = [i for i, bits in enumerate(multipliers) if bits == min(multipliers)]
-    first, last = small[0], small[-1]
-    per_bit = (values[last] - values[first]) / (adders[last] - adders[first])
-    narrow = values[first] - per_bit * adders[first]
-    wide = values[-1] - per_bit * adders[-1]
-    power = np.log(wide / narrow) / np.log((multipliers[-1] / multipliers[first]) ** 2)
-    return float(narrow * (product_bits / multipliers[first] ** 2) ** power + per_bit * adder_bits)
+    small = rows[rows["multiplier_bits"] == rows["multiplier_bits"].min()]
+    first, last, wide = small[0], small[-1], rows[-1]
+    per_bit = (last[name] - first[name]) / (last["adder_bits"] - first["adder_bits"])
+    narrow, large = (row[name] - per_bit * row["adder_bits"] for row in (first, wide))
+    bits = first["multiplier_bits"]
+    power = np.log(large / narrow) / np.log((wide["multiplier_bits"] / bits) ** 2)
+    return float(narrow * (product_bits / bits**2) ** power + per_bit * adder_bits)

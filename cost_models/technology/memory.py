@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models.technology.data_files import column, table
+from cost_models.technology.data_files import table
 from cost_models.technology.nodes import REFERENCE_NM, check_node
 
 DEFAULT_DRAM = "LPDDR4"
@@ -35,7 +35,6 @@ class Sram(NamedTuple):
     leakage_uw: Any
 
 
-_COLUMNS = ("read_pj", "write_pj", "area_um2", "leakage_uw")
 _POWERS = {"read_pj": 0.5, "write_pj": 0.5, "area_um2": 1.0, "leakage_uw": 0.5}
 
 
@@ -54,58 +53,41 @@ def sram(capacity_bytes: Any, node_nm: float = REFERENCE_NM) -> Sram:
     Raises:
         TechnologyError: The data do not reach the node.
     """
-    nodes = _nodes()
+    nodes = np.unique(table("sram.csv")["node_nm"])
     size = np.log(np.asarray(capacity_bytes, dtype=np.float64))
     inside = max(check_node(node_nm), nodes[0])
-    above = min(node for node in nodes if node >= inside)
-    below = max(node for node in nodes if node <= inside)
+    above, below = nodes[nodes >= inside].min(), nodes[nodes <= inside].max()
     share = 0.0 if above == below else np.log(inside / below) / np.log(above / below)
     found = {}
-    for name in _COLUMNS:
-        near, far = _at(below, name, size), _at(above, name, size)
-        value = np.exp(near if above == below else near + share * (far - near))
-        if node_nm < nodes[0]:
-            value = value * (node_nm / nodes[0]) ** _POWERS[name]
-        found[name] = value
+    for name, power in _POWERS.items():
+        near, far = (np.interp(size, *_points(float(node), name)) for node in (below, above))
+        found[name] = np.exp(near + share * (far - near)) * min(1.0, node_nm / nodes[0]) ** power
     if node_nm < nodes[0]:
-        found["leakage_uw"] = found["leakage_uw"] * FINFET_LEAKAGE
+        found["leakage_uw"] *= FINFET_LEAKAGE
     found["area_um2"] = found["area_um2"] * capacity_bytes
     if np.ndim(capacity_bytes) == 0:
         found = {name: float(value) for name, value in found.items()}
     return Sram(**found)
 
 
-@cache
 def sram_reach() -> tuple[float, float]:
     """Smallest and largest capacity of the data on SRAM [B]."""
-    sizes = column(table("sram.csv"), "capacity_bytes")
-    return min(sizes), max(sizes)
-
-
-@cache
-def _nodes() -> tuple[float, ...]:
-    return tuple(sorted(set(column(table("sram.csv"), "node_nm"))))
+    sizes = table("sram.csv")["capacity_bytes"]
+    return float(sizes.min()), float(sizes.max())
 
 
 @cache
 def _points(node_nm: float, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Logarithms of capacities and of a column at a node, with a far point on the last line."""
-    rows = tuple(row for row in table("sram.csv") if float(row["node_nm"]) == node_nm)
-    sizes, values = np.log(column(rows, "capacity_bytes")), np.log(column(rows, name))
+    rows = table("sram.csv")
+    rows = rows[rows["node_nm"] == node_nm]
+    sizes, values = np.log(rows["capacity_bytes"]), np.log(rows[name])
     far = np.log(_FAR_BYTES)
     slope = (values[-1] - values[-2]) / (sizes[-1] - sizes[-2])
-    end = values[-1] + slope * (far - sizes[-1])
-    return np.append(sizes, far), np.append(values, end)
-
-
-def _at(node_nm: float, name: str, size: Any) -> Any:
-    return np.interp(size, *_points(node_nm, name))
+    return np.append(sizes, far), np.append(values, values[-1] + slope * (far - sizes[-1]))
 
 
 def dram_pj(kind: str) -> float:
     """Energy of one byte over the off-chip boundary [pJ]; an empty kind is `DEFAULT_DRAM`."""
-    return next(
-        float(row["energy_pj"])
-        for row in table("dram.csv")
-        if row["kind"] == (kind or DEFAULT_DRAM)
-    )
+    rows = table("dram.csv")
+    return float(rows["energy_pj"][rows["kind"] == (kind or DEFAULT_DRAM)][0])

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cost_models.technology.data_files import column, table
+from cost_models.technology.data_files import table
 
 REFERENCE_NM = 45.0
 """Node that a chip has where it says none [nm]: that of most of the data."""
@@ -36,18 +37,13 @@ def check_node(node_nm: float) -> float:
 @cache
 def logic_scale(node_nm: float) -> tuple[float, float]:
     """Energy and area of logic at a node, relative to 45 nm; log-log between the nodes known."""
-    rows = table("nodes.csv")
-    sizes = np.log(column(rows, "node_nm"))
-    volts, a, b, c = (np.array(column(rows, name)) for name in ("vdd_v", "a", "b", "c"))
-    energy = np.log(a * volts**2 + b * volts + c)
-    area = np.log(column(rows, "area"))
-    order = np.argsort(sizes)
+    rows = np.sort(table("nodes.csv"), order="node_nm")
+    volts = rows["vdd_v"]
+    energy = rows["a"] * volts**2 + rows["b"] * volts + rows["c"]
 
-    def at(values: np.ndarray, size: float) -> float:
-        return float(np.interp(size, sizes[order], values[order]))
+    def at(size: float) -> NDArray[np.float64]:
+        sizes, logs = np.log(rows["node_nm"]), np.log([energy, rows["area"]])
+        return np.array([np.interp(np.log(size), sizes, values) for values in logs])
 
-    here, reference = np.log(check_node(node_nm)), np.log(REFERENCE_NM)
-    return (
-        float(np.exp(at(energy, here) - at(energy, reference))),
-        float(np.exp(at(area, here) - at(area, reference))),
-    )
+    scale = np.exp(at(check_node(node_nm)) - at(REFERENCE_NM))
+    return float(scale[0]), float(scale[1])

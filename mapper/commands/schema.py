@@ -12,13 +12,13 @@ from mapper.commands.options import OptionError
 from runs import print_json
 
 SCHEMAS = {
-    "accelerator": "cost_models.accelerator_forms",
-    "mapping": "cost_models.chain.forms",
-    "energy": "cost_models.energy_file",
-    "layer": "layers.schema",
-    "assignment": "mapper.clustering.assignment_file",
+    "accelerator": "cost_models:accelerator_schema",
+    "mapping": "cost_models:mapping_schema",
+    "energy": "cost_models.energy_file:schema",
+    "layer": "layers.schema:schema",
+    "assignment": "mapper.clustering.assignment_file:schema",
 }
-"""Kinds of files, and the modules whose ``schema`` describes them."""
+"""Kinds of files, and the function that describes each."""
 
 
 def schema(
@@ -35,4 +35,5 @@ def schema(
         raise OptionError(
             f"kind {kind!r}: expected one of {', '.join(SCHEMAS)}.{suggest(kind, SCHEMAS)}"
         )
-    print_json(importlib.import_module(SCHEMAS[kind]).schema())
+    module, _, function = SCHEMAS[kind].partition(":")
+    print_json(getattr(importlib.import_module(module), function)())

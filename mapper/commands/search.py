@@ -36,6 +36,7 @@ from mapper.commands.options import (
     pairs_of,
     space_of,
 )
+from mapper.commands.pass_options import BatchOption, CacheOption, TokensOption
 
 if TYPE_CHECKING:
     from baselines import Searcher
@@ -58,6 +59,9 @@ def search(
             autocompletion=completion.networks,
         ),
     ] = None,
+    tokens: TokensOption = None,
+    cache: CacheOption = None,
+    batch: BatchOption = None,
     carry: Annotated[
         str | None,
         typer.Option(
@@ -237,6 +241,8 @@ def search(
         check_board(log)
     if (layer is None) == (network is None):
         raise OptionError("expected --layer L or --network N, one of them")
+    if network is not None:
+        network = layers.in_pass(network, tokens, cache, batch)
     first = layers.parse(layer) if layer is not None else layers.layers_of(network or "")[0]
     samples, options = budget_and_options(
         chosen, budget, options, of_proof, spec_of(first, layer or first.name)
@@ -267,9 +273,10 @@ def search(
             as_json=as_json,
         )
         return
-    for flag, given in (("--carry", carry), ("--workers", workers)):
+    whole = {"carry": carry, "workers": workers, "tokens": tokens, "cache": cache, "batch": batch}
+    for flag, given in whole.items():
         if given is not None:
-            raise OptionError(f"{flag}: a single layer has one search; give --network N")
+            raise OptionError(f"--{flag}: a single layer has one search; give --network N")
     assert layer is not None
     spec = spec_of(first, layer).complete()
     _check_agents(baselines.load(what["method"], **options), spec)

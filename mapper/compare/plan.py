@@ -112,7 +112,7 @@ def _problems(
     chip = Accelerator.load(accelerator)
     model = cost_models.load(cost_model)
     options = dict(getattr(model, "options", {}))
-    if layer in layers.networks():
+    if layers.is_network(layer):
         found = [(f"{layer}.{i}", item) for i, item in enumerate(layers.network(layer))]
     elif layers.is_file(layer):
         found = [(item.name, item) for item in layers.layers_of(layer)]

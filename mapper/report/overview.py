@@ -13,6 +13,7 @@ from mapper.explore.mapping_pool import NetworkPoint
 from mapper.report.best_mapping import WHOLE, BestMapping
 from mapper.report.fronts import FrontView
 from mapper.report.roofline import roofline
+from mapper.token_figures import TokenFigures
 
 PARTS = ("MAC", "L1", "NoC", "L2", "DRAM", "leakage", WHOLE)
 """Parts of the machine in the order in which bars stack them."""
@@ -61,6 +62,7 @@ class Overview:
         layers: The best mappings.
         missing: Names of layers without one.
         explored: Explorations of the network.
+        tokens: New tokens of a language model's forward pass; 0 for other networks.
     """
 
     def __init__(
@@ -70,8 +72,9 @@ class Overview:
         layers: Sequence[BestMapping],
         missing: Sequence[str],
         explored: Sequence[ExploredDesigns] = (),
+        tokens: int = 0,
     ) -> None:
-        self.network, self.objective = network, objective
+        self.network, self.objective, self.tokens = network, objective, tokens
         self.layers, self.missing = list(layers), list(missing)
         self.fronts = [FrontView(designs, self._figures()) for designs in explored]
 
@@ -123,6 +126,9 @@ class Overview:
         ]
         if optimal:
             found.append(("proven optimal", f"{optimal} of {shapes}"))
+        if self.tokens and not self.missing:
+            by_token = TokenFigures.of(self.tokens, chip, cycles, energy)
+            found += [("tokens a second", by_token.speed), ("energy of a token", by_token.energy)]
         return found
 
     @cached_property

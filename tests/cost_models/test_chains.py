@@ -14,9 +14,9 @@ import yaml
 
 import cost_models
 from cost_models import Accelerator, Chain, ChainMapping, Loop
+from cost_models.chain.clusters import as_chain
 from cost_models.chain.evaluation import chain_nest
 from cost_models.chain.loops import MAC
-from cost_models.chain.two_level import as_chain
 from cost_models.exact.nest import Nest
 from cost_models.exact.simulator import Execution
 from layers import DIMS, Layer, get

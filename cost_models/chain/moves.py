@@ -12,7 +12,7 @@ At = Callable[..., Any]
 """A count by its name and places: ``at("read", tensor, level, keeper)``."""
 
 
-class Moves(NamedTuple):
+class EntryMoves(NamedTuple):
     """Elements that go in or out, by what moves: the order of `cost_models.prices.PARTS`."""
 
     input: Any = 0
@@ -21,7 +21,7 @@ class Moves(NamedTuple):
     psum: Any = 0
 
 
-class Structure:
+class NestStructure:
     """Which entries of a nest keep what, and who takes it from where.
 
     Args:
@@ -46,26 +46,26 @@ class Structure:
         """The nearest entry inside that keeps a tensor, or the MACs."""
         return min(m for m in range(keeper + 1, self.macs + 1) if self.keeps[m][tensor])
 
-    def reads(self, at: At, q: int) -> Moves:
+    def reads(self, at: At, q: int) -> EntryMoves:
         """Elements read from all instances of an entry."""
         inputs, filters = (self._served(at, tensor, q) for tensor in (INPUT, FILTER))
         if not self.keeps[q][OUTPUT]:
-            return Moves(inputs, filters)
+            return EntryMoves(inputs, filters)
         m = self.taker(OUTPUT, q)
         back = at("refill", m, q) + at("add", m)
         given, again = self._outside(at, q)
-        return self._sums(q, Moves(inputs, filters, given - again, back + again))
+        return self._sums(q, EntryMoves(inputs, filters, given - again, back + again))
 
-    def writes(self, at: At, q: int) -> Moves:
+    def writes(self, at: At, q: int) -> EntryMoves:
         """Elements written into all instances of an entry."""
         inputs, filters = (at("fill", tensor, q) if q else 0 for tensor in (INPUT, FILTER))
         if not self.keeps[q][OUTPUT]:
-            return Moves(inputs, filters)
+            return EntryMoves(inputs, filters)
         m = self.taker(OUTPUT, q)
         taken = at("tiles", OUTPUT, m) if self.whole_tiles and q else at("write", m, q)
         back = at("refill", m, q) + at("add", m)
         again = self._outside(at, q)[1]
-        return self._sums(q, Moves(inputs, filters, taken - back, back + again))
+        return self._sums(q, EntryMoves(inputs, filters, taken - back, back + again))
 
     def _served(self, at: At, tensor: int, q: int) -> Any:
         if not self.keeps[q][tensor]:
@@ -81,13 +81,13 @@ class Structure:
             return 0, 0
         return at("drain", q), at("refill", q, self.keeper(OUTPUT, q))
 
-    def _sums(self, q: int, moves: Moves) -> Moves:
+    def _sums(self, q: int, moves: EntryMoves) -> EntryMoves:
         """The memory next to the MACs holds partial sums alone."""
         if q != self.innermost:
             return moves
         return moves._replace(output=0, psum=moves.output + moves.psum)
 
-    def delivered(self, at: At, m: int) -> Moves:
+    def delivered(self, at: At, m: int) -> EntryMoves:
         """Elements that instances of an entry, or MACs, receive, and that they give up."""
         found = [
             at("fill", tensor, m)
@@ -101,4 +101,4 @@ class Structure:
             inside = self.taker(OUTPUT, m)
             sums = at("write", inside, m) + at("refill", inside, m)
         inputs, filters = found
-        return Moves(inputs, filters, psum=sums)
+        return EntryMoves(inputs, filters, psum=sums)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from cost_models.chain.accesses import At, Moves, Structure
 from cost_models.chain.chip import Chain, ChainLevel
+from cost_models.chain.moves import At, EntryMoves, NestStructure
 from cost_models.cost import FIGURES, Cost, LevelCost
 from cost_models.exact.nest import OUTPUT, Nest
 from cost_models.prices import (
@@ -40,7 +40,7 @@ def cost_of(chip: Chain, nest: Nest, names: tuple[str, ...], at: At) -> Cost:
         names: The level of each entry of the nest.
         at: Its counts.
     """
-    structure = Structure(nest)
+    structure = NestStructure(nest)
     latency, macs = at("latency"), at("macs")
     held = dict.fromkeys(names, 0.0)
     for m, name in enumerate(names, 1):
@@ -106,7 +106,7 @@ def _bits(nest: Nest, at: At, m: int) -> int:
 
 def _level_cost(
     level: ChainLevel,
-    structure: Structure,
+    structure: NestStructure,
     at: At,
     places: list[int],
     prices: LevelPrices,
@@ -138,12 +138,12 @@ def _real(count: Any) -> Any:
     return count.astype(np.float64) if isinstance(count, np.ndarray) else float(count)
 
 
-def _of(moves: Moves, tensor: int) -> Any:
+def _of(moves: EntryMoves, tensor: int) -> Any:
     return _real(moves.output + moves.psum if tensor == OUTPUT else moves[tensor])
 
 
-def _added(moves: list[Moves]) -> Moves:
-    return Moves(*(sum(column) for column in zip(*moves, strict=True)))
+def _added(moves: list[EntryMoves]) -> EntryMoves:
+    return EntryMoves(*(sum(column) for column in zip(*moves, strict=True)))
 
 
 def prices_of(chip: Chain, level: ChainLevel, required: Any) -> LevelPrices:
@@ -180,7 +180,7 @@ def _mac(chip: Chain) -> tuple[float, float]:
     return mac(widths.psum, widths.input, widths.filter, chip.node_nm or REFERENCE_NM)
 
 
-def _network_nj(chip: Chain, structure: Structure, at: At, names: tuple[str, ...]) -> float:
+def _network_nj(chip: Chain, structure: NestStructure, at: At, names: tuple[str, ...]) -> float:
     """Energy of what fan-outs deliver to their units, and take from them [nJ]."""
     total = 0.0
     for m, name in enumerate((*names, "")[1:], 2):

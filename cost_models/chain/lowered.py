@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cost_models.chain.chip import Chain, ChainLevel
-from cost_models.chain.mapping import ChainMapping, Entry
+from cost_models.chain.entries import ChainMapping, Entry
 from cost_models.exact.nest import EACH, ONE, Lanes, Nest, NestLevel, Port, Rules, Window
 from layers import DIMS, TENSORS, Layer
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cost_models.buffers import LEVELS, Level
 from cost_models.chain.chip import Axis, Chain, ChainLevel, Fanout
-from cost_models.chain.mapping import ChainMapping, Entry, Spread
+from cost_models.chain.entries import ChainMapping, Entry, Spread
 from layers import DIMS, TENSORS, Layer
 
 if TYPE_CHECKING:
