@@ -7,12 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from common import FloatArray, IntArray
-from maestro_env import MapSpace, Problem
+from maestro_env import ActionSpace, Problem
 
 
-def inner_tiles(space: MapSpace) -> IntArray:
-    """Columns of the inner tiles in an action."""
-    return np.flatnonzero([p.kind == "tile" and p.level == 1 for p in space.parameters])
+def inner_tiles(space: ActionSpace) -> IntArray:
+    """Columns of the tiles of all levels but the outermost in an action."""
+    inner = [p.kind == "tile" and (p.level or 0) > 0 for p in space.parameters]
+    return np.flatnonzero(inner)
 
 
 def scattered(

@@ -8,6 +8,8 @@ from .buffers import LEVELS as LEVELS
 from .buffers import Buffer as Buffer
 from .buffers import Level as Level
 from .buffers import Widths as Widths
+from .chain.batch import ChainBatch as ChainBatch
+from .chain.batch import Slot as Slot
 from .chain.chip import Axis as Axis
 from .chain.chip import Chain as Chain
 from .chain.chip import ChainLevel as ChainLevel
@@ -22,6 +24,8 @@ from .chain.forms import load_chip as load_chip
 from .chain.forms import mapping_from as mapping_from
 from .chain.forms import mapping_schema as mapping_schema
 from .chain.loops import Loop as Loop
+from .chain.room import has_room as has_room
+from .chips import CHAINS as CHAINS
 from .chips import PRESETS as PRESETS
 from .cost import FIGURES as FIGURES
 from .cost import TENSORS as TENSORS
@@ -35,6 +39,7 @@ from .cost_model import ModelCapabilities as ModelCapabilities
 from .cost_model import RetiredOptionError as RetiredOptionError
 from .cost_model import Symmetry as Symmetry
 from .cost_model import capabilities_of as capabilities_of
+from .cost_model import check_depth as check_depth
 from .cost_model import check_objective as check_objective
 from .cost_model import load as load
 from .cost_model import names as names

@@ -33,6 +33,8 @@ FIGURES = (
     "arithmetic_intensity",
 )
 """Scalar figures that every cost model gives, as `Cost` and `CostBatch` name them."""
+HELD = "bytes."
+"""Begins the name of what an instance of a level must hold."""
 IN_HTML = (
     ("latency_cycles", "latency", "cycles"),
     ("energy_nj", "energy", "nJ"),
@@ -171,6 +173,8 @@ class CostBatch:
         priced: As in :class:`Cost`, the same for all rows.
         explain: Builds the :class:`Infeasible` of one infeasible row.
         one: Builds the :class:`Cost` of one row, where a model has a faster way than its columns.
+        held: What one instance of each level must hold [B], by its name, ``(B,)`` each; empty for
+            chips of two levels.
     """
 
     reason: NDArray[np.int8]
@@ -181,6 +185,7 @@ class CostBatch:
     priced: Mapping[str, str] = field(default_factory=dict)
     explain: Callable[[int], Infeasible] | None = None
     one: Callable[[int], Cost] | None = None
+    held: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.reason)
@@ -192,6 +197,16 @@ class CostBatch:
     def feasible(self) -> NDArray[np.bool_]:
         """``(B,)`` bool."""
         return np.asarray(self.reason == 0)
+
+    def column(self, name: str) -> FloatArray:
+        """``(B,)`` of a name of `FIGURES`, or of ``bytes.LEVEL``: what its instance must hold [B].
+
+        Raises:
+            KeyError: There is no such level.
+        """
+        if name.startswith(HELD):
+            return self.held[name.removeprefix(HELD)]
+        return self.figures[name]
 
     def __getattr__(self, name: str) -> FloatArray:
         if name in FIGURES:

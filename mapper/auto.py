@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import baselines
@@ -50,6 +50,7 @@ class Auto(Optimal):
     source = "the method optimal; elsewhere ga or marl"
     Config = AutoConfig
     config: AutoConfig
+    capabilities = replace(Optimal.capabilities, any_depth=True)
 
     def search(
         self, problem: Problem, budget: int, seed: int, recorded: tuple[Any, Any] | None = None

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -171,6 +172,11 @@ class Chain:
     def lanes(self) -> int:
         """MACs below an instance of the last level that take any work; 1 where axes bind them."""
         return self.levels[-1].fanout.units if self.levels[-1].fanout.any else 1
+
+    @cached_property
+    def known(self) -> dict[str, Any]:
+        """Prices that were worked out once, by level."""
+        return {}
 
     def instances(self) -> Iterator[tuple[ChainLevel, int]]:
         """Each level with the number of its instances, DRAM first."""

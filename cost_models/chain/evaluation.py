@@ -52,7 +52,7 @@ def evaluate(
             f"mapping: got a {type(mapping).__name__} of two levels, but the chip is a list of "
             "levels; expected version and levels, an entry for each (`mapper schema mapping`)"
         )
-    _check_prices(options)
+    check_prices(options)
     infeasible = too_large(layer, plain=False)
     if infeasible is not None:
         return refused(infeasible)
@@ -89,7 +89,12 @@ def chain_nest(options: ExactOptions, layer: Layer, chip: Chain, mapping: ChainM
     )
 
 
-def _check_prices(options: ExactOptions) -> None:
+def check_prices(options: ExactOptions) -> None:
+    """Refuse options that price levels by the names of two-level chips.
+
+    Raises:
+        CostModelError: One does.
+    """
     for option, default in (("energy", CACTI), ("area", PROVISIONED_AREA)):
         if getattr(options, option) != default:
             raise CostModelError(

@@ -1,9 +1,15 @@
-"""What a mapping of a chain costs, from its counts."""
+"""What a mapping of a chain costs, from its counts: plain numbers, or arrays of many mappings.
+
+Both take the same floating-point operations in the same order, so that figures of a batch equal
+single ones bit for bit.
+"""
 
 from __future__ import annotations
 
 from math import nan
 from typing import Any
+
+import numpy as np
 
 from cost_models.chain.chip import Chain, ChainLevel
 from cost_models.chain.moves import At, EntryMoves, NestStructure
@@ -16,6 +22,7 @@ from cost_models.prices import (
     LevelPrices,
     buffer_prices,
     dram_prices,
+    is_open,
     mark,
 )
 from cost_models.technology import REFERENCE_NM, mac
@@ -39,33 +46,34 @@ def cost_of(chip: Chain, nest: Nest, names: tuple[str, ...], at: At) -> Cost:
     for m, name in enumerate(names, 1):
         held[name] += _bits(nest, at, m) / BYTE
     levels: dict[str, LevelCost] = {}
-    leakage_uw, area = 0.0, chip.peak_macs_per_cycle * _mac_area(chip)
+    leakage_uw, area = 0.0, chip.peak_macs_per_cycle * mac_area(chip)
     for level, count in chip.instances():
         places = [m for m, name in enumerate(("DRAM", *names)) if name == level.name]
         if not level.is_memory:
             continue
-        prices = _prices(chip, level, held.get(level.name, 0.0))
+        prices = prices_of(chip, level, held.get(level.name, 0.0))
         levels[level.name] = _level_cost(level, structure, at, places, prices, held, count)
         leakage_uw += count * prices.leakage_uw
         area += count * prices.area_um2
     network = _network_nj(chip, structure, at, names)
     leakage = leakage_uw / UW_PER_MW * (latency / (chip.clock_mhz or CLOCK_MHZ))
-    parts = {"energy_mac_nj": macs * _mac_nj(chip)}
+    parts = {"energymac_nj": macs * mac_nj(chip)}
     parts |= {f"energy_{name.lower()}_nj": cost.energy_nj for name, cost in levels.items()}
     parts |= {"energy_network_nj": network, "energy_leakage_nj": leakage}
     energy = sum(parts.values())
     dram = levels["DRAM"].total
     figures: dict[str, Any] = dict.fromkeys(FIGURES, nan)
     figures |= {
-        "latency_cycles": float(latency),
+        "latency_cycles": _real(latency),
         "energy_nj": energy,
         "energy_total_nj": energy,
         "power_mw": energy * (chip.clock_mhz or CLOCK_MHZ) / latency,
         "area_um2": area,
-        "throughput_macs_per_cycle": macs / latency,
-        "macs": float(macs),
-        "offchip_bw_req": float(-(-dram // at("compute"))),
-        "utilized_pes": at("active", structure.innermost) / at("steps", structure.innermost),
+        "throughput_macs_per_cycle": _real(macs) / _real(latency),
+        "macs": _real(macs),
+        "offchip_bw_req": -(-dram // at("compute")),
+        "utilized_pes": _real(at("active", structure.innermost))
+        / _real(at("steps", structure.innermost)),
         "arithmetic_intensity": macs / dram,
     }
     figures |= {f"{n.lower()}_bytes": held[n] for n in ("L2", "L1") if n in held}
@@ -126,26 +134,44 @@ def _level_cost(
     )
 
 
-def _of(moves: EntryMoves, tensor: int) -> float:
-    return float(moves.output + moves.psum if tensor == OUTPUT else moves[tensor])
+def _real(count: Any) -> Any:
+    return count.astype(np.float64) if isinstance(count, np.ndarray) else float(count)
+
+
+def _of(moves: EntryMoves, tensor: int) -> Any:
+    return _real(moves.output + moves.psum if tensor == OUTPUT else moves[tensor])
 
 
 def _added(moves: list[EntryMoves]) -> EntryMoves:
     return EntryMoves(*(sum(column) for column in zip(*moves, strict=True)))
 
 
-def _prices(chip: Chain, level: ChainLevel, required: float) -> LevelPrices:
-    if level is chip.levels[0]:
-        return dram_prices(level, chip.widths)
+def prices_of(chip: Chain, level: ChainLevel, required: Any) -> LevelPrices:
+    """The prices of a level; `required` [B] prices one without a capacity."""
+    if level is not chip.levels[0] and is_open(level.buffer, level):
+        return _memory_prices(chip, level, required)
+    if level.name not in chip.known:
+        chip.known[level.name] = (
+            dram_prices(level, chip.widths)
+            if level is chip.levels[0]
+            else _memory_prices(chip, level, required)
+        )
+    found: LevelPrices = chip.known[level.name]
+    return found
+
+
+def _memory_prices(chip: Chain, level: ChainLevel, required: Any) -> LevelPrices:
     node = chip.node_nm or REFERENCE_NM
     return buffer_prices(level.buffer, level, chip.widths, node, required)
 
 
-def _mac_nj(chip: Chain) -> float:
+def mac_nj(chip: Chain) -> float:
+    """Energy of a multiply-accumulate [nJ]."""
     return (_mac(chip)[0] if chip.mac_pj is None else chip.mac_pj) / PJ_PER_NJ
 
 
-def _mac_area(chip: Chain) -> float:
+def mac_area(chip: Chain) -> float:
+    """Area of a multiply-accumulate unit [um^2]."""
     return _mac(chip)[1] if chip.mac_area_um2 is None else chip.mac_area_um2
 
 
@@ -169,11 +195,11 @@ def _network_nj(chip: Chain, structure: NestStructure, at: At, names: tuple[str,
 
 def _shares(chip: Chain, names: tuple[str, ...], at: At, latency: int) -> dict[str, float]:
     """Shares of the latency by what binds: compute, or a port in a direction."""
-    found = {"share_compute": at("bind", "compute") / latency}
+    found = {"share_compute": _real(at("bind", "compute")) / _real(latency)}
     for level in chip.levels:
         if level.is_memory:
             places = [m for m, name in enumerate(("DRAM", *names)) if name == level.name]
             for way, side in (("read", "in"), ("write", "out")):
                 bound = sum(at("bind", q, side) for q in places)
-                found[f"share_{level.name}.{way}"] = bound / latency
+                found[f"share_{level.name}.{way}"] = _real(bound) / _real(latency)
     return found

@@ -43,14 +43,33 @@ def over_capacity(
     """
     for name in reversed(dict.fromkeys(names)):
         entries = [level for level, other in zip(nest.levels, names, strict=True) if other == name]
-        for room in _rooms(chip, name):
+        for room in rooms_of(chip, name):
             needs = [_needs(layer, nest, entry, entry.tile, room, box) for entry in entries]
             if sum(needs) > room.bits:
                 return _report(layer, nest, name, entries, needs, room, box)
     return None
 
 
-def _rooms(chip: Chain, name: str) -> Iterator[Room]:
+def has_room(layer: Layer, chip: Chain, name: str, tiles: Tiles, doubled: bool = True) -> bool:
+    """Whether a memory has room for the tiles of a layer's tensors that it holds.
+
+    Args:
+        layer: The layer.
+        chip: The chip.
+        name: The memory.
+        tiles: What one instance works on, by dimension.
+        doubled: Whether it holds twice what the chip can hold twice.
+    """
+    level = chip.levels[chip.position(name)]
+    copies = level.buffer.copies if doubled else (1, 1, 1)
+    widths = (chip.widths.input, chip.widths.filter, chip.widths.psum)
+    sizes = zip(tile_elements(layer, tiles), widths, copies, strict=True)
+    bits = [elements * width * times for elements, width, times in sizes]
+    return all(sum(bits[t] for t in room.tensors) <= room.bits for room in rooms_of(chip, name))
+
+
+def rooms_of(chip: Chain, name: str) -> Iterator[Room]:
+    """The capacities of a memory."""
     buffer = chip.levels[chip.position(name)].buffer
     path = f"levels.{name}.bytes"
     if buffer.capacity_bits is not None:

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
+from cost_models.chain.batch import ChainBatch
+from cost_models.chain.batch_costs import ChainCounter, stacked
 from cost_models.chain.chip import Chain
 from cost_models.chain.entries import ChainMapping
 from cost_models.chain.evaluation import evaluate as evaluate_chain
@@ -110,7 +112,7 @@ class NestModel(ExactOptions):
         return cost_of(rows.row(0), known.setting)
 
     def evaluate_batch(
-        self, layer: Layer, accelerator: Accelerator, mappings: MappingBatch
+        self, layer: Layer, accelerator: Accelerator | Chain, mappings: MappingBatch | ChainBatch
     ) -> CostBatch:
         """Costs of `B` mappings of one layer; figures are worked out when they are looked at.
 
@@ -118,7 +120,12 @@ class NestModel(ExactOptions):
             layer: The layer.
             accelerator: Limits that are None are not checked.
             mappings: `B` mappings; `num_pes`, where set, replaces the accelerator's.
+
+        Raises:
+            MappingError: A row is malformed, or the mappings are not of such a chip.
         """
+        if isinstance(accelerator, Chain) or isinstance(mappings, ChainBatch):
+            return self._evaluate_chains(layer, accelerator, mappings)
         known = self._prepared(layer, accelerator)
         rows = _rows(known, mappings)
         infeasible = known.too_large[bool(rows.wide.any())]
@@ -145,6 +152,9 @@ class NestModel(ExactOptions):
             return self.why(layer, accelerator, mapping, ReasonCode(int(reasons[row])))
 
         return cost_batch(rows, known.setting, why)
+
+    def _evaluate_chains(self, layer: Layer, accelerator: Any, mappings: Any) -> CostBatch:
+        return stacked([self.evaluate(layer, accelerator, mapping) for mapping in mappings])
 
     def _prepared(self, layer: Layer, accelerator: Accelerator) -> Prepared:
         """What the mappings of a layer on an accelerator share; the last ones are kept."""
@@ -189,6 +199,8 @@ class ExactModel(NestModel):
         if threads is not None and not whole:
             raise CostModelError(f"threads: got {threads!r}, expected a whole number of at least 1")
         self.threads = threads
+        self._counters: dict[Any, ChainCounter] = {}
+        self._chains: ChainCounter | None = None
 
     def lower_bounds_of(
         self,
@@ -249,6 +261,25 @@ class ExactModel(NestModel):
             if given is not None:
                 mapped[field.name] = given
         evaluate_rows(WORK.records, known.nest, mapped, rows.counts, rows.reasons, 0, len(mapped))
+
+    def _evaluate_chains(self, layer: Layer, accelerator: Any, mappings: Any) -> CostBatch:
+        if not isinstance(accelerator, Chain) or not isinstance(mappings, ChainBatch):
+            raise MappingError(
+                f"mappings: got a {type(mappings).__name__} on a {type(accelerator).__name__}, "
+                "expected a ChainBatch on a Chain, or a MappingBatch on an Accelerator"
+            )
+        known = self._chains
+        if known is None or not known.serves(layer, accelerator, mappings):
+            key = (layer, accelerator, mappings.levels, mappings.slots)
+            if len(self._counters) >= _KEPT:
+                self._counters.clear()
+            if key not in self._counters:
+                self._counters[key] = ChainCounter(self, layer, accelerator, mappings)
+            known = self._chains = self._counters[key]
+        threads = default_threads() if self.threads is None else self.threads
+        return known.evaluate(
+            mappings, threads, lambda mapping: self.evaluate(layer, accelerator, mapping)
+        )
 
     def _count_nest(self, nest: Nest) -> dict[str, int]:
         return count(nest)

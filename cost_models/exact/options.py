@@ -10,6 +10,8 @@ from typing import Any
 from common import suggest
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import EXACT_LAWS
+from cost_models.chain.chip import Chain
+from cost_models.chain.floors import chain_floors
 from cost_models.cost_model import (
     CostModelError,
     ModelCapabilities,
@@ -152,7 +154,7 @@ class ExactOptions:
         )
 
     def lower_bounds(
-        self, layer: Layer, accelerator: Accelerator, bypass: bool = False
+        self, layer: Layer, accelerator: Accelerator | Chain, bypass: bool = False
     ) -> dict[str, float]:
         """What no mapping of a layer can beat under this model's prices, by figure.
 
@@ -164,6 +166,8 @@ class ExactOptions:
         Raises:
             CostModelError: The prices do not reach the chip's node.
         """
+        if isinstance(accelerator, Chain):
+            return chain_floors(layer, accelerator, bypass, self.padding == "free")
         return figure_floors(layer, self.setting(accelerator), bypass, self.padding == "free")
 
     def setting(self, accelerator: Accelerator) -> Setting:
