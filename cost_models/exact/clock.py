@@ -254,7 +254,7 @@ def add_classes(work: Work, c: int, slot: int) -> None:
     """Add all classes of steps of a level inside one step around it, into the `memo`."""
     outer, clock = address(work.clock[c - 1]), address(work.clock[c])
     spec = address(work.nest.levels[clock.level])
-    clock.slot, clock.loops = slot, 0
+    clock.slot, clock.loops, clock.moved = slot, 0, 0
     for place in range(work.dims):
         d = work.cut_dim[place]
         dim = address(work.dim[d])
@@ -264,18 +264,13 @@ def add_classes(work: Work, c: int, slot: int) -> None:
             number = inside(work, d, k, number)
         clock.move[d] = number
         clock.now[d] = dim.move[number].new
+        if dim.move[number].shift != 0:
+            clock.moved |= 1 << d
     for place in range(DIMS):
         d = spec.order[place]
-        dim = address(work.dim[d])
-        cut = dim.cuts_at[clock.level] - 1
-        if cut >= 0 and dim.cut[cut].level == clock.level:
-            node = address(dim.node[clock.here[d]])
-            if node.runs > 1 or dim.run[node.run].count > 1:
-                clock.loop[clock.loops] = d
-                clock.loops += 1
-    clock.moved = 0
-    for number in range(clock.loops):
-        clock.moved |= 1 << clock.loop[number]
+        if (clock.moved >> d) & 1:
+            clock.loop[clock.loops] = d
+            clock.loops += 1
     for number in range(clock.loops):
         walk(work, c, 0, number, 1, 1)
         clock.moved &= ~(1 << clock.loop[number])

@@ -202,8 +202,8 @@ else:
     # from, -1 if it is another nest; `alone`: levels whose units share no transfer; `windowed`:
     # dimensions whose tiles touch rows together; `turns`: cycles of dimensions without cuts;
     # `shares_lanes`: whether MACs of an instance may want the same element; `own_room`: bits that a
-    # memory holds of tensors apart; `padding`: PADDING where MACs read padding; `near`: whether
-    # rows at hand may be padding; `memo_at`: stamp and slot of what a hash stands for
+    # memory holds of tensors apart; `padding`: PADDING where MACs read padding; `asked`: whose rows are summed, see
+    # `rows.asked_rows`; `near`: whether rows at hand may be padding; `memo_at`: stamp and slot of what a hash stands for
     Work = record(
         "status full stamp deepest dims looping known windowed turns shares_lanes padding loops"
         " near intervals ports clocks dram_width",
@@ -218,6 +218,7 @@ else:
         loop=(Loop, LOOPS),
         sums=(DIMS, EVENTS + 1),
         event=DIMS,
+        asked=PAIRS,
         path=(PAIRS, CUTS),
         low=INTERVALS,
         high=INTERVALS,
