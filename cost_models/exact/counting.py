@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from common import address, part
-from cost_models.exact.clock import stepwise
+from cost_models.exact.clock import clear_passed, stepwise
 from cost_models.exact.pairs import output_dim, pair_of, tap_dim
 from cost_models.exact.records import (
     COUNTED,
@@ -31,10 +31,7 @@ def count(work: Work) -> int:
         return work.status
     counts = address(work.counts)
     for level in range(work.nest.depth + 2):
-        passed = address(counts.port[level])
-        passed.into, passed.out = 0, 0
-        passed.busy_in, passed.busy_out = 0, 0
-        passed.bind_in, passed.bind_out = 0, 0
+        clear_passed(address(counts.port[level]))
     counts.bind_compute = 0
     list_loops(work)
     count_steps(work)
@@ -101,7 +98,7 @@ def find_structure(work: Work) -> None:
         find_alone(work)
         clear_counts(work)
     for j in range(work.ports):
-        work.port[j].first = 0
+        work.port[j].begun = 0
 
 
 @part
@@ -163,7 +160,7 @@ def find_ports(work: Work) -> None:
     """List the ports that can limit, and the levels that have steps of their own."""
     nest = address(work.nest)
     work.ports, work.clocks = 0, 0
-    work.clock[0].level = 0
+    work.clock[0].level, work.clock[0].outer = 0, 0
     for level in range(nest.depth + 1):
         spec = address(nest.levels[level])
         loops = (work.looping >> level) & 1

@@ -304,15 +304,15 @@ MUTATIONS = (
     Mutation(
         "step_traffic",
         "sums read back are read by each unit",
-        "span.into[j][1] += distinct * partial",
-        "span.into[j][1] += written * partial",
+        "span.cases[1].port[j].into += distinct * partial",
+        "span.cases[1].port[j].into += written * partial",
         286,
     ),
     Mutation(
         "step_traffic",
         "first tiles are those of the last level alone",
-        "port.first += bits",
-        "port.first = bits",
+        "port.begun += bits",
+        "port.begun = bits",
         1,
     ),
     Mutation(
@@ -325,15 +325,15 @@ MUTATIONS = (
     Mutation(
         "clock",
         "tiles that stay are moved again",
-        "if dim.move[number].shift != 0:",
-        "if number >= 0:",
+        "if dim.move[number].shift != 0:\n            inner.moved",
+        "if number >= 0:\n            inner.moved",
         9,
     ),
     Mutation(
         "clock",
         "of equals the last one binds",
-        "        if into > time:\n",
-        "        if into >= time:\n",
+        "        if into > case.time:\n",
+        "        if into >= case.time:\n",
         0,
     ),
     Mutation(
@@ -360,8 +360,8 @@ MUTATIONS = (
     Mutation(
         "clock",
         "sums that come back take no time inside a step",
-        "i = again if first.again else 0",
-        "i = 0",
+        "address(first.cases[again & first.again])",
+        "address(first.cases[0])",
         0,
     ),
     Mutation(
