@@ -91,7 +91,7 @@ class Problem:
         check_depth(cost_model, self.accelerator)
         self.doubts = check_objective(cost_model, self.accelerator, self.objective.figures)
         """Why a search for this objective finds little of use, one sentence each."""
-        self.space = self._checked_space(space)
+        self.space: Any = self._checked_space(space)
         self.limits = checked_limits(limits, self.accelerator)
         self.on_evaluate: Hook | None = None
         self.start(budget)

@@ -101,14 +101,14 @@ def _held_nj(
         reads = max(macs, elements[tensor])
         served.append(level.read[tensor] * reads + level.write[tensor] * elements[tensor])
     if bypass:
-        return min(served)
+        return float(min(served))
     passed = 0.0
     for place in holders[:-1]:
         level = prices[chip.levels[place].name]
         part = min(level.read[tensor], level.read[PSUM] if tensor == OUTPUT else math.inf)
         into = min(level.write[tensor], level.write[PSUM] if tensor == OUTPUT else math.inf)
         passed += (part + into) * elements[tensor]
-    return passed + served[-1]
+    return float(passed + served[-1])
 
 
 def _sums_nj(layer: Layer, chip: Chain, level: LevelPrices, place: int, outputs: int) -> float:
@@ -119,7 +119,7 @@ def _sums_nj(layer: Layer, chip: Chain, level: LevelPrices, place: int, outputs:
     instances = math.prod(outside.fanout.units for outside in chip.levels[:place])
     sums = layer.macs / _sharing(chip, place, OUTPUT)
     reads = max(0.0, sums - outputs * instances)
-    return level.write[PSUM] * sums + level.read[PSUM] * reads
+    return float(level.write[PSUM] * sums + level.read[PSUM] * reads)
 
 
 def _sharing(chip: Chain, place: int, tensor: int) -> int:

@@ -62,7 +62,7 @@ def resolve(agents: str | int | Assignment, problem: Problem) -> Assignment:
         return _by_level(problem, agents)
     if agents == "auto" or isinstance(agents, int):
         entry = nearest_layer(problem.layer, problem.accelerator)
-        return entry.assign(names, None if agents == "auto" else agents)
+        return entry.assign(names, agents if isinstance(agents, int) else None)
     if not agents.endswith(FILES):
         raise AssignmentError(
             f"agents: got {agents!r}, expected auto, 1..{len(names)}, or a .yaml or .json file"
