@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from common import Int32Array, IntArray
 from cost_models import ChainBatch
 from layers import DIMS, TENSORS
-from maestro_env.chain_parameters import NONE, EntryPlan, KeepPlan, Plan, SpreadPlan
+from maestro_env.chain_parameters import NONE, EntryPlan, KeepPlan, SpacePlan, SpreadPlan
 from maestro_env.loop_orders import orders_of, ranks_of
 from maestro_env.parameters import MapSpaceError, Parameter
 
@@ -27,7 +27,7 @@ class ChainCodec:
         parameters: The same, narrowed: what an action holds a choice of.
     """
 
-    def __init__(self, plan: Plan, parameters: tuple[Parameter, ...]) -> None:
+    def __init__(self, plan: SpacePlan, parameters: tuple[Parameter, ...]) -> None:
         self._plan, self._parameters = plan, parameters
         self.levels = tuple(entry.level.name for entry in plan.entries)
         self.slots = tuple(spread.slot for spread in plan.spreads)
