@@ -113,7 +113,7 @@ def chip_prices(accelerator: Accelerator, l2_bytes: Any = None, l1_bytes: Any = 
     )
 
 
-def clock_of(accelerator: Accelerator) -> float:
+def clock_of(accelerator: Accelerator | Chain) -> float:
     """Clock of a chip [MHz]."""
     return accelerator.clock_mhz or CLOCK_MHZ
 

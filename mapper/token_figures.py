@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from common import engineering
-from cost_models import Accelerator, clock_of
+from cost_models import Accelerator, Chain, clock_of
 
 HZ_PER_MHZ, NJ_PER_J = 1e6, 1e9
 
@@ -28,7 +28,7 @@ class TokenFigures:
 
     @classmethod
     def of(
-        cls, tokens: int, chip: Accelerator, latency_cycles: float, energy_nj: float
+        cls, tokens: int, chip: Accelerator | Chain, latency_cycles: float, energy_nj: float
     ) -> TokenFigures:
         """Divide a pass among its tokens.
 
