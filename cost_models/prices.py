@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cost_models.accelerator import Accelerator
 from cost_models.buffers import Buffer, Level, Widths
 from cost_models.physical import EnergyTable
 from cost_models.technology import REFERENCE_NM, dram_pj, mac, sram, sram_reach
+
+if TYPE_CHECKING:
+    from cost_models.chain.chip import Chain
 
 CLOCK_MHZ: Final = 1000.0
 """Clock of a chip that gives none [MHz]; only leakage and power depend on it."""

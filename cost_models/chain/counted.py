@@ -21,7 +21,8 @@ Fields = list[tuple[str, Any, Any]]
 CHUNK = 64
 """Nests at a time: their records and counts stay in a core's cache."""
 WORD = 8
-_FIELDS = Counts.fields or {}
+_COUNTS = np.dtype(Counts)
+_FIELDS = _COUNTS.fields or {}
 _IN_PORT = ("busy", "bind")
 
 
@@ -32,11 +33,11 @@ def place_of(*names: Any) -> int:
         name, numbers = "bind_compute", []
     if name in _IN_PORT and numbers:
         level, way = numbers
-        passed = Counts["port"].base
+        passed = _COUNTS["port"].base
         inside = (passed.fields or {})[f"{name}_{way}"][1]
         return int(_FIELDS["port"][1] + level * passed.itemsize + inside) // WORD
     start = int(_FIELDS[name][1]) // WORD
-    return start + (int(np.ravel_multi_index(numbers, Counts[name].shape)) if numbers else 0)
+    return start + (int(np.ravel_multi_index(numbers, _COUNTS[name].shape)) if numbers else 0)
 
 
 class Columns:
@@ -53,7 +54,8 @@ class Columns:
 
     def __call__(self, *names: Any) -> IntArray:
         """``(B,)`` of a count."""
-        return self.values[self._rows[place_of(*names)]]
+        row: IntArray = self.values[self._rows[place_of(*names)]]
+        return row
 
     def take(self, rows: IntArray | slice) -> Columns:
         """The counts of some nests."""
