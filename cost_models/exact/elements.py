@@ -44,11 +44,11 @@ class Touched:
         return elements & self._real if tensor == INPUT else elements
 
     def _joined(self, tensor: int, tile: Tile, rows: list[Iterable[int]]) -> Elements:
-        axes: list[tuple[Iterable[int], int]] = []
-        for d in self.nest.coupled[tensor]:
-            if tensor != INPUT or d not in (P, Q, R, S):
-                axes.append((tile[d], self.nest.extents[d]))
-        if tensor == INPUT:
+        windowed = (P, Q, R, S) if tensor == INPUT else ()
+        axes: list[tuple[Iterable[int], int]] = [
+            (tile[d], self.nest.extents[d]) for d in self.nest.coupled[tensor] if d not in windowed
+        ]
+        if windowed:
             axes += [(found, w[1]) for found, w in zip(rows, self._windows, strict=True)]
         return combined(axes)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from itertools import accumulate, product
 from operator import mul
 
@@ -30,7 +31,7 @@ class Instances:
             list(product(*map(range, level.units))) for level in levels
         ]
         self._count = list(accumulate(map(len, self._places), mul))
-        self._known: dict[tuple[int, int, int, bool], tuple[list[int], int]] = {}
+        self._groups = cache(self._find_groups)
 
     def inside(self, level: int) -> int:
         """Instances of a level within one of the level outside it."""
@@ -58,27 +59,24 @@ class Instances:
         sizes = {group: some.bit_count() for group, some in groups.items()}
         return sum(sizes.values()), sum([n for group, n in sizes.items() if group < first])
 
-    def _groups(self, tensor: int, level: int, q: int, whole: bool) -> tuple[list[int], int]:
+    def _find_groups(self, tensor: int, level: int, q: int, whole: bool) -> tuple[list[int], int]:
         """The group of each instance of a level, -1 for none; how many the first of `q` has."""
-        known = self._known.get((tensor, level, q, whole))
-        if known is None:
-            groups, first = list(range(self._count[q])), 1
-            for m in range(q + 1, level + 1):
-                spec = self._levels[m]
-                flags = spec.reduce if tensor == OUTPUT else spec.multicast
-                split = [
-                    not shares or (whole and d in self._coupled[tensor])
-                    for d, shares in enumerate(flags)
-                ]
-                size = math.prod(n for n, own in zip(spec.units, split, strict=True) if own)
-                groups = [
-                    -1 if group < 0 else _group(group * size, place, spec, split, whole)
-                    for group in groups
-                    for place in self._places[m]
-                ]
-                first *= size
-            known = self._known[tensor, level, q, whole] = groups, first
-        return known
+        groups, first = list(range(self._count[q])), 1
+        for m in range(q + 1, level + 1):
+            spec = self._levels[m]
+            flags = spec.reduce if tensor == OUTPUT else spec.multicast
+            split = [
+                not shares or (whole and d in self._coupled[tensor])
+                for d, shares in enumerate(flags)
+            ]
+            size = math.prod(n for n, own in zip(spec.units, split, strict=True) if own)
+            groups = [
+                -1 if group < 0 else _group(group * size, place, spec, split, whole)
+                for group in groups
+                for place in self._places[m]
+            ]
+            first *= size
+        return groups, first
 
 
 def _group(base: int, place: Place, spec: NestLevel, split: list[bool], whole: bool) -> int:
