@@ -13,7 +13,7 @@ class EnergyError(ValueError):
 
 
 CACTI = "cacti"
-"""The energies of the chip that is built, from :mod:`cost_models.technology`."""
+"""The energies of the chip that is built, from :mod:`cost_models.technology.parts`."""
 
 ENERGY_TABLES = {
     # MAESTRO's constants (DSE_cost-database.hpp), which have no DRAM: Eyeriss's ratio stands in

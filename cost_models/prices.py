@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from cost_models.accelerator import Accelerator
 from cost_models.buffers import Buffer, Level, Widths
 from cost_models.physical import EnergyTable
-from cost_models.technology import REFERENCE_NM, dram_pj, mac, sram, sram_reach
+from cost_models.technology.parts import REFERENCE_NM, dram_pj, mac, sram, sram_reach
 
 CLOCK_MHZ: Final = 1000.0
 """Clock of a chip that gives none [MHz]; only leakage and power depend on it."""

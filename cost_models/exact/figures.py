@@ -43,7 +43,7 @@ from cost_models.prices import (
     open_levels,
     table_prices,
 )
-from cost_models.technology import REFERENCE_NM, logic_scale
+from cost_models.technology.parts import REFERENCE_NM, logic_scale
 
 PROVISIONED_AREA = "provisioned"
 MAESTRO_AREA = "maestro"

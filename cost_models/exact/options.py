@@ -26,7 +26,7 @@ from cost_models.exact.two_level import nest_of
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.mapping import Mapping
 from cost_models.physical import MAESTRO_DOUBTS
-from cost_models.technology import TechnologyError
+from cost_models.technology.parts import TechnologyError
 from layers import Layer
 
 HALO_TIMES = ("retain", "none")
