@@ -54,13 +54,13 @@ def nest_of(
     in_l2, in_l1 = (
         _three(tensor not in part for tensor in TENSORS) for part in machine.passes(mapping.bypass)
     )
-    noc_in, noc_out, dram_in, dram_out = machine.bandwidths
     l2, l1 = machine.buffers
     return Nest(
         extents=extents,
         levels=(
             _with_room(
-                NestLevel(tuple(span), ONE, orders[0], in_l2, port=Port(noc_in, noc_out)), l2
+                NestLevel(tuple(span), ONE, orders[0], in_l2, port=Port(l1.read_bw, l1.write_bw)),
+                l2,
             ),
             NestLevel(tuple(outer), clusters, keeps=(False,) * 3, port=None),
             _with_room(NestLevel(tuple(inner), pes, orders[1], in_l1), l1),
@@ -68,7 +68,7 @@ def nest_of(
         coupled=layer.coupled_dims,
         windows=_windows(layer, box, padding_free),
         widths=machine.widths,
-        dram=Port(dram_in, dram_out),
+        dram=Port(l2.read_bw, l2.write_bw),
         lanes=Lanes(any=machine.chip.simd_lanes),
         rules=rules,
     )
