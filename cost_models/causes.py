@@ -16,7 +16,7 @@ from cost_models.accelerator import Accelerator
 from cost_models.cost import Cost
 from cost_models.cost_model import load
 from cost_models.dataflow import Dataflow, DataflowError, size_of
-from cost_models.exact.smaller_tiles import clipped
+from cost_models.exact.limits import clipped
 from cost_models.infeasible import InfeasibleError
 from cost_models.mapping import Mapping as NestMapping
 from cost_models.network import dimensions, language_kind

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from cost_models.accelerator import UNLIMITED_BW
 from cost_models.buffers import TENSORS, Buffer
 from cost_models.exact.machine import BYTE, Machine
 from cost_models.exact.nest import ONE
-from cost_models.exact.smaller_tiles import Tiles, clipped, tile_levers
 from cost_models.exact.two_level import units_of
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.level_names import BUFFERS, LEVELS
 from cost_models.mapping import Mapping
 from layers import DIMS, Layer, footprint
 
+Tiles = tuple[int, ...]
 _WINDOWED = tuple(DIMS.index(dim) for dim in "YXRS")
 MAX_MACS = 1 << 59
 """Layers from this many MACs on are refused: every count is at most a few times the MACs, so that
@@ -220,3 +221,55 @@ def _raised(what: str, demand: int) -> str:
     if demand > UNLIMITED_BW and what.startswith("--l"):
         return f"leave {what.removeprefix('--').replace('-', '_')} unlimited (null)"
     return f"raise {what} to {demand}"
+
+
+def clipped(mapping: Mapping, extents: Tiles) -> tuple[Tiles, Tiles]:
+    """Tiles of a cluster, clipped to the extents, and of a PE, clipped to the former."""
+    outer = tuple(min(mapping.tiles[0].get(d, n), n) for d, n in zip(DIMS, extents, strict=True))
+    inner = tuple(
+        min(mapping.tiles[1].get(d, n), t) for d, n, t in zip(DIMS, extents, outer, strict=True)
+    )
+    return outer, inner
+
+
+def with_tile(tiles: Tiles, d: int, tile: int) -> Tiles:
+    """Tiles with another one along a dimension."""
+    return (*tiles[:d], tile, *tiles[d + 1 :])
+
+
+def tile_levers(tiles: Tiles, need: Callable[[Tiles], int], limit: int, name: str) -> list[str]:
+    """Changes of tiles that bring `need` down to `limit`.
+
+    Args:
+        tiles: The tiles, in the order of `DIMS`.
+        need: What given tiles need.
+        limit: What there is.
+        name: What the tiles are called.
+
+    Returns:
+        One change a dimension that is enough by itself; where none is, one change of several.
+    """
+    levers = []
+    for d, tile in enumerate(tiles):
+        # mypy infers no type for a lambda with a default.
+        smaller = _largest(lambda t, d=d: need(with_tile(tiles, d, t)) <= limit, tile)  # type: ignore[misc]
+        if smaller > 0:
+            levers.append(f"Reduce {name} tile {DIMS[d]} {tile} -> {smaller}")
+    if levers:
+        return levers
+    changed = tiles
+    while need(changed) > limit:
+        d = max(range(len(DIMS)), key=lambda d: changed[d])
+        if changed[d] == 1:
+            return []
+        # B023: the lambda is called here, before d and changed are set anew.
+        enough = _largest(lambda t: need(with_tile(changed, d, t)) <= limit, changed[d])  # noqa: B023
+        changed = with_tile(changed, d, max(enough, changed[d] // 2) if enough else changed[d] // 2)
+    pairs = enumerate(zip(tiles, changed, strict=True))
+    parts = [f"{DIMS[d]} {a} -> {b}" for d, (a, b) in pairs if a != b]
+    return [f"Reduce {name} tiles {', '.join(parts)}"]
+
+
+def _largest(fits: Callable[[int], bool], below: int) -> int:
+    """The largest tile under `below` that fits (a smaller tile always fits as well), or 0."""
+    return bisect_left(range(1, below), True, key=lambda tile: not fits(tile))

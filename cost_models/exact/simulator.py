@@ -19,8 +19,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from itertools import accumulate, compress, pairwise, product
 
-from cost_models.exact.elements import Elements, Tile, Touched, tile_size
-from cost_models.exact.instances import Instances, Unit
+from cost_models.exact.instances import Elements, Instances, Tile, Touched, Unit, tile_size
 from cost_models.exact.nest import ONE, OUTPUT, Nest, NestLevel, Port
 
 Counters = tuple[tuple[int, ...], ...]
