@@ -16,8 +16,8 @@ from cost_models.accelerator import Accelerator
 from cost_models.cost import Cost
 from cost_models.cost_model import load
 from cost_models.dataflow import Dataflow, DataflowError, size_of
-from cost_models.exact.limits import clipped
 from cost_models.infeasible import InfeasibleError
+from cost_models.lowering import clipped
 from cost_models.mapping import Mapping as NestMapping
 from cost_models.network import dimensions, language_kind
 from layers import COUPLED, DIMS, TENSORS, Layer, footprint
@@ -91,7 +91,7 @@ class _ClippedNest:
 
     def __init__(self, layer: Layer, accelerator: Accelerator, mapping: NestMapping) -> None:
         pes = mapping.num_pes or accelerator.num_pes
-        outer, inner = clipped(mapping, layer.extents)
+        outer, inner = clipped(mapping.tiles, layer.extents)
         self.layer, self.order, self.parallel = layer, mapping.orders[0], mapping.parallel
         self.units = (pes // mapping.cluster_size, mapping.cluster_size)
         self.limits, self.outer, tiles = (

@@ -14,6 +14,7 @@ from cost_models.exact.nest import ONE
 from cost_models.exact.two_level import units_of
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.level_names import BUFFERS, LEVELS
+from cost_models.lowering import clipped
 from cost_models.mapping import Mapping
 from layers import DIMS, Layer, footprint
 
@@ -129,7 +130,7 @@ def explain(
             ),
         )
     level = 1 if code is ReasonCode.L1_CAPACITY else 0
-    held = clipped(mapping, layer.extents)[level]
+    held = clipped(mapping.tiles, layer.extents)[level]
     clusters = units_of(mapping, 0, num_pes // mapping.cluster_size) if level == 0 else ONE
 
     def needs(tiles: Tiles, capacity: Capacity) -> int:
@@ -221,15 +222,6 @@ def _raised(what: str, demand: int) -> str:
     if demand > UNLIMITED_BW and what.startswith("--l"):
         return f"leave {what.removeprefix('--').replace('-', '_')} unlimited (null)"
     return f"raise {what} to {demand}"
-
-
-def clipped(mapping: Mapping, extents: Tiles) -> tuple[Tiles, Tiles]:
-    """Tiles of a cluster, clipped to the extents, and of a PE, clipped to the former."""
-    outer = tuple(min(mapping.tiles[0].get(d, n), n) for d, n in zip(DIMS, extents, strict=True))
-    inner = tuple(
-        min(mapping.tiles[1].get(d, n), t) for d, n, t in zip(DIMS, extents, outer, strict=True)
-    )
-    return outer, inner
 
 
 def with_tile(tiles: Tiles, d: int, tile: int) -> Tiles:

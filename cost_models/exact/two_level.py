@@ -13,6 +13,7 @@ from cost_models.buffers import Buffer
 from cost_models.exact.machine import Machine
 from cost_models.exact.names import L1, L2, MACS
 from cost_models.exact.nest import ONE, Lanes, Nest, NestLevel, Port, Rules, Window
+from cost_models.lowering import clipped
 from cost_models.mapping import Mapping
 from layers import DIMS, TENSORS, Layer
 
@@ -39,11 +40,7 @@ def nest_of(
         padding_free: Whether padding is no traffic.
     """
     extents = layer.extents
-    outer, inner = (
-        [tiles.get(d, n) for d, n in zip(DIMS, extents, strict=True)] for tiles in mapping.tiles
-    )
-    outer = [min(t, n) for t, n in zip(outer, extents, strict=True)]
-    inner = [min(t, n) for t, n in zip(inner, outer, strict=True)]
+    outer, inner = clipped(mapping.tiles, extents)
     num_pes = machine.chip.num_pes if mapping.num_pes is None else mapping.num_pes
     clusters, pes = (
         units_of(mapping, level, count)
@@ -62,8 +59,8 @@ def nest_of(
                 NestLevel(tuple(span), ONE, orders[0], in_l2, port=Port(l1.read_bw, l1.write_bw)),
                 l2,
             ),
-            NestLevel(tuple(outer), clusters, keeps=(False,) * 3, port=None),
-            _with_room(NestLevel(tuple(inner), pes, orders[1], in_l1), l1),
+            NestLevel(outer, clusters, keeps=(False,) * 3, port=None),
+            _with_room(NestLevel(inner, pes, orders[1], in_l1), l1),
         ),
         coupled=layer.coupled_dims,
         windows=_windows(layer, box, padding_free),
