@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -109,26 +110,21 @@ class MappingBatch:
     def __getitem__(self, index: int) -> Mapping:
         if not -len(self) <= index < len(self):
             raise IndexError(f"mapping {index} of a batch of {len(self)}")
-        orders, parallel = self.orders[index], self.parallel[index]
-        outer, inner = self.tiles[index].tolist()
-        rest: dict[str, Any] = {}
+        parts: dict[str, Any] = {
+            "orders": ["".join(DIMS[d] for d in order) for order in self.orders[index]],
+            "parallel": [DIMS[d] for d in self.parallel[index]],
+            "tiles": [dict(zip(DIMS, t, strict=True)) for t in self.tiles[index].tolist()],
+            "cluster_size": int(self.cluster_size[index]),
+        }
+        if self.num_pes is not None:
+            parts["num_pes"] = int(self.num_pes[index])
         if self.parallel2 is not None and self.units is not None:
             second, units = self.parallel2[index].tolist(), self.units[index].tolist()
-            rest["parallel2"] = tuple(DIMS[d] if d >= 0 else None for d in second)
-            rest["units"] = tuple(n if d >= 0 else None for d, n in zip(second, units, strict=True))
+            parts["parallel2"] = [DIMS[d] if d >= 0 else None for d in second]
+            parts["units"] = [n if d >= 0 else None for d, n in zip(second, units, strict=True)]
         if self.bypass is not None:
-            rest["bypass"] = tuple(
-                frozenset(t for t, passes in zip(TENSORS, row, strict=True) if passes)
-                for row in self.bypass[index].tolist()
-            )
-        return Mapping(
-            orders=("".join(DIMS[d] for d in orders[0]), "".join(DIMS[d] for d in orders[1])),
-            parallel=(DIMS[parallel[0]], DIMS[parallel[1]]),
-            tiles=(dict(zip(DIMS, outer, strict=True)), dict(zip(DIMS, inner, strict=True))),
-            cluster_size=int(self.cluster_size[index]),
-            num_pes=None if self.num_pes is None else int(self.num_pes[index]),
-            **rest,
-        )
+            parts["bypass"] = [frozenset(compress(TENSORS, row)) for row in self.bypass[index]]
+        return Mapping(**parts)
 
     def __iter__(self) -> Iterator[Mapping]:
         return (self[i] for i in range(len(self)))

@@ -6,6 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import compress
 
 from cost_models.accelerator import UNLIMITED_BW
 from cost_models.buffers import TENSORS, Buffer
@@ -91,15 +92,13 @@ def capacities(machine: Machine, level: int, passing: frozenset[str]) -> Iterato
     buffer = machine.buffers[level]
     kept = [t for t, name in enumerate(TENSORS) if name not in passing]
     shared = tuple(t for t in kept if buffer.tensor_bits[t] is None)
+    path = f"levels.{buffer.name}.bytes"
     if shared:
-        path = f"--{buffer.name.lower()}-bytes"
-        if not machine.chip.short:
-            path = f"levels.{buffer.name}.bytes"
-        yield Capacity(buffer, shared, buffer.capacity_bits, path)
+        short = f"--{buffer.name.lower()}-bytes" if machine.chip.short else path
+        yield Capacity(buffer, shared, buffer.capacity_bits, short)
     for t in kept:
-        if buffer.tensor_bits[t] is not None:
-            path = f"levels.{buffer.name}.bytes.{TENSORS[t]}"
-            yield Capacity(buffer, (t,), buffer.tensor_bits[t], path)
+        if t not in shared:
+            yield Capacity(buffer, (t,), buffer.tensor_bits[t], f"{path}.{TENSORS[t]}")
 
 
 def explain(
@@ -174,48 +173,37 @@ def _kept_nowhere(layer: Layer, machine: Machine, mapping: Mapping) -> Infeasibl
         level = next(i for i, part in enumerate(passing) if len(part) == len(TENSORS))
         what = f"no tensor is kept in {BUFFERS[level]}"
         fix = f"Leave a tensor that {BUFFERS[level]} holds out of mapping.bypass[{level}]"
+    held = " and ".join(
+        f"{', '.join(compress(TENSORS, buffer.holds))} in {buffer.name}"
+        for buffer in machine.buffers
+    )
     return Infeasible(
         ReasonCode.REFUSED,
-        f"layer {layer.name!r}: mapping.bypass: {what}, as the chip holds "
-        + " and ".join(
-            f"{', '.join(t for t, h in zip(TENSORS, buffer.holds, strict=True) if h)} in "
-            f"{buffer.name}"
-            for buffer in machine.buffers
-        )
-        + "; expected every tensor in a level, and one in every level",
+        f"layer {layer.name!r}: mapping.bypass: {what}, as the chip holds {held}; expected every "
+        "tensor in a level, and one in every level",
         levers=(fix,),
     )
 
 
 def _fan_out(layer: Layer, machine: Machine, mapping: Mapping, num_pes: int) -> Infeasible:
     """The report of a mapping that spreads more than there are units."""
-    where, cluster_size = f"layer {layer.name!r}", mapping.cluster_size
-    chosen = "--num-pes" if num_pes == machine.chip.num_pes else "the mapping's num_pes"
+    cluster_size = mapping.cluster_size
     if cluster_size > num_pes:
-        return Infeasible(
-            ReasonCode.PE_COUNT,
-            f"{where}: a cluster needs {cluster_size} PEs, limit {num_pes} PEs "
-            f"(+{cluster_size - num_pes})",
-            cluster_size,
-            num_pes,
-            "PEs",
-            (f"Reduce the cluster size {cluster_size} -> {num_pes}", _raised(chosen, cluster_size)),
+        needed, limit, things = cluster_size, num_pes, "PEs"
+        what = f"a cluster needs {needed} PEs, limit {limit} PEs"
+        chosen = "--num-pes" if num_pes == machine.chip.num_pes else "the mapping's num_pes"
+        levers = [f"Reduce the cluster size {needed} -> {limit}", _raised(chosen, needed)]
+    else:
+        level, needed, limit = next(
+            (level, units, count)
+            for level, count in enumerate((num_pes // cluster_size, cluster_size))
+            if (units := mapping.units[level] or 0) > count
         )
-    counts = (num_pes // cluster_size, cluster_size)
-    level, units, count = next(
-        (level, units, count)
-        for level, (units, count) in enumerate(zip(mapping.units, counts, strict=True))
-        if units is not None and units > count
-    )
-    things = ("clusters", "PEs of a cluster")[level]
-    return Infeasible(
-        ReasonCode.PE_COUNT,
-        f"{where}: mapping.units[{level}] takes {units} {things}, limit {count} (+{units - count})",
-        units,
-        count,
-        things,
-        (f"Reduce units[{level}] {units} -> {count}",),
-    )
+        things = ("clusters", "PEs of a cluster")[level]
+        what = f"mapping.units[{level}] takes {needed} {things}, limit {limit}"
+        levers = [f"Reduce units[{level}] {needed} -> {limit}"]
+    message = f"layer {layer.name!r}: {what} (+{needed - limit})"
+    return Infeasible(ReasonCode.PE_COUNT, message, needed, limit, things, tuple(levers))
 
 
 def _raised(what: str, demand: int) -> str:
