@@ -278,27 +278,17 @@ def cost_batch(rows: Rows, setting: Setting, why: Callable[[int], Infeasible]) -
     failed = reasons != 0
     alone = rows.row(0) if len(reasons) == 1 else None
 
-    def masked(value: Any) -> FloatArray:
-        column = np.array(np.broadcast_to(value, failed.shape), dtype=np.float64)
-        column[failed] = _INF
-        return column
-
-    def figure(name: str) -> FloatArray:
+    def column(find: Callable[[Counts], Any]) -> FloatArray:
         if alone is not None:  # plain numbers are several times faster than arrays of one
-            value = _INF if failed[0] else FIGURE_OF[name](alone, setting)
-            return np.array([value], dtype=np.float64)
+            return np.array([_INF if failed[0] else find(alone)], dtype=np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return masked(FIGURE_OF[name](counts, setting))
-
-    def part(name: str) -> FloatArray:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return masked(setting.details[name](counts))
+            found = np.array(np.broadcast_to(find(counts), failed.shape), dtype=np.float64)
+        found[failed] = _INF
+        return found
 
     def accesses(tensor: str) -> Mapping[str, FloatArray]:
-        return LazyColumns(
-            ACCESS_KINDS,
-            lambda kind: masked(value_of(ACCESSES[setting.tile][tensor, kind], counts)),
-        )
+        sums = ACCESSES[setting.tile]
+        return LazyColumns(ACCESS_KINDS, lambda kind: column(partial(value_of, sums[tensor, kind])))
 
     def one(row: int) -> Cost:
         if reasons[row] != 0:
@@ -307,9 +297,9 @@ def cost_batch(rows: Rows, setting: Setting, why: Callable[[int], Infeasible]) -
 
     return CostBatch(
         reason=reasons,
-        figures=LazyColumns(FIGURES, figure),
+        figures=LazyColumns(FIGURES, lambda name: column(lambda c: FIGURE_OF[name](c, setting))),
         accesses=LazyColumns(TENSORS, accesses),
-        detail=LazyColumns(tuple(setting.details), part),
+        detail=LazyColumns(tuple(setting.details), lambda name: column(setting.details[name])),
         priced=setting.priced,
         counts=LazyColumns(shown, rows.column),
         explain=why,
