@@ -9,6 +9,7 @@ these arrays are in `figure_places`; MAESTRO's compiled guard has the laws in `m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ from common import FloatArray
 from cost_models import figure_places as at
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import unique_elements
-from cost_models.buffers import Buffer
+from cost_models.buffers import Buffer, Widths
 from cost_models.cost import FIGURES, TENSORS, CostBatch
 from cost_models.infeasible import ReasonCode
 from layers import Layer
@@ -187,8 +188,10 @@ def facts_of(layer: Layer, accelerator: Accelerator, least: Mapping[str, float])
     l2, l1 = accelerator.buffers()
     facts = np.zeros(at.NUM_FACTS)
     facts[at.PES], facts[at.PEAK] = accelerator.num_pes, accelerator.peak_macs_per_cycle
-    facts[at.NOC], facts[at.OFFCHIP] = (_elements(buffer, accelerator) for buffer in (l1, l2))
-    facts[at.L1_LIMIT], facts[at.L2_LIMIT] = _bytes(l1.total_bits), _bytes(l2.total_bits)
+    facts[at.NOC], facts[at.OFFCHIP] = (_elements(one, accelerator.widths) for one in (l1, l2))
+    facts[at.L1_LIMIT], facts[at.L2_LIMIT] = (
+        math.inf if one.total_bits is None else one.total_bits / 8 for one in (l1, l2)
+    )
     facts[at.MACS_OF_LAYER : at.OUTPUT_SIZE + 1] = (layer.macs, *unique_elements(layer).values())
     facts[list(LEAST.values())] = [least.get(figure, 0.0) for figure in LEAST]
     return facts
@@ -240,18 +243,7 @@ def broken_laws(
     return found
 
 
-def _bytes(bits: int | None) -> float:
-    return float("inf") if bits is None else bits / 8
-
-
-def _elements(buffer: Buffer, accelerator: Accelerator) -> float:
+def _elements(buffer: Buffer, widths: Widths) -> float:
     """Most elements of any tensor that can cross a buffer's outer boundary in a cycle."""
-    widths = accelerator.widths
-    read, write = (
-        float("inf") if bits is None else bits / least
-        for bits, least in (
-            (buffer.read_bw, min(widths.input, widths.filter)),
-            (buffer.write_bw, min(widths.output, widths.psum)),
-        )
-    )
-    return max(read, write)
+    read = (buffer.read_bw or math.inf) / min(widths.input, widths.filter)
+    return max(read, (buffer.write_bw or math.inf) / min(widths.output, widths.psum))
