@@ -256,12 +256,9 @@ class Rows(NamedTuple):
         """One row's counts as plain integers."""
         return counts_of(self.counts[index], int(self.pes[index]), bool(self.wide[index]))
 
-    def column(self, name: str) -> NDArray[np.int64]:
-        """A count, or `num_pes`, of all rows."""
-        found: NDArray[np.int64] = (
-            self.pes.astype(np.int64) if name == "num_pes" else self.counts[name]
-        )
-        return found
+    def column(self, name: str) -> Any:
+        """A count, or `num_pes`, of all rows: ``(B,)`` int64."""
+        return self.pes.astype(np.int64) if name == "num_pes" else self.counts[name]
 
 
 def cost_batch(rows: Rows, setting: Setting, why: Callable[[int], Infeasible]) -> CostBatch:

@@ -299,9 +299,8 @@ class Execution:
         level, q, width = self.depth + 1, self.depth, self.nest.widths[tensor]
         macs = [tile_size(tile) for tile in units.values()]
         if tensor != OUTPUT:
-            for name in (f"fill/{tensor}/{level}", f"read/{tensor}/{level}/{q}"):
-                self.counts[name] += sum(macs)
-            self.counts[f"tiles/{tensor}/{level}"] += sum(macs)
+            for name in ("fill/{}/{}", "read/{}/{}/{}", "tiles/{}/{}"):
+                self.counts[name.format(tensor, level, q)] += sum(macs)
             self._pass(q, macs[0] * width, traffic, "in")
             return
         again = []
