@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from cost_models.accelerator import Accelerator
 from cost_models.area_power import area_um2, power_mw
 from cost_models.physical import MAESTRO_L2_ONLY, MAESTRO_TOTAL, EnergyTable
-from layers import Layer
+from layers import TENSORS, Layer
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,7 @@ def unique_elements(layer: Layer) -> dict[str, int]:
 
     Input rows and columns that a wide stride skips are not counted.
     """
-    return {
-        "input": layer.input_size,
-        "filter": layer.filter_size,
-        "output": layer.output_size,
-    }
+    return dict(zip(TENSORS, (layer.input_size, layer.filter_size, layer.output_size), strict=True))
 
 
 def latency_bound(

@@ -25,7 +25,7 @@ from cost_models.prices import (
     is_open,
     mark,
 )
-from cost_models.technology import REFERENCE_NM, mac
+from cost_models.technology.parts import REFERENCE_NM, mac
 from layers import TENSORS
 
 BYTE = 8

@@ -117,6 +117,10 @@ EVENTS = {
 Part = Callable[[Counts], Any]
 
 
+def _parts(of: Callable[[str, Counts], Any]) -> dict[str, Part]:
+    return {f"energy_{name}_nj": partial(of, name) for name in EVENTS[False]}
+
+
 class TableEnergy:
     """One price a level, whatever is moved: MAESTRO's way of adding up.
 
@@ -127,9 +131,7 @@ class TableEnergy:
 
     def __init__(self, table: EnergyTable, tile: bool) -> None:
         self._table, self._events = table, EVENTS[tile]
-        self.parts: dict[str, Part] = {
-            f"energy_{name}_nj": partial(self._part, name) for name in self._events
-        }
+        self.parts = _parts(self._part)
 
     def _part(self, name: str, c: Counts) -> Any:
         table = self._table
@@ -151,10 +153,7 @@ class RequiredEnergy:
 
     def __init__(self, prices: Callable[[Counts], ChipPrices], tile: bool) -> None:
         self._prices, self._tile = prices, tile
-        self.parts: dict[str, Part] = {
-            f"energy_{name}_nj": partial(self._part, name) for name in EVENTS[tile]
-        }
-        self.parts["energy_leakage_nj"] = self._leakage
+        self.parts = _parts(self._part) | {"energy_leakage_nj": self._leakage}
 
     def _part(self, name: str, c: Counts) -> Any:
         return _priced(_events(self._prices(c), self._tile)[name], c)

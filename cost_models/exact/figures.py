@@ -43,7 +43,7 @@ from cost_models.prices import (
     open_levels,
     table_prices,
 )
-from cost_models.technology import REFERENCE_NM, logic_scale
+from cost_models.technology.parts import REFERENCE_NM, logic_scale
 
 PROVISIONED_AREA = "provisioned"
 MAESTRO_AREA = "maestro"
@@ -256,12 +256,9 @@ class Rows(NamedTuple):
         """One row's counts as plain integers."""
         return counts_of(self.counts[index], int(self.pes[index]), bool(self.wide[index]))
 
-    def column(self, name: str) -> NDArray[np.int64]:
-        """A count, or `num_pes`, of all rows."""
-        found: NDArray[np.int64] = (
-            self.pes.astype(np.int64) if name == "num_pes" else self.counts[name]
-        )
-        return found
+    def column(self, name: str) -> Any:
+        """A count, or `num_pes`, of all rows: ``(B,)`` int64."""
+        return self.pes.astype(np.int64) if name == "num_pes" else self.counts[name]
 
 
 def cost_batch(rows: Rows, setting: Setting, why: Callable[[int], Infeasible]) -> CostBatch:
@@ -278,27 +275,17 @@ def cost_batch(rows: Rows, setting: Setting, why: Callable[[int], Infeasible]) -
     failed = reasons != 0
     alone = rows.row(0) if len(reasons) == 1 else None
 
-    def masked(value: Any) -> FloatArray:
-        column = np.array(np.broadcast_to(value, failed.shape), dtype=np.float64)
-        column[failed] = _INF
-        return column
-
-    def figure(name: str) -> FloatArray:
+    def column(find: Callable[[Counts], Any]) -> FloatArray:
         if alone is not None:  # plain numbers are several times faster than arrays of one
-            value = _INF if failed[0] else FIGURE_OF[name](alone, setting)
-            return np.array([value], dtype=np.float64)
+            return np.array([_INF if failed[0] else find(alone)], dtype=np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return masked(FIGURE_OF[name](counts, setting))
-
-    def part(name: str) -> FloatArray:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return masked(setting.details[name](counts))
+            found = np.array(np.broadcast_to(find(counts), failed.shape), dtype=np.float64)
+        found[failed] = _INF
+        return found
 
     def accesses(tensor: str) -> Mapping[str, FloatArray]:
-        return LazyColumns(
-            ACCESS_KINDS,
-            lambda kind: masked(value_of(ACCESSES[setting.tile][tensor, kind], counts)),
-        )
+        sums = ACCESSES[setting.tile]
+        return LazyColumns(ACCESS_KINDS, lambda kind: column(partial(value_of, sums[tensor, kind])))
 
     def one(row: int) -> Cost:
         if reasons[row] != 0:
@@ -307,9 +294,9 @@ def cost_batch(rows: Rows, setting: Setting, why: Callable[[int], Infeasible]) -
 
     return CostBatch(
         reason=reasons,
-        figures=LazyColumns(FIGURES, figure),
+        figures=LazyColumns(FIGURES, lambda name: column(lambda c: FIGURE_OF[name](c, setting))),
         accesses=LazyColumns(TENSORS, accesses),
-        detail=LazyColumns(tuple(setting.details), part),
+        detail=LazyColumns(tuple(setting.details), lambda name: column(setting.details[name])),
         priced=setting.priced,
         counts=LazyColumns(shown, rows.column),
         explain=why,

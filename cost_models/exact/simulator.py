@@ -19,8 +19,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from itertools import accumulate, compress, pairwise, product
 
-from cost_models.exact.elements import Elements, Tile, Touched, tile_size
-from cost_models.exact.instances import Instances, Unit
+from cost_models.exact.instances import Elements, Instances, Tile, Touched, Unit, tile_size
 from cost_models.exact.nest import ONE, OUTPUT, Nest, NestLevel, Port
 
 Counters = tuple[tuple[int, ...], ...]
@@ -144,8 +143,8 @@ class Execution:
         before = self.before[level]
         if before is None:
             return set(range(len(ONE)))
-        changed = [(a, b) for a, b in zip(now, before, strict=True) if a != b]
-        return {d for a, b in changed for d in range(len(ONE)) if a[d] != b[d]}
+        pairs = zip(now, before, strict=True)
+        return {d for a, b in pairs if a != b for d in range(len(ONE)) if a[d] != b[d]}
 
     def _loops(self, level: int, tile: Tile) -> Iterable[tuple[int, ...]]:
         """Counters of the loops of a level over the tile of the first instance around it."""
@@ -286,26 +285,22 @@ class Execution:
         for at in self._loops(level, next(iter(units.values()))) if not all(kept) else ():
             moment = {u: one for u, one in self._children(level, units, at).items() if all(one)}
             for tensor in range(3):
-                if not kept[tensor]:
-                    touched = {u: self.touched.of(tensor, one) for u, one in moment.items()}
-                    self._serve_moment(tensor, touched, traffic)
-
-    def _serve_moment(self, tensor: int, touched: dict[Unit, Elements], traffic: Traffic) -> None:
-        level = self.depth + 1
-        if tensor == OUTPUT:
-            self._drain(level)
-            self._open_outputs(level, touched, traffic)
-        else:
-            self._fetch(tensor, level, touched, traffic)
+                touched = {u: self.touched.of(tensor, one) for u, one in moment.items()}
+                if kept[tensor]:
+                    continue
+                if tensor == OUTPUT:
+                    self._drain(level)
+                    self._open_outputs(level, touched, traffic)
+                else:
+                    self._fetch(tensor, level, touched, traffic)
 
     def _serve_kept(self, tensor: int, units: dict[Unit, Tile], traffic: Traffic) -> None:
         """The same for a tensor that the innermost level keeps: each MAC reads its own element."""
         level, q, width = self.depth + 1, self.depth, self.nest.widths[tensor]
         macs = [tile_size(tile) for tile in units.values()]
         if tensor != OUTPUT:
-            for name in (f"fill/{tensor}/{level}", f"read/{tensor}/{level}/{q}"):
-                self.counts[name] += sum(macs)
-            self.counts[f"tiles/{tensor}/{level}"] += sum(macs)
+            for name in ("fill/{}/{}", "read/{}/{}/{}", "tiles/{}/{}"):
+                self.counts[name.format(tensor, level, q)] += sum(macs)
             self._pass(q, macs[0] * width, traffic, "in")
             return
         again = []

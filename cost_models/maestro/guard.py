@@ -21,7 +21,7 @@ from cost_models.maestro.details import LARGEST_COUNT
 from layers import Layer
 
 GUARD_LAWS: tuple[Law, ...] = (
-    *(law for law in LAWS if not law.mended and law.code < ReasonCode.BELOW_BOUND),
+    *(law for law in LAWS if law.code < ReasonCode.BELOW_BOUND),
     Law(
         ReasonCode.OVERFLOWS,
         "L1, which MAESTRO counts in 32 bits,",
@@ -38,7 +38,7 @@ GUARD_LAWS: tuple[Law, ...] = (
         lambda f, x: LARGEST_COUNT,
         most=True,
     ),
-    *(law for law in LAWS if not law.mended and law.code >= ReasonCode.BELOW_BOUND),
+    *(law for law in LAWS if law.code >= ReasonCode.BELOW_BOUND),
 )
 """The laws by which an answer is refused; where several are broken, the first is the reason.
 
