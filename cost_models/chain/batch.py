@@ -97,7 +97,7 @@ class ChainBatch:
                     place = next(i for i in free if slots[i] == Slot(e, spread.axis))
                     free.remove(place)
                     dims[row, place] = DIMS.index(spread.dim)
-                    units[row, place] = spread.units
+                    units[row, place] = spread.units or 1
         held = [chip.levels[chip.position(name)].holds for name in levels]
         same = (keeps == np.array(held)).all()
         return cls(levels, tuple(slots), tiles, orders, dims, units, None if same else keeps, chip)

@@ -119,7 +119,7 @@ def _sums_nj(layer: Layer, chip: Chain, level: LevelPrices, place: int, outputs:
     instances = math.prod(outside.fanout.units for outside in chip.levels[:place])
     sums = layer.macs / _sharing(chip, place, OUTPUT)
     reads = max(0.0, sums - outputs * instances)
-    return level.write[PSUM] * sums + level.read[PSUM] * reads
+    return float(level.write[PSUM] * sums + level.read[PSUM] * reads)
 
 
 def _sharing(chip: Chain, place: int, tensor: int) -> int:
