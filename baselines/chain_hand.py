@@ -63,7 +63,7 @@ class _Draft:
                 dim = max(free or map(str, parameter.choices), key=lambda d: left[d])
                 counts = [int(n) for n in self.space.parameters[column + 1].choices]
                 taken = max([n for n in counts if n <= left[dim]], default=counts[0])
-                self.actions[0, column] = parameter.choices.index(dim)  # type: ignore[arg-type]
+                self.actions[0, column] = parameter.choices.index(dim)
                 self.actions[0, column + 1] = counts.index(taken)
                 units[dim] *= taken
                 left[dim] = -(-left[dim] // taken)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from common import BoolArray, IntArray
-from cost_models import MappingBatch, capabilities_of
+from cost_models import ChainBatch, MappingBatch, capabilities_of
 from maestro_env import Problem, nest_keys
 
 ATTEMPTS = 8
@@ -32,7 +32,7 @@ class Dedup:
     def __len__(self) -> int:
         return len(self.known)
 
-    def nests(self, mappings: MappingBatch) -> list[int]:
+    def nests(self, mappings: MappingBatch | ChainBatch) -> list[int]:
         """What tells the loop nests of `B` mappings apart."""
         problem = self.problem
         found = nest_keys(problem.layer, problem.accelerator, mappings, self._symmetry)
@@ -60,7 +60,7 @@ class Dedup:
                 left -= 1
         return result
 
-    def distinct(self, mappings: MappingBatch, repeats: bool = False) -> IntArray:
+    def distinct(self, mappings: MappingBatch | ChainBatch, repeats: bool = False) -> IntArray:
         """A row for each nest that was not asked for before; nothing becomes known.
 
         Args:

@@ -83,7 +83,8 @@ def feasible_start(
     space = problem.space
 
     def draw() -> IntArray:
-        return space.canonical(space.sample(max(count, 16), rng))
+        found: IntArray = space.canonical(space.sample(max(count, 16), rng))
+        return found
 
     limit = np.inf if problem.remaining is None else share * problem.remaining
     return sampled(lambda actions: problem.evaluate(actions).values, draw, count, count, limit)

@@ -13,7 +13,7 @@ import numpy as np
 
 from baselines.checks import check_types
 from common import IntArray, html_table, suggest
-from cost_models import Chain, ChainMapping, Cost, Mapping
+from cost_models import Chain, Cost
 from maestro_env import BudgetExhausted, Problem
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ class SearchResult:
         samples: Samples spent.
         improvements: ``(n, value)`` for every sample `n` (from 1) that lowered the best value.
         proven: Whether the whole space was searched, so that `best_value` is its optimum.
-        mapping: The mapping of `best_action`; None if a searcher does not give it.
+        mapping: The mapping of `best_action`, a :class:`Mapping` or of a chain a
+            :class:`ChainMapping`; None if a searcher does not give it.
         cost: Its cost; None likewise.
         bound: No mapping of the space has a lower value, in the objective's unit; None where
             nothing is known.
@@ -78,7 +79,7 @@ class SearchResult:
     samples: int
     improvements: tuple[tuple[int, float], ...]
     proven: bool = False
-    mapping: Mapping | ChainMapping | None = None
+    mapping: Any = None
     cost: Cost | None = None
     bound: float | None = None
     proof: Proof | None = None
@@ -102,7 +103,8 @@ class SearchResult:
         ]
         parts = [html_table((), rows)]
         for part in (self.cost, self.mapping):
-            parts += [] if part is None else [part._repr_html_()]
+            shown = getattr(part, "_repr_html_", None)
+            parts += [shown()] if shown else []
         return "".join(parts)
 
     @classmethod

@@ -37,6 +37,7 @@ from .problem_parts import ProblemError as ProblemError
 from .registration import ENVIRONMENTS as ENVIRONMENTS
 from .registration import register as register
 from .rewards import Rewards as Rewards
+from .spaces import make_space as make_space
 from .svg_picture import LevelPicture as LevelPicture
 from .svg_picture import level_pictures as level_pictures
 from .symmetry import nest_keys as nest_keys

@@ -70,9 +70,8 @@ class ChainCodec:
         """``(B, P)`` legal actions as mappings; tiles are at most those around them."""
         size, depth = len(actions), len(self.levels)
         chosen = self._values[np.arange(len(self._parameters)), actions]
-        tiles = np.zeros((size, depth * WIDTH), np.int32)
-        tiles[:, self._boxes] = chosen[:, self._tiles]
-        tiles = tiles.reshape(size, depth, WIDTH)
+        tiles = np.zeros((size, depth, WIDTH), np.int32)
+        tiles.reshape(size, -1)[:, self._boxes] = chosen[:, self._tiles]
         self._clip(tiles)
         orders = np.empty((size, depth, WIDTH), np.int8)
         orders[:] = np.arange(WIDTH, dtype=np.int8)

@@ -53,7 +53,7 @@ def sharing(space: ActionSpace, taps: str) -> IntArray:
     action = np.zeros((1, len(space.nvec)), np.int64)
     for column, parameter in enumerate(space.parameters):
         if parameter.kind == "parallel" and taps in parameter.choices:
-            action[0, column] = parameter.choices.index(taps)  # type: ignore[arg-type]
+            action[0, column] = parameter.choices.index(taps)
             action[0, column + 1] = len(space.parameters[column + 1]) - 1
     return action
 
@@ -119,7 +119,7 @@ def _fix(problem: Problem, otherwise: str) -> str:
     if space.filters == "whole" and taps > 1:
         whole = f", as the {layer.R} x {layer.S} filter is kept whole"
         options = {**space.options, "filters": "free"}
-        freed = problem.with_space(type(space)(layer, problem.accelerator, **options))
+        freed = problem.with_space(type(problem.space)(layer, problem.accelerator, **options))
         if why_empty(freed) is None:
             return f"{whole}; let it be tiled (--space filters=free), or {otherwise}"
         return f"{whole}; {otherwise}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from common import FloatArray
-from cost_models import ChainBatch, CostBatch, Infeasible, MappingBatch, ReasonCode
+from cost_models import CostBatch, Infeasible, ReasonCode
 from maestro_env.objective import unit_of
 
 
@@ -18,7 +19,7 @@ class Evaluation:
 
     Args:
         values: ``(B,)`` objective values to minimise; inf where infeasible or over a limit.
-        mappings: The `B` mappings.
+        mappings: The `B` mappings, a :class:`MappingBatch`; of a chain a :class:`ChainBatch`.
         costs: The `B` costs, or a function that computes them when they are asked for.
         limits: The problem's limits, ``max_`` and a figure.
     """
@@ -26,7 +27,7 @@ class Evaluation:
     def __init__(
         self,
         values: FloatArray,
-        mappings: MappingBatch | ChainBatch,
+        mappings: Any,
         costs: CostBatch | Callable[[], CostBatch],
         limits: Mapping[str, float],
     ) -> None:

@@ -24,14 +24,14 @@ from cost_models import (
 from layers import Layer
 from maestro_env.action_space import ActionError, ActionSpace
 from maestro_env.bounds import figure_bounds
-from maestro_env.chain_space import ChainSpace, checked_chain_options
 from maestro_env.emptiness import why_empty
 from maestro_env.evaluation import Evaluation, within_limits
-from maestro_env.map_space import MapSpace, checked_options
+from maestro_env.map_space import checked_options
 from maestro_env.objective import Objective, checked_limits
 from maestro_env.paper_space import check_cost_model
 from maestro_env.parameters import MapSpaceError
 from maestro_env.problem_parts import ProblemError, accelerator_of, cost_model_of, layer_of
+from maestro_env.spaces import make_space
 
 Hook = Callable[[IntArray, Evaluation], None]
 
@@ -91,7 +91,7 @@ class Problem:
         check_depth(cost_model, self.accelerator)
         self.doubts = check_objective(cost_model, self.accelerator, self.objective.figures)
         """Why a search for this objective finds little of use, one sentence each."""
-        self.space = self._checked_space(space)
+        self.space: Any = self._checked_space(space)
         self.limits = checked_limits(limits, self.accelerator)
         self.on_evaluate: Hook | None = None
         self.start(budget)
@@ -102,11 +102,9 @@ class Problem:
         if not isinstance(space, ActionSpace):
             given = {} if space is None else space
             try:
-                if isinstance(self.accelerator, Chain):
-                    options = checked_chain_options(given)
-                    space = ChainSpace(self.layer, self.accelerator, **options)
-                else:
-                    space = MapSpace(self.layer, self.accelerator, **self._options(given, repeated))
+                if not isinstance(self.accelerator, Chain) and self.layer.repeats > 1:
+                    given = {"repeat": repeated, **checked_options(given)}
+                space = make_space(self.layer, self.accelerator, given)
             except TypeError as error:
                 raise MapSpaceError(f"space: {error}") from error
         mapped = [dim for dim in repeated if dim in space.moving]
@@ -127,12 +125,6 @@ class Problem:
                 f"expected {self.layer.name!r} on at most {_shown(self.accelerator)}"
             )
         return space
-
-    def _options(self, given: Mapping[str, Any] | str, repeated: str) -> dict[str, Any]:
-        options = dict(checked_options(given))
-        if self.layer.repeats > 1:
-            options.setdefault("repeat", repeated)
-        return options
 
     def _may_be_on(self, other: Any) -> bool:
         """Whether mappings on another chip are mappings on this one."""

@@ -55,10 +55,10 @@ def as_text(layer: Layer, accelerator: Accelerator | Chain, outcome: StepResult 
     """The loop nest and the costs with their units."""
     if outcome is None:
         return f"{layer.name}: no mapping yet\n"
-    mapping, shown = outcome.mapping(0), SHOWN
+    mapping, shown = outcome.mapping(0), list(SHOWN)
     if isinstance(accelerator, Chain):
         nest = nest_of_loops(mapping.loops(layer, accelerator))
-        shown = tuple(name for name in SHOWN if name not in OF_TWO_LEVELS)
+        shown = [name for name in SHOWN if name not in OF_TWO_LEVELS]
     else:
         nest = loop_nest(mapping, layer, accelerator.num_pes)
     reason = outcome.infeasible(0)

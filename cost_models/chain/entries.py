@@ -87,6 +87,11 @@ class ChainMapping:
 
     entries: tuple[Entry, ...]
 
+    @property
+    def has_directives(self) -> bool:
+        """Whether MAESTRO's directives have words for it: they know two levels alone."""
+        return False
+
     def __post_init__(self) -> None:
         checked = (_checked(f"mapping.levels[{i}]", item) for i, item in enumerate(self.entries))
         object.__setattr__(self, "entries", tuple(checked))

@@ -101,14 +101,14 @@ def _held_nj(
         reads = max(macs, elements[tensor])
         served.append(level.read[tensor] * reads + level.write[tensor] * elements[tensor])
     if bypass:
-        return min(served)
+        return float(min(served))
     passed = 0.0
     for place in holders[:-1]:
         level = prices[chip.levels[place].name]
         part = min(level.read[tensor], level.read[PSUM] if tensor == OUTPUT else math.inf)
         into = min(level.write[tensor], level.write[PSUM] if tensor == OUTPUT else math.inf)
         passed += (part + into) * elements[tensor]
-    return passed + served[-1]
+    return float(passed + served[-1])
 
 
 def _sums_nj(layer: Layer, chip: Chain, level: LevelPrices, place: int, outputs: int) -> float:

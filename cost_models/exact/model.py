@@ -125,6 +125,11 @@ class NestModel(ExactOptions):
             MappingError: A row is malformed, or the mappings are not of such a chip.
         """
         if isinstance(accelerator, Chain) or isinstance(mappings, ChainBatch):
+            if not isinstance(accelerator, Chain) or not isinstance(mappings, ChainBatch):
+                raise MappingError(
+                    f"mappings: got a {type(mappings).__name__} on a {type(accelerator).__name__}, "
+                    "expected a ChainBatch on a Chain, or a MappingBatch on an Accelerator"
+                )
             return self._evaluate_chains(layer, accelerator, mappings)
         known = self._prepared(layer, accelerator)
         rows = _rows(known, mappings)
@@ -153,8 +158,9 @@ class NestModel(ExactOptions):
 
         return cost_batch(rows, known.setting, why)
 
-    def _evaluate_chains(self, layer: Layer, accelerator: Any, mappings: Any) -> CostBatch:
-        return stacked([self.evaluate(layer, accelerator, mapping) for mapping in mappings])
+    def _evaluate_chains(self, layer: Layer, chip: Chain, mappings: ChainBatch) -> CostBatch:
+        """Costs of `B` mappings of a chip of any depth, one after the other."""
+        return stacked([self.evaluate(layer, chip, mapping) for mapping in mappings])
 
     def _prepared(self, layer: Layer, accelerator: Accelerator) -> Prepared:
         """What the mappings of a layer on an accelerator share; the last ones are kept."""
@@ -200,7 +206,7 @@ class ExactModel(NestModel):
             raise CostModelError(f"threads: got {threads!r}, expected a whole number of at least 1")
         self.threads = threads
         self._counters: dict[Any, ChainCounter] = {}
-        self._chains: ChainCounter | None = None
+        self._counter: ChainCounter | None = None
 
     def lower_bounds_of(
         self,
@@ -262,27 +268,23 @@ class ExactModel(NestModel):
                 mapped[field.name] = given
         evaluate_rows(WORK.records, known.nest, mapped, rows.counts, rows.reasons, 0, len(mapped))
 
-    def _evaluate_chains(self, layer: Layer, accelerator: Any, mappings: Any) -> CostBatch:
-        if not isinstance(accelerator, Chain) or not isinstance(mappings, ChainBatch):
-            raise MappingError(
-                f"mappings: got a {type(mappings).__name__} on a {type(accelerator).__name__}, "
-                "expected a ChainBatch on a Chain, or a MappingBatch on an Accelerator"
-            )
-        known = self._chains
-        if known is None or not known.serves(layer, accelerator, mappings):
-            key = (layer, accelerator, mappings.levels, mappings.slots)
+    def _count_nest(self, nest: Nest) -> dict[str, int]:
+        return count(nest)
+
+    def _evaluate_chains(self, layer: Layer, chip: Chain, mappings: ChainBatch) -> CostBatch:
+        known = self._counter
+        if known is None or not known.serves(layer, chip, mappings):
+            key = (layer, chip, mappings.levels, mappings.slots)
             if len(self._counters) >= _KEPT:
                 self._counters.clear()
             if key not in self._counters:
-                self._counters[key] = ChainCounter(self, layer, accelerator, mappings)
-            known = self._chains = self._counters[key]
-        threads = default_threads() if self.threads is None else self.threads
+                self._counters[key] = ChainCounter(self, layer, chip, mappings)
+            known = self._counter = self._counters[key]
         return known.evaluate(
-            mappings, threads, lambda mapping: self.evaluate(layer, accelerator, mapping)
+            mappings,
+            self.threads or default_threads(),
+            lambda mapping: self.evaluate(layer, chip, mapping),
         )
-
-    def _count_nest(self, nest: Nest) -> dict[str, int]:
-        return count(nest)
 
 
 def _rows(known: Prepared, mappings: MappingBatch) -> Rows:

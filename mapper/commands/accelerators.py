@@ -49,9 +49,10 @@ def list_accelerators(
     elif sets:
         raise OptionError("--set needs NAME or FILE, such as mapper accelerators edge --set ...")
     elif as_json:
-        from cost_models import PRESETS
+        from cost_models import CHAINS, PRESETS
 
-        print_json([{"name": known, **chip.to_dict()} for known, chip in PRESETS.items()])
+        two = [{"name": known} | chip.to_dict() for known, chip in PRESETS.items()]
+        print_json(two + [{"name": known} | chip.to_dict() for known, chip in CHAINS.items()])
     else:
         _list()
 
@@ -71,7 +72,7 @@ def _show(name: str, sets: list[str] | None, as_json: bool) -> None:
 
 
 def _list() -> None:
-    from cost_models import PRESETS
+    from cost_models import CHAINS, PRESETS
     from runs import Column, print_rows
 
     print_rows(
@@ -87,4 +88,18 @@ def _list() -> None:
             Column("offchip_bw", "off-chip", keep=3, blank=UNLIMITED),
             Column("simd_lanes", "SIMD lanes", keep=1),
         ],
+    )
+    print()
+    print_rows(
+        "Lists of levels",
+        [
+            {
+                "name": name,
+                "macs": chip.peak_macs_per_cycle,
+                "levels": ", ".join(level.name for level in chip.inner),
+            }
+            for name, chip in CHAINS.items()
+        ],
+        "levels from DRAM inwards; mapper accelerators NAME shows each",
+        [Column.name("name"), Column("macs", "MACs", keep=2), Column.lasting("levels")],
     )

@@ -75,6 +75,7 @@ ObjectiveOption = Annotated[
 ]
 SPACE_OPTIONS = (
     *("tiles", "filters", "parallel", "orders", "co_search", "dataflow", "full", "levels"),
+    "uneven",
 )
 """Options of a map space that the command line sets."""
 SpaceOption = Annotated[
@@ -84,7 +85,8 @@ SpaceOption = Annotated[
         metavar="NAME=VALUE",
         help="Of the map space: tiles=divisors, filters=free, parallel=KC, orders=permutation, "
         "co_search=num_pes, full (two parallel dimensions a level, and bypass); or paper, paper-10 "
-        "(the mapping paper's); repeatable.",
+        "(the mapping paper's). Of a chip that is a list of levels: tiles, filters, uneven (a "
+        "memory as an entry a tensor), full; repeatable.",
     ),
 ]
 DataflowOption = Annotated[
@@ -289,7 +291,7 @@ def space_of(
     """
     from maestro_env import PAPER_SPACES, check_cost_model, dataflow_named
 
-    given = ["full=true" if text == "full" else text for text in space or []]
+    given = [f"{text}=true" if text in ("full", "uneven") else text for text in space or []]
     named = [text for text in given if text in PAPER_SPACES]
     if len(named) > 1:
         raise OptionError(f"--space: {' and '.join(named)} are two spaces; give one of them")

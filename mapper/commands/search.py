@@ -28,10 +28,11 @@ from mapper.commands.options import (
     OptionalLayer,
     OptionError,
     SeedOption,
+    Sets,
     SimdLanes,
     SpaceOption,
     TimeoutOption,
-    accelerator_of,
+    chip_of,
     cost_model_with,
     pairs_of,
     space_of,
@@ -181,6 +182,7 @@ def search(
     noc_bw: NocBw = None,
     offchip_bw: OffchipBw = None,
     simd_lanes: SimdLanes = None,
+    sets: Sets = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Find the best mapping of a layer, and prove that none is better.
@@ -213,12 +215,12 @@ def search(
         "offchip_bw": offchip_bw,
         "simd_lanes": simd_lanes,
     }
-    hardware = accelerator_of(accelerator, **overrides)
+    hardware = chip_of(accelerator, sets, **overrides)
     model = cost_models.load(cost_model_with(cost_model, cost_model_option))
     model_options = dict(getattr(model, "options", {}))
     space_options = space_of(space, dataflow, cost_model)
     limits = pairs_of("--limit", limit)
-    chip = accelerator_name(accelerator, overrides)
+    chip = accelerator_name(accelerator, overrides, sets)
 
     def spec_of(layer: Layer, name: str) -> ProblemSpec:
         return ProblemSpec(

@@ -107,9 +107,9 @@ def _problems(
 ) -> Iterator[ProblemSpec]:
     import cost_models
     import layers
-    from cost_models import Accelerator
+    from cost_models import load_chip
 
-    chip = Accelerator.load(accelerator)
+    chip = load_chip(accelerator)
     model = cost_models.load(cost_model)
     options = dict(getattr(model, "options", {}))
     if layers.is_network(layer):
@@ -127,10 +127,14 @@ def _problems(
 
 def _with_area_rules(spec: ProblemSpec) -> ProblemSpec:
     """Area with PE co-search and a latency limit, see `AREA_NOTE`."""
+    from cost_models import Accelerator
+
     bound = replace(spec, objective="latency").build().bound
     limits = {} if bound is None else {"max_latency_cycles": AREA_LATENCY * bound}
-    co_search = {**spec.space, "co_search": ["num_pes"]}
-    return replace(spec, space=co_search, limits=limits).complete()
+    space = dict(spec.space)
+    if isinstance(spec.accelerator, Accelerator):  # of a list of levels the chip says the units
+        space["co_search"] = ["num_pes"]
+    return replace(spec, space=space, limits=limits).complete()
 
 
 def _methods(texts: Sequence[str]) -> Iterator[Method]:

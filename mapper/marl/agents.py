@@ -60,11 +60,9 @@ def resolve(agents: str | int | Assignment, problem: Problem) -> Assignment:
         return Assignment.single(names)
     if isinstance(problem.accelerator, Chain) and not str(agents).endswith(FILES):
         return _by_level(problem, agents)
-    entry = nearest_layer(problem.layer, problem.accelerator)
-    if agents == "auto":
-        return entry.assign(names)
-    if isinstance(agents, int):
-        return entry.assign(names, agents)
+    if agents == "auto" or isinstance(agents, int):
+        entry = nearest_layer(problem.layer, problem.accelerator)
+        return entry.assign(names, agents if isinstance(agents, int) else None)
     if not agents.endswith(FILES):
         raise AssignmentError(
             f"agents: got {agents!r}, expected auto, 1..{len(names)}, or a .yaml or .json file"

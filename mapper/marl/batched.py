@@ -350,7 +350,8 @@ class BatchedLearner:
         return np.flatnonzero(self.dedup.fresh(self._actions(choices), most))
 
     def _mappings(self, choices: IntArray) -> MappingBatch | ChainBatch:
-        return self.problem.space.decode(self._actions(choices))
+        found: MappingBatch | ChainBatch = self.problem.space.decode(self._actions(choices))
+        return found
 
     def _actions(self, choices: IntArray) -> IntArray:
         """Choices as ``(B, all parameters)`` actions."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from baselines import Dedup
 from common import FloatArray
-from cost_models import MappingBatch
+from cost_models import ChainBatch, MappingBatch
 from mapper.marl.proposals import Choices
 
 
@@ -28,11 +28,11 @@ class Repeats:
         self.values: dict[int, float] = {}
         self._drawn: list[tuple[Choices, list[int]]] = []
 
-    def learn(self, mappings: MappingBatch, values: FloatArray) -> None:
+    def learn(self, mappings: MappingBatch | ChainBatch, values: FloatArray) -> None:
         """Keep the values of evaluated mappings."""
         self.values.update(zip(self.dedup.nests(mappings), values.tolist(), strict=True))
 
-    def add(self, choices: Choices, mappings: MappingBatch) -> None:
+    def add(self, choices: Choices, mappings: MappingBatch | ChainBatch) -> None:
         """Keep draws that were refused; those whose nest is in evaluation get its value, too."""
         if len(choices.chosen):
             self._drawn.append((choices, self.dedup.nests(mappings)))
