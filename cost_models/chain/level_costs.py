@@ -57,7 +57,7 @@ def cost_of(chip: Chain, nest: Nest, names: tuple[str, ...], at: At) -> Cost:
         area += count * prices.area_um2
     network = _network_nj(chip, structure, at, names)
     leakage = leakage_uw / UW_PER_MW * (latency / clock_of(chip))
-    parts = {"energymac_nj": macs * mac_nj(chip)}
+    parts = {"energy_mac_nj": macs * mac_nj(chip)}
     parts |= {f"energy_{name.lower()}_nj": cost.energy_nj for name, cost in levels.items()}
     parts |= {"energy_network_nj": network, "energy_leakage_nj": leakage}
     energy = sum(parts.values())

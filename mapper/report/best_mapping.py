@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,39 +113,38 @@ class BestMapping:
     @property
     def latency_parts(self) -> dict[str, float]:
         """Cycles of one layer in which MACs, the NoC or DRAM are what is waited for."""
-        named = self._memories("share_{}.read", "share_{}.write") or LATENCY
-        shares = _parts(named, self.cost.detail)
+        named = LATENCY
+        if self.cost.by_level:
+            named = {"MAC": LATENCY["MAC"]}
+            for part, level in self._memories():
+                named[part] = (f"share_{level}.read", f"share_{level}.write")
         cycles = self.cost.latency_cycles
+        shares = _parts(named, self.cost.detail)
         return {part: share * cycles for part, share in shares.items()} or {WHOLE: cycles}
 
     @property
     def energy_parts(self) -> dict[str, float]:
         """Energy of one layer by part of the machine [nJ]."""
-        named = self._memories("energy_{}_nj")
-        if named:
-            named |= {"NoC": ("energy_network_nj",), "leakage": ENERGY["leakage"]}
-        return _parts(named or ENERGY, self.cost.detail) or {WHOLE: self.cost.energy_nj}
+        named = ENERGY
+        if self.cost.by_level:
+            named = {name: ENERGY[name] for name in ("MAC", "leakage")}
+            named["NoC"] = ("energy_network_nj",)
+            for part, level in self._memories():
+                named[part] = (f"energy_{level.lower()}_nj",)
+        return _parts(named, self.cost.detail) or {WHOLE: self.cost.energy_nj}
 
     @property
     def part_names(self) -> dict[str, str]:
-        """What the parts of the machine are called on this chip."""
-        inner = [level for level in self.cost.by_level if level != "DRAM"]
-        return dict(zip(MEMORIES, reversed(inner), strict=False)) | (
-            {"NoC": "networks"} if inner else {}
-        )
+        """What the parts of the machine are called on this chip, where not by their own names."""
+        names = dict(self._memories())
+        return names | {"NoC": "networks"} if names else names
 
-    def _memories(self, *details: str) -> dict[str, Names]:
-        """Details of each part of a chip of any depth, by the level's name; else empty."""
-        if not self.cost.by_level:
-            return {}
-        low = str.lower if details[0].startswith("energy") else str
-        parts = {part: level for part, level in self.part_names.items() if part != "NoC"}
-        found: dict[str, Names] = {
-            "MAC": ("energy_mac_nj",) if low is str.lower else ("share_compute",)
-        }
-        for part, level in {**parts, "DRAM": "DRAM"}.items():
-            found[part] = tuple(detail.format(low(level)) for detail in details)
-        return found
+    def _memories(self) -> Iterator[tuple[str, str]]:
+        """The memories of a chip of any depth, each with the part that stands for it."""
+        inner = [level for level in self.cost.by_level if level != "DRAM"]
+        yield from zip(MEMORIES, reversed(inner), strict=False)
+        if inner:
+            yield "DRAM", "DRAM"
 
     @property
     def utilisation(self) -> float:
