@@ -128,7 +128,9 @@ class Execution:
         if level == self.depth:
             self.counts["macs"] += sum(tile_size(tile) for tile in active.values())
             self._serve(active, traffic)
-            shares["compute"] = self._compute(lead)
+            lanes = self.nest.lanes
+            turns = math.prod(-(-len(part) // n) for part, n in zip(lead, lanes.units, strict=True))
+            shares["compute"] = cycles(turns, lanes.any)
             self.counts["compute"] += shares["compute"]
         else:
             for at in self._loops(level + 1, lead):
@@ -172,12 +174,6 @@ class Execution:
             around[start : start + tile]
             for start in range(i * units * tile, (i + 1) * units * tile, tile)
         ]
-
-    def _compute(self, tile: Tile) -> int:
-        """Cycles of the MACs of one instance of the innermost level."""
-        lanes = self.nest.lanes
-        turns = math.prod(-(-len(part) // n) for part, n in zip(tile, lanes.units, strict=True))
-        return cycles(turns, lanes.any)
 
     # ------------------------------------------------------------------ what a step moves
 
