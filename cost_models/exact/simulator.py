@@ -111,7 +111,8 @@ class Execution:
         shares, _ = self._step(0, whole, ())
         for level in range(self.depth + 1, 0, -1):
             self._drain(level)
-        return dict(self.counts) | self._latency(shares)
+        latency = self._latency(shares)
+        return dict(self.counts) | latency
 
     # ------------------------------------------------------------------ the walk
 
@@ -371,6 +372,6 @@ class Execution:
             first = self._port_cycles(q, self.first)
             shares.update(first)
             self.counts.update({f"busy/{name}": part for name, part in first.items()})
-        named = {f"bind/{name}": part for name, part in shares.items()}
-        busy = {name: n for name, n in self.counts.items() if name.startswith("busy/")}
-        return {"stepwise": shares.total()} | named | busy
+        return {f"bind/{name}": part for name, part in shares.items()} | {
+            "stepwise": shares.total()
+        }
