@@ -223,18 +223,9 @@ def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
     return Cost.later(find, infeasible=None, priced=setting.priced)
 
 
-_NO_FIGURES: dict[str, Any] = dict.fromkeys(FIGURES, _INF)
-
-
 def refused(infeasible: Infeasible) -> Cost:
     """The cost of a mapping that has none."""
-    return Cost(infeasible, **_NO_FIGURES)
-
-
-def counts_of(row: Any, pes: int, wide: bool) -> dict[str, int]:
-    """The counts of a record of the kernel, and `num_pes`; those of `WIDE_NAMES` where asked."""
-    names = (*ROW_NAMES, *WIDE_NAMES) if wide else ROW_NAMES
-    return dict(zip(names, row.tolist(), strict=False)) | {"num_pes": pes}
+    return Cost(infeasible, **dict.fromkeys(FIGURES, _INF))  # type: ignore[arg-type]
 
 
 class Rows(NamedTuple):
@@ -254,7 +245,9 @@ class Rows(NamedTuple):
 
     def row(self, index: int) -> dict[str, int]:
         """One row's counts as plain integers."""
-        return counts_of(self.counts[index], int(self.pes[index]), bool(self.wide[index]))
+        names = (*ROW_NAMES, *WIDE_NAMES) if self.wide[index] else ROW_NAMES
+        counts = dict(zip(names, self.counts[index].tolist(), strict=False))
+        return counts | {"num_pes": int(self.pes[index])}
 
     def column(self, name: str) -> Any:
         """A count, or `num_pes`, of all rows: ``(B,)`` int64."""
