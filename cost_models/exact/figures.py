@@ -195,10 +195,8 @@ PRICED = (*ENERGIES, "power_mw", "area_um2")
 ROW_NAMES = (*COUNT_NAMES, *BOUND_NAMES)
 """Names of the counts of a plain mapping."""
 _INF = float("inf")
-FEW = 2
-"""Figures that are worked out one by one; whoever looks at another one wants them all, but for
-those whose prices may take longer than all else."""
-_UNPRICED = tuple(name for name in FIGURES if name not in PRICED)
+_TOGETHER = tuple(name for name in FIGURES if name not in (*PRICED, "latency_cycles"))
+"""Figures of which whoever looks at one wants them all; prices may take longer than all else."""
 
 
 def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
@@ -209,14 +207,11 @@ def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
             or the chip needs them.
         setting: What the figures need besides.
     """
-    looked_at = 0
 
     def find(name: str) -> dict[str, Any]:
-        nonlocal looked_at
         if name not in FIGURES:
             return {name: FIGURE_OF[name](counts, setting)}
-        looked_at += 1
-        together = (name,) if name in PRICED or looked_at <= FEW else _UNPRICED
+        together = _TOGETHER if name in _TOGETHER else (name,)
         found = {name: FIGURE_OF[name](counts, setting) for name in together}
         return dict.fromkeys(ENERGIES, found[name]) if name in ENERGIES else found
 
