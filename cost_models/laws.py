@@ -31,14 +31,8 @@ Term = float | tuple[int, ...] | Callable[[Any, Any], Any]
 take how many cycles, or how a value follows from figures and facts."""
 
 ACCESS_KINDS = ("l1_read", "l1_write", "l2_read", "l2_write")
-LEAST = {
-    "latency_cycles": at.LEAST_LATENCY,
-    "energy_nj": at.LEAST_ENERGY,
-    "energy_total_nj": at.LEAST_TOTAL,
-    "area_um2": at.LEAST_AREA,
-    "power_mw": at.LEAST_POWER,
-}
-"""Places of the lower bounds, by figure."""
+LEAST = ("latency_cycles", "energy_nj", "energy_total_nj", "area_um2", "power_mw")
+"""Figures with a lower bound, in the order of the facts from `LEAST_LATENCY` on."""
 assert len(FIGURES) == at.FIRST_ACCESS
 assert at.FIRST_ACCESS + len(TENSORS) * len(ACCESS_KINDS) == at.NUM_FIGURES
 
@@ -118,9 +112,10 @@ LAWS: tuple[Law, ...] = (
     Law(ReasonCode.L1_CAPACITY, "L1", "B", at.L1_BYTES, at.L1_LIMIT, most=True),
     Law(ReasonCode.L2_CAPACITY, "L2", "B", at.L2_BYTES, at.L2_LIMIT, most=True),
     *(
-        Law(ReasonCode.BELOW_BOUND, name, unit, FIGURES.index(name), _rounded(LEAST[name]))
-        for name, unit in zip(LEAST, ("cycles", "nJ", "nJ", "um^2", "mW"), strict=True)
-        if name != "latency_cycles"
+        Law(ReasonCode.BELOW_BOUND, name, unit, FIGURES.index(name), _rounded(place))
+        for place, (name, unit) in enumerate(
+            zip(LEAST[1:], ("nJ", "nJ", "um^2", "mW"), strict=True), at.LEAST_ENERGY
+        )
     ),
     Law(
         ReasonCode.NEGATIVE,
@@ -193,7 +188,7 @@ def facts_of(layer: Layer, accelerator: Accelerator, least: Mapping[str, float])
         math.inf if one.total_bits is None else one.total_bits / 8 for one in (l1, l2)
     )
     facts[at.MACS_OF_LAYER : at.OUTPUT_SIZE + 1] = (layer.macs, *unique_elements(layer).values())
-    facts[list(LEAST.values())] = [least.get(figure, 0.0) for figure in LEAST]
+    facts[at.LEAST_LATENCY :] = [least.get(figure, 0.0) for figure in LEAST]
     return facts
 
 

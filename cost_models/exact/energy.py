@@ -88,20 +88,17 @@ DELIVERIES: Mapping[str, Sum] = {
 }
 """Elements that PEs receive, and that are drained from them, by part."""
 
-ACCESSES = {
-    tile: {
-        (tensor, f"{level.lower()}_{way}"): joined(
-            moves.get((level, way, part), {})
-            for part in (("output", "psum") if tensor == "output" else (tensor,))
-        )
-        for tensor in TENSORS
-        for level in reversed(LEVELS)
-        for way in ("read", "write")
-    }
-    for tile, moves in MOVES.items()
-}
-"""Accesses in elements by (tensor, kind), for both meanings of ``halo_space``."""
 
+def _accesses(moves: Mapping[tuple[str, str, str], Sum]) -> dict[tuple[str, str], Sum]:
+    found = {(tensor, kind): Counter[str]() for tensor in TENSORS for kind in ACCESS_KINDS}
+    for (level, way, part), terms in moves.items():
+        tensor = "output" if part == "psum" else part
+        found[tensor, f"{level.lower()}_{way}"].update(terms)
+    return {**found}
+
+
+ACCESSES = {tile: _accesses(moves) for tile, moves in MOVES.items()}
+"""Accesses in elements by (tensor, kind), for both meanings of ``halo_space``."""
 EVENTS = {
     tile: {
         "mac": _sum("macs"),

@@ -195,10 +195,8 @@ PRICED = (*ENERGIES, "power_mw", "area_um2")
 ROW_NAMES = (*COUNT_NAMES, *BOUND_NAMES)
 """Names of the counts of a plain mapping."""
 _INF = float("inf")
-FEW = 2
-"""Figures that are worked out one by one; whoever looks at another one wants them all, but for
-those whose prices may take longer than all else."""
-_UNPRICED = tuple(name for name in FIGURES if name not in PRICED)
+_TOGETHER = tuple(name for name in FIGURES if name not in (*PRICED, "latency_cycles"))
+"""Figures of which whoever looks at one wants them all; prices may take longer than all else."""
 
 
 def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
@@ -209,32 +207,20 @@ def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
             or the chip needs them.
         setting: What the figures need besides.
     """
-    looked_at = 0
 
     def find(name: str) -> dict[str, Any]:
-        nonlocal looked_at
         if name not in FIGURES:
             return {name: FIGURE_OF[name](counts, setting)}
-        looked_at += 1
-        together = (name,) if name in PRICED or looked_at <= FEW else _UNPRICED
+        together = _TOGETHER if name in _TOGETHER else (name,)
         found = {name: FIGURE_OF[name](counts, setting) for name in together}
         return dict.fromkeys(ENERGIES, found[name]) if name in ENERGIES else found
 
     return Cost.later(find, infeasible=None, priced=setting.priced, by_level={})
 
 
-_NO_FIGURES: dict[str, Any] = dict.fromkeys(FIGURES, _INF)
-
-
 def refused(infeasible: Infeasible) -> Cost:
     """The cost of a mapping that has none."""
-    return Cost(infeasible, **_NO_FIGURES)
-
-
-def counts_of(row: Any, pes: int, wide: bool) -> dict[str, int]:
-    """The counts of a record of the kernel, and `num_pes`; those of `WIDE_NAMES` where asked."""
-    names = (*ROW_NAMES, *WIDE_NAMES) if wide else ROW_NAMES
-    return dict(zip(names, row.tolist(), strict=False)) | {"num_pes": pes}
+    return Cost(infeasible, **dict.fromkeys(FIGURES, _INF))  # type: ignore[arg-type]
 
 
 class Rows(NamedTuple):
@@ -254,7 +240,9 @@ class Rows(NamedTuple):
 
     def row(self, index: int) -> dict[str, int]:
         """One row's counts as plain integers."""
-        return counts_of(self.counts[index], int(self.pes[index]), bool(self.wide[index]))
+        names = (*ROW_NAMES, *WIDE_NAMES) if self.wide[index] else ROW_NAMES
+        counts = dict(zip(names, self.counts[index].tolist(), strict=False))
+        return counts | {"num_pes": int(self.pes[index])}
 
     def column(self, name: str) -> Any:
         """A count, or `num_pes`, of all rows: ``(B,)`` int64."""

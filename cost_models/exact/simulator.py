@@ -111,7 +111,8 @@ class Execution:
         shares, _ = self._step(0, whole, ())
         for level in range(self.depth + 1, 0, -1):
             self._drain(level)
-        return dict(self.counts) | self._latency(shares)
+        latency = self._latency(shares)
+        return dict(self.counts) | latency
 
     # ------------------------------------------------------------------ the walk
 
@@ -128,7 +129,9 @@ class Execution:
         if level == self.depth:
             self.counts["macs"] += sum(tile_size(tile) for tile in active.values())
             self._serve(active, traffic)
-            shares["compute"] = self._compute(lead)
+            lanes = self.nest.lanes
+            turns = math.prod(-(-len(part) // n) for part, n in zip(lead, lanes.units, strict=True))
+            shares["compute"] = cycles(turns, lanes.any)
             self.counts["compute"] += shares["compute"]
         else:
             for at in self._loops(level + 1, lead):
@@ -172,12 +175,6 @@ class Execution:
             around[start : start + tile]
             for start in range(i * units * tile, (i + 1) * units * tile, tile)
         ]
-
-    def _compute(self, tile: Tile) -> int:
-        """Cycles of the MACs of one instance of the innermost level."""
-        lanes = self.nest.lanes
-        turns = math.prod(-(-len(part) // n) for part, n in zip(tile, lanes.units, strict=True))
-        return cycles(turns, lanes.any)
 
     # ------------------------------------------------------------------ what a step moves
 
@@ -375,6 +372,6 @@ class Execution:
             first = self._port_cycles(q, self.first)
             shares.update(first)
             self.counts.update({f"busy/{name}": part for name, part in first.items()})
-        named = {f"bind/{name}": part for name, part in shares.items()}
-        busy = {name: n for name, n in self.counts.items() if name.startswith("busy/")}
-        return {"stepwise": shares.total()} | named | busy
+        return {f"bind/{name}": part for name, part in shares.items()} | {
+            "stepwise": shares.total()
+        }

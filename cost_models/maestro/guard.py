@@ -59,13 +59,7 @@ def guard_facts(layer: Layer, accelerator: Accelerator, min_pes: int) -> FloatAr
     """
     most = physical_bounds(layer, accelerator, MAESTRO_LAWS)
     few = physical_bounds(layer, replace(accelerator, num_pes=max(1, min_pes)), MAESTRO_LAWS)
-    least = {
-        "latency_cycles": most["latency"],
-        "energy_nj": most["energy"],
-        "energy_total_nj": most["energy_total"],
-        "area_um2": few["area"],
-        "power_mw": few["power"],
-    }
+    least = most | {name: few[name] for name in ("area_um2", "power_mw")}
     return facts_of(layer, accelerator, least)
 
 
