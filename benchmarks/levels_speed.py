@@ -105,15 +105,15 @@ def seconds(nests: Any, stepwise: bool, runs: int) -> float:
 
 def speeds(table: str, memories: int, nests: int, runs: int) -> list[tuple[str, float, float]]:
     """Nests a second of each layer, and the share of the clock; the last row is the median."""
-    rows = []
+    rows: list[tuple[str, float, float]] = []
     for name in LAYERS:
         rng, layer = np.random.default_rng(memories), layers.get(name)
         drawn = (random_nest(rng, layer, memories, WHOLE[table]) for _ in range(nests))
         records = np.concatenate([record_of(nest) for nest in drawn])
         whole, without = (seconds(records, stepwise, runs) for stepwise in (True, False))
         rows.append((name, nests / whole, 1 - without / whole))
-    rates, shares = ([row[i] for row in rows] for i in (1, 2))
-    return [*rows, ("median", statistics.median(rates), statistics.median(shares))]
+    middle = statistics.median(row[1] for row in rows), statistics.median(row[2] for row in rows)
+    return [*rows, ("median", *middle)]
 
 
 def main() -> None:

@@ -233,8 +233,8 @@ MUTATIONS = (
     Mutation(
         "sums",
         "repeated steps of outputs count once",
-        "found += node.times * taps_sum(work, pair, level, run.enter, t, asked)",
-        "found += taps_sum(work, pair, level, run.enter, t, asked)",
+        "add_turn(work, side, move_inside(work, d, run.enter, level), node.times)",
+        "add_turn(work, side, move_inside(work, d, run.enter, level), 1)",
         929,
     ),
     Mutation(
