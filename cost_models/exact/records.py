@@ -183,7 +183,7 @@ Counts: Any = record(
 # cycles of dimensions without cuts; `shares_lanes`: whether MACs of an instance may want the same
 # element; `own_room`: bits that a memory holds of tensors apart; `padding`: PADDING where MACs read
 # padding; `asked`: whose rows are summed, see `rows.asked_rows`; `near`: whether rows at hand may
-# be padding; `memo_at`: stamp and slot of what a hash stands for
+# be padding; `memo_at`: stamp and slot of what a hash stands for; `nothing`: counts of 0
 Work: Any = record(
     "status full stamp deepest dims looping known windowed turns shares_lanes padding loops"
     " near intervals ports clocks dram_width",
@@ -217,5 +217,6 @@ Work: Any = record(
     memo=(Span, (LEVELS, MEMO)),
     nest=(Nest, ()),
     counts=(Counts, ()),
+    nothing=(Counts, ()),
     dim=(Dim, DIMS),
 )

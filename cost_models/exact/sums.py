@@ -48,16 +48,15 @@ def first_inside(work: Work, d: int, v: int, cuts: int) -> int:
 
 
 @part
-def is_still(work: Work, d: int, v: int, cuts: int) -> bool:
-    """Whether there is one step inside a node, behind so many cuts."""
+def only_inside(work: Work, d: int, v: int, cuts: int) -> int:
+    """The node of the one step inside a node, behind so many cuts; -1 if there are more."""
     dim = address(work.dim[d])
     for _ in range(dim.node[v].cuts, cuts):
         node = address(dim.node[v])
-        run = address(dim.run[node.run])
-        if node.runs > 1 or run.count > 1:
-            return False
-        v = run.node
-    return True
+        v = dim.run[node.run].node
+        if node.runs > 1 or dim.run[node.run].count > 1:
+            return -1
+    return v
 
 
 @part
@@ -80,8 +79,8 @@ def fill_coupled(work: Work, d: int, level: int, lead: int) -> None:
     for k in range(cuts + 1):
         found = 0
         for v in range(dim.first[k], dim.first[k + 1]):
-            if is_still(work, d, v, cuts):
-                inner = first_inside(work, d, v, cuts)
+            inner = only_inside(work, d, v, cuts)
+            if inner >= 0:
                 found += dim.node[v].times * within(work, d, inner, lead, False)
         work.sums[d][k] = found
         if lead == 0:

@@ -212,8 +212,8 @@ MUTATIONS = (
     Mutation(
         "sums",
         "a step shares a tile that moved inside it",
-        "if is_still(work, d, v, cuts):",
-        "if cuts >= 0:",
+        "inner = only_inside(work, d, v, cuts)",
+        "inner = first_inside(work, d, v, cuts)",
         1,
     ),
     Mutation(
