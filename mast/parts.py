@@ -24,18 +24,22 @@ C = TypeVar("C", bound=type)
 
 
 class UpdateSize(NamedTuple):
-    """How much an update reads.
+    """How much an update reads, and how wide its networks are.
 
     Attributes:
         steps: Steps of all episodes of a batch.
+        seen: Observations that agents read, those after the last steps too.
         n_agents: Agents.
         n_actions: Actions of an agent.
+        hidden: Width of the agents.
         mixer: Width of the mixing layer.
     """
 
     steps: int
+    seen: int
     n_agents: int
     n_actions: int
+    hidden: int
     mixer: int
 
 
@@ -43,7 +47,7 @@ class Part:
     """Base of parts."""
 
     def flops(self, size: UpdateSize) -> int:
-        """Operations of an update outside of layers: sums, products, comparisons, exponentials."""
+        """Operations of one pass over a batch outside of layers, an exponential counted as one."""
         return 0
 
 

@@ -48,6 +48,16 @@ class GrowthRule:
         """
         return gradients
 
+    def flops(self, size: int, kept: int, rows: int) -> int:
+        """What a topology step adds to a backward pass: the dense gradient, where it is needed.
+
+        Args:
+            size: Weights of the layer.
+            kept: Those that are kept.
+            rows: Samples.
+        """
+        return 2 * (size - kept) * rows if self.by_gradient else 0
+
 
 @dataclass(frozen=True)
 class Static(GrowthRule):
@@ -110,6 +120,10 @@ class DropRule:
             gradients: ``(kept,)`` sums of magnitudes of the gradient; None unless `by_gradient`.
         """
         return weights
+
+    def flops(self, size: int, kept: int, rows: int) -> int:
+        """See :meth:`GrowthRule.flops`; both rules share one dense gradient."""
+        return 2 * (size - kept) * rows if self.by_gradient else 0
 
 
 GROWTH_RULES: Mapping[str, type[GrowthRule]] = MappingProxyType(
