@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mast.agents import AGENTS
 from mast.config import MastConfig
 from mast.episodes import TaskShape
+from mast.mixers import MIXERS
+from mast.nets import NetLayer
 from mast.networks import (
     NetworkWidths,
     budgets_of,
@@ -17,10 +20,7 @@ from mast.networks import (
     sparsified,
     sparsities_of,
 )
-from mast.mixers import MIXERS
-from mast.nets import NetLayer
 from mast.operators import OPERATORS
-from mast.agents import AGENTS
 from mast.parts import UpdateSize
 from mast.returns import RETURNS
 from mast.rules import DROPS, GROWTHS

@@ -113,7 +113,9 @@ def takes(kind: type[Any]) -> Decorator:
         options = [
             _keyword(
                 f.name,
-                Annotated[hints[f.name], typer.Option(*_names(f), help=texts[f.name], **_limits(f))],
+                Annotated[
+                    hints[f.name], typer.Option(*_names(f), help=texts[f.name], **_limits(f))
+                ],
                 f.default,
             )
             for f in fields(kind)

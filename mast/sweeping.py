@@ -146,7 +146,11 @@ def list_plan(planned: Sequence[Planned], store: Path) -> tuple[list[str], float
     """
     done = finished_keys(store)
     left = [one for one in planned if one.run.identity().key not in done]
-    return [one.command for one in left], sum(o.cpu_s for o in left) / 3600, len(planned) - len(left)
+    return (
+        [one.command for one in left],
+        sum(o.cpu_s for o in left) / 3600,
+        len(planned) - len(left),
+    )
 
 
 def finished_keys(store: Path) -> set[str]:

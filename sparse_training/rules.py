@@ -138,4 +138,3 @@ def growth_rule(growth: str | GrowthRule, ratio: float) -> GrowthRule:
         return growth
     rule = GROWTH_RULES[growth]
     return rule(**({"growth_ratio": ratio} if fields(rule) else {}))
-

@@ -39,7 +39,9 @@ def dense_steps(policy: SparsePolicy, obs: np.ndarray[Any, Any]) -> dict[str, St
     weights = [rng.standard_normal((len(k.ends), k.inputs), dtype=np.float32) for k in layers]
     biases = [layer.bias for layer in layers]
     rows = torch.from_numpy(np.ascontiguousarray(x.T))
-    pairs = [(torch.from_numpy(w), torch.from_numpy(b)) for w, b in zip(weights, biases, strict=True)]
+    pairs = [
+        (torch.from_numpy(w), torch.from_numpy(b)) for w, b in zip(weights, biases, strict=True)
+    ]
 
     def by_numpy() -> Any:
         y = x

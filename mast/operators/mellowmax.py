@@ -17,9 +17,7 @@ from mast.operators.operator import OPERATORS, Operator
 from mast.parts import UpdateSize
 
 
-def soft_mellowmax(
-    values: Tensor, available: Tensor | None, alpha: float, omega: float
-) -> Tensor:
+def soft_mellowmax(values: Tensor, available: Tensor | None, alpha: float, omega: float) -> Tensor:
     """Soft Mellowmax over the available actions.
 
     Args:

@@ -22,7 +22,9 @@ def pursuit_task(name: str) -> Task:
     found = re.fullmatch(r"pursuit-(\d{1,2})", name)
     if found is None or int(found[1]) < 1:
         raise MastError(f"task {name!r}: expected pursuit-N with 1 to 99 pursuers.")
-    return Task(name, LENGTH, partial(AnyWorlds, partial(_world, int(found[1]))), "mean", at_once=32)
+    return Task(
+        name, LENGTH, partial(AnyWorlds, partial(_world, int(found[1]))), "mean", at_once=32
+    )
 
 
 def _world(pursuers: int) -> Any:

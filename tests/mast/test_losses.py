@@ -1,6 +1,6 @@
-"""Defaults learn what version 0.2.0 learnt: the losses of every arm and algorithm, update by update.
+"""Defaults learn what version 0.2.0 learnt: losses of every arm and algorithm, by update.
 
-    python -m tests.mast.test_losses    # prints the losses of this source; 0.2.0's are in data/
+python -m tests.mast.test_losses    # prints the losses of this source; 0.2.0's are in data/
 """
 
 from __future__ import annotations
