@@ -300,7 +300,9 @@ class MastConfig:
         known = {each.name for each in dataclasses.fields(cls)}
         for name in values:
             check_name("setting", name, known)
-        given = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        given: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in values.items()
+        }
         return cls(**{**given, "own": tuple(sorted(dict(values.get("own", ())).items()))})
 
 

@@ -1,7 +1,8 @@
 """What a run keeps in its folder.
 
-``final.pt``: all that was learnt. ``policy.safetensors``: the team at the end; ``best.safetensors``:
-that of its best evaluation; ``at-STEPS.safetensors``: those of all, if asked. ``config.yaml``.
+``final.pt``: all that was learnt. ``config.yaml``: the whole configuration. Teams:
+``policy.safetensors`` at the end, ``best.safetensors`` of the best evaluation, and if asked
+``at-STEPS.safetensors`` of each.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """Parts of a learner by name: a file each, in which a class is registered.
 
-A part is a frozen dataclass. Its fields are its settings: one that :class:`mast.MastConfig` has, such
-as ``alpha``, is the configuration's; any other is the part's own, with its own default, and is set
-with ``--set NAME=VALUE`` as well. A part of another package is named ``module:Class``.
+A part is a frozen dataclass. Its fields are its settings: one that :class:`mast.MastConfig` has,
+such as ``alpha``, is the configuration's; any other is the part's own, with its own default, and is
+set with ``--set NAME=VALUE`` as well. A part of another package is named ``module:Class``.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from common import not_known, working_folder_modules
@@ -117,9 +117,3 @@ class Registry(Generic[P]):
                 "a dataclass that derives from mast.Part."
             )
         return kind
-
-
-def own_fields(kinds: Mapping[str, Any], known: set[str]) -> Iterator[Field[Any]]:
-    """Settings of parts that the configuration itself does not have."""
-    for kind in kinds.values():
-        yield from (f for f in fields(kind) if f.name not in known)

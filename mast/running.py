@@ -54,42 +54,6 @@ def backend_of(arm: str, backend: str) -> str:
     return backend if find_arm(arm).sparse else "masked"
 
 
-def run_rows(
-    experiments: Sequence[Experiment], store: str, workers: int
-) -> tuple[list[dict[str, Any]], bool]:
-    """Do all runs that the store has not finished.
-
-    Args:
-        experiments: The runs.
-        store: Where they are kept.
-        workers: Runs at the same time.
-
-    Returns:
-        One row a run, and whether all of them finished.
-    """
-    with Store.open(store) as opened:
-        summary = run_all(experiments, opened, workers=workers)
-        rows = [run_row(r) for key in summary.keys for r in opened.runs(key=key)[:1]]
-    return rows, not (summary.failed or summary.interrupted)
-
-
-def cells_of(
-    tasks: Sequence[str], arms: Sequence[str], sparsities: Sequence[float], backend: str
-) -> list[tuple[str, str, float, str]]:
-    """Task, arm, sparsity and backend of all that is compared.
-
-    A dense arm has one sparsity, and nothing to compile. The reference comes first, if it is not
-    named it is added.
-    """
-    found: list[tuple[str, str, float, str]] = []
-    for task in tasks:
-        for name in dict.fromkeys(("dense+", *arms)):
-            arm = find_arm(name.strip())
-            own = sparsities if arm.uses_sparsity else sparsities[:1]
-            found += [(task, arm.name, s, backend if arm.sparse else "masked") for s in own]
-    return found
-
-
 def run_row(run: Any) -> dict[str, Any]:
     """What a table or file says of a stored run."""
     config = run.spec["config"]

@@ -48,7 +48,7 @@ class NearGreedy(NamedTuple):
         return cls(worth, known, None if available is None else available.reshape(a * n, rows))
 
     def softmax(self, beta: float) -> Tensor:
-        """``(rows,)`` ``sum_u p(u) Qbar_tot(u)`` with ``p = softmax(beta Q_tot)``."""
+        """Average ``Qbar_tot`` under ``p = softmax(beta Q_tot)``; returns ``(rows,)``."""
         known = self.known
         if self.available is not None:
             known = known.masked_fill(~self.available, -torch.inf)
