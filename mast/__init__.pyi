@@ -8,7 +8,7 @@ from .episodes import EpisodeStore as EpisodeStore
 from .episodes import TaskShape as TaskShape
 from .errors import MastError as MastError
 from .flops import run_cost as run_cost
-from .parts import Part as Part
+from .parts import LearnerPart as LearnerPart
 from .parts import Registry as Registry
 from .parts import UpdateSize as UpdateSize
 from .playing import evaluate as evaluate

@@ -104,10 +104,11 @@ def budgets_of(layers: Mapping[str, NetLayer], budget: str) -> dict[str, list[st
         layers: By path.
         budget: ``"network"``, ``"layer"`` or ``"all"``.
     """
+    if budget == "all":
+        return {"all": list(layers)}
     groups: dict[str, list[str]] = {}
-    names = {"all": lambda name: "all", "layer": str, "network": network_of}[budget]
     for name in layers:
-        groups.setdefault(names(name), []).append(name)
+        groups.setdefault(name if budget == "layer" else network_of(name), []).append(name)
     return groups
 
 

@@ -43,7 +43,7 @@ class UpdateSize(NamedTuple):
     mixer: int
 
 
-class Part:
+class LearnerPart:
     """Base of parts."""
 
     def flops(self, size: UpdateSize) -> int:
@@ -114,6 +114,6 @@ class Registry(Generic[P]):
         if lacks or not (isinstance(kind, type) and is_dataclass(kind)):
             raise MastError(
                 f"{self.what} {place!r} is none: it lacks {', '.join(lacks) or 'fields'}; expected "
-                "a dataclass that derives from mast.Part."
+                "a dataclass that derives from mast.LearnerPart."
             )
         return kind

@@ -34,7 +34,7 @@ from runs import RunStatus, Store
 
 
 @dataclass(frozen=True)
-class Block:
+class PlanBlock:
     """Runs that share what varies.
 
     Attributes:
@@ -68,7 +68,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedRun:
     """A run of a plan.
 
     Attributes:
@@ -97,22 +97,22 @@ class Planned:
         return shlex.join([*words, "--seed", str(run.seed)])
 
 
-def read_plan(file: Path) -> list[Planned]:
+def read_plan(file: Path) -> list[PlannedRun]:
     """The runs of a plan, each once.
 
     Raises:
         MastError: It is no plan, or a setting in it is wrong.
     """
     found = read_yaml(file, MastError)
-    names = {f.name for f in fields(Block)}
+    names = {f.name for f in fields(PlanBlock)}
     top = _checked(file, found, {*names, "about", "runs"})
-    planned: dict[str, Planned] = {}
+    planned: dict[str, PlannedRun] = {}
     for block in top.pop("runs", [{}]):
         own = _checked(file, block, names)
         base = {**top.get("base", {}), **own.get("base", {})}
         made = _block(file, {**top, **own, "base": base})
         for run in made.runs():
-            planned.setdefault(run.identity().key, Planned(run, made.cpu_s))
+            planned.setdefault(run.identity().key, PlannedRun(run, made.cpu_s))
     return list(planned.values())
 
 
@@ -125,7 +125,7 @@ def _checked(file: Path, given: Any, names: set[str]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name != "about"}
 
 
-def _block(file: Path, given: dict[str, Any]) -> Block:
+def _block(file: Path, given: dict[str, Any]) -> PlanBlock:
     for name, value in given.get("vary", {}).items() if given.get("vary") else ():
         if not isinstance(value, list):
             raise MastError(f"{file}: vary: {name}: expected a list of values, got {value!r}.")
@@ -135,10 +135,10 @@ def _block(file: Path, given: dict[str, Any]) -> Block:
     for name in ("steps", "episodes"):
         if name in given and typed(name, given[name], 1) < 1:
             raise MastError(f"{file}: {name}={given[name]}: expected a whole number from 1.")
-    return Block(**given)
+    return PlanBlock(**given)
 
 
-def list_plan(planned: Sequence[Planned], store: Path) -> tuple[list[str], float, int]:
+def list_plan(planned: Sequence[PlannedRun], store: Path) -> tuple[list[str], float, int]:
     """What is still to do.
 
     Returns:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from mast import Part, UpdateSize
+from mast import LearnerPart, UpdateSize
 
 
 class QplexMixer(torch.nn.Module):
@@ -43,7 +43,7 @@ class QplexMixer(torch.nn.Module):
 
 
 @dataclass(frozen=True)
-class Qplex(Part):
+class Qplex(LearnerPart):
     """QPLEX.
 
     Attributes:

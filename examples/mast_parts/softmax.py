@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from mast import Part, UpdateSize
+from mast import LearnerPart, UpdateSize
 
 
 @dataclass(frozen=True)
-class Softmax(Part):
+class Softmax(LearnerPart):
     """The mean of the available values under their own softmax.
 
     Attributes:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from mast.parts import Part, Registry
+from mast.parts import LearnerPart, Registry
 
 Play = Callable[[str, Any, bool], Any]
 """Multiplies by a layer: its name, ``(I, rows)`` inputs, whether a ReLU follows."""
 
 
-class AgentKind(Part):
+class AgentKind(LearnerPart):
     """A kind of network of one agent, or of all of them.
 
     Attributes:

@@ -14,7 +14,7 @@ from mast.config import MastConfig
 from mast.episodes import EpisodeBatch, TaskShape
 from mast.errors import MastError
 from mast.flops import rules_of
-from mast.mixers import MIXERS, Choices
+from mast.mixers import MIXERS, JointChoice
 from mast.networks import (
     NetworkWidths,
     budgets_of,
@@ -239,7 +239,7 @@ class ValueLearner:
         """
         return (joint - aim).square()
 
-    def _choices(self, batch: BatchTensors, values: Tensor) -> tuple[Choices, ...]:
+    def _choices(self, batch: BatchTensors, values: Tensor) -> tuple[JointChoice, ...]:
         """What a mixer reads besides the chosen values."""
         if not self.mixer.reads_choices:
             return ()
@@ -249,7 +249,9 @@ class ValueLearner:
         a, n = seen.shape[:2]
         best = seen.amax(dim=0).reshape(n, -1)
         actions = batch.actions[0, ..., :-1].reshape(n, -1)
-        return (Choices(best, torch.nn.functional.one_hot(actions, a).transpose(1, 2).to(best)),)
+        return (
+            JointChoice(best, torch.nn.functional.one_hot(actions, a).transpose(1, 2).to(best)),
+        )
 
     @torch.no_grad()
     def values(

@@ -38,7 +38,8 @@ class Weighted(ValueLearner):
                 greedy = (batch.actions == best)[0, ..., :-1].all(dim=0).reshape(-1)
                 trusted = greedy | (aim > self._of_greedy(batch, central, best))
             weights = torch.where(trusted, 1.0, self.config.weight_others).to(aim)
-        return weights * (joint - aim).square() + (free - aim).square()
+        errors: Tensor = weights * (joint - aim).square() + (free - aim).square()
+        return errors
 
     def _of_greedy(self, batch: BatchTensors, central: Tensor, best: Tensor) -> Tensor:
         """``(B * T,)`` Q* of the greedy joint actions, of the targets as in the authors' code."""

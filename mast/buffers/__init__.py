@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from mast.buffers.buffer import BUFFERS, Buffer
+from mast.buffers.buffer import BUFFERS, EpisodeBuffer
 
-__all__ = ["BUFFERS", "Buffer"]
+__all__ = ["BUFFERS", "EpisodeBuffer"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mast.parts import Part, Registry
+from mast.parts import LearnerPart, Registry
 from mpe_marl import SamplingLaw, make_law
 
 
-class Buffer(Part):
+class EpisodeBuffer(LearnerPart):
     """A way to draw episodes."""
 
     def law(self) -> SamplingLaw:
@@ -16,14 +16,14 @@ class Buffer(Part):
         raise NotImplementedError  # every buffer has its own
 
 
-BUFFERS: Registry[Buffer] = Registry("buffer", "mast.buffers", ("law", "flops"))
+BUFFERS: Registry[EpisodeBuffer] = Registry("buffer", "mast.buffers", ("law", "flops"))
 
 
 @BUFFERS.add("uniform")
 @dataclass(frozen=True)
-class UniformBuffer(Buffer):
+class UniformBuffer(EpisodeBuffer):
     """Any stored episode, each as likely as the others."""
 
     def law(self) -> SamplingLaw:
-        """See :class:`Buffer`."""
+        """See :class:`EpisodeBuffer`."""
         return make_law("uniform")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mast.buffers.buffer import BUFFERS, Buffer
+from mast.buffers.buffer import BUFFERS, EpisodeBuffer
 from mpe_marl import Recent, SamplingLaw
 
 
 @BUFFERS.add("dual")
 @dataclass(frozen=True)
-class DualBuffer(Buffer):
+class DualBuffer(EpisodeBuffer):
     """Each slot of a batch asks for one of the newest episodes with probability ``q``.
 
     Attributes:
@@ -22,5 +22,5 @@ class DualBuffer(Buffer):
     q: float
 
     def law(self) -> SamplingLaw:
-        """See :class:`Buffer`."""
+        """See :class:`EpisodeBuffer`."""
         return Recent(self.recent, self.q)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mast.buffers.buffer import BUFFERS, Buffer
+from mast.buffers.buffer import BUFFERS, EpisodeBuffer
 from mpe_marl import Ring, SamplingLaw
 
 
-class TwoBuffers(SamplingLaw):
+class FixedShares(SamplingLaw):
     """A fixed number of slots holds on-policy episodes, none of them twice, as do the others.
 
     Both buffers take in every episode, so over one ring the small one is the newest rows.
@@ -45,7 +45,7 @@ class TwoBuffers(SamplingLaw):
 
 @BUFFERS.add("two")
 @dataclass(frozen=True)
-class TwoBuffer(Buffer):
+class TwoBuffer(EpisodeBuffer):
     """An on-policy buffer of the newest episodes, and a large one.
 
     Attributes:
@@ -57,5 +57,5 @@ class TwoBuffer(Buffer):
     q: float
 
     def law(self) -> SamplingLaw:
-        """See :class:`Buffer`."""
-        return TwoBuffers(self.recent, self.q)
+        """See :class:`EpisodeBuffer`."""
+        return FixedShares(self.recent, self.q)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mast.mixers.central import CentralMixer
-from mast.mixers.mixer import MIXERS, Choices, Mixer
+from mast.mixers.mixer import MIXERS, JointChoice, Mixer
 from mast.mixers.qmix import QmixMixer
 
-__all__ = ["MIXERS", "CentralMixer", "Choices", "Mixer", "QmixMixer"]
+__all__ = ["MIXERS", "CentralMixer", "JointChoice", "Mixer", "QmixMixer"]

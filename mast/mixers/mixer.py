@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from torch import Tensor
 
-from mast.parts import Part, Registry
+from mast.parts import LearnerPart, Registry
 
 if TYPE_CHECKING:
     from mast.episodes import TaskShape
     from mast.networks import NetworkWidths
 
 
-class Choices(NamedTuple):
+class JointChoice(NamedTuple):
     """What agents chose, for mixers that tell a choice from the best one.
 
     Attributes:
@@ -28,7 +28,9 @@ class Choices(NamedTuple):
 class Mixing(Protocol):
     """A mixer's network."""
 
-    def __call__(self, values: Tensor, states: Tensor, choices: Choices | None = None) -> Tensor:
+    def __call__(
+        self, values: Tensor, states: Tensor, choices: JointChoice | None = None
+    ) -> Tensor:
         """Mix the values of chosen actions.
 
         Args:
@@ -41,11 +43,11 @@ class Mixing(Protocol):
         """
 
 
-class Mixer(Part):
+class Mixer(LearnerPart):
     """A kind of mixer.
 
     Attributes:
-        reads_choices: It needs :class:`Choices`.
+        reads_choices: It needs :class:`JointChoice`.
     """
 
     reads_choices: ClassVar[bool] = False

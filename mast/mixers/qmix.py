@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch import Tensor
 
-from mast.mixers.mixer import MIXERS, Choices, Mixer
+from mast.mixers.mixer import MIXERS, JointChoice, Mixer
 from mast.mixers.mixing import RawWeights, mixed
 from mast.nets import MakeLayer
 from mast.parts import UpdateSize
@@ -81,7 +81,7 @@ class QmixMixer(torch.nn.Module):
             [self.first(first), self.bias(states), self.second(second), self.offset(offset)]
         )
 
-    def forward(self, values: Tensor, states: Tensor, choices: Choices | None = None) -> Tensor:
+    def forward(self, values: Tensor, states: Tensor, choices: JointChoice | None = None) -> Tensor:
         """``(N, rows)`` values to ``(rows,)``, with ``(S, rows)`` states."""
         return mixed(values, self._stacked(states))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from mast.mixers.mixer import MIXERS, Choices, Mixer
+from mast.mixers.mixer import MIXERS, JointChoice, Mixer
 from mast.parts import UpdateSize
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class VdnMixer(torch.nn.Module):
     """Adds the agents' values up; it has no weights."""
 
-    def forward(self, values: Tensor, states: Tensor, choices: Choices | None = None) -> Tensor:
+    def forward(self, values: Tensor, states: Tensor, choices: JointChoice | None = None) -> Tensor:
         """``(N, rows)`` values to ``(rows,)``; states are not looked at."""
         return values.sum(dim=0)
 
@@ -34,5 +34,5 @@ class Vdn(Mixer):
         return VdnMixer()
 
     def flops(self, size: UpdateSize) -> int:
-        """See :class:`mast.parts.Part`."""
+        """See :class:`mast.parts.LearnerPart`."""
         return size.steps * (size.n_agents - 1)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from mast.parts import Part, Registry
+from mast.parts import LearnerPart, Registry
 
 
-class Operator(Part):
+class Operator(LearnerPart):
     """What the next step is worth, from the values of all its actions."""
 
     def __call__(self, target: Tensor, online: Tensor, available: Tensor | None) -> Tensor:

@@ -63,5 +63,5 @@ class NStep(Returns):
         return out
 
     def flops(self, size: UpdateSize) -> int:
-        """See :class:`mast.parts.Part`."""
+        """See :class:`mast.parts.LearnerPart`."""
         return 2 * self.n_step * size.steps

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mast.episodes import EpisodeBatch
-from mast.parts import Part, Registry
+from mast.parts import LearnerPart, Registry
 
 
 class Moment(NamedTuple):
@@ -25,7 +25,7 @@ class Moment(NamedTuple):
     gamma: float
 
 
-class Returns(Part):
+class Returns(LearnerPart):
     """What each step should be worth."""
 
     def __call__(

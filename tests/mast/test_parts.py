@@ -14,7 +14,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from mast import MastConfig, MastError, MastTrainer
-from mast.buffers.two import TwoBuffers
+from mast.buffers.two import FixedShares
 from mast.cli import main
 from mast.costs import check_run
 from mast.flops import count_updates, layer_costs, outside_layers
@@ -74,12 +74,12 @@ def test_a_mixer_of_ones_own_is_learnt_with_and_its_layers_are_counted() -> None
     assert outside_layers(config, shape, NetworkWidths.of(config)) > 0
     # its value is that of the best actions where they were taken, and lower else
     mixer, rows = networks["mixer"], 7
-    from mast.mixers import Choices
+    from mast.mixers import JointChoice
 
     torch.manual_seed(0)
     best, states = torch.randn(3, rows), torch.randn(shape.state_dim, rows)
     done = torch.nn.functional.one_hot(torch.zeros(3, rows).long(), shape.n_actions)
-    choices = Choices(best, done.transpose(1, 2).float())
+    choices = JointChoice(best, done.transpose(1, 2).float())
     with torch.no_grad():
         top = mixer(best, states)
         torch.testing.assert_close(mixer(best, states, choices), top)
@@ -113,7 +113,7 @@ def test_an_unknown_part_is_told_with_the_nearest(what: str) -> None:
         registry.find(f"{near}x")
     with pytest.raises(MastError, match="cannot be imported"):
         registry.find("nowhere:Nothing")
-    with pytest.raises(MastError, match=r"derives from mast\.Part"):
+    with pytest.raises(MastError, match=r"derives from mast\.LearnerPart"):
         registry.find("pathlib:Path")
 
 
@@ -121,7 +121,7 @@ def test_two_buffers_give_each_batch_its_share_and_no_episode_twice() -> None:
     ring, rng = Ring(50), np.random.default_rng(0)
     for _ in range(70):
         ring.advance()
-    law = TwoBuffers(10, 0.25)
+    law = FixedShares(10, 0.25)
     newest = set(ring.physical(np.arange(40, 50)).tolist())
     drawn = np.zeros(ring.rows)
     for _ in range(2000):
