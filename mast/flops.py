@@ -12,7 +12,6 @@ from mast.episodes import TaskShape
 from mast.mixers import MIXERS
 from mast.nets import NetLayer
 from mast.networks import (
-    NetworkWidths,
     budgets_of,
     build,
     layer_maker,
@@ -24,6 +23,7 @@ from mast.operators import OPERATORS
 from mast.parts import UpdateSize
 from mast.returns import RETURNS
 from mast.rules import DROPS, GROWTHS
+from mast.widths import NetworkWidths
 from sparse_training import (
     DropRule,
     FlopColumns,

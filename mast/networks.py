@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,30 +14,9 @@ from mast.episodes import TaskShape
 from mast.errors import MastError
 from mast.mixers import MIXERS, CentralMixer
 from mast.nets import MakeLayer, NetLayer, TeamAgents
+from mast.widths import NetworkWidths
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
-
-
-@dataclass(frozen=True)
-class NetworkWidths:
-    """NetworkWidths of all networks.
-
-    Attributes:
-        hidden: Of the agents' first hidden layer.
-        second: Of the agents' second hidden layer, or of what they remember.
-        mixer: Of the mixing layer.
-        hyper: Of the hypernetworks' hidden layers, and of the central mixer's.
-    """
-
-    hidden: int
-    second: int
-    mixer: int
-    hyper: int
-
-    @classmethod
-    def of(cls, config: MastConfig) -> NetworkWidths:
-        """Those that a configuration names."""
-        return cls(config.hidden, config.hidden, config.mixer_width, config.hyper_width)
 
 
 def build(config: MastConfig, shape: TaskShape, widths: NetworkWidths, make: MakeLayer) -> Any:

@@ -16,7 +16,6 @@ from mast.errors import MastError
 from mast.flops import rules_of
 from mast.mixers import MIXERS, JointChoice
 from mast.networks import (
-    NetworkWidths,
     budgets_of,
     build,
     layer_maker,
@@ -28,6 +27,7 @@ from mast.operators import OPERATORS
 from mast.returns import RETURNS, Moment
 from mast.scaling import RewardScale
 from mast.tiny import widths_of
+from mast.widths import NetworkWidths
 from sparse_training import SparseAdam, Sparsifier, SparsityConfig
 
 

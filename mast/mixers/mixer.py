@@ -10,7 +10,7 @@ from mast.parts import LearnerPart, Registry
 
 if TYPE_CHECKING:
     from mast.episodes import TaskShape
-    from mast.networks import NetworkWidths
+    from mast.widths import NetworkWidths
 
 
 class JointChoice(NamedTuple):

@@ -19,7 +19,7 @@ from sparse_training import FusedLayers
 
 if TYPE_CHECKING:
     from mast.episodes import TaskShape
-    from mast.networks import NetworkWidths
+    from mast.widths import NetworkWidths
 
 
 class MixingWeights(NamedTuple):

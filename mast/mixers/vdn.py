@@ -13,7 +13,7 @@ from mast.parts import UpdateSize
 
 if TYPE_CHECKING:
     from mast.episodes import TaskShape
-    from mast.networks import NetworkWidths
+    from mast.widths import NetworkWidths
 
 
 class VdnMixer(torch.nn.Module):

@@ -48,7 +48,7 @@ class NearGreedy(NamedTuple):
         return cls(worth, known, None if available is None else available.reshape(a * n, rows))
 
     def softmax(self, beta: float) -> Tensor:
-        """Average the targets' joint values, weighted by a softmax of the learning ones; `(rows,)`."""
+        """Average the targets' joint values by a softmax of the others; returns `(rows,)`."""
         known = self.known
         if self.available is not None:
             known = known.masked_fill(~self.available, -torch.inf)

@@ -18,10 +18,10 @@ from mast.buffers.two import FixedShares
 from mast.cli import main
 from mast.costs import check_run
 from mast.flops import count_updates, layer_costs, outside_layers
-from mast.networks import NetworkWidths
 from mast.operators import NearGreedy, soft_mellowmax
 from mast.registries import REGISTRIES
 from mast.settings import make_config
+from mast.widths import NetworkWidths
 from mpe_marl import Ring
 
 PARTS = Path(__file__).parents[2] / "examples" / "mast_parts"
