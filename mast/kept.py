@@ -52,7 +52,8 @@ def team_file(folder: Path, which: str) -> Path:
     """
     path = folder / {"last": POLICY, "best": BEST}.get(which, f"at-{which}.safetensors")
     if not path.exists():
-        kept = sorted(found.stem.removeprefix("at-") for found in folder.glob("at-*.safetensors"))
+        found = [file.stem.removeprefix("at-") for file in folder.glob("at-*.safetensors")]
+        kept = sorted(found, key=int)
         best = ["best"] if (folder / BEST).exists() else []
         raise MastError(
             f"--which {which}: the run has not kept it; expected one of "
