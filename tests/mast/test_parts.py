@@ -21,6 +21,7 @@ from mast.flops import count_updates, layer_costs, outside_layers
 from mast.operators import NearGreedy, soft_mellowmax
 from mast.registries import REGISTRIES
 from mast.settings import make_config
+from mast.tasks import TeamWorlds, find_task
 from mast.widths import NetworkWidths
 from mpe_marl import Ring
 
@@ -275,9 +276,46 @@ def test_the_best_team_and_all_others_are_kept(
     assert "expected one of last, best, 120" in give("export 1 --which 7", 2)
 
 
+def test_a_team_of_other_shapes_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from mast.exporting import SparsePolicy
+
+    policy = SparsePolicy.of(MastTrainer(SMALL, 100, 0).learner)
+    path = tmp_path / "foreign.safetensors"
+    replace(policy, config=replace(SMALL, task="spread-3")).save(path)
+    with pytest.raises(SystemExit) as left:
+        main(["play", str(path)])
+    assert left.value.code == 2
+    assert "expected one for TaskShape(n_agents=3" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "shape", "length"),
+    [
+        ("rware-tiny-2ag", "rware", (2, 71, 142, 5), 500),
+        ("lbf-8x8-2p-2f-coop", "lbforaging", (2, 12, 24, 6), 50),
+        ("pursuit-3", "pygame", (3, 147, 768, 5), 500),
+    ],
+)
+def test_a_team_plays_worlds_of_other_suites(
+    name: str, package: str, shape: tuple[int, ...], length: int
+) -> None:
+    pytest.importorskip(package)
+    worlds = TeamWorlds(find_task(name), 2)
+    assert worlds.shape[:5] == (*shape, length)
+    before = worlds.look().obs.copy()
+    step = worlds.step(np.ones((2, shape[0]), np.int64))
+    assert np.isfinite(step.rewards).all()
+    assert not step.terminated.any()
+    np.testing.assert_array_equal(TeamWorlds(find_task(name), 2).look().obs, before)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        ("train -t rware-tiny", "expected rware-SIZE-Nag"),
+        ("train -t pursuit-0", "expected pursuit-N"),
         ("train --sparsity 0", "sparsity=0 leaves nothing out of arm 'mast'"),
         ("train --set mixer=qmux", "mixer 'qmux' is not known.*Did you mean 'qmix'"),
         ("train --set operator=soft-melowmax", "Did you mean 'soft-mellowmax'"),
