@@ -7,11 +7,12 @@ from typing import Any, Literal, NoReturn
 
 import torch
 from torch import Tensor, nested
+from torch.compiler import is_compiling, is_exporting
 from torch.nn.functional import linear
 
 from sparse_training.errors import SparseTrainingError, check_name
 from sparse_training.kernels.index import VECTORS, index_of
-from sparse_training.operators import OPERATOR, Plan, Product, plan_of, product
+from sparse_training.operators import OPERATOR, Plan, multiply, plan_of, product
 from sparse_training.structure import Shape, Structure
 from sparse_training.values import Form, moved, scatter
 from sparse_training.weights import rebind
@@ -135,7 +136,7 @@ class SparseLinear(torch.nn.Module):
         Raises:
             SparseTrainingError: Another shape, type or device.
         """
-        traced, rows_first = torch.compiler.is_compiling(), self.layout == "rows"
+        traced, rows_first = is_compiling(), self.layout == "rows"
         if rows_first and x.is_nested:
             return self._multiply_nested(x)
         # attributes of a module take longer to find than a small product
@@ -152,22 +153,22 @@ class SparseLinear(torch.nn.Module):
             return self._multiply_dense(x, weight, bias, rows_first)
         x = x.contiguous()
         if traced or type(x) not in PLAIN:
-            learns = weight.requires_grad and not torch.compiler.is_exporting()
+            learns = weight.requires_grad and not is_exporting()
             given = x, weight, bias, self.index(), self._probe if learns else None
             return OPERATOR(*given, self.out_features, self.activation == "relu", rows_first)
         plan = self._plan or self._make_plan()
         if not torch.is_grad_enabled():
             return product(x, weight, bias, plan)
         probe = self._probe if self.wants_gradient else None
-        y: Tensor = Product.apply(x, weight, bias, probe, plan)  # type: ignore[no-untyped-call]
-        return y
+        return multiply(x, weight, bias, probe, plan)
 
     def _multiply_nested(self, x: Tensor) -> Tensor:
         """Multiply all samples of a nested tensor at once."""
         if x.layout == torch.jagged:
-            return nested.nested_tensor_from_jagged(self.forward(x.values()), x.offsets())
+            offsets = x.offsets()  # type: ignore[attr-defined]
+            return nested.nested_tensor_from_jagged(self.forward(x.values()), offsets)
         parts = x.unbind()
-        y = self.forward(torch.cat(parts)).split([len(part) for part in parts])
+        y = torch.split(self.forward(torch.cat(parts)), [len(part) for part in parts])
         return nested.as_nested_tensor(list(y))
 
     def _multiply_dense(
@@ -176,7 +177,7 @@ class SparseLinear(torch.nn.Module):
         """Multiply a weight that is written out, whose gradient is 0 where none is kept."""
         if self._mask is not None:
             weight = weight * self.mask()
-        if self.wants_gradient:
+        if self._probe is not None:
             weight = weight + self._probe
         if rows_first:
             y = linear(x, weight, bias)

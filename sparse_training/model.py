@@ -100,8 +100,12 @@ def densify(model: Model) -> Model | torch.nn.Linear:
 
 
 def _check_plain(model: torch.nn.Module) -> None:
-    if hasattr(model, "_orig_mod") or getattr(model, "_compiled_call_impl", None) is not None:
-        raise SparseTrainingError("model that is compiled; expected a plain one. Compile it after.")
+    for name, part in model.named_modules():
+        if hasattr(part, "_orig_mod") or getattr(part, "_compiled_call_impl", None) is not None:
+            what = f"part {name!r}" if name else "model"
+            raise SparseTrainingError(
+                f"{what} that is compiled; expected a plain one. Compile it after."
+            )
     if isinstance(model, DistributedDataParallel):
         raise SparseTrainingError("model that is wrapped by DDP; expected a plain one. Wrap after.")
     if isinstance(model, torch.nn.Linear):

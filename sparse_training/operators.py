@@ -25,13 +25,13 @@ class Plan(NamedTuple):
     """How the kept weights of a layer are multiplied.
 
     Attributes:
-        index: What `index_of` gives; it lives as long as its addresses in `row`.
+        places: What `index_of` gives; it lives as long as its addresses in `row`.
         relu: Whether there is a ReLU.
         rows_first: Whether a row of the input is a sample, not a column.
         row: What a table of layers holds of it (`kernels.layers`).
     """
 
-    index: Tensor
+    places: Tensor
     relu: bool
     rows_first: bool
     row: tuple[int, ...]
@@ -71,9 +71,8 @@ def product(x: Tensor, values: Tensor, bias: Tensor | None, plan: Plan) -> Tenso
     layer = *row, values.data_ptr(), address_of(bias), 0, 0
     lanes, part, one = VECTORS[x.dtype]
     work = x.new_empty((1 + part + row[INPUTS] + BLOCK) * lanes)
-    single.forward(
-        one, (rows, lanes, part), layer, x.data_ptr(), y.data_ptr(), rows_first, work.data_ptr()
-    )
+    arrays = x.data_ptr(), y.data_ptr(), work.data_ptr()
+    single.forward(one, (rows, lanes, part), layer, arrays, rows_first)
     return y
 
 
@@ -97,10 +96,8 @@ def product_gradients(
     lanes, part, one = VECTORS[x.dtype]
     rows, room = x.numel() // inputs, 1 + part + inputs + outputs + 2 * BLOCK
     work = x.new_empty(room * lanes + (size + outputs) * part + size)
-    single.backward(
-        one, (rows, lanes, part), layer, x.data_ptr(), address_of(y), above.data_ptr(),
-        address_of(below), rows_first, work.data_ptr(),
-    )  # fmt: skip
+    arrays = x.data_ptr(), address_of(y), above.data_ptr(), address_of(below), work.data_ptr()
+    single.backward(one, (rows, lanes, part), layer, arrays, rows_first)
     return below, found, bias
 
 
@@ -144,12 +141,32 @@ class Product(torch.autograd.Function):
         for_x, _, for_bias, for_all, _ = ctx.needs_input_grad
         kept, plan, gradient = ctx.saved_tensors, ctx.plan, above[0].contiguous()
         if torch.is_grad_enabled():
-            wants, rest = ctx.needs_input_grad[:4], (plan.index, plan.rows_first)
+            wants, rest = ctx.needs_input_grad[:4], (plan.places, plan.rows_first)
             return *_by_operators(gradient, kept, ctx.probe, rest, wants), None
         found = product_gradients(gradient, kept, plan, for_x, for_bias)
         if not for_all:
             return *found, None, None
         return *found, dense_gradient(gradient, kept[0], kept[2], ctx.probe, plan.rows_first), None
+
+
+def multiply(
+    x: Tensor, values: Tensor, bias: Tensor | None, probe: Tensor | None, plan: Plan
+) -> Tensor:
+    """:func:`product` with gradients; that of `probe` is the dense one.
+
+    Raises:
+        SparseTrainingError: A transform of `torch.func` is at work.
+    """
+    if torch._C._are_functorch_transforms_active():
+        raise SparseTrainingError(
+            "a sparse product under a transform of torch.func; expected plain tensors. Use backend "
+            "'masked'."
+        )
+    return _apply(x, values, bias, probe, plan)  # type: ignore[no-any-return]
+
+
+_apply: Any = super(torch.autograd.Function, Product).apply
+"""`Product.apply` without what torch does first for `torch.func`."""
 
 
 def _extent(x: Tensor, outputs: int, rows_first: bool) -> tuple[int, tuple[Any, ...]]:
