@@ -23,10 +23,10 @@ def hand_actions_of_chain(space: ActionSpace) -> Iterator[IntArray]:
     of the tensor that stays, whose loops are outermost, then along the others.
     """
     for tensor in (FILTER, OUTPUT, INPUT):
-        yield _Draft(space, tensor).action()
+        yield _ChainDraft(space, tensor).action()
 
 
-class _Draft:
+class _ChainDraft:
     """A mapping while its tiles grow."""
 
     def __init__(self, space: ActionSpace, tensor: int) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from baselines.nest_memory import NestMemory
 from common import BoolArray, IntArray
 from cost_models import ChainBatch, MappingBatch, capabilities_of
 from maestro_env import Problem, nest_keys
@@ -17,6 +18,8 @@ ATTEMPTS = 8
 class Dedup:
     """The loop nests that were asked for; mappings that run the same nest count as one.
 
+    After millions of them the oldest are forgotten, see :class:`NestMemory`.
+
     Args:
         problem: Its layer, accelerator and cost model say which mappings are the same nest.
 
@@ -27,7 +30,7 @@ class Dedup:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self._symmetry = capabilities_of(problem.cost_model).symmetry
-        self.known: set[int] = set()
+        self.known = NestMemory()
 
     def __len__(self) -> int:
         return len(self.known)

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from common import Int32Array, IntArray
 from cost_models import ChainBatch
 from layers import DIMS, TENSORS
-from maestro_env.chain_parameters import NONE, EntryPlan, KeepPlan, Plan, SpreadPlan
+from maestro_env.chain_parameters import NONE, EntryPlan, KeepPlan, SpacePlan, SpreadPlan
 from maestro_env.loop_orders import orders_of, ranks_of
 from maestro_env.parameters import MapSpaceError, Parameter
 
 NO_DIM = -1
 WIDTH = len(DIMS)
+DIGITS = (WIDTH + 1) ** np.arange(WIDTH, dtype=np.int64)
 
 
 class ChainCodec:
@@ -26,7 +27,7 @@ class ChainCodec:
         parameters: The same, narrowed: what an action holds a choice of.
     """
 
-    def __init__(self, plan: Plan, parameters: tuple[Parameter, ...]) -> None:
+    def __init__(self, plan: SpacePlan, parameters: tuple[Parameter, ...]) -> None:
         self._plan, self._parameters = plan, parameters
         self.levels = tuple(entry.level.name for entry in plan.entries)
         self.slots = tuple(spread.slot for spread in plan.spreads)
@@ -163,7 +164,7 @@ class ChainCodec:
             self._check_shares(entry, whole[:, e], around[:, e], spread)
             if e in self._tables:
                 iterates = whole[:, e] * spread < around[:, e]
-                actions[:, entry.order] = self._rank(entry, aligned.orders[:, e], iterates)
+                actions[:, entry.order] = self._rank(e, aligned.orders[:, e], iterates)
         for place, plan in enumerate(self._plan.spreads):
             self._encode_spread(plan, aligned.dims[:, place], aligned.units[:, place], actions)
         self._encode_keeps(batch, actions)
@@ -223,22 +224,28 @@ class ChainCodec:
                 + ("; use MapSpace(filters='free')" if DIMS[d] in "RS" else "")
             )
 
-    def _rank(self, entry: EntryPlan, orders: Any, iterates: Any) -> IntArray:
-        """Numbers of loop orders; loops that never iterate stand innermost, by dimension."""
+    def _rank(self, e: int, orders: Any, iterates: Any) -> IntArray:
+        """Numbers of loop orders; loops that never iterate stand innermost, by dimension.
+
+        Where not every order is offered, the first that has the others in this order.
+        """
+        entry = self._plan.entries[e]
+        parameter = self._parameters[entry.order]
+        if len(parameter) < len(orders_of(entry.tiled).names):
+            wanted = iterating(orders, iterates)
+            place = np.full(len(orders), -1, np.int64)
+            for choice in range(len(parameter) - 1, -1, -1):
+                offered = np.broadcast_to(self._tables[e][choice], orders.shape)
+                place[iterating(offered, iterates) == wanted] = choice
+            if (place < 0).any():
+                row = int(np.argmin(place))
+                order = "".join(DIMS[d] for d in orders[row] if DIMS[d] in entry.tiled)
+                raise _not_offered(row, parameter, order)
+            return place
         dims = [DIMS.index(d) for d in entry.tiled]
         keys = np.argsort(orders, axis=1)[:, dims]
         keys = np.where(iterates[:, dims], keys, WIDTH + np.arange(len(dims)))
-        found = ranks_of(np.argsort(keys, axis=1, kind="stable").astype(np.int8))
-        parameter = self._parameters[entry.order]
-        names = orders_of(entry.tiled).names
-        if len(parameter) == len(names):
-            return found
-        places = {names.index(str(choice)): i for i, choice in enumerate(parameter.choices)}
-        try:
-            return np.array([places[int(number)] for number in found], np.int64)
-        except KeyError:
-            row = next(i for i, number in enumerate(found) if int(number) not in places)
-            raise _not_offered(row, parameter, names[int(found[row])]) from None
+        return ranks_of(np.argsort(keys, axis=1, kind="stable").astype(np.int8))
 
     def _encode_spread(self, plan: SpreadPlan, dims: Any, units: Any, actions: IntArray) -> None:
         none = (dims == NO_DIM) | (units == 1)
@@ -282,6 +289,19 @@ class ChainCodec:
             row = int(np.argmax(wrong))
             raise _not_offered(row, parameter, int(part[row]) + 1 if part[row] >= 0 else NONE)
         return place
+
+
+def iterating(orders: Any, iterates: Any) -> IntArray:
+    """``(B,)`` the loops that iterate, outermost first, as digits of a number.
+
+    Args:
+        orders: ``(B, 8)`` indices of dimensions, outermost loop first.
+        iterates: ``(B, 8)`` whether each dimension's loop does.
+    """
+    places = np.take_along_axis(iterates, orders.astype(np.int64), axis=1)
+    inside = places[:, ::-1].cumsum(axis=1)[:, ::-1] - places
+    found: IntArray = (places * (orders + 1) * DIGITS[inside]).sum(axis=1)
+    return found
 
 
 def _not_offered(row: int, parameter: Parameter, value: int | str) -> MapSpaceError:

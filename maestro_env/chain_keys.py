@@ -10,9 +10,9 @@ import numpy as np
 from common import IntArray, UInt64Array
 from cost_models import ChainBatch, Symmetry
 from layers import DIMS, Layer
+from maestro_env.chain_codec import iterating
 
 WIDTH = len(DIMS)
-DIGITS = (WIDTH + 1) ** np.arange(WIDTH, dtype=np.int64)
 SEED = 20_261_125
 """Of the factors: any will do, the same ones always."""
 
@@ -33,7 +33,7 @@ def chain_keys(layer: Layer, batch: ChainBatch, symmetry: Symmetry) -> UInt64Arr
             units = np.minimum(units, -(-around // tile))
         walked = tile * units if symmetry is Symmetry.NEST else tile
         iterates = walked < around if symmetry is not Symmetry.NONE else np.ones_like(tile, bool)
-        columns += [units, _order(batch.orders[:, e], iterates)[:, None]]
+        columns += [units, iterating(batch.orders[:, e], iterates)[:, None]]
         around = tile
     units = batch.units_along(len(batch.levels) - 1).astype(np.int64)
     if symmetry is Symmetry.NEST:
@@ -43,14 +43,6 @@ def chain_keys(layer: Layer, batch: ChainBatch, symmetry: Symmetry) -> UInt64Arr
         columns.append(batch.keeps.reshape(size, -1))
     numbers = np.concatenate(columns, axis=1).astype(np.uint64)
     return _mixed((numbers * _factors(numbers.shape[1])).sum(axis=1, dtype=np.uint64))
-
-
-def _order(orders: Any, iterates: Any) -> IntArray:
-    """``(B,)`` the loops that iterate, outermost first, as digits."""
-    places = np.take_along_axis(iterates, orders.astype(np.int64), axis=1)
-    inside = places[:, ::-1].cumsum(axis=1)[:, ::-1] - places
-    found: IntArray = (places * (orders + 1) * DIGITS[inside]).sum(axis=1)
-    return found
 
 
 def _on_axes(batch: ChainBatch) -> IntArray:

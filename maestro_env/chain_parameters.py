@@ -84,7 +84,7 @@ class KeepPlan:
     column: int
 
 
-class Plan:
+class SpacePlan:
     """All parameters of a space, and where they stand.
 
     Args:

@@ -10,7 +10,7 @@ from cost_models import Chain, ChainBatch
 from layers import DIMS, Layer
 from maestro_env.action_space import ActionSpace, check_option, checked_only
 from maestro_env.chain_codec import ChainCodec
-from maestro_env.chain_parameters import Plan
+from maestro_env.chain_parameters import SpacePlan
 from maestro_env.map_space import FilterRule, check_extents
 from maestro_env.parameters import TILE_RULES, MapSpaceError, TileRule, narrowed
 
@@ -81,7 +81,7 @@ class ChainSpace(ActionSpace):
         self.tiles, self.filters = tiles, "free" if full else filters
         self.uneven = self.full if uneven is None else bool(uneven)
         self.only = checked_only(only)
-        plan = Plan(
+        plan = SpacePlan(
             layer,
             accelerator,
             tiles,

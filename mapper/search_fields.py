@@ -73,7 +73,7 @@ class EntryFields(_Stored):
     keeps: list[Tensor] | None = None
 
 
-class ChainFields(_Stored):
+class DeepMappingFields(_Stored):
     """A mapping of any depth, as :meth:`cost_models.ChainMapping.to_dict` gives it."""
 
     version: Count
@@ -136,7 +136,7 @@ class SearchFields(_Stored):
 class ChainResultFields(ResultFields):
     """What a search on a list of levels found."""
 
-    best_mapping: ChainFields | None = None  # type: ignore[assignment]  # of another depth
+    best_mapping: DeepMappingFields | None = None  # type: ignore[assignment]  # of another depth
 
 
 class ChainSearchFields(SearchFields):

@@ -149,7 +149,8 @@ def _added(moves: list[EntryMoves]) -> EntryMoves:
 def prices_of(chip: Chain, level: ChainLevel, required: Any) -> LevelPrices:
     """The prices of a level; `required` [B] prices one without a capacity."""
     if level is not chip.levels[0] and is_open(level.buffer, level):
-        return _memory_prices(chip, level, required)
+        least = np.maximum(required, 1 / BYTE)  # one of which a mapping asks nothing
+        return _memory_prices(chip, level, least)
     if level.name not in chip.known:
         chip.known[level.name] = (
             dram_prices(level, chip.widths)

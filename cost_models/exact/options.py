@@ -11,7 +11,7 @@ from common import suggest
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import EXACT_LAWS
 from cost_models.chain.chip import Chain
-from cost_models.chain.floors import chain_floors
+from cost_models.chain.level_floors import chain_floors
 from cost_models.cost_model import (
     CostModelError,
     ModelCapabilities,

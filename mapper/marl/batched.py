@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines import Dedup, Moves, Screening
+from baselines import Dedup, Moves, NestMemory, Screening
 from cost_models import Chain, ChainBatch, MappingBatch
 from maestro_env import BudgetExhausted, Evaluation, Problem
 from mapper.clustering import Assignment
@@ -146,7 +146,7 @@ class BatchedLearner:
         self.ppo.optimizer.load_state_dict(state["optimizer"])
         self.elites, self.archive = Elites(**state["elites"]), Elites(**state["archive"])
         self.pending = [Transitions(**part) for part in state["pending"]]
-        self.dedup.known = set(state["known"].tolist())
+        self.dedup.known = NestMemory(state["known"].tolist())
         self.repeats.load_state_dict(state["repeats"])
         self.screening.surrogate.load_state_dict(state["surrogate"])
         self.feedback.load_state_dict(state["observer"])
