@@ -8,16 +8,17 @@ MACs are right, and its L2 traffic and its latency follow from the exact counts 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 
 from cost_models.accelerator import Accelerator
 from cost_models.cost import Cost
 from cost_models.cost_model import load
 from cost_models.dataflow import Dataflow, DataflowError, size_of
-from cost_models.exact.smaller_tiles import clipped
 from cost_models.infeasible import InfeasibleError
+from cost_models.lowering import clipped
 from cost_models.mapping import Mapping as NestMapping
 from cost_models.network import dimensions, language_kind
 from layers import COUPLED, DIMS, TENSORS, Layer, footprint
@@ -64,7 +65,7 @@ def causes_of(
         mapping: A mapping or a dataflow.
         exact: The mapping's cost under the exact model.
     """
-    large = ""
+    large: Iterator[str] = iter(())
     if isinstance(mapping, Dataflow):
         large = _large_tile(layer, mapping)
         try:
@@ -76,14 +77,14 @@ def causes_of(
         1: _inner_traffic(exact),
         2: nest.missed_reload(),
         3: nest.reduction(),
-        4: nest.cluster_halo() or nest.kept_halo(accelerator, mapping, exact),
+        4: chain(nest.cluster_halo(), nest.kept_halo(accelerator, mapping, exact)),
         5: _latency(exact),
         6: nest.stride(),
         7: nest.ragged(),
         8: large,
         9: nest.edge(),
     }
-    return tuple(Cause(number, why) for number, why in found.items() if why)
+    return tuple(Cause(number, why) for number, some in found.items() for why in islice(some, 1))
 
 
 class _ClippedNest:
@@ -91,7 +92,7 @@ class _ClippedNest:
 
     def __init__(self, layer: Layer, accelerator: Accelerator, mapping: NestMapping) -> None:
         pes = mapping.num_pes or accelerator.num_pes
-        outer, inner = clipped(mapping, layer.extents)
+        outer, inner = clipped(mapping.tiles, layer.extents)
         self.layer, self.order, self.parallel = layer, mapping.orders[0], mapping.parallel
         self.units = (pes // mapping.cluster_size, mapping.cluster_size)
         self.limits, self.outer, tiles = (
@@ -107,40 +108,38 @@ class _ClippedNest:
             ("X", "S", "columns", layer.stride_x, layer.dilation_x),
         )
 
-    def missed_reload(self) -> str:
+    def missed_reload(self) -> Iterator[str]:
         for tensor in ("input", "filter"):
             for place, d in enumerate(self.walked):
                 inside = [e for e in self.walked[place:] if e in self.coupled[tensor]]
                 if d not in self.coupled[tensor] and inside:
-                    return (
+                    yield (
                         f"{d} advances outside {inside[0]}, which walks all {tensor} tiles again "
                         f"in each of its {self.iterations[d]} iterations"
                     )
-        return ""
 
-    def reduction(self) -> str:
+    def reduction(self) -> Iterator[str]:
         for d in self.walked:
             if d not in self.coupled["output"]:
-                return f"{d} is reduced in {self.iterations[d]} outer iterations"
-        return ""
+                yield f"{d} is reduced in {self.iterations[d]} outer iterations"
 
-    def cluster_halo(self) -> str:
+    def cluster_halo(self) -> Iterator[str]:
         for axis, taps, rows, stride, _ in self.windows:
             spread = self.parallel[0] == axis and self.outer[axis] < self.limits[axis]
             if spread and self.limits[taps] > stride:
-                return (
+                yield (
                     f"clusters along {axis} share {self.limits[taps] - stride} input {rows} "
                     "with the next"
                 )
-        return ""
 
-    def kept_halo(self, accelerator: Accelerator, mapping: NestMapping, exact: Cost) -> str:
+    def kept_halo(
+        self, accelerator: Accelerator, mapping: NestMapping, exact: Cost
+    ) -> Iterator[str]:
         none = load("exact", halo_time="none")
         every = none.evaluate(self.layer, accelerator.unlimited_buffers(), mapping)
         more = every.counts["dram_in"] - self._window_credit() - exact.counts["dram_in"]
-        if more <= 0:
-            return ""
-        return f"L2 still holds {more} input elements where more than a window moves on"
+        if more > 0:
+            yield f"L2 still holds {more} input elements where more than a window moves on"
 
     def _window_credit(self) -> int:
         """Input elements that L2 holds where its tile moves on along Y or X alone."""
@@ -168,60 +167,57 @@ class _ClippedNest:
         limit, span = self.limits[dim], self.spans[dim]
         return [min(span, limit - low) for low in range(0, limit, span)]
 
-    def stride(self) -> str:
-        return "" if self.layer.stride == 1 else f"stride {self.layer.stride}"
+    def stride(self) -> Iterator[str]:
+        if self.layer.stride != 1:
+            yield f"stride {self.layer.stride}"
 
-    def ragged(self) -> str:
+    def ragged(self) -> Iterator[str]:
         for level, (limits, tiles) in enumerate(self.levels):
             d = self.parallel[level]
             width = tiles[d] * self.units[level]
             if limits[d] % width:
                 units = ("clusters", "PEs")[level]
-                return (
+                yield (
                     f"{d}={limits[d]} over {self.units[level]} {units} of tile {tiles[d]} leaves "
                     f"{limits[d] % width} of {width} in the last step"
                 )
-        return ""
 
-    def edge(self) -> str:
+    def edge(self) -> Iterator[str]:
         for level, (limits, tiles) in enumerate(self.levels):
             for d in DIMS:
                 if d != self.parallel[level] and limits[d] % tiles[d]:
-                    return (
+                    yield (
                         f"the last {('outer', 'inner')[level]} tile of {d} holds "
                         f"{limits[d] % tiles[d]} of {tiles[d]}"
                     )
-        return ""
 
 
-def _inner_traffic(exact: Cost) -> str:
+def _inner_traffic(exact: Cost) -> Iterator[str]:
     for tensor, inner, outer in (
         ("input", "l2r_in", "dram_in"),
         ("filter", "l2r_fil", "dram_fil"),
         ("output", "l2w_out", "dram_out_w"),
     ):
         if exact.counts[inner] > exact.counts[outer]:
-            return (
+            yield (
                 f"the inner loops move {exact.counts[inner]:,} {tensor} elements between L2 and "
                 f"the PEs, the outer ones {exact.counts[outer]:,}"
             )
-    return ""
 
 
-def _latency(exact: Cost) -> str:
+def _latency(exact: Cost) -> Iterator[str]:
     compute, steps, latency = (
         exact.counts[name] for name in ("compute_cycles", "outer_steps", "latency")
     )
-    if latency == compute + steps + 1:
-        return ""
-    waiting = sum(exact.detail[f"share_{part}"] for part in ("noc_in", "noc_out", "dram"))
-    return (
-        f"{compute:,} + {steps:,} + 1 cycles; executed step by step it takes {latency:,}, of which "
-        f"{waiting:.0%} wait for traffic"
-    )
+    if latency != compute + steps + 1:
+        waiting = sum(exact.detail[f"share_{part}"] for part in ("noc_in", "noc_out", "dram"))
+        yield (
+            f"{compute:,} + {steps:,} + 1 cycles; executed step by step it takes {latency:,}, of "
+            f"which {waiting:.0%} wait for traffic"
+        )
 
 
-def _large_tile(layer: Layer, dataflow: Dataflow) -> str:
+def _large_tile(layer: Layer, dataflow: Dataflow) -> Iterator[str]:
     sizes = dimensions(layer, language_kind(layer, dataflow))
     reach = {
         "Y'": (layer.out_y - 1) * layer.stride_y + 1,
@@ -231,5 +227,4 @@ def _large_tile(layer: Layer, dataflow: Dataflow) -> str:
         most = reach.get(directive.dim, math.inf)
         with suppress(DataflowError):
             if directive.dim and size_of(directive.size, sizes) > most:
-                return f"{directive} covers {size_of(directive.size, sizes)}, the output has {most}"
-    return ""
+                yield f"{directive} covers {size_of(directive.size, sizes)}, the output has {most}"

@@ -9,6 +9,7 @@ these arrays are in `figure_places`; MAESTRO's compiled guard has the laws in `m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,23 +21,18 @@ from common import FloatArray
 from cost_models import figure_places as at
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import unique_elements
-from cost_models.buffers import Buffer
+from cost_models.buffers import Buffer, Widths
 from cost_models.cost import FIGURES, TENSORS, CostBatch
 from cost_models.infeasible import ReasonCode
 from layers import Layer
 
-Term = int | Callable[[Any, Any], Any]
-"""A place, or how a value follows from figures and facts."""
+Term = float | tuple[int, ...] | Callable[[Any, Any], Any]
+"""A place (a whole number), a value (another one), places of elements and of the rate at which they
+take how many cycles, or how a value follows from figures and facts."""
 
 ACCESS_KINDS = ("l1_read", "l1_write", "l2_read", "l2_write")
-LEAST = {
-    "latency_cycles": at.LEAST_LATENCY,
-    "energy_nj": at.LEAST_ENERGY,
-    "energy_total_nj": at.LEAST_TOTAL,
-    "area_um2": at.LEAST_AREA,
-    "power_mw": at.LEAST_POWER,
-}
-"""Places of the lower bounds, by figure."""
+LEAST = ("latency_cycles", "energy_nj", "energy_total_nj", "area_um2", "power_mw")
+"""Figures with a lower bound, in the order of the facts from `LEAST_LATENCY` on."""
 assert len(FIGURES) == at.FIRST_ACCESS
 assert at.FIRST_ACCESS + len(TENSORS) * len(ACCESS_KINDS) == at.NUM_FIGURES
 
@@ -49,11 +45,9 @@ class Law:
         code: The reason of an answer that breaks it.
         what: What is claimed.
         unit: Unit of both sides.
-        figure: The claim: a place among the figures, or worked out from figures and facts.
-        limit: The bound: a place among the facts, or worked out.
+        figure: The claim; places are those of figures.
+        limit: The bound; places are those of facts.
         most: Whether the bound is one from above.
-        mended: Whether a guard mends the figure instead of refusing the answer: it overstates what
-            the mapping costs, or leaves out a part that can be added.
     """
 
     code: ReasonCode
@@ -62,7 +56,6 @@ class Law:
     figure: Term
     limit: Term
     most: bool = False
-    mended: bool = False
 
     def claim(self, figures: Any, facts: Any) -> Any:
         """What answers claim."""
@@ -79,66 +72,64 @@ class Law:
 
 
 def _value(term: Term, of: Any, figures: Any, facts: Any) -> Any:
-    return of[term] if isinstance(term, int) else term(figures, facts)
+    if isinstance(term, tuple):
+        *elements, rate = term
+        return np.ceil(sum(of[place] for place in elements) / of[rate])
+    if isinstance(term, int | float):
+        return of[term] if isinstance(term, int) else term
+    return term(figures, facts)
+
+
+def _latency(code: ReasonCode, what: str, *limit: int) -> Law:
+    """The law that the latency covers what elements (or MACs) take at a rate."""
+    return Law(code, what, "cycles", at.LATENCY_CYCLES, limit)
 
 
 def _rounded(place: int) -> Term:
     return lambda f, x: x[place] * at.ROUNDING
 
 
-def _takes(code: ReasonCode, what: str, elements: Term, rate: int, mended: bool = False) -> Law:
-    """The law that the latency covers what elements, or MACs, take at a rate."""
-
-    def cycles(f: Any, x: Any) -> Any:
-        return np.ceil(_value(elements, x, f, x) / x[rate])
-
-    return Law(code, what, "cycles", at.LATENCY_CYCLES, cycles, mended=mended)
-
-
+_LOADS, _FILTERS = at.INPUT + at.L2_READ, at.FILTER + at.L2_READ
 LAWS: tuple[Law, ...] = (
-    Law(ReasonCode.NO_WORK, "latency", "cycles", at.LATENCY_CYCLES, lambda f, x: 1.0),
+    Law(ReasonCode.NO_WORK, "latency", "cycles", at.LATENCY_CYCLES, 1.0),
     Law(ReasonCode.FEWER_MACS, "MACs", "MACs", at.NUM_MACS, at.MACS_OF_LAYER),
-    _takes(ReasonCode.FASTER_THAN_PEAK, "latency at the array's peak", at.MACS_OF_LAYER, at.PEAK),
-    _takes(
+    _latency(ReasonCode.FASTER_THAN_PEAK, "latency at the array's peak", at.MACS_OF_LAYER, at.PEAK),
+    Law(
         ReasonCode.FASTER_THAN_NOC,
         "latency at the NoC's bandwidth",
-        lambda f, x: f[at.INPUT + at.L2_READ] + f[at.FILTER + at.L2_READ],
-        at.NOC,
+        "cycles",
+        at.LATENCY_CYCLES,
+        lambda f, x: np.ceil((f[_LOADS] + f[_FILTERS]) / x[at.NOC]),
     ),
     *(
-        Law(
-            ReasonCode[f"TRAFFIC_BELOW_{tensor.upper()}"],
-            f"{tensor} {way} L2",
-            "elements",
-            place,
-            size,
-        )
-        for tensor, way, place, size in (
-            ("input", "reads from", at.INPUT + at.L2_READ, at.INPUT_SIZE),
-            ("filter", "reads from", at.FILTER + at.L2_READ, at.FILTER_SIZE),
-            ("output", "writes to", at.OUTPUT + at.L2_WRITE, at.OUTPUT_SIZE),
+        Law(ReasonCode[f"TRAFFIC_BELOW_{name.upper()}"], f"{name} {way} L2", "elements", *terms)
+        for name, way, terms in (
+            ("input", "reads from", (_LOADS, at.INPUT_SIZE)),
+            ("filter", "reads from", (_FILTERS, at.FILTER_SIZE)),
+            ("output", "writes to", (at.OUTPUT + at.L2_WRITE, at.OUTPUT_SIZE)),
         )
     ),
     Law(ReasonCode.L1_CAPACITY, "L1", "B", at.L1_BYTES, at.L1_LIMIT, most=True),
     Law(ReasonCode.L2_CAPACITY, "L2", "B", at.L2_BYTES, at.L2_LIMIT, most=True),
     *(
-        Law(ReasonCode.BELOW_BOUND, name, unit, FIGURES.index(name), _rounded(LEAST[name]))
-        for name, unit in zip(LEAST, ("cycles", "nJ", "nJ", "um^2", "mW"), strict=True)
-        if name != "latency_cycles"
+        Law(ReasonCode.BELOW_BOUND, name, unit, FIGURES.index(name), _rounded(place))
+        for place, (name, unit) in enumerate(
+            zip(LEAST[1:], ("nJ", "nJ", "um^2", "mW"), strict=True), at.LEAST_ENERGY
+        )
     ),
     Law(
         ReasonCode.NEGATIVE,
         "the lowest figure",
         "",
-        lambda f, x: np.min(f[: at.NUM_FIGURES], axis=0),
-        lambda f, x: 0.0,
+        lambda f, x: f[: at.NUM_FIGURES].min(axis=0),
+        0.0,
     ),
     Law(
         ReasonCode.NOT_FINITE,
         "the highest figure",
         "",
-        lambda f, x: np.max(f[: at.NUM_FIGURES], axis=0),
-        lambda f, x: at.LARGEST,
+        lambda f, x: f[: at.NUM_FIGURES].max(axis=0),
+        at.LARGEST,
         most=True,
     ),
     Law(
@@ -149,7 +140,10 @@ LAWS: tuple[Law, ...] = (
         lambda f, x: x[at.PES] / at.ROUNDING,
         most=True,
     ),
-    Law(ReasonCode.MORE_MACS, "MACs", "MACs", at.NUM_MACS, at.MACS_OF_LAYER, True, mended=True),
+)
+"""The laws; where several are broken, the first is the reason."""
+MENDED: tuple[Law, ...] = (
+    Law(ReasonCode.MORE_MACS, "MACs", "MACs", at.NUM_MACS, at.MACS_OF_LAYER, most=True),
     Law(
         ReasonCode.FASTER_THAN_PEAK,
         "throughput",
@@ -157,35 +151,22 @@ LAWS: tuple[Law, ...] = (
         at.THROUGHPUT,
         lambda f, x: x[at.PEAK] / at.ROUNDING,
         most=True,
-        mended=True,
     ),
-    _takes(
-        ReasonCode.FASTER_THAN_NOC, "latency of outputs on the NoC", at.OUTPUT_SIZE, at.NOC, True
-    ),
-    _takes(
+    _latency(ReasonCode.FASTER_THAN_NOC, "latency of outputs on the NoC", at.OUTPUT_SIZE, at.NOC),
+    _latency(
         ReasonCode.FASTER_THAN_OFFCHIP,
         "latency of inputs and filters off chip",
-        lambda f, x: x[at.INPUT_SIZE] + x[at.FILTER_SIZE],
+        at.INPUT_SIZE,
+        at.FILTER_SIZE,
         at.OFFCHIP,
-        mended=True,
     ),
-    _takes(
-        ReasonCode.FASTER_THAN_OFFCHIP,
-        "latency of outputs off chip",
-        at.OUTPUT_SIZE,
-        at.OFFCHIP,
-        mended=True,
+    _latency(
+        ReasonCode.FASTER_THAN_OFFCHIP, "latency of outputs off chip", at.OUTPUT_SIZE, at.OFFCHIP
     ),
-    Law(
-        ReasonCode.BELOW_BOUND,
-        "latency_cycles",
-        "cycles",
-        at.LATENCY_CYCLES,
-        at.LEAST_LATENCY,
-        mended=True,
-    ),
+    Law(ReasonCode.BELOW_BOUND, "latency_cycles", "cycles", at.LATENCY_CYCLES, at.LEAST_LATENCY),
 )
-"""The laws; where several are broken, the first is the reason."""
+"""Laws of figures that a guard mends instead of refusing the answer: it overstates what the mapping
+costs, or leaves out a part that can be added."""
 
 
 def facts_of(layer: Layer, accelerator: Accelerator, least: Mapping[str, float]) -> FloatArray:
@@ -202,10 +183,12 @@ def facts_of(layer: Layer, accelerator: Accelerator, least: Mapping[str, float])
     l2, l1 = accelerator.buffers()
     facts = np.zeros(at.NUM_FACTS)
     facts[at.PES], facts[at.PEAK] = accelerator.num_pes, accelerator.peak_macs_per_cycle
-    facts[at.NOC], facts[at.OFFCHIP] = (_elements(buffer, accelerator) for buffer in (l1, l2))
-    facts[at.L1_LIMIT], facts[at.L2_LIMIT] = _bytes(l1.total_bits), _bytes(l2.total_bits)
+    facts[at.NOC], facts[at.OFFCHIP] = (_elements(one, accelerator.widths) for one in (l1, l2))
+    facts[at.L1_LIMIT], facts[at.L2_LIMIT] = (
+        math.inf if one.total_bits is None else one.total_bits / 8 for one in (l1, l2)
+    )
     facts[at.MACS_OF_LAYER : at.OUTPUT_SIZE + 1] = (layer.macs, *unique_elements(layer).values())
-    facts[list(LEAST.values())] = [least.get(figure, 0.0) for figure in LEAST]
+    facts[at.LEAST_LATENCY :] = [least.get(figure, 0.0) for figure in LEAST]
     return facts
 
 
@@ -249,24 +232,13 @@ def broken_laws(
         table[at.PEAK] = table[at.PES] * lanes
     found = {}
     with np.errstate(divide="ignore", invalid="ignore"):
-        for law in LAWS:
+        for law in (*LAWS, *MENDED):
             name = f"{law.code.name}: {law.what}"
             found[name] = int(np.broadcast_to(law.broken(figures, table), figures[0].shape).sum())
     return found
 
 
-def _bytes(bits: int | None) -> float:
-    return float("inf") if bits is None else bits / 8
-
-
-def _elements(buffer: Buffer, accelerator: Accelerator) -> float:
+def _elements(buffer: Buffer, widths: Widths) -> float:
     """Most elements of any tensor that can cross a buffer's outer boundary in a cycle."""
-    widths = accelerator.widths
-    read, write = (
-        float("inf") if bits is None else bits / least
-        for bits, least in (
-            (buffer.read_bw, min(widths.input, widths.filter)),
-            (buffer.write_bw, min(widths.output, widths.psum)),
-        )
-    )
-    return max(read, write)
+    read = (buffer.read_bw or math.inf) / min(widths.input, widths.filter)
+    return max(read, (buffer.write_bw or math.inf) / min(widths.output, widths.psum))

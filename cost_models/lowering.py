@@ -33,7 +33,9 @@ def lowered(
 ) -> Dataflow:
     """Lower the parts of a mapping; see :meth:`cost_models.Mapping.dataflow`."""
     directives: list[Directive] = []
-    clipped = _clipped_tiles(tiles, layer)
+    whole: list[Tiles] = list(tiles)
+    if layer is not None:
+        whole = [dict(zip(DIMS, level, strict=True)) for level in clipped(tiles, layer.extents)]
     for level, order in enumerate(orders):
         if level == 1:
             directives.append(Directive(CLUSTER, str(cluster_size), "P"))
@@ -45,8 +47,8 @@ def lowered(
         for place, dim in enumerate(order):
             spatial = dim == parallel[level]
             outermost = set(order[:place]).isdisjoint(NEST_DIMS)
-            if spatial or not _unsaid(dim, level, clipped, layer, outermost):
-                size = _written_size(dim, clipped[level].get(dim), layer)
+            if spatial or not _unsaid(dim, level, whole, layer, outermost):
+                size = _written_size(dim, whole[level].get(dim), layer)
                 kind = "SpatialMap" if spatial else "TemporalMap"
                 directives.append(Directive(kind, size, size, _OUTPUT_AXES.get(dim, dim)))
     return Dataflow(tuple(directives))
@@ -72,15 +74,13 @@ def _unsaid(
     return speechless and outermost and tile == 1
 
 
-def _clipped_tiles(tiles: Sequence[Tiles], layer: Layer | None) -> list[dict[str, int]]:
-    if layer is None:
-        return [dict(level) for level in tiles]
-    limit = dict(zip(DIMS, layer.extents, strict=True))
-    clipped = []
+def clipped(tiles: Sequence[Tiles], extents: Sequence[int]) -> list[tuple[int, ...]]:
+    """Tiles of each level in the order of `DIMS`, clipped to what they tile."""
+    found = [tuple(extents)]
     for level in tiles:
-        limit = {dim: min(level.get(dim, n), n) for dim, n in limit.items()}
-        clipped.append(limit)
-    return clipped
+        parts = zip(DIMS, found[-1], strict=True)
+        found.append(tuple(min(level.get(dim, n), n) for dim, n in parts))
+    return found[1:]
 
 
 def _written_size(dim: str, tile: int | None, layer: Layer | None) -> str:

@@ -40,16 +40,15 @@ def figure_bounds(
         cycles = -(-layer.macs // accelerator.peak_macs_per_cycle)
         return {"latency_cycles": float(cycles), **of_model}
     all_pes = physical_bounds(layer, accelerator, laws)
-    bounds = {"latency_cycles": all_pes["latency"]}
     fewest = replace(accelerator, num_pes=min_pes or accelerator.num_pes)
     few_pes = physical_bounds(layer, fewest, laws)
     # fewer PEs take longer, and are smaller: each figure's bound is that of its better end
+    of_hardware = ("area_um2", "power_mw")
     hardware = of_model if own is None or fewest == accelerator else own(layer, fewest)
-    of_model |= {name: hardware[name] for name in ("area_um2", "power_mw") if name in hardware}
-    energies = {"energy_nj": all_pes["energy"], "energy_total_nj": all_pes["energy_total"]}
-    return bounds | {
-        **({} if bypass else energies),
-        "area_um2": few_pes["area"],
-        "power_mw": few_pes["power"],
+    of_model |= {name: hardware[name] for name in of_hardware if name in hardware}
+    known = ("latency_cycles",) if bypass else ("latency_cycles", "energy_nj", "energy_total_nj")
+    return {
+        **{name: all_pes[name] for name in known},
+        **{name: few_pes[name] for name in of_hardware},
         **of_model,
     }

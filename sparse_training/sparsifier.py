@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from sparse_training.errors import (
 )
 from sparse_training.linear import SparseLinear
 from sparse_training.optimizers import STATE, SparseAdam, move_state
+from sparse_training.rules import DROP_RULES, DropRule, GrowthRule, Scores, growth_rule
 from sparse_training.structure import UNITS, Degrees, Structure, Unit, unit_grid
 from sparse_training.topology import GROWTH, plan_step, step_structure
 from sparse_training.values import gather, unit_sums
@@ -36,21 +38,23 @@ class SparsityConfig:
         sparsity: Share of the weights that is left out, of [0, 1).
         rule: How layers share the budget: ``"er"`` or ``"uniform"``.
         unit: ``"free"`` or ``"block4"``.
-        growth: ``"static"``, ``"set"``, ``"rigl"`` or ``"mixed"``.
+        growth: ``"static"``, ``"set"``, ``"rigl"``, ``"mixed"``, or a rule.
         growth_ratio: With ``mixed``: units that grow by gradient for one that grows at random.
         optimizer_state: What new weights begin with (:class:`SparseAdam`).
         drop: Share of the kept units that the first topology step drops.
         every: Updates from one topology step to the next; the caller counts them.
+        drop_rule: What is dropped: ``"magnitude"``, or a rule.
     """
 
     sparsity: float
     rule: str = "er"
     unit: Unit = "free"
-    growth: str = "rigl"
+    growth: str | GrowthRule = "rigl"
     growth_ratio: float = 3.0
     optimizer_state: str = "local"
     drop: float = 0.5
     every: int = 100
+    drop_rule: str | DropRule = "magnitude"
 
     def __post_init__(self) -> None:
         """Refuse what cannot be.
@@ -61,7 +65,10 @@ class SparsityConfig:
         check_sparsity(self.sparsity)
         check_name("rule", self.rule, RULES)
         check_name("unit", self.unit, UNITS)
-        check_name("growth", self.growth, GROWTH)
+        if isinstance(self.growth, str):
+            check_name("growth", self.growth, GROWTH)
+        if isinstance(self.drop_rule, str):
+            check_name("drop_rule", self.drop_rule, DROP_RULES)
         check_share("drop", self.drop)
         if self.growth_ratio < 0:
             raise SparseTrainingError(f"growth_ratio={self.growth_ratio}: expected 0 or more.")
@@ -69,6 +76,16 @@ class SparsityConfig:
             raise SparseTrainingError(f"every={self.every}: expected a whole number from 1.")
         if STATE.fullmatch(self.optimizer_state) is None:
             raise unknown_name("optimizer_state", self.optimizer_state, ("local", "reset", "keep"))
+
+    @property
+    def grows(self) -> GrowthRule:
+        """The growth rule."""
+        return growth_rule(self.growth, self.growth_ratio)
+
+    @property
+    def drops(self) -> DropRule:
+        """The drop rule."""
+        return DROP_RULES[self.drop_rule]() if isinstance(self.drop_rule, str) else self.drop_rule
 
 
 @dataclass(frozen=True)
@@ -96,6 +113,7 @@ class Sparsifier:
         config: How sparse, and how masks change.
         budgets: Names of the layers that share a budget, by the budget's name: one for each network
             or layer; None is one over all.
+        sparsities: Sparsities of budgets that have one of their own, by the budget's name.
         seed: Draws masks and random growth.
 
     Raises:
@@ -108,6 +126,7 @@ class Sparsifier:
         config: SparsityConfig,
         *,
         budgets: Mapping[str, Sequence[str]] | None = None,
+        sparsities: Mapping[str, float] = MappingProxyType({}),
         seed: int = 0,
     ) -> None:
         self.layers, self.config = dict(layers), config
@@ -117,13 +136,16 @@ class Sparsifier:
             raise SparseTrainingError(
                 f"budgets of the layers {sorted(named)}; expected each of {sorted(layers)} once."
             )
+        self.sparsities = {name: check_sparsity(share) for name, share in sparsities.items()}
+        for name in sparsities:
+            check_name("budget", name, self.budgets)
         self.steps = 0
         self._generator = np.random.Generator(np.random.PCG64(seed))
 
     @property
     def by_gradient(self) -> bool:
         """Whether topology steps need dense gradients (:meth:`want_gradients`)."""
-        return self.config.growth in ("rigl", "mixed")
+        return self.config.grows.by_gradient or self.config.drops.by_gradient
 
     def attach(self, optimizer: Optimizer | None = None, sparsity: float | None = None) -> None:
         """Draw the first masks uniformly; other weights are 0 from now on.
@@ -142,11 +164,12 @@ class Sparsifier:
             self._set(layer, Structure(layer.shape, self.config.unit, np.sort(chosen)), optimizer)
 
     def allocation(self, sparsity: float) -> dict[str, int]:
-        """Units that each layer keeps at a sparsity."""
+        """Units that each layer keeps at a sparsity, budgets with one of their own at that."""
         kept: dict[str, int] = {}
-        for names in self.budgets.values():
+        for budget, names in self.budgets.items():
             shapes = [self.layers[name].shape for name in names]
-            counts = allocate(shapes, sparsity, self.config.rule, self.config.unit)
+            share = self.sparsities.get(budget, sparsity)
+            counts = allocate(shapes, share, self.config.rule, self.config.unit)
             kept.update(zip(names, counts, strict=True))
         return kept
 
@@ -211,27 +234,34 @@ class Sparsifier:
                     distributed.all_reduce(layer.dense_gradient)
 
     def _next(self, name: str, old: Structure, kept: int, fraction: float) -> Structure:
-        config, layer = self.config, self.layers[name]
-        plan = plan_step(
-            len(old.kept), kept, old.units, fraction, config.growth, config.growth_ratio
-        )
-        gradients = None
-        if plan.by_gradient:
-            if layer.dense_gradient is None:
-                raise SparseTrainingError(
-                    f"layer {name!r} has no dense gradient, which growth {config.growth!r} needs; "
-                    "call want_gradients() before the backward passes of a topology step."
-                )
-            gradients = unit_sums(layer.dense_gradient, old).cpu().numpy()
-            if not np.isfinite(gradients).all():
-                raise SparseTrainingError(
-                    f"layer {name!r}: the dense gradient is not finite; expected numbers. The loss "
-                    "has diverged: lower the learning rate."
-                )
+        growth, dropping, layer = self.config.grows, self.config.drops, self.layers[name]
+        ratio = self.config.growth_ratio
+        plan = plan_step(len(old.kept), kept, old.units, fraction, growth, ratio)
         weight = layer.weight.detach()
         values = weight if layer.packed else gather(weight, old)
-        scores = values.abs().reshape(len(old.kept), -1).sum(dim=1).cpu().numpy()
-        return step_structure(old, scores, gradients, plan, self._generator)
+        sizes = values.abs().reshape(len(old.kept), -1).sum(dim=1).cpu().numpy()
+        grown = own = None
+        if plan.by_gradient or (plan.drop and dropping.by_gradient):
+            gradients = self._gradients(name, old)
+            grown, own = growth.scores(old, gradients), gradients[old.kept]
+        scores = dropping.scores(sizes, own) if plan.drop else sizes
+        return step_structure(old, scores, grown, plan, self._generator)
+
+    def _gradients(self, name: str, old: Structure) -> Scores:
+        """``(units,)`` sums of magnitudes of a layer's dense gradient."""
+        dense = self.layers[name].dense_gradient
+        if dense is None:
+            raise SparseTrainingError(
+                f"layer {name!r} has no dense gradient, which growth {self.config.growth!r} needs; "
+                "call want_gradients() before the backward passes of a topology step."
+            )
+        gradients: Scores = unit_sums(dense, old).cpu().numpy()
+        if not np.isfinite(gradients).all():
+            raise SparseTrainingError(
+                f"layer {name!r}: the dense gradient is not finite; expected numbers. The loss "
+                "has diverged: lower the learning rate."
+            )
+        return gradients
 
     @staticmethod
     def _set(layer: SparseLinear, structure: Structure, optimizer: Optimizer | None) -> None:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from common import IntArray
+from sparse_training.rules import GROWTH_RULES, GrowthRule, Scores, growth_rule
 from sparse_training.structure import Structure
 
-GROWTH = ("static", "set", "rigl", "mixed")
-"""No change; growth at random (Mocanu et al. 2018), by the dense gradient (Evci et al. 2020), and
-by both."""
-
-Scores = NDArray[Any]
-"""``(units,)`` floating-point scores, one a unit."""
+GROWTH = tuple(GROWTH_RULES)
+"""Names of growth rules."""
 
 
 class StepPlan(NamedTuple):
@@ -34,7 +30,7 @@ class StepPlan(NamedTuple):
 
 
 def plan_step(
-    now: int, then: int, units: int, fraction: float, growth: str, ratio: float
+    now: int, then: int, units: int, fraction: float, growth: str | GrowthRule, ratio: float
 ) -> StepPlan:
     """Counts of a step from ``now`` kept units to ``then``.
 
@@ -45,14 +41,14 @@ def plan_step(
         then: Kept units after the step.
         units: Kept and other units.
         fraction: Share of the kept units to drop.
-        growth: One of `GROWTH`; a ``static`` layer whose count changes grows at random.
+        growth: One of `GROWTH`, or a rule; a ``static`` layer whose count changes grows at random.
         ratio: With ``mixed``: units that grow by gradient for one that grows at random.
     """
-    moved = 0 if growth == "static" or now == then == units else math.floor(fraction * now)
+    rule = growth_rule(growth, ratio)
+    moved = 0 if not rule.moves or now == then == units else math.floor(fraction * now)
     drop = max(moved, now - then)
     grow = drop + then - now
-    shares = {"rigl": 0.0, "mixed": 1 / (1 + ratio)}
-    at_random = math.floor(shares.get(growth, 1.0) * grow + 1e-9)
+    at_random = math.floor(rule.random_share * grow + 1e-9)
     return StepPlan(drop, grow - at_random, at_random)
 
 
@@ -69,9 +65,9 @@ def step_structure(
 
     Args:
         structure: The kept units before.
-        weights: ``(kept,)`` sums of magnitudes of the kept units, in their order.
-        gradients: ``(units,)`` sums of magnitudes of the dense gradient of all units; None where
-            the plan grows none by gradient.
+        weights: ``(kept,)`` scores of the kept units, in their order; the lowest are dropped.
+        gradients: ``(units,)`` scores of all units, of which the highest grow; None where the plan
+            grows none by gradient.
         plan: How many.
         generator: Draws what grows at random, uniformly.
     """

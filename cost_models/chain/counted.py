@@ -21,8 +21,8 @@ Fields = list[tuple[str, Any, Any]]
 CHUNK = 64
 """Nests at a time: their records and counts stay in a core's cache."""
 WORD = 8
-_COUNTS: np.dtype[Any] = Counts
-_FIELDS: Any = _COUNTS.fields
+_COUNTS = np.dtype(Counts)
+_FIELDS = _COUNTS.fields or {}
 _IN_PORT = ("busy", "bind")
 
 
@@ -34,8 +34,7 @@ def place_of(*names: Any) -> int:
     if name in _IN_PORT and numbers:
         level, way = numbers
         passed = _COUNTS["port"].base
-        fields: Any = passed.fields
-        inside = fields[f"{name}_{way}"][1]
+        inside = (passed.fields or {})[f"{name}_{way}"][1]
         return int(_FIELDS["port"][1] + level * passed.itemsize + inside) // WORD
     start = int(_FIELDS[name][1]) // WORD
     return start + (int(np.ravel_multi_index(numbers, _COUNTS[name].shape)) if numbers else 0)
@@ -55,8 +54,8 @@ class Columns:
 
     def __call__(self, *names: Any) -> IntArray:
         """``(B,)`` of a count."""
-        found: IntArray = self.values[self._rows[place_of(*names)]]
-        return found
+        row: IntArray = self.values[self._rows[place_of(*names)]]
+        return row
 
     def take(self, rows: IntArray | slice) -> Columns:
         """The counts of some nests."""

@@ -16,16 +16,16 @@ from cost_models.chain.moves import At, EntryMoves, NestStructure
 from cost_models.cost import FIGURES, Cost, LevelCost
 from cost_models.exact.nest import OUTPUT, Nest
 from cost_models.prices import (
-    CLOCK_MHZ,
     PJ_PER_NJ,
     UW_PER_MW,
     LevelPrices,
     buffer_prices,
+    clock_of,
     dram_prices,
     is_open,
     mark,
 )
-from cost_models.technology import REFERENCE_NM, mac
+from cost_models.technology.parts import REFERENCE_NM, mac
 from layers import TENSORS
 
 BYTE = 8
@@ -56,8 +56,8 @@ def cost_of(chip: Chain, nest: Nest, names: tuple[str, ...], at: At) -> Cost:
         leakage_uw += count * prices.leakage_uw
         area += count * prices.area_um2
     network = _network_nj(chip, structure, at, names)
-    leakage = leakage_uw / UW_PER_MW * (latency / (chip.clock_mhz or CLOCK_MHZ))
-    parts = {"energymac_nj": macs * mac_nj(chip)}
+    leakage = leakage_uw / UW_PER_MW * (latency / clock_of(chip))
+    parts = {"energy_mac_nj": macs * mac_nj(chip)}
     parts |= {f"energy_{name.lower()}_nj": cost.energy_nj for name, cost in levels.items()}
     parts |= {"energy_network_nj": network, "energy_leakage_nj": leakage}
     energy = sum(parts.values())
@@ -67,7 +67,7 @@ def cost_of(chip: Chain, nest: Nest, names: tuple[str, ...], at: At) -> Cost:
         "latency_cycles": _real(latency),
         "energy_nj": energy,
         "energy_total_nj": energy,
-        "power_mw": energy * (chip.clock_mhz or CLOCK_MHZ) / latency,
+        "power_mw": energy * clock_of(chip) / latency,
         "area_um2": area,
         "throughput_macs_per_cycle": _real(macs) / _real(latency),
         "macs": _real(macs),

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from cost_models.chain.chip import Chain
-from cost_models.exact.limits import tile_elements
+from cost_models.exact.limits import Tiles, tile_elements, tile_levers
 from cost_models.exact.nest import Nest, NestLevel
-from cost_models.exact.smaller_tiles import Tiles, tile_levers
 from cost_models.infeasible import Infeasible, ReasonCode
 from layers import TENSORS, Layer
 

@@ -96,7 +96,8 @@ def find_structure(work: Work) -> None:
         find_keepers(work)
         find_ports(work)
         find_alone(work)
-        clear_counts(work)
+        # what is not filled in for every level
+        work.counts = work.nothing
     for j in range(work.ports):
         work.port[j].begun = 0
 
@@ -228,22 +229,6 @@ def find_links(work: Work, c: int) -> None:
                         clock.links += 1
         if work.port[j].meter >= c and port >= clock.level:
             clock.first = j
-
-
-@part
-def clear_counts(work: Work) -> None:
-    """Set to 0 what is not filled in for every level."""
-    counts = address(work.counts)
-    last = work.nest.depth + 2
-    for level in range(last):
-        counts.drain[level], counts.add[level] = 0, 0
-        counts.steps[level], counts.active[level] = 0, 0
-        for other in range(last):
-            counts.write[level][other], counts.refill[level][other] = 0, 0
-        for tensor in range(TENSORS):
-            counts.fill[tensor][level], counts.tiles[tensor][level] = 0, 0
-            for other in range(last):
-                counts.read[tensor][level][other] = 0
 
 
 @part

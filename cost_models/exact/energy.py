@@ -88,20 +88,17 @@ DELIVERIES: Mapping[str, Sum] = {
 }
 """Elements that PEs receive, and that are drained from them, by part."""
 
-ACCESSES = {
-    tile: {
-        (tensor, f"{level.lower()}_{way}"): joined(
-            moves.get((level, way, part), {})
-            for part in (("output", "psum") if tensor == "output" else (tensor,))
-        )
-        for tensor in TENSORS
-        for level in reversed(LEVELS)
-        for way in ("read", "write")
-    }
-    for tile, moves in MOVES.items()
-}
-"""Accesses in elements by (tensor, kind), for both meanings of ``halo_space``."""
 
+def _accesses(moves: Mapping[tuple[str, str, str], Sum]) -> dict[tuple[str, str], Sum]:
+    found = {(tensor, kind): Counter[str]() for tensor in TENSORS for kind in ACCESS_KINDS}
+    for (level, way, part), terms in moves.items():
+        tensor = "output" if part == "psum" else part
+        found[tensor, f"{level.lower()}_{way}"].update(terms)
+    return {**found}
+
+
+ACCESSES = {tile: _accesses(moves) for tile, moves in MOVES.items()}
+"""Accesses in elements by (tensor, kind), for both meanings of ``halo_space``."""
 EVENTS = {
     tile: {
         "mac": _sum("macs"),
@@ -117,6 +114,10 @@ EVENTS = {
 Part = Callable[[Counts], Any]
 
 
+def _parts(of: Callable[[str, Counts], Any]) -> dict[str, Part]:
+    return {f"energy_{name}_nj": partial(of, name) for name in EVENTS[False]}
+
+
 class TableEnergy:
     """One price a level, whatever is moved: MAESTRO's way of adding up.
 
@@ -127,9 +128,7 @@ class TableEnergy:
 
     def __init__(self, table: EnergyTable, tile: bool) -> None:
         self._table, self._events = table, EVENTS[tile]
-        self.parts: dict[str, Part] = {
-            f"energy_{name}_nj": partial(self._part, name) for name in self._events
-        }
+        self.parts = _parts(self._part)
 
     def _part(self, name: str, c: Counts) -> Any:
         table = self._table
@@ -151,10 +150,7 @@ class RequiredEnergy:
 
     def __init__(self, prices: Callable[[Counts], ChipPrices], tile: bool) -> None:
         self._prices, self._tile = prices, tile
-        self.parts: dict[str, Part] = {
-            f"energy_{name}_nj": partial(self._part, name) for name in EVENTS[tile]
-        }
-        self.parts["energy_leakage_nj"] = self._leakage
+        self.parts = _parts(self._part) | {"energy_leakage_nj": self._leakage}
 
     def _part(self, name: str, c: Counts) -> Any:
         return _priced(_events(self._prices(c), self._tile)[name], c)

@@ -43,7 +43,7 @@ from cost_models.prices import (
     open_levels,
     table_prices,
 )
-from cost_models.technology import REFERENCE_NM, logic_scale
+from cost_models.technology.parts import REFERENCE_NM, logic_scale
 
 PROVISIONED_AREA = "provisioned"
 MAESTRO_AREA = "maestro"
@@ -195,10 +195,8 @@ PRICED = (*ENERGIES, "power_mw", "area_um2")
 ROW_NAMES = (*COUNT_NAMES, *BOUND_NAMES)
 """Names of the counts of a plain mapping."""
 _INF = float("inf")
-FEW = 2
-"""Figures that are worked out one by one; whoever looks at another one wants them all, but for
-those whose prices may take longer than all else."""
-_UNPRICED = tuple(name for name in FIGURES if name not in PRICED)
+_TOGETHER = tuple(name for name in FIGURES if name not in (*PRICED, "latency_cycles"))
+"""Figures of which whoever looks at one wants them all; prices may take longer than all else."""
 
 
 def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
@@ -209,32 +207,20 @@ def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
             or the chip needs them.
         setting: What the figures need besides.
     """
-    looked_at = 0
 
     def find(name: str) -> dict[str, Any]:
-        nonlocal looked_at
         if name not in FIGURES:
             return {name: FIGURE_OF[name](counts, setting)}
-        looked_at += 1
-        together = (name,) if name in PRICED or looked_at <= FEW else _UNPRICED
+        together = _TOGETHER if name in _TOGETHER else (name,)
         found = {name: FIGURE_OF[name](counts, setting) for name in together}
         return dict.fromkeys(ENERGIES, found[name]) if name in ENERGIES else found
 
     return Cost.later(find, infeasible=None, priced=setting.priced, by_level={})
 
 
-_NO_FIGURES: dict[str, Any] = dict.fromkeys(FIGURES, _INF)
-
-
 def refused(infeasible: Infeasible) -> Cost:
     """The cost of a mapping that has none."""
-    return Cost(infeasible, **_NO_FIGURES)
-
-
-def counts_of(row: Any, pes: int, wide: bool) -> dict[str, int]:
-    """The counts of a record of the kernel, and `num_pes`; those of `WIDE_NAMES` where asked."""
-    names = (*ROW_NAMES, *WIDE_NAMES) if wide else ROW_NAMES
-    return dict(zip(names, row.tolist(), strict=False)) | {"num_pes": pes}
+    return Cost(infeasible, **dict.fromkeys(FIGURES, _INF))  # type: ignore[arg-type]
 
 
 class Rows(NamedTuple):
@@ -254,14 +240,13 @@ class Rows(NamedTuple):
 
     def row(self, index: int) -> dict[str, int]:
         """One row's counts as plain integers."""
-        return counts_of(self.counts[index], int(self.pes[index]), bool(self.wide[index]))
+        names = (*ROW_NAMES, *WIDE_NAMES) if self.wide[index] else ROW_NAMES
+        counts = dict(zip(names, self.counts[index].tolist(), strict=False))
+        return counts | {"num_pes": int(self.pes[index])}
 
-    def column(self, name: str) -> NDArray[np.int64]:
-        """A count, or `num_pes`, of all rows."""
-        found: NDArray[np.int64] = (
-            self.pes.astype(np.int64) if name == "num_pes" else self.counts[name]
-        )
-        return found
+    def column(self, name: str) -> Any:
+        """A count, or `num_pes`, of all rows: ``(B,)`` int64."""
+        return self.pes.astype(np.int64) if name == "num_pes" else self.counts[name]
 
 
 def cost_batch(rows: Rows, setting: Setting, why: Callable[[int], Infeasible]) -> CostBatch:
@@ -278,27 +263,17 @@ def cost_batch(rows: Rows, setting: Setting, why: Callable[[int], Infeasible]) -
     failed = reasons != 0
     alone = rows.row(0) if len(reasons) == 1 else None
 
-    def masked(value: Any) -> FloatArray:
-        column = np.array(np.broadcast_to(value, failed.shape), dtype=np.float64)
-        column[failed] = _INF
-        return column
-
-    def figure(name: str) -> FloatArray:
+    def column(find: Callable[[Counts], Any]) -> FloatArray:
         if alone is not None:  # plain numbers are several times faster than arrays of one
-            value = _INF if failed[0] else FIGURE_OF[name](alone, setting)
-            return np.array([value], dtype=np.float64)
+            return np.array([_INF if failed[0] else find(alone)], dtype=np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return masked(FIGURE_OF[name](counts, setting))
-
-    def part(name: str) -> FloatArray:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return masked(setting.details[name](counts))
+            found = np.array(np.broadcast_to(find(counts), failed.shape), dtype=np.float64)
+        found[failed] = _INF
+        return found
 
     def accesses(tensor: str) -> Mapping[str, FloatArray]:
-        return LazyColumns(
-            ACCESS_KINDS,
-            lambda kind: masked(value_of(ACCESSES[setting.tile][tensor, kind], counts)),
-        )
+        sums = ACCESSES[setting.tile]
+        return LazyColumns(ACCESS_KINDS, lambda kind: column(partial(value_of, sums[tensor, kind])))
 
     def one(row: int) -> Cost:
         if reasons[row] != 0:
@@ -307,9 +282,9 @@ def cost_batch(rows: Rows, setting: Setting, why: Callable[[int], Infeasible]) -
 
     return CostBatch(
         reason=reasons,
-        figures=LazyColumns(FIGURES, figure),
+        figures=LazyColumns(FIGURES, lambda name: column(lambda c: FIGURE_OF[name](c, setting))),
         accesses=LazyColumns(TENSORS, accesses),
-        detail=LazyColumns(tuple(setting.details), part),
+        detail=LazyColumns(tuple(setting.details), lambda name: column(setting.details[name])),
         priced=setting.priced,
         counts=LazyColumns(shown, rows.column),
         explain=why,

@@ -245,7 +245,7 @@ class ExactModel(NestModel):
         if not self.is_plain(layer, accelerator):
             return None
         counts: dict[str, Any] = {**costs.counts, "num_pes": accelerator.num_pes}
-        bits = accelerator.widths.input * self.buffers
+        bits = accelerator.widths.input * (1 + self.double_buffer)
         fits = costs.feasible.copy()
         buffers = self.machine(accelerator).buffers
         for name, buffer in zip(("l2_peak", "l1_peak"), buffers, strict=True):

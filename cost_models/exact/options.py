@@ -28,7 +28,7 @@ from cost_models.exact.two_level import nest_of
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.mapping import Mapping
 from cost_models.physical import MAESTRO_DOUBTS
-from cost_models.technology import TechnologyError
+from cost_models.technology.parts import TechnologyError
 from layers import Layer
 
 HALO_TIMES = ("retain", "none")
@@ -105,11 +105,6 @@ class ExactOptions:
         """All options as plain values, defaults included, as records of a search keep them."""
         return {option.name: getattr(self, option.name) for option in fields(self)}
 
-    @property
-    def buffers(self) -> int:
-        """Copies of each tile that a buffer holds."""
-        return 2 if self.double_buffer else 1
-
     def machine(self, accelerator: Accelerator) -> Machine:
         """The chip as the counts are made for it."""
         return Machine(accelerator, self.double_buffer)
@@ -123,21 +118,18 @@ class ExactOptions:
 
     def nest(self, layer: Layer, accelerator: Accelerator, mapping: Mapping) -> Nest:
         """The loop nest of a mapping under these options."""
-        return nest_of(
-            layer,
-            self.machine(accelerator),
-            mapping,
-            self.rules,
-            box=self.window == "box",
-            padding_free=self.padding == "free" and any(layer.padding),
-        )
+        box, free = self.window == "box", self._free(layer)
+        machine = self.machine(accelerator)
+        return nest_of(layer, machine, mapping, self.rules, box=box, padding_free=free)
+
+    def _free(self, layer: Layer) -> bool:
+        return self.padding == "free" and any(layer.padding)
 
     def is_plain(self, layer: Layer, accelerator: Accelerator) -> bool:
         """Whether elements of one size, each tensor in every level, are all there is to count."""
-        free = self.padding == "free" and any(layer.padding)
         strided = (layer.stride_y, layer.stride_x) != (1, 1)
         box = self.window == "box" and (strided or layer.dilation_y * layer.dilation_x > 1)
-        return not free and not box and self.machine(accelerator).plain
+        return not self._free(layer) and not box and self.machine(accelerator).plain
 
     @property
     def capabilities(self) -> ModelCapabilities:
@@ -177,9 +169,8 @@ class ExactOptions:
             CostModelError: The prices do not reach the chip's node.
         """
         try:
-            return _setting(
-                accelerator, self.buffers, self.halo_space == "tile", self.energy_table, self.area
-            )
+            tile, buffers = self.halo_space == "tile", 1 + self.double_buffer
+            return _setting(accelerator, buffers, tile, self.energy_table, self.area)
         except TechnologyError as error:
             raise CostModelError(f"cost model {self.name!r}: {error}") from None
 

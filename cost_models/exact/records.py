@@ -7,7 +7,7 @@ move numbers index the arrays of their dimension.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +51,7 @@ instance of a level holds does not fit (the level is in the work space)."""
 
 
 def record(single: str, **several: Any) -> np.dtype[Any]:
-    """The type of a record of whole numbers.
+    """The type of a record of whole numbers; in a kernel it is a type.
 
     Args:
         single: Names of the fields that hold one number each.
@@ -64,176 +64,159 @@ def record(single: str, **several: Any) -> np.dtype[Any]:
     return np.dtype(fields, align=True)
 
 
-if TYPE_CHECKING:  # in a kernel a record is a type
-    Window: TypeAlias = Any
-    Level: TypeAlias = Any
-    Nest: TypeAlias = Any
-    Cut: TypeAlias = Any
-    Node: TypeAlias = Any
-    Run: TypeAlias = Any
-    Move: TypeAlias = Any
-    Dim: TypeAlias = Any
-    Loop: TypeAlias = Any
-    Places: TypeAlias = Any
-    Listing: TypeAlias = Any
-    Rows: TypeAlias = Any
-    PairSum: TypeAlias = Any
-    Port: TypeAlias = Any
-    Link: TypeAlias = Any
-    ClockLevel: TypeAlias = Any
-    Passed: TypeAlias = Any
-    Case: TypeAlias = Any
-    Span: TypeAlias = Any
-    Counts: TypeAlias = Any
-    Work: TypeAlias = Any
-else:
-    # rows = stride * output + dilation * tap; those from `low` to `high` count. `live`: whether
-    # rows are more than outputs under other names
-    Window = record("stride dilation box padded low high live")
-    # `keeps` is a set of tensors, `alone` one of dimensions whose units share no transfer. `port`:
-    # whether it has one; `read` and `write` are its rates in units of bits, `both` says that `read`
-    # is for both directions together. A capacity of -1 is none
-    Level = record(
-        "keeps port read write both shared_bits joined",
-        tile=DIMS,
-        units=DIMS,
-        order=DIMS,
-        alone=TENSORS,
-        copies=TENSORS,
-        own_bits=TENSORS,
-    )
-    # `widths` are those of an element, and `partial` that of a partial sum, in units of `unit`
-    # bits; `lanes` MACs take whatever is next. `every`: what no figure needs is counted too
-    Nest = record(
-        "depth partial unit lanes retain whole_tiles stepwise every",
-        extents=DIMS,
-        coupled=TENSORS,
-        widths=TENSORS,
-        windows=(Window, PAIRS),
-        levels=(Level, LEVELS),
-    )
-    # a level that loops over a dimension, or spreads it over units
-    Cut = record("level tile units width instances")
-    # steps in which all instances have tiles of the same shape. `at`: the counter of the first of
-    # these steps within its parent; `lead`: the tile of the first instance; `base`: where it
-    # starts, if padding may be near, else -1; `times`: steps of this shape in the nest; `run`: the
-    # first of `runs` of the next cut inside it; `stay`: the move that is none; `total`: tiles of
-    # all instances together; `active`: instances with a tile; `cuts`: those that it lies behind;
-    # `turns`: cycles of the lead's tile on the lanes of this dimension; `span`: tiles below the
-    # first instance of a port's level; `count` instances have a tile of a `size`
-    Node = record(
-        "parent at lead base times run runs stay total active cuts turns kinds",
-        span=PORTS,
-        size=KINDS,
-        count=KINDS,
-    )
-    # consecutive counters of a cut whose steps have one shape
-    Run = record("node at count enter within")
-    # from one step's tiles to the next one's; `shift` is how far the lead's start moves
-    Move = record("old new shift down")
-    # `cuts_at`: cuts down to a level; `fans`: levels with more than one unit; `windowed`: whether
-    # its tiles touch rows together with another dimension's; `first`: the first node behind so many
-    # cuts, `steps` the steps behind them; `still`: see `sums.fill_still`
-    Dim = record(
-        "cuts fans windowed runs moves still_at",
-        cuts_at=LEVELS,
-        first=CUTS + 2,
-        steps=CUTS + 1,
-        still=EVENTS + 1,
-        cut=(Cut, CUTS),
-        node=(Node, NODES),
-        run=(Run, RUNS),
-        move=(Move, MOVES),
-    )
-    Loop = record("dim cut level")
-    # instances along a dimension: `count` with like tiles, `pitch` apart
-    Places = record("start now before count pitch group")
-    # how instances are listed, and how many places and groups there are: `lead`: levels whose first
-    # unit alone is listed; `own`: levels whose units are groups of their own; `spread`: the last
-    # cut with more than one unit; `start`: that of the lead where padding may be near, else 0
-    Listing = record("dim cuts lead own spread places groups start")
-    Rows = record("key own kept")
-    PairSum = record("key found")
-    # `read_shift`: the rate's logarithm where it is a power of two, else -1; `meter`: the clock
-    # level whose steps its cycles are rounded up for; `begun`: bits of first tiles; `rows`: see
-    # `rows.asked_rows`
-    Port = record("level read write read_shift write_shift both meter begun", rows=PAIRS)
-    Link = record("tensor port")
-    # a level that has steps of its own. `outer`: ports outside it; `first`: the first port that
-    # steps of it, or inside it, can use, `through` those of them outside it; `links`: tensors that
-    # its steps move, and through which port. `here`: the nodes of the step around; `move` and `now`:
-    # how the step is reached, and its nodes; `moved`: dimensions that moved; `loop`: those that
-    # iterate, outermost first; `low` and `high`: the first of the two cases of a `Span` that are
-    # worked out, and the one behind the last; `slot`: the place in the memo where steps are added
-    ClockLevel = record(
-        "level outer first links moved loops low high slot",
-        through=PORTS,
-        here=DIMS,
-        move=DIMS,
-        now=DIMS,
-        loop=DIMS,
-        link=(Link, TENSORS * PORTS),
-    )
-    # the port of a level's first instance: bits, cycles, and those of them that bind
-    Passed = record("into out busy_in busy_out bind_in bind_out")
-    Case = record("time", port=(Passed, PORTS))
-    # steps together, if partial sums come back in none of the first, and in all; `again`: whether
-    # the two differ; if not, the first holds. `low` and `high`: nodes of the step around them
-    Span = record("low high again", cases=(Case, 2))
-    # `bits`: what an instance needs room for
-    Counts = record(
-        "macs compute latency bind_compute",
-        steps=LEVELS,
-        active=LEVELS,
-        drain=LEVELS,
-        add=LEVELS,
-        bits=LEVELS,
-        fill=(TENSORS, LEVELS),
-        tiles=(TENSORS, LEVELS),
-        peak=(TENSORS, LEVELS),
-        read=(TENSORS, LEVELS, LEVELS),
-        write=(LEVELS, LEVELS),
-        refill=(LEVELS, LEVELS),
-        port=(Passed, LEVELS),
-    )
-    # `full`: the innermost level whose capacity tiles exceed; `deepest`: the last that dimensions
-    # are cut for; `cut_dim`: the `dims` dimensions with cuts; `plain`: extents of a tensor's
-    # dimensions without any; `part`: its `parts` with cuts, of inputs those without rows; `looping`: levels with loops; `known`: what ports and keepers follow
-    # from, -1 if it is another nest; `alone`: levels whose units share no transfer; `windowed`:
-    # dimensions whose tiles touch rows together; `turns`: cycles of dimensions without cuts;
-    # `shares_lanes`: whether MACs of an instance may want the same element; `own_room`: bits that a
-    # memory holds of tensors apart; `padding`: PADDING where MACs read padding; `asked`: whose rows are summed, see
-    # `rows.asked_rows`; `near`: whether rows at hand may be padding; `memo_at`: stamp and slot of what a hash stands for
-    Work = record(
-        "status full stamp deepest dims looping known windowed turns shares_lanes padding loops"
-        " near intervals ports clocks dram_width",
-        cut_dim=DIMS,
-        plain=TENSORS,
-        parts=TENSORS,
-        part=(TENSORS, DIMS),
-        alone=(TENSORS, DIMS),
-        any_alone=TENSORS,
-        own_room=TENSORS,
-        keeper=(TENSORS, LEVELS),
-        loop=(Loop, LOOPS),
-        sums=(DIMS, EVENTS + 1),
-        event=DIMS,
-        asked=PAIRS,
-        path=(PAIRS, CUTS),
-        low=INTERVALS,
-        high=INTERVALS,
-        memos=LEVELS,
-        memo_at=(LEVELS, MEMO),
-        listing=(Listing, PAIRS),
-        around=(Places, CUTS + 1),
-        place=(Places, (PAIRS, PLACES)),
-        rows=(Rows, KNOWN),
-        pair_sum=(PairSum, PAIR_SUMS),
-        port=(Port, PORTS),
-        clock=(ClockLevel, LEVELS),
-        span=(Span, LEVELS),
-        memo=(Span, (LEVELS, MEMO)),
-        nest=(Nest, ()),
-        counts=(Counts, ()),
-        dim=(Dim, DIMS),
-    )
+# rows = stride * output + dilation * tap; those from `low` to `high` count. `live`: whether rows
+# are more than outputs under other names
+Window: Any = record("stride dilation box padded low high live")
+# `keeps` is a set of tensors, `alone` one of dimensions whose units share no transfer. `port`:
+# whether it has one; `read` and `write` are its rates in units of bits, `both` says that `read` is
+# for both directions together. A capacity of -1 is none
+Level: Any = record(
+    "keeps port read write both shared_bits joined",
+    tile=DIMS,
+    units=DIMS,
+    order=DIMS,
+    alone=TENSORS,
+    copies=TENSORS,
+    own_bits=TENSORS,
+)
+# `widths` are those of an element, and `partial` that of a partial sum, in units of `unit` bits;
+# `lanes` MACs take whatever is next. `every`: what no figure needs is counted too
+Nest: Any = record(
+    "depth partial unit lanes retain whole_tiles stepwise every",
+    extents=DIMS,
+    coupled=TENSORS,
+    widths=TENSORS,
+    windows=(Window, PAIRS),
+    levels=(Level, LEVELS),
+)
+# a level that loops over a dimension, or spreads it over units
+Cut: Any = record("level tile units width instances")
+# steps in which all instances have tiles of the same shape. `at`: the counter of the first of these
+# steps within its parent; `lead`: the tile of the first instance; `base`: where it starts, if
+# padding may be near, else -1; `times`: steps of this shape in the nest; `run`: the first of `runs`
+# of the next cut inside it; `stay`: the move that is none; `total`: tiles of all instances
+# together; `active`: instances with a tile; `cuts`: those that it lies behind; `turns`: cycles of
+# the lead's tile on the lanes of this dimension; `span`: tiles below the first instance of a port's
+# level; `count` instances have a tile of a `size`
+Node: Any = record(
+    "parent at lead base times run runs stay total active cuts turns kinds",
+    span=PORTS,
+    size=KINDS,
+    count=KINDS,
+)
+# consecutive counters of a cut whose steps have one shape
+Run: Any = record("node at count enter within")
+# from one step's tiles to the next one's; `shift` is how far the lead's start moves
+Move: Any = record("old new shift down")
+# `cuts_at`: cuts down to a level; `fans`: levels with more than one unit; `windowed`: whether its
+# tiles touch rows together with another dimension's; `first`: the first node behind so many cuts,
+# `steps` the steps behind them; `still`: see `sums.fill_coupled`
+Dim: Any = record(
+    "cuts fans windowed runs moves still_at",
+    cuts_at=LEVELS,
+    first=CUTS + 2,
+    steps=CUTS + 1,
+    still=EVENTS + 1,
+    cut=(Cut, CUTS),
+    node=(Node, NODES),
+    run=(Run, RUNS),
+    move=(Move, MOVES),
+)
+Loop: Any = record("dim cut level")
+# instances along a dimension: `count` with like tiles, `pitch` apart
+Places: Any = record("start now before count pitch group")
+# how instances are listed, and how many places and groups there are: `lead`: levels whose first
+# unit alone is listed; `own`: levels whose units are groups of their own; `spread`: the last cut
+# with more than one unit; `start`: that of the lead where padding may be near, else 0
+Listing: Any = record("dim cuts lead own spread places groups start")
+Rows: Any = record("key own kept")
+PairSum: Any = record("key found")
+# a move that an event leads to, and in how many steps
+Turn: Any = record("move times")
+# `read_shift`: the rate's logarithm where it is a power of two, else -1; `meter`: the clock level
+# whose steps its cycles are rounded up for; `begun`: bits of first tiles; `rows`: see
+# `rows.asked_rows`
+Port: Any = record("level read write read_shift write_shift both meter begun", rows=PAIRS)
+Link: Any = record("tensor port")
+# a level that has steps of its own. `outer`: ports outside it; `first`: the first port that steps
+# of it, or inside it, can use, `through` those of them outside it; `links`: tensors that its steps
+# move, and through which port. `here`: the nodes of the step around; `move` and `now`: how the step
+# is reached, and its nodes; `moved`: dimensions that moved; `loop`: those that iterate, outermost
+# first; `low` and `high`: the first of the two cases of a `Span` that are worked out, and the one
+# behind the last; `slot`: the place in the memo where steps are added
+ClockLevel: Any = record(
+    "level outer first links moved loops low high slot",
+    through=PORTS,
+    here=DIMS,
+    move=DIMS,
+    now=DIMS,
+    loop=DIMS,
+    link=(Link, TENSORS * PORTS),
+)
+# the port of a level's first instance: bits, cycles, and those of them that bind
+Passed: Any = record("into out busy_in busy_out bind_in bind_out")
+Case: Any = record("time", port=(Passed, PORTS))
+# steps together, if partial sums come back in none of the first, and in all; `again`: whether the
+# two differ; if not, the first holds. `low` and `high`: nodes of the step around them
+Span: Any = record("low high again", cases=(Case, 2))
+# `bits`: what an instance needs room for
+Counts: Any = record(
+    "macs compute latency bind_compute",
+    steps=LEVELS,
+    active=LEVELS,
+    drain=LEVELS,
+    add=LEVELS,
+    bits=LEVELS,
+    fill=(TENSORS, LEVELS),
+    tiles=(TENSORS, LEVELS),
+    peak=(TENSORS, LEVELS),
+    read=(TENSORS, LEVELS, LEVELS),
+    write=(LEVELS, LEVELS),
+    refill=(LEVELS, LEVELS),
+    port=(Passed, LEVELS),
+)
+# `full`: the innermost level whose capacity tiles exceed; `deepest`: the last that dimensions are
+# cut for; `cut_dim`: the `dims` dimensions with cuts; `plain`: extents of a tensor's dimensions
+# without any; `part`: its `parts` with cuts, of inputs those without rows; `looping`: levels with
+# loops; `known`: what ports and keepers follow from, -1 if it is another nest; `alone`: levels
+# whose units share no transfer; `windowed`: dimensions whose tiles touch rows together; `turns`:
+# cycles of dimensions without cuts; `shares_lanes`: whether MACs of an instance may want the same
+# element; `own_room`: bits that a memory holds of tensors apart; `padding`: PADDING where MACs read
+# padding; `asked`: whose rows are summed, see `rows.asked_rows`; `near`: whether rows at hand may
+# be padding; `memo_at`: stamp and slot of what a hash stands for; `nothing`: counts of 0
+Work: Any = record(
+    "status full stamp deepest dims looping known windowed turns shares_lanes padding loops"
+    " near intervals ports clocks dram_width",
+    cut_dim=DIMS,
+    plain=TENSORS,
+    parts=TENSORS,
+    part=(TENSORS, DIMS),
+    alone=(TENSORS, DIMS),
+    any_alone=TENSORS,
+    own_room=TENSORS,
+    keeper=(TENSORS, LEVELS),
+    loop=(Loop, LOOPS),
+    sums=(DIMS, EVENTS + 1),
+    event=DIMS,
+    asked=PAIRS,
+    path=(PAIRS, CUTS),
+    low=INTERVALS,
+    high=INTERVALS,
+    memos=LEVELS,
+    memo_at=(LEVELS, MEMO),
+    listing=(Listing, PAIRS),
+    around=(Places, CUTS + 1),
+    place=(Places, (PAIRS, PLACES)),
+    rows=(Rows, KNOWN),
+    pair_sum=(PairSum, PAIR_SUMS),
+    turned=PAIRS,
+    turn=(Turn, (PAIRS, MOVES)),
+    port=(Port, PORTS),
+    clock=(ClockLevel, LEVELS),
+    span=(Span, LEVELS),
+    memo=(Span, (LEVELS, MEMO)),
+    nest=(Nest, ()),
+    counts=(Counts, ()),
+    nothing=(Counts, ()),
+    dim=(Dim, DIMS),
+)

@@ -19,8 +19,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from itertools import accumulate, compress, pairwise, product
 
-from cost_models.exact.elements import Elements, Tile, Touched, tile_size
-from cost_models.exact.instances import Instances, Unit
+from cost_models.exact.instances import Elements, Instances, Tile, Touched, Unit, tile_size
 from cost_models.exact.nest import ONE, OUTPUT, Nest, NestLevel, Port
 
 Counters = tuple[tuple[int, ...], ...]
@@ -112,7 +111,8 @@ class Execution:
         shares, _ = self._step(0, whole, ())
         for level in range(self.depth + 1, 0, -1):
             self._drain(level)
-        return dict(self.counts) | self._latency(shares)
+        latency = self._latency(shares)
+        return dict(self.counts) | latency
 
     # ------------------------------------------------------------------ the walk
 
@@ -129,7 +129,9 @@ class Execution:
         if level == self.depth:
             self.counts["macs"] += sum(tile_size(tile) for tile in active.values())
             self._serve(active, traffic)
-            shares["compute"] = self._compute(lead)
+            lanes = self.nest.lanes
+            turns = math.prod(-(-len(part) // n) for part, n in zip(lead, lanes.units, strict=True))
+            shares["compute"] = cycles(turns, lanes.any)
             self.counts["compute"] += shares["compute"]
         else:
             for at in self._loops(level + 1, lead):
@@ -144,8 +146,8 @@ class Execution:
         before = self.before[level]
         if before is None:
             return set(range(len(ONE)))
-        changed = [(a, b) for a, b in zip(now, before, strict=True) if a != b]
-        return {d for a, b in changed for d in range(len(ONE)) if a[d] != b[d]}
+        pairs = zip(now, before, strict=True)
+        return {d for a, b in pairs if a != b for d in range(len(ONE)) if a[d] != b[d]}
 
     def _loops(self, level: int, tile: Tile) -> Iterable[tuple[int, ...]]:
         """Counters of the loops of a level over the tile of the first instance around it."""
@@ -173,12 +175,6 @@ class Execution:
             around[start : start + tile]
             for start in range(i * units * tile, (i + 1) * units * tile, tile)
         ]
-
-    def _compute(self, tile: Tile) -> int:
-        """Cycles of the MACs of one instance of the innermost level."""
-        lanes = self.nest.lanes
-        turns = math.prod(-(-len(part) // n) for part, n in zip(tile, lanes.units, strict=True))
-        return cycles(turns, lanes.any)
 
     # ------------------------------------------------------------------ what a step moves
 
@@ -286,26 +282,22 @@ class Execution:
         for at in self._loops(level, next(iter(units.values()))) if not all(kept) else ():
             moment = {u: one for u, one in self._children(level, units, at).items() if all(one)}
             for tensor in range(3):
-                if not kept[tensor]:
-                    touched = {u: self.touched.of(tensor, one) for u, one in moment.items()}
-                    self._serve_moment(tensor, touched, traffic)
-
-    def _serve_moment(self, tensor: int, touched: dict[Unit, Elements], traffic: Traffic) -> None:
-        level = self.depth + 1
-        if tensor == OUTPUT:
-            self._drain(level)
-            self._open_outputs(level, touched, traffic)
-        else:
-            self._fetch(tensor, level, touched, traffic)
+                touched = {u: self.touched.of(tensor, one) for u, one in moment.items()}
+                if kept[tensor]:
+                    continue
+                if tensor == OUTPUT:
+                    self._drain(level)
+                    self._open_outputs(level, touched, traffic)
+                else:
+                    self._fetch(tensor, level, touched, traffic)
 
     def _serve_kept(self, tensor: int, units: dict[Unit, Tile], traffic: Traffic) -> None:
         """The same for a tensor that the innermost level keeps: each MAC reads its own element."""
         level, q, width = self.depth + 1, self.depth, self.nest.widths[tensor]
         macs = [tile_size(tile) for tile in units.values()]
         if tensor != OUTPUT:
-            for name in (f"fill/{tensor}/{level}", f"read/{tensor}/{level}/{q}"):
-                self.counts[name] += sum(macs)
-            self.counts[f"tiles/{tensor}/{level}"] += sum(macs)
+            for name in ("fill/{}/{}", "read/{}/{}/{}", "tiles/{}/{}"):
+                self.counts[name.format(tensor, level, q)] += sum(macs)
             self._pass(q, macs[0] * width, traffic, "in")
             return
         again = []
@@ -380,6 +372,6 @@ class Execution:
             first = self._port_cycles(q, self.first)
             shares.update(first)
             self.counts.update({f"busy/{name}": part for name, part in first.items()})
-        named = {f"bind/{name}": part for name, part in shares.items()}
-        busy = {name: n for name, n in self.counts.items() if name.startswith("busy/")}
-        return {"stepwise": shares.total()} | named | busy
+        return {f"bind/{name}": part for name, part in shares.items()} | {
+            "stepwise": shares.total()
+        }

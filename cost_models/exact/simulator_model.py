@@ -47,7 +47,8 @@ class SimulatorModel(NestModel):
         self, known: Prepared, mapping: Mapping, num_pes: int
     ) -> tuple[dict[str, int], ReasonCode]:
         machine = self.machine(known.accelerator)
-        if not _fans_out(mapping, num_pes):
+        units = num_pes // mapping.cluster_size, mapping.cluster_size
+        if any((few or 1) > many for few, many in zip(mapping.units, units, strict=True)):
             return {}, ReasonCode.PE_COUNT
         passes = machine.passes(mapping.bypass)
         if passes[0] & passes[1] or any(len(part) == len(TENSORS) for part in passes):
@@ -68,13 +69,6 @@ class SimulatorModel(NestModel):
                 if capacity.bits is not None and capacity.needs(held, machine) > capacity.bits:
                     fits = fits or code
         return (counts if fits is ReasonCode.FEASIBLE else {}), fits
-
-
-def _fans_out(mapping: Mapping, num_pes: int) -> bool:
-    """Whether there are as many clusters, and PEs in them, as the mapping takes."""
-    units = num_pes // mapping.cluster_size, mapping.cluster_size
-    taken = (mapping.units[0] or 1, mapping.units[1] or 1)
-    return all(few <= many for few, many in zip(taken, units, strict=True))
 
 
 def _check_size(layer: str, nest: Nest, num_pes: int) -> None:

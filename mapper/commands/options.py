@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -233,6 +233,9 @@ def chip_of(
     }
     if isinstance(chip, Accelerator):
         return with_fields(replace(chip, **fields), sets or ())
+    if [level.name for level in chip.memories] == ["L2", "L1"]:
+        sets = [*_as_paths(fields), *(sets or ())]
+        fields = {field: value for field, value in fields.items() if field not in PATHS}
     for field in fields:
         flag = "--" + field.replace("_", "-")
         names = ", ".join(level.name for level in chip.memories)
@@ -241,6 +244,23 @@ def chip_of(
             f"VALUE, such as --set levels.{chip.memories[-1].name}.bytes=32k; levels: {names}"
         )
     return with_fields(chip, sets or ())
+
+
+PATHS = {
+    "l1_bytes": ("levels.L1.bytes",),
+    "l2_bytes": ("levels.L2.bytes",),
+    "noc_bw": ("levels.L2.read_bw", "levels.L2.write_bw"),
+    "offchip_bw": ("levels.DRAM.read_bw", "levels.DRAM.write_bw"),
+}
+"""Fields of the short form as paths of a list of levels that are L2 and L1."""
+
+
+def _as_paths(fields: dict[str, int | None]) -> Iterator[str]:
+    """``PATH=VALUE`` texts of fields of the short form; bandwidths are bits there."""
+    for field, value in fields.items():
+        for path in PATHS.get(field, ()):
+            bits = value if value is None or field.endswith("bytes") else 8 * value
+            yield f"{path}={'null' if bits is None else bits}"
 
 
 def _limit(field: str, value: str) -> int | None:

@@ -15,7 +15,7 @@ from mapper.report.fronts import FrontView
 from mapper.report.roofline import roofline
 from mapper.token_figures import TokenFigures
 
-PARTS = ("MAC", "L1", "NoC", "L2", "DRAM", "leakage", WHOLE)
+PARTS = ("MAC", "L1", "NoC", "L2", "L3", "L4", "L5", "DRAM", "leakage", WHOLE)
 """Parts of the machine in the order in which bars stack them."""
 
 
@@ -92,6 +92,10 @@ class Overview:
             (),
         )
         return figures_of(self.layers[0].accelerator, areas.pop(), point)
+
+    def part_name(self, part: str) -> str:
+        """What a part of the machine is called on this chip."""
+        return self.layers[0].part_names.get(part, part)
 
     def short(self, name: str) -> str:
         """A layer's name without that of the network."""

@@ -212,8 +212,8 @@ MUTATIONS = (
     Mutation(
         "sums",
         "a step shares a tile that moved inside it",
-        "if is_still(work, d, v, cuts):",
-        "if cuts >= 0:",
+        "inner = only_inside(work, d, v, cuts)",
+        "inner = first_inside(work, d, v, cuts)",
         1,
     ),
     Mutation(
@@ -233,8 +233,8 @@ MUTATIONS = (
     Mutation(
         "sums",
         "repeated steps of outputs count once",
-        "found += node.times * taps_sum(work, pair, level, run.enter, t, asked)",
-        "found += taps_sum(work, pair, level, run.enter, t, asked)",
+        "add_turn(work, side, move_inside(work, d, run.enter, level), node.times)",
+        "add_turn(work, side, move_inside(work, d, run.enter, level), 1)",
         929,
     ),
     Mutation(

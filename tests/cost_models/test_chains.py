@@ -82,6 +82,9 @@ def test_the_kernel_counts_chains_as_the_simulator_executes_them(seed: int) -> N
     for figure in FIGURES:
         assert getattr(costs[0], figure) == pytest.approx(getattr(costs[1], figure))
     assert costs[0].detail == pytest.approx(costs[1].detail)
+    parts = ["mac", *(level.name.lower() for level in (chip.levels[0], *chip.memories))]
+    named = [costs[0].detail[f"energy_{part}_nj"] for part in (*parts, "network", "leakage")]
+    assert sum(named) == pytest.approx(costs[0].energy_nj)
 
 
 Box = tuple[range, ...]

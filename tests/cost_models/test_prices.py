@@ -16,7 +16,7 @@ from cost_models import Accelerator, CostModelError, Level, Mapping, Widths
 from cost_models.exact.energy import ACCESSES, EVENTS, MOVES, value_of
 from cost_models.exact.names import COUNT_NAMES, WIDE_NAMES
 from cost_models.prices import chip_prices, marks, open_levels
-from cost_models.technology import TechnologyError, dram_pj, mac, sram
+from cost_models.technology.parts import TechnologyError, dram_pj, mac, sram
 from layers import Layer, LayerKind
 from maestro_env import Problem
 from tests.cost_models.exact_laws import random_batch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -11,7 +11,22 @@ from torch import Tensor
 from mast.episodes import TaskShape
 from sparse_training import FusedLayers, SparseLinear
 
-MakeLayer = Callable[..., SparseLinear]
+
+class NetLayer(SparseLinear):
+    """A sparse layer that says whether what it reads needs no gradient: observations or states.
+
+    Args:
+        *sizes: Inputs and outputs.
+        reads_data: It does.
+        **options: See :class:`sparse_training.SparseLinear`.
+    """
+
+    def __init__(self, *sizes: int, reads_data: bool = False, **options: Any) -> None:
+        super().__init__(*sizes, **options)
+        self.reads_data = reads_data
+
+
+MakeLayer = Callable[..., NetLayer]
 """Makes a layer from its inputs and outputs, with backend, type and generator set."""
 
 
@@ -38,7 +53,7 @@ class MlpNet(torch.nn.Module):
 
     def __init__(self, inputs: int, hidden: tuple[int, int], actions: int, make: MakeLayer) -> None:
         super().__init__()
-        self.first = make(inputs, hidden[0], activation="relu")
+        self.first = make(inputs, hidden[0], activation="relu", reads_data=True)
         self.second = make(*hidden, activation="relu")
         self.values = make(hidden[1], actions)
         layers = self.first, self.second, self.values
@@ -66,7 +81,7 @@ class GruNet(torch.nn.Module):
     def __init__(self, inputs: int, hidden: tuple[int, int], actions: int, make: MakeLayer) -> None:
         super().__init__()
         self.width = h = hidden[1]
-        self.first = make(inputs, hidden[0], activation="relu")
+        self.first = make(inputs, hidden[0], activation="relu", reads_data=True)
         self.gates = make(hidden[0], 3 * h)
         self.memory = make(h, 3 * h)
         self.values = make(h, actions)
@@ -93,17 +108,18 @@ class GruNet(torch.nn.Module):
         return candidate + gates[h:] * (state - candidate)
 
 
-NETS: dict[str, Callable[[int, tuple[int, int], int, MakeLayer], AgentNet]] = {
-    "mlp": MlpNet,
-    "gru": GruNet,
-}
+class BuildsNet(Protocol):
+    """A kind of agent, see :class:`mast.agents.AgentKind`."""
+
+    def build(self, inputs: int, hidden: tuple[int, int], actions: int, make: MakeLayer) -> Any:
+        """A network of one agent, an :class:`AgentNet`."""
 
 
 class TeamAgents(torch.nn.Module):
     """All agents of a team: one network for all, or one each.
 
     Args:
-        kind: Name in :data:`NETS`.
+        kind: Makes a network.
         shape: The task's.
         hidden: Widths of a network's two hidden layers.
         share: One network for all, which reads the agent's number too.
@@ -111,13 +127,14 @@ class TeamAgents(torch.nn.Module):
     """
 
     def __init__(
-        self, kind: str, shape: TaskShape, hidden: tuple[int, int], share: bool, make: MakeLayer
-    ) -> None:
+        self, kind: BuildsNet, shape: TaskShape, hidden: tuple[int, int], share: bool,
+        make: MakeLayer,
+    ) -> None:  # fmt: skip
         super().__init__()
         n = shape.n_agents
         inputs = shape.obs_dim + n * share
-        made = [NETS[kind](inputs, hidden, shape.n_actions, make) for _ in range(1 if share else n)]
-        self.nets = torch.nn.ModuleList(made)  # type: ignore[arg-type]
+        made = [kind.build(inputs, hidden, shape.n_actions, make) for _ in range(1 if share else n)]
+        self.nets = torch.nn.ModuleList(made)
 
     def forward(
         self, x: Tensor, hidden: list[Tensor | None] | None = None
