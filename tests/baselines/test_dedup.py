@@ -3,6 +3,7 @@
 import numpy as np
 
 from baselines.dedup import Dedup
+from baselines.nest_memory import NestMemory
 from cost_models import Symmetry
 from maestro_env import Problem, nest_keys
 
