@@ -52,14 +52,22 @@ class Expert(BaseSearcher):
     config: ExpertConfig
     capabilities = Capabilities(batch=False, guided=False, warm_up=8, fixed=True)
 
+    def check_depth(self, problem: Problem) -> None:
+        """Refuse a dataflow of two levels on a list of levels.
+
+        Raises:
+            SearcherError: One is chosen.
+        """
+        one = self.config.dataflow
+        if isinstance(problem.accelerator, Chain) and one != "best":
+            raise SearcherError(
+                f"searcher 'expert': dataflow {one} is of chips of two levels, and this one is "
+                "a list of levels; leave dataflow out"
+            )
+
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         one = self.config.dataflow
         if isinstance(problem.accelerator, Chain):
-            if one != "best":
-                raise SearcherError(
-                    f"searcher 'expert': dataflow {one} is of chips of two levels, and this one is "
-                    "a list of levels; leave dataflow out"
-                )
             for action in hand_actions_of_chain(problem.space):
                 problem.evaluate(action)
             return

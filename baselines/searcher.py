@@ -194,7 +194,12 @@ class BaseSearcher(ABC):
         return f"{type(self).__name__}({options})"
 
     def doubts(self, problem: Problem) -> Sequence[str]:
-        """What the user should know before this search of a problem, a sentence each."""
+        """What the user should know before this search of a problem, a sentence each.
+
+        Raises:
+            SearcherError: The searcher does not take such a chip.
+        """
+        self.check_depth(problem)
         return ()
 
     def check_depth(self, problem: Problem) -> None:

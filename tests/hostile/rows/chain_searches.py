@@ -1,0 +1,44 @@
+"""Searches on chips of any depth: what knows two levels alone, and what names no level."""
+
+from __future__ import annotations
+
+from tests.hostile.rows import Row
+from tests.hostile.rows.chains import GOOD
+
+SEARCH = "mapper search --layer resnet18.5 -a simba"
+TWO = "takes chips of two levels, L2 and L1"
+
+ROWS = [
+    Row(f"{SEARCH} --method optimal", "proofs take chips of two levels"),
+    Row(f"{SEARCH} --method zero-shot", TWO),
+    Row(f"{SEARCH} --certificate c.json", "--certificate: proofs take chips of two levels"),
+    Row(f"{SEARCH} --cost-model maestro", "'maestro' knows chips of two levels"),
+    Row(f"{SEARCH} --dataflow nvdla", "space.dataflow: not on a chip that is a list of levels"),
+    Row(f"{SEARCH} --space co_search=num_pes", "--set levels.LEVEL.fanout.units=8"),
+    Row(f"{SEARCH} --space parallel=KC", "space.parallel: not on a chip that is a list"),
+    Row(f"{SEARCH} --space orders=permutation", "space.orders: not on a chip that is a list"),
+    Row(f"{SEARCH} --space levels=1", "space.levels: not on a chip that is a list"),
+    Row(f"{SEARCH} --space paper", "a list of levels"),
+    Row(f"{SEARCH} --space uneven=7", "space.uneven: got 7"),
+    Row(f"{SEARCH} --space tiles=odd", "space.tiles: got 'odd'"),
+    Row("mapper search --layer resnet18.5 --space uneven", "uneven"),
+    Row(f"{SEARCH} --limit max_l1_bytes=9", "expected one of .*max_bytes.GlobalBuffer"),
+    Row(f"{SEARCH} --limit max_bytes.Globalbuffer=9", "mean 'max_bytes.GlobalBuffer'"),
+    Row(f"{SEARCH} --limit max_bytes.GlobalBuffer=0", "expected a number above 0"),
+    Row(f"{SEARCH} --l1-bytes 64", "--l1-bytes: the levels of simba are a list"),
+    Row(f"{SEARCH} --num-pes 64", "--num-pes: the levels of simba are a list"),
+    Row(f"{SEARCH} --set levels.PEBuffer.bytes=3", "no level 'PEBuffer'"),
+    Row(f"{SEARCH} --method expert --option dataflow=nvdla", "is of chips of two levels"),
+    Row("mapper search --layer resnet18.5 -a simbaa", "mean 'simba'"),
+    Row("mapper space --layer resnet18.5 -a simba --dataflow tpu", "space.dataflow: not on a chip"),
+    Row(
+        "mapper compare --layers resnet18.5 --methods ga -a simba --space co_search=num_pes",
+        "--set",
+    ),
+    Row(
+        "mapper compare --layers resnet18.5 --methods ga -a simba --cost-model maestro",
+        "two levels",
+    ),
+    Row("mapper cluster --layer resnet18.5 -a simba --cost-model maestro", "knows chips of two"),
+    Row("mapper search --layer resnet18.5 -a c.yaml --method optimal", "two levels", files=GOOD),
+]
