@@ -21,10 +21,12 @@ from sparse_training.errors import (
     check_sparsity,
     unknown_name,
 )
+from sparse_training.growth import GROWTH, Growth, Mixed
 from sparse_training.linear import SparseLinear
 from sparse_training.optimizers import STATE, SparseAdam, move_state
+from sparse_training.scores import SCORES, DropScore, Scores
 from sparse_training.structure import UNITS, Degrees, Structure, Unit, unit_grid
-from sparse_training.topology import GROWTH, plan_step, step_structure
+from sparse_training.topology import plan_step, step_structure
 from sparse_training.values import gather, unit_sums
 
 
@@ -36,11 +38,12 @@ class SparsityConfig:
         sparsity: Share of the weights that is left out, of [0, 1).
         rule: How layers share the budget: ``"er"`` or ``"uniform"``.
         unit: ``"free"`` or ``"block4"``.
-        growth: ``"static"``, ``"set"``, ``"rigl"`` or ``"mixed"``.
+        growth: A rule in :data:`GROWTH`, or ``"module:Class"``.
         growth_ratio: With ``mixed``: units that grow by gradient for one that grows at random.
         optimizer_state: What new weights begin with (:class:`SparseAdam`).
         drop: Share of the kept units that the first topology step drops.
         every: Updates from one topology step to the next; the caller counts them.
+        score: By what kept weights are dropped: one in :data:`SCORES`, or ``"module:Class"``.
     """
 
     sparsity: float
@@ -51,6 +54,7 @@ class SparsityConfig:
     optimizer_state: str = "local"
     drop: float = 0.5
     every: int = 100
+    score: str = "magnitude"
 
     def __post_init__(self) -> None:
         """Refuse what cannot be.
@@ -61,7 +65,8 @@ class SparsityConfig:
         check_sparsity(self.sparsity)
         check_name("rule", self.rule, RULES)
         check_name("unit", self.unit, UNITS)
-        check_name("growth", self.growth, GROWTH)
+        GROWTH.make(self.growth)
+        SCORES.make(self.score)
         check_share("drop", self.drop)
         if self.growth_ratio < 0:
             raise SparseTrainingError(f"growth_ratio={self.growth_ratio}: expected 0 or more.")
@@ -69,6 +74,16 @@ class SparsityConfig:
             raise SparseTrainingError(f"every={self.every}: expected a whole number from 1.")
         if STATE.fullmatch(self.optimizer_state) is None:
             raise unknown_name("optimizer_state", self.optimizer_state, ("local", "reset", "keep"))
+
+    @property
+    def grows(self) -> Growth:
+        """The rule of growth."""
+        return Mixed(self.growth_ratio) if self.growth == "mixed" else GROWTH.make(self.growth)
+
+    @property
+    def scores(self) -> DropScore:
+        """The score by which kept weights are dropped."""
+        return SCORES.make(self.score)
 
 
 @dataclass(frozen=True)
@@ -123,7 +138,7 @@ class Sparsifier:
     @property
     def by_gradient(self) -> bool:
         """Whether topology steps need dense gradients (:meth:`want_gradients`)."""
-        return self.config.growth in ("rigl", "mixed")
+        return self.config.grows.by_gradient or self.config.scores.by_gradient
 
     def attach(self, optimizer: Optimizer | None = None, sparsity: float | None = None) -> None:
         """Draw the first masks uniformly; other weights are 0 from now on.
@@ -211,27 +226,38 @@ class Sparsifier:
                     distributed.all_reduce(layer.dense_gradient)
 
     def _next(self, name: str, old: Structure, kept: int, fraction: float) -> Structure:
-        config, layer = self.config, self.layers[name]
-        plan = plan_step(
-            len(old.kept), kept, old.units, fraction, config.growth, config.growth_ratio
-        )
+        growth, score, layer = self.config.grows, self.config.scores, self.layers[name]
+        plan = plan_step(len(old.kept), kept, old.units, fraction, growth)
         gradients = None
-        if plan.by_gradient:
-            if layer.dense_gradient is None:
-                raise SparseTrainingError(
-                    f"layer {name!r} has no dense gradient, which growth {config.growth!r} needs; "
-                    "call want_gradients() before the backward passes of a topology step."
-                )
-            gradients = unit_sums(layer.dense_gradient, old).cpu().numpy()
-            if not np.isfinite(gradients).all():
-                raise SparseTrainingError(
-                    f"layer {name!r}: the dense gradient is not finite; expected numbers. The loss "
-                    "has diverged: lower the learning rate."
-                )
+        if plan.grow and growth.by_gradient:
+            dense = self._gradient(name, f"growth {self.config.growth!r}")
+            gradients = unit_sums(dense, old).cpu().numpy()
         weight = layer.weight.detach()
         values = weight if layer.packed else gather(weight, old)
-        scores = values.abs().reshape(len(old.kept), -1).sum(dim=1).cpu().numpy()
-        return step_structure(old, scores, gradients, plan, self._generator)
+        own = None
+        if plan.drop and score.by_gradient:
+            own = gather(self._gradient(name, f"drop score {self.config.score!r}"), old)
+            own = own.reshape(values.shape)
+        elif score.by_gradient:
+            score = SCORES.make("magnitude")
+        return step_structure(
+            old, _unit_scores(score, values, own), gradients, plan, growth, self._generator
+        )
+
+    def _gradient(self, name: str, who: str) -> torch.Tensor:
+        """The dense gradient of a layer, which somebody needs."""
+        found = self.layers[name].dense_gradient
+        if found is None:
+            raise SparseTrainingError(
+                f"layer {name!r} has no dense gradient, which {who} needs; "
+                "call want_gradients() before the backward passes of a topology step."
+            )
+        if not bool(torch.isfinite(found).all()):
+            raise SparseTrainingError(
+                f"layer {name!r}: the dense gradient is not finite; expected numbers. The loss "
+                "has diverged: lower the learning rate."
+            )
+        return found
 
     @staticmethod
     def _set(layer: SparseLinear, structure: Structure, optimizer: Optimizer | None) -> None:
@@ -303,6 +329,12 @@ class Sparsifier:
         self.want_gradients(False)
         self._generator.bit_generator.state = json.loads(state["generator"])
         self.steps = int(state["steps"])
+
+
+def _unit_scores(score: DropScore, values: torch.Tensor, own: torch.Tensor | None) -> Scores:
+    """``(kept,)`` scores of units, from kept values and their gradients."""
+    found: Scores = score(values, own).reshape(len(values), -1).sum(dim=1).cpu().numpy()
+    return found
 
 
 def _named(shapes: Mapping[str, Sequence[int]]) -> str:

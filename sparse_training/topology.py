@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from common import IntArray
+from sparse_training.growth import Growth
+from sparse_training.scores import Scores, smallest
 from sparse_training.structure import Structure
-
-GROWTH = ("static", "set", "rigl", "mixed")
-"""No change; growth at random (Mocanu et al. 2018), by the dense gradient (Evci et al. 2020), and
-by both."""
-
-Scores = NDArray[Any]
-"""``(units,)`` floating-point scores, one a unit."""
 
 
 class StepPlan(NamedTuple):
@@ -24,18 +17,14 @@ class StepPlan(NamedTuple):
 
     Attributes:
         drop: Kept units that are dropped.
-        by_gradient: Units that grow where the gradient is largest.
-        at_random: Units that grow at random.
+        grow: Units that grow; what was just dropped may.
     """
 
     drop: int
-    by_gradient: int
-    at_random: int
+    grow: int
 
 
-def plan_step(
-    now: int, then: int, units: int, fraction: float, growth: str, ratio: float
-) -> StepPlan:
+def plan_step(now: int, then: int, units: int, fraction: float, growth: Growth) -> StepPlan:
     """Counts of a step from ``now`` kept units to ``then``.
 
     ``max(floor(fraction * now), now - then)`` are dropped, and as many grow as ``then`` needs.
@@ -45,22 +34,19 @@ def plan_step(
         then: Kept units after the step.
         units: Kept and other units.
         fraction: Share of the kept units to drop.
-        growth: One of `GROWTH`; a ``static`` layer whose count changes grows at random.
-        ratio: With ``mixed``: units that grow by gradient for one that grows at random.
+        growth: The rule, which may leave units where they are.
     """
-    moved = 0 if growth == "static" or now == then == units else math.floor(fraction * now)
+    moved = math.floor(fraction * now) if growth.moves and not now == then == units else 0
     drop = max(moved, now - then)
-    grow = drop + then - now
-    shares = {"rigl": 0.0, "mixed": 1 / (1 + ratio)}
-    at_random = math.floor(shares.get(growth, 1.0) * grow + 1e-9)
-    return StepPlan(drop, grow - at_random, at_random)
+    return StepPlan(drop, drop + then - now)
 
 
 def step_structure(
     structure: Structure,
-    weights: Scores,
+    scores: Scores,
     gradients: Scores | None,
     plan: StepPlan,
+    growth: Growth,
     generator: np.random.Generator,
 ) -> Structure:
     """The structure after a step.
@@ -69,31 +55,16 @@ def step_structure(
 
     Args:
         structure: The kept units before.
-        weights: ``(kept,)`` sums of magnitudes of the kept units, in their order.
+        scores: ``(kept,)`` scores of the kept units, in their order; the lowest are dropped.
         gradients: ``(units,)`` sums of magnitudes of the dense gradient of all units; None where
-            the plan grows none by gradient.
+            the rule does not look at them.
         plan: How many.
+        growth: Which grow.
         generator: Draws what grows at random, uniformly.
     """
     chosen = np.zeros(structure.units, dtype=np.bool_)
     chosen[structure.kept] = True
-    chosen[structure.kept[smallest(weights, plan.drop)]] = False
-    if plan.by_gradient and gradients is not None:
-        able = np.flatnonzero(~chosen)
-        chosen[able[smallest(-gradients[able], plan.by_gradient)]] = True
-    if plan.at_random:
-        able = np.flatnonzero(~chosen)
-        chosen[generator.choice(able, plan.at_random, replace=False, shuffle=False)] = True
+    chosen[structure.kept[smallest(scores, plan.drop)]] = False
+    if plan.grow:
+        chosen[growth.grow(np.flatnonzero(~chosen), gradients, plan.grow, generator)] = True
     return Structure(structure.shape, structure.unit, np.flatnonzero(chosen))
-
-
-def smallest(scores: Scores, count: int) -> IntArray:
-    """Places of the ``count`` smallest scores, ascending; of equals the first."""
-    if count >= len(scores):
-        return np.arange(len(scores))
-    if count == 0:
-        return np.empty(0, dtype=np.int64)
-    limit = np.partition(scores, count - 1)[count - 1]
-    below = np.flatnonzero(scores < limit)
-    equal = np.flatnonzero(scores == limit)[: count - len(below)]
-    return np.sort(np.concatenate([below, equal]))
