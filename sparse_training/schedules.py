@@ -53,7 +53,7 @@ class Cubic(DensityLaw):
         return left**3
 
 
-class Step(DensityLaw):
+class AtOnce(DensityLaw):
     """All at once in the middle of the phase."""
 
     def left(self, left: float) -> float:
@@ -62,7 +62,7 @@ class Step(DensityLaw):
 
 
 LAWS: Registry[DensityLaw] = Registry(
-    "schedule", DensityLaw, {"linear": Linear, "cubic": Cubic, "step": Step}
+    "schedule", DensityLaw, {"linear": Linear, "cubic": Cubic, "step": AtOnce}
 )
 """Laws of density by name."""
 
