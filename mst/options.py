@@ -125,17 +125,22 @@ def _config_parameter() -> inspect.Parameter:
 
 def _read_config(context: typer.Context, path: Path | None) -> Path | None:
     if path is not None:
-        known = {one.name for one in context.command.params if one.name} - {"config", "help"}
+        known = {
+            one.name: bool(getattr(one, "multiple", False))
+            for one in context.command.params
+            if one.name and one.name not in ("config", "help")
+        }
         context.default_map = read_options(path, known)
     return path
 
 
-def read_options(path: Path, known: set[str]) -> dict[str, Any]:
+def read_options(path: Path, known: Mapping[str, bool]) -> dict[str, Any]:
     """Options of a file by the names that commands know them by.
 
     Args:
         path: A YAML file: ``layers: 6``, ``lr: 0.001``, ``phases: none``.
-        known: Names of the command's options; ``lr-law`` and ``lr_law`` are the same.
+        known: Names of the command's options, ``lr-law`` and ``lr_law`` being the same, and
+            whether one may be given several times.
 
     Raises:
         MstError: It cannot be read, or names another option.
@@ -143,22 +148,21 @@ def read_options(path: Path, known: set[str]) -> dict[str, Any]:
     values = read_yaml(path, MstError, "a configuration: `layers: 6`, an option a line")
     if not isinstance(values, Mapping):
         raise MstError(f"{path}: holds no options; expected lines such as `layers: 6`")
-    found = {}
+    found: dict[str, Any] = {}
     for name, value in values.items():
         key = str(name).replace("-", "_")
         if key not in known:
             raise MstError(f"{path}: {unknown_choice('option', key, sorted(known))}")
-        if isinstance(value, Mapping) or (isinstance(value, list) and key != "seed"):
+        several = value if isinstance(value, list) else [value]
+        plain = all(isinstance(one, str | int | float) for one in several)
+        if value is not None and (not plain or (len(several) != 1 and not known[key])):
             raise MstError(
                 f"{path}: {key}: got {value!r}, expected one value; write `{key}: VALUE`"
             )
-        found[key] = value if isinstance(value, bool | list) else _word(value)
-    return {key: value for key, value in found.items() if value is not None}
-
-
-def _word(value: Any) -> str | None:
-    """A value as a command line has it; None leaves the option out."""
-    return None if value is None else str(value)
+        if value is not None:
+            words = [one if isinstance(one, bool) else str(one) for one in several]
+            found[key] = words if known[key] else words[0]
+    return found
 
 
 class OptionRecord:

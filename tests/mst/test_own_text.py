@@ -202,14 +202,14 @@ def test_a_run_knows_its_tokenizer(book, tmp_path, capsys):
 
 def test_a_file_of_settings_goes_in_and_the_resolved_one_is_the_run(book, tmp_path, capsys):
     run("data", "my.txt", "-o", "text")
-    Path("mine.yaml").write_text("layers: 1\nlr-law: cosine\nfaithful: true\nseed: [3]\nlr: 0.01\n")
+    Path("mine.yaml").write_text("layers: 1\nlr-law: cosine\nfaithful: true\nseed: 13\nlr: 0.01\n")
     words = ["train", "--corpus", "text", *SMALL, "--lr", "0.02"]
     capsys.readouterr()
     run(*words, "--config", "mine.yaml", "--json")
     (row,) = json.loads(capsys.readouterr().out)
     assert "lr_law cosine" in row["name"]
     assert "lr 0.02" in row["name"]  # the command line goes before
-    assert row["name"].endswith("seed 3")
+    assert row["name"].endswith("seed 13")
     (resolved,) = Path("mst-runs.db.files").glob("*/config.yaml")
     run("train", "--config", str(resolved), "--json")
     (again,) = json.loads(capsys.readouterr().out)
@@ -219,6 +219,7 @@ def test_a_file_of_settings_goes_in_and_the_resolved_one_is_the_run(book, tmp_pa
         ("layers: x", "layers"),
         ("layers: 0", "layers"),
         ("layers: {a: 1}", "expected one value"),
+        ("layers: [1, 2]", "expected one value"),
         ("- 1", "holds no options"),
         ("a: [", "not valid YAML"),
     ]:
