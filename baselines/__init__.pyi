@@ -8,6 +8,7 @@ from .initial_population import feasible_start as feasible_start
 from .initial_population import inner_tiles as inner_tiles
 from .initial_population import sampled as sampled
 from .initial_population import scattered as scattered
+from .nest_memory import NestMemory as NestMemory
 from .operators import Moves as Moves
 from .optimal import Counts as Counts
 from .optimal import OptimaError as OptimaError

@@ -146,7 +146,8 @@ class _Chains:
         single = self.moves.mutate(actions, self.rng, rate=0.0, far=self.config.far)
         double = self.moves.exchange(actions, self.rng)
         pick = self.rng.random(len(actions)) < self.config.exchange
-        return self.problem.space.canonical(np.where(pick[:, None], double, single))
+        found: IntArray = self.problem.space.canonical(np.where(pick[:, None], double, single))
+        return found
 
 
 def _accept(

@@ -106,7 +106,8 @@ class _Search:
                 batch = self._promising()
 
     def _anywhere(self, count: int) -> IntArray:
-        return self.problem.space.canonical(self.problem.space.sample(count, self.rng))
+        found: IntArray = self.problem.space.canonical(self.problem.space.sample(count, self.rng))
+        return found
 
     def _features(self, actions: IntArray) -> FloatArray:
         return nest_features(self.problem, self.problem.space.decode(actions))
@@ -134,7 +135,7 @@ class _Search:
         parents = best[self.rng.integers(0, len(best), self.config.local)]
         near = self.moves.mutate(parents, self.rng, rate=1.0, far=0.2)
         wide = self._anywhere(self.config.candidates)
-        candidates = self.problem.space.canonical(np.concatenate([near, wide]))
+        candidates: IntArray = self.problem.space.canonical(np.concatenate([near, wide]))
         return candidates[self.dedup.distinct(self.problem.space.decode(candidates))]
 
     def _pick(self, points: FloatArray, count: int) -> IntArray:

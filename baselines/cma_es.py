@@ -10,7 +10,7 @@ from baselines.checks import check_positive
 from baselines.extras import require
 from baselines.searcher import BaseSearcher, Capabilities
 from common import FloatArray, IntArray
-from maestro_env import MapSpace, Problem
+from maestro_env import ActionSpace, Problem
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Relaxation:
         most: Choices beyond which a parameter is one coordinate all the same.
     """
 
-    def __init__(self, space: MapSpace, most: int = 16) -> None:
+    def __init__(self, space: ActionSpace, most: int = 16) -> None:
         self.space = space
         self._columns: list[tuple[int, slice]] = []
         start = 0

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from baselines.nest_memory import NestMemory
 from common import BoolArray, IntArray
-from cost_models import MappingBatch, capabilities_of
+from cost_models import ChainBatch, MappingBatch, capabilities_of
 from maestro_env import Problem, nest_keys
 
 ATTEMPTS = 8
@@ -16,6 +17,8 @@ ATTEMPTS = 8
 
 class Dedup:
     """The loop nests that were asked for; mappings that run the same nest count as one.
+
+    After millions of them the oldest are forgotten, see :class:`NestMemory`.
 
     Args:
         problem: Its layer, accelerator and cost model say which mappings are the same nest.
@@ -27,12 +30,12 @@ class Dedup:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self._symmetry = capabilities_of(problem.cost_model).symmetry
-        self.known: set[int] = set()
+        self.known = NestMemory()
 
     def __len__(self) -> int:
         return len(self.known)
 
-    def nests(self, mappings: MappingBatch) -> list[int]:
+    def nests(self, mappings: MappingBatch | ChainBatch) -> list[int]:
         """What tells the loop nests of `B` mappings apart."""
         problem = self.problem
         found = nest_keys(problem.layer, problem.accelerator, mappings, self._symmetry)
@@ -60,7 +63,7 @@ class Dedup:
                 left -= 1
         return result
 
-    def distinct(self, mappings: MappingBatch, repeats: bool = False) -> IntArray:
+    def distinct(self, mappings: MappingBatch | ChainBatch, repeats: bool = False) -> IntArray:
         """A row for each nest that was not asked for before; nothing becomes known.
 
         Args:

@@ -8,11 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.checks import check_positive
+from baselines.dedup import Dedup
 from baselines.enumeration import Enumeration, compute_cycles
 from baselines.searcher import BaseSearcher, Capabilities, SearcherError
 from common import FloatArray, IntArray
-from cost_models import MappingBatch, Symmetry, capabilities_of
+from cost_models import Chain, MappingBatch, Symmetry, capabilities_of
 from maestro_env import Problem, figure_bounds
+
+LISTED = 1 << 15
+"""Actions of a chain at a time."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +43,11 @@ class ExhaustiveConfig:
 class Exhaustive(BaseSearcher):
     """Every mapping but those that cannot be better than one that was visited.
 
-    Left out are, under every cost model, orders that differ in loops of one iteration only; under
-    those that count the loop nest (`exact`) also structures that differ only in idle PEs,
-    structures whose busiest PE alone takes too long, and the orders of a structure that does not
-    fit the buffers (which does not depend on the order).
+    On a chain that is each loop nest once. Of two levels left out are, under every cost model,
+    orders that differ in loops of one iteration only; under those that count the loop nest
+    (`exact`) also structures that differ only in idle PEs, structures whose busiest PE alone takes
+    too long, and the orders of a structure that does not fit the buffers (which does not depend on
+    the order).
     """
 
     name = "exhaustive"
@@ -52,6 +57,9 @@ class Exhaustive(BaseSearcher):
     capabilities = Capabilities(guided=False, proves_optimum=True, enumerates=True)
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
+        if isinstance(problem.accelerator, Chain):
+            self._list_all(problem)
+            return
         exact = capabilities_of(problem.cost_model).symmetry is Symmetry.NEST
         enumeration = Enumeration(problem.space, nest=exact)
         if enumeration.structures > self.config.max_structures:
@@ -72,6 +80,25 @@ class Exhaustive(BaseSearcher):
             low = inside.high
             if low >= problem.best_value:
                 return
+
+    def _list_all(self, problem: Problem) -> None:
+        """Every action of a chain that is its own canonical one, each loop nest once."""
+        space = problem.space
+        if space.size > self.config.max_structures:
+            raise SearcherError(
+                f"searcher 'exhaustive': the space has {space.size:.3g} actions, expected at most "
+                f"{self.config.max_structures:.3g}; narrow it, as with tiles='divisors' or "
+                "only={'LEVEL.axis0.units': [8]}"
+            )
+        dedup = Dedup(problem)
+        for low in range(0, space.size, LISTED):
+            places = np.arange(low, min(low + LISTED, space.size))
+            actions = np.stack(np.unravel_index(places, space.nvec), axis=1).astype(np.int64)
+            own = (space.canonical(actions) == actions).all(axis=1)
+            actions = actions[own]
+            actions = actions[dedup.fresh(actions)]
+            for part in self._parts(actions):
+                problem.evaluate(part)
 
     def _visit(
         self,

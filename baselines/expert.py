@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from baselines.chain_hand import hand_actions_of_chain
 from baselines.hand_mapping import hand_mapping
 from baselines.searcher import BaseSearcher, Capabilities, SearcherError
 from common import IntArray
-from cost_models import MappingBatch
+from cost_models import Chain, MappingBatch
 from maestro_env import DATAFLOWS, MapSpace, MapSpaceError, NamedDataflow, Problem, dataflow_named
 
 HALVINGS = 12
@@ -39,6 +40,8 @@ class ExpertConfig:
 class Expert(BaseSearcher):
     """One sample a dataflow: its array and loop order, with the largest tiles that fit.
 
+    On a chain one a tensor that stays, see :func:`baselines.chain_hand.hand_actions_of_chain`.
+
     Dataflows that the space has no mapping of are left out (the row-stationary one, where filters
     are kept whole). A model that refuses a tiling is asked for a smaller one, one more sample each.
     """
@@ -51,6 +54,15 @@ class Expert(BaseSearcher):
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         one = self.config.dataflow
+        if isinstance(problem.accelerator, Chain):
+            if one != "best":
+                raise SearcherError(
+                    f"searcher 'expert': dataflow {one} is of chips of two levels, and this one is "
+                    "a list of levels; leave dataflow out"
+                )
+            for action in hand_actions_of_chain(problem.space):
+                problem.evaluate(action)
+            return
         for dataflow in [dataflow_named(one)] if one != "best" else DATAFLOWS.values():
             for action in hand_actions(problem, dataflow, required=one != "best"):
                 if np.isfinite(problem.evaluate(action).values[0]):

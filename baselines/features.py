@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from baselines.chain_features import chain_features
 from common import FloatArray
-from cost_models import MappingBatch
+from cost_models import ChainBatch, MappingBatch
 from layers import DIMS, NEST_DIMS
 from maestro_env import Problem
 
@@ -19,7 +20,7 @@ TENSORS: FloatArray = np.array(
 """``(8, 3)``: which dimensions span the weights, the inputs (but for their halo), the outputs."""
 
 
-def nest_features(problem: Problem, mappings: MappingBatch) -> FloatArray:
+def nest_features(problem: Problem, mappings: MappingBatch | ChainBatch) -> FloatArray:
     """What a cost can depend on smoothly; parameters that make the same nest look the same.
 
     The cluster size (and the PEs, where they are searched); then for each level, with sizes as
@@ -28,12 +29,14 @@ def nest_features(problem: Problem, mappings: MappingBatch) -> FloatArray:
     of the time in which all of them do.
 
     Args:
-        problem: Layer and accelerator.
+        problem: Layer and accelerator; of a chain, see :func:`chain_features`.
         mappings: `B` mappings.
 
     Returns:
         ``(B, F)``.
     """
+    if isinstance(mappings, ChainBatch):
+        return chain_features(problem, mappings)
     extents = np.array(problem.layer.extents, dtype=np.float64)
     dims = np.array([DIMS.index(dim) for dim in problem.space.moving], dtype=np.intp)
     most = problem.accelerator.num_pes
@@ -54,22 +57,22 @@ def nest_features(problem: Problem, mappings: MappingBatch) -> FloatArray:
         abreast = np.take_along_axis(steps, parallel.astype(np.intp), axis=1)
         np.put_along_axis(steps, parallel.astype(np.intp), np.ceil(abreast / width), axis=1)
         columns.append(np.log(tiles[:, dims]) / np.log(extents[dims]))
-        columns.append(_elements(tiles) / np.maximum(_elements(extents), 1.0))
-        columns.append(_places(mappings.orders[:, level], steps, dims))
+        columns.append(elements_in(tiles) / np.maximum(elements_in(extents), 1.0))
+        columns.append(places_of(mappings.orders[:, level], steps, dims))
         columns.append((parallel == dims).astype(np.float64))
         columns.append(np.log(np.minimum(abreast, width)) / unit)
         columns.append(np.log(abreast / (np.ceil(abreast / width) * width)) / unit)
     return np.concatenate(columns, axis=1)
 
 
-def _elements(sizes: NDArray[Any]) -> FloatArray:
+def elements_in(sizes: NDArray[Any]) -> FloatArray:
     """Logs of the elements of each tensor in a tile: ``(..., 3)``."""
     nest = len(NEST_DIMS)  # apart from batch and groups, so that layers without them sum as ever
     logs = np.log(sizes[..., :nest]) @ TENSORS[:nest] + np.log(sizes[..., nest:]) @ TENSORS[nest:]
     return np.asarray(logs)
 
 
-def _places(orders: NDArray[np.int8], steps: FloatArray, dims: NDArray[np.intp]) -> FloatArray:
+def places_of(orders: NDArray[np.int8], steps: FloatArray, dims: NDArray[np.intp]) -> FloatArray:
     """``(B, D)``: 0 for the innermost loop that iterates, 1 for the outermost; 1/2 for the idle."""
     place = np.argsort(orders, axis=1)[:, dims]
     iterates = steps[:, dims] > 1

@@ -167,7 +167,8 @@ class _Generations:
         children = np.where((rng.random(count) < 0.9)[:, None], mutated, children)
         exchanged = self.moves.exchange(children, rng)
         children = np.where((rng.random(count) < config.exchange)[:, None], exchanged, children)
-        return self.problem.space.canonical(children)
+        found: IntArray = self.problem.space.canonical(children)
+        return found
 
     def _winners(self, count: int) -> IntArray:
         draws = self.rng.integers(0, len(self.actions), (count, self.config.tournament))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from baselines.checks import check_positive, check_shares
 from baselines.dedup import Dedup
+from baselines.gamma_chain import operators_of
 from baselines.gamma_operators import GammaOperators
 from baselines.searcher import BaseSearcher
 from common import FloatArray, IntArray
@@ -86,7 +87,7 @@ class Gamma(BaseSearcher):
     config: GammaConfig
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        operators, dedup = GammaOperators(problem.space), Dedup(problem)
+        operators, dedup = operators_of(problem.space), Dedup(problem)
         population = self._fresh(problem, operators, dedup, rng)
         ratio = self.config.parents
         while True:

@@ -14,7 +14,7 @@ import numpy as np
 from baselines.operators import Moves
 from common import BoolArray, IntArray
 from layers import DIMS
-from maestro_env import MapSpace
+from maestro_env import ActionSpace
 
 Generator = np.random.Generator
 
@@ -29,7 +29,7 @@ class GammaOperators:
         one_level: Whether the space offers clusters of one PE, and so genomes of one level.
     """
 
-    def __init__(self, space: MapSpace) -> None:
+    def __init__(self, space: ActionSpace) -> None:
         self.space = space
         self.moves = Moves(space)
         self.dims = [p.dim for p in space.parameters if p.kind == "tile" and p.level == 0]
@@ -170,7 +170,8 @@ class GammaOperators:
 
     def swap_parallel(self, actions: IntArray, rng: Generator, alpha: float) -> None:
         """Swap the parallel dimensions of the two levels with chance `alpha`, in place."""
-        self.moves.swap_parallel(actions, np.flatnonzero(rng.random(len(actions)) < alpha))
+        rows = np.flatnonzero(rng.random(len(actions)) < alpha)
+        self.moves.swap_parallel(actions, rows, rng)
 
     def mutate_pes(self, actions: IntArray, rng: Generator, alpha: float) -> None:
         """Draw a PE count in the upper half of what the mapping can use, where it is searched."""

@@ -7,12 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from common import FloatArray, IntArray
-from maestro_env import MapSpace, Problem
+from maestro_env import ActionSpace, Problem
 
 
-def inner_tiles(space: MapSpace) -> IntArray:
-    """Columns of the inner tiles in an action."""
-    return np.flatnonzero([p.kind == "tile" and p.level == 1 for p in space.parameters])
+def inner_tiles(space: ActionSpace) -> IntArray:
+    """Columns of the tiles of all levels but the outermost in an action."""
+    inner = [p.kind == "tile" and (p.level or 0) > 0 for p in space.parameters]
+    return np.flatnonzero(inner)
 
 
 def scattered(
@@ -82,7 +83,8 @@ def feasible_start(
     space = problem.space
 
     def draw() -> IntArray:
-        return space.canonical(space.sample(max(count, 16), rng))
+        found: IntArray = space.canonical(space.sample(max(count, 16), rng))
+        return found
 
     limit = np.inf if problem.remaining is None else share * problem.remaining
     return sampled(lambda actions: problem.evaluate(actions).values, draw, count, count, limit)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from common import BoolArray, IntArray
-from maestro_env import MapSpace, order_swaps
+from maestro_env import ActionSpace, order_swaps
 
 Generator = np.random.Generator
 
@@ -19,7 +19,7 @@ class Moves:
         space: The space; parameters with one choice are left alone.
     """
 
-    def __init__(self, space: MapSpace) -> None:
+    def __init__(self, space: ActionSpace) -> None:
         self.space = space
         self.nvec = space.nvec
         self.active = np.flatnonzero(space.nvec > 1)
@@ -28,23 +28,32 @@ class Moves:
         self._groups = self._build_groups()
         self._tiles = self._columns("tile")
         self._priorities = self._columns("priority")
-        self._orders = [self._first("order", level) for level in (0, 1)]
-        spread = [self._first("parallel", level) for level in (0, 1)]
-        same = len({space.parameters[column].choices for column in spread}) == 1
-        self._spread = spread if same else None
+        self._orders = [self._first("order", level) for level in range(space.depth)]
+        self._spread = self._alike_spreads()
 
     def _columns(self, kind: str) -> IntArray:
-        """``(2, n)`` columns of a kind with a choice, a row a level, -1 as filling."""
+        """``(L, n)`` columns of a kind with a choice, a row a level, -1 as filling."""
         rows = [
             [
                 i
                 for i, p in enumerate(self.space.parameters)
                 if p.kind == kind and p.level == level and len(p) > 1
             ]
-            for level in (0, 1)
+            for level in range(self.space.depth)
         ]
         width = max(len(row) for row in rows)
         return np.array([row + [-1] * (width - len(row)) for row in rows], dtype=np.int64)
+
+    def _alike_spreads(self) -> IntArray:
+        """``(n, 2)`` columns of pairs of parallel dimensions that may be swapped."""
+        columns = [i for i, p in enumerate(self.space.parameters) if p.kind == "parallel"]
+        pairs = [
+            (a, b)
+            for place, a in enumerate(columns)
+            for b in columns[place + 1 :]
+            if self.space.parameters[a].choices == self.space.parameters[b].choices
+        ]
+        return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
     def _first(self, kind: str, level: int) -> int:
         """The column of a kind that a level has once, or -1."""
@@ -58,12 +67,14 @@ class Moves:
         parameters = self.space.parameters
         dims = {p.dim for p in parameters if p.dim}
         groups = [[p.dim == d and p.kind == "tile" for p in parameters] for d in sorted(dims)]
-        for level in (0, 1):
+        for level in range(self.space.depth):
             groups.append([p.level == level for p in parameters])
             order = ("priority", "order")
             groups.append([p.level == level and p.kind in order for p in parameters])
         spatial = ("parallel", "parallel2", "units", "cluster_size", "num_pes")
         groups.append([p.kind in spatial for p in parameters])
+        if any(p.kind == "keeps" for p in parameters):
+            groups.append([p.kind == "keeps" for p in parameters])
         return np.array(groups)
 
     def crossover(self, first: IntArray, second: IntArray, rng: Generator) -> IntArray:
@@ -125,6 +136,8 @@ class Moves:
         table = self._swaps(column)
         if table is None:  # narrowed: any order that is left
             return rng.integers(0, self.nvec[column], len(orders))
+        if table.shape[1] == 0:  # a single loop
+            return orders
         return table[orders, rng.integers(0, table.shape[1], len(orders))]
 
     def _swaps(self, column: int) -> IntArray | None:
@@ -143,7 +156,7 @@ class Moves:
         kind = rng.integers(0, 4, len(actions))
         self._trade(result, np.flatnonzero(kind <= 1), rng)
         self.swap_loops(result, np.flatnonzero(kind == 2), rng)
-        self.swap_parallel(result, np.flatnonzero(kind == 3))
+        self.swap_parallel(result, np.flatnonzero(kind == 3), rng)
         return result
 
     def _trade(self, actions: IntArray, rows: IntArray, rng: Generator) -> None:
@@ -158,8 +171,8 @@ class Moves:
 
     def swap_loops(self, actions: IntArray, rows: IntArray, rng: Generator) -> None:
         """Swap two loops of one level, in place, in the given rows."""
-        level = rng.integers(0, 2, len(rows))
-        for which in (0, 1):
+        level = rng.integers(0, self.space.depth, len(rows))
+        for which in range(self.space.depth):
             mine = rows[level == which]
             order = self._orders[which]
             if order >= 0:
@@ -174,11 +187,14 @@ class Moves:
             actions[mine, pair[:, 0]] = np.minimum(second, self.nvec[pair[:, 0]] - 1)
             actions[mine, pair[:, 1]] = np.minimum(first, self.nvec[pair[:, 1]] - 1)
 
-    def swap_parallel(self, actions: IntArray, rows: IntArray) -> None:
-        """Swap the parallel dimensions of the two levels, in place, in the given rows."""
-        if self._spread is None:
+    def swap_parallel(self, actions: IntArray, rows: IntArray, rng: Generator) -> None:
+        """Swap two parallel dimensions, of two levels or axes, in place, in the given rows."""
+        pairs = self._spread
+        if len(pairs) == 0:
             return
-        outer, inner = self._spread
+        which = 0 if len(pairs) == 1 else rng.integers(0, len(pairs), len(rows))
+        columns = np.broadcast_to(pairs[which], (len(rows), 2))
+        outer, inner = columns[:, 0], columns[:, 1]
         first, second = actions[rows, outer], actions[rows, inner]
         actions[rows, outer], actions[rows, inner] = second, first
 
@@ -186,10 +202,10 @@ class Moves:
         """``(n, P)`` all actions one step away, canonical and without doubles.
 
         A step moves an ordinal parameter to the next choice on either side, sets another one to
-        any choice, swaps two loops of a level, or swaps the parallel dimensions.
+        any choice, swaps two loops of a level, or swaps two parallel dimensions.
         """
         found = [self._one_changed(action, column) for column in self.active]
-        for which in (0, 1):
+        for which in range(self.space.depth):
             columns = self._priorities[which]
             columns = columns[columns >= 0]
             for i, first in enumerate(columns):
@@ -197,9 +213,10 @@ class Moves:
                     swapped = action[None].copy()
                     swapped[0, [first, second]] = action[[second, first]]
                     found.append(np.minimum(swapped, self.nvec - 1))
-        swapped = action[None].copy()
-        self.swap_parallel(swapped, np.array([0]))
-        found.append(swapped)
+        for first, second in self._spread:
+            swapped = action[None].copy()
+            swapped[0, [first, second]] = action[[second, first]]
+            found.append(swapped)
         canonical = self.space.canonical(np.concatenate(found))
         unique: IntArray = np.unique(canonical, axis=0)
         own = self.space.canonical(action[None])

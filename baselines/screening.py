@@ -13,7 +13,7 @@ from baselines.extras import require
 from baselines.features import nest_features
 from baselines.torch_threads import one_thread
 from common import FloatArray, IntArray
-from cost_models import MappingBatch
+from cost_models import ChainBatch, MappingBatch
 from maestro_env import Problem
 
 if TYPE_CHECKING:
@@ -58,12 +58,12 @@ class Screening:
         """Whether it can pick now."""
         return self.learns and self.surrogate.ready
 
-    def learn(self, mappings: MappingBatch, values: FloatArray) -> None:
+    def learn(self, mappings: MappingBatch | ChainBatch, values: FloatArray) -> None:
         """Take `B` mappings and their ``(B,)`` values, as long as it learns."""
         if self.learns:
             self.surrogate.add(nest_features(self.problem, mappings), values)
 
-    def pick(self, mappings: MappingBatch, rng: np.random.Generator) -> IntArray:
+    def pick(self, mappings: MappingBatch | ChainBatch, rng: np.random.Generator) -> IntArray:
         """``(PICKED,)`` rows of `B` candidates; none where too few of them are new."""
         rows = self.dedup.distinct(mappings, self.repeats)
         if len(rows) < self.PICKED:

@@ -13,7 +13,7 @@ import numpy as np
 
 from baselines.checks import check_types
 from common import IntArray, html_table, suggest
-from cost_models import Cost, Mapping
+from cost_models import Chain, Cost
 from maestro_env import BudgetExhausted, Problem
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Capabilities:
             refuses one too large.
         on_request: It takes minutes where the others take seconds: a comparison of all searchers
             leaves it out unless it is named.
+        any_depth: It takes chips that are a list of levels; otherwise those of L2 and L1 alone.
         warm_up: Samples that reach every part of it which is imported or compiled late, for those
             who measure its time.
     """
@@ -51,6 +52,7 @@ class Capabilities:
     proves_optimum: bool = False
     on_request: bool = False
     enumerates: bool = False
+    any_depth: bool = True
     warm_up: int = 300
 
 
@@ -64,7 +66,8 @@ class SearchResult:
         samples: Samples spent.
         improvements: ``(n, value)`` for every sample `n` (from 1) that lowered the best value.
         proven: Whether the whole space was searched, so that `best_value` is its optimum.
-        mapping: The mapping of `best_action`; None if a searcher does not give it.
+        mapping: The mapping of `best_action`, a :class:`Mapping` or of a chain a
+            :class:`ChainMapping`; None if a searcher does not give it.
         cost: Its cost; None likewise.
         bound: No mapping of the space has a lower value, in the objective's unit; None where
             nothing is known.
@@ -76,7 +79,7 @@ class SearchResult:
     samples: int
     improvements: tuple[tuple[int, float], ...]
     proven: bool = False
-    mapping: Mapping | None = None
+    mapping: Any = None
     cost: Cost | None = None
     bound: float | None = None
     proof: Proof | None = None
@@ -100,7 +103,8 @@ class SearchResult:
         ]
         parts = [html_table((), rows)]
         for part in (self.cost, self.mapping):
-            parts += [] if part is None else [part._repr_html_()]
+            shown = getattr(part, "_repr_html_", None)
+            parts += [shown()] if shown else []
         return "".join(parts)
 
     @classmethod
@@ -193,10 +197,27 @@ class BaseSearcher(ABC):
         """What the user should know before this search of a problem, a sentence each."""
         return ()
 
+    def check_depth(self, problem: Problem) -> None:
+        """Find out whether the searcher takes a problem's chip.
+
+        Raises:
+            SearcherError: It is a list of levels, and the searcher knows L2 and L1 alone.
+        """
+        if isinstance(problem.accelerator, Chain) and not self.capabilities.any_depth:
+            raise SearcherError(
+                f"searcher {self.name!r}: takes chips of two levels, L2 and L1, but the "
+                "accelerator is a list of levels; use another method, such as ga or marl"
+            )
+
     def search(
         self, problem: Problem, budget: int, seed: int, recorded: tuple[Any, Any] | None = None
     ) -> SearchResult:
-        """See :meth:`Searcher.search`."""
+        """See :meth:`Searcher.search`.
+
+        Raises:
+            SearcherError: The searcher does not take such a chip.
+        """
+        self.check_depth(problem)
         cap = self.capabilities.max_samples
         problem.start(budget if cap is None else min(budget, cap), recorded)
         ended = False

@@ -66,7 +66,8 @@ class Tpe(BaseSearcher):
         config, space, dedup = self.config, problem.space, Dedup(problem)
 
         def anywhere(count: int) -> IntArray:
-            return space.canonical(space.sample(count, rng))
+            found: IntArray = space.canonical(space.sample(count, rng))
+            return found
 
         densities = Densities(space, config.window, config.multivariate, rng)
         batch = dedup.fill(anywhere, config.startup, anywhere)

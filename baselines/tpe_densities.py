@@ -11,7 +11,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, IntD
 
 from baselines.window import best_and_newest
 from common import FloatArray, IntArray
-from maestro_env import MapSpace
+from maestro_env import ActionSpace
 
 
 class Densities:
@@ -31,7 +31,7 @@ class Densities:
     """
 
     def __init__(
-        self, space: MapSpace, window: int, multivariate: bool, rng: np.random.Generator
+        self, space: ActionSpace, window: int, multivariate: bool, rng: np.random.Generator
     ) -> None:
         self.space, self.window, self.multivariate = space, window, multivariate
         self.rng, self.taken = rng, 0
@@ -115,7 +115,7 @@ class _Candidates(optuna.samplers.TPESampler):
         return gains
 
 
-def _distributions(space: MapSpace) -> dict[str, BaseDistribution]:
+def _distributions(space: ActionSpace) -> dict[str, BaseDistribution]:
     """Optuna's distributions of the parameters that have a choice."""
     found: dict[str, BaseDistribution] = {}
     for parameter in space.parameters:

@@ -34,7 +34,7 @@ def problems(objectives: list[str], chips: list[str]) -> Iterator[tuple[str, Pro
     seen = set()
     for objective in objectives:
         for chip in chips:
-            for network in layers.networks():
+            for network in layers.networks(language=False):
                 for number, layer in enumerate(layers.network(network)):
                     problem = Problem(layer.renamed(f"{network}.{number}"), chip, objective)
                     key = problem_key(problem)

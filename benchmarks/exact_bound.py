@@ -26,7 +26,7 @@ def main() -> None:
     stepwise, bound = (cost_models.load("exact", latency=name) for name in ("stepwise", "bound"))
     best = most = 1.0
     tried = 0
-    for network in layers.networks():
+    for network in layers.networks(language=False):
         for layer in layers.network(network)[:: args.every]:
             for preset in ("edge", "cloud"):
                 chip = Accelerator.preset(preset)

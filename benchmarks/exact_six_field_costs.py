@@ -51,7 +51,7 @@ def plain(layer: layers.Layer) -> bool:
 
 def zoo_case(rng: np.random.Generator) -> Case:
     """A random mapping of a zoo layer on a preset, with or without its buffers' limits."""
-    names = sorted(layers.networks())
+    names = sorted(layers.networks(language=False))
     network = [layer for layer in layers.network(str(rng.choice(names))) if plain(layer)]
     layer = network[int(rng.integers(len(network)))]
     short = sorted(name for name, chip in PRESETS.items() if chip.short)

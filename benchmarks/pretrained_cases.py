@@ -80,7 +80,7 @@ def cases(which: str, given: Path) -> Iterator[Case]:
         return
     chips = IN_RANGE if which == "in-range" else OUT_OF_RANGE
     shapes = {}
-    for network in layers.networks():
+    for network in layers.networks(language=False):
         for number, layer in enumerate(layers.network(network)):
             shapes.setdefault(layer.shape, f"{network}.{number}")
     names = list(shapes.values())

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cost_models.accelerator_checks import (
     BANDWIDTH_FIELD,
@@ -18,6 +18,9 @@ from cost_models.accelerator_checks import (
     check_short,
 )
 from cost_models.buffers import LEVELS, Buffer, Level, Widths
+
+if TYPE_CHECKING:
+    from cost_models.chain.chip import Chain
 
 __all__ = ["UNLIMITED_BW", "Accelerator", "AcceleratorError"]
 
@@ -129,6 +132,17 @@ class Accelerator:
         from cost_models.accelerator_file import to_fields
 
         return to_fields(self)
+
+    def to_levels(self, cluster_size: int | None = None) -> Chain:
+        """The same chip as a list of levels; figures of the exact model are equal.
+
+        Args:
+            cluster_size: PEs of a cluster, which a mapping of two levels chooses: clusters are a
+                level that holds nothing. None: L2 feeds all PEs.
+        """
+        from cost_models.chain.clusters import to_levels
+
+        return to_levels(self, cluster_size)
 
     @property
     def short(self) -> bool:

@@ -52,15 +52,15 @@ def check_short(chip: Accelerator) -> None:
 
 def check_long(chip: Accelerator) -> None:
     """Check what the long form adds, and that nothing contradicts anything else."""
-    _check_widths(chip.widths)
+    check_widths(chip.widths)
     for name in ("node_nm", "clock_mhz", "mac_pj", "mac_area_um2"):
-        _check_number(name, getattr(chip, name), zero=name.startswith("mac"))
+        check_number(name, getattr(chip, name), zero=name.startswith("mac"))
     for name, level in zip(LEVELS, chip.levels, strict=True):
-        _check_level(name, level)
+        check_memory(f"levels.{name}", level)
         _check_bandwidths(chip, name, level)
     buffers = chip.buffers()
     for buffer in buffers:
-        _check_buffer(buffer, chip.widths)
+        check_buffer(buffer, chip.widths)
     for position, tensor in enumerate(TENSORS):
         if not any(buffer.holds[position] for buffer in buffers):
             names = [f"levels.{buffer.name}.holds" for buffer in buffers]
@@ -91,7 +91,8 @@ def check_elements(sizes: dict[str, int | None]) -> None:
         )
 
 
-def _check_widths(widths: Widths) -> None:
+def check_widths(widths: Widths) -> None:
+    """Check the bits of each tensor's elements."""
     for name, bits in zip(Widths._fields, widths, strict=True):
         if not is_whole(bits) or not 1 <= bits <= MAX_BITS:
             raise AcceleratorError(
@@ -104,7 +105,8 @@ def _check_widths(widths: Widths) -> None:
         )
 
 
-def _check_number(name: str, value: Any, zero: bool) -> None:
+def check_number(name: str, value: Any, zero: bool) -> None:
+    """Check a finite number that is positive, or zero where that is allowed; None is fine."""
     if value is None:
         return
     number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -113,8 +115,8 @@ def _check_number(name: str, value: Any, zero: bool) -> None:
         raise AcceleratorError(f"accelerator.{name}: got {value!r}, expected a number {least}")
 
 
-def _check_level(name: str, level: Level) -> None:
-    where = f"levels.{name}"
+def check_memory(where: str, level: Level) -> None:
+    """Check the capacities of single tensors, the bandwidths and the prices of a level."""
     numbers = {f"bytes.{t}": v for t, v in zip(TENSORS, level.tensor_bytes, strict=True)}
     numbers |= {"read_bw": level.read_bw, "write_bw": level.write_bw}
     for field, value in numbers.items():
@@ -123,7 +125,7 @@ def _check_level(name: str, level: Level) -> None:
                 f"accelerator.{where}.{field}: got {value!r}, expected a whole number of at least 1"
             )
     for field in ("read_pj", "write_pj", "leakage_uw", "area_um2"):
-        _check_number(f"{where}.{field}", getattr(level, field), zero=True)
+        check_number(f"{where}.{field}", getattr(level, field), zero=True)
 
 
 def _check_bandwidths(chip: Accelerator, name: str, level: Level) -> None:
@@ -144,9 +146,16 @@ def _check_bandwidths(chip: Accelerator, name: str, level: Level) -> None:
             )
 
 
-def _check_buffer(buffer: Buffer, widths: Widths) -> None:
+def check_buffer(buffer: Buffer, widths: Widths, has_short: bool = True) -> None:
+    """Check a buffer's capacities against what it holds.
+
+    Args:
+        buffer: The buffer.
+        widths: Bits of an element of each tensor.
+        has_short: Whether the short form of an accelerator has a field for its capacity.
+    """
     where = f"accelerator.levels.{buffer.name}"
-    short = f" ({buffer.name.lower()}_bytes is short for it)"
+    short = f" ({buffer.name.lower()}_bytes is short for it)" if has_short else ""
     if not any(buffer.holds):
         raise AcceleratorError(
             f"{where}.holds: got no tensor, expected at least one of {', '.join(TENSORS)}: no "

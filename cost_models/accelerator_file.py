@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from common import HIDDEN, NotNegative, Positive, expected, read_fields, read_yaml
 from cost_models.accelerator import Accelerator
 from cost_models.accelerator_checks import SHORT_FIELDS, UNLIMITED_BW, AcceleratorError
-from cost_models.buffers import DRAM_KINDS, LEVELS, TENSORS, Flags, Level, Limits, Widths
+from cost_models.buffers import DRAM_KINDS, LEVELS, TENSORS, Level, Widths
 
 Whole = Annotated[
     int,
@@ -31,11 +31,13 @@ def _form(value: Any) -> str:
     return TENSORWISE if isinstance(value, dict | BaseModel) else PLAIN
 
 
-class _Section(BaseModel):
+class FileSection(BaseModel):
+    """Named fields of a file: others are refused."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Bits(_Section):
+class Bits(FileSection):
     """Bits of one element of each tensor."""
 
     input: Whole = Field(8, description="an input's bits")
@@ -46,7 +48,7 @@ class Bits(_Section):
     )
 
 
-class TensorBytes(_Section):
+class TensorBytes(FileSection):
     """A capacity for each tensor that does not share one [B]."""
 
     shared: Limit = Field(None, description="bytes that the other tensors share")
@@ -55,7 +57,7 @@ class TensorBytes(_Section):
     output: Limit = Field(None, description="bytes for outputs and partial sums alone")
 
 
-class Twice(_Section):
+class Twice(FileSection):
     """Whether each tensor's tile is held twice."""
 
     input: Switch = True
@@ -76,7 +78,7 @@ Doubled = Annotated[
 Tensor = Annotated[Literal["input", "filter", "output"], expected(f"one of {', '.join(TENSORS)}")]
 
 
-class _NotNegatives(_Section):
+class _NotNegatives(FileSection):
     read_pj: NotNegative | None = Field(None, description="energy of reading one byte [pJ]")
     write_pj: NotNegative | None = Field(None, description="energy of writing one byte [pJ]")
 
@@ -113,7 +115,7 @@ class L2Fields(L1Fields):
     write_bw: Limit = Field(None, description="PEs to L2 [bits/cycle]")
 
 
-class LevelFields(_Section):
+class LevelFields(FileSection):
     """The memory levels, from the outermost one."""
 
     DRAM: DramFields = DramFields()
@@ -121,14 +123,14 @@ class LevelFields(_Section):
     L1: L1Fields = L1Fields()
 
 
-class Mac(_Section):
+class Mac(FileSection):
     """One multiply-accumulate unit."""
 
     pj: NotNegative | None = Field(None, description="energy of one multiply-accumulate [pJ]")
     area_um2: NotNegative | None = Field(None, description="area of the unit [um^2]")
 
 
-class AcceleratorFields(_Section):
+class AcceleratorFields(FileSection):
     """An accelerator: the short form is num_pes to simd_lanes; a field left out is unlimited."""
 
     name: str = Field("", description="what the chip is called")
@@ -152,13 +154,6 @@ class AcceleratorFields(_Section):
     notes: str = Field("", description="what a reader should know")
 
 
-def schema() -> dict[str, Any]:
-    """JSON Schema of the file."""
-    return AcceleratorFields.model_json_schema(by_alias=True) | {
-        "$schema": "https://json-schema.org/draft/2020-12/schema"
-    }
-
-
 def read(path: Path) -> Accelerator:
     """The accelerator of a YAML file.
 
@@ -170,6 +165,11 @@ def read(path: Path) -> Accelerator:
 
 def from_fields(data: Any, where: str) -> Accelerator:
     """The accelerator that fields describe; as :meth:`Accelerator.from_dict`."""
+    if isinstance(data, Mapping) and isinstance(data.get("levels"), list):
+        raise AcceleratorError(
+            f"{where}: levels is a list, so that the chip may have any number of them, and this "
+            "takes chips of two, L2 and L1; load it with cost_models.load_chip"
+        )
     given = read_fields(AcceleratorFields, data, where, AcceleratorError)
     try:
         return _build(given)
@@ -179,7 +179,6 @@ def from_fields(data: Any, where: str) -> Accelerator:
 
 def _build(given: AcceleratorFields) -> Accelerator:
     levels = given.levels
-    bits = given.bits
     return Accelerator(
         num_pes=_pes(given),
         l1_bytes=_shared("L1", given.l1_bytes, levels.L1.bytes),
@@ -190,10 +189,12 @@ def _build(given: AcceleratorFields) -> Accelerator:
         name=given.name,
         node_nm=given.node_nm,
         clock_mhz=given.clock_mhz,
-        widths=Widths(
-            bits.input, bits.filter, bits.output, bits.output if bits.psum is None else bits.psum
+        widths=widths_of(given.bits),
+        levels=(
+            Level(**memory_values(levels.DRAM)),
+            Level(**memory_values(levels.L2)),
+            Level(**memory_values(levels.L1)),
         ),
-        levels=(_dram(levels.DRAM), _level(levels.L2), _level(levels.L1)),
         mac_pj=given.mac.pj,
         mac_area_um2=given.mac.area_um2,
     )
@@ -223,72 +224,62 @@ def _shared(level: str, short: int | None, long: Any) -> int | None:
     return short if shared is None else shared
 
 
-def _dram(given: DramFields) -> Level:
-    return Level(
-        kind=given.kind or "",
-        read_bw=given.read_bw,
-        write_bw=given.write_bw,
-        read_pj=given.read_pj,
-        write_pj=given.write_pj,
-    )
-
-
-def _level(given: L1Fields) -> Level:
-    own: Limits = (None, None, None)
-    if isinstance(given.bytes, TensorBytes):
-        own = (given.bytes.input, given.bytes.filter, given.bytes.output)
+def memory_values(given: DramFields | L1Fields) -> dict[str, Any]:
+    """What a file says of a level, by the names of :class:`Level`."""
+    names = ("read_bw", "write_bw", "read_pj", "write_pj", "leakage_uw", "area_um2")
+    found: dict[str, Any] = known({name: getattr(given, name, None) for name in names})
+    if isinstance(given, DramFields):
+        return found | {"kind": given.kind or ""}
     twice = given.double_buffer
-    doubled: Flags
-    if isinstance(twice, Twice):
-        doubled = (twice.input, twice.filter, twice.output)
-    else:
-        doubled = (twice, twice, twice)
-    holds = given.holds
-    return Level(
-        tensor_bytes=own,
-        holds=("input" in holds, "filter" in holds, "output" in holds),
-        double_buffer=doubled,
-        read_bw=given.read_bw if isinstance(given, L2Fields) else None,
-        write_bw=given.write_bw if isinstance(given, L2Fields) else None,
-        read_pj=given.read_pj,
-        write_pj=given.write_pj,
-        leakage_uw=given.leakage_uw,
-        area_um2=given.area_um2,
+    if isinstance(given.bytes, TensorBytes):
+        found["tensor_bytes"] = tuple(getattr(given.bytes, tensor) for tensor in TENSORS)
+    found["holds"] = tuple(tensor in given.holds for tensor in TENSORS)
+    found["double_buffer"] = tuple(
+        getattr(twice, tensor) if isinstance(twice, Twice) else twice for tensor in TENSORS
     )
+    return found
+
+
+def widths_of(bits: Bits) -> Widths:
+    """Bits of each tensor; a partial sum's are an output's where the file has none."""
+    psum = bits.output if bits.psum is None else bits.psum
+    return Widths(bits.input, bits.filter, bits.output, psum)
 
 
 def to_fields(chip: Accelerator) -> dict[str, Any]:
     """The fields of an accelerator's file; ``from_fields`` of them gives the same accelerator."""
     fields: dict[str, Any] = {"name": chip.name} if chip.name else {}
     fields |= {name: getattr(chip, name) for name in SHORT_FIELDS}
-    fields |= _known({"node_nm": chip.node_nm, "clock_mhz": chip.clock_mhz})
+    fields |= known({"node_nm": chip.node_nm, "clock_mhz": chip.clock_mhz})
     if chip.widths != Widths():
         fields["bits"] = chip.widths._asdict()
     shared = (None, chip.l2_bytes, chip.l1_bytes)
     levels = {
-        name: _level_fields(level, limit)
+        name: level_fields(level, limit)
         for name, level, limit in zip(LEVELS, chip.levels, shared, strict=True)
         if level != Level()
     }
     for name in levels:
         if "bytes" in levels[name]:
             del fields[f"{name.lower()}_bytes"]
-    mac = _known({"pj": chip.mac_pj, "area_um2": chip.mac_area_um2})
+    mac = known({"pj": chip.mac_pj, "area_um2": chip.mac_area_um2})
     return fields | ({"levels": levels} if levels else {}) | ({"mac": mac} if mac else {})
 
 
-def _level_fields(level: Level, shared: int | None) -> dict[str, Any]:
+def level_fields(level: Level, shared: int | None) -> dict[str, Any]:
+    """The fields of a level as a file has them, without a capacity that all its tensors share."""
     fields: dict[str, Any] = {"kind": level.kind} if level.kind else {}
     if any(own is not None for own in level.tensor_bytes):
         own = dict(zip(TENSORS, level.tensor_bytes, strict=True))
-        fields["bytes"] = _known({"shared": shared, **own})
+        fields["bytes"] = known({"shared": shared, **own})
     if not all(level.holds):
         fields["holds"] = [t for t, held in zip(TENSORS, level.holds, strict=True) if held]
     if not all(level.double_buffer):
         fields["double_buffer"] = dict(zip(TENSORS, level.double_buffer, strict=True))
     names = ("read_bw", "write_bw", "read_pj", "write_pj", "leakage_uw", "area_um2")
-    return fields | _known({name: getattr(level, name) for name in names})
+    return fields | known({name: getattr(level, name) for name in names})
 
 
-def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+def known(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that are not None."""
     return {name: value for name, value in values.items() if value is not None}

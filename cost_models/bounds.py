@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from cost_models.accelerator import Accelerator
 from cost_models.area_power import area_um2, power_mw
 from cost_models.physical import MAESTRO_L2_ONLY, MAESTRO_TOTAL, EnergyTable
-from layers import Layer
+from layers import TENSORS, Layer
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,7 @@ def unique_elements(layer: Layer) -> dict[str, int]:
 
     Input rows and columns that a wide stride skips are not counted.
     """
-    return {
-        "input": layer.input_size,
-        "filter": layer.filter_size,
-        "output": layer.output_size,
-    }
+    return dict(zip(TENSORS, (layer.input_size, layer.filter_size, layer.output_size), strict=True))
 
 
 def latency_bound(
@@ -59,11 +55,10 @@ def latency_bound(
         laws: The laws of the cost model, `EXACT_LAWS` or `MAESTRO_LAWS`.
         inputs: Input elements that must move; None for all that the layer touches.
     """
-    unique = unique_elements(layer)
     widths = accelerator.widths
-    loads = (unique["input"] if inputs is None else inputs) * widths.input
-    loads += unique["filter"] * widths.filter
-    results = unique["output"] * widths.output
+    loads = (layer.input_size if inputs is None else inputs) * widths.input
+    loads += layer.filter_size * widths.filter
+    results = layer.output_size * widths.output
     l2, l1 = accelerator.buffers()
     bounds = [accelerator.compute_bound(layer.macs), _cycles(loads, l1.read_bw)]
     if laws.egress:
@@ -80,8 +75,7 @@ def energy_bound(layer: Layer, table: EnergyTable, output_l2_reads: bool = True)
     Each MAC reads input, filter and partial sum and writes the partial sum in L1; inputs and
     filters are written once to L1, and written and read once in L2; outputs are written once to L2.
     """
-    unique = unique_elements(layer)
-    loads, outputs = unique["input"] + unique["filter"], unique["output"]
+    loads, outputs = layer.input_size + layer.filter_size, layer.output_size
     l1 = 4 * layer.macs + loads
     l2 = 2 * loads + outputs * (2 if output_l2_reads else 1)
     return float(table.energy_nj(layer.macs, l1, l2, loads + outputs))
@@ -90,7 +84,7 @@ def energy_bound(layer: Layer, table: EnergyTable, output_l2_reads: bool = True)
 def physical_bounds(
     layer: Layer, accelerator: Accelerator, laws: Laws = EXACT_LAWS
 ) -> dict[str, float]:
-    """Lower bounds that no mapping's figures go below, by objective.
+    """Lower bounds that no mapping goes below, by figure.
 
     Args:
         layer: The layer.
@@ -99,21 +93,15 @@ def physical_bounds(
         laws: The laws of the cost model, `EXACT_LAWS` or `MAESTRO_LAWS`.
 
     Returns:
-        ``latency`` [cycles], ``energy`` and ``energy_total`` [nJ], ``edp`` and ``edp_total``
-        [nJ * cycles], ``area`` [um^2] and ``power`` [mW].
+        ``latency_cycles``, ``energy_nj``, ``energy_total_nj``, ``area_um2`` and ``power_mw``.
     """
-    latency = float(latency_bound(layer, accelerator, laws))
-    energy = energy_bound(layer, laws.energy, laws.output_l2_reads)
-    total = energy_bound(layer, laws.energy_total, laws.output_l2_reads)
     hardware = (accelerator.num_pes, accelerator.simd_lanes, 1, 1, accelerator.noc_bw or 0)
     return {
-        "latency": latency,
-        "energy": energy,
-        "energy_total": total,
-        "edp": latency * energy,
-        "edp_total": latency * total,
-        "area": float(area_um2(*hardware)),
-        "power": float(power_mw(*hardware)),
+        "latency_cycles": float(latency_bound(layer, accelerator, laws)),
+        "energy_nj": energy_bound(layer, laws.energy, laws.output_l2_reads),
+        "energy_total_nj": energy_bound(layer, laws.energy_total, laws.output_l2_reads),
+        "area_um2": float(area_um2(*hardware)),
+        "power_mw": float(power_mw(*hardware)),
     }
 
 

@@ -59,7 +59,8 @@ class Level:
 
     def __repr__(self) -> str:
         known = (item for item in fields(self) if getattr(self, item.name) != item.default)
-        return f"Level({', '.join(f'{i.name}={getattr(self, i.name)!r}' for i in known)})"
+        said = ", ".join(f"{item.name}={getattr(self, item.name)!r}" for item in known)
+        return f"{type(self).__name__}({said})"
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from common import Computed, FloatArray, engineering, html_table
-from cost_models.buffers import TENSORS
+from cost_models.buffers import LEVELS, TENSORS
 from cost_models.infeasible import Infeasible, ReasonCode
 
 __all__ = ["FIGURES", "TENSORS", "Cost", "CostBatch", "FloatArray"]
@@ -32,7 +33,9 @@ FIGURES = (
     "arithmetic_intensity",
 )
 """Scalar figures that every cost model gives, as `Cost` and `CostBatch` name them."""
-_IN_HTML = (
+HELD = "bytes."
+"""Begins the name of what an instance of a level must hold."""
+IN_HTML = (
     ("latency_cycles", "latency", "cycles"),
     ("energy_nj", "energy", "nJ"),
     ("power_mw", "power", "mW"),
@@ -45,6 +48,32 @@ _IN_HTML = (
 )
 """Figures of a cost in a notebook: field, title, unit."""
 _SHOWN = ("latency_cycles", "energy_nj", "power_mw", "area_um2", "macs", "utilized_pes")
+
+
+@dataclass(frozen=True)
+class LevelCost:
+    """What a mapping asks of a level, over the whole layer.
+
+    Args:
+        bytes: What one instance must hold [B]; nan for DRAM.
+        capacity_bytes: What one instance has room for [B]; None for any, or where it is not known.
+        instances: How many there are; None where a mapping chooses.
+        accesses: Elements read and written in all instances: ``accesses["input"]["read"]``.
+        energy_nj: Energy of these [nJ]; nan where the model does not tell levels apart.
+        busy: Cycles of its port, each way: ``busy["read"]``; empty where they are not known.
+    """
+
+    bytes: float
+    capacity_bytes: float | None
+    instances: int | None
+    accesses: Mapping[str, Mapping[str, float]]
+    energy_nj: float
+    busy: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> float:
+        """All accesses [elements]."""
+        return sum(sum(ways.values()) for ways in self.accesses.values())
 
 
 @dataclass(frozen=True)
@@ -73,6 +102,8 @@ class Cost(Computed):
         priced: How each buffer's energy and area are priced, by level: ``"provisioned"`` at the
             capacity the chip has, or ``"required"`` at what the mapping asks for; empty where no
             price depends on a buffer's size.
+        by_level: What :attr:`levels` gives, where the chip is one of any depth. `l1_bytes`,
+            `l2_bytes` and `noc_bw_req` are nan there, but for levels of these names.
     """
 
     infeasible: Infeasible | None
@@ -93,6 +124,24 @@ class Cost(Computed):
     detail: dict[str, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     priced: Mapping[str, str] = field(default_factory=dict)
+    by_level: Mapping[str, LevelCost] = field(default_factory=dict)
+
+    @property
+    def levels(self) -> Mapping[str, LevelCost]:
+        """What the mapping asks of each memory, by the level's name, DRAM first."""
+        if self.by_level or self.infeasible is not None:
+            return self.by_level
+        return {name: self._level(name) for name in LEVELS}
+
+    def _level(self, name: str) -> LevelCost:
+        """A level of a chip of two levels, from the figures that are named by it."""
+        low = name.lower()
+        accesses = {
+            tensor: {way: kinds.get(f"{low}_{way}", 0.0) for way in ("read", "write")}
+            for tensor, kinds in self.accesses.items()
+        }
+        energy = self.detail.get(f"energy_{low}_nj", nan)
+        return LevelCost(getattr(self, f"{low}_bytes", nan), None, None, accesses, energy)
 
     @property
     def feasible(self) -> bool:
@@ -107,7 +156,7 @@ class Cost(Computed):
     def _repr_html_(self) -> str:
         if self.infeasible is not None:
             return html_table((), [("infeasible", self.infeasible.message)])
-        rows = [(title, engineering(getattr(self, name), unit)) for name, title, unit in _IN_HTML]
+        rows = [(title, engineering(getattr(self, name), unit)) for name, title, unit in IN_HTML]
         return html_table((), rows)
 
 
@@ -124,6 +173,8 @@ class CostBatch:
         priced: As in :class:`Cost`, the same for all rows.
         explain: Builds the :class:`Infeasible` of one infeasible row.
         one: Builds the :class:`Cost` of one row, where a model has a faster way than its columns.
+        held: What one instance of each level must hold [B], by its name, ``(B,)`` each; empty for
+            chips of two levels.
     """
 
     reason: NDArray[np.int8]
@@ -134,6 +185,7 @@ class CostBatch:
     priced: Mapping[str, str] = field(default_factory=dict)
     explain: Callable[[int], Infeasible] | None = None
     one: Callable[[int], Cost] | None = None
+    held: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.reason)
@@ -145,6 +197,16 @@ class CostBatch:
     def feasible(self) -> NDArray[np.bool_]:
         """``(B,)`` bool."""
         return np.asarray(self.reason == 0)
+
+    def column(self, name: str) -> FloatArray:
+        """``(B,)`` of a name of `FIGURES`, or of ``bytes.LEVEL``: what its instance must hold [B].
+
+        Raises:
+            KeyError: There is no such level.
+        """
+        if name.startswith(HELD):
+            return self.held[name.removeprefix(HELD)]
+        return self.figures[name]
 
     def __getattr__(self, name: str) -> FloatArray:
         if name in FIGURES:

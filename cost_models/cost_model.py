@@ -12,11 +12,12 @@ from typing import Any, Protocol, runtime_checkable
 from common import plug_ins, suggest
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import Laws
+from cost_models.chain.chip import Chain
 from cost_models.cost import Cost, CostBatch
 from cost_models.dataflow import Dataflow
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
-from cost_models.prices import open_levels
+from cost_models.prices import is_open, open_levels
 from layers import Layer
 
 ENTRY_POINT_GROUP = "mapper.cost_models"
@@ -72,6 +73,7 @@ class ModelCapabilities:
             mapping that uses another is infeasible.
         repeated: Of N and G those that it cannot map: they only repeat the nest, outermost and one
             at a time, and a mapping that does more with them is infeasible.
+        any_depth: Whether it takes chips that are a list of levels, and mappings of them.
         sound: Whether it gives figures only where they are possible. A search refuses a model that
             does not: the impossible points are what it would find.
         needs: By figure, levels whose capacity the accelerator must give before a search for that
@@ -84,6 +86,7 @@ class ModelCapabilities:
     objectives: frozenset[str] | None = None
     mapping_fields: frozenset[str] = frozenset()
     repeated: str = "NG"
+    any_depth: bool = False
     sound: bool = True
     needs: MappingABC[str, tuple[str, ...]] = field(default_factory=dict)
     doubts: MappingABC[str, str] = field(default_factory=dict)
@@ -125,7 +128,7 @@ def capabilities_of(model: CostModel) -> ModelCapabilities:
 
 
 def check_objective(
-    model: CostModel, accelerator: Accelerator, figures: Iterable[str]
+    model: CostModel, accelerator: Accelerator | Chain, figures: Iterable[str]
 ) -> tuple[str, ...]:
     """Whether a search for low values of figures makes sense under a model on an accelerator.
 
@@ -145,7 +148,7 @@ def check_objective(
     figures = tuple(dict.fromkeys(figures))
     for figure in figures:
         needed = declared.needs.get(figure, ())
-        missing = [f"{name.lower()}_bytes" for name in open_levels(accelerator) if name in needed]
+        missing = _open_fields(accelerator, needed) if needed else []
         if missing:
             raise CostModelError(
                 f"objective {figure}: the accelerator has no {' and no '.join(missing)}, so that "
@@ -157,6 +160,27 @@ def check_objective(
         for figure in figures
         if figure in declared.doubts
     )
+
+
+def _open_fields(accelerator: Accelerator | Chain, needed: tuple[str, ...]) -> list[str]:
+    """Fields of the capacities that are needed and open; of a chain, of every memory."""
+    if isinstance(accelerator, Chain):
+        memories = accelerator.memories
+        return [f"levels.{m.name}.bytes" for m in memories if is_open(m.buffer, m)]
+    return [f"{name.lower()}_bytes" for name in open_levels(accelerator) if name in needed]
+
+
+def check_depth(model: CostModel, accelerator: Accelerator | Chain) -> None:
+    """Find out whether a model takes a chip.
+
+    Raises:
+        CostModelError: The chip is a list of levels, and the model knows chips of L2 and L1 alone.
+    """
+    if isinstance(accelerator, Chain) and not capabilities_of(model).any_depth:
+        raise CostModelError(
+            f"cost model {model.name!r} knows chips of two levels, L2 and L1, but the accelerator "
+            "is a list of levels; use cost model 'exact', or a chip of two levels"
+        )
 
 
 def names() -> list[str]:

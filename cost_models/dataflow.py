@@ -111,28 +111,27 @@ class TokenReader:
             self.tokens += [(match[0], number) for match in _TOKEN.finditer(code)]
             if junk:
                 raise DataflowError(f"{path}:{number}: unexpected text {junk!r}")
+        self.tokens.append(("", self.tokens[-1][1] if self.tokens else 1))
 
     @property
     def line(self) -> int:
         """Line of the next token (of the last one at the end)."""
-        if not self.tokens:
-            return 1
-        return self.tokens[min(self.position, len(self.tokens) - 1)][1]
+        return self.tokens[self.position][1]
 
     def peek(self) -> str:
         """The next token, or an empty string at the end."""
-        return self.tokens[self.position][0] if self.position < len(self.tokens) else ""
+        return self.tokens[self.position][0]
 
     def take(self) -> str:
         """The next token, consumed."""
         token = self.peek()
-        self.position += 1
+        self.position += bool(token)
         return token
 
     def skip(self, punctuation: str) -> None:
         """Consume tokens that are in `punctuation`."""
         while self.peek() and self.peek() in punctuation:
-            self.position += 1
+            self.take()
 
     def expect(self, token: str) -> None:
         """Consume `token`.
@@ -142,7 +141,7 @@ class TokenReader:
         """
         if self.peek() != token:
             raise self.error(f"expected {token!r}, got {self.peek() or 'the end'!r}")
-        self.position += 1
+        self.take()
 
     def error(self, message: str) -> DataflowError:
         """An error that names the file and line."""

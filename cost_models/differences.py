@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from common import engineering, html_table
 from cost_models.accelerator import Accelerator
 from cost_models.causes import Cause, causes_of
-from cost_models.cost import Cost
+from cost_models.cost import IN_HTML, Cost
 from cost_models.cost_model import CostModel, load
 from cost_models.dataflow import Dataflow
 from cost_models.mapping import Mapping as NestMapping
@@ -63,9 +63,7 @@ class Comparison:
 
     def lines(self) -> list[str]:
         """The comparison as text, one thing a line."""
-        lines = []
-        if self.refusal:
-            lines.append(f"MAESTRO has no figures here: {self.refusal}")
+        lines = [f"MAESTRO has no figures here: {self.refusal}"] * bool(self.refusal)
         if self.differences:
             lines.append("Figures of maestro, unguarded, against those of exact:")
         for item in self.differences:
@@ -82,28 +80,21 @@ class Comparison:
         return lines or ["MAESTRO agrees on this mapping."]
 
     def _repr_html_(self) -> str:
-        return html_table(
-            ("", *self.costs),
-            [
-                ("latency", *_each(self.costs, "latency_cycles", "cycles")),
-                ("energy", *_each(self.costs, "energy_nj", "nJ")),
-                ("MACs", *_each(self.costs, "macs", "")),
-                ("L1 of a PE", *_each(self.costs, "l1_bytes", "B")),
-                ("L2", *_each(self.costs, "l2_bytes", "B")),
-            ],
-            "\n".join(self.lines()),
-        )
+        rows = [
+            (title, *(_in_table(cost, name, unit) for cost in self.costs.values()))
+            for name, title, unit in IN_HTML
+            if (name, None) in FIGURES.values()
+        ]
+        return html_table(("", *self.costs), rows, "\n".join(self.lines()))
+
+
+def _in_table(cost: Cost, figure: str, unit: str) -> str:
+    return engineering(getattr(cost, figure), unit) if cost.feasible else "infeasible"
 
 
 def _shown(value: float, unit: str) -> str:
     """A figure as the tables of costs have it; whole counts with all digits."""
     return engineering(value, unit) if unit == "nJ" else f"{value:,.10g} {unit}".rstrip()
-
-
-def _each(costs: Mapping[str, Cost], figure: str, unit: str) -> Iterator[str]:
-    """A figure of every cost as text."""
-    for cost in costs.values():
-        yield engineering(getattr(cost, figure), unit) if cost.feasible else "infeasible"
 
 
 def compare(
@@ -138,9 +129,8 @@ def compare(
 
 def _differences(exact: Cost, raw: Cost, left_out: set[str]) -> Iterator[Difference]:
     for label, (name, kind) in FIGURES.items():
-        if name in left_out:
-            continue
-        ours = exact.accesses[name][kind] if kind else getattr(exact, name)
-        theirs = raw.accesses[name][kind] if kind else getattr(raw, name)
-        if ours != theirs:
+        ours, theirs = (
+            cost.accesses[name][kind] if kind else getattr(cost, name) for cost in (exact, raw)
+        )
+        if ours != theirs and name not in left_out:
             yield Difference(label, ours, theirs)

@@ -13,9 +13,10 @@ class EnergyError(ValueError):
 
 
 CACTI = "cacti"
-"""The energies of the chip that is built, from :mod:`cost_models.technology`."""
+"""The energies of the chip that is built, from :mod:`cost_models.technology.parts`."""
 
-ENERGY_TABLES = {
+ENERGY_TABLES: dict[str, EnergyTable | None] = {
+    CACTI: None,
     # MAESTRO's constants (DSE_cost-database.hpp), which have no DRAM: Eyeriss's ratio stands in
     "maestro": EnergyTable(),
     # Chen et al., Eyeriss (ISCA 2016), table IV: relative to one MAC, a register file costs 1, a
@@ -23,9 +24,7 @@ ENERGY_TABLES = {
     # energy of a MAC, so that both tables give nJ of one scale.
     "eyeriss": EnergyTable(mac=1.0, l1=1.0, noc=2.0, l2=6.0, dram=200.0, bits=None),
 }
-"""Energy tables of one price a level, by name."""
-ENERGIES = (CACTI, *ENERGY_TABLES)
-"""Names of the energies to choose from."""
+"""Energies to choose from, by name: tables of one price a level, and the chip's own."""
 
 
 def load_energy(text: str) -> EnergyTable | None:
@@ -44,13 +43,11 @@ def load_energy(text: str) -> EnergyTable | None:
     """
     path = Path(text)
     if path.suffix not in (".yaml", ".yml"):
-        if text == CACTI:
-            return None
         if text in ENERGY_TABLES:
             return ENERGY_TABLES[text]
         raise EnergyError(
-            f"energy: {text!r} is not known; expected one of {', '.join(ENERGIES)} "
-            f"or a YAML file.{suggest(text, ENERGIES)}"
+            f"energy: {text!r} is not known; expected one of {', '.join(ENERGY_TABLES)} "
+            f"or a YAML file.{suggest(text, ENERGY_TABLES)}"
         )
     from cost_models.energy_file import read
 

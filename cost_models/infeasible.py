@@ -20,6 +20,8 @@ class ReasonCode(IntEnum):
     L1_CAPACITY = 1
     L2_CAPACITY = 2
     PE_COUNT = 3
+    CAPACITY = 4
+    """That of a level of a chip of any depth."""
     LIMIT = 9
     """A limit that the problem sets, such as the highest latency."""
     REFUSED = 10

@@ -9,6 +9,7 @@ these arrays are in `figure_places`; MAESTRO's compiled guard has the laws in `m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,62 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import FloatArray
+from cost_models import figure_places as at
 from cost_models.accelerator import Accelerator
-from cost_models.buffers import Buffer
+from cost_models.bounds import unique_elements
+from cost_models.buffers import Buffer, Widths
 from cost_models.cost import FIGURES, TENSORS, CostBatch
-from cost_models.figure_places import (
-    AREA_UM2,
-    ENERGY_NJ,
-    ENERGY_TOTAL_NJ,
-    FILTER,
-    FILTER_SIZE,
-    FIRST_ACCESS,
-    INPUT,
-    INPUT_SIZE,
-    L1_BYTES,
-    L1_LIMIT,
-    L2_BYTES,
-    L2_LIMIT,
-    L2_READ,
-    L2_WRITE,
-    LARGEST,
-    LATENCY_CYCLES,
-    LEAST_AREA,
-    LEAST_ENERGY,
-    LEAST_LATENCY,
-    LEAST_POWER,
-    LEAST_TOTAL,
-    MACS_OF_LAYER,
-    NOC,
-    NUM_FACTS,
-    NUM_FIGURES,
-    NUM_MACS,
-    OFFCHIP,
-    OUTPUT,
-    OUTPUT_SIZE,
-    PEAK,
-    PES,
-    POWER_MW,
-    ROUNDING,
-    THROUGHPUT,
-    UTILIZED_PES,
-)
 from cost_models.infeasible import ReasonCode
 from layers import Layer
 
-Term = Callable[[Any, Any], Any]
+Term = float | tuple[int, ...] | Callable[[Any, Any], Any]
+"""A place (a whole number), a value (another one), places of elements and of the rate at which they
+take how many cycles, or how a value follows from figures and facts."""
 
 ACCESS_KINDS = ("l1_read", "l1_write", "l2_read", "l2_write")
-LEAST = {
-    "latency_cycles": LEAST_LATENCY,
-    "energy_nj": LEAST_ENERGY,
-    "energy_total_nj": LEAST_TOTAL,
-    "area_um2": LEAST_AREA,
-    "power_mw": LEAST_POWER,
-}
-"""Places of the lower bounds, by figure."""
-assert len(FIGURES) == FIRST_ACCESS
-assert FIRST_ACCESS + len(TENSORS) * len(ACCESS_KINDS) == NUM_FIGURES
+LEAST = ("latency_cycles", "energy_nj", "energy_total_nj", "area_um2", "power_mw")
+"""Figures with a lower bound, in the order of the facts from `LEAST_LATENCY` on."""
+assert len(FIGURES) == at.FIRST_ACCESS
+assert at.FIRST_ACCESS + len(TENSORS) * len(ACCESS_KINDS) == at.NUM_FIGURES
 
 
 @dataclass(frozen=True)
@@ -83,20 +45,25 @@ class Law:
         code: The reason of an answer that breaks it.
         what: What is claimed.
         unit: Unit of both sides.
-        claim: Works out the claim from figures and facts.
-        bound: Works out the bound.
+        figure: The claim; places are those of figures.
+        limit: The bound; places are those of facts.
         most: Whether the bound is one from above.
-        mended: Whether a guard mends the figure instead of refusing the answer: it overstates what
-            the mapping costs, or leaves out a part that can be added.
     """
 
     code: ReasonCode
     what: str
     unit: str
-    claim: Term
-    bound: Term
+    figure: Term
+    limit: Term
     most: bool = False
-    mended: bool = False
+
+    def claim(self, figures: Any, facts: Any) -> Any:
+        """What answers claim."""
+        return _value(self.figure, figures, figures, facts)
+
+    def bound(self, figures: Any, facts: Any) -> Any:
+        """What the claim is held against."""
+        return _value(self.limit, facts, figures, facts)
 
     def broken(self, figures: Any, facts: Any) -> Any:
         """Whether answers break the law; a figure that is not a number breaks it."""
@@ -104,164 +71,102 @@ class Law:
         return np.logical_not(claim <= bound if self.most else claim >= bound)
 
 
-def _lowest(figures: Any, facts: Any) -> Any:
-    low = figures[0]
-    for place in range(1, NUM_FIGURES):
-        low = np.minimum(low, figures[place])
-    return low
+def _value(term: Term, of: Any, figures: Any, facts: Any) -> Any:
+    if isinstance(term, tuple):
+        *elements, rate = term
+        return np.ceil(sum(of[place] for place in elements) / of[rate])
+    if isinstance(term, int | float):
+        return of[term] if isinstance(term, int) else term
+    return term(figures, facts)
 
 
-def _highest(figures: Any, facts: Any) -> Any:
-    high = figures[0]
-    for place in range(1, NUM_FIGURES):
-        high = np.maximum(high, figures[place])
-    return high
+def _latency(code: ReasonCode, what: str, *limit: int) -> Law:
+    """The law that the latency covers what elements (or MACs) take at a rate."""
+    return Law(code, what, "cycles", at.LATENCY_CYCLES, limit)
 
 
-def _latency(figures: Any, facts: Any) -> Any:
-    return figures[LATENCY_CYCLES]
+def _rounded(place: int) -> Term:
+    return lambda f, x: x[place] * at.ROUNDING
 
 
+_LOADS, _FILTERS = at.INPUT + at.L2_READ, at.FILTER + at.L2_READ
 LAWS: tuple[Law, ...] = (
-    Law(ReasonCode.NO_WORK, "latency", "cycles", _latency, lambda f, x: 1.0),
-    Law(
-        ReasonCode.FEWER_MACS,
-        "MACs",
-        "MACs",
-        lambda f, x: f[NUM_MACS],
-        lambda f, x: x[MACS_OF_LAYER],
-    ),
-    Law(
-        ReasonCode.FASTER_THAN_PEAK,
-        "latency at the array's peak",
-        "cycles",
-        _latency,
-        lambda f, x: np.ceil(x[MACS_OF_LAYER] / x[PEAK]),
-    ),
+    Law(ReasonCode.NO_WORK, "latency", "cycles", at.LATENCY_CYCLES, 1.0),
+    Law(ReasonCode.FEWER_MACS, "MACs", "MACs", at.NUM_MACS, at.MACS_OF_LAYER),
+    _latency(ReasonCode.FASTER_THAN_PEAK, "latency at the array's peak", at.MACS_OF_LAYER, at.PEAK),
     Law(
         ReasonCode.FASTER_THAN_NOC,
         "latency at the NoC's bandwidth",
         "cycles",
-        _latency,
-        lambda f, x: np.ceil((f[INPUT + L2_READ] + f[FILTER + L2_READ]) / x[NOC]),
+        at.LATENCY_CYCLES,
+        lambda f, x: np.ceil((f[_LOADS] + f[_FILTERS]) / x[at.NOC]),
+    ),
+    *(
+        Law(ReasonCode[f"TRAFFIC_BELOW_{name.upper()}"], f"{name} {way} L2", "elements", *terms)
+        for name, way, terms in (
+            ("input", "reads from", (_LOADS, at.INPUT_SIZE)),
+            ("filter", "reads from", (_FILTERS, at.FILTER_SIZE)),
+            ("output", "writes to", (at.OUTPUT + at.L2_WRITE, at.OUTPUT_SIZE)),
+        )
+    ),
+    Law(ReasonCode.L1_CAPACITY, "L1", "B", at.L1_BYTES, at.L1_LIMIT, most=True),
+    Law(ReasonCode.L2_CAPACITY, "L2", "B", at.L2_BYTES, at.L2_LIMIT, most=True),
+    *(
+        Law(ReasonCode.BELOW_BOUND, name, unit, FIGURES.index(name), _rounded(place))
+        for place, (name, unit) in enumerate(
+            zip(LEAST[1:], ("nJ", "nJ", "um^2", "mW"), strict=True), at.LEAST_ENERGY
+        )
     ),
     Law(
-        ReasonCode.TRAFFIC_BELOW_INPUT,
-        "input reads from L2",
-        "elements",
-        lambda f, x: f[INPUT + L2_READ],
-        lambda f, x: x[INPUT_SIZE],
+        ReasonCode.NEGATIVE,
+        "the lowest figure",
+        "",
+        lambda f, x: f[: at.NUM_FIGURES].min(axis=0),
+        0.0,
     ),
     Law(
-        ReasonCode.TRAFFIC_BELOW_FILTER,
-        "filter reads from L2",
-        "elements",
-        lambda f, x: f[FILTER + L2_READ],
-        lambda f, x: x[FILTER_SIZE],
+        ReasonCode.NOT_FINITE,
+        "the highest figure",
+        "",
+        lambda f, x: f[: at.NUM_FIGURES].max(axis=0),
+        at.LARGEST,
+        most=True,
     ),
-    Law(
-        ReasonCode.TRAFFIC_BELOW_OUTPUT,
-        "output writes to L2",
-        "elements",
-        lambda f, x: f[OUTPUT + L2_WRITE],
-        lambda f, x: x[OUTPUT_SIZE],
-    ),
-    Law(
-        ReasonCode.L1_CAPACITY, "L1", "B", lambda f, x: f[L1_BYTES], lambda f, x: x[L1_LIMIT], True
-    ),
-    Law(
-        ReasonCode.L2_CAPACITY, "L2", "B", lambda f, x: f[L2_BYTES], lambda f, x: x[L2_LIMIT], True
-    ),
-    Law(
-        ReasonCode.BELOW_BOUND,
-        "energy_nj",
-        "nJ",
-        lambda f, x: f[ENERGY_NJ],
-        lambda f, x: x[LEAST_ENERGY] * ROUNDING,
-    ),
-    Law(
-        ReasonCode.BELOW_BOUND,
-        "energy_total_nj",
-        "nJ",
-        lambda f, x: f[ENERGY_TOTAL_NJ],
-        lambda f, x: x[LEAST_TOTAL] * ROUNDING,
-    ),
-    Law(
-        ReasonCode.BELOW_BOUND,
-        "area_um2",
-        "um^2",
-        lambda f, x: f[AREA_UM2],
-        lambda f, x: x[LEAST_AREA] * ROUNDING,
-    ),
-    Law(
-        ReasonCode.BELOW_BOUND,
-        "power_mw",
-        "mW",
-        lambda f, x: f[POWER_MW],
-        lambda f, x: x[LEAST_POWER] * ROUNDING,
-    ),
-    Law(ReasonCode.NEGATIVE, "the lowest figure", "", _lowest, lambda f, x: 0.0),
-    Law(ReasonCode.NOT_FINITE, "the highest figure", "", _highest, lambda f, x: LARGEST, True),
     Law(
         ReasonCode.OVER_UTILISED,
         "PEs at work",
         "PEs",
-        lambda f, x: f[UTILIZED_PES],
-        lambda f, x: x[PES] / ROUNDING,
-        True,
-    ),
-    Law(
-        ReasonCode.MORE_MACS,
-        "MACs",
-        "MACs",
-        lambda f, x: f[NUM_MACS],
-        lambda f, x: x[MACS_OF_LAYER],
+        at.UTILIZED_PES,
+        lambda f, x: x[at.PES] / at.ROUNDING,
         most=True,
-        mended=True,
     ),
+)
+"""The laws; where several are broken, the first is the reason."""
+MENDED: tuple[Law, ...] = (
+    Law(ReasonCode.MORE_MACS, "MACs", "MACs", at.NUM_MACS, at.MACS_OF_LAYER, most=True),
     Law(
         ReasonCode.FASTER_THAN_PEAK,
         "throughput",
         "MACs/cycle",
-        lambda f, x: f[THROUGHPUT],
-        lambda f, x: x[PEAK] / ROUNDING,
+        at.THROUGHPUT,
+        lambda f, x: x[at.PEAK] / at.ROUNDING,
         most=True,
-        mended=True,
     ),
-    Law(
-        ReasonCode.FASTER_THAN_NOC,
-        "latency of outputs on the NoC",
-        "cycles",
-        _latency,
-        lambda f, x: np.ceil(x[OUTPUT_SIZE] / x[NOC]),
-        mended=True,
-    ),
-    Law(
+    _latency(ReasonCode.FASTER_THAN_NOC, "latency of outputs on the NoC", at.OUTPUT_SIZE, at.NOC),
+    _latency(
         ReasonCode.FASTER_THAN_OFFCHIP,
         "latency of inputs and filters off chip",
-        "cycles",
-        _latency,
-        lambda f, x: np.ceil((x[INPUT_SIZE] + x[FILTER_SIZE]) / x[OFFCHIP]),
-        mended=True,
+        at.INPUT_SIZE,
+        at.FILTER_SIZE,
+        at.OFFCHIP,
     ),
-    Law(
-        ReasonCode.FASTER_THAN_OFFCHIP,
-        "latency of outputs off chip",
-        "cycles",
-        _latency,
-        lambda f, x: np.ceil(x[OUTPUT_SIZE] / x[OFFCHIP]),
-        mended=True,
+    _latency(
+        ReasonCode.FASTER_THAN_OFFCHIP, "latency of outputs off chip", at.OUTPUT_SIZE, at.OFFCHIP
     ),
-    Law(
-        ReasonCode.BELOW_BOUND,
-        "latency_cycles",
-        "cycles",
-        _latency,
-        lambda f, x: x[LEAST_LATENCY],
-        mended=True,
-    ),
+    Law(ReasonCode.BELOW_BOUND, "latency_cycles", "cycles", at.LATENCY_CYCLES, at.LEAST_LATENCY),
 )
-"""The laws; where several are broken, the first is the reason."""
+"""Laws of figures that a guard mends instead of refusing the answer: it overstates what the mapping
+costs, or leaves out a part that can be added."""
 
 
 def facts_of(layer: Layer, accelerator: Accelerator, least: Mapping[str, float]) -> FloatArray:
@@ -275,16 +180,15 @@ def facts_of(layer: Layer, accelerator: Accelerator, least: Mapping[str, float])
     Returns:
         ``(NUM_FACTS,)`` float64.
     """
-    facts = np.zeros(NUM_FACTS)
-    facts[PES], facts[PEAK] = accelerator.num_pes, accelerator.peak_macs_per_cycle
     l2, l1 = accelerator.buffers()
-    facts[NOC], facts[OFFCHIP] = _elements(l1, accelerator), _elements(l2, accelerator)
-    facts[L1_LIMIT], facts[L2_LIMIT] = _bytes(l1.total_bits), _bytes(l2.total_bits)
-    facts[MACS_OF_LAYER] = layer.macs
-    facts[INPUT_SIZE], facts[FILTER_SIZE] = layer.input_size, layer.filter_size
-    facts[OUTPUT_SIZE] = layer.output_size
-    for figure, place in LEAST.items():
-        facts[place] = least.get(figure, 0.0)
+    facts = np.zeros(at.NUM_FACTS)
+    facts[at.PES], facts[at.PEAK] = accelerator.num_pes, accelerator.peak_macs_per_cycle
+    facts[at.NOC], facts[at.OFFCHIP] = (_elements(one, accelerator.widths) for one in (l1, l2))
+    facts[at.L1_LIMIT], facts[at.L2_LIMIT] = (
+        math.inf if one.total_bits is None else one.total_bits / 8 for one in (l1, l2)
+    )
+    facts[at.MACS_OF_LAYER : at.OUTPUT_SIZE + 1] = (layer.macs, *unique_elements(layer).values())
+    facts[at.LEAST_LATENCY :] = [least.get(figure, 0.0) for figure in LEAST]
     return facts
 
 
@@ -297,9 +201,8 @@ def figures_of(costs: CostBatch) -> FloatArray:
     columns = [costs.figures[name][rows] for name in FIGURES]
     for tensor in TENSORS:
         for kind in ACCESS_KINDS:
-            values = costs.accesses[tensor][kind][rows]
-            past = costs.counts.get(_PAST_L2.get((tensor, kind), ""))
-            columns.append(values if past is None else values + past[rows])
+            past = costs.counts.get(_PAST_L2.get((tensor, kind), ""), 0)
+            columns.append((costs.accesses[tensor][kind] + past)[rows])
     return np.stack(columns)
 
 
@@ -325,28 +228,17 @@ def broken_laws(
     figures = figures_of(costs)
     table = np.repeat(facts[:, None], figures.shape[1], axis=1)
     if pes is not None:
-        table[PES] = pes[costs.feasible]
-        table[PEAK] = table[PES] * lanes
+        table[at.PES] = pes[costs.feasible]
+        table[at.PEAK] = table[at.PES] * lanes
     found = {}
     with np.errstate(divide="ignore", invalid="ignore"):
-        for law in LAWS:
+        for law in (*LAWS, *MENDED):
             name = f"{law.code.name}: {law.what}"
             found[name] = int(np.broadcast_to(law.broken(figures, table), figures[0].shape).sum())
     return found
 
 
-def _bytes(bits: int | None) -> float:
-    return float("inf") if bits is None else bits / 8
-
-
-def _elements(buffer: Buffer, accelerator: Accelerator) -> float:
+def _elements(buffer: Buffer, widths: Widths) -> float:
     """Most elements of any tensor that can cross a buffer's outer boundary in a cycle."""
-    widths = accelerator.widths
-    read, write = (
-        float("inf") if bits is None else bits / least
-        for bits, least in (
-            (buffer.read_bw, min(widths.input, widths.filter)),
-            (buffer.write_bw, min(widths.output, widths.psum)),
-        )
-    )
-    return max(read, write)
+    read = (buffer.read_bw or math.inf) / min(widths.input, widths.filter)
+    return max(read, (buffer.write_bw or math.inf) / min(widths.output, widths.psum))

@@ -10,23 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from cost_models.accelerator import Accelerator
-    from cost_models.cost_model import CostModel
-    from layers import Layer
+from common import FloatArray, IntArray
+from cost_models.accelerator import Accelerator
+from cost_models.cost_model import CostModel
+from layers import Layer
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-OUTER_FIRST: Final = 0
-OUTER_LAST: Final = 1
-INNER_FIRST: Final = 2
-INNER_LAST: Final = 3
+OUTER_FIRST, OUTER_LAST, INNER_FIRST, INNER_LAST = range(4)
 """Rows of a box: positions of the first and last outer tile, and of the inner tiles, likewise."""
 
 

@@ -33,7 +33,9 @@ def lowered(
 ) -> Dataflow:
     """Lower the parts of a mapping; see :meth:`cost_models.Mapping.dataflow`."""
     directives: list[Directive] = []
-    clipped = _clipped_tiles(tiles, layer)
+    whole: list[Tiles] = list(tiles)
+    if layer is not None:
+        whole = [dict(zip(DIMS, level, strict=True)) for level in clipped(tiles, layer.extents)]
     for level, order in enumerate(orders):
         if level == 1:
             directives.append(Directive(CLUSTER, str(cluster_size), "P"))
@@ -45,8 +47,8 @@ def lowered(
         for place, dim in enumerate(order):
             spatial = dim == parallel[level]
             outermost = set(order[:place]).isdisjoint(NEST_DIMS)
-            if spatial or not _unsaid(dim, level, clipped, layer, outermost):
-                size = _written_size(dim, clipped[level].get(dim), layer)
+            if spatial or not _unsaid(dim, level, whole, layer, outermost):
+                size = _written_size(dim, whole[level].get(dim), layer)
                 kind = "SpatialMap" if spatial else "TemporalMap"
                 directives.append(Directive(kind, size, size, _OUTPUT_AXES.get(dim, dim)))
     return Dataflow(tuple(directives))
@@ -72,15 +74,13 @@ def _unsaid(
     return speechless and outermost and tile == 1
 
 
-def _clipped_tiles(tiles: Sequence[Tiles], layer: Layer | None) -> list[dict[str, int]]:
-    if layer is None:
-        return [dict(level) for level in tiles]
-    limit = dict(zip(DIMS, layer.extents, strict=True))
-    clipped = []
+def clipped(tiles: Sequence[Tiles], extents: Sequence[int]) -> list[tuple[int, ...]]:
+    """Tiles of each level in the order of `DIMS`, clipped to what they tile."""
+    found = [tuple(extents)]
     for level in tiles:
-        limit = {dim: min(level.get(dim, n), n) for dim, n in limit.items()}
-        clipped.append(limit)
-    return clipped
+        parts = zip(DIMS, found[-1], strict=True)
+        found.append(tuple(min(level.get(dim, n), n) for dim, n in parts))
+    return found[1:]
 
 
 def _written_size(dim: str, tile: int | None, layer: Layer | None) -> str:
@@ -90,8 +90,11 @@ def _written_size(dim: str, tile: int | None, layer: Layer | None) -> str:
                 f"mapping.tiles: {dim} is missing; give it, or give the layer to dataflow()"
             )
         return f"Sz({dim})"
-    strides = {} if layer is None else {"Y": layer.stride_y, "X": layer.stride_x}
-    return str((tile - 1) * strides.get(dim, 1) + 1 if dim in _OUTPUT_AXES else tile)
+    return str((tile - 1) * _strides(layer).get(dim, 1) + 1)
+
+
+def _strides(layer: Layer | None) -> dict[str, int]:
+    return {} if layer is None else {"Y": layer.stride_y, "X": layer.stride_x}
 
 
 def raised(dataflow: Dataflow, layer: Layer) -> dict[str, Any]:
@@ -110,14 +113,12 @@ def raised(dataflow: Dataflow, layer: Layer) -> dict[str, Any]:
     parallel: list[str] = []
     tiles: list[dict[str, int]] = []
     for number, level in enumerate(levels):
-        order: list[str] = []
         tile: dict[str, int] = {}
         spatial = []
         for directive in level:
             dim, count = _read_tile(directive, layer, kind, sizes)
             if dim in tile:
                 raise _refused(layer, f"its level {LEVELS[number]} maps {dim} twice")
-            order.append(dim)
             tile[dim] = min(count, limit[dim])
             if directive.kind == "SpatialMap":
                 spatial.append(dim)
@@ -127,23 +128,16 @@ def raised(dataflow: Dataflow, layer: Layer) -> dict[str, Any]:
                 f"its {LEVELS[number]} level spreads {len(spatial)} dimensions "
                 f"({', '.join(spatial) or 'none'}) and needs exactly one",
             )
-        if not orders:
+        orders.append(_completed(list(tile), orders[-1] if orders else DIMS))
+        if not tiles:
             tile = {**dict.fromkeys(_REPEATED, 1), **tile}
         limit = {dim: tile.get(dim, n) for dim, n in limit.items()}
-        orders.append(_completed(order, orders[-1] if orders else DIMS))
         parallel.append(spatial[0])
         tiles.append(limit)
+    cluster_size = _value(dataflow.clusters[0].size, sizes, layer) if len(levels) == 2 else 1
     if len(levels) == 1:
         orders, parallel, tiles = orders * 2, parallel * 2, tiles * 2
-        cluster_size = 1
-    else:
-        cluster_size = _value(dataflow.clusters[0].size, sizes, layer)
-    return {
-        "orders": orders,
-        "parallel": parallel,
-        "tiles": tiles,
-        "cluster_size": cluster_size,
-    }
+    return {"orders": orders, "parallel": parallel, "tiles": tiles, "cluster_size": cluster_size}
 
 
 def _completed(order: Sequence[str], above: Sequence[str]) -> str:
@@ -171,7 +165,7 @@ def _read_tile(
     if dim.rstrip("'") not in tuple(DIMS) or (dim.endswith("'") and dim[0] not in "YX"):
         raise _refused(layer, f"it maps {directive.dim!r}, which a {kind} does not have")
     count, step = size, size
-    strides = {"Y": layer.stride_y, "X": layer.stride_x}
+    strides = _strides(layer)
     if dim.endswith("'"):
         count, dim = math.ceil(size / strides[dim[0]]), dim[0]
     elif dim in "YX" and kind is not LayerKind.GEMM:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping as MappingABC
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from cost_models.infeasible import MappingError
 from cost_models.level_names import BUFFERS
 from cost_models.lowering import lowered, raised
 from layers import DIMS, NEST_DIMS, TENSORS, Layer
+
+if TYPE_CHECKING:
+    from cost_models.chain.loops import Loop
 
 REPEATED: str = "".join(dim for dim in DIMS if dim not in NEST_DIMS)
 """Dimensions that repeat the whole nest where a mapping says nothing of them."""
@@ -66,10 +69,10 @@ class Mapping:
         for level in (0, 1):
             self._check_tiles(level)
         object.__setattr__(
-            self, "cluster_size", _positive("mapping.cluster_size", self.cluster_size)
+            self, "cluster_size", positive("mapping.cluster_size", self.cluster_size)
         )
         if self.num_pes is not None:
-            object.__setattr__(self, "num_pes", _positive("mapping.num_pes", self.num_pes))
+            object.__setattr__(self, "num_pes", positive("mapping.num_pes", self.num_pes))
         for level in (0, 1):
             self._check_parallel(level)
         self._check_bypass()
@@ -95,12 +98,12 @@ class Mapping:
 
     def _check_tiles(self, level: int) -> None:
         for dim, tile in self.tiles[level].items():
-            _check_dim(f"mapping.tiles[{level}]", dim)
-            self.tiles[level][dim] = _positive(f"mapping.tiles[{level}].{dim}", tile)
+            check_dim(f"mapping.tiles[{level}]", dim)
+            self.tiles[level][dim] = positive(f"mapping.tiles[{level}].{dim}", tile)
 
     def _check_parallel(self, level: int) -> None:
         first, second, units = self.parallel[level], self.parallel2[level], self.units[level]
-        _check_dim(f"mapping.parallel[{level}]", first)
+        check_dim(f"mapping.parallel[{level}]", first)
         if (second is None) != (units is None):
             raise MappingError(
                 f"mapping.units[{level}]: got {units!r} with parallel2[{level}]={second!r}; "
@@ -108,13 +111,13 @@ class Mapping:
             )
         if second is None:
             return
-        _check_dim(f"mapping.parallel2[{level}]", second)
+        check_dim(f"mapping.parallel2[{level}]", second)
         if second == first:
             raise MappingError(
                 f"mapping.parallel2[{level}]: got {second!r}, which is parallel[{level}] already; "
                 "expected another dimension, or null"
             )
-        taken = _positive(f"mapping.units[{level}]", units)
+        taken = positive(f"mapping.units[{level}]", units)
         if level == 1 and taken > self.cluster_size:
             raise MappingError(
                 f"mapping.units[1]: got {taken}, but a cluster has {self.cluster_size} PEs; "
@@ -195,6 +198,21 @@ class Mapping:
                 )
         return lowered(self.orders, self.parallel, self.tiles, self.cluster_size, layer)
 
+    def loops(self, layer: Layer, num_pes: int | None = None) -> list[Loop]:
+        """The loop nest as rows, outermost first; see :func:`cost_models.chain.loops.loops_of`.
+
+        Clusters are a level between L2 and L1 that holds nothing.
+
+        Args:
+            layer: The layer.
+            num_pes: PEs of the accelerator; the mapping's own where it has a number. Without
+                either, there are as many clusters as have work.
+        """
+        from cost_models.chain.clusters import entries_of
+        from cost_models.chain.loops import loops_of
+
+        return loops_of(layer.extents, entries_of(self, layer, self.num_pes or num_pes))
+
     def _repr_html_(self) -> str:
         said = self.to_dict()
         pes = "all" if self.num_pes is None else str(self.num_pes)
@@ -242,12 +260,14 @@ class Mapping:
         return f"Mapping({said})"
 
 
-def _check_dim(path: str, dim: Any) -> None:
+def check_dim(path: str, dim: Any) -> None:
+    """Check the name of a dimension; `path` begins the message."""
     if dim not in tuple(DIMS):
         raise MappingError(f"{path}: got {dim!r}, expected one of {', '.join(DIMS)}")
 
 
-def _positive(path: str, value: Any) -> int:
+def positive(path: str, value: Any) -> int:
+    """A whole number of at least 1; `path` begins the message of another one."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value <= 0:
         raise MappingError(f"{path}: got {value!r}, expected a whole number of at least 1")
     return int(value)

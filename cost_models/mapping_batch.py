@@ -4,34 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import compress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from common import BoolArray, Int8Array, Int32Array
+from cost_models.exact.row_records import MappingRow
 from cost_models.infeasible import MappingError
 from cost_models.mapping import REPEATED, Mapping
 from layers import DIMS, MAX_EXTENT, NEST_DIMS, TENSORS
 
-WIDTH = len(DIMS)
 MOST = MAX_EXTENT
 """Largest tile, cluster size or PE count that the arrays hold; no extent is larger."""
 NO_DIM = -1
 """What `parallel2` holds where a level has no second parallel dimension."""
 
-_FIELDS: tuple[tuple[str, np.dtype[Any], tuple[int, ...]], ...] = (
-    ("orders", np.dtype(np.int8), (2, WIDTH)),
-    ("parallel", np.dtype(np.int8), (2,)),
-    ("tiles", np.dtype(np.int32), (2, WIDTH)),
-    ("cluster_size", np.dtype(np.int32), ()),
-    ("num_pes", np.dtype(np.int32), ()),
-    ("parallel2", np.dtype(np.int8), (2,)),
-    ("units", np.dtype(np.int32), (2,)),
-    ("bypass", np.dtype(np.bool_), (2, len(TENSORS))),
-)
-"""Each array's type, and its shape behind the number of mappings."""
-_TYPES = {name: dtype for name, dtype, _ in _FIELDS}
+_ROW: np.dtype[Any] = np.dtype(MappingRow)
+_TYPES = {name: _ROW[name] for name in _ROW.names or ()}
+"""Each array's type, with its shape behind the number of mappings."""
 _PLACE: dict[str | None, int] = {dim: i for i, dim in enumerate(DIMS)}
 
 
@@ -68,16 +60,17 @@ class MappingBatch:
         size = len(self.cluster_size)
         if (self.parallel2 is None) != (self.units is None):
             raise MappingError("MappingBatch.units: expected with parallel2, and only with it")
-        for field, dtype, rest in _FIELDS:
+        for field, kind in _TYPES.items():
             value: Any = getattr(self, field)
             if value is None:
                 continue
-            array = np.ascontiguousarray(value, dtype=dtype)
+            array = np.ascontiguousarray(value, dtype=kind.base)
             if field in ("orders", "tiles") and array.shape == (size, 2, len(NEST_DIMS)):
                 array = _widened(field, array)
-            if array.shape != (size, *rest):
+            expected = (size, *kind.shape)
+            if array.shape != expected:
                 raise MappingError(
-                    f"MappingBatch.{field}: got shape {array.shape}, expected {(size, *rest)}"
+                    f"MappingBatch.{field}: got shape {array.shape}, expected {expected}"
                 )
             if array is not value:
                 object.__setattr__(self, field, array)
@@ -93,7 +86,7 @@ class MappingBatch:
         chosen = [m.num_pes for m in mappings]
         if any(n is None for n in chosen) and any(n is not None for n in chosen):
             raise MappingError("mappings: num_pes is set in some and missing in others")
-        known = [(d, n) for d, n in zip(DIMS, extents, strict=True)]
+        known = list(zip(DIMS, extents, strict=True))
         parts: dict[str, list[Any]] = {
             "orders": [[[_PLACE[d] for d in order] for order in m.orders] for m in mappings],
             "parallel": [[_PLACE[d] for d in m.parallel] for m in mappings],
@@ -109,7 +102,7 @@ class MappingBatch:
             parts["units"] = [[n or 0 for n in m.units] for m in mappings]
         if any(m.bypass[0] or m.bypass[1] for m in mappings):
             parts["bypass"] = [[[t in p for t in TENSORS] for p in m.bypass] for m in mappings]
-        return cls(**{name: np.array(part, _TYPES[name]) for name, part in parts.items()})
+        return cls(**{name: np.array(part, _TYPES[name].base) for name, part in parts.items()})
 
     def __len__(self) -> int:
         return len(self.cluster_size)
@@ -117,31 +110,30 @@ class MappingBatch:
     def __getitem__(self, index: int) -> Mapping:
         if not -len(self) <= index < len(self):
             raise IndexError(f"mapping {index} of a batch of {len(self)}")
-        orders, parallel, tiles = self.orders[index], self.parallel[index], self.tiles[index]
-        rest: dict[str, Any] = {}
+        parts: dict[str, Any] = {
+            "orders": ["".join(DIMS[d] for d in order) for order in self.orders[index]],
+            "parallel": [DIMS[d] for d in self.parallel[index]],
+            "tiles": [dict(zip(DIMS, t, strict=True)) for t in self.tiles[index].tolist()],
+            "cluster_size": int(self.cluster_size[index]),
+        }
+        if self.num_pes is not None:
+            parts["num_pes"] = int(self.num_pes[index])
         if self.parallel2 is not None and self.units is not None:
             second, units = self.parallel2[index].tolist(), self.units[index].tolist()
-            rest["parallel2"] = tuple(DIMS[d] if d >= 0 else None for d in second)
-            rest["units"] = tuple(n if d >= 0 else None for d, n in zip(second, units, strict=True))
+            parts["parallel2"] = [DIMS[d] if d >= 0 else None for d in second]
+            parts["units"] = [n if d >= 0 else None for d, n in zip(second, units, strict=True)]
         if self.bypass is not None:
-            rest["bypass"] = tuple(
-                frozenset(t for t, passes in zip(TENSORS, row, strict=True) if passes)
-                for row in self.bypass[index].tolist()
-            )
-        return Mapping(
-            orders=("".join(DIMS[d] for d in orders[0]), "".join(DIMS[d] for d in orders[1])),
-            parallel=(DIMS[parallel[0]], DIMS[parallel[1]]),
-            tiles=(
-                dict(zip(DIMS, tiles[0].tolist(), strict=True)),
-                dict(zip(DIMS, tiles[1].tolist(), strict=True)),
-            ),
-            cluster_size=int(self.cluster_size[index]),
-            num_pes=None if self.num_pes is None else int(self.num_pes[index]),
-            **rest,
-        )
+            parts["bypass"] = [frozenset(compress(TENSORS, row)) for row in self.bypass[index]]
+        return Mapping(**parts)
 
     def __iter__(self) -> Iterator[Mapping]:
         return (self[i] for i in range(len(self)))
+
+    def pes(self, num_pes: int) -> Int32Array:
+        """``(B,)`` PEs of each mapping: its own, or as many as said."""
+        if self.num_pes is not None:
+            return self.num_pes
+        return np.broadcast_to(np.int32(num_pes), len(self))
 
     @property
     def beyond(self) -> BoolArray:
@@ -155,11 +147,9 @@ class MappingBatch:
 
     def take(self, rows: NDArray[np.integer[Any]] | slice) -> MappingBatch:
         """The mappings of the given rows, as a new batch."""
-        taken: dict[str, Any] = {}
-        for field in fields(self):
-            array = getattr(self, field.name)
-            taken[field.name] = None if array is None else array[rows]
-        return MappingBatch(**taken)
+        arrays: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        arrays = {name: None if all_ is None else all_[rows] for name, all_ in arrays.items()}
+        return MappingBatch(**arrays)
 
 
 def _widened(field: str, array: NDArray[Any]) -> NDArray[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from common import suggest
 from cost_models.dataflow import Dataflow, DataflowError, TokenReader, read_directives
@@ -64,8 +65,8 @@ def print_network(pairs: list[tuple[Layer, Dataflow]], name: str = "network") ->
                 f"layer {layer.name!r}: dilation={layer.dilation}, which MAESTRO's language has no "
                 "word for; expected 1"
             )
-        kind, sizes = _written_dimensions(layer, dataflow)
-        dims = ", ".join(f"{dim}: {size}" for dim, size in sizes.items())
+        kind = language_kind(layer, dataflow)
+        dims = ", ".join(f"{dim}: {size}" for dim, size in dimensions(layer, kind).items())
         lines += [f"  Layer {layer.name.replace(' ', '_')} {{", f"    Type: {kind}"]
         if kind is not LayerKind.GEMM:
             lines.append(f"    Stride {{ X: {layer.stride_x}, Y: {layer.stride_y} }}")
@@ -95,18 +96,12 @@ def dimensions(layer: Layer, kind: LayerKind) -> dict[str, int]:
     """
     if kind is LayerKind.GEMM:
         return {"N": layer.K, "K": layer.C, "M": layer.given_y}
-    sizes = {"K": layer.K, "C": layer.C, "R": layer.R, "S": layer.S}
-    sizes |= {"Y": layer.given_y, "X": layer.given_x}
+    sizes = {dim: getattr(layer, dim) for dim in "KCRS"} | {"Y": layer.given_y, "X": layer.given_x}
     if kind is LayerKind.NGCONV:
         sizes = {"G": layer.groups, **sizes}
     if layer.N > 1 and layer.kind is not LayerKind.GEMM:
         sizes = {"N": layer.N, **sizes}
     return sizes
-
-
-def _written_dimensions(layer: Layer, dataflow: Dataflow) -> tuple[LayerKind, dict[str, int]]:
-    kind = language_kind(layer, dataflow)
-    return kind, dimensions(layer, kind)
 
 
 def _read_layer(
@@ -120,22 +115,22 @@ def _read_layer(
     while reader.peek() != "}":
         section = reader.take()
         reader.skip(":")
-        if section == "Type":
-            kind = reader.take()
-        elif section == "Stride":
-            strides |= _read_numbers(reader, constants)
-        elif section == "Dimensions":
-            sizes = _read_numbers(reader, constants)
-        elif section == "Dataflow":
-            reader.expect("{")
-            dataflow = Dataflow(read_directives(reader, constants))
-            reader.expect("}")
-        else:
-            hint = suggest(section, _SECTIONS)
-            raise reader.error(
-                f"layer {name!r}: unknown section {section!r}; "
-                f"expected {', '.join(_SECTIONS)}.{hint}"
-            )
+        match section:
+            case "Type":
+                kind = reader.take()
+            case "Stride":
+                strides |= _read_numbers(reader, constants)
+            case "Dimensions":
+                sizes = _read_numbers(reader, constants)
+            case "Dataflow":
+                reader.expect("{")
+                dataflow = Dataflow(read_directives(reader, constants))
+                reader.expect("}")
+            case _:
+                raise reader.error(
+                    f"layer {name!r}: unknown section {section!r}; "
+                    f"expected {', '.join(_SECTIONS)}.{suggest(section, _SECTIONS)}"
+                )
         reader.skip(";,")
     reader.expect("}")
     if dataflow is None:
@@ -152,30 +147,16 @@ def _layer(
     if kind == LayerKind.GEMM:
         M, N, K = (sizes.get(dim, 1) for dim in "MNK")
         return Layer.gemm(name, M=M, N=N, K=K)
-    extents = {dim: sizes.get(dim, 1) for dim in NEST_DIMS}
+    extents: dict[str, Any] = {dim: sizes.get(dim, 1) for dim in NEST_DIMS}
     if kind == LayerKind.DSCONV and all(d.dim != "K" for d in dataflow.directives):
         extents["K"] = 1  # no tensor of a depthwise layer has K: MAESTRO never looks at it
-    groups = sizes.get("G", 1)
-    batch = sizes.get("N", 1)
     if kind not in set(LayerKind):
         hint = suggest(kind, [str(k) for k in LayerKind])
         raise LayerError(
             f"layer {name!r}: unknown Type {kind!r}; expected {', '.join(LayerKind)}.{hint}"
         )
-    K, C, Y, X, R, S = (extents[dim] for dim in NEST_DIMS)
-    return Layer(
-        name,
-        LayerKind(kind),
-        K,
-        C,
-        Y,
-        X,
-        R,
-        S,
-        stride=(strides["Y"], strides["X"]),
-        N=batch,
-        groups=groups,
-    )
+    stride, batch, groups = (strides["Y"], strides["X"]), sizes.get("N", 1), sizes.get("G", 1)
+    return Layer(name, LayerKind(kind), **extents, stride=stride, N=batch, groups=groups)
 
 
 def _read_until_brace(reader: TokenReader) -> str:
@@ -212,5 +193,4 @@ def _skip_block(reader: TokenReader) -> None:
     _read_until_brace(reader)
     depth = 1
     while depth and reader.peek():
-        token = reader.take()
-        depth += {"{": 1, "}": -1}.get(token, 0)
+        depth += {"{": 1, "}": -1}.get(reader.take(), 0)

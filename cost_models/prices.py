@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cost_models.accelerator import Accelerator
-from cost_models.buffers import TENSORS, Buffer, Level, Widths
+from cost_models.buffers import Buffer, Level, Widths
 from cost_models.physical import EnergyTable
-from cost_models.technology import REFERENCE_NM, dram_pj, mac, sram, sram_reach
+from cost_models.technology.parts import REFERENCE_NM, dram_pj, mac, sram, sram_reach
 
-PARTS: Final = ("input", "filter", "output", "psum")
-"""What moves: the tensors, with finished outputs and partial sums apart."""
+if TYPE_CHECKING:
+    from cost_models.chain.chip import Chain
+
+if TYPE_CHECKING:
+    from cost_models.chain.chip import Chain
+
 CLOCK_MHZ: Final = 1000.0
 """Clock of a chip that gives none [MHz]; only leakage and power depend on it."""
 PJ_PER_NJ: Final = 1000.0
@@ -22,7 +26,17 @@ REQUIRED: Final = "required"
 """A level without a capacity is priced at what the mapping asks of it."""
 OUTSIDE: Final = "outside the data"
 
-Four = tuple[Any, Any, Any, Any]
+
+class ByPart(NamedTuple):
+    """What an element of each costs: of the tensors, with outputs and partial sums apart."""
+
+    input: Any = 0.0
+    filter: Any = 0.0
+    output: Any = 0.0
+    psum: Any = 0.0
+
+
+_NOTHING = ByPart()
 
 
 @dataclass(frozen=True)
@@ -30,14 +44,14 @@ class LevelPrices:
     """What a level costs; numbers, or arrays where it is priced at what each mapping requires.
 
     Args:
-        read: Energy of reading one element of each of `PARTS` [nJ].
-        write: Energy of writing one element of each of `PARTS` [nJ].
+        read: Energy of reading one element of each part [nJ].
+        write: Energy of writing one element of each part [nJ].
         leakage_uw: Leakage of one instance of the level [uW].
         area_um2: Area of one instance of the level [um^2].
     """
 
-    read: Four
-    write: Four
+    read: ByPart
+    write: ByPart
     leakage_uw: Any = 0.0
     area_um2: Any = 0.0
 
@@ -51,14 +65,14 @@ class ChipPrices:
         mac_area_um2: Area of one multiply-accumulate unit [um^2].
         levels: DRAM, L2, and the L1 of one PE.
         clock_mhz: Clock [MHz].
-        noc: Energy of one element delivered to a PE, or drained from one, of each of `PARTS` [nJ].
+        noc: Energy of one element delivered to a PE, or drained from one, of each part [nJ].
     """
 
     mac_nj: float
     mac_area_um2: float
     levels: tuple[LevelPrices, LevelPrices, LevelPrices]
     clock_mhz: float = CLOCK_MHZ
-    noc: Four = (0.0, 0.0, 0.0, 0.0)
+    noc: ByPart = _NOTHING
 
     def leakage_nj(self, num_pes: Any, cycles: Any) -> Any:
         """Energy that all buffers leak in a number of cycles [nJ]."""
@@ -94,106 +108,94 @@ def chip_prices(accelerator: Accelerator, l2_bytes: Any = None, l1_bytes: Any = 
     l2, l1 = accelerator.buffers()
     energy, area = mac(widths.psum, widths.input, widths.filter, node)
     return ChipPrices(
-        mac_nj=(energy if accelerator.mac_pj is None else accelerator.mac_pj) / PJ_PER_NJ,
-        mac_area_um2=area if accelerator.mac_area_um2 is None else accelerator.mac_area_um2,
+        mac_nj=_given(accelerator.mac_pj, energy) / PJ_PER_NJ,
+        mac_area_um2=_given(accelerator.mac_area_um2, area),
         levels=(
-            _dram_prices(accelerator.levels[0], widths),
-            _buffer_prices(l2, accelerator.levels[1], widths, node, l2_bytes),
-            _buffer_prices(l1, accelerator.levels[2], widths, node, l1_bytes),
+            dram_prices(accelerator.levels[0], widths),
+            buffer_prices(l2, accelerator.levels[1], widths, node, l2_bytes),
+            buffer_prices(l1, accelerator.levels[2], widths, node, l1_bytes),
         ),
         clock_mhz=clock_of(accelerator),
     )
 
 
-def clock_of(accelerator: Accelerator) -> float:
+def clock_of(accelerator: Accelerator | Chain) -> float:
     """Clock of a chip [MHz]."""
     return accelerator.clock_mhz or CLOCK_MHZ
 
 
 def table_prices(table: EnergyTable, widths: Widths) -> ChipPrices:
     """A table of one price a level, for elements of other widths than the table is for."""
-
-    def level(price: float) -> Four:
-        bits = [1.0] * 4 if table.bits is None else [b / table.bits for b in widths]
-        a, b, c, d = (table.unit_nj * (price * share) for share in bits)
-        return a, b, c, d
-
-    return ChipPrices(
-        mac_nj=table.unit_nj * table.mac,
-        mac_area_um2=0.0,
-        levels=(
-            LevelPrices(level(table.dram), level(table.dram)),
-            LevelPrices(level(table.l2), level(table.l2)),
-            LevelPrices(level(table.l1), level(table.l1)),
-        ),
-        noc=level(table.noc),
+    shares = [1.0 if table.bits is None else bits / table.bits for bits in widths]
+    noc, *levels = (
+        ByPart(*(table.unit_nj * (price * share) for share in shares))
+        for price in (table.noc, table.dram, table.l2, table.l1)
     )
+    dram, l2, l1 = (LevelPrices(read=level, write=level) for level in levels)
+    return ChipPrices(table.unit_nj * table.mac, 0.0, (dram, l2, l1), noc=noc)
 
 
 def open_levels(accelerator: Accelerator) -> tuple[str, ...]:
-    """The levels that have no capacity and so no price of their own.
+    """The levels that have no capacity and so no price of their own."""
+    pairs = zip(accelerator.buffers(), accelerator.levels[1:], strict=True)
+    return tuple(buffer.name for buffer, level in pairs if is_open(buffer, level))
 
-    A level that gives its energies, leakage and area itself needs no capacity.
+
+def is_open(buffer: Buffer, level: Level) -> bool:
+    """Whether a buffer has no capacity and so no price of its own.
+
+    One that gives its energies, leakage and area itself needs no capacity.
     """
-    return tuple(
-        buffer.name
-        for buffer, level in zip(accelerator.buffers(), accelerator.levels[1:], strict=True)
-        if buffer.total_bits is None
-        and None in (level.read_pj, level.write_pj, level.leakage_uw, level.area_um2)
-    )
+    own = (level.read_pj, level.write_pj, level.leakage_uw, level.area_um2)
+    return buffer.total_bits is None and None in own
 
 
 def marks(accelerator: Accelerator) -> dict[str, str]:
-    """How each buffer is priced, by level: `PROVISIONED` or `REQUIRED`.
+    """How each buffer is priced, by level; see :func:`mark`."""
+    pairs = zip(accelerator.buffers(), accelerator.levels[1:], strict=True)
+    return {buffer.name: mark(buffer, level) for buffer, level in pairs}
+
+
+def mark(buffer: Buffer, level: Level) -> str:
+    """How a buffer is priced: `PROVISIONED` or `REQUIRED`.
 
     Where the data on SRAM do not reach its capacity, that is said too.
     """
     low, high = sram_reach()
-    required = open_levels(accelerator)
-    found = {}
-    for buffer in accelerator.buffers():
-        sizes = _sizes(buffer)
-        text = REQUIRED if buffer.name in required else PROVISIONED
-        if any(size is not None and not low <= size <= high for size in sizes):
-            text += f", {OUTSIDE}"
-        found[buffer.name] = text
-    return found
+    own = zip(buffer.tensor_bits, buffer.holds, strict=True)
+    bits = [size for size, held in own if held] + [buffer.capacity_bits] * any(buffer.sharing)
+    text = REQUIRED if is_open(buffer, level) else PROVISIONED
+    if any(size is not None and not low <= size / 8 <= high for size in bits):
+        text += f", {OUTSIDE}"
+    return text
 
 
-def _sizes(buffer: Buffer) -> list[float | None]:
-    """The capacities that the buffer is made of [B]; None for one that is not limited."""
-    sizes = {
-        position: own
-        for position, own in enumerate(buffer.tensor_bits)
-        if own is not None and buffer.holds[position]
-    }
-    found: list[float | None] = [bits / 8 for bits in sizes.values()]
-    if any(buffer.sharing):
-        found.append(None if buffer.capacity_bits is None else buffer.capacity_bits / 8)
-    return found
-
-
-def _dram_prices(level: Level, widths: Widths) -> LevelPrices:
+def dram_prices(level: Level, widths: Widths) -> LevelPrices:
+    """The prices of DRAM, by its kind where it gives none."""
     default = dram_pj(level.kind)
-    read = default if level.read_pj is None else level.read_pj
-    write = default if level.write_pj is None else level.write_pj
+    read, write = _given(level.read_pj, default), _given(level.write_pj, default)
     return LevelPrices(_by_width([read] * 4, widths), _by_width([write] * 4, widths))
 
 
-def _buffer_prices(
+def buffer_prices(
     buffer: Buffer, level: Level, widths: Widths, node: float, required: Any
 ) -> LevelPrices:
-    shared = buffer.capacity_bits
-    size = (1.0 if required is None else required) if shared is None else shared / 8
-    memories = [sram(size if own is None else own / 8, node) for own in buffer.tensor_bits]
-    parts = [memories[TENSORS.index("output" if part == "psum" else part)] for part in PARTS]
-    built = [
-        memory
-        for memory, own, held in zip(memories, buffer.tensor_bits, buffer.holds, strict=True)
-        if own is not None and held
-    ]
-    if any(buffer.sharing):
-        built.append(sram(size, node))
+    """The prices of a buffer, by capacity and node where it gives none.
+
+    Args:
+        buffer: The buffer.
+        level: The prices that it gives.
+        widths: Bits of each tensor.
+        node: Technology node [nm].
+        required: What mappings require of it [B], which prices it where it has no capacity.
+    """
+    size = _given(required, 1.0) if buffer.capacity_bits is None else buffer.capacity_bits / 8
+    shared = sram(size, node)
+    own = [None if bits is None else sram(bits / 8, node) for bits in buffer.tensor_bits]
+    by_tensor = [memory or shared for memory in own]
+    parts = [*by_tensor, by_tensor[-1]]
+    built = [memory for memory, held in zip(own, buffer.holds, strict=True) if memory and held]
+    built += [shared] * any(buffer.sharing)
     return LevelPrices(
         read=_by_width([_given(level.read_pj, memory.read_pj) for memory in parts], widths),
         write=_by_width([_given(level.write_pj, memory.write_pj) for memory in parts], widths),
@@ -202,13 +204,11 @@ def _buffer_prices(
     )
 
 
-def _given(own: float | None, found: Any) -> Any:
+def _given(own: Any, found: Any) -> Any:
     return found if own is None else own
 
 
-def _by_width(pj_per_byte: list[Any], widths: Widths) -> Four:
+def _by_width(pj_per_byte: list[Any], widths: Widths) -> ByPart:
     """Prices of a byte [pJ] as prices of an element [nJ]."""
-    a, b, c, d = (
-        price * (bits / 8) / PJ_PER_NJ for price, bits in zip(pj_per_byte, widths, strict=True)
-    )
-    return a, b, c, d
+    pairs = zip(pj_per_byte, widths, strict=True)
+    return ByPart(*(price * (bits / 8) / PJ_PER_NJ for price, bits in pairs))

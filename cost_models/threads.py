@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 
 from cost_models.cost_model import CostModelError
@@ -29,33 +28,16 @@ def default_threads() -> int:
 
 
 def run_rows(work: Callable[[int, int], None], rows: int, threads: int) -> None:
-    """Call ``work(low, high)`` for ranges that cover ``range(rows)`` once, on some threads.
+    """Call ``work(low, high)`` for ranges of at most `CHUNK` that cover ``range(rows)`` once.
 
     Threads live for this call alone, so nothing is left that a forked process would miss.
     """
-    if threads < 2 or rows <= CHUNK:
-        work(0, rows)
+    spans = [(low, min(low + CHUNK, rows)) for low in range(0, rows, CHUNK)]
+    if threads < 2 or len(spans) < 2:
+        for span in spans:
+            work(*span)
         return
-    lock = threading.Lock()
-    starts = iter(range(0, rows, CHUNK))
-    errors: list[BaseException] = []
+    from concurrent.futures import ThreadPoolExecutor
 
-    def drain() -> None:
-        try:
-            while not errors:
-                with lock:
-                    low = next(starts, None)
-                if low is None:
-                    return
-                work(low, min(low + CHUNK, rows))
-        except BaseException as error:  # handed to the caller below
-            errors.append(error)
-
-    helpers = [threading.Thread(target=drain) for _ in range(min(threads, -(-rows // CHUNK)) - 1)]
-    for helper in helpers:
-        helper.start()
-    drain()
-    for helper in helpers:
-        helper.join()
-    if errors:
-        raise errors[0]
+    with ThreadPoolExecutor(min(threads, len(spans))) as pool:
+        list(pool.map(work, *zip(*spans, strict=True)))

@@ -1,31 +1,25 @@
 """A rule of growth of your own: one class in one file.
 
-    mst train --growth mst_growth:ByChance ...    # from the folder of this file
+    mst train --growth mst_growth:ByOutput ...    # from the folder of this file
 
-Units grow at random, each the likelier the larger its gradient. `by_gradient` asks for the dense
-gradient, and has its operations counted.
+Units grow where the gradient is large beside the others of the same output. A rule of scores needs
+the dense gradient, whose operations are counted (`GrowthRule.flops`).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from sparse_training import Growth
+from sparse_training import GrowthRule, Structure
 
 
-class ByChance(Growth):
-    """Drawn with chances that follow the gradients."""
+@dataclass(frozen=True)
+class ByOutput(GrowthRule):
+    """Scores by the mean gradient of an output; of single weights."""
 
-    by_gradient = True
-
-    def grow(
-        self,
-        able: np.ndarray,
-        gradients: np.ndarray | None,
-        count: int,
-        generator: np.random.Generator,
-    ) -> np.ndarray:
-        """Choose `count` of the units that are able to grow."""
-        assert gradients is not None
-        weights = gradients[able].astype(np.float64) + 1e-12
-        return generator.choice(able, count, replace=False, p=weights / weights.sum())
+    def scores(self, structure: Structure, gradients: np.ndarray) -> np.ndarray:
+        """The highest grow."""
+        rows = gradients.reshape(structure.shape[0], -1)
+        return (rows / (rows.mean(axis=1, keepdims=True) + 1e-12)).reshape(-1)

@@ -11,8 +11,10 @@ from .files import SUFFIXES as SUFFIXES
 from .files import read_file as read_file
 from .files import read_gamma_csv as read_gamma_csv
 from .files import read_yaml as read_yaml
+from .importing import ForwardPass as ForwardPass
 from .importing import Imported as Imported
 from .importing import ImportingError as ImportingError
+from .importing import LanguageModel as LanguageModel
 from .importing import from_huggingface as from_huggingface
 from .importing import from_onnx as from_onnx
 from .importing import from_torch as from_torch
@@ -23,12 +25,15 @@ from .layer import Padding as Padding
 from .layer import Pair as Pair
 from .layer import footprint as footprint
 from .shapes import distinct as distinct
+from .text import in_pass as in_pass
 from .text import inline as inline
 from .text import is_file as is_file
+from .text import language_of as language_of
 from .text import layers_of as layers_of
 from .text import parse as parse
 from .transposed import phases as phases
 from .writing import write_yaml as write_yaml
 from .zoo import get as get
+from .zoo import is_network as is_network
 from .zoo import network as network
 from .zoo import networks as networks

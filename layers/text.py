@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from common import suggest
-from layers import zoo
+from layers import importing, zoo
 from layers.dims import LayerKind
 from layers.fields import from_fields, to_fields
 from layers.files import SUFFIXES, read_file
 from layers.layer import Layer, LayerError
+
+if TYPE_CHECKING:
+    from layers.importing import Imported, LanguageModel
 
 
 def parse(text: str) -> Layer:
@@ -36,7 +40,7 @@ def parse(text: str) -> Layer:
             return _find_entry(Path(text[:at]), text[at + 1 :])
     if Path(text).suffix.lower() in SUFFIXES:
         raise LayerError(f"layer {text!r} is a whole file; name one of its layers: {text}:NAME")
-    if "=" in rest:
+    if "=" in rest and head not in zoo.networks():
         kinds = [kind.lower() for kind in LayerKind]
         raise LayerError(
             f"layer {text!r}: unknown kind {head!r}; expected one of {', '.join(kinds)}."
@@ -50,17 +54,74 @@ def layers_of(text: str) -> tuple[Layer, ...]:
 
     Args:
         text: Such as ``mobilenetv2``, ``net.yaml`` or ``net.csv``; a path (``./net``) is always a
-            file.
+            file. A language model or a ``config.json`` may say its forward pass:
+            ``llama-3-8b:tokens=1,cache=2048,batch=8``.
 
     Raises:
         LayerError: There is no such network, or the file cannot be read.
     """
-    return read_file(text) if is_file(text) else zoo.network(text)
+    path, settings = _split(text)
+    if not is_file(path):
+        return zoo.network(text)
+    return tuple(_config(path, settings).layers) if settings else read_file(path)
+
+
+def language_of(text: str) -> LanguageModel | None:
+    """The language model that a text names, in its forward pass; None where it names none.
+
+    Raises:
+        LayerError: There is no such network, or the file cannot be read.
+    """
+    path, settings = _split(text)
+    if is_file(path):
+        is_config = Path(path).suffix.lower() == ".json"
+        return _config(path, settings).language if is_config else None
+    return zoo.language_of(text)
+
+
+def in_pass(
+    text: str, tokens: int | None = None, cache: int | None = None, batch: int | None = None
+) -> str:
+    """The text that names a network in a forward pass.
+
+    Args:
+        text: A language model of the zoo, or a ``config.json``.
+        tokens: New tokens of each sequence; None leaves the default.
+        cache: Tokens of each sequence that are cached.
+        batch: Sequences.
+
+    Raises:
+        LayerError: The text says its forward pass already.
+    """
+    given = {"tokens": tokens, "cache": cache, "batch": batch}
+    settings = ",".join(f"{name}={value}" for name, value in given.items() if value is not None)
+    if settings and _split(text)[1]:
+        raise LayerError(f"{text!r} says its forward pass; expected no {settings} besides")
+    return f"{text}:{settings}" if settings else text
 
 
 def is_file(text: str) -> bool:
     """Whether a text names a file of layers rather than a network of the zoo."""
-    return Path(text).suffix.lower() in SUFFIXES or ("/" in text and ":" not in text)
+    path = _split(text)[0]
+    return Path(path).suffix.lower() in SUFFIXES or ("/" in path and ":" not in path)
+
+
+def _split(text: str) -> tuple[str, str]:
+    """A network's name or file, and the settings of its forward pass."""
+    name, _, settings = text.rpartition(":")
+    return (name, settings) if "=" in settings.partition(",")[0] and name else (text, "")
+
+
+def _config(path: str, settings: str) -> Imported:
+    """A ``config.json`` in a forward pass."""
+    if Path(path).suffix.lower() != ".json":
+        raise LayerError(
+            f"{path}: {settings}: its layers are fixed; expected tokens, cache or batch with a "
+            "config.json or a language model of the zoo"
+        )
+    run = importing.ForwardPass.parse(settings) if settings else importing.ForwardPass()
+    tokens = run.tokens if "tokens=" in settings else None
+    return importing.from_huggingface(path, tokens, run.batch, run.cache)
 
 
 def inline(layer: Layer) -> str:

@@ -1,8 +1,11 @@
+from .action_space import ActionError as ActionError
+from .action_space import ActionSpace as ActionSpace
 from .agents import AgentWorlds as AgentWorlds
 from .batched_problem import BatchedProblem as BatchedProblem
 from .bounds import figure_bounds as figure_bounds
 from .build import layer_worlds as layer_worlds
 from .build import network_worlds as network_worlds
+from .chain_space import ChainSpace as ChainSpace
 from .checks import EnvError as EnvError
 from .checks import ResetNeededError as ResetNeededError
 from .complexity import LAYER_CLASSES as LAYER_CLASSES
@@ -16,9 +19,7 @@ from .evaluation import Evaluation as Evaluation
 from .features import FEATURES as FEATURES
 from .features import layer_features as layer_features
 from .loop_orders import order_swaps as order_swaps
-from .map_space import ActionError as ActionError
 from .map_space import MapSpace as MapSpace
-from .map_space import MapSpaceError as MapSpaceError
 from .objective import OBJECTIVES as OBJECTIVES
 from .objective import UNITS as UNITS
 from .objective import Objective as Objective
@@ -28,6 +29,7 @@ from .other_libraries import rllib_env as rllib_env
 from .other_libraries import sb3_vec_env as sb3_vec_env
 from .paper_space import PAPER_SPACES as PAPER_SPACES
 from .paper_space import check_cost_model as check_cost_model
+from .parameters import MapSpaceError as MapSpaceError
 from .parameters import Parameter as Parameter
 from .problem import BudgetExhausted as BudgetExhausted
 from .problem import Problem as Problem
@@ -35,6 +37,7 @@ from .problem_parts import ProblemError as ProblemError
 from .registration import ENVIRONMENTS as ENVIRONMENTS
 from .registration import register as register
 from .rewards import Rewards as Rewards
+from .spaces import make_space as make_space
 from .svg_picture import LevelPicture as LevelPicture
 from .svg_picture import level_pictures as level_pictures
 from .symmetry import nest_keys as nest_keys

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from common import FloatArray, IntArray, brief
 from layers import Layer
+from maestro_env.action_space import ActionError
 from maestro_env.checks import EnvError, check_worlds
 from maestro_env.features import FEATURES, layer_features
-from maestro_env.map_space import ActionError
 from maestro_env.masks import Masks, action_masks
 from maestro_env.problem import Problem
 from maestro_env.rewards import OBSERVED, Reward, Rewards

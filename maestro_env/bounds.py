@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from cost_models import Accelerator, CostModel, capabilities_of, physical_bounds
+from cost_models import Accelerator, Chain, CostModel, capabilities_of, physical_bounds
 from layers import Layer
 
 
 def figure_bounds(
     model: CostModel,
     layer: Layer,
-    accelerator: Accelerator,
+    accelerator: Accelerator | Chain,
     min_pes: int | None = None,
     bypass: bool = False,
 ) -> dict[str, float]:
@@ -36,19 +36,19 @@ def figure_bounds(
     if own is not None and bypass:
         own = partial(own, bypass=True)
     of_model: dict[str, float] = {} if own is None else own(layer, accelerator)
-    if laws is None:
-        return {"latency_cycles": float(accelerator.compute_bound(layer.macs)), **of_model}
+    if laws is None or isinstance(accelerator, Chain):
+        cycles = -(-layer.macs // accelerator.peak_macs_per_cycle)
+        return {"latency_cycles": float(cycles), **of_model}
     all_pes = physical_bounds(layer, accelerator, laws)
-    bounds = {"latency_cycles": all_pes["latency"]}
     fewest = replace(accelerator, num_pes=min_pes or accelerator.num_pes)
     few_pes = physical_bounds(layer, fewest, laws)
     # fewer PEs take longer, and are smaller: each figure's bound is that of its better end
+    of_hardware = ("area_um2", "power_mw")
     hardware = of_model if own is None or fewest == accelerator else own(layer, fewest)
-    of_model |= {name: hardware[name] for name in ("area_um2", "power_mw") if name in hardware}
-    energies = {"energy_nj": all_pes["energy"], "energy_total_nj": all_pes["energy_total"]}
-    return bounds | {
-        **({} if bypass else energies),
-        "area_um2": few_pes["area"],
-        "power_mw": few_pes["power"],
+    of_model |= {name: hardware[name] for name in of_hardware if name in hardware}
+    known = ("latency_cycles",) if bypass else ("latency_cycles", "energy_nj", "energy_total_nj")
+    return {
+        **{name: all_pes[name] for name in known},
+        **{name: few_pes[name] for name in of_hardware},
         **of_model,
     }

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 import layers
-from cost_models import Accelerator, CostModel
+from cost_models import Accelerator, Chain, CostModel
 from layers import Layer
+from maestro_env.action_space import ActionSpace
 from maestro_env.batched_problem import BatchedProblem
 from maestro_env.checks import ArgumentError, EnvError, check_choice
-from maestro_env.map_space import MapSpace, checked_options
+from maestro_env.map_space import checked_options
 from maestro_env.problem import Problem
 from maestro_env.rewards import Reward
 
@@ -25,12 +26,12 @@ class Arguments(TypedDict, total=False):
     """What the environments of one layer and of a network share; `MaestroEnv` explains each."""
 
     objective: str
-    accelerator: str | Accelerator
+    accelerator: str | Accelerator | Chain
     cost_model: str | CostModel
     limits: Mapping[str, float] | None
     reward: Reward
     infeasible_reward: float
-    space: MapSpace | Mapping[str, Any] | str | None
+    space: ActionSpace | Mapping[str, Any] | str | None
     tiles: str
     filters: str
     parallel: str
@@ -124,11 +125,16 @@ def _sorted(
             raise ArgumentError(f"unexpected keyword argument {name!r}; {error}") from None
     space = arguments.get("space")
     named = {name: arguments[name] for name in OF_SPACE if name in arguments}
-    if named or not isinstance(space, MapSpace | str):
-        space = {**checked_options({} if space is None else space), **named}
+    if named or not isinstance(space, ActionSpace | str):
+        space = {**_as_dict({} if space is None else space), **named}
     definition = {name: arguments[name] for name in OF_PROBLEM if name in arguments}
     worlds = {name: arguments[name] for name in OF_WORLDS if name in arguments}
     return {**definition, "space": space}, worlds
+
+
+def _as_dict(space: Any) -> Mapping[str, Any]:
+    """A space's options; the problem checks their names, which depend on the chip."""
+    return space if isinstance(space, Mapping) else checked_options(space)
 
 
 def any_worlds(num_worlds: int, **arguments: Any) -> BatchedProblem:
@@ -146,7 +152,7 @@ def _one_layer(layer: Any) -> Layer:
             f"layer: got {layer!r}, expected a layer or its name; for several layers use "
             "MaestroEnvNetwork-v0"
         )
-    if layer in layers.networks():
+    if layers.is_network(layer):
         raise EnvError(
             f"layer: {layer!r} is a whole network; name one of its layers, such as '{layer}.0', "
             "or use MaestroEnvNetwork-v0"

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from common import IntArray
-from cost_models import Infeasible, ReasonCode
-from maestro_env.map_space import MapSpace
-from maestro_env.objective import UNITS
+from cost_models import Chain, Infeasible, ReasonCode
+from maestro_env.action_space import ActionSpace
+from maestro_env.objective import unit_of
 
 if TYPE_CHECKING:
     from maestro_env.problem import Problem
 
-CAPACITY = (ReasonCode.L1_CAPACITY, ReasonCode.L2_CAPACITY)
+CAPACITY = (ReasonCode.L1_CAPACITY, ReasonCode.L2_CAPACITY, ReasonCode.CAPACITY)
 GROWING = ("l1_bytes", "l2_bytes")
 """Figures that are least for the smallest tiles."""
 
@@ -29,8 +29,14 @@ def why_empty(problem: Problem) -> str | None:
     return _beyond_a_bound(problem) or _no_room(problem)
 
 
-def smallest_tiles(space: MapSpace) -> IntArray:
-    """``(n, P)`` actions: the smallest tiles on every array that the space offers."""
+def smallest_tiles(space: ActionSpace) -> IntArray:
+    """``(n, P)`` actions: the smallest tiles on every array that the space offers.
+
+    On a chain what one instance holds depends on units only where they share a filter that is not
+    tiled: there the units along R and along S are the most there are.
+    """
+    if isinstance(space.accelerator, Chain):
+        return np.concatenate([sharing(space, taps) for taps in ("", "R", "S")])
     array = ("parallel", "cluster_size", "num_pes")
     columns = [i for i, p in enumerate(space.parameters) if p.kind in array]
     choices = [
@@ -42,15 +48,26 @@ def smallest_tiles(space: MapSpace) -> IntArray:
     return actions
 
 
+def sharing(space: ActionSpace, taps: str) -> IntArray:
+    """``(1, P)``: the smallest tiles, and all units of each axis that can spread a dimension."""
+    action = np.zeros((1, len(space.nvec)), np.int64)
+    for column, parameter in enumerate(space.parameters):
+        if parameter.kind == "parallel" and taps in parameter.choices:
+            action[0, column] = parameter.choices.index(taps)
+            action[0, column + 1] = len(space.parameters[column + 1]) - 1
+    return action
+
+
 def _beyond_a_bound(problem: Problem) -> str | None:
     bounds = problem.figure_bounds if problem.limits else {}
     for name, limit in problem.limits.items():
         figure = name.removeprefix("max_")
         least = bounds.get(figure, 0.0)
         if least > limit * (1 + 1e-12):
+            unit = unit_of(figure)
             return (
                 f"layer {problem.layer.name!r} has no mapping within {name}={limit:g}: none is "
-                f"below {least:.6g} {UNITS[figure]}, {least / limit:.3g} times the limit, on this "
+                f"below {least:.6g} {unit}, {least / limit:.3g} times the limit, on this "
                 f"accelerator; raise {name}, or change the accelerator"
             )
     return None
@@ -59,21 +76,19 @@ def _beyond_a_bound(problem: Problem) -> str | None:
 def _no_room(problem: Problem) -> str | None:
     if problem.space.full:  # what a mapping lets pass a level needs no room there
         return None
-    if problem.space.full:  # a tensor that passes a level needs no room there
-        return None
     looked = problem.look(smallest_tiles(problem.space))
     reasons = looked.costs.reason
-    limited = [name for name in problem.limits if name.removeprefix("max_") in GROWING]
+    limited = [name for name in problem.limits if _grows(name.removeprefix("max_"))]
     if not np.isin(reasons, CAPACITY).all():
         fits = reasons == ReasonCode.FEASIBLE
         for name in limited if fits.any() and np.isin(reasons, (0, *CAPACITY)).all() else ():
             figure = name.removeprefix("max_")
-            least = float(getattr(looked.costs, figure)[fits].min())
+            least = float(looked.costs.column(figure)[fits].min())
             if least > problem.limits[name]:
                 return (
                     f"layer {problem.layer.name!r} has no mapping within {name}="
                     f"{problem.limits[name]:g}: even the smallest tiles need {least:g} "
-                    f"{UNITS[figure]}{_fix(problem, f'raise {name} to {least:g}')}"
+                    f"{unit_of(figure)}{_fix(problem, f'raise {name} to {least:g}')}"
                 )
         return None
     found = (looked.infeasible(row) for row in range(len(looked)))
@@ -82,6 +97,10 @@ def _no_room(problem: Problem) -> str | None:
         f"layer {problem.layer.name!r} has no feasible mapping: even with the smallest tiles "
         f"{_need(mildest)}{_fix(problem, _more_room(mildest))}"
     )
+
+
+def _grows(figure: str) -> bool:
+    return figure in GROWING or figure.startswith("bytes.")
 
 
 def _need(reason: Infeasible) -> str:
@@ -100,7 +119,7 @@ def _fix(problem: Problem, otherwise: str) -> str:
     if space.filters == "whole" and taps > 1:
         whole = f", as the {layer.R} x {layer.S} filter is kept whole"
         options = {**space.options, "filters": "free"}
-        freed = problem.with_space(MapSpace(layer, problem.accelerator, **options))
+        freed = problem.with_space(type(problem.space)(layer, problem.accelerator, **options))
         if why_empty(freed) is None:
             return f"{whole}; let it be tiled (--space filters=free), or {otherwise}"
         return f"{whole}; {otherwise}"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from layers import Layer
+from maestro_env.action_space import ActionError, action_array
 from maestro_env.batched_problem import BatchedProblem
 from maestro_env.build import (
     DEFAULT_LAYER,
@@ -21,7 +22,6 @@ from maestro_env.build import (
 )
 from maestro_env.checks import EpisodeGate, check_choice, check_length, check_options, check_seed
 from maestro_env.info import reset_info, step_info
-from maestro_env.map_space import ActionError, action_array
 from maestro_env.masks import flat
 from maestro_env.problem import Problem
 from maestro_env.render import RENDER_MODES, render

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from common import FloatArray
-from cost_models import CostBatch, Infeasible, MappingBatch, ReasonCode
-from maestro_env.objective import UNITS
+from cost_models import CostBatch, Infeasible, ReasonCode
+from maestro_env.objective import unit_of
 
 
 class Evaluation:
@@ -18,7 +19,7 @@ class Evaluation:
 
     Args:
         values: ``(B,)`` objective values to minimise; inf where infeasible or over a limit.
-        mappings: The `B` mappings.
+        mappings: The `B` mappings, a :class:`MappingBatch`; of a chain a :class:`ChainBatch`.
         costs: The `B` costs, or a function that computes them when they are asked for.
         limits: The problem's limits, ``max_`` and a figure.
     """
@@ -26,7 +27,7 @@ class Evaluation:
     def __init__(
         self,
         values: FloatArray,
-        mappings: MappingBatch,
+        mappings: Any,
         costs: CostBatch | Callable[[], CostBatch],
         limits: Mapping[str, float],
     ) -> None:
@@ -61,14 +62,15 @@ class Evaluation:
             return self.costs[row].infeasible
         for name, limit in self._limits.items():
             figure = name.removeprefix("max_")
-            demand = float(getattr(self.costs, figure)[row])
+            demand = float(self.costs.column(figure)[row])
             if demand > limit:
+                unit = unit_of(figure)
                 return Infeasible(
                     ReasonCode.LIMIT,
-                    f"{figure} is {demand:.6g} {UNITS[figure]}, the problem's limit {limit:.6g}",
+                    f"{figure} is {demand:.6g} {unit}, the problem's limit {limit:.6g}",
                     demand,
                     limit,
-                    UNITS[figure],
+                    unit,
                     (f"raise {name} to {demand:.6g}",),
                 )
         return None
@@ -78,5 +80,5 @@ def within_limits(costs: CostBatch, limits: Mapping[str, float]) -> NDArray[np.b
     """``(B,)`` bool: whether every limited figure stays below its limit."""
     within = np.ones(len(costs), dtype=np.bool_)
     for name, limit in limits.items():
-        within &= getattr(costs, name.removeprefix("max_")) <= limit
+        within &= costs.column(name.removeprefix("max_")) <= limit
     return within

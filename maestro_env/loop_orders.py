@@ -55,12 +55,12 @@ def order_swaps(count: int) -> IntArray:
     for column, (a, b) in enumerate(pairs):
         swapped = orders.copy()
         swapped[:, [a, b]] = orders[:, [b, a]]
-        table[:, column] = _ranks(swapped)
+        table[:, column] = ranks_of(swapped)
     table.setflags(write=False)
     return table
 
 
-def _ranks(orders: Int8Array) -> IntArray:
+def ranks_of(orders: Int8Array) -> IntArray:
     """Lexicographic place of each permutation ``(B, n)`` of 0 to n - 1."""
     count = orders.shape[1]
     ranks = np.zeros(len(orders), dtype=np.int64)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from common import IntArray, brief, suggest
 from cost_models import Accelerator, MappingBatch
 from layers import DIMS, NEST_DIMS, Layer
 from maestro_env import codec
+from maestro_env.action_space import ActionSpace, check_option, checked_only, listed
 from maestro_env.codec_layout import NO_ORDER, NOT_FIXED, NOT_OUTERMOST, OFFERED
 from maestro_env.dataflows import dataflow_named, kept_choices
 from maestro_env.full_space import FullFields, bypass_parameter, check_plain, spread_parameters
@@ -30,11 +29,8 @@ from maestro_env.parameters import (
     tile_choices,
 )
 
-Seed = int | np.random.Generator
 FilterRule = Literal["whole", "free"]
 OrderRule = Literal["priority", "permutation"]
-
-__all__ = ["ActionError", "MapSpace", "MapSpaceError"]
 
 LEVEL_NAMES = ("outer", "inner")
 MAX_ANY = 1_000_000
@@ -47,11 +43,7 @@ OPTIONS = (
 REPEATABLE = "".join(dim for dim in DIMS if dim not in NEST_DIMS)
 
 
-class ActionError(ValueError):
-    """Actions of a wrong shape, type or range."""
-
-
-class MapSpace:
+class MapSpace(ActionSpace):
     """Mappings of one layer on one accelerator; an action holds one choice a parameter.
 
     Two levels each have a loop order, a parallel dimension and a tile a dimension; the array has a
@@ -89,6 +81,8 @@ class MapSpace:
         MapSpaceError: An option is unknown, or the layer has an extent with too many tiles to list.
     """
 
+    depth = len(LEVEL_NAMES)
+
     def __init__(
         self,
         layer: Layer,
@@ -106,38 +100,36 @@ class MapSpace:
     ) -> None:
         self.layer = layer
         self.accelerator = accelerator
-        co_search = _listed("co_search", co_search, "names such as ['num_pes']")
-        _check_option("tiles", tiles, TILE_RULES)
-        _check_option("filters", filters, get_args(FilterRule))
-        _check_option("orders", orders, get_args(OrderRule))
+        co_search = listed("co_search", co_search, "names such as ['num_pes']")
+        check_option("tiles", tiles, TILE_RULES)
+        check_option("filters", filters, get_args(FilterRule))
+        check_option("orders", orders, get_args(OrderRule))
         for name in co_search:
-            _check_option("co_search", name, CO_SEARCH)
+            check_option("co_search", name, CO_SEARCH)
         if tiles == "any":
-            _check_extents(layer)
+            check_extents(layer)
         self.tiles, self.filters, self.orders = tiles, filters, orders
         self.parallel, self.co_search = _checked_dims("parallel", parallel, DIMS), co_search
         self.dataflow = None if dataflow is None else dataflow_named(dataflow)
-        _check_option("full", full, (False, True))
+        check_option("full", full, (False, True))
         self.full = bool(full)
-        _check_option("levels", levels, (1, 2))
+        check_option("levels", levels, (1, 2))
         self.levels = int(levels)
         self._make_room()
         repeat = _checked_dims("repeat", repeat, REPEATABLE) if repeat else ""
         self.repeat = "".join(d for d in repeat if layer.extents[DIMS.index(d)] > 1)
-        self.only = _checked_only(only)
+        self.only = checked_only(only)
         built = tuple(self._build())
-        self.names: tuple[str, ...] = tuple(p.name for p in built)
         for name in self.only:
-            _check_option("only", name, self.names)
+            check_option("only", name, [p.name for p in built])
         if self.dataflow is not None:
             kept = (kept_choices(self.dataflow, p, layer, self.moving) for p in built)
             built = tuple(replace(p, choices=some) for p, some in zip(built, kept, strict=True))
         if self.levels == 1:
             built = tuple(map(outer_only, built))
-        self.parameters: tuple[Parameter, ...] = tuple(
+        self.parameters = tuple(
             narrowed(p, self.only[p.name]) if p.name in self.only else p for p in built
         )
-        self.nvec: IntArray = np.array([len(p) for p in self.parameters], dtype=np.int64)
         self._layout = self._build_layout()
         self._fields = FullFields(self) if self.full else None
 
@@ -163,59 +155,9 @@ class MapSpace:
         return options
 
     @property
-    def size(self) -> int:
-        """Number of actions, exact."""
-        return math.prod(int(n) for n in self.nvec)
-
-    @property
     def moving(self) -> tuple[str, ...]:
         """Dimensions whose loops can iterate and are searched, in the order KCYXRSNG."""
         return tuple(d for d in self._tiled if self.layer.extents[DIMS.index(d)] > 1)
-
-    def __repr__(self) -> str:
-        options = ", ".join(f"{key}={value!r}" for key, value in self.options.items())
-        return f"MapSpace({self.layer.name!r}, {options}, size={self.size:.3g})"
-
-    def index(self, name: str) -> int:
-        """The column of a parameter.
-
-        Raises:
-            MapSpaceError: No parameter has this name.
-        """
-        _check_option("parameter", name, self.names)
-        return self.names.index(name)
-
-    def sample(self, n: int, seed: Seed) -> IntArray:
-        """Draw `n` actions uniformly.
-
-        Args:
-            n: How many.
-            seed: A seed, or a generator to draw from.
-
-        Returns:
-            ``(n, P)`` int64.
-        """
-        rng = np.random.default_rng(seed)
-        return rng.integers(0, self.nvec, size=(n, len(self.nvec)), dtype=np.int64)
-
-    def check(self, actions: Any) -> IntArray:
-        """The actions as a contiguous ``(B, P)`` int64 array.
-
-        Raises:
-            ActionError: They are no integers, of another shape, or out of a parameter's range.
-        """
-        return check_actions(actions, self.nvec, self.names)
-
-    def decode(self, actions: Any) -> MappingBatch:
-        """Translate actions; every legal action is a mapping, the same one always.
-
-        Args:
-            actions: ``(B, P)`` integers.
-
-        Raises:
-            ActionError: See :meth:`check`.
-        """
-        return self.decode_checked(self.check(actions))
 
     def decode_checked(self, actions: IntArray) -> MappingBatch:
         """Translate actions that :meth:`check` gave."""
@@ -251,10 +193,6 @@ class MapSpace:
         else:
             self._fields.encode(mappings, pes, actions)
         return actions
-
-    def canonical(self, actions: Any) -> IntArray:
-        """``encode(decode(actions))``: actions that decode alike become equal."""
-        return self.encode(self.decode(actions))
 
     def _not_offered(self, offer: codec.Offer) -> str:
         dim = DIMS[offer.dim] if offer.dim >= 0 else ""
@@ -378,48 +316,6 @@ class MapSpace:
         return codec.SpaceLayout.of(self.nvec, values, table, fields)
 
 
-def action_array(actions: Any) -> NDArray[Any]:
-    """Actions as an array of any shape and type.
-
-    Raises:
-        ActionError: They are nested lists of unequal lengths.
-    """
-    try:
-        return np.asarray(actions)
-    except ValueError:
-        raise ActionError(
-            f"actions: got {brief(actions)}, expected rows of equal length, one value a parameter"
-        ) from None
-
-
-def check_actions(actions: Any, nvec: IntArray, names: Sequence[str]) -> IntArray:
-    """The actions as a contiguous ``(B, P)`` int64 array.
-
-    Args:
-        actions: ``(B, P)`` integers, column i in ``[0, nvec[i])``.
-        nvec: ``(P,)`` number of choices.
-        names: ``(P,)`` names for messages.
-
-    Raises:
-        ActionError: They are no integers, of another shape, or out of a parameter's range.
-    """
-    array = action_array(actions)
-    if array.dtype.kind not in "iu":
-        raise ActionError(f"actions: got values of type {array.dtype}, expected integers")
-    if array.ndim != 2 or array.shape[1] != len(nvec):
-        raise ActionError(
-            f"actions: got shape {array.shape}, expected (B, {len(nvec)}), one column a parameter"
-        )
-    array = np.ascontiguousarray(array, dtype=np.int64)
-    row, column = codec.first_illegal(array, nvec)
-    if row >= 0:
-        raise ActionError(
-            f"actions[{row}, {column}] ({names[column]}): got {array[row, column]}, "
-            f"expected 0..{nvec[column] - 1}"
-        )
-    return array
-
-
 def checked_options(options: Mapping[str, Any] | str) -> Mapping[str, Any]:
     """Options of a :class:`MapSpace`, of a name those it stands for; an unknown one is an error.
 
@@ -442,35 +338,6 @@ def checked_options(options: Mapping[str, Any] | str) -> Mapping[str, Any]:
     return options
 
 
-def _check_option(option: str, value: Any, allowed: Iterable[Any]) -> None:
-    allowed = tuple(allowed)
-    if value not in allowed:
-        hint = suggest(str(value), [str(one) for one in allowed])
-        raise MapSpaceError(
-            f"space.{option}: got {value!r}, expected one of {', '.join(map(str, allowed))}.{hint}"
-        )
-
-
-def _checked_only(only: Any) -> dict[str, tuple[int | str, ...]]:
-    if only is not None and not isinstance(only, Mapping):
-        raise MapSpaceError(
-            f"space.only: got {brief(only)}, expected a dict such as {{'cluster_size': [16, 32]}}"
-        )
-    return {
-        name: _listed(f"only.{name}", choices, "a list of choices")
-        for name, choices in (only or {}).items()
-    }
-
-
-def _listed(option: str, given: Any, expected: str) -> tuple[Any, ...]:
-    """What an option lists; a single text is a list of one."""
-    if isinstance(given, str):
-        return (given,)
-    if not isinstance(given, Iterable):
-        raise MapSpaceError(f"space.{option}: got {brief(given)}, expected {expected}")
-    return tuple(given)
-
-
 def _checked_dims(option: str, dims: Any, known: str) -> str:
     text = "".join(dims) if isinstance(dims, list | tuple) else dims
     legal = (
@@ -483,7 +350,12 @@ def _checked_dims(option: str, dims: Any, known: str) -> str:
     return "".join(d for d in known if d in text)
 
 
-def _check_extents(layer: Layer) -> None:
+def check_extents(layer: Layer) -> None:
+    """Refuse a layer of which not every tile can be listed.
+
+    Raises:
+        MapSpaceError: An extent is too large.
+    """
     for dim, extent in zip(DIMS, layer.extents, strict=True):
         if extent > MAX_ANY:
             raise MapSpaceError(

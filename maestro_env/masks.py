@@ -7,7 +7,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models import ReasonCode
+from cost_models import Chain, ReasonCode
+from maestro_env.emptiness import smallest_tiles
 from maestro_env.problem import Problem
 
 Masks = tuple[NDArray[np.int8], ...]
@@ -16,7 +17,10 @@ Masks = tuple[NDArray[np.int8], ...]
 FREE = ("parallel", "cluster_size", "num_pes")
 """Kinds of parameters that decide how tiles add up over clusters."""
 
-CAPACITY = (ReasonCode.L1_CAPACITY, ReasonCode.L2_CAPACITY, ReasonCode.PE_COUNT)
+CAPACITY = (
+    *(ReasonCode.L1_CAPACITY, ReasonCode.L2_CAPACITY, ReasonCode.PE_COUNT),
+    ReasonCode.CAPACITY,
+)
 
 
 def action_masks(problem: Problem) -> Masks:
@@ -28,15 +32,18 @@ def action_masks(problem: Problem) -> Masks:
 
     Returns:
         One int8 array a parameter; 0 where a choice can only be infeasible. A parameter whose
-        choices all are keeps them all; so do all of a full space, where a tensor may pass a level.
+        choices all are keeps them all; so do all of a space where a tensor may pass a level, or a
+        memory keep tensors of its own for each of several tiles.
     """
     parameters = problem.space.parameters
     masks = tuple(np.ones(len(parameter), dtype=np.int8) for parameter in parameters)
-    if problem.space.full:
+    if problem.space.full or any(p.kind == "keeps" for p in parameters):
         return masks
+    on_chain = isinstance(problem.accelerator, Chain)  # there units decide nothing by themselves
+    decisive = ("tile",) if on_chain else ("tile", *FREE)
     roomy = bool(_fitting(problem, _least(problem)).all())
     for column, parameter in enumerate(parameters):
-        if len(parameter) == 1 or parameter.kind not in ("tile", *FREE):
+        if len(parameter) == 1 or parameter.kind not in decisive:
             continue
         if parameter.kind in FREE and roomy:
             continue
@@ -69,6 +76,8 @@ def _fitting(problem: Problem, actions: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def _least(problem: Problem) -> NDArray[np.int64]:
     """Actions ``(n, P)`` with the smallest tiles, and all settings of what is `FREE`."""
+    if isinstance(problem.accelerator, Chain):
+        return smallest_tiles(problem.space)
     parameters = problem.space.parameters
     free = [column for column, parameter in enumerate(parameters) if parameter.kind in FREE]
     ends = [

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from common import FloatArray, brief, suggest
-from cost_models import FIGURES, CostBatch
+from cost_models import FIGURES, Accelerator, Chain, CostBatch
 
 OBJECTIVES: dict[str, tuple[str, ...]] = {
     "latency": ("latency_cycles",),
@@ -39,6 +39,13 @@ UNITS = {
 
 
 LARGEST_LIMIT = 1e300
+OF_TWO_LEVELS = ("l1_bytes", "l2_bytes", "noc_bw_req")
+"""Figures that chips of two levels alone have."""
+
+
+def unit_of(figure: str) -> str:
+    """Unit of a figure, or of what an instance of a level must hold, ``bytes.LEVEL``."""
+    return "B" if figure.startswith("bytes.") else UNITS[figure]
 
 
 class ObjectiveError(ValueError):
@@ -101,14 +108,23 @@ class Objective:
         return bound
 
 
-def checked_limits(limits: Mapping[str, float] | None) -> dict[str, float]:
+def checked_limits(
+    limits: Mapping[str, float] | None, chip: Accelerator | Chain | None = None
+) -> dict[str, float]:
     """Limits such as ``{"max_latency_cycles": 1e6}``, checked.
+
+    Args:
+        limits: The limits.
+        chip: A chip that is a list of levels has ``max_bytes.LEVEL`` for each memory.
 
     Raises:
         ObjectiveError: They are no dict, a name is not ``max_`` and a figure, or a value is no
             positive number.
     """
     known = [f"max_{figure}" for figure in FIGURES]
+    if isinstance(chip, Chain):
+        known = [name for name in known if name.removeprefix("max_") not in OF_TWO_LEVELS]
+        known += [f"max_bytes.{level.name}" for level in chip.memories]
     checked: dict[str, float] = {}
     if limits is not None and not isinstance(limits, Mapping):
         raise ObjectiveError(

@@ -17,6 +17,7 @@ ParameterKind = Literal[
     "parallel2",
     "units",
     "bypass",
+    "keeps",
 ]
 
 TILE_RULES: tuple[TileRule, ...] = ("balanced", "divisors", "any")
@@ -33,10 +34,11 @@ class Parameter:
     """One column of an action.
 
     Args:
-        name: Unique name, such as ``"outer_tile_K"``.
+        name: Unique name, such as ``"outer_tile_K"`` or ``"PEBuffer.tile_K"``.
         choices: What the column's values 0, 1, ... stand for: loop priorities (0 is outermost),
-            loop orders, dimensions, tile extents, PEs.
-        level: 0 outer (clusters), 1 inner (PEs of a cluster); None for the whole array.
+            loop orders, dimensions, tile extents, PEs or other units, tensors.
+        level: Its level, 0 the outermost (of two: clusters, then PEs of a cluster); None for the
+            whole array.
         kind: What the parameter chooses.
         dim: The dimension of a priority or tile; empty otherwise.
     """
@@ -50,7 +52,7 @@ class Parameter:
     @property
     def ordinal(self) -> bool:
         """Whether neighbouring choices are alike (not so for a dimension or a whole order)."""
-        return self.kind not in ("order", "parallel", "parallel2", "bypass")
+        return self.kind not in ("order", "parallel", "parallel2", "bypass", "keeps")
 
     def __len__(self) -> int:
         return len(self.choices)

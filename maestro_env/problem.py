@@ -12,21 +12,26 @@ import numpy as np
 from common import FloatArray, IntArray
 from cost_models import (
     Accelerator,
+    Chain,
     CostModel,
     LowerBounds,
     Structures,
     capabilities_of,
+    check_depth,
     check_objective,
     lower_bounds_of,
 )
 from layers import Layer
+from maestro_env.action_space import ActionError, ActionSpace
 from maestro_env.bounds import figure_bounds
 from maestro_env.emptiness import why_empty
 from maestro_env.evaluation import Evaluation, within_limits
-from maestro_env.map_space import ActionError, MapSpace, MapSpaceError, checked_options
+from maestro_env.map_space import checked_options
 from maestro_env.objective import Objective, checked_limits
 from maestro_env.paper_space import check_cost_model
+from maestro_env.parameters import MapSpaceError
 from maestro_env.problem_parts import ProblemError, accelerator_of, cost_model_of, layer_of
+from maestro_env.spaces import make_space
 
 Hook = Callable[[IntArray, Evaluation], None]
 
@@ -40,12 +45,13 @@ class Problem:
 
     Args:
         layer: A layer, or its name as :func:`layers.parse` takes it.
-        accelerator: An accelerator, or a preset's name or YAML file.
+        accelerator: A chip of two levels or of any number, or a preset's name or YAML file.
         objective: See :class:`Objective`; figures are minimised.
         cost_model: A cost model or its name. A model without its guard is refused: its impossible
             points are what a search would find.
         space: A map space of this layer, its options as a dict, the name of one of the paper's
-            (:data:`maestro_env.PAPER_SPACES`), or None for the default.
+            (:data:`maestro_env.PAPER_SPACES`), or None for the default: a :class:`MapSpace`, or a
+            :class:`ChainSpace` where the chip is a list of levels.
         limits: Such as ``{"max_latency_cycles": 1e6}``; a mapping over a limit has the value inf.
         budget: Samples that :meth:`evaluate` may spend; None for no end.
 
@@ -65,15 +71,15 @@ class Problem:
     def __init__(
         self,
         layer: Layer | str,
-        accelerator: Accelerator | str = "edge",
+        accelerator: Accelerator | Chain | str = "edge",
         objective: str = "edp",
         cost_model: CostModel | str = "exact",
-        space: MapSpace | Mapping[str, Any] | str | None = None,
+        space: ActionSpace | Mapping[str, Any] | str | None = None,
         limits: Mapping[str, float] | None = None,
         budget: int | None = None,
     ) -> None:
         self.layer = layer_of(layer)
-        self.accelerator = accelerator_of(accelerator)
+        self.accelerator: Any = accelerator_of(accelerator)
         self.objective = Objective.parse(objective)
         cost_model = cost_model_of(cost_model)
         if not capabilities_of(cost_model).sound:
@@ -82,22 +88,23 @@ class Problem:
                 "find exactly those; load maestro with guard=True, or another model"
             )
         self.cost_model: CostModel = cost_model
+        check_depth(cost_model, self.accelerator)
         self.doubts = check_objective(cost_model, self.accelerator, self.objective.figures)
         """Why a search for this objective finds little of use, one sentence each."""
-        self.space = self._checked_space(space)
-        self.limits = checked_limits(limits)
+        self.space: Any = self._checked_space(space)
+        self.limits = checked_limits(limits, self.accelerator)
         self.on_evaluate: Hook | None = None
         self.start(budget)
 
-    def _checked_space(self, space: MapSpace | Mapping[str, Any] | str | None) -> MapSpace:
+    def _checked_space(self, space: ActionSpace | Mapping[str, Any] | str | None) -> ActionSpace:
         check_cost_model(space, self.cost_model.name)
         repeated = capabilities_of(self.cost_model).repeated
-        if not isinstance(space, MapSpace):
-            options = dict(checked_options({} if space is None else space))
-            if self.layer.repeats > 1:
-                options.setdefault("repeat", repeated)
+        if not isinstance(space, ActionSpace):
+            given = {} if space is None else space
             try:
-                space = MapSpace(self.layer, self.accelerator, **options)
+                if not isinstance(self.accelerator, Chain) and self.layer.repeats > 1:
+                    given = {"repeat": repeated, **checked_options(given)}
+                space = make_space(self.layer, self.accelerator, given)
             except TypeError as error:
                 raise MapSpaceError(f"space: {error}") from error
         mapped = [dim for dim in repeated if dim in space.moving]
@@ -112,12 +119,18 @@ class Problem:
                 f"space: full=True, but cost model {self.cost_model.name!r} understands no second "
                 "parallel dimension and no bypass; leave full out, or use cost model 'exact'"
             )
-        if space.layer != self.layer or space.accelerator.num_pes > self.accelerator.num_pes:
+        if space.layer != self.layer or not self._may_be_on(space.accelerator):
             raise ProblemError(
-                f"space: it maps layer {space.layer.name!r} on {space.accelerator.num_pes} PEs, "
-                f"expected {self.layer.name!r} on at most {self.accelerator.num_pes}"
+                f"space: it maps layer {space.layer.name!r} on {_shown(space.accelerator)}, "
+                f"expected {self.layer.name!r} on at most {_shown(self.accelerator)}"
             )
         return space
+
+    def _may_be_on(self, other: Any) -> bool:
+        """Whether mappings on another chip are mappings on this one."""
+        if isinstance(self.accelerator, Chain) or isinstance(other, Chain):
+            return bool(other == self.accelerator)
+        return bool(other.num_pes <= self.accelerator.num_pes)
 
     def start(
         self,
@@ -171,7 +184,7 @@ class Problem:
         other.start(self.budget)
         return other
 
-    def with_space(self, space: MapSpace) -> Problem:
+    def with_space(self, space: ActionSpace) -> Problem:
         """The same problem on another space, with counters of its own and no hook."""
         return Problem(
             self.layer,
@@ -314,10 +327,13 @@ class Problem:
         self.improvements = [(int(n), float(value)) for n, value in state["improvements"]]
 
     def __repr__(self) -> str:
+        chip = _shown(self.accelerator)
+        if isinstance(self.accelerator, Accelerator):
+            chip = f"num_pes={self.accelerator.num_pes}"
         spent = f"{self.samples}" if self.budget is None else f"{self.samples} of {self.budget}"
         return (
             f"Problem({self.layer.name!r}, objective={self.objective.name!r}, "
-            f"cost_model={self.cost_model.name!r}, num_pes={self.accelerator.num_pes}, "
+            f"cost_model={self.cost_model.name!r}, {chip}, "
             f"space of {self.space.size:.3g}, {spent} samples)"
         )
 
@@ -332,3 +348,9 @@ class Problem:
             "space": self.space.options,
             "limits": self.limits,
         }
+
+
+def _shown(chip: Accelerator | Chain) -> str:
+    if isinstance(chip, Chain):
+        return f"{chip.name or 'a chip'} of {chip.peak_macs_per_cycle} MACs"
+    return f"{chip.num_pes} PEs"

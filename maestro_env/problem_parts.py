@@ -5,7 +5,7 @@ from __future__ import annotations
 import cost_models
 import layers
 from common import brief
-from cost_models import Accelerator, CostModel
+from cost_models import Accelerator, Chain, CostModel, load_chip
 from layers import Layer
 
 
@@ -27,19 +27,19 @@ def layer_of(given: Layer | str) -> Layer:
     return layers.parse(given)
 
 
-def accelerator_of(given: Accelerator | str) -> Accelerator:
-    """An accelerator, one of the library by name, or that of a YAML file.
+def accelerator_of(given: Accelerator | Chain | str) -> Accelerator | Chain:
+    """A chip, one of the library by name, or that of a YAML file.
 
     Raises:
         ProblemError: It is none of them.
-        AcceleratorError: See :meth:`Accelerator.load`.
+        AcceleratorError: See :func:`cost_models.load_chip`.
     """
-    if isinstance(given, Accelerator):
+    if isinstance(given, Accelerator | Chain):
         return given
     if not isinstance(given, str):
         fix = "an Accelerator, a chip's name such as 'edge', or the path of a YAML file as text"
         raise _neither("accelerator", given, fix)
-    return Accelerator.load(given)
+    return load_chip(given)
 
 
 def cost_model_of(given: CostModel | str) -> CostModel:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models import Accelerator, loop_nest
+from cost_models import Accelerator, Chain, loop_nest, nest_of_loops
 from layers import Layer
 from maestro_env.batched_problem import BatchedProblem
-from maestro_env.objective import UNITS
+from maestro_env.objective import OF_TWO_LEVELS, UNITS
 from maestro_env.step_result import StepResult
 
 RENDER_MODES = ("ansi", "rgb_array")
@@ -41,21 +41,29 @@ def render(
     outcome = None if action is None else worlds.look(position, action)
     if mode == "ansi":
         return as_text(layer, problem.accelerator, outcome)
+    mapping, cost = (None, None) if outcome is None else (outcome.mapping(0), outcome.cost(0))
+    if isinstance(problem.accelerator, Chain):
+        from maestro_env.chain_picture import draw_chain
+
+        return draw_chain(layer, problem.accelerator, mapping, cost)
     from maestro_env.picture import draw
 
-    if outcome is None:
-        return draw(layer, problem.accelerator, None, None)
-    return draw(layer, problem.accelerator, outcome.mapping(0), outcome.cost(0))
+    return draw(layer, problem.accelerator, mapping, cost)
 
 
-def as_text(layer: Layer, accelerator: Accelerator, outcome: StepResult | None) -> str:
+def as_text(layer: Layer, accelerator: Accelerator | Chain, outcome: StepResult | None) -> str:
     """The loop nest and the costs with their units."""
     if outcome is None:
         return f"{layer.name}: no mapping yet\n"
-    nest = loop_nest(outcome.mapping(0), layer, accelerator.num_pes)
+    mapping, shown = outcome.mapping(0), list(SHOWN)
+    if isinstance(accelerator, Chain):
+        nest = nest_of_loops(mapping.loops(layer, accelerator))
+        shown = [name for name in SHOWN if name not in OF_TWO_LEVELS]
+    else:
+        nest = loop_nest(mapping, layer, accelerator.num_pes)
     reason = outcome.infeasible(0)
     if reason is not None:
         return f"{layer.name}\n{nest}\n{reason}\n"
     cost = outcome.cost(0)
-    lines = [f"{name:<16}{getattr(cost, name):>16,.1f} {UNITS[name]}" for name in SHOWN]
+    lines = [f"{name:<16}{getattr(cost, name):>16,.1f} {UNITS[name]}" for name in shown]
     return "\n".join([layer.name, nest, *lines, ""])

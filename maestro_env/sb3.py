@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
+from maestro_env.action_space import action_array
 from maestro_env.build import EPISODE_LENGTH, any_worlds
 from maestro_env.checks import EpisodeGate, check_choice, check_length
-from maestro_env.map_space import action_array
 from maestro_env.masks import flat
 from maestro_env.render import RENDER_MODES, render
 

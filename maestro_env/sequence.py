@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from layers import DIMS
-from maestro_env.map_space import MapSpace, check_actions
+from maestro_env.action_space import ActionSpace, check_actions
+from maestro_env.loop_orders import orders_of
 from maestro_env.masks import Masks
 from maestro_env.parameters import Parameter
 
@@ -31,7 +32,7 @@ class SharedSpace:
         nvec: ``(P,)`` choices of the shared space.
     """
 
-    def __init__(self, spaces: Sequence[MapSpace]) -> None:
+    def __init__(self, spaces: Sequence[ActionSpace]) -> None:
         own = [{parameter.name: parameter for parameter in space.parameters} for space in spaces]
         self.names = _all_names([space.names for space in spaces])
         shared = [_shared_choices([o[name] for o in own if name in o]) for name in self.names]
@@ -93,10 +94,13 @@ def _all_names(several: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 def _shared_choices(column: Sequence[Parameter]) -> tuple[int | str, ...]:
     """The choices of the layer with most of them; of dimensions and orders, all there are."""
-    if column[0].ordinal:
+    if column[0].ordinal or column[0].kind == "keeps":
         return max((parameter.choices for parameter in column), key=len)
+    loops = {frozenset(str(parameter.choices[0])) for parameter in column}
+    if column[0].kind == "order" and len(loops) > 1:  # of all dimensions that some layer has
+        return orders_of("".join(dim for dim in DIMS if dim in frozenset.union(*loops))).names
     offered = {choice for parameter in column for choice in parameter.choices}
-    return tuple(sorted(offered, key=lambda text: [DIMS.index(dim) for dim in str(text)]))
+    return tuple(sorted(offered, key=lambda text: [DIMS.find(dim) for dim in str(text)]))
 
 
 def _table(shared: tuple[int | str, ...], parameter: Parameter) -> NDArray[np.int64]:
@@ -104,4 +108,8 @@ def _table(shared: tuple[int | str, ...], parameter: Parameter) -> NDArray[np.in
     if parameter.ordinal:
         return np.arange(len(shared), dtype=np.int64) * len(parameter) // len(shared)
     places = {str(choice): i for i, choice in enumerate(parameter.choices)}
+    if parameter.kind == "order":  # loops that a layer does not have leave the others' order
+        own = set(str(parameter.choices[0]))
+        texts = ["".join(dim for dim in str(choice) if dim in own) for choice in shared]
+        return np.array([places.get(text, -1) for text in texts], dtype=np.int64)
     return np.array([places.get(str(choice), -1) for choice in shared], dtype=np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import FloatArray, IntArray
-from cost_models import Cost, Infeasible, Mapping, ReasonCode
+from cost_models import Cost, Infeasible, ReasonCode
 from maestro_env.evaluation import Evaluation
 
 ALL = slice(None)
@@ -85,8 +85,8 @@ class StepResult:
         assert report is not None
         return report
 
-    def mapping(self, row: int) -> Mapping:
-        """The mapping of one world."""
+    def mapping(self, row: int) -> Any:
+        """The mapping of one world, a :class:`Mapping`; of a chain a :class:`ChainMapping`."""
         evaluation, place = self._find(row)
         return evaluation.mappings[place]
 

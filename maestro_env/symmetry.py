@@ -5,22 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from common import BoolArray, Int8Array, Int32Array, UInt64Array, contiguous
-from cost_models import Accelerator, MappingBatch, Symmetry
+from cost_models import Accelerator, Chain, ChainBatch, MappingBatch, Symmetry
 from layers import TENSORS, Layer
 from maestro_env import kernel
+from maestro_env.chain_keys import chain_keys
 
 
 def nest_keys(
     layer: Layer,
-    accelerator: Accelerator,
-    mappings: MappingBatch,
+    accelerator: Accelerator | Chain,
+    mappings: MappingBatch | ChainBatch,
     symmetry: Symmetry = Symmetry.TILE,
 ) -> UInt64Array:
     """A 64-bit key a mapping; equal where two mappings run the same loop nest.
 
     A loop of one iteration never advances, so its place in the order is immaterial: the key holds
     the relative order of the loops that iterate, the tiles, the parallel dimensions and the cluster
-    size. Mappings with equal keys cost the same (up to a chance of about 2^-64 a pair).
+    size (of a chain: the units that get work). Mappings with equal keys cost the same (up to a
+    chance of about 2^-64 a pair).
 
     Args:
         layer: The layer.
@@ -31,6 +33,9 @@ def nest_keys(
     Returns:
         ``(B,)`` uint64.
     """
+    if isinstance(mappings, ChainBatch):
+        return chain_keys(layer, mappings, symmetry)
+    assert isinstance(accelerator, Accelerator)
     pes = mappings.num_pes
     if pes is None:
         pes = np.full(len(mappings), accelerator.num_pes, dtype=np.int32)

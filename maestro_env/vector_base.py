@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from common import brief
 from cost_models import Cost
+from maestro_env.action_space import ActionError, action_array
 from maestro_env.batched_problem import BatchedProblem
 from maestro_env.checks import (
     EnvError,
@@ -24,7 +25,6 @@ from maestro_env.checks import (
     mask_rows,
 )
 from maestro_env.info import LATER, Rows, VectorInfo
-from maestro_env.map_space import ActionError, action_array
 from maestro_env.render import RENDER_MODES, render
 from maestro_env.rewards import OBSERVED
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import baselines
 from baselines import Optimal, OptimalConfig, SearchResult, can_prove
+from cost_models import Chain
 from maestro_env import Problem
 from mapper.watching import Ends, watched
 
@@ -43,6 +44,8 @@ class AutoConfig(OptimalConfig):
 class Auto(Optimal):
     """A first value and a proof; on a model without bounds `ga` for a time, or `marl`.
 
+    On a chip that is a list of levels it is `ga` for a time.
+
     The first value is that of `zero-shot` where its agents know such problems, else that of `ga`.
     """
 
@@ -50,6 +53,7 @@ class Auto(Optimal):
     source = "the method optimal; elsewhere ga or marl"
     Config = AutoConfig
     config: AutoConfig
+    capabilities = replace(Optimal.capabilities, any_depth=True)
 
     def search(
         self, problem: Problem, budget: int, seed: int, recorded: tuple[Any, Any] | None = None
@@ -57,7 +61,8 @@ class Auto(Optimal):
         """See :meth:`Searcher.search`."""
         if can_prove(problem) is None:
             return super().search(problem, budget, seed, recorded)
-        if _slow(problem) and importlib.util.find_spec("torch") is not None:
+        deep = isinstance(problem.accelerator, Chain)
+        if not deep and _slow(problem) and importlib.util.find_spec("torch") is not None:
             return baselines.load("marl").search(problem, budget, seed, recorded)
         with watched(problem, Ends(timeout=self.config.seconds or None)):
             return baselines.load("ga").search(problem, budget, seed, recorded)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cost_models import Accelerator
+    from cost_models import Accelerator, Chain
     from layers import Layer
     from maestro_env import Problem
 
@@ -20,7 +20,7 @@ class ProblemSpec:
     Args:
         layer: The layer.
         layer_name: What tables call it, such as ``mobilenetv2.2``.
-        accelerator: The accelerator.
+        accelerator: The chip, of two levels or of any number.
         accelerator_name: What tables call it, such as ``edge``.
         objective: Name of the objective.
         cost_model: Name of the cost model.
@@ -32,7 +32,7 @@ class ProblemSpec:
 
     layer: Layer
     layer_name: str
-    accelerator: Accelerator
+    accelerator: Accelerator | Chain
     accelerator_name: str
     objective: str
     cost_model: str = "exact"
@@ -84,7 +84,7 @@ class ProblemSpec:
         Raises:
             ValueError: The values are not those of :meth:`to_dict`.
         """
-        from cost_models import EARLIER_OPTIONS, Accelerator
+        from cost_models import EARLIER_OPTIONS, chip_from
 
         try:
             values = dict(data)
@@ -92,7 +92,7 @@ class ProblemSpec:
                 name = values.get("cost_model", "exact")
                 values["cost_model_options"] = EARLIER_OPTIONS.get(name, {})
             values["layer"] = layer_of(values["layer"])
-            values["accelerator"] = Accelerator.from_dict(values["accelerator"])
+            values["accelerator"] = chip_from(values["accelerator"])
             return cls(**values)
         except (KeyError, TypeError) as error:
             raise ValueError(
@@ -113,7 +113,12 @@ def layer_of(fields: Mapping[str, Any]) -> Layer:
     return layers.from_fields(values.pop("name"), values.pop("kind"), values)
 
 
-def accelerator_name(text: str, overrides: Mapping[str, str | None] | None = None) -> str:
+def accelerator_name(
+    text: str,
+    overrides: Mapping[str, str | None] | None = None,
+    sets: Iterable[str] | None = None,
+) -> str:
     """What tables call an accelerator: a preset or a file's name, and fields that were replaced."""
     changed = [f"{name}={value}" for name, value in (overrides or {}).items() if value is not None]
+    changed += sets or ()
     return " ".join([Path(text).stem if text.endswith((".yaml", ".yml")) else text, *changed])

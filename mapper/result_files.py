@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from common import errors_named, read_yaml
-from cost_models import Mapping, MappingError, print_network
+from cost_models import ChainMapping, Mapping, MappingError, mapping_from, print_network
 from mapper.manifest import search_manifest
 from mapper.output import OutputError as OutputError
 from mapper.output import check_writable as check_writable
@@ -59,15 +59,29 @@ def write_result(folder: Path, found: Found) -> None:
 
 
 def read_mapping(path: Path) -> Mapping:
-    """Read a mapping's YAML.
+    """Read a mapping's YAML: orders, parallel, tiles and cluster size of two levels.
+
+    Raises:
+        MappingError: The file cannot be read or holds no such mapping; names the file.
+    """
+    found = read_any_mapping(path)
+    if not isinstance(found, Mapping):
+        raise MappingError(f"{path}: an entry for each level, and this takes mappings of two")
+    return found
+
+
+def read_any_mapping(path: Path) -> Mapping | ChainMapping:
+    """Read a mapping's YAML, of two levels or with an entry for each of any number.
 
     Raises:
         MappingError: The file cannot be read or holds no mapping; names the file.
     """
     data = read_yaml(path, MappingError, "a mapping as YAML")
     if data is None:
-        raise MappingError(f"{path}: empty; expected orders, parallel, tiles, cluster_size")
+        raise MappingError(
+            f"{path}: empty; expected orders, parallel, tiles, cluster_size, or levels"
+        )
     try:
-        return Mapping.from_dict(data)
+        return mapping_from(data)
     except MappingError as error:
         raise MappingError(f"{path}: {error}") from None

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from common import Count, Number, Text, expected, read_fields
-from mapper.certificate.claim_file import Limit, MappingFields, Named
+from mapper.certificate.claim_file import Dim, Limit, MappingFields, Named, Size, Tensor
 from runs import StoredRun, StoreError
 
 Flag = Annotated[bool, Field(strict=True), expected("true or false")]
@@ -53,6 +53,31 @@ class SpecFields(_Stored):
     idle: Count | None = None
     timeout: Number | None = None
     carry: CarryFields | None = None
+
+
+class SpreadFields(_Stored):
+    """A dimension over an axis."""
+
+    dim: Dim
+    units: Size | None = None
+    axis: Count = 0
+
+
+class EntryFields(_Stored):
+    """What a mapping says of a level."""
+
+    level: Text
+    tiles: dict[Dim, Size]
+    order: Text
+    parallel: list[SpreadFields] = []
+    keeps: list[Tensor] | None = None
+
+
+class DeepMappingFields(_Stored):
+    """A mapping of any depth, as :meth:`cost_models.ChainMapping.to_dict` gives it."""
+
+    version: Count
+    levels: list[EntryFields]
 
 
 class ProofFields(_Stored):
@@ -108,6 +133,18 @@ class SearchFields(_Stored):
     versions: dict[Text, Text]
 
 
+class ChainResultFields(ResultFields):
+    """What a search on a list of levels found."""
+
+    best_mapping: DeepMappingFields | None = None  # type: ignore[assignment]  # of another depth
+
+
+class ChainSearchFields(SearchFields):
+    """A stored search on a list of levels."""
+
+    result: ChainResultFields
+
+
 def check_search(run: StoredRun) -> ResultFields:
     """Check the fields of a finished search.
 
@@ -115,4 +152,7 @@ def check_search(run: StoredRun) -> ResultFields:
         StoreError: A field is unknown, missing or of another type; names its path.
     """
     data = {"spec": run.spec, "result": run.result, "versions": run.versions}
-    return read_fields(SearchFields, data, f"run {run.id}", StoreError).result
+    found = (run.result or {}).get("best_mapping")
+    deep = isinstance(found, dict) and "levels" in found
+    model = ChainSearchFields if deep else SearchFields
+    return read_fields(model, data, f"run {run.id}", StoreError).result

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from math import isfinite
+from math import isfinite, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -240,10 +240,11 @@ def _describe(problem: Problem) -> dict[str, Any]:
         return result
     looked = problem.look(problem.best_action[None])
     cost = looked.costs[0]
+    figures = [(name, getattr(cost, name)) for name in FIGURES]
     return result | {
         "best_action": problem.best_action.tolist(),
         "best_mapping": looked.mappings[0].to_dict(),
-        "best_figures": {name: getattr(cost, name) for name in FIGURES},
+        "best_figures": {name: value for name, value in figures if not isnan(value)},
     }
 
 

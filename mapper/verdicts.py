@@ -97,14 +97,14 @@ def _check(store: Store, run: StoredRun) -> Verdict:
 def _identity_fault(run: StoredRun) -> str:
     """What of a run's key and name is not what its definition gives."""
     import layers
-    from cost_models import PRESETS
+    from cost_models import CHAINS, PRESETS
 
     if key_of(run.kind, run.spec, run.seed, run.budget) != run.key:
         return "its definition is not the one that its key stands for"
     spec = ProblemSpec.from_dict(run.spec["problem"])
     if name_of(run.spec["label"], spec, run.seed) != run.name:
         return "its name is not the one that its definition gives"
-    known = PRESETS.get(spec.accelerator_name)
+    known = PRESETS.get(spec.accelerator_name) or CHAINS.get(spec.accelerator_name)
     if known not in (None, spec.accelerator):
         return f"its chip is not the library's {spec.accelerator_name}"
     try:
@@ -127,13 +127,13 @@ def _nothing_fault(run: StoredRun, result: ResultFields) -> str:
 
 def _look_again(run: StoredRun, result: ResultFields) -> Evaluation | None:
     """What the best action is worth; None where the search found none."""
-    from cost_models import Mapping
+    from cost_models import mapping_from
 
     if result.best_action is None or result.best_mapping is None:
         return None
     problem = ProblemSpec.from_dict(run.spec["problem"]).build()
     looked = problem.look(np.array([result.best_action]))
-    if looked.mappings[0] != Mapping.from_dict((run.result or {})["best_mapping"]):
+    if looked.mappings[0] != mapping_from((run.result or {})["best_mapping"]):
         raise StoreError("the best action stands for another mapping than the stored one")
     return looked
 

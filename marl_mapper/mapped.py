@@ -34,7 +34,8 @@ class Mapped:
     @property
     def mapping(self) -> Mapping | None:
         """The mapping; None where the layer has none."""
-        return self.result.mapping
+        found: Mapping | None = self.result.mapping
+        return found
 
     @property
     def cost(self) -> Cost | None:

@@ -127,7 +127,7 @@ def _mapped(problem: Problem, chip: Chip, how: CheckedOptions) -> Mapped:
 def _names_a_layer(given: Any) -> bool:
     if not isinstance(given, str):
         return False
-    return not (layers.is_file(given) or given in layers.networks())
+    return not (layers.is_file(given) or layers.is_network(given))
 
 
 def _layer(given: Any) -> Layer:

@@ -8,6 +8,9 @@ from .episodes import EpisodeStore as EpisodeStore
 from .episodes import TaskShape as TaskShape
 from .errors import MastError as MastError
 from .flops import run_cost as run_cost
+from .parts import LearnerPart as LearnerPart
+from .parts import Registry as Registry
+from .parts import UpdateSize as UpdateSize
 from .playing import evaluate as evaluate
 from .playing import random_returns as random_returns
 from .tasks import LONG_TASKS as LONG_TASKS

@@ -1,13 +1,15 @@
-"""The command line: ``mast train|compare|flops|masks|tickets|export|play|plot``."""
+"""The command line: ``mast train|compare|sweep|flops|config|masks|tickets|export|play|plot``."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from common import LARGEST_SEED, MOST_THREADS, CommandGroup, make_app
+from mast.options import Given, takes, takes_config
 from runs import print_json, tell
 
 
@@ -25,37 +27,62 @@ app = make_app(
 )
 
 
-TaskName = Annotated[
-    str, typer.Option("--task", "-t", help="spread-N, tag-N, lbf-..., smax-..., module:function.")
-]
-Algorithm = Annotated[str, typer.Option("--algo", "-a", help="qmix, vdn, cw-qmix, ow-qmix or res.")]
-ArmName = Annotated[
-    str,
-    typer.Option(
-        "--arm", help="dense, tiny, static, set, rigl, block4, each plain or '+'; rlx2; mast."
-    ),
-]
-Sparsity = Annotated[float, typer.Option(help="Share of the weights that is left out.")]
-Without = Annotated[
-    list[str] | None, typer.Option(help="Part of the arm to leave out: sm, hybrid, dual.")
-]
-Steps = Annotated[int, typer.Option(min=1, max=10**12, help="Steps of the environment.")]
+def _limited(default: int, most: int) -> Any:
+    return field(default=default, metadata={"min": 1, "max": most})
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How runs are done.
+
+    Attributes:
+        steps: Steps of the environment.
+        episodes: Greedy episodes to play.
+        threads: Processor threads.
+        store: Runs are kept here.
+        workers: Runs at the same time.
+        log: tensorboard:FOLDER or mlflow:FOLDER: metrics while it runs.
+        keep_all: Keep the team of every evaluation, not of the best alone.
+    """
+
+    steps: int = _limited(300_000, 10**12)
+    episodes: int = _limited(1024, 10**6)
+    threads: int = _limited(1, MOST_THREADS)
+    store: str = "mast-runs.db"
+    workers: int = _limited(1, MOST_THREADS)
+    log: str | None = None
+    keep_all: bool = field(default=False, metadata={"names": ("--keep-all",)})
+
+    def training(self, config: Any, seed: int) -> Any:
+        """A run."""
+        from mast.experiment import ValueTraining
+
+        return ValueTraining(
+            config, seed, self.steps, self.episodes, self.threads, self.log, self.keep_all
+        )
+
+    def rows(self, runs: list[Any]) -> tuple[list[dict[str, Any]], bool]:
+        """Do runs; their results, and whether all of them finished."""
+        from mast.running import run_rows
+
+        return run_rows(runs, self.store, self.workers)
+
+    def check(self, *files: Path | None) -> None:
+        """Make sure that board and files can be written, before anything runs."""
+        from runs import check_board, writable
+
+        if self.log is not None:
+            check_board(self.log)
+        for path in files:
+            if path is not None:
+                writable(path.absolute().parent)
+
+
 Seeds = Annotated[
     list[int] | None,
     typer.Option("--seed", min=0, max=LARGEST_SEED, help="Repeatable.", show_default="0"),
 ]
-Backend = Annotated[str, typer.Option(help="masked (dense products), or compiled (kept weights).")]
-Hidden = Annotated[int, typer.Option(min=1, max=65_536, help="Width of the agents' layers.")]
-AgentKind = Annotated[str, typer.Option("--agents", help="mlp, or gru.")]
-Own = Annotated[bool, typer.Option("--own", help="A network for each agent, instead of one.")]
-Team = Annotated[
-    str | None, typer.Option(help="How rewards of agents that differ become one: mean, sum.")
-]
-Budget = Annotated[str, typer.Option(help="What has a budget of its own: network, layer or all.")]
-Setting = Annotated[
-    list[str] | None, typer.Option("--set", help="Any other setting: NAME=VALUE. Repeatable.")
-]
-Threads = Annotated[int, typer.Option(min=1, max=MOST_THREADS, help="Processor threads.")]
+Steps = Annotated[int, typer.Option(min=1, max=10**12, help="Steps of the environment.")]
 StorePath = Annotated[str, typer.Option("--store", help="Runs are kept here.")]
 Workers = Annotated[int, typer.Option(min=1, max=MOST_THREADS, help="Runs at the same time.")]
 Episodes = Annotated[int, typer.Option(min=1, max=10**6, help="Greedy episodes to play.")]
@@ -63,29 +90,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON alone on standa
 
 
 @app.command()
+@takes_config()
+@takes(RunOptions)
 def train(
-    task: TaskName = "spread-6",
-    algo: Algorithm = "qmix",
-    arm: ArmName = "mast",
-    sparsity: Sparsity = 0.9,
-    without: Without = None,
-    steps: Steps = 300_000,
+    given: Given,
+    run: RunOptions,
     seed: Seeds = None,
-    agents: AgentKind = "mlp",
-    own: Own = False,
-    hidden: Hidden = 64,
-    budget: Budget = "network",
-    backend: Backend = "masked",
-    device: Annotated[str, typer.Option(help="cpu, or cuda.")] = "cpu",
-    team: Team = None,
-    setting: Setting = None,
-    episodes: Episodes = 1024,
-    threads: Threads = 1,
-    store: StorePath = "mast-runs.db",
-    workers: Workers = 1,
-    log: Annotated[
-        str | None, typer.Option(help="tensorboard:FOLDER or mlflow:FOLDER: metrics while it runs.")
-    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Also write the runs' results as JSON.")
     ] = None,
@@ -93,25 +103,11 @@ def train(
 ) -> None:
     """Train and keep the run in the store; the same command continues where it was stopped."""
     from mast.costs import check_run
-    from mast.experiment import ValueTraining
-    from mast.settings import checked_device, make_config
-    from runs import check_board, writable
 
-    if log is not None:
-        check_board(log)
-    if out is not None:
-        writable(out.absolute().parent)
-
-    config = make_config(
-        setting, task=task, algorithm=algo, arm=arm, sparsity=sparsity,
-        without=tuple(without or ()), agents=agents, share=not own, hidden=hidden, budget=budget,
-        backend=backend, device=checked_device(device), team=team,
-    )  # fmt: skip
+    run.check(out)
+    config = given.config()
     check_run(config)
-    runs = [ValueTraining(config, s, steps, episodes, threads, log) for s in seed or [0]]
-    from mast.running import run_rows
-
-    rows, complete = run_rows(runs, store, workers)
+    rows, complete = run.rows([run.training(config, s) for s in seed or [0]])
     if out is not None:
         _write_json(out, rows)
     _show("print_training", rows, as_json)
@@ -120,89 +116,108 @@ def train(
 
 
 @app.command()
+@takes_config(("task", "sparsity"), ("arm", "without"), task="tag-3", backend="compiled")
+@takes(RunOptions)
 def compare(
-    task: Annotated[
-        list[str] | None, typer.Option("--task", "-t", help="Repeatable.", show_default="tag-3")
-    ] = None,
+    given: Given,
+    run: RunOptions,
     arms: Annotated[
-        str, typer.Option(help="Arms by commas; dense+ is the score of 100.")
+        str, typer.Option(help="Arms by commas; dense+ is the score of 100; mast-sm leaves sm out.")
     ] = "dense+,tiny+,mast",
-    sparsity: Annotated[
-        list[float] | None, typer.Option(help="Repeatable.", show_default="0.9")
-    ] = None,
-    algo: Algorithm = "qmix",
-    steps: Steps = 300_000,
     seeds: Annotated[int, typer.Option(min=1, max=1000, help="Seeds 0, 1, ... of each arm.")] = 5,
-    backend: Backend = "compiled",
-    setting: Setting = None,
-    episodes: Episodes = 1024,
-    store: StorePath = "mast-runs.db",
-    workers: Workers = 1,
     markdown: Annotated[Path | None, typer.Option(help="Also write the table as Markdown.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Train arms with the same seeds and starts: scores, intervals, who wins, and what it cost."""
     from mast.comparing import markdown_table, random_scores, summary
     from mast.costs import check_run
-    from mast.experiment import ValueTraining
-    from mast.running import cells_of, run_rows
-    from mast.settings import make_config
-    from runs import writable
+    from mast.running import cells_of
 
-    if markdown is not None:
-        writable(markdown.absolute().parent)
-
-    tasks = task or ["tag-3"]
-    configs = [
-        make_config(setting, task=t, arm=arm, sparsity=s, backend=b, algorithm=algo)
-        for t, arm, s, b in cells_of(tasks, arms.split(","), sparsity or [0.9], backend)
-    ]
+    run.check(markdown)
+    tasks, sparsities = given.several("task", ["tag-3"]), given.several("sparsity", [0.9])
+    (backend,) = given.several("backend", ["compiled"])
+    configs = [given.config(**c) for c in cells_of(tasks, arms.split(","), sparsities, backend)]
     for config in configs:
         check_run(config)
-    random = random_scores(tasks)
-    runs = [ValueTraining(c, seed, steps, episodes) for c in configs for seed in range(seeds)]
-    rows, complete = run_rows(runs, store, workers)
+    random = random_scores(tasks, configs[0].team)
+    runs = [run.training(config, seed) for config in configs for seed in range(seeds)]
+    rows, complete = run.rows(runs)
     if not complete:
         raise typer.Exit(1)
-    named = [
-        {**row, "task": run.config.task, "arm": run.config.label}
-        for row, run in zip(rows, runs, strict=True)
-    ]
-    found = summary(named, random)
+    found = summary(
+        [
+            {**row, "task": one.config.task, "arm": one.config.label}
+            for row, one in zip(rows, runs, strict=True)
+        ],
+        random,
+    )
     if markdown is not None:
         _write_text(markdown, markdown_table(found))
     _show("print_comparison", found, as_json)
 
 
 @app.command()
-def flops(
-    task: TaskName = "spread-6",
-    algo: Algorithm = "qmix",
-    arm: ArmName = "mast",
-    sparsity: Annotated[
-        list[float] | None, typer.Option(help="Repeatable.", show_default="0.9 0.95")
+def sweep(
+    plan: Annotated[Path, typer.Argument(help="YAML file: settings, and what varies.")],
+    store: StorePath = "mast-runs.db",
+    workers: Workers = 1,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Print a command a run and the estimate; run nothing.")
+    ] = False,
+    collect: Annotated[bool, typer.Option(help="Only read the runs that are finished.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--csv", help="Also write the table to this file.")
     ] = None,
-    steps: Steps = 300_000,
-    agents: AgentKind = "mlp",
-    own: Own = False,
-    hidden: Hidden = 64,
-    budget: Budget = "network",
-    backend: Backend = "compiled",
-    setting: Setting = None,
     as_json: AsJson = False,
 ) -> None:
+    """Do all runs of a plan that the store has not finished; a row for each configuration."""
+    from mast.costs import check_run
+    from mast.running import run_rows
+    from mast.sweeping import finished_keys, list_plan, read_plan, sweep_rows, write_rows
+
+    RunOptions().check(out)
+    planned = read_plan(plan)
+    if listed:
+        commands, hours, done = list_plan(planned, Path(store))
+        for command in commands:
+            print(command)
+        tell(f"{len(commands)} runs to do, about {hours:.1f} h of processor time; {done} finished")
+        return
+    runs = [one.run for one in planned]
+    if collect:
+        keys = finished_keys(Path(store))
+        runs = [one for one in runs if one.identity().key in keys]
+    for config in dict.fromkeys(one.config for one in runs):
+        check_run(config)
+    rows, complete = run_rows(runs, store, workers)
+    if not complete:
+        raise typer.Exit(1)
+    found = sweep_rows(runs, rows)
+    if out is not None and found:
+        write_rows(out, found)
+    _show("print_sweep", found, as_json)
+
+
+@app.command()
+@takes_config(("sparsity",), sparsity="0.9 0.95", backend="compiled")
+def flops(given: Given, steps: Steps = 300_000, as_json: AsJson = False) -> None:
     """Count what training and acting cost, topology steps included, beside a dense network."""
     from mast.costs import cost_rows
-    from mast.settings import make_config
 
+    backend = given.values.get("backend", "compiled")
     configs = [
-        make_config(
-            setting, task=task, algorithm=algo, arm=arm, sparsity=s, agents=agents, share=not own,
-            hidden=hidden, budget=budget, backend=backend,
-        )
-        for s in sparsity or [0.9, 0.95]
-    ]  # fmt: skip
+        given.config(sparsity=s, backend=backend) for s in given.several("sparsity", [0.9, 0.95])
+    ]
     _show("print_costs", cost_rows(configs, steps), as_json)
+
+
+@app.command("config")
+@takes_config()
+def resolved(given: Given) -> None:
+    """Print the whole configuration as YAML, which --config reads."""
+    from mast.settings import settings_text
+
+    print(settings_text(given.config()), end="")
 
 
 RunName = Annotated[str, typer.Argument(help="Number of a finished run, or how its key begins.")]
@@ -255,17 +270,20 @@ def export(
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write.")] = Path(
         "team.safetensors"
     ),
+    which: Annotated[
+        str, typer.Option(help="last, best, or the steps of an evaluation (train --keep-all).")
+    ] = "last",
     store: StorePath = "mast-runs.db",
     as_json: AsJson = False,
 ) -> None:
     """Write a finished run's agents: kept values and their places, which need no PyTorch."""
     from mast.exporting import SparsePolicy
-    from mast.kept import POLICY, finished_run
+    from mast.kept import finished_run, team_file
     from runs import Store
 
     with Store.open(store, create=False) as opened:
         found = finished_run(opened, run)
-        policy = SparsePolicy.load(opened.folder(found.key) / POLICY)
+        policy = SparsePolicy.load(team_file(opened.folder(found.key), which))
     policy.save(out)
     tell(f"wrote {out}")
     _show("print_sizes", [policy.sizes(out)], as_json)

@@ -18,10 +18,15 @@ REFERENCE = "dense+"
 Rows = Sequence[Mapping[str, Any]]
 
 
-def random_scores(tasks: Sequence[str]) -> dict[str, float]:
-    """Mean return of random play in each task, from the starts of every evaluation."""
+def random_scores(tasks: Sequence[str], team: str | None = None) -> dict[str, float]:
+    """Mean return of random play in each task, from the starts of every evaluation.
+
+    Args:
+        tasks: Their names.
+        team: How rewards of agents that differ become one; None: the task's own way.
+    """
     return {
-        name: float(random_returns(find_task(name), None).mean()) for name in dict.fromkeys(tasks)
+        name: float(random_returns(find_task(name), team).mean()) for name in dict.fromkeys(tasks)
     }
 
 

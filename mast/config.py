@@ -4,35 +4,43 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, field
 from typing import Any
 
 from mast.arms import Arm, find_arm
 from mast.errors import MastError, check_count, check_name, check_range
+from mast.kinds import ALGORITHMS, AlgorithmKind
 
-ALGORITHMS = ("qmix", "vdn", "cw-qmix", "ow-qmix", "res")
-AGENTS = ("mlp", "gru")
 BUDGETS = ("network", "layer", "all")
 BACKENDS = ("masked", "compiled")
 TEAMS = ("mean", "sum")
 OPTIMIZER_STATES = ("local", "reset", "keep")
 LEFT_DENSE = ("none", "agents", "mixer")
+COUNTED = ("episodes", "updates")
+
+
+def option(default: Any, *names: str, **limits: Any) -> Any:
+    """A setting that commands have an option for, see :mod:`mast.options`."""
+    return field(default=default, metadata={"names": names, **limits})
 
 
 @dataclass(frozen=True)
 class MastConfig:
-    """A training run. docs/sparse.md says where each default comes from.
+    """A training run. docs/mast.md says where each default comes from.
+
+    Parts are named as their registries have them, or ``module:Class``; None: the arm's part, or the
+    algorithm's.
 
     Attributes:
-        task: Name of a task, or ``"package.module:function"`` of one that makes a PettingZoo
-            ParallelEnv.
-        algorithm: One of :data:`ALGORITHMS`.
-        arm: Network and targets, a name in :data:`mast.ARMS`.
+        task: spread-N, tag-N, lbf-..., rware-..., pursuit-N, smax-..., or module:function of one
+            that makes a PettingZoo ParallelEnv.
+        algorithm: qmix, vdn, cw-qmix, ow-qmix or res.
+        arm: dense, tiny, static, set, rigl, block4, each plain or '+'; rlx2; mast.
         sparsity: Share of the weights that is left out; of tiny arms, whose cost they match.
-        without: Parts of the arm that are left out.
-        agents: ``"mlp"`` or ``"gru"``.
+        without: Part of the arm to leave out: sm, hybrid, dual.
+        agents: mlp, or gru.
         share: One network for all agents, with the agent's number among its inputs.
-        hidden: Width of the agents' hidden layers.
+        hidden: Width of the agents' layers.
         mixer_width: Width of the mixer's hidden layer.
         hyper_width: Width of the hypernetworks' hidden layers.
         lr: Adam's step size.
@@ -41,46 +49,57 @@ class MastConfig:
         batch: Episodes in a batch.
         update_every: Episodes between two updates.
         capacity: Episodes kept.
-        target_every: Episodes between two copies to the target networks.
+        target_every: Episodes, or updates, between two copies to the target networks.
         explore_steps: Steps over which exploration falls.
         explore_end: What it falls to, from 1.
         worlds: Worlds played side by side.
         standardise: Divide rewards by their running standard deviation; in tasks whose episodes
             are only ever cut, take their running mean off first.
-        team: How rewards of agents that differ become one, ``"mean"`` or ``"sum"``; None: the
-            task's own way, and where it has none they must be equal.
+        team: How rewards of agents that differ become one: mean, sum; None: the task's own way,
+            and where it has none they must be equal.
         alpha: Inverse temperature of Soft Mellowmax's weights.
         omega: How close Soft Mellowmax is to the maximum.
         lam: Lambda of the returns after T0.
         t0: T0 as a share of the run.
-        recent: Newest episodes ``R`` of the dual buffer.
+        recent: Newest episodes of the dual buffer.
         q: Share of a batch that is asked from them.
-        drop: Share of the weights that the first topology step drops, ``z``.
-        topology_every: Episodes between two topology steps.
-        topology_end: Share of the run after which the topology stays, ``T_end``.
-        rule: Allocation, ``"er"`` or ``"uniform"``.
-        budget: What has a budget of its own: each ``"network"``, each ``"layer"``, or ``"all"``
-            together.
-        left_dense: Networks of a sparse arm that keep all their weights: ``"none"``, the
-            ``"agents"``, or the ``"mixer"``. Says what the sparsity of the others costs.
-        optimizer_state: Of born weights, ``"local"``, ``"reset"`` or ``"keep"``; ``"local:W"``.
-        backend: ``"masked"`` multiplies dense matrices, ``"compiled"`` only what is kept.
-        device: ``"cpu"`` or ``"cuda"``.
-        dtype: ``"float32"`` or ``"float64"``.
+        drop: Share of the weights that the first topology step drops.
+        topology_every: Episodes, or updates, between two topology steps.
+        topology_end: Share of the run after which the topology stays.
+        rule: Allocation, er or uniform.
+        budget: What has a budget of its own: network, layer or all.
+        left_dense: Networks of a sparse arm that keep all their weights: none, the agents, or the
+            mixer. Says what the sparsity of the others costs.
+        optimizer_state: Of born weights, local, reset or keep; local:W.
+        backend: masked (dense products), or compiled (kept weights).
+        device: cpu, or cuda.
+        dtype: float32 or float64.
         weight_others: Weight of actions that WQMIX trusts less.
         res_beta: Inverse temperature of RES's softmax.
         res_weight: Weight of RES's pull to the discounted return.
         episode_length: Steps after which episodes of an imported world are cut.
+        mixer: Mixer; None: the algorithm's.
+        operator: Operator; None: soft-mellowmax with the part sm (RES: its softmax), else maximum.
+        returns: Returns; None: hybrid with the part hybrid, else n-step.
+        buffer: Buffer; None: dual with the part dual, else uniform.
+        growth: Growth rule; None: the arm's.
+        drop_rule: What topology steps drop.
+        counted: What target_every and topology_every count: episodes, or updates.
+        cw_values: Networks whose value of the greedy joint action CW-QMIX's weighting compares its
+            targets with: online, or target.
+        step_at_topology: Adam makes its step on updates that a topology step follows, too.
+        agent_sparsities: Sparsity of each agent's own network; empty: the same for all.
+        own: Names and values of settings that only a part has.
     """
 
-    task: str = "spread-6"
-    algorithm: str = "qmix"
-    arm: str = "mast"
-    sparsity: float = 0.9
-    without: tuple[str, ...] = ()
-    agents: str = "mlp"
-    share: bool = True
-    hidden: int = 64
+    task: str = option("spread-6", "--task", "-t")
+    algorithm: str = option("qmix", "--algo", "-a")
+    arm: str = option("mast", "--arm")
+    sparsity: float = option(0.9, "--sparsity")
+    without: tuple[str, ...] = option((), "--without")
+    agents: str = option("mlp", "--agents")
+    share: bool = option(True, "--own")
+    hidden: int = option(64, "--hidden", min=1, max=65_536)
     mixer_width: int = 32
     hyper_width: int = 64
     lr: float = 1e-3
@@ -94,7 +113,7 @@ class MastConfig:
     explore_end: float = 0.05
     worlds: int = 8
     standardise: bool = True
-    team: str | None = None
+    team: str | None = option(None, "--team")
     alpha: float = 1.0
     omega: float = 10.0
     lam: float = 0.6
@@ -105,26 +124,38 @@ class MastConfig:
     topology_every: int = 200
     topology_end: float = 0.75
     rule: str = "er"
-    budget: str = "network"
+    budget: str = option("network", "--budget")
     left_dense: str = "none"
     optimizer_state: str = "local"
-    backend: str = "masked"
-    device: str = "cpu"
+    backend: str = option("masked", "--backend")
+    device: str = option("cpu", "--device")
     dtype: str = "float32"
     weight_others: float = 0.1
     res_beta: float = 0.05
     res_weight: float = 0.05
     episode_length: int = 100
+    mixer: str | None = None
+    operator: str | None = None
+    returns: str | None = None
+    buffer: str | None = None
+    growth: str | None = None
+    drop_rule: str = "magnitude"
+    counted: str = "episodes"
+    cw_values: str = "online"
+    step_at_topology: bool = True
+    agent_sparsities: tuple[float, ...] = ()
+    own: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         for what, name, known in (
-            ("algorithm", self.algorithm, ALGORITHMS),
-            ("kind of agents", self.agents, AGENTS),
+            ("algorithm", self.algorithm, tuple(ALGORITHMS)),
             ("budget", self.budget, BUDGETS),
             ("network to be left dense", self.left_dense, LEFT_DENSE),
             ("backend", self.backend, BACKENDS),
             ("dtype", self.dtype, ("float32", "float64")),
             ("team", self.team or "mean", TEAMS),
+            ("counted", self.counted, COUNTED),
+            ("cw_values", self.cw_values, ("online", "target")),
         ):
             check_name(what, name, known)
         for name in (
@@ -137,24 +168,46 @@ class MastConfig:
             check_range(name, getattr(self, name), 0, 1)
         for name, least in (("omega", 1e-6), ("alpha", 0.0), ("lr", 0.0), ("clip", 1e-12)):
             check_range(name, getattr(self, name), least, 1e12)
-        for name in ("target_every", "topology_every"):
-            self._check_multiple(name)
+        if self.counted == "episodes":
+            for name in ("target_every", "topology_every"):
+                self._check_multiple(name)
         if self.capacity < self.batch:
             raise MastError(
                 f"capacity={self.capacity} keeps less than a batch of {self.batch} episodes; "
                 "raise it or lower the batch."
             )
-        if self.algorithm == "vdn" and self.left_dense == "agents":
+        self._check_networks()
+
+    def _check_networks(self) -> None:
+        """Refuse sparsities, backends and networks that do not go together."""
+        arm = self.targets
+        if self.sparsity == 0 and arm.uses_sparsity:
             raise MastError(
-                "left_dense='agents' with algorithm 'vdn' leaves no layer sparse, as its mixer has "
-                "no weights; leave the agents sparse, or use another algorithm."
+                f"sparsity=0 leaves nothing out of arm {self.arm!r}; expected above 0 and below 1. "
+                "Take arm dense, or dense+."
+            )
+        if self.growth is not None and not arm.sparse:
+            raise MastError(
+                f"growth={self.growth!r}: arm {self.arm!r} is dense and grows nothing; expected a "
+                "sparse arm, such as rigl."
+            )
+        if self.mixer_name == "vdn" and self.left_dense == "agents":
+            raise MastError(
+                "left_dense='agents' with mixer 'vdn' leaves no layer sparse, as it has no "
+                "weights; leave the agents sparse, or use another algorithm."
             )
         if self.backend == "compiled" and not self.device.startswith("cpu"):
             raise MastError(
                 f"backend 'compiled' runs on the CPU alone, got device {self.device!r}; use "
                 "backend 'masked' there, or device 'cpu'."
             )
-        self.targets  # noqa: B018 (an unknown arm or part is said at once)
+        for share in self.agent_sparsities:
+            check_range("agent_sparsities", share, 0, 1, open_end=True)
+        if self.agent_sparsities and (self.share or self.budget != "network" or not arm.sparse):
+            raise MastError(
+                "agent_sparsities: expected a sparse arm whose agents have networks and budgets of "
+                "their own; add --own, and leave --budget network."
+            )
 
     def _check_multiple(self, name: str) -> None:
         """Refuse what would come only where its episodes and those of updates meet."""
@@ -176,19 +229,64 @@ class MastConfig:
         return part in self.targets.parts
 
     @property
+    def kind(self) -> AlgorithmKind:
+        """The algorithm."""
+        return ALGORITHMS[self.algorithm]
+
+    @property
+    def mixer_name(self) -> str:
+        """The mixer that is named, or the algorithm's."""
+        return self.mixer or self.kind.mixer
+
+    @property
+    def n_step(self) -> int:
+        """Steps of the arm's returns where they are not hybrid."""
+        return self.targets.n_step
+
+    def part_names(self) -> dict[str, str]:
+        """The part of each kind, those that are not named as arm and algorithm have them."""
+        arm = self.targets
+        return {
+            "agents": self.agents,
+            "mixer": self.mixer_name,
+            "operator": self.operator or ("soft-mellowmax" if self.has("sm") else "maximum"),
+            "returns": self.returns or ("hybrid" if self.has("hybrid") else "n-step"),
+            "buffer": self.buffer or ("dual" if self.has("dual") else "uniform"),
+            "growth": self.growth or arm.kind.growth or "static",
+            "drop_rule": self.drop_rule,
+        }
+
+    def setting(self, name: str, default: Any = MISSING) -> Any:
+        """A part's setting: its own, the configuration's, or else a default."""
+        return dict(self.own).get(name, getattr(self, name, default))
+
+    @property
     def label(self) -> str:
         """The arm with its sparsity and the parts it lacks, for tables."""
         sparsity = f" {self.sparsity:g}" if self.targets.uses_sparsity else ""
         return f"{self.arm}{sparsity}" + "".join(f" -{part}" for part in self.without)
 
-    def plain(self) -> dict[str, Any]:
-        """What differs from the defaults as JSON values; what the arm ignores is left out."""
+    @property
+    def differing(self) -> str:
+        """What a name does not say yet: settings that differ from their defaults."""
+        said = {*NAMED, "without", "own", "backend", "device"}
+        found = {k: v for k, v in self.plain().items() if k not in said} | dict(self.own)
+        return "".join(f", {name} {_brief(value)}" for name, value in found.items())
+
+    def plain(self, *, whole: bool = False) -> dict[str, Any]:
+        """Settings as JSON values.
+
+        Args:
+            whole: All; else what differs from the defaults, without what the arm ignores.
+        """
         found: dict[str, Any] = {}
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if field.name in NAMED or value != field.default:
-                found[field.name] = list(value) if isinstance(value, tuple) else value
-        if not self.targets.uses_sparsity:
+        for each in dataclasses.fields(self):
+            value = getattr(self, each.name)
+            if whole or each.name in NAMED or value != each.default:
+                found[each.name] = list(value) if isinstance(value, tuple) else value
+        if self.own or whole:
+            found["own"] = dict(self.own)
+        if not (self.targets.uses_sparsity or whole):
             del found["sparsity"]
         return found
 
@@ -199,10 +297,19 @@ class MastConfig:
         Raises:
             MastError: There are other settings among them.
         """
-        known = {field.name for field in dataclasses.fields(cls)}
+        known = {each.name for each in dataclasses.fields(cls)}
         for name in values:
             check_name("setting", name, known)
-        return cls(**{**values, "without": tuple(values.get("without", ()))})
+        given: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in values.items()
+        }
+        return cls(**{**given, "own": tuple(sorted(dict(values.get("own", ())).items()))})
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, list):
+        return "/".join(map(_brief, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 NAMED = ("task", "algorithm", "arm", "sparsity")

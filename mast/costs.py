@@ -11,7 +11,8 @@ import numpy as np
 
 from mast.config import MastConfig
 from mast.errors import MastError
-from mast.flops import layer_costs, run_cost
+from mast.flops import count_updates, layer_costs, outside_layers, run_cost
+from mast.registries import check_parts
 from mast.tasks import TeamWorlds, find_task
 from mast.tiny import widths_of
 
@@ -27,14 +28,19 @@ def cost_rows(configs: Sequence[MastConfig], steps: int) -> list[dict[str, Any]]
         steps: Steps of the run.
     """
     shape = TeamWorlds(find_task(configs[0].task), 1, configs[0].team).shape
-    dense = replace(configs[0], arm="dense", without=(), backend="masked")
+    dense = replace(
+        configs[0], arm="dense", without=(), growth=None, agent_sparsities=(), backend="masked"
+    )
     whole = run_cost(dense, shape, steps).plain()
     rows = []
     for config in (dense, *configs):
-        found = run_cost(config, shape, steps, widths_of(config, shape)).plain()
+        widths = widths_of(config, shape)
+        found = run_cost(config, shape, steps, widths).plain()
+        updates, _ = count_updates(config, shape, steps)
         rows.append(
             {
                 "task": config.task, "arm": config.label, **found,
+                "outside_flops": updates * outside_layers(config, shape, widths),
                 "train_times": whole["train_flops"] / found["train_flops"],
                 "inference_times": whole["inference_flops"] / found["inference_flops"],
                 "executed_times": whole["train_flops"] / found["train_flops_executed"],
@@ -62,6 +68,7 @@ def check_run(config: MastConfig) -> None:
         MastError: No such task, rewards that differ, or an agent without an available action.
         SparseTrainingError: The sparsity leaves a layer empty, or blocks cannot meet it.
     """
+    check_parts(config)
     worlds = TeamWorlds(find_task(config.task, config.episode_length), 1, config.team)
     _check_memory(config, worlds.shape.n_agents)
     layer_costs(config, worlds.shape, widths_of(config, worlds.shape))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from common import compiled
 from mast.errors import MastError
-from mpe_marl import Recent, Ring, SamplingLaw, allocate, make_law
+from mpe_marl import Ring, SamplingLaw, allocate, make_law
 from runs import make_generator, pack_generator, unpack_generator
 
 Float = NDArray[np.floating[Any]]
@@ -180,11 +180,6 @@ class EpisodeStore:
             table[: len(tables[name])] = tables[name]
         self.ring.cursor, self.ring.size = (int(v) for v in tables["ring"])
         unpack_generator(self.rng, tables["rng"])
-
-
-def dual_buffer(newest: int, share: float) -> SamplingLaw:
-    """The law of MAST's dual buffer: a slot asks for one of the newest episodes with ``share``."""
-    return Recent(newest, share)
 
 
 def _empty_batch(shape: TaskShape, batch: int, real: np.dtype[Any], numbered: bool) -> EpisodeBatch:

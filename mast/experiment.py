@@ -30,6 +30,7 @@ class ValueTraining(Experiment):
         episodes: Greedy episodes of an evaluation.
         threads: Processor threads of the tensor library.
         log: ``"tensorboard:FOLDER"`` or ``"mlflow:FOLDER"``: a board draws metrics while it runs.
+        keep_all: Keep the team of every evaluation, not of the best alone.
     """
 
     kind: ClassVar[str] = "mast"
@@ -43,12 +44,13 @@ class ValueTraining(Experiment):
     episodes: int = 1024
     threads: int = 1
     log: str | None = None
+    keep_all: bool = False
 
     @property
     def name(self) -> str:
-        """Task, algorithm, arm and seed."""
+        """Task, algorithm, arm, what else differs from the defaults, and seed."""
         c = self.config
-        return f"{c.task} {c.algorithm} {c.label} seed {self.seed}"
+        return f"{c.task} {c.algorithm} {c.label}{c.differing} seed {self.seed}"
 
     def spec(self) -> Mapping[str, Any]:
         """See :meth:`Experiment.spec`."""
@@ -62,7 +64,7 @@ class ValueTraining(Experiment):
         """See :meth:`Experiment.run`."""
         import torch
 
-        from mast.kept import FORMAT, keep
+        from mast.kept import FORMAT, keep, keep_team
 
         torch.set_num_threads(self.threads)
         trainer = self.trainer(context)
@@ -71,9 +73,11 @@ class ValueTraining(Experiment):
             context.rewind(trainer.progress.steps)
         with MetricBoard(self.log, f"{self.name} {self.identity().key[:8]}") as board:
             report = _EvaluationReport(context, board, len(trainer.progress.evaluations))
+            keep_all = self.keep_all
 
             def on_step(trainer: MastTrainer) -> None:
-                report(trainer)
+                if report(trainer):
+                    keep_team(trainer, context.folder, keep_all)
                 autosave.tick()
 
             trainer.run(on_step)
@@ -125,11 +129,12 @@ class _EvaluationReport:
     def __init__(self, context: Context, board: MetricBoard, done: int) -> None:
         self._context, self._board, self._done = context, board, done
 
-    def __call__(self, trainer: MastTrainer) -> None:
+    def __call__(self, trainer: MastTrainer) -> bool:
+        """Send what is new; returns whether there was an evaluation."""
         progress = trainer.progress
         if len(progress.evaluations) == self._done:
             self._context.progress(progress.steps)
-            return
+            return False
         self._done = len(progress.evaluations)
         value = progress.evaluations[-1][1]
         figures = {"return": value, "train_cpu_s": progress.cpu_s[-1], **progress.latest}
@@ -137,3 +142,4 @@ class _EvaluationReport:
             self._context.metric(name, float(figure), progress.steps)
             self._board.add(name, float(figure), progress.steps)
         self._context.progress(progress.steps, -value)
+        return True

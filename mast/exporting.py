@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import atomic_write, compiled
+from mast.agents import AGENTS
 from mast.config import MastConfig
 from mast.episodes import TaskShape
 from mast.errors import MastError
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from mast.algorithms import ValueLearner
 
 _HEADER = "mast"
-MLP_LAYERS, GRU_LAYERS = ("first", "second", "values"), ("first", "gates", "memory", "values")
 
 
 @dataclass(frozen=True)
@@ -130,19 +130,11 @@ class SparsePolicy:
         values = np.stack([v.reshape(len(v), -1, w) for v, _ in made], axis=1)
         return values.reshape(values.shape[0], n, w), [h for _, h in made]
 
-    @staticmethod
-    def _one(net: Mapping[str, KeptLayer], x: NDArray[Any], hidden: Any) -> tuple[Any, Any]:
-        seen = net["first"](x, relu=True)
-        if "gates" not in net:
-            return net["values"](net["second"](seen, relu=True), relu=False), None
-        made = net["gates"](seen, relu=False)
-        width = len(made) // 3
-        state = np.zeros((width, x.shape[1]), x.dtype) if hidden is None else hidden
-        known = net["memory"](state, relu=False)
-        gates = 1 / (1 + np.exp(-(made[: 2 * width] + known[: 2 * width])))
-        candidate = np.tanh(made[2 * width :] + gates[:width] * known[2 * width :])
-        state = candidate + gates[width:] * (state - candidate)
-        return net["values"](state, relu=False), state
+    def _one(self, net: Mapping[str, KeptLayer], x: NDArray[Any], hidden: Any) -> tuple[Any, Any]:
+        def layer(name: str, inputs: NDArray[Any], relu: bool) -> NDArray[Any]:
+            return net[name](inputs, relu)
+
+        return AGENTS.make(self.config.agents, self.config).play(layer, x, hidden)
 
     def save(self, path: str | Path) -> None:
         """Write values and indices as a safetensors file, whole or not at all."""
@@ -192,24 +184,20 @@ def _checked(
     Raises:
         ValueError: They do not.
     """
-    count = 1 if config.share else shape.n_agents
-    names = MLP_LAYERS if config.agents == "mlp" else GRU_LAYERS
+    reads = AGENTS.make(config.agents, config).reads
     nets = []
-    for i in range(count):
-        width = shape.obs_dim + shape.n_agents * config.share
+    for i in range(1 if config.share else shape.n_agents):
+        widths = {"": shape.obs_dim + shape.n_agents * config.share}
         net: dict[str, KeptLayer] = {}
-        for name in names:
+        for name, (source, fewer) in reads.items():
             net[name] = KeptLayer(
                 arrays[f"{i}.{name}.values"], arrays[f"{i}.{name}.columns"],
-                arrays[f"{i}.{name}.ends"], arrays[f"{i}.{name}.bias"], width,
+                arrays[f"{i}.{name}.ends"], arrays[f"{i}.{name}.bias"], widths[source] // fewer,
             )  # fmt: skip
             _check_layer(name, net[name])
-            recurrent = name == "gates"
-            width = len(net[name].ends) // 3 if recurrent else len(net[name].ends)
-            if name == "memory":
-                width = width // 3
-        if width != shape.n_actions:
-            raise ValueError(f"{width} values, {shape.n_actions} actions")
+            widths[name] = len(net[name].ends)
+        if widths[name] != shape.n_actions:
+            raise ValueError(f"{widths[name]} values, {shape.n_actions} actions")
         nets.append(net)
     return tuple(nets)
 

@@ -6,24 +6,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mast.agents import AGENTS
 from mast.config import MastConfig
 from mast.episodes import TaskShape
+from mast.mixers import MIXERS
+from mast.nets import NetLayer
 from mast.networks import (
-    NetworkWidths,
     budgets_of,
     build,
     layer_maker,
-    reads_data,
     sparse_layers,
     sparsified,
+    sparsities_of,
 )
+from mast.operators import OPERATORS
+from mast.parts import UpdateSize
+from mast.returns import RETURNS
+from mast.rules import DROPS, GROWTHS
+from mast.widths import NetworkWidths
 from sparse_training import (
+    DropRule,
     FlopColumns,
     Flops,
-    SparseLinear,
+    GrowthRule,
     allocate,
     linear_flops,
-    topology_flops,
 )
 
 BLOCK_WEIGHTS = 16
@@ -50,17 +57,29 @@ def passes_of(config: MastConfig, shape: TaskShape) -> dict[str, Passes]:
     Agents read the state after the last step too, which double Q needs; each own network sees its
     own agent's rows only.
     """
-    steps = config.batch * shape.length
+    steps, kind = config.batch * shape.length, config.kind
     seen = config.batch * (shape.length + 1) * (shape.n_agents if config.share else 1)
-    weighted = config.algorithm.endswith("w-qmix")  # its targets are the central networks' own
-    mixing = 0 if weighted else {"res": 2}.get(config.algorithm, 1)
-    central = 2 if config.algorithm == "cw-qmix" else 1
     return {
-        "agents": Passes(seen, forward=0 if weighted else 1),
-        "mixer": Passes(steps, forward=mixing),
+        "agents": Passes(seen, forward=kind.agents_forward),
+        "mixer": Passes(steps, forward=kind.mixer_forward),
         "central_agents": Passes(seen),
-        "central_mixer": Passes(steps, forward=central),
+        "central_mixer": Passes(steps, forward=kind.central_forward),
     }
+
+
+def outside_layers(config: MastConfig, shape: TaskShape, widths: NetworkWidths) -> int:
+    """Operations of an update outside of layers: mixing, the operator, returns, cells."""
+    seen = config.batch * (shape.length + 1) * shape.n_agents
+    steps, n, a = config.batch * shape.length, shape.n_agents, shape.n_actions
+    size = UpdateSize(steps, seen, n, a, widths.second, widths.mixer)
+    names, passes = config.part_names(), passes_of(config, shape)
+    times = {name: 3 * one.trained + one.forward for name, one in passes.items()}
+    return (
+        times["agents"] * AGENTS.make(names["agents"], config).flops(size)
+        + times["mixer"] * MIXERS.make(names["mixer"], config).flops(size)
+        + OPERATORS.make(names["operator"], config).flops(size)
+        + RETURNS.make(names["returns"], config).flops(size)
+    )
 
 
 @dataclass(frozen=True)
@@ -91,12 +110,20 @@ class LayerCost:
         once = linear_flops(weights, self.passes.rows, reads_data=self.data)
         return once * self.passes.trained + Flops(once.forward) * self.passes.forward
 
-    def topology(self) -> FlopColumns:
-        """What a topology step adds to an update."""
-        rows = self.passes.rows * self.passes.trained
-        size = self.shape[0] * self.shape[1]
-        executed = Flops(topology=2 * size * rows) if self.packed else Flops()
-        return FlopColumns(topology_flops(self.shape, self.kept, rows), executed)
+    def topology(self, config: MastConfig) -> FlopColumns:
+        """What a topology step adds to an update: the dense gradient, where a rule asks for it."""
+        rows, size = self.passes.rows * self.passes.trained, self.shape[0] * self.shape[1]
+        theoretical, executed = (
+            max(rule.flops(size, kept, rows) for rule in rules_of(config))
+            for kept in (self.kept, 0 if self.packed else size)
+        )
+        return FlopColumns(Flops(topology=theoretical), Flops(topology=executed))
+
+
+def rules_of(config: MastConfig) -> tuple[GrowthRule, DropRule]:
+    """The growth and the drop rule."""
+    names = config.part_names()
+    return GROWTHS.make(names["growth"], config), DROPS.make(names["drop_rule"], config)
 
 
 @dataclass(frozen=True)
@@ -127,15 +154,21 @@ class RunCost:
 
 def count_updates(config: MastConfig, shape: TaskShape, steps: int) -> tuple[int, int]:
     """Updates and topology steps of a run whose episodes all have full length."""
-    episodes = steps // shape.length
-    first = -(-config.batch // config.update_every)
-    updates = max(0, episodes // config.update_every - first + 1)
+    episodes, every = steps // shape.length, config.update_every
+    first = -(-config.batch // every)
+    updates = max(0, episodes // every - first + 1)
     last = config.topology_end * steps / shape.length
-    moves = sum(
-        episode >= config.batch and episode % config.update_every == 0 and episode < last
-        for episode in range(config.topology_every, episodes + 1, config.topology_every)
-    )
-    return updates, moves if config.targets.kind.growth in ("set", "rigl") else 0
+    if config.counted == "updates":
+        moves = sum(
+            (first - 1 + update) * every < last
+            for update in range(config.topology_every, updates + 1, config.topology_every)
+        )
+    else:
+        moves = sum(
+            episode >= config.batch and episode % every == 0 and episode < last
+            for episode in range(config.topology_every, episodes + 1, config.topology_every)
+        )
+    return updates, moves if config.targets.sparse and rules_of(config)[0].moves else 0
 
 
 def run_cost(
@@ -151,9 +184,8 @@ def run_cost(
     """
     layers = layer_costs(config, shape, widths or NetworkWidths.of(config))
     updates, moves = count_updates(config, shape, steps)
-    gradients = moves if config.targets.kind.growth == "rigl" else 0
     training = summed(
-        _times(cost.update(), updates).plus(_times(cost.topology(), gradients))
+        _times(cost.update(), updates).plus(_times(cost.topology(config), moves))
         for cost in layers.values()
     )
     return RunCost(sum(c.kept for c in layers.values()), training, inference_cost(layers, shape))
@@ -186,25 +218,26 @@ def layer_costs(
         packed = name in units and config.backend == "compiled"
         multiplied = each * units[name] if packed else size
         use = passes[name.partition(".")[0]]
-        costs[name] = LayerCost(layer.shape, kept, multiplied, packed, use, reads_data(name))
+        costs[name] = LayerCost(layer.shape, kept, multiplied, packed, use, layer.reads_data)
     return costs
 
 
-def _allocation(config: MastConfig, layers: Mapping[str, SparseLinear]) -> dict[str, int]:
+def _allocation(config: MastConfig, layers: Mapping[str, NetLayer]) -> dict[str, int]:
     layers = sparsified(layers, config.left_dense)
-    groups = budgets_of(layers, config.budget) or {"all": list(layers)}
+    groups = budgets_of(layers, config.budget)
+    shares = sparsities_of(config, groups)
     units: dict[str, int] = {}
-    for names in groups.values():
+    for budget, names in groups.items():
         shapes = [layers[name].shape for name in names]
         unit: Any = config.targets.kind.unit
-        counts = allocate(shapes, config.sparsity, config.rule, unit)
+        counts = allocate(shapes, shares[budget], config.rule, unit)
         units.update(zip(names, counts, strict=True))
     return units
 
 
 def sparse_counterpart(config: MastConfig) -> MastConfig:
     """The sparse configuration whose training a tiny one's must cost."""
-    return replace(config, arm="mast", without=())
+    return replace(config, arm="mast", without=(), growth=None)
 
 
 def summed(columns: Any) -> FlopColumns:

@@ -3,41 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import torch
 
-from mast.agents import MakeLayer, TeamAgents
+from mast.agents import AGENTS
 from mast.config import MastConfig
 from mast.episodes import TaskShape
-from mast.mixers import CentralMixer, QmixMixer, VdnMixer
-from sparse_training import SparseLinear
+from mast.errors import MastError
+from mast.mixers import MIXERS, CentralMixer
+from mast.nets import MakeLayer, NetLayer, TeamAgents
+from mast.widths import NetworkWidths
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
-
-
-@dataclass(frozen=True)
-class NetworkWidths:
-    """NetworkWidths of all networks.
-
-    Attributes:
-        hidden: Of the agents' first hidden layer.
-        second: Of the agents' second hidden layer, or of what they remember.
-        mixer: Of the mixing layer.
-        hyper: Of the hypernetworks' hidden layers, and of the central mixer's.
-    """
-
-    hidden: int
-    second: int
-    mixer: int
-    hyper: int
-
-    @classmethod
-    def of(cls, config: MastConfig) -> NetworkWidths:
-        """Those that a configuration names."""
-        return cls(config.hidden, config.hidden, config.mixer_width, config.hyper_width)
 
 
 def build(config: MastConfig, shape: TaskShape, widths: NetworkWidths, make: MakeLayer) -> Any:
@@ -47,41 +26,35 @@ def build(config: MastConfig, shape: TaskShape, widths: NetworkWidths, make: Mak
         A `torch.nn.ModuleDict`: ``agents`` and ``mixer``, and for WQMIX ``central_agents`` and
         ``central_mixer``.
     """
-    n, s = shape.n_agents, shape.state_dim
 
     def agents() -> TeamAgents:
-        hidden = (widths.hidden, widths.second)
-        return TeamAgents(config.agents, shape, hidden, config.share, make)
+        kind, hidden = AGENTS.make(config.agents, config), (widths.hidden, widths.second)
+        return TeamAgents(kind, shape, hidden, config.share, make)
 
-    made: dict[str, torch.nn.Module] = {"agents": agents()}
-    if config.algorithm == "vdn":
-        made["mixer"] = VdnMixer()
-    else:
-        made["mixer"] = QmixMixer(n, s, widths.mixer, widths.hyper, make)
-    if config.algorithm.endswith("w-qmix"):
+    mixer = MIXERS.make(config.mixer_name, config)
+    made = {"agents": agents(), "mixer": mixer.build(shape, widths, make)}
+    if config.kind.central:
         made["central_agents"] = agents()
-        made["central_mixer"] = CentralMixer(n, s, widths.hyper, make)
+        made["central_mixer"] = CentralMixer(shape.n_agents, shape.state_dim, widths.hyper, make)
     return torch.nn.ModuleDict(made)
 
 
 def layer_maker(config: MastConfig, generator: torch.Generator | None, device: str) -> MakeLayer:
     """Makes the layers of a configuration, their weights drawn from one generator."""
     return partial(
-        SparseLinear,
+        NetLayer,
         layout="columns",
-        backend=config.backend if device != "meta" else "masked",  # type: ignore[arg-type]
+        backend=config.backend if device != "meta" else "masked",
         generator=generator,
         dtype=DTYPES[config.dtype],
         device=device,
     )
 
 
-def sparse_layers(networks: torch.nn.Module) -> dict[str, SparseLinear]:
+def sparse_layers(networks: torch.nn.Module) -> dict[str, NetLayer]:
     """Every layer by its path, such as ``agents.nets.0.first``."""
     return {
-        name: module
-        for name, module in networks.named_modules()
-        if isinstance(module, SparseLinear)
+        name: module for name, module in networks.named_modules() if isinstance(module, NetLayer)
     }
 
 
@@ -91,7 +64,7 @@ def network_of(layer: str) -> str:
     return f"{parts[0]}.{parts[2]}" if parts[1] == "nets" else parts[0]
 
 
-def sparsified(layers: Mapping[str, SparseLinear], left_dense: str) -> dict[str, SparseLinear]:
+def sparsified(layers: Mapping[str, NetLayer], left_dense: str) -> dict[str, NetLayer]:
     """The layers that a sparse arm makes sparse.
 
     Args:
@@ -102,24 +75,37 @@ def sparsified(layers: Mapping[str, SparseLinear], left_dense: str) -> dict[str,
     return {n: layer for n, layer in layers.items() if left_dense not in n.partition(".")[0]}
 
 
-def budgets_of(layers: Mapping[str, SparseLinear], budget: str) -> dict[str, list[str]] | None:
-    """Which layers share a budget.
+def budgets_of(layers: Mapping[str, NetLayer], budget: str) -> dict[str, list[str]]:
+    """Which layers share a budget, by the budget's name.
 
     Args:
         layers: By path.
         budget: ``"network"``, ``"layer"`` or ``"all"``.
     """
     if budget == "all":
-        return None
+        return {"all": list(layers)}
     groups: dict[str, list[str]] = {}
     for name in layers:
         groups.setdefault(name if budget == "layer" else network_of(name), []).append(name)
     return groups
 
 
-def reads_data(layer: str) -> bool:
-    """Whether what a layer reads needs no gradient: observations or states."""
-    network, _, own = layer.partition(".")
-    if network.endswith("agents"):
-        return own.endswith(".first")
-    return network == "mixer" and own in ("hidden", "bias")
+def sparsities_of(config: MastConfig, budgets: Mapping[str, Any]) -> dict[str, float]:
+    """The sparsity of each budget: its agent's own, or the configuration's.
+
+    Raises:
+        MastError: There are not as many as agents.
+    """
+    own = config.agent_sparsities
+    agents = [name for name in budgets if name.startswith("agents.")]
+    if own and len(own) != len(agents):
+        raise MastError(
+            f"agent_sparsities={list(own)}: expected {len(agents)}, one for each agent of "
+            f"task {config.task!r}."
+        )
+    return dict.fromkeys(budgets, config.sparsity) | {
+        f"{network}.{i}": share
+        for i, share in enumerate(own)
+        for network in ("agents", "central_agents")
+        if f"{network}.{i}" in budgets
+    }

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mast.episodes import TaskShape
+from mast.errors import MastError
 from mast.scaling import RewardScale
 from mast.tasks import Task, TeamWorlds, find_task
 from runs import make_generator, mean_interval
@@ -110,9 +111,19 @@ def _first_episodes(worlds: TeamWorlds, team: Team) -> NDArray[np.float64]:
 
 
 def played(policy: Any, episodes: int = STARTS) -> dict[str, Any]:
-    """What a :class:`mast.exporting.SparsePolicy` earns in the task that it was trained for."""
+    """What a :class:`mast.exporting.SparsePolicy` earns in the task that it was trained for.
+
+    Raises:
+        MastError: The task has other shapes than the team.
+    """
     config = policy.config
     task = find_task(config.task, config.episode_length)
+    there = TeamWorlds(task, 1, config.team).shape
+    if there != policy.shape:
+        raise MastError(
+            f"a team for {policy.shape}; expected one for {there}, which task {config.task!r} has. "
+            "Train it for this version of the task."
+        )
 
     def team(n_worlds: int) -> Team:
         return Team(policy.shape, n_worlds, config.share, policy.values, config.dtype)

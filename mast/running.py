@@ -30,19 +30,28 @@ def run_rows(
 
 def cells_of(
     tasks: Sequence[str], arms: Sequence[str], sparsities: Sequence[float], backend: str
-) -> list[tuple[str, str, float, str]]:
-    """Task, arm, sparsity and backend of all that is compared.
+) -> list[dict[str, Any]]:
+    """Task, arm, parts left out, sparsity and backend of all that is compared.
 
     A dense arm has one sparsity, and nothing to compile. The reference comes first, if it is not
-    named it is added.
+    named it is added. ``mast-sm`` is the arm ``mast`` without its part ``sm``.
     """
-    found: list[tuple[str, str, float, str]] = []
+    found = []
     for task in tasks:
         for name in dict.fromkeys(("dense+", *arms)):
-            arm = find_arm(name.strip())
-            own = sparsities if arm.uses_sparsity else sparsities[:1]
-            found += [(task, arm.name, s, backend if arm.sparse else "masked") for s in own]
+            arm, *left = name.strip().split("-")
+            own = sparsities if find_arm(arm).uses_sparsity else sparsities[:1]
+            found += [
+                {"task": task, "arm": arm, "without": tuple(left), "sparsity": s,
+                 "backend": backend_of(arm, backend)}
+                for s in own
+            ]  # fmt: skip
     return found
+
+
+def backend_of(arm: str, backend: str) -> str:
+    """The backend of an arm: a dense one has nothing to compile."""
+    return backend if find_arm(arm).sparse else "masked"
 
 
 def run_row(run: Any) -> dict[str, Any]:

@@ -1,46 +1,129 @@
-"""Configurations from the words of a command line."""
+"""Configurations from files, and from the words of a command line."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, replace
+from pathlib import Path
 from typing import Any
 
+import yaml
+
+from common import read_yaml
 from mast.config import MastConfig
 from mast.errors import MastError, check_name
+from mast.registries import SETTINGS, check_parts, own_settings
 
-_BY_OPTION = ("task", "algorithm", "arm", "sparsity", "without")
+_BY_OPTION = ("task", "algorithm", "arm", "sparsity", "without", "own")
 _TRUTH = {"true": True, "false": False, "on": True, "off": False}
+FAITHFUL = {
+    "optimizer_state": "keep", "step_at_topology": False, "counted": "updates",
+    "cw_values": "target",
+}  # fmt: skip
+"""As the paper and its released code have it; with two buffers and, in RES, Soft Mellowmax."""
 
 
-def make_config(settings: Sequence[str] | None, **options: Any) -> MastConfig:
-    """A configuration from options, and from texts ``NAME=VALUE`` for all other settings.
+def make_config(
+    words: Sequence[str] | None = (), file: Path | None = None, *, faithful: bool = False,
+    **options: Any,
+) -> MastConfig:  # fmt: skip
+    """A configuration.
+
+    Args:
+        words: ``NAME=VALUE`` for settings that have no option; they go before all others.
+        file: YAML with settings by name.
+        faithful: Begin from what the paper has.
+        **options: Settings by name, which go before those of the file.
 
     Raises:
-        MastError: A text is no setting, or its value is none that the setting may have.
+        MastError: No such setting or part, or a value that it may not have.
     """
-    fields = {f.name: f for f in dataclasses.fields(MastConfig) if f.name not in _BY_OPTION}
-    given: set[str] = set()
-    for text in settings or ():
+    values = ({} if file is None else read_settings(file)) | options | _parsed(words or ())
+    known = {name: typed(name, v, SETTINGS[name]) for name, v in values.items() if name in SETTINGS}
+    config = MastConfig(**known)
+    if faithful:
+        config = replace(config, **(_faithful(config) | known))
+    rest = {name: value for name, value in values.items() if name not in SETTINGS}
+    if rest:
+        own = own_settings(config)
+        for name in rest:
+            check_name("setting", name, [*SETTINGS, *own])
+        given = {name: typed(name, value, own[name]) for name, value in rest.items()}
+        differing = [(name, v) for name, v in sorted(given.items()) if v != own[name]]
+        config = replace(config, own=tuple(differing))
+    check_parts(config)
+    return config
+
+
+def _faithful(config: MastConfig) -> dict[str, Any]:
+    buffer = {"buffer": "two"} if config.has("dual") else {}
+    operator = {"operator": "soft-mellowmax"} if config.has("sm") else {}
+    return FAITHFUL | buffer | operator
+
+
+def _parsed(words: Sequence[str]) -> dict[str, str]:
+    """Names and values of texts ``NAME=VALUE``."""
+    given: dict[str, str] = {}
+    for text in words:
         name, equals, value = text.partition("=")
         if not equals:
             raise MastError(f"--set {text!r}: expected NAME=VALUE, such as lam=0.8.")
-        check_name("setting", name, fields)
         if name in given:
             raise MastError(f"--set {text!r}: {name} is given twice; expected it once.")
-        given.add(name)
-        options[name] = _value(name, value, fields[name].default)
-    return MastConfig(**options)
+        if name in ("", *_BY_OPTION):
+            check_name("setting", name, [n for n in SETTINGS if n not in _BY_OPTION])
+        given[name] = value
+    return given
 
 
-def _value(name: str, text: str, default: Any) -> Any:
+def read_settings(file: Path) -> dict[str, Any]:
+    """Settings by name from a YAML file, those of parts too.
+
+    Raises:
+        MastError: It holds something else.
+    """
+    found = read_yaml(file, MastError)
+    if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
+        raise MastError(f"{file}: expected settings by name, such as `gamma: 0.95`.")
+    own = found.pop("own", None) or {}
+    if not isinstance(own, Mapping):
+        raise MastError(f"{file}: own: expected settings by name.")
+    return found | dict(own)
+
+
+def settings_text(config: MastConfig) -> str:
+    """The whole configuration as YAML, which :func:`read_settings` reads."""
+    return yaml.safe_dump(config.plain(whole=True), sort_keys=False)
+
+
+def typed(name: str, value: Any, default: Any) -> Any:
+    """A value as its setting's type, from a text or a file.
+
+    Raises:
+        MastError: It is none.
+    """
+    if isinstance(default, tuple):
+        parts = value.split(",") if isinstance(value, str) else value
+        if not isinstance(parts, list | tuple):
+            raise MastError(f"{name}={value}: expected several values, by commas.")
+        one = float if name == "agent_sparsities" else str
+        return tuple(_one(name, part, one) for part in parts)
+    if value is None and (default is None or default is MISSING):
+        return None
+    return _one(name, value, str if default is None or default is MISSING else type(default))
+
+
+def _one(name: str, value: Any, kind: type) -> Any:
+    wrong = isinstance(value, bool) != (kind is bool) and not isinstance(value, str)
     try:
-        if isinstance(default, bool):
-            return _TRUTH[text.lower()]
-        return type(default)(text) if default is not None else text
-    except (ValueError, KeyError):
-        kind = {bool: "on or off", int: "a whole number"}.get(type(default), "a number")
-        raise MastError(f"--set {name}={text}: expected {kind}.") from None
+        if kind is bool:
+            return _TRUTH[value.lower()] if isinstance(value, str) else bool(value)
+        if wrong or isinstance(value, list | dict) or (kind is int and isinstance(value, float)):
+            raise ValueError
+        return kind(value)
+    except (ValueError, KeyError, TypeError):
+        what = {bool: "on or off", int: "a whole number", float: "a number"}.get(kind, "a word")
+        raise MastError(f"--set {name}={value}: expected {what}.") from None
 
 
 def checked_device(device: str) -> str:

@@ -32,6 +32,24 @@ def print_comparison(rows: Rows, rival: str = "tiny+") -> None:
     print_rows("Score: 0 random play, 100 dense+", rows, "", columns)
 
 
+def print_sweep(rows: Rows) -> None:
+    """Print one row a configuration, of :func:`mast.sweeping.sweep_rows`."""
+    columns = [
+        Column("task", keep=11),
+        Column("algorithm", keep=2),
+        Column.name("arm"),
+        Column("settings", keep=12),
+        Column("seeds", keep=5),
+        Column("return", unit="", keep=13),
+        Column("lowest", unit="", keep=9),
+        Column("highest", unit="", keep=9),
+        Column("q_gap", "Q gap [s.d.]", unit="", keep=8),
+        Column("weights", keep=3),
+        Column("cpu_s", "training CPU", unit="s", keep=6),
+    ]
+    print_rows("Mean return over seeds", rows, "", columns)
+
+
 def print_costs(rows: Rows) -> None:
     """Print one row a configuration, of :func:`mast.costs.cost_rows`."""
     columns = [
@@ -43,6 +61,7 @@ def print_costs(rows: Rows) -> None:
         Column("train_times", "times fewer", unit="", keep=10),
         Column("train_flops_executed", "executed [FLOP]", unit="", keep=5),
         Column("executed_times", "times fewer", unit="", keep=5),
+        Column("outside_flops", "outside layers [FLOP]", unit="", keep=2),
         Column("inference_flops", "acting, a step [FLOP]", unit="", keep=6),
         Column("inference_times", "times fewer", unit="", keep=9),
     ]

@@ -79,8 +79,10 @@ def ticket_runs(store: Store, text: str, seeds: Sequence[int], episodes: int) ->
     if not config.targets.sparse:
         raise MastError(f"run {text!r} is dense and has no mask; expected a sparse arm.")
     targets = "+" if config.targets.parts else ""
-    static = replace(config, arm=f"static{targets}", without=config.without)
-    rigl = ValueTraining(replace(config, arm="rigl", without=()), run.seed, run.budget, episodes)
+    static = replace(config, arm=f"static{targets}", growth=None)
+    rigl = ValueTraining(
+        replace(config, arm="rigl", without=(), growth=None), run.seed, run.budget, episodes
+    )
     made: list[Experiment] = [rigl]
     sources = {"final": run.key, "original": run.key, "rigl": rigl.identity().key, "random": ""}
     for ticket in TICKETS:

@@ -14,7 +14,7 @@ from mast.config import MastConfig
 from mast.episodes import TaskShape
 from mast.errors import MastError
 from mast.flops import layer_costs, run_cost, sparse_counterpart
-from mast.networks import NetworkWidths
+from mast.widths import NetworkWidths
 
 CLOSE = 0.02
 """Share by which the operations of training may differ."""

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mast.algorithms import make_value_learner
+from mast.buffers import BUFFERS
 from mast.config import MastConfig
-from mast.episodes import Episode, EpisodeStore, dual_buffer
+from mast.episodes import Episode, EpisodeStore
 from mast.playing import Team, best_of, evaluate
 from mast.recorder import Recorder
 from mast.scaling import RewardScale, RunningMoments
@@ -62,9 +63,9 @@ class MastTrainer:
         self.worlds.reset(seed)
         shape = self.worlds.shape
         self.learner = make_value_learner(config, shape, total, seed)
-        law = dual_buffer(config.recent, config.q) if config.has("dual") else None
+        buffer = BUFFERS.make(config.part_names()["buffer"], config)
         self.store = EpisodeStore(
-            shape, config.capacity, config.batch, law,
+            shape, config.capacity, config.batch, buffer.law(),
             numbered=config.share, dtype=config.dtype, seed=seed,
         )  # fmt: skip
         self._recorder = Recorder(shape, config.worlds, config.dtype)
@@ -135,19 +136,19 @@ class MastTrainer:
         config, progress = self.config, self.progress
         self.store.add(episode)
         progress.episodes += 1
-        done = progress.episodes
-        if done % config.update_every or len(self.store) < config.batch:
+        if progress.episodes % config.update_every or len(self.store) < config.batch:
             return
+        progress.updates += 1
+        counted = progress.episodes if config.counted == "episodes" else progress.updates
         fraction = cosine_drop(
             config.drop, progress.steps, max(1.0, config.topology_end * self.total)
         )
-        moves = done % config.topology_every == 0 and fraction > 0
+        moves = counted % config.topology_every == 0 and fraction > 0
         batch = self.store.sample()
         progress.latest |= self.learner.update(batch, self.scale, progress.steps, topology=moves)
-        progress.updates += 1
         if moves:
             progress.latest |= self.learner.change_topology(fraction)
-        if done % config.target_every == 0:
+        if counted % config.target_every == 0:
             self.learner.copy_targets()
 
     def _evaluate_if_due(self) -> None:

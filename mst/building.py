@@ -11,6 +11,7 @@ from torch import Tensor
 
 from mst.config import AdamSettings, PretrainConfig
 from mst.model import SparseGpt
+from mst.rules import GROWTH, SCORES
 from sparse_training import SparseAdam, Sparsifier, SparsityConfig
 
 
@@ -35,8 +36,8 @@ def make_masks(
     if not sparse.phases:
         return None
     settings = SparsityConfig(
-        sparsity=1 - density, rule=sparse.rule, unit=sparse.unit, growth=sparse.growth,
-        score=sparse.score, optimizer_state=state_law(config),
+        sparsity=1 - density, rule=sparse.rule, unit=sparse.unit, growth=GROWTH.make(sparse.growth),
+        drop_rule=SCORES.make(sparse.score), optimizer_state=state_law(config),
     )  # fmt: skip
     masks = Sparsifier(model.sparse_layers(), settings, seed=seed)
     masks.attach()

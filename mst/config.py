@@ -106,7 +106,7 @@ class SparseSettings:
         phases: The phases; none: a dense run.
         every: Updates between topology steps.
         drop: z, the share of weights that a phase's first topology step drops.
-        growth: A rule of :data:`sparse_training.GROWTH`, or ``module:Class``.
+        growth: A rule of :data:`mst.rules.GROWTH`, or ``module:Class``.
         unit: ``free`` weights or 4x4 blocks, ``block4``.
         rule: How layers share the weights: ``er`` or ``uniform``.
         optimizer_state: ``local``, ``local:W``, ``reset`` or ``keep``.
@@ -116,7 +116,7 @@ class SparseSettings:
         window: Earlier keys that a query sees of its neighbourhood, itself included.
         stride: s of the strided and fixed patterns.
         moves: Topology steps, at least, of a phase whose density changes.
-        score: By what weights are dropped: one of :data:`sparse_training.SCORES`, or
+        score: By what weights are dropped: one of :data:`mst.rules.SCORES`, or
             ``module:Class``.
     """
 
@@ -149,17 +149,18 @@ class SparseSettings:
     score: str = option("magnitude", "What is dropped first: magnitude, mest:L, r-sensitivity.")
 
     def __post_init__(self) -> None:
+        from mst.rules import GROWTH, SCORES
         from sparse_training import SparsityConfig  # imports torch, which help does without
 
         SparsityConfig(
             sparsity=self.sparsity,
             rule=self.rule,
             unit=self.unit,
-            growth=self.growth,
+            growth=GROWTH.make(self.growth),
             optimizer_state=self.optimizer_state,
             drop=self.drop,
             every=self.every,
-            score=self.score,
+            drop_rule=SCORES.make(self.score),
         )
         PATTERNS.make(self.pattern)
         check_at_least("moves", self.moves, 1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from common import suggest
 
 if TYPE_CHECKING:
-    from sparse_training import Registry
+    from sparse_training import NamedParts
 
 Part = TypeVar("Part")
 
@@ -59,7 +59,7 @@ def check_at_least(what: str, value: float, low: float) -> None:
         raise MstError(f"{what}: got {value}, expected at least {low}; give a larger one")
 
 
-def made_by_name(where: str, known: Registry[Part], text: str) -> Part:
+def made_by_name(where: str, known: NamedParts[Part], text: str) -> Part:
     """Make a part that a text names.
 
     Args:

@@ -4,7 +4,7 @@ A multiplication and an addition are two. A linear layer with k weights needs 2 
 tokens, and twice that backward; attention 4 dh for each pair of query and key that the pattern has,
 and twice that backward; a topology step that looks at dense gradients 2 (n - k) R more. Look-ups,
 norms, activations and the optimiser are not counted. Attention, growth and schedules count their
-own: :meth:`mst.attention.Pattern.flops`, :meth:`sparse_training.Growth.flops`,
+own: :meth:`mst.attention.Pattern.flops`, :meth:`sparse_training.GrowthRule.flops`,
 :meth:`mst.phases.PhaseSchedule.flops`.
 """
 
@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from mst.attention import DENSE, Attention
 from mst.config import HEAD, PretrainConfig, SparseSettings
 from mst.phases import Phase, PhaseSchedule
+from mst.rules import GROWTH, SCORES
 from mst.work import Counted, Work
-from sparse_training import GROWTH, SCORES, allocate, linear_flops, topology_flops
+from sparse_training import allocate, linear_flops, topology_flops
 
 if TYPE_CHECKING:
     from sparse_training import Unit
@@ -44,13 +45,15 @@ class _Sizes(NamedTuple):
     Attributes:
         blocks: Kept weights of the blocks.
         head: Kept weights of the head.
-        others: Weights of masked layers that are not kept.
+        masked: Weights of the layers that have masks.
+        others: Those of them that are not kept.
         multiplied: Weights of the blocks that the backend multiplies.
         packed: Weights of layers of which the backend holds the kept ones alone.
     """
 
     blocks: int
     head: int
+    masked: int
     others: int
     multiplied: int
     packed: int
@@ -65,7 +68,7 @@ def _sizes(config: PretrainConfig, density: float, above: Above) -> _Sizes:
     if not (compiled or sparse.mask_head):
         total, size = sum(kept), sum(whole)
         head = config.shape.vocabulary * config.shape.width
-        return _Sizes(total, head, size - total, size, 0)
+        return _Sizes(total, head, size, size - total, size, 0)
     limits = dict(above)
     blocks = [
         (k, size, compiled and k < limits.get(name, 1.0) * size)
@@ -75,6 +78,7 @@ def _sizes(config: PretrainConfig, density: float, above: Above) -> _Sizes:
     return _Sizes(
         blocks=sum(k for k, _, _ in blocks),
         head=kept[-1] if sparse.mask_head else config.shape.vocabulary * config.shape.width,
+        masked=sum(whole),
         others=sum(whole) - sum(kept),
         multiplied=sum(k if packed else size for k, size, packed in blocks),
         packed=sum(size for _, size, packed in blocks if packed),
@@ -122,13 +126,14 @@ def update_work(
 def _topology(sparse: SparseSettings, sizes: _Sizes, rows: int) -> tuple[int, int]:
     """Operations of a topology step, needed and executed.
 
-    A packed layer computes its dense gradient beside that of the kept weights.
+    Both rules share one dense gradient, which a packed layer computes beside that of the kept
+    weights.
     """
-    growth, score = GROWTH.make(sparse.growth), SCORES.make(sparse.score)
-    kept = sizes.blocks + sizes.head
-    looks = growth.by_gradient or score.by_gradient
+    kept = sizes.masked - sizes.others
+    rules = GROWTH.make(sparse.growth), SCORES.make(sparse.score)
+    looks = any(rule.by_gradient for rule in rules)
     dense = topology_flops((sizes.packed, 1), 0, rows).total if looks else 0
-    return growth.flops(sizes.others, rows) + score.flops(kept, rows), dense
+    return max(rule.flops(sizes.masked, kept, rows) for rule in rules), dense
 
 
 @lru_cache(maxsize=256)

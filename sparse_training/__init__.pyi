@@ -9,8 +9,6 @@ from .flops import topology_flops as topology_flops
 from .following import ModelFlops as ModelFlops
 from .following import ModelSparsifier as ModelSparsifier
 from .fused import FusedLayers as FusedLayers
-from .growth import GROWTH as GROWTH
-from .growth import Growth as Growth
 from .kernels.gelu import gelu as gelu
 from .kernels.norms import layer_norm as layer_norm
 from .kernels.offsets import offset_attention as offset_attention
@@ -21,14 +19,16 @@ from .linear import SparseLinear as SparseLinear
 from .model import densify as densify
 from .model import sparsify as sparsify
 from .optimizers import SparseAdam as SparseAdam
-from .registry import Registry as Registry
+from .registry import NamedParts as NamedParts
+from .rules import DROP_RULES as DROP_RULES
+from .rules import GROWTH_RULES as GROWTH_RULES
+from .rules import DropRule as DropRule
+from .rules import GrowthRule as GrowthRule
 from .schedules import LAWS as LAWS
 from .schedules import DensityLaw as DensityLaw
 from .schedules import MaskSchedule as MaskSchedule
 from .schedules import cosine_drop as cosine_drop
 from .schedules import density_at as density_at
-from .scores import SCORES as SCORES
-from .scores import DropScore as DropScore
 from .sparsifier import Sparsifier as Sparsifier
 from .sparsifier import SparsityConfig as SparsityConfig
 from .sparsifier import TopologyReport as TopologyReport
@@ -36,3 +36,4 @@ from .structure import UNITS as UNITS
 from .structure import Degrees as Degrees
 from .structure import Structure as Structure
 from .structure import Unit as Unit
+from .topology import GROWTH as GROWTH

@@ -6,14 +6,16 @@ import warnings
 from typing import Any, Literal, NoReturn
 
 import torch
-from torch import Tensor
+from torch import Tensor, nested
+from torch.compiler import is_compiling, is_exporting
 from torch.nn.functional import linear
 
 from sparse_training.errors import SparseTrainingError, check_name
 from sparse_training.kernels.index import VECTORS, index_of
-from sparse_training.operators import OPERATOR, Product, product
+from sparse_training.operators import OPERATOR, Plan, multiply, plan_of, product
 from sparse_training.structure import Shape, Structure
 from sparse_training.values import Form, moved, scatter
+from sparse_training.weights import rebind
 
 Backend = Literal["masked", "compiled"]
 """How sparse layers are multiplied: dense under a mask (any device), or the kept weights alone."""
@@ -97,7 +99,13 @@ class SparseLinear(torch.nn.Module):
         self.structure: Structure | None = None
         self._mask: Tensor | None = None
         self._index: Tensor | None = None
+        self._plan: Plan | None = None
         self._probe: Tensor | None = None
+        self.wants_gradient = False
+        # torch.compile takes shapes of what it finds in `_parameters` itself to be fixed
+        self._traced_parameters = self._parameters
+        if self.layout == "rows":
+            self.register_forward_pre_hook(_keep_to_forward)
         self.reset_parameters(generator)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
@@ -128,30 +136,40 @@ class SparseLinear(torch.nn.Module):
         Raises:
             SparseTrainingError: Another shape, type or device.
         """
-        held = self._parameters  # attributes of a module take longer to find than a small product
+        traced, rows_first = is_compiling(), self.layout == "rows"
+        if rows_first and x.is_nested:
+            return self._multiply_nested(x)
+        # attributes of a module take longer to find than a small product
+        held = self._traced_parameters if traced else self._parameters
         weight, bias = held["weight"], held.get("bias")
         assert weight is not None
-        rows_first, shape = self.layout == "rows", x.shape
+        shape = x.shape
         fits = len(shape) > 0 if rows_first else len(shape) == 2
         if not fits or shape[-1 if rows_first else 0] != self.in_features:
             self._refuse(tuple(shape))
-        if x.device != weight.device:
-            raise SparseTrainingError(
-                f"input on {x.device}, weights on {weight.device}; expected one device. Move one "
-                "of them."
-            )
-        if x.dtype != weight.dtype:
-            x = self._cast(x, weight)
+        if x.dtype is not weight.dtype or not x.is_cpu:
+            x = self._fitting(x, weight)
         if weight.dim() == 2:
             return self._multiply_dense(x, weight, bias, rows_first)
-        x, relu, index = x.contiguous(), self.activation == "relu", self.index()
-        rest = self.out_features, relu, rows_first
-        if torch.compiler.is_compiling() or type(x) not in PLAIN:
-            return OPERATOR(x, weight, bias, index, self._probe, *rest)
+        x = x.contiguous()
+        if traced or type(x) not in PLAIN:
+            learns = weight.requires_grad and not is_exporting()
+            given = x, weight, bias, self.index(), self._probe if learns else None
+            return OPERATOR(*given, self.out_features, self.activation == "relu", rows_first)
+        plan = self._plan or self._make_plan()
         if not torch.is_grad_enabled():
-            return product(x, weight, bias, index, None, *rest)
-        y: Tensor = Product.apply(x, weight, bias, self._probe, (index, *rest))  # type: ignore[no-untyped-call]
-        return y
+            return product(x, weight, bias, plan)
+        probe = self._probe if self.wants_gradient else None
+        return multiply(x, weight, bias, probe, plan)
+
+    def _multiply_nested(self, x: Tensor) -> Tensor:
+        """Multiply all samples of a nested tensor at once."""
+        if x.layout == torch.jagged:
+            offsets = x.offsets()  # type: ignore[attr-defined]
+            return nested.nested_tensor_from_jagged(self.forward(x.values()), offsets)
+        parts = x.unbind()
+        y = torch.split(self.forward(torch.cat(parts)), [len(part) for part in parts])
+        return nested.as_nested_tensor(list(y))
 
     def _multiply_dense(
         self, x: Tensor, weight: Tensor, bias: Tensor | None, rows_first: bool
@@ -176,9 +194,14 @@ class SparseLinear(torch.nn.Module):
         )
 
     @staticmethod
-    def _cast(x: Tensor, weight: Tensor) -> Tensor:
+    def _fitting(x: Tensor, weight: Tensor) -> Tensor:
         """The input in the weight's type, which autocast alone changes unasked."""
-        if not torch.is_autocast_enabled(x.device.type):
+        if x.device != weight.device:
+            raise SparseTrainingError(
+                f"input on {x.device}, weights on {weight.device}; expected one device. Move one "
+                "of them."
+            )
+        if x.dtype != weight.dtype and not torch.is_autocast_enabled(x.device.type):
             raise SparseTrainingError(
                 f"input of {x.dtype}, weights of {weight.dtype}; expected one type. Convert one "
                 "of them, or use torch.autocast."
@@ -206,6 +229,12 @@ class SparseLinear(torch.nn.Module):
             written_out = Structure.whole(self.shape, "free")
             self._index = index_of(self.structure if self.packed else written_out)
         return self._index
+
+    def _make_plan(self) -> Plan:
+        """How eager code multiplies; a copy makes its own, as plans hold addresses."""
+        blocks, relu = self.weight.dim() == 3, self.activation == "relu"
+        self._plan = plan_of(self.index(), self.shape, blocks, relu, self.layout == "rows")
+        return self._plan
 
     def mask(self) -> Tensor:
         """``(O, I)`` of 0 and 1, in the weight's type and on its device."""
@@ -236,14 +265,20 @@ class SparseLinear(torch.nn.Module):
             )
         self._check_backend()
         before, after = self.form(structure.unit), self._form_of(structure)
-        self.weight.data = moved(self.weight.data, before, after)
-        self.weight.grad = None
-        self.structure, self._mask, self._index = structure, None, None
-        if self.packed:  # made now: programs that torch compiles read tensors alone
-            self.index()
-        elif not structure.full:
+        values = moved(self.weight.data, before, after)
+        rebind(self.weight, values, varies=after.packed and self.layout == "rows")
+        self.structure, self._mask, self._index, self._plan = structure, None, None, None
+        if not self.packed and not (structure.full and self.backend == "compiled"):
             self._mask = self.mask()
+        self._prepare()
         return before, after
+
+    def _prepare(self) -> None:
+        """Make what programs that torch compiles read, and mark what changes its shape."""
+        if self.packed:
+            torch._dynamo.maybe_mark_dynamic(self.index(), 0)
+        if not self.wants_gradient:
+            self._make_probe()
 
     def form(self, unit: Any = "free") -> Form:
         """How the weight lies in memory; `unit` is that of a layer without a structure."""
@@ -269,26 +304,37 @@ class SparseLinear(torch.nn.Module):
             )
         if self.structure is not other.structure or self.weight.shape != other.weight.shape:
             self.structure, self._mask = other.structure, other._mask
-            self._index = other._index
+            self._index, self._plan = other._index, None
             self.dense_above = other.dense_above
-            self.weight.data = torch.empty_like(other.weight.data)
+            varies = other.packed and self.layout == "rows"
+            rebind(self.weight, torch.empty_like(other.weight.data), varies=varies)
+            self._prepare()
         self.weight.copy_(other.weight)
         if self.bias is not None and other.bias is not None:
             self.bias.copy_(other.bias)
 
     @property
-    def wants_gradient(self) -> bool:
-        """Whether backward passes add dense gradients up."""
-        return self._probe is not None
-
-    @property
     def dense_gradient(self) -> Tensor | None:
         """``(O, I)`` sum of the dense gradients since they were wanted; None: there was none."""
-        return None if self._probe is None else self._probe.grad
+        return self._probe.grad if self.wants_gradient and self._probe is not None else None
 
     def want_gradient(self, on: bool) -> None:
         """Add up the dense gradients of all backward passes from now on, or forget them."""
-        self._probe = self.weight.new_zeros(self.shape).requires_grad_() if on else None
+        self.wants_gradient = on
+        self._make_probe()
+
+    def _make_probe(self) -> None:
+        """Make the tensor whose gradient is the dense one.
+
+        A packed layer always has it, so that one compiled program serves, and sees by its rows
+        whether the gradient is wanted.
+        """
+        self._probe = None
+        if self.packed or self.wants_gradient:
+            rows = self.out_features if self.wants_gradient else min(2, self.out_features)
+            self._probe = self.weight.new_zeros(rows, self.in_features).requires_grad_()
+        if self.packed:
+            torch._dynamo.maybe_mark_dynamic(self._probe, 0)
 
     def extra_repr(self) -> str:
         """Sizes and density, for `print`."""
@@ -329,9 +375,19 @@ class SparseLinear(torch.nn.Module):
             "with."
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the plan, which holds addresses of the layer that is copied."""
+        return {**vars(self), "_plan": None}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Read a pickled layer; one of 0.2, which had no layouts, has columns."""
-        super().__setstate__({"layout": "columns", "_probe": None, **state})  # type: ignore[no-untyped-call]
+        state = {"layout": "columns", "_probe": None, **state}
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        self._traced_parameters = self._parameters
+
+
+def _keep_to_forward(layer: SparseLinear, given: Any) -> None:
+    """A hook, for which torch's encoders in `eval()` do not read weights past a layer."""
 
 
 def check_compiled(weight: Tensor) -> None:

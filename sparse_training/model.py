@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 from torch.nn.modules.conv import _ConvNd
@@ -19,12 +19,8 @@ from sparse_training.sparsifier import SparsityConfig
 from sparse_training.structure import BLOCK
 
 Model = TypeVar("Model", bound=torch.nn.Module)
-FAST_PATHS = {
-    torch.nn.TransformerEncoderLayer: ("activation_relu_or_gelu", 0),
-    torch.nn.TransformerEncoder: ("use_nested_tensor", False),
-}
-"""What keeps torch's encoders from reading weights of their linear layers past the layers."""
-KEPT = "_before_sparsify"
+NESTED = "_nested_before_sparsify"
+"""Where an encoder keeps whether it made nested tensors."""
 
 
 def sparsify(
@@ -72,7 +68,7 @@ def sparsify(
     made.allocation(config.sparsity)  # refuses before anything changes
     for name, layer in layers.items():
         _replace(model, name, layer)
-    _leave_fast_paths(model)
+    _leave_nested_tensors(model)
     made.attach(sparsity=None if schedule is None else schedule.first_sparsity)
     return made
 
@@ -98,13 +94,18 @@ def densify(model: Model) -> Model | torch.nn.Linear:
     for name, layer in found.items():
         _replace(model, name, _dense(layer))
     for module in model.modules():
-        vars(module).update(vars(module).pop(KEPT, {}))
+        if NESTED in vars(module):
+            module.use_nested_tensor = vars(module).pop(NESTED)
     return model
 
 
 def _check_plain(model: torch.nn.Module) -> None:
-    if hasattr(model, "_orig_mod") or getattr(model, "_compiled_call_impl", None) is not None:
-        raise SparseTrainingError("model that is compiled; expected a plain one. Compile it after.")
+    for name, part in model.named_modules():
+        if hasattr(part, "_orig_mod") or getattr(part, "_compiled_call_impl", None) is not None:
+            what = f"part {name!r}" if name else "model"
+            raise SparseTrainingError(
+                f"{what} that is compiled; expected a plain one. Compile it after."
+            )
     if isinstance(model, DistributedDataParallel):
         raise SparseTrainingError("model that is wrapped by DDP; expected a plain one. Wrap after.")
     if isinstance(model, torch.nn.Linear):
@@ -219,11 +220,10 @@ def _replace(model: torch.nn.Module, name: str, layer: torch.nn.Module) -> None:
     setattr(model.get_submodule(above), own, layer)
 
 
-def _leave_fast_paths(model: torch.nn.Module) -> None:
+def _leave_nested_tensors(model: torch.nn.Module) -> None:
+    """Have encoders judge padding as they train on it; nested tensors of theirs make it 0."""
     for module in model.modules():
-        for kind, (name, value) in FAST_PATHS.items():
-            sparse = any(isinstance(one, SparseLinear) for one in module.modules())
-            if isinstance(module, kind) and sparse:
-                before: dict[str, Any] = {name: getattr(module, name)}
-                setattr(module, KEPT, before)
-                setattr(module, name, value)
+        sparse = any(isinstance(one, SparseLinear) for one in module.modules())
+        if isinstance(module, torch.nn.TransformerEncoder) and sparse:
+            setattr(module, NESTED, module.use_nested_tensor)
+            module.use_nested_tensor = False

@@ -1,14 +1,14 @@
 """The product of a sparse layer as operators of torch, so that programs are compiled around it.
 
-`sparse_training::product` and `sparse_training::product_gradients` run on the CPU, in float32 and
-float64. Eager code calls the same functions and the same rule of gradients without torch's
-dispatcher, which takes as long as a small layer.
+`sparse_training::product`, `product_gradients` and `dense_gradient` multiply on the CPU, in float32
+and float64. Eager code calls the same functions without torch's dispatcher, which takes as long as
+a small layer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -16,124 +16,165 @@ from torch import Tensor
 from sparse_training.errors import SparseTrainingError
 from sparse_training.kernels import single
 from sparse_training.kernels.index import VECTORS, layer_row
+from sparse_training.kernels.layers import INPUTS, KEPT, OUTPUTS
 from sparse_training.kernels.vectors import address_of
-from sparse_training.structure import BLOCK
-
-Gradients = tuple[Tensor, Tensor, Tensor]
-"""Of input, kept weights and bias; empty where they are not asked."""
+from sparse_training.structure import BLOCK, Shape
 
 
-def product(
-    x: Tensor, values: Tensor, bias: Tensor | None, index: Tensor, probe: Tensor | None,
-    outputs: int, relu: bool, rows_first: bool,
-) -> Tensor:  # fmt: skip
+class Plan(NamedTuple):
+    """How the kept weights of a layer are multiplied.
+
+    Attributes:
+        places: What `index_of` gives; it lives as long as its addresses in `row`.
+        relu: Whether there is a ReLU.
+        rows_first: Whether a row of the input is a sample, not a column.
+        row: What a table of layers holds of it (`kernels.layers`).
+    """
+
+    places: Tensor
+    relu: bool
+    rows_first: bool
+    row: tuple[int, ...]
+
+
+def plan_of(index: Tensor, shape: Shape, blocks: bool, relu: bool, rows_first: bool) -> Plan:
+    """The plan of a layer of outputs and inputs; `blocks` says whether it keeps blocks.
+
+    Raises:
+        SparseTrainingError: The index is none of a layer of this shape.
+    """
+    sizes, addresses = layer_row(index, *shape, blocks)
+    return Plan(index, relu, rows_first, (*sizes, 0, 0, -1, int(relu), int(blocks), *addresses))
+
+
+Kept = tuple[Tensor, Tensor, Tensor | None]
+"""What gradients need: input, kept weights, and the output where there was a ReLU."""
+Gradients = tuple[Tensor | None, Tensor, Tensor | None]
+"""Of input, kept weights and bias; None where they are not asked."""
+
+
+def product(x: Tensor, values: Tensor, bias: Tensor | None, plan: Plan) -> Tensor:
     """``act(W x + b)`` with the kept weights alone; all contiguous.
 
     Args:
-        x: ``(..., I)`` with `rows_first`, else ``(I, rows)``.
+        x: ``(..., I)`` where rows come first, else ``(I, rows)``.
         values: ``(k,)`` kept weights or ``(blocks, 4, 4)``, of the same type.
         bias: ``(O,)`` or None.
-        index: What `index_of` gives.
-        probe: ``(O, I)`` tensor that is not read: its gradient is that of all weights.
-        outputs: O.
-        relu: Whether there is one.
-        rows_first: Whether a row of `x` is a sample, not a column.
+        plan: How they are multiplied.
 
     Returns:
         ``(..., O)``, or ``(O, rows)``.
     """
-    (rows, features), blocks = _extent(x, rows_first), values.dim() == 3
-    y = x.new_empty(_shape(x, outputs, rows_first))
-    sizes, addresses = layer_row(index, outputs, features, blocks)
-    weights = values.data_ptr(), address_of(bias), 0, 0
-    layer = *sizes, 0, 0, -1, int(relu), int(blocks), *addresses, *weights
+    _, _, rows_first, row = plan
+    rows, shape = _extent(x, row[OUTPUTS], rows_first)
+    y = x.new_empty(*shape)  # torch reads a tuple more slowly
+    layer = *row, values.data_ptr(), address_of(bias), 0, 0
     lanes, part, one = VECTORS[x.dtype]
-    work = x.new_empty((1 + part + features + BLOCK) * lanes)
-    single.forward(
-        one, (rows, lanes, part), layer, x.data_ptr(), y.data_ptr(), rows_first, work.data_ptr()
-    )
+    work = x.new_empty((1 + part + row[INPUTS] + BLOCK) * lanes)
+    arrays = x.data_ptr(), y.data_ptr(), work.data_ptr()
+    single.forward(one, (rows, lanes, part), layer, arrays, rows_first)
     return y
 
 
 def product_gradients(
-    above: Tensor, x: Tensor, values: Tensor, y: Tensor | None, index: Tensor, for_x: bool,
-    for_bias: bool, rows_first: bool,
-) -> Gradients:  # fmt: skip
+    above: Tensor, kept: Kept, plan: Plan, for_x: bool, for_bias: bool
+) -> Gradients:
     """Gradients of :func:`product`.
 
     Args:
-        above: Gradient of its output.
-        x: Its input.
-        values: The kept weights.
-        y: Its output where it had a ReLU, else None.
-        index: As there.
+        above: Gradient of its output, contiguous.
+        kept: Of the product.
+        plan: As there.
         for_x: Whether the input's gradient is asked.
         for_bias: Whether the bias' is.
-        rows_first: As there.
     """
-    above = above.contiguous()
-    (rows, features), outputs = _extent(x, rows_first), above.shape[-1 if rows_first else 0]
-    found = _empty_gradients(above, x, values, for_x, for_bias, rows_first)
-    below, for_values, bias = found[0].data_ptr(), found[1].data_ptr(), found[2].data_ptr()
-    blocks = values.dim() == 3
-    sizes, addresses = layer_row(index, outputs, features, blocks)
-    weights = values.data_ptr(), 0, for_values, bias
-    layer = *sizes, 0, 0, -1, 0, int(blocks), *addresses, *weights
+    (x, values, y), (_, _, rows_first, row) = kept, plan
+    outputs, inputs, size, *_ = row
+    below = torch.empty_like(x) if for_x else None
+    found, bias = torch.empty_like(values), x.new_empty(outputs) if for_bias else None
+    layer = *row, values.data_ptr(), 0, found.data_ptr(), address_of(bias)
     lanes, part, one = VECTORS[x.dtype]
-    kept, room = values.numel(), 1 + part + features + outputs + 2 * BLOCK
-    work = x.new_empty(room * lanes + (kept + outputs) * part + kept)
-    single.backward(
-        one, (rows, lanes, part), layer, x.data_ptr(), address_of(y), above.data_ptr(), below,
-        rows_first, work.data_ptr(),
-    )  # fmt: skip
-    return found
+    rows, room = x.numel() // inputs, 1 + part + inputs + outputs + 2 * BLOCK
+    work = x.new_empty(room * lanes + (size + outputs) * part + size)
+    arrays = x.data_ptr(), address_of(y), above.data_ptr(), address_of(below), work.data_ptr()
+    single.backward(one, (rows, lanes, part), layer, arrays, rows_first)
+    return below, found, bias
 
 
-def _shape(x: Tensor, outputs: int, rows_first: bool) -> tuple[Any, ...]:
-    return (*x.shape[:-1], outputs) if rows_first else (outputs, x.shape[1])
+def dense_gradient(
+    above: Tensor, x: Tensor, y: Tensor | None, probe: Tensor, rows_first: bool
+) -> Tensor:
+    """Gradient of all weights, shaped as `probe`; zeros if that is not ``(O, I)``.
 
-
-def _extent(x: Tensor, rows_first: bool) -> tuple[int, int]:
-    """Samples and features."""
-    features = x.shape[-1 if rows_first else 0]
-    return x.numel() // features, features
-
-
-def _empty_gradients(
-    above: Tensor, x: Tensor, values: Tensor, for_x: bool, for_bias: bool, rows_first: bool
-) -> Gradients:
-    whole = torch.contiguous_format
-    below = torch.empty_like(x, memory_format=whole) if for_x else x.new_empty(0)
-    bias = x.new_empty(above.shape[-1 if rows_first else 0] if for_bias else 0)
-    return below, torch.empty_like(values, memory_format=whole), bias
-
-
-def _checked_product(
-    x: Tensor, values: Tensor, bias: Tensor | None, index: Tensor, probe: Tensor | None,
-    outputs: int, relu: bool, rows_first: bool,
-) -> Tensor:  # fmt: skip
-    """:func:`product` of any tensors."""
-    _check("input", x, x.shape, values)
-    _check("bias", bias, (outputs,), values)
-    _check_index(index, values, outputs, _extent(x, rows_first)[1])
-    bias = None if bias is None else bias.contiguous()
-    given = x.contiguous(), values.contiguous(), bias, index.contiguous()
-    return product(*given, probe, outputs, relu, rows_first)
-
-
-def _checked_gradients(
-    above: Tensor, x: Tensor, values: Tensor, y: Tensor | None, index: Tensor, for_x: bool,
-    for_bias: bool, rows_first: bool,
-) -> Gradients:  # fmt: skip
-    """:func:`product_gradients` of any tensors."""
+    Args:
+        above: Gradient of the output.
+        x: Input.
+        y: Output where there was a ReLU, else None.
+        probe: ``(O, I)``, or with fewer rows where nobody asks.
+        rows_first: Whether a row of `x` is a sample, not a column.
+    """
     outputs = above.shape[-1 if rows_first else 0]
-    _check("input", x, x.shape, values)
-    _check("gradient", above, _shape(x, outputs, rows_first), values)
-    _check("output", y, above.shape, values)
-    _check_index(index, values, outputs, _extent(x, rows_first)[1])
-    y = None if y is None else y.contiguous()
-    given = above, x.contiguous(), values.contiguous(), y, index.contiguous()
-    return product_gradients(*given, for_x, for_bias, rows_first)
+    if len(probe) != outputs:
+        return torch.zeros_like(probe)
+    masked = above if y is None else above * (y > 0)
+    if rows_first:
+        return masked.reshape(-1, outputs).t() @ x.reshape(-1, x.shape[-1])
+    return masked @ x.t()
+
+
+class Product(torch.autograd.Function):
+    """:func:`product` without the dispatcher."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, values: Tensor, bias: Tensor | None, probe: Tensor | None, plan: Plan
+    ) -> Tensor:
+        """Multiply; the gradient of `probe` is the dense one."""
+        y = product(x, values, bias, plan)
+        ctx.plan, ctx.probe = plan, probe
+        ctx.save_for_backward(x, values, y if plan.relu else None)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, *above: Tensor) -> tuple[Tensor | None, ...]:
+        """Gradients; the operators refuse that gradients of them follow."""
+        for_x, _, for_bias, for_all, _ = ctx.needs_input_grad
+        kept, plan, gradient = ctx.saved_tensors, ctx.plan, above[0].contiguous()
+        if torch.is_grad_enabled():
+            wants, rest = ctx.needs_input_grad[:4], (plan.places, plan.rows_first)
+            return *_by_operators(gradient, kept, ctx.probe, rest, wants), None
+        found = product_gradients(gradient, kept, plan, for_x, for_bias)
+        if not for_all:
+            return *found, None, None
+        return *found, dense_gradient(gradient, kept[0], kept[2], ctx.probe, plan.rows_first), None
+
+
+def multiply(
+    x: Tensor, values: Tensor, bias: Tensor | None, probe: Tensor | None, plan: Plan
+) -> Tensor:
+    """:func:`product` with gradients; that of `probe` is the dense one.
+
+    Raises:
+        SparseTrainingError: A transform of `torch.func` is at work.
+    """
+    if torch._C._are_functorch_transforms_active():
+        raise SparseTrainingError(
+            "a sparse product under a transform of torch.func; expected plain tensors. Use backend "
+            "'masked'."
+        )
+    return _apply(x, values, bias, probe, plan)  # type: ignore[no-any-return]
+
+
+_apply: Any = super(torch.autograd.Function, Product).apply
+"""`Product.apply` without what torch does first for `torch.func`."""
+
+
+def _extent(x: Tensor, outputs: int, rows_first: bool) -> tuple[int, tuple[Any, ...]]:
+    """Samples, and the shape of the output."""
+    shape = x.shape
+    if rows_first:
+        return x.numel() // shape[-1], (*shape[:-1], outputs)
+    return shape[1], (outputs, shape[1])
 
 
 def _check(what: str, given: Tensor | None, shape: tuple[Any, ...], weights: Tensor) -> None:
@@ -145,121 +186,126 @@ def _check(what: str, given: Tensor | None, shape: tuple[Any, ...], weights: Ten
         )
 
 
-def _check_index(index: Tensor, values: Tensor, outputs: int, inputs: int) -> None:
-    """Refuse kept weights that are not those of an index."""
-    kept = layer_row(index, outputs, inputs, values.dim() == 3)[0][2]
+def _checked_plan(index: Tensor, x: Tensor, values: Tensor, flags: tuple[int, bool, bool]) -> Plan:
+    """The plan of any tensors; refuses kept weights that are not those of the index."""
+    outputs, relu, rows_first = flags
+    shape = outputs, x.shape[-1 if rows_first else 0]
+    plan = plan_of(index.contiguous(), shape, values.dim() == 3, relu, rows_first)
+    kept = plan.row[KEPT]
     if kept != values.numel() or values.dtype not in VECTORS or index.dtype != torch.int32:
         raise SparseTrainingError(
             f"{values.numel()} kept weights of {values.dtype}, index of {index.dtype}; expected "
             f"{kept} of float32 or float64, and int32."
         )
+    return plan
 
 
-def _fake_product(
+def _checked_product(
     x: Tensor, values: Tensor, bias: Tensor | None, index: Tensor, probe: Tensor | None,
-    outputs: int, relu: bool, rows_first: bool,
+    *flags: Any,
 ) -> Tensor:  # fmt: skip
-    return x.new_empty(_shape(x, outputs, rows_first))
+    """:func:`product` of any tensors; flags are the others of its plan."""
+    outputs, relu, rows_first = flags
+    _check("input", x, x.shape, values)
+    _check("bias", bias, (outputs,), values)
+    plan = _checked_plan(index, x, values, (outputs, relu, rows_first))
+    bias = None if bias is None else bias.contiguous()
+    return product(x.contiguous(), values.contiguous(), bias, plan)
+
+
+def _fake_product(x: Tensor, values: Tensor, *rest: Any) -> Tensor:
+    *_, outputs, _, rows_first = rest
+    return x.new_empty(_extent(x, outputs, rows_first)[1])
+
+
+def _checked_gradients(
+    above: Tensor, x: Tensor, values: Tensor, y: Tensor | None, index: Tensor, *flags: bool
+) -> tuple[Tensor, ...]:
+    """:func:`product_gradients` of any tensors; what is not asked is empty."""
+    for_x, for_bias, rows_first = flags
+    outputs = above.shape[-1 if rows_first else 0]
+    _check("input", x, x.shape, values)
+    _check("gradient", above, _extent(x, outputs, rows_first)[1], values)
+    _check("output", y, above.shape, values)
+    plan = _checked_plan(index, x, values, (outputs, y is not None, rows_first))
+    kept = x.contiguous(), values.contiguous(), None if y is None else y.contiguous()
+    found = product_gradients(above.contiguous(), kept, plan, for_x, for_bias)
+    return tuple(x.new_empty(0) if one is None else one for one in found)
 
 
 def _fake_gradients(
-    above: Tensor, x: Tensor, values: Tensor, y: Tensor | None, index: Tensor, *asked: bool
-) -> Gradients:
-    return _empty_gradients(above, x, values, *asked)
+    above: Tensor, x: Tensor, values: Tensor, y: Tensor | None, index: Tensor, *flags: bool
+) -> tuple[Tensor, ...]:
+    for_x, for_bias, rows_first = flags
+    whole = torch.contiguous_format
+    below = torch.empty_like(x, memory_format=whole) if for_x else x.new_empty(0)
+    bias = x.new_empty(above.shape[-1 if rows_first else 0] if for_bias else 0)
+    return below, torch.empty_like(values, memory_format=whole), bias
 
 
-def _wanted(
-    by: Callable[..., Gradients], above: Tensor, kept: tuple[Any, ...], wants: Sequence[bool]
-) -> tuple[Tensor | None, ...]:
-    """Gradients of input, kept weights, bias and probe, where they are wanted.
-
-    Args:
-        by: :func:`product_gradients`, or the operator.
-        above: Gradient of the output.
-        kept: Input, kept weights, output where there is a ReLU, index, and whether rows come first.
-        wants: Whether each of the four is wanted.
-    """
-    x, values, y, index, rows_first = kept
-    for_x, for_values, for_bias, for_all = wants
-    found = by(above, x, values, y, index, for_x, for_bias, rows_first)
-    dense = None
-    if for_all:
-        masked = above if y is None else above * (y > 0)
-        if rows_first:
-            masked, x = masked.flatten(0, -2).t(), x.flatten(0, -2).t()
-        dense = masked @ x.t()
-    return (
-        found[0] if for_x else None, found[1] if for_values else None,
-        found[2] if for_bias else None, dense,
-    )  # fmt: skip
+def _by_operators(
+    above: Tensor, kept: Kept, probe: Tensor | None, rest: tuple[Tensor, bool],
+    wants: Sequence[bool],
+) -> tuple[Tensor | None, ...]:  # fmt: skip
+    """Gradients of input, kept weights, bias and probe, where they are wanted."""
+    (x, values, y), (index, rows_first) = kept, rest
+    (for_x, for_values, for_bias, for_all), call = wants, torch.ops.sparse_training
+    found = call.product_gradients.default(above, x, values, y, index, for_x, for_bias, rows_first)
+    dense = call.dense_gradient.default(above, x, y, probe, rows_first) if for_all else None
+    asked = zip(found, (for_x, for_values, for_bias), strict=True)
+    return *(one if is_asked else None for one, is_asked in asked), dense
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     """Save what gradients of the operator need."""
-    x, values, _, index, _, _, relu, ctx.rows_first = inputs
-    ctx.save_for_backward(x, values, output if relu else None, index)
+    x, values, _, index, probe, _, relu, ctx.rows_first = inputs
+    ctx.save_for_backward(x, values, output if relu else None, index, probe)
 
 
 def _backward(ctx: Any, above: Tensor) -> tuple[Tensor | None, ...]:
     """Gradients of the operator."""
+    *kept, index, probe = ctx.saved_tensors
     for_x, for_values, for_bias, _, for_all, *_ = ctx.needs_input_grad
-    by = torch.ops.sparse_training.product_gradients.default
-    kept = *ctx.saved_tensors, ctx.rows_first
-    *found, dense = _wanted(by, above, kept, (for_x, for_values, for_bias, for_all))
+    wants = for_x, for_values, for_bias, for_all
+    *found, dense = _by_operators(above, tuple(kept), probe, (index, ctx.rows_first), wants)
     return *found, None, dense, None, None, None
-
-
-class Product(torch.autograd.Function):
-    """:func:`product` without the dispatcher."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, values: Tensor, bias: Tensor | None, probe: Tensor | None, rest: Any
-    ) -> Tensor:
-        """Multiply; `rest` are index, outputs, whether there is a ReLU, and whether rows first."""
-        index, outputs, relu, rows_first = rest
-        y = product(x, values, bias, index, probe, outputs, relu, rows_first)
-        ctx.rest = index, rows_first
-        ctx.save_for_backward(x, values, y if relu else None)
-        return y
-
-    @staticmethod
-    def backward(ctx: Any, *above: Tensor) -> tuple[Tensor | None, ...]:
-        """Gradients; the operator refuses that gradients of them follow."""
-        by: Any = product_gradients
-        if torch.is_grad_enabled():
-            by = torch.ops.sparse_training.product_gradients.default
-        kept = *ctx.saved_tensors, *ctx.rest
-        return *_wanted(by, above[0], kept, ctx.needs_input_grad[:4]), None
 
 
 def _refuse_second(ctx: Any, *above: Tensor) -> tuple[Tensor | None, ...]:
     raise SparseTrainingError("a sparse product has no second derivative; use backend 'masked'.")
 
 
-def _register() -> None:
-    library = torch.library
-    name, gradients = "sparse_training::product", "sparse_training::product_gradients"
-    library.define(
-        name,
-        "(Tensor x, Tensor values, Tensor? bias, Tensor index, Tensor? probe, SymInt outputs, "
-        "bool relu, bool rows_first) -> Tensor",
-    )
-    library.define(
-        gradients,
-        "(Tensor above, Tensor x, Tensor values, Tensor? y, Tensor index, bool for_x, "
-        "bool for_bias, bool rows_first) -> (Tensor, Tensor, Tensor)",
-    )
-    library.impl(name, "CPU")(_checked_product)
-    library.impl(gradients, "CPU")(_checked_gradients)
-    library.register_fake(name)(_fake_product)
-    library.register_fake(gradients)(_fake_gradients)
-    library.register_autograd(name, _backward, setup_context=_keep)
-    library.register_autograd(gradients, _refuse_second)
-    for operator in (name, gradients):
-        library.register_autocast(operator, "cpu", torch.float32)
+def _register(name: str, schema: str, function: Any, fake: Any, **rules: Any) -> None:
+    """Tell torch of an operator of the CPU."""
+    library, full = torch.library, f"sparse_training::{name}"
+    library.define(full, schema)
+    library.impl(full, "CPU")(function)
+    library.register_fake(full)(fake)
+    library.register_autograd(full, rules.pop("backward", _refuse_second), **rules)
+    library.register_autocast(full, "cpu", torch.float32)
 
 
-_register()
+_register(
+    "product",
+    "(Tensor x, Tensor values, Tensor? bias, Tensor index, Tensor? probe, SymInt outputs, "
+    "bool relu, bool rows_first) -> Tensor",
+    _checked_product,
+    _fake_product,
+    backward=_backward,
+    setup_context=_keep,
+)
+_register(
+    "product_gradients",
+    "(Tensor above, Tensor x, Tensor values, Tensor? y, Tensor index, bool for_x, bool for_bias, "
+    "bool rows_first) -> (Tensor, Tensor, Tensor)",
+    _checked_gradients,
+    _fake_gradients,
+)
+_register(
+    "dense_gradient",
+    "(Tensor above, Tensor x, Tensor? y, Tensor probe, bool rows_first) -> Tensor",
+    dense_gradient,
+    lambda above, x, y, probe, rows_first: torch.empty_like(probe),
+)
 OPERATOR: Callable[..., Tensor] = torch.ops.sparse_training.product.default
 """:func:`product` as an operator."""

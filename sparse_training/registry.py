@@ -15,7 +15,7 @@ Part = TypeVar("Part")
 PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
 
-class Registry(Mapping[str, Callable[..., Part]], Generic[Part]):
+class NamedParts(Mapping[str, Callable[..., Part]], Generic[Part]):
     """Name -> what makes a part.
 
     Args:

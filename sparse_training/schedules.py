@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from sparse_training.errors import SparseTrainingError, check_share, check_sparsity
-from sparse_training.registry import Registry
+from sparse_training.registry import NamedParts
 
 
 def cosine_drop(z: float, t: float, end: float) -> float:
@@ -61,7 +61,7 @@ class AtOnce(DensityLaw):
         return float(left > 0.5)
 
 
-LAWS: Registry[DensityLaw] = Registry(
+LAWS: NamedParts[DensityLaw] = NamedParts(
     "schedule", DensityLaw, {"linear": Linear, "cubic": Cubic, "step": AtOnce}
 )
 """Laws of density by name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,11 @@ from sparse_training.errors import (
     check_sparsity,
     unknown_name,
 )
-from sparse_training.growth import GROWTH, Growth, Mixed
 from sparse_training.linear import SparseLinear
 from sparse_training.optimizers import STATE, SparseAdam, move_state
-from sparse_training.scores import SCORES, DropScore, Scores
+from sparse_training.rules import DROP_RULES, DropRule, GrowthRule, Scores, growth_rule
 from sparse_training.structure import UNITS, Degrees, Structure, Unit, unit_grid
-from sparse_training.topology import plan_step, step_structure
+from sparse_training.topology import GROWTH, plan_step, step_structure
 from sparse_training.values import gather, unit_sums
 
 
@@ -38,23 +38,23 @@ class SparsityConfig:
         sparsity: Share of the weights that is left out, of [0, 1).
         rule: How layers share the budget: ``"er"`` or ``"uniform"``.
         unit: ``"free"`` or ``"block4"``.
-        growth: A rule in :data:`GROWTH`, or ``"module:Class"``.
+        growth: ``"static"``, ``"set"``, ``"rigl"``, ``"mixed"``, or a rule.
         growth_ratio: With ``mixed``: units that grow by gradient for one that grows at random.
         optimizer_state: What new weights begin with (:class:`SparseAdam`).
         drop: Share of the kept units that the first topology step drops.
         every: Updates from one topology step to the next; the caller counts them.
-        score: By what kept weights are dropped: one in :data:`SCORES`, or ``"module:Class"``.
+        drop_rule: What is dropped: ``"magnitude"``, or a rule.
     """
 
     sparsity: float
     rule: str = "er"
     unit: Unit = "free"
-    growth: str = "rigl"
+    growth: str | GrowthRule = "rigl"
     growth_ratio: float = 3.0
     optimizer_state: str = "local"
     drop: float = 0.5
     every: int = 100
-    score: str = "magnitude"
+    drop_rule: str | DropRule = "magnitude"
 
     def __post_init__(self) -> None:
         """Refuse what cannot be.
@@ -65,8 +65,10 @@ class SparsityConfig:
         check_sparsity(self.sparsity)
         check_name("rule", self.rule, RULES)
         check_name("unit", self.unit, UNITS)
-        GROWTH.make(self.growth)
-        SCORES.make(self.score)
+        if isinstance(self.growth, str):
+            check_name("growth", self.growth, GROWTH)
+        if isinstance(self.drop_rule, str):
+            check_name("drop_rule", self.drop_rule, DROP_RULES)
         check_share("drop", self.drop)
         if self.growth_ratio < 0:
             raise SparseTrainingError(f"growth_ratio={self.growth_ratio}: expected 0 or more.")
@@ -76,14 +78,14 @@ class SparsityConfig:
             raise unknown_name("optimizer_state", self.optimizer_state, ("local", "reset", "keep"))
 
     @property
-    def grows(self) -> Growth:
-        """The rule of growth."""
-        return Mixed(self.growth_ratio) if self.growth == "mixed" else GROWTH.make(self.growth)
+    def grows(self) -> GrowthRule:
+        """The growth rule."""
+        return growth_rule(self.growth, self.growth_ratio)
 
     @property
-    def scores(self) -> DropScore:
-        """The score by which kept weights are dropped."""
-        return SCORES.make(self.score)
+    def drops(self) -> DropRule:
+        """The drop rule."""
+        return DROP_RULES[self.drop_rule]() if isinstance(self.drop_rule, str) else self.drop_rule
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,7 @@ class Sparsifier:
         config: How sparse, and how masks change.
         budgets: Names of the layers that share a budget, by the budget's name: one for each network
             or layer; None is one over all.
+        sparsities: Sparsities of budgets that have one of their own, by the budget's name.
         seed: Draws masks and random growth.
 
     Raises:
@@ -123,6 +126,7 @@ class Sparsifier:
         config: SparsityConfig,
         *,
         budgets: Mapping[str, Sequence[str]] | None = None,
+        sparsities: Mapping[str, float] = MappingProxyType({}),
         seed: int = 0,
     ) -> None:
         self.layers, self.config = dict(layers), config
@@ -132,13 +136,16 @@ class Sparsifier:
             raise SparseTrainingError(
                 f"budgets of the layers {sorted(named)}; expected each of {sorted(layers)} once."
             )
+        self.sparsities = {name: check_sparsity(share) for name, share in sparsities.items()}
+        for name in sparsities:
+            check_name("budget", name, self.budgets)
         self.steps = 0
         self._generator = np.random.Generator(np.random.PCG64(seed))
 
     @property
     def by_gradient(self) -> bool:
         """Whether topology steps need dense gradients (:meth:`want_gradients`)."""
-        return self.config.grows.by_gradient or self.config.scores.by_gradient
+        return self.config.grows.by_gradient or self.config.drops.by_gradient
 
     def attach(self, optimizer: Optimizer | None = None, sparsity: float | None = None) -> None:
         """Draw the first masks uniformly; other weights are 0 from now on.
@@ -157,11 +164,12 @@ class Sparsifier:
             self._set(layer, Structure(layer.shape, self.config.unit, np.sort(chosen)), optimizer)
 
     def allocation(self, sparsity: float) -> dict[str, int]:
-        """Units that each layer keeps at a sparsity."""
+        """Units that each layer keeps at a sparsity, budgets with one of their own at that."""
         kept: dict[str, int] = {}
-        for names in self.budgets.values():
+        for budget, names in self.budgets.items():
             shapes = [self.layers[name].shape for name in names]
-            counts = allocate(shapes, sparsity, self.config.rule, self.config.unit)
+            share = self.sparsities.get(budget, sparsity)
+            counts = allocate(shapes, share, self.config.rule, self.config.unit)
             kept.update(zip(names, counts, strict=True))
         return kept
 
@@ -226,38 +234,34 @@ class Sparsifier:
                     distributed.all_reduce(layer.dense_gradient)
 
     def _next(self, name: str, old: Structure, kept: int, fraction: float) -> Structure:
-        growth, score, layer = self.config.grows, self.config.scores, self.layers[name]
-        plan = plan_step(len(old.kept), kept, old.units, fraction, growth)
-        gradients = None
-        if plan.grow and growth.by_gradient:
-            dense = self._gradient(name, f"growth {self.config.growth!r}")
-            gradients = unit_sums(dense, old).cpu().numpy()
+        growth, dropping, layer = self.config.grows, self.config.drops, self.layers[name]
+        ratio = self.config.growth_ratio
+        plan = plan_step(len(old.kept), kept, old.units, fraction, growth, ratio)
         weight = layer.weight.detach()
         values = weight if layer.packed else gather(weight, old)
-        own = None
-        if plan.drop and score.by_gradient:
-            own = gather(self._gradient(name, f"drop score {self.config.score!r}"), old)
-            own = own.reshape(values.shape)
-        elif score.by_gradient:
-            score = SCORES.make("magnitude")
-        return step_structure(
-            old, _unit_scores(score, values, own), gradients, plan, growth, self._generator
-        )
+        sizes = values.abs().reshape(len(old.kept), -1).sum(dim=1).cpu().numpy()
+        grown = own = None
+        if plan.by_gradient or (plan.drop and dropping.by_gradient):
+            gradients = self._gradients(name, old)
+            grown, own = growth.scores(old, gradients), gradients[old.kept]
+        scores = dropping.scores(sizes, own) if plan.drop else sizes
+        return step_structure(old, scores, grown, plan, self._generator)
 
-    def _gradient(self, name: str, who: str) -> torch.Tensor:
-        """The dense gradient of a layer, which somebody needs."""
-        found = self.layers[name].dense_gradient
-        if found is None:
+    def _gradients(self, name: str, old: Structure) -> Scores:
+        """``(units,)`` sums of magnitudes of a layer's dense gradient."""
+        dense = self.layers[name].dense_gradient
+        if dense is None:
             raise SparseTrainingError(
-                f"layer {name!r} has no dense gradient, which {who} needs; "
+                f"layer {name!r} has no dense gradient, which growth {self.config.growth!r} needs; "
                 "call want_gradients() before the backward passes of a topology step."
             )
-        if not bool(torch.isfinite(found).all()):
+        gradients: Scores = unit_sums(dense, old).cpu().numpy()
+        if not np.isfinite(gradients).all():
             raise SparseTrainingError(
                 f"layer {name!r}: the dense gradient is not finite; expected numbers. The loss "
                 "has diverged: lower the learning rate."
             )
-        return found
+        return gradients
 
     @staticmethod
     def _set(layer: SparseLinear, structure: Structure, optimizer: Optimizer | None) -> None:
@@ -329,12 +333,6 @@ class Sparsifier:
         self.want_gradients(False)
         self._generator.bit_generator.state = json.loads(state["generator"])
         self.steps = int(state["steps"])
-
-
-def _unit_scores(score: DropScore, values: torch.Tensor, own: torch.Tensor | None) -> Scores:
-    """``(kept,)`` scores of units, from kept values and their gradients."""
-    found: Scores = score(values, own).reshape(len(values), -1).sum(dim=1).cpu().numpy()
-    return found
 
 
 def _named(shapes: Mapping[str, Sequence[int]]) -> str:

@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparse_training.growth import Growth
-from sparse_training.scores import Scores, smallest
+from common import IntArray
+from sparse_training.rules import GROWTH_RULES, GrowthRule, Scores, growth_rule
 from sparse_training.structure import Structure
+
+GROWTH = tuple(GROWTH_RULES)
+"""Names of growth rules."""
 
 
 class StepPlan(NamedTuple):
@@ -17,14 +20,18 @@ class StepPlan(NamedTuple):
 
     Attributes:
         drop: Kept units that are dropped.
-        grow: Units that grow; what was just dropped may.
+        by_gradient: Units that grow where the gradient is largest.
+        at_random: Units that grow at random.
     """
 
     drop: int
-    grow: int
+    by_gradient: int
+    at_random: int
 
 
-def plan_step(now: int, then: int, units: int, fraction: float, growth: Growth) -> StepPlan:
+def plan_step(
+    now: int, then: int, units: int, fraction: float, growth: str | GrowthRule, ratio: float
+) -> StepPlan:
     """Counts of a step from ``now`` kept units to ``then``.
 
     ``max(floor(fraction * now), now - then)`` are dropped, and as many grow as ``then`` needs.
@@ -34,19 +41,22 @@ def plan_step(now: int, then: int, units: int, fraction: float, growth: Growth) 
         then: Kept units after the step.
         units: Kept and other units.
         fraction: Share of the kept units to drop.
-        growth: The rule, which may leave units where they are.
+        growth: One of `GROWTH`, or a rule; a ``static`` layer whose count changes grows at random.
+        ratio: With ``mixed``: units that grow by gradient for one that grows at random.
     """
-    moved = math.floor(fraction * now) if growth.moves and not now == then == units else 0
+    rule = growth_rule(growth, ratio)
+    moved = 0 if not rule.moves or now == then == units else math.floor(fraction * now)
     drop = max(moved, now - then)
-    return StepPlan(drop, drop + then - now)
+    grow = drop + then - now
+    at_random = math.floor(rule.random_share * grow + 1e-9)
+    return StepPlan(drop, grow - at_random, at_random)
 
 
 def step_structure(
     structure: Structure,
-    scores: Scores,
+    weights: Scores,
     gradients: Scores | None,
     plan: StepPlan,
-    growth: Growth,
     generator: np.random.Generator,
 ) -> Structure:
     """The structure after a step.
@@ -55,16 +65,31 @@ def step_structure(
 
     Args:
         structure: The kept units before.
-        scores: ``(kept,)`` scores of the kept units, in their order; the lowest are dropped.
-        gradients: ``(units,)`` sums of magnitudes of the dense gradient of all units; None where
-            the rule does not look at them.
+        weights: ``(kept,)`` scores of the kept units, in their order; the lowest are dropped.
+        gradients: ``(units,)`` scores of all units, of which the highest grow; None where the plan
+            grows none by gradient.
         plan: How many.
-        growth: Which grow.
         generator: Draws what grows at random, uniformly.
     """
     chosen = np.zeros(structure.units, dtype=np.bool_)
     chosen[structure.kept] = True
-    chosen[structure.kept[smallest(scores, plan.drop)]] = False
-    if plan.grow:
-        chosen[growth.grow(np.flatnonzero(~chosen), gradients, plan.grow, generator)] = True
+    chosen[structure.kept[smallest(weights, plan.drop)]] = False
+    if plan.by_gradient and gradients is not None:
+        able = np.flatnonzero(~chosen)
+        chosen[able[smallest(-gradients[able], plan.by_gradient)]] = True
+    if plan.at_random:
+        able = np.flatnonzero(~chosen)
+        chosen[generator.choice(able, plan.at_random, replace=False, shuffle=False)] = True
     return Structure(structure.shape, structure.unit, np.flatnonzero(chosen))
+
+
+def smallest(scores: Scores, count: int) -> IntArray:
+    """Places of the ``count`` smallest scores, ascending; of equals the first."""
+    if count >= len(scores):
+        return np.arange(len(scores))
+    if count == 0:
+        return np.empty(0, dtype=np.int64)
+    limit = np.partition(scores, count - 1)[count - 1]
+    below = np.flatnonzero(scores < limit)
+    equal = np.flatnonzero(scores == limit)[: count - len(below)]
+    return np.sort(np.concatenate([below, equal]))

@@ -165,7 +165,7 @@ class Allocations:
         ways = len(self._space.parameters[column])
         actions = np.zeros((ways, len(self._space.nvec)), dtype=np.int64)
         actions[:, column] = np.arange(ways)
-        bypass = self._space.decode(actions).bypass
+        bypass: NDArray[np.bool_] | None = self._space.decode(actions).bypass
         assert bypass is not None
         return bypass
 

@@ -66,7 +66,7 @@ class Optimal(BaseSearcher):
     source = "branch and bound over boxes of tiles with the cost model's own lower bounds"
     Config = OptimalConfig
     config: OptimalConfig
-    capabilities = Capabilities(proves_optimum=True)
+    capabilities = Capabilities(proves_optimum=True, any_depth=False)
     on_progress: Callable[[ProofProgress], None] | None = None
     """Called while the proof goes on; what it raises ends the search."""
 
@@ -78,6 +78,7 @@ class Optimal(BaseSearcher):
         Raises:
             SearcherError: The cost model offers no bounds for this problem.
         """
+        self.check_depth(problem)
         reason = can_prove(problem)
         if reason is not None:
             raise SearcherError(f"searcher {self.name!r}: {reason}")

@@ -13,7 +13,7 @@ from baselines.optimal.solver import Solver, Stop
 from baselines.optimal.structure_space import KINDS, MOST_TILES, StructureSpace
 from baselines.optimal.tree import Tree
 from baselines.registry import load
-from cost_models import Mapping, MappingBatch
+from cost_models import Chain, Mapping, MappingBatch
 
 if TYPE_CHECKING:
     from maestro_env import Problem
@@ -27,6 +27,8 @@ DEFAULT_MEMORY = 2 << 30
 def can_prove(problem: Problem) -> str | None:
     """Why the optimum of a problem cannot be proven by bounds; None where it can."""
     name, objective = problem.cost_model.name, problem.objective.name
+    if isinstance(problem.accelerator, Chain):
+        return "proofs take chips of two levels, L2 and L1, but the accelerator is a list of levels"
     instead = "use the method 'exhaustive' on a space that it can list"
     unknown = [p.name for p in problem.space.parameters if p.kind not in KINDS]
     if unknown:

@@ -21,8 +21,8 @@ from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
 
-from common import atomic_write
 from mast import MastConfig
+from mast.sweeping import write_rows
 
 RUN = [sys.executable, "-m", "mast"]
 SEEDS = range(5)
@@ -308,14 +308,9 @@ def _value(name: str, text: str) -> Any:
 
 
 def write_csv(path: Path | None, rows: Sequence[dict[str, Any]]) -> None:
-    """Write a table where a file was named; figures have six digits."""
-    if path is None or not rows:
-        return
-    with atomic_write(path) as draft, draft.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
+    """Write a table where a file was named."""
+    if path is not None and rows:
+        write_rows(path, rows)
 
 
 def collected(cells: Sequence[Cell], folder: Path) -> list[Row]:

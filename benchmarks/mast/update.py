@@ -22,9 +22,10 @@ from plan import write_csv
 
 from mast.algorithms import make_value_learner
 from mast.config import MastConfig
-from mast.episodes import Episode, EpisodeStore, TaskShape, dual_buffer
+from mast.episodes import Episode, EpisodeStore, TaskShape
 from mast.scaling import RewardScale
 from mast.tasks import TeamWorlds, find_task
+from mpe_marl import Recent
 from runs import make_generator, print_rows
 
 ARMS = (
@@ -35,7 +36,7 @@ ARMS = (
 
 def filled_store(shape: TaskShape, batch: int) -> EpisodeStore:
     """A store of 500 episodes of noise."""
-    store, rng = EpisodeStore(shape, 500, batch, dual_buffer(128, 0.5)), make_generator(0)
+    store, rng = EpisodeStore(shape, 500, batch, Recent(128, 0.5)), make_generator(0)
     n, t = shape.n_agents, shape.length
     for _ in range(500):
         obs = rng.standard_normal((shape.obs_dim, n, t + 1), dtype=np.float32)

@@ -12,27 +12,48 @@ import yaml
 from common import suggest
 from cost_models.accelerator import Accelerator
 from cost_models.accelerator_checks import SHORT_FIELDS, AcceleratorError
+from cost_models.chain.chip import Chain
 
 CHIPS = (
     *("edge", "cloud", "archgym"),
     *("eyeriss", "nvdla-small", "nvdla-full", "tpu-v1", "gemmini-16"),
 )
-"""Names of the chips, in the order in which they are listed."""
+"""Names of the chips of two levels, in the order in which they are listed."""
+CHAIN_CHIPS = ("simba", "nvdla-cacc", "eyeriss-rs", "tpu-v1-ws", "sm-a100")
+"""Names of those that are lists of levels."""
 _TOLD = ("sources", "notes")
 
 
 def chip(name: str) -> Accelerator:
+    """A chip of two levels of the library.
+
+    Raises:
+        AcceleratorError: The name is unknown, or that of a list of levels.
+    """
+    found = any_chip(name)
+    if not isinstance(found, Accelerator):
+        raise AcceleratorError(
+            f"accelerator {name!r}: a list of levels, and this takes chips of L2 and L1; expected "
+            f"one of {', '.join(CHIPS)} or a YAML file"
+        )
+    return found
+
+
+def any_chip(name: str) -> Accelerator | Chain:
     """A chip of the library.
 
     Raises:
         AcceleratorError: The name is unknown.
     """
-    if name not in CHIPS:
-        raise AcceleratorError(
-            f"accelerator {name!r} is not known; expected one of {', '.join(CHIPS)} "
-            f"or a YAML file.{suggest(name, CHIPS)}"
-        )
-    return _chip(name)
+    if name in CHIPS:
+        return _chip(name)
+    if name in CHAIN_CHIPS:
+        return _chain(name)
+    known = (*CHIPS, *CHAIN_CHIPS)
+    raise AcceleratorError(
+        f"accelerator {name!r} is not known; expected one of {', '.join(known)} "
+        f"or a YAML file.{suggest(name, known)}"
+    )
 
 
 def fields_of(name: str) -> dict[str, Any]:
@@ -48,6 +69,12 @@ def _chip(name: str) -> Accelerator:
     if fields.keys() <= set(SHORT_FIELDS):  # without pydantic, which takes a while to import
         return Accelerator(**fields)
     return Accelerator.from_dict(fields, f"chip {name}")
+
+
+@cache
+def _chain(name: str) -> Chain:
+    fields = {key: value for key, value in fields_of(name).items() if key not in _TOLD}
+    return Chain.from_dict(fields, f"chip {name}")
 
 
 class Library(Mapping[str, Accelerator]):
@@ -66,4 +93,23 @@ class Library(Mapping[str, Accelerator]):
 
 
 PRESETS = Library()
-"""Accelerators by name."""
+"""Accelerators of two levels by name."""
+
+
+class ChainLibrary(Mapping[str, Chain]):
+    """The chips that are lists of levels by name; a file is read when it is looked at."""
+
+    def __getitem__(self, name: str) -> Chain:
+        if name not in CHAIN_CHIPS:
+            raise KeyError(name)
+        return _chain(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(CHAIN_CHIPS)
+
+    def __len__(self) -> int:
+        return len(CHAIN_CHIPS)
+
+
+CHAINS = ChainLibrary()
+"""Accelerators that are lists of levels by name."""

@@ -19,6 +19,8 @@ from cost_models.exact.records import (
     PAIRS,
     ROWS,
     STATES_A_WORD,
+    Case,
+    Passed,
     Span,
     Work,
 )
@@ -43,18 +45,17 @@ def stepwise(work: Work) -> None:
     rest = rest_of(work, 1)
     descend(work, 0)
     step(work, 1, True, 0, 1)
-    first = address(work.span[1])
-    counts.latency = first.time[0] + rest.time[0]
-    by_ports = 0
+    first, more = address(work.span[1].cases[0]), address(rest.cases[0])
+    counts.latency, by_ports = first.time + more.time, 0
     for j in range(work.ports):
         port = address(work.port[j])
-        begun, _ = port_cycles(port, port.first, 0)
+        begun, _ = port_cycles(port, port.begun, 0)
         counts.latency += begun
         passed = address(counts.port[port.level])
-        passed.busy_in = begun + first.busy_in[j][0] + rest.busy_in[j][0]
-        passed.busy_out = first.busy_out[j][0] + rest.busy_out[j][0]
-        passed.bind_in = begun + first.bind_in[j][0] + rest.bind_in[j][0]
-        passed.bind_out = first.bind_out[j][0] + rest.bind_out[j][0]
+        add_passed(passed, address(first.port[j]), 1, False)
+        add_passed(passed, address(more.port[j]), 1, False)
+        passed.busy_in += begun
+        passed.bind_in += begun
         by_ports += passed.bind_in + passed.bind_out
     counts.bind_compute = counts.latency - by_ports
 
@@ -90,61 +91,80 @@ def step(work: Work, c: int, initial: bool, low: int, high: int) -> None:
     clock, span = address(work.clock[c]), address(work.span[c])
     if initial:
         clock.moved = -1
-    span.again = 0
-    for j in range(clock.first, clock.outer):
-        for again in range(2):
-            span.into[j][again], span.out[j][again] = 0, 0
-    clock.low, clock.high = low, high
+    clock.low, clock.high, span.again = low, high, 0
+    for again in range(2):
+        clear_case(work, address(span.cases[again]), clock.first)
     add_moves(work, c, initial)
-    if c == work.clocks:
-        if work.deepest > work.nest.depth:
-            add_lanes(work, c)
-        span.time[0] = compute_cycles(work, c)
-        span.time[1] = span.time[0]
-        if span.again == 0:
-            clock.low, clock.high = 0, 1
-        clear_cycles(work, c, clock.first, work.ports)
-    else:
+    if c < work.clocks:
         rest = rest_of(work, c + 1)
         descend(work, c)
         step(work, c + 1, initial, low, high)
         join(work, c, rest)
+    else:
+        if work.deepest > work.nest.depth:
+            add_lanes(work, c)
+        if span.again == 0:
+            clock.low, clock.high = 0, 1
+        cycles = compute_cycles(work, c)
+        span.cases[0].time, span.cases[1].time = cycles, cycles
     for again in range(clock.low, clock.high):
-        limit(work, c, again)
+        limit(work, c, address(span.cases[again]))
 
 
 @part
-def clear_cycles(work: Work, c: int, first: int, end: int) -> None:
-    """Let ports `first` to `end` be neither busy in a step nor bind it."""
-    span = address(work.span[c])
-    for j in range(first, end):
-        for again in range(2):
-            span.busy_in[j][again], span.busy_out[j][again] = 0, 0
-            span.bind_in[j][again], span.bind_out[j][again] = 0, 0
+def clear_case(work: Work, case: Case, first: int) -> None:
+    """Begin with no time, in which nothing passes the ports from `first` on."""
+    case.time = 0
+    for j in range(first, work.ports):
+        clear_passed(address(case.port[j]))
+
+
+@part
+def clear_passed(passed: Passed) -> None:
+    """Let nothing pass."""
+    passed.into, passed.out = 0, 0
+    passed.busy_in, passed.busy_out = 0, 0
+    passed.bind_in, passed.bind_out = 0, 0
+
+
+@part
+def add_case(work: Work, c: int, total: Case, case: Case, times: int) -> None:
+    """Add a case of a step to one of others, so many times; bits only of ports outside a level."""
+    outer = work.clock[c - 1].outer
+    total.time += times * case.time
+    for j in range(work.clock[c].first, work.ports):
+        add_passed(address(total.port[j]), address(case.port[j]), times, j < outer)
+
+
+@part
+def add_passed(passed: Passed, more: Passed, times: int, bits: bool) -> None:
+    """Add cycles of a port, and bits where they are asked for."""
+    if bits:
+        passed.into += times * more.into
+        passed.out += times * more.out
+    passed.busy_in += times * more.busy_in
+    passed.busy_out += times * more.busy_out
+    passed.bind_in += times * more.bind_in
+    passed.bind_out += times * more.bind_out
 
 
 @part
 def join(work: Work, c: int, rest: Span) -> None:
     """Let a step take as long as the first step inside it and the rest of them together."""
-    clock, inner = address(work.clock[c]), address(work.clock[c + 1])
-    span, first = address(work.span[c]), address(work.span[c + 1])
+    clock, span, first = address(work.clock[c]), address(work.span[c]), address(work.span[c + 1])
     if first.again or rest.again:
         span.again = 1
     if span.again == 0:
         clock.low, clock.high = 0, 1
-    clear_cycles(work, c, clock.first, inner.first)
     for again in range(clock.low, clock.high):
-        i = again if first.again else 0
-        k = again if rest.again else 0
-        span.time[again] = first.time[i] + rest.time[k]
-        for j in range(inner.first, work.ports):
-            if j < clock.outer:
-                span.into[j][again] += first.into[j][i] + rest.into[j][k]
-                span.out[j][again] += first.out[j][i] + rest.out[j][k]
-            span.busy_in[j][again] = first.busy_in[j][i] + rest.busy_in[j][k]
-            span.busy_out[j][again] = first.busy_out[j][i] + rest.busy_out[j][k]
-            span.bind_in[j][again] = first.bind_in[j][i] + rest.bind_in[j][k]
-            span.bind_out[j][again] = first.bind_out[j][i] + rest.bind_out[j][k]
+        case = address(span.cases[again])
+        inner = address(first.cases[again & first.again])
+        others = address(rest.cases[again & rest.again])
+        case.time = inner.time + others.time
+        for j in range(work.clock[c + 1].first, work.ports):
+            bits = j < clock.outer
+            add_passed(address(case.port[j]), address(inner.port[j]), 1, bits)
+            add_passed(address(case.port[j]), address(others.port[j]), 1, bits)
 
 
 @part
@@ -158,76 +178,49 @@ def add_class(work: Work, c: int, times: int, first: int) -> None:
         first: How many of them have all counters of reduced dimensions at 0.
     """
     step(work, c, False, 0 if first else 1, 1 if c == 1 and first == times else 2)
-    total = address(work.memo[c][work.clock[c].slot])
-    if work.span[c].again == 0:
-        add_case(work, c, times, 0, 0)
-        if total.again:
-            add_case(work, c, times, 0, 1)
+    total, span = address(work.memo[c][work.clock[c].slot]), address(work.span[c])
+    if span.again == 0:
+        for again in range(1 + total.again):
+            add_case(work, c, address(total.cases[again]), address(span.cases[0]), times)
         return
     # around the outermost steps there are none, so that nobody asks for their second case
     if c > 1:
         if total.again == 0:
+            # so far both were alike
             total.again = 1
-            copy_case(work, c, total)
-        add_case(work, c, times, 1, 1)
+            total.cases[1] = total.cases[0]
+        add_case(work, c, address(total.cases[1]), address(span.cases[1]), times)
     if first > 0:
-        add_case(work, c, first, 0, 0)
+        add_case(work, c, address(total.cases[0]), address(span.cases[0]), first)
     if first < times:
-        add_case(work, c, times - first, 1, 0)
+        add_case(work, c, address(total.cases[0]), address(span.cases[1]), times - first)
 
 
 @part
-def copy_case(work: Work, c: int, total: Span) -> None:
-    """Begin the second case of a sum of steps with what the first has: so far they were alike."""
-    total.time[1] = total.time[0]
-    for j in range(work.clock[c].first, work.ports):
-        total.into[j][1], total.out[j][1] = total.into[j][0], total.out[j][0]
-        total.busy_in[j][1], total.busy_out[j][1] = total.busy_in[j][0], total.busy_out[j][0]
-        total.bind_in[j][1], total.bind_out[j][1] = total.bind_in[j][0], total.bind_out[j][0]
-
-
-@part
-def add_case(work: Work, c: int, times: int, case: int, to: int) -> None:
-    """Add one of the two cases of a step, so many times, to one of those of the steps together."""
-    clock, span = address(work.clock[c]), address(work.span[c])
-    total = address(work.memo[c][clock.slot])
-    total.time[to] += times * span.time[case]
-    for j in range(clock.first, work.ports):
-        if j < clock.outer:
-            total.into[j][to] += times * span.into[j][case]
-            total.out[j][to] += times * span.out[j][case]
-        total.busy_in[j][to] += times * span.busy_in[j][case]
-        total.busy_out[j][to] += times * span.busy_out[j][case]
-        total.bind_in[j][to] += times * span.bind_in[j][case]
-        total.bind_out[j][to] += times * span.bind_out[j][case]
-
-
-@part
-def limit(work: Work, c: int, again: int) -> None:
+def limit(work: Work, c: int, case: Case) -> None:
     """Let a step take as long as the ports around it need; the first of equals binds it."""
-    clock, span = address(work.clock[c]), address(work.span[c])
-    time, binds, outwards = span.time[again], -1, False
+    clock = address(work.clock[c])
+    binds, outwards = -1, False
     for j in range(clock.outer - 1, clock.first - 1, -1):
         if not clock.through[j]:
             continue
-        port = address(work.port[j])
-        into, out = port_cycles(port, span.into[j][again], span.out[j][again])
+        port, passed = address(work.port[j]), address(case.port[j])
+        into, out = port_cycles(port, passed.into, passed.out)
         if port.meter == c:
-            span.busy_in[j][again] += into
-            span.busy_out[j][again] += out
-        if into > time:
-            time, binds, outwards = into, j, False
-        if out > time:
-            time, binds, outwards = out, j, True
+            passed.busy_in += into
+            passed.busy_out += out
+        if into > case.time:
+            case.time, binds, outwards = into, j, False
+        if out > case.time:
+            case.time, binds, outwards = out, j, True
     if binds < 0:
         return
-    span.time[again] = time
     for j in range(clock.first, work.ports):
-        span.bind_in[j][again], span.bind_out[j][again] = 0, 0
+        case.port[j].bind_in, case.port[j].bind_out = 0, 0
     if outwards:
-        span.bind_out[binds][again] = time
+        case.port[binds].bind_out = case.time
     else:
-        span.bind_in[binds][again] = time
+        case.port[binds].bind_in = case.time
 
 
 @part
@@ -251,11 +244,7 @@ def rest_of(work: Work, c: int) -> Span:
             work.memo_at[c][place] = work.stamp * MEMO + slot
             known = address(work.memo[c][slot])
         known.low, known.high, known.again = low, high, 0
-        known.time[0] = 0
-        for j in range(work.clock[c].first, work.ports):
-            known.into[j][0], known.out[j][0] = 0, 0
-            known.busy_in[j][0], known.busy_out[j][0] = 0, 0
-            known.bind_in[j][0], known.bind_out[j][0] = 0, 0
+        clear_case(work, address(known.cases[0]), work.clock[c].first)
         add_classes(work, c, slot)
     return known
 
@@ -265,7 +254,7 @@ def add_classes(work: Work, c: int, slot: int) -> None:
     """Add all classes of steps of a level inside one step around it, into the `memo`."""
     outer, clock = address(work.clock[c - 1]), address(work.clock[c])
     spec = address(work.nest.levels[clock.level])
-    clock.slot, clock.loops = slot, 0
+    clock.slot, clock.loops, clock.moved = slot, 0, 0
     for place in range(work.dims):
         d = work.cut_dim[place]
         dim = address(work.dim[d])
@@ -275,18 +264,13 @@ def add_classes(work: Work, c: int, slot: int) -> None:
             number = inside(work, d, k, number)
         clock.move[d] = number
         clock.now[d] = dim.move[number].new
+        if dim.move[number].shift != 0:
+            clock.moved |= 1 << d
     for place in range(DIMS):
         d = spec.order[place]
-        dim = address(work.dim[d])
-        cut = dim.cuts_at[clock.level] - 1
-        if cut >= 0 and dim.cut[cut].level == clock.level:
-            node = address(dim.node[clock.here[d]])
-            if node.runs > 1 or dim.run[node.run].count > 1:
-                clock.loop[clock.loops] = d
-                clock.loops += 1
-    clock.moved = 0
-    for number in range(clock.loops):
-        clock.moved |= 1 << clock.loop[number]
+        if (clock.moved >> d) & 1:
+            clock.loop[clock.loops] = d
+            clock.loops += 1
     for number in range(clock.loops):
         walk(work, c, 0, number, 1, 1)
         clock.moved &= ~(1 << clock.loop[number])

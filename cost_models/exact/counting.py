@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from common import address, part
-from cost_models.exact.clock import stepwise
+from cost_models.exact.clock import clear_passed, stepwise
 from cost_models.exact.pairs import output_dim, pair_of, tap_dim
 from cost_models.exact.records import (
     COUNTED,
@@ -31,10 +31,7 @@ def count(work: Work) -> int:
         return work.status
     counts = address(work.counts)
     for level in range(work.nest.depth + 2):
-        passed = address(counts.port[level])
-        passed.into, passed.out = 0, 0
-        passed.busy_in, passed.busy_out = 0, 0
-        passed.bind_in, passed.bind_out = 0, 0
+        clear_passed(address(counts.port[level]))
     counts.bind_compute = 0
     list_loops(work)
     count_steps(work)
@@ -99,9 +96,10 @@ def find_structure(work: Work) -> None:
         find_keepers(work)
         find_ports(work)
         find_alone(work)
-        clear_counts(work)
+        # what is not filled in for every level
+        work.counts = work.nothing
     for j in range(work.ports):
-        work.port[j].first = 0
+        work.port[j].begun = 0
 
 
 @part
@@ -163,7 +161,7 @@ def find_ports(work: Work) -> None:
     """List the ports that can limit, and the levels that have steps of their own."""
     nest = address(work.nest)
     work.ports, work.clocks = 0, 0
-    work.clock[0].level = 0
+    work.clock[0].level, work.clock[0].outer = 0, 0
     for level in range(nest.depth + 1):
         spec = address(nest.levels[level])
         loops = (work.looping >> level) & 1
@@ -231,22 +229,6 @@ def find_links(work: Work, c: int) -> None:
                         clock.links += 1
         if work.port[j].meter >= c and port >= clock.level:
             clock.first = j
-
-
-@part
-def clear_counts(work: Work) -> None:
-    """Set to 0 what is not filled in for every level."""
-    counts = address(work.counts)
-    last = work.nest.depth + 2
-    for level in range(last):
-        counts.drain[level], counts.add[level] = 0, 0
-        counts.steps[level], counts.active[level] = 0, 0
-        for other in range(last):
-            counts.write[level][other], counts.refill[level][other] = 0, 0
-        for tensor in range(TENSORS):
-            counts.fill[tensor][level], counts.tiles[tensor][level] = 0, 0
-            for other in range(last):
-                counts.read[tensor][level][other] = 0
 
 
 @part

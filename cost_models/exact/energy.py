@@ -1,43 +1,121 @@
-"""From counts to energies: by a table of one price a level, or by the prices of the chip.
+"""From counts to accesses and energies; numbers or arrays alike.
 
-All of them are linear in the counts (and in the latency, for leakage). Numbers and arrays take the
-same floating-point operations in the same order, so that a batch's figures equal single ones bit
-for bit.
+Every access is a sum of counts, so that energies are linear in them (and in the latency, for
+leakage): by a table of one price a level, or by the prices of the chip. A count is a Python integer
+for one mapping, an int64 array for many; both take the same floating-point operations in the same
+order, so that a batch's figures equal single ones bit for bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Final
 
-from cost_models.buffers import LEVELS
-from cost_models.exact.accesses import (
-    DELIVERIES,
-    MOVES,
-    Counts,
-    dram_accesses,
-    l1_accesses,
-    l2_accesses,
-    noc_deliveries,
-)
+from cost_models.buffers import LEVELS, TENSORS
 from cost_models.exact.names import COUNT_NAMES, WIDE_NAMES
 from cost_models.physical import EnergyTable
-from cost_models.prices import PARTS, ChipPrices
+from cost_models.prices import ChipPrices
+
+Counts = Mapping[str, Any]
+Sum = Mapping[str, float]
+"""How often each count is taken."""
+
+ACCESS_KINDS: Final = ("l1_read", "l1_write", "l2_read", "l2_write", "dram_read", "dram_write")
+
+
+def value_of(terms: Sum, counts: Counts, start: float = 0) -> Any:
+    """The value of a sum; counts that are not kept are zero."""
+    total: Any = start
+    for name, times in terms.items():
+        count = counts.get(name)
+        if count is not None:
+            total = total + times * count
+    return total
+
+
+def joined(sums: Iterable[Sum]) -> Sum:
+    """Some sums as one."""
+    found: Counter[str] = Counter()
+    for terms in sums:
+        found.update(terms)
+    return found
+
+
+def _sum(text: str) -> Sum:
+    return {name: -1 if sign else 1 for sign, name in re.findall(r"(-?) ?(\w+)", text)}
+
+
+def _moves(tile: bool) -> dict[tuple[str, str, str], Sum]:
+    suffix = "_tile" if tile else ""
+    found: dict[tuple[str, str, str], str] = {}
+    for tensor, short in (("input", "in"), ("filter", "fil")):
+        found |= {
+            ("L1", "read", tensor): f"macs - l1_skipped_{short}",
+            ("L1", "write", tensor): f"l1w_{short}",
+            ("L2", "read", tensor): f"l2r_{short}{suffix}",
+            ("L2", "write", tensor): f"dram_{short} - dram_{short}_direct",
+            ("DRAM", "read", tensor): f"dram_{short}",
+        }
+    # each MAC updates a partial sum in L1, and so do those that are read back
+    updates = "macs + l2r_psum + dram_out_r_direct - l1_skipped_out"
+    again = "l2r_psum + dram_out_r - dram_out_r_direct"
+    finished = "dram_out_w - dram_out_r"  # what is written more often than it is read back
+    found |= {
+        ("L1", "read", "psum"): updates,
+        ("L1", "write", "psum"): updates,
+        ("L2", "read", "output"): f"{finished} - dram_out_w_direct + dram_out_r_direct",
+        ("L2", "read", "psum"): again,
+        ("L2", "write", "output"): f"l2w_out{suffix} - l2r_psum",
+        ("L2", "write", "psum"): again,
+        ("DRAM", "read", "psum"): "dram_out_r",
+        ("DRAM", "write", "output"): finished,
+        ("DRAM", "write", "psum"): "dram_out_r",
+    }
+    return {move: _sum(text) for move, text in found.items()}
+
+
+MOVES = {tile: _moves(tile) for tile in (False, True)}
+"""Elements read from a level and written to it: by level, ``"read"`` or ``"write"``, and part of
+`cost_models.prices.ByPart`; for both meanings of ``halo_space``."""
+
+DELIVERIES: Mapping[str, Sum] = {
+    "input": _sum("l1w_in + l1_skipped_in"),
+    "filter": _sum("l1w_fil + l1_skipped_fil"),
+    "psum": _sum("l2r_psum + dram_out_r_direct + l1drain_out"),
+}
+"""Elements that PEs receive, and that are drained from them, by part."""
+
+
+def _accesses(moves: Mapping[tuple[str, str, str], Sum]) -> dict[tuple[str, str], Sum]:
+    found = {(tensor, kind): Counter[str]() for tensor in TENSORS for kind in ACCESS_KINDS}
+    for (level, way, part), terms in moves.items():
+        tensor = "output" if part == "psum" else part
+        found[tensor, f"{level.lower()}_{way}"].update(terms)
+    return {**found}
+
+
+ACCESSES = {tile: _accesses(moves) for tile, moves in MOVES.items()}
+"""Accesses in elements by (tensor, kind), for both meanings of ``halo_space``."""
+EVENTS = {
+    tile: {
+        "mac": _sum("macs"),
+        "l1": joined(some for (level, *_), some in moves.items() if level == "L1"),
+        "noc": joined(DELIVERIES.values()),
+        "l2": joined(some for (level, *_), some in moves.items() if level == "L2"),
+        "dram": joined(some for (level, *_), some in moves.items() if level == "DRAM"),
+    }
+    for tile, moves in MOVES.items()
+}
+"""MACs, all accesses to each level, and all deliveries, for both meanings of ``halo_space``."""
 
 Part = Callable[[Counts], Any]
-Terms = tuple[tuple[str, float], ...]
 
 
-class Energy(Protocol):
-    """Energies of counts."""
-
-    @property
-    def parts(self) -> Mapping[str, Part]:
-        """The parts of the energy [nJ], by their names in `Cost.detail`."""
-
-    def total(self, counts: Counts) -> Any:
-        """All parts together [nJ]."""
+def _parts(of: Callable[[str, Counts], Any]) -> dict[str, Part]:
+    return {f"energy_{name}_nj": partial(of, name) for name in EVENTS[False]}
 
 
 class TableEnergy:
@@ -49,57 +127,17 @@ class TableEnergy:
     """
 
     def __init__(self, table: EnergyTable, tile: bool) -> None:
-        self._table = table
-        self._tile = tile
-        unit = table.unit_nj
-        self.parts: dict[str, Part] = {
-            "energy_mac_nj": lambda c: unit * (table.mac * c["macs"]),
-            "energy_l1_nj": lambda c: unit * (table.l1 * l1_accesses(c)),
-            "energy_noc_nj": lambda c: unit * (table.noc * noc_deliveries(c)),
-            "energy_l2_nj": lambda c: unit * (table.l2 * l2_accesses(c, tile)),
-            "energy_dram_nj": lambda c: unit * (table.dram * dram_accesses(c)),
-        }
+        self._table, self._events = table, EVENTS[tile]
+        self.parts = _parts(self._part)
+
+    def _part(self, name: str, c: Counts) -> Any:
+        table = self._table
+        return table.unit_nj * (getattr(table, name) * value_of(self._events[name], c))
 
     def total(self, c: Counts) -> Any:
         """Energy [nJ]: every MAC and access at the table's price."""
-        return self._table.energy_nj(
-            c["macs"],
-            l1_accesses(c),
-            l2_accesses(c, self._tile),
-            dram_accesses(c),
-            noc_deliveries(c),
-        )
-
-
-class FixedEnergy:
-    """The prices of a chip whose buffers all have a capacity: a constant price for every count.
-
-    Args:
-        prices: The prices.
-        tile: Whether L2 accesses count every tile in full.
-    """
-
-    def __init__(self, prices: ChipPrices, tile: bool) -> None:
-        self.prices = prices
-        by_part = {name: _terms(part, prices, tile) for name, part in CHIP_PARTS.items()}
-        self.parts: dict[str, Part] = {
-            name: partial(_linear, terms) for name, terms in by_part.items()
-        }
-        self.parts["energy_leakage_nj"] = self._leakage
-        sums: dict[str, float] = {}
-        for terms in by_part.values():
-            for name, price in terms:
-                sums[name] = sums.get(name, 0.0) + price
-        self.coefficients = {name: price for name, price in sums.items() if name in COUNT_NAMES}
-        """Energy of one of each count [nJ], leakage apart, where no level is passed."""
-        self._total: Terms = tuple(sums.items())
-
-    def _leakage(self, c: Counts) -> Any:
-        return self.prices.leakage_nj(c["num_pes"], c["latency"])
-
-    def total(self, c: Counts) -> Any:
-        """Energy [nJ]: every MAC and access at its price, and leakage."""
-        return _linear(self._total, c) + self._leakage(c)
+        order = ("mac", "l1", "l2", "dram", "noc")
+        return self._table.energy_nj(*(value_of(self._events[name], c) for name in order))
 
 
 class RequiredEnergy:
@@ -111,13 +149,11 @@ class RequiredEnergy:
     """
 
     def __init__(self, prices: Callable[[Counts], ChipPrices], tile: bool) -> None:
-        self._prices = prices
-        self._tile = tile
-        self.parts: dict[str, Part] = {name: partial(self._part, name) for name in CHIP_PARTS}
-        self.parts["energy_leakage_nj"] = self._leakage
+        self._prices, self._tile = prices, tile
+        self.parts = _parts(self._part) | {"energy_leakage_nj": self._leakage}
 
     def _part(self, name: str, c: Counts) -> Any:
-        return CHIP_PARTS[name](self._prices(c), self._tile, c)
+        return _priced(_events(self._prices(c), self._tile)[name], c)
 
     def _leakage(self, c: Counts) -> Any:
         return self._prices(c).leakage_nj(c["num_pes"], c["latency"])
@@ -126,59 +162,57 @@ class RequiredEnergy:
         """Energy [nJ]: every MAC and access at its price, and leakage."""
         prices = self._prices(c)
         total = prices.leakage_nj(c["num_pes"], c["latency"])
-        for part in CHIP_PARTS.values():
-            total = total + part(prices, self._tile, c)
+        for events in _events(prices, self._tile).values():
+            total = total + _priced(events, c)
         return total
 
 
-def _level_part(level: str, prices: ChipPrices, tile: bool, c: Counts) -> Any:
-    of_level = dict(zip(LEVELS, prices.levels, strict=True))[level]
-    by_way = {
-        way: dict(zip(PARTS, held, strict=True))
-        for way, held in (("read", of_level.read), ("write", of_level.write))
-    }
+class FixedEnergy(RequiredEnergy):
+    """The prices of a chip whose buffers all have a capacity: a constant price for every count.
+
+    Args:
+        prices: The prices.
+        tile: Whether L2 accesses count every tile in full.
+    """
+
+    def __init__(self, prices: ChipPrices, tile: bool) -> None:
+        super().__init__(lambda _: prices, tile)
+        self._terms = {name: _terms(events) for name, events in _events(prices, tile).items()}
+        self._total = joined(self._terms.values())
+
+    def _part(self, name: str, c: Counts) -> Any:
+        return value_of(self._terms[name], c, 0.0)
+
+    def total(self, c: Counts) -> Any:
+        """Energy [nJ]: every MAC and access at its price, and leakage."""
+        return value_of(self._total, c, 0.0) + self._leakage(c)
+
+
+Energy = TableEnergy | RequiredEnergy
+Events = list[tuple[Any, Sum]]
+"""Prices [nJ], and how many counts each is paid for."""
+
+
+def _events(prices: ChipPrices, tile: bool) -> dict[str, Events]:
+    """What is paid for in each part of a chip's energy but leakage."""
+    found: dict[str, Events] = {name: [] for name in EVENTS[tile]}
+    levels = dict(zip(LEVELS, prices.levels, strict=True))
+    found["mac"] = [(prices.mac_nj, EVENTS[tile]["mac"])]
+    found["noc"] = [(getattr(prices.noc, part), some) for part, some in DELIVERIES.items()]
+    for (level, way, part), some in MOVES[tile].items():
+        by_part = getattr(levels[level], way)
+        found[level.lower()].append((getattr(by_part, part), some))
+    return found
+
+
+def _priced(events: Events, c: Counts) -> Any:
     total = 0.0
-    for (where, way, part), move in MOVES[tile].items():
-        if where == level:
-            total = total + by_way[way][part] * move(c)
+    for price, some in events:
+        total = total + price * value_of(some, c)
     return total
 
 
-def _noc_part(prices: ChipPrices, tile: bool, c: Counts) -> Any:
-    of_part = dict(zip(PARTS, prices.noc, strict=True))
-    total = 0.0
-    for part, move in DELIVERIES.items():
-        total = total + of_part[part] * move(c)
-    return total
-
-
-def _mac_part(prices: ChipPrices, tile: bool, c: Counts) -> Any:
-    return prices.mac_nj * c["macs"]
-
-
-CHIP_PARTS: dict[str, Callable[[ChipPrices, bool, Counts], Any]] = {
-    "energy_mac_nj": _mac_part,
-    "energy_l1_nj": partial(_level_part, "L1"),
-    "energy_noc_nj": _noc_part,
-    "energy_l2_nj": partial(_level_part, "L2"),
-    "energy_dram_nj": partial(_level_part, "DRAM"),
-}
-"""Parts of a chip's energy but leakage, by their names in `Cost.detail`."""
-
-
-def _terms(
-    part: Callable[[ChipPrices, bool, Counts], Any], prices: ChipPrices, tile: bool
-) -> Terms:
-    """The price of every count in a part: its energy where that count is one, the others zero."""
-    nothing = dict.fromkeys((*COUNT_NAMES, *WIDE_NAMES), 0)
-    prices_of = ((name, float(part(prices, tile, nothing | {name: 1}))) for name in nothing)
-    return tuple((name, price) for name, price in prices_of if price != 0)
-
-
-def _linear(terms: Terms, c: Counts) -> Any:
-    total = 0.0
-    for name, price in terms:
-        count = c.get(name)
-        if count is not None:
-            total = total + price * count
-    return total
+def _terms(events: Events) -> Sum:
+    """The price of every count in a part."""
+    one = joined({name: price * times for name, times in some.items()} for price, some in events)
+    return {name: one[name] for name in (*COUNT_NAMES, *WIDE_NAMES) if one.get(name)}

@@ -1,4 +1,4 @@
-"""From the kernel's counts to the figures of a cost; numbers or arrays alike.
+"""From the kernel's counts to the figures of a :class:`Cost` or :class:`CostBatch`.
 
 Every function takes `counts`, which gives a count by name: as a Python integer for one mapping, as
 an int64 array for many. Both take the same floating-point operations in the same order, so that a
@@ -7,15 +7,33 @@ batch's figures equal single ones bit for bit. All sums of accesses are integers
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from common import FloatArray
 from cost_models.accelerator import Accelerator
 from cost_models.area_power import area_um2, power_mw
-from cost_models.exact.accesses import Counts, dram_accesses, l2_accesses
-from cost_models.exact.energy import Energy, FixedEnergy, RequiredEnergy, TableEnergy
+from cost_models.buffers import TENSORS
+from cost_models.columns import LazyColumns
+from cost_models.cost import FIGURES, Cost, CostBatch
+from cost_models.exact.energy import (
+    ACCESS_KINDS,
+    ACCESSES,
+    EVENTS,
+    Counts,
+    Energy,
+    FixedEnergy,
+    RequiredEnergy,
+    TableEnergy,
+    value_of,
+)
+from cost_models.exact.names import BOUND_NAMES, COUNT_NAMES, WIDE_NAMES
+from cost_models.infeasible import Infeasible
 from cost_models.physical import EnergyTable
 from cost_models.prices import (
     ChipPrices,
@@ -25,10 +43,8 @@ from cost_models.prices import (
     open_levels,
     table_prices,
 )
-from cost_models.technology import REFERENCE_NM, logic_scale
+from cost_models.technology.parts import REFERENCE_NM, logic_scale
 
-SHARES = ("share_compute", "share_noc_in", "share_noc_out", "share_dram")
-"""Shares of the latency's cycles that compute, the NoC in each direction, and DRAM bind."""
 PROVISIONED_AREA = "provisioned"
 MAESTRO_AREA = "maestro"
 AREAS = (PROVISIONED_AREA, MAESTRO_AREA)
@@ -44,6 +60,9 @@ class Setting:
         tile: Whether L2 accesses count every tile in full (``halo_space="tile"``).
         table: The energy table; None for the prices of the chip.
         area: One of `AREAS`; MAESTRO's formulas give the power as well.
+
+    Raises:
+        TechnologyError: The prices do not reach the chip's node.
     """
 
     accelerator: Accelerator
@@ -52,12 +71,7 @@ class Setting:
     table: EnergyTable | None
     area: str
 
-    def check(self) -> None:
-        """Find out whether the prices reach the chip.
-
-        Raises:
-            TechnologyError: They do not reach its node.
-        """
+    def __post_init__(self) -> None:
         if self.table is None or self.area == PROVISIONED_AREA:
             logic_scale(self.accelerator.node_nm or REFERENCE_NM)
 
@@ -82,7 +96,9 @@ class Setting:
         """The prices of the chip at the buffer sizes that mappings require."""
         if self.chip is not None:
             return self.chip
-        return chip_prices(self.accelerator, l2_bytes(counts, self), l1_bytes(counts, self))
+        return chip_prices(
+            self.accelerator, *(held_bytes(level, counts, self) for level in ("l2", "l1"))
+        )
 
     @cached_property
     def priced(self) -> dict[str, str]:
@@ -90,22 +106,23 @@ class Setting:
         by_size = self.table is None or self.area == PROVISIONED_AREA
         return marks(self.accelerator) if by_size else {}
 
+    @cached_property
+    def details(self) -> dict[str, Callable[[Counts], Any]]:
+        """Of `Cost.detail`: parts of the energy [nJ], and the latency's shares by what binds it."""
+        shares = {name.replace("bound", "share"): partial(_share, name) for name in BOUND_NAMES}
+        return self.energy.parts | shares
 
-def _held_bytes(level: str, c: Counts, s: Setting) -> Any:
+
+def _share(name: str, c: Counts) -> Any:
+    return _ratio(c[name], c["latency"])
+
+
+def held_bytes(level: str, c: Counts, s: Setting) -> Any:
+    """What L2, or the L1 of a PE, must hold [B]."""
     bits = c.get(f"{level}_bits")
     if bits is None:
         return c[f"{level}_peak"] * s.buffers * (s.accelerator.widths.input / 8)
     return bits / 8
-
-
-def l1_bytes(c: Counts, s: Setting) -> Any:
-    """What the L1 of a PE must hold [B]."""
-    return _held_bytes("l1", c, s)
-
-
-def l2_bytes(c: Counts, s: Setting) -> Any:
-    """What L2 must hold [B]."""
-    return _held_bytes("l2", c, s)
 
 
 def energy_nj(c: Counts, s: Setting) -> Any:
@@ -113,14 +130,9 @@ def energy_nj(c: Counts, s: Setting) -> Any:
     return s.energy.total(c)
 
 
-def noc_requirement(c: Counts, s: Setting) -> Any:
-    """NoC bandwidth the mapping asks for: L2 accesses over compute cycles [elements/cycle]."""
-    return -(-l2_accesses(c, s.tile) // c["compute_cycles"])
-
-
-def offchip_requirement(c: Counts, s: Setting) -> Any:
-    """Off-chip bandwidth the mapping asks for: DRAM accesses over compute cycles."""
-    return -(-dram_accesses(c) // c["compute_cycles"])
+def bandwidth(level: str, c: Counts, s: Setting) -> Any:
+    """Bandwidth the mapping asks for: accesses to a level over compute cycles [elements/cycle]."""
+    return -(-value_of(EVENTS[s.tile][level], c) // c["compute_cycles"])
 
 
 def area(c: Counts, s: Setting) -> Any:
@@ -138,13 +150,13 @@ def power(c: Counts, s: Setting) -> Any:
 
 
 def _maestro_hardware(c: Counts, s: Setting) -> tuple[Any, ...]:
-    bandwidth = s.accelerator.noc_bw
+    given = s.accelerator.noc_bw
     return (
         c["num_pes"],
         s.accelerator.simd_lanes,
         c["l1_peak"] * s.buffers,
         c["l2_peak"] * s.buffers,
-        noc_requirement(c, s) if bandwidth is None else bandwidth,
+        bandwidth("l2", c, s) if given is None else given,
     )
 
 
@@ -160,27 +172,121 @@ FIGURE_OF: dict[str, Callable[[Counts, Setting], Any]] = {
     "area_um2": area,
     "throughput_macs_per_cycle": lambda c, s: _ratio(c["macs"], c["latency"]),
     "macs": lambda c, s: c["macs"] * 1.0,
-    "l1_bytes": l1_bytes,
-    "l2_bytes": l2_bytes,
-    "noc_bw_req": lambda c, s: noc_requirement(c, s) * 1.0,
-    "offchip_bw_req": lambda c, s: offchip_requirement(c, s) * 1.0,
+    "l1_bytes": partial(held_bytes, "l1"),
+    "l2_bytes": partial(held_bytes, "l2"),
+    "noc_bw_req": lambda c, s: bandwidth("l2", c, s) * 1.0,
+    "offchip_bw_req": lambda c, s: bandwidth("dram", c, s) * 1.0,
     "utilized_pes": lambda c, s: _ratio(c["active_pe_steps"], c["steps"]),
-    "arithmetic_intensity": lambda c, s: _ratio(c["macs"], dram_accesses(c)),
+    "arithmetic_intensity": lambda c, s: _ratio(c["macs"], value_of(EVENTS[s.tile]["dram"], c)),
+    "accesses": lambda c, s: {
+        tensor: {kind: float(value_of(ACCESSES[s.tile][tensor, kind], c)) for kind in ACCESS_KINDS}
+        for tensor in TENSORS
+    },
+    "detail": lambda c, s: {name: part(c) for name, part in s.details.items()},
+    "counts": lambda c, s: {name: c[name] for name in (*COUNT_NAMES, *WIDE_NAMES) if name in c},
 }
-"""The figures of :class:`cost_models.Cost` by name."""
+"""The figures of :class:`cost_models.Cost` by name, and its fields that hold values by name."""
 ENERGIES = ("energy_nj", "energy_total_nj")
 """One energy under two names: this model's own formula has all parts."""
 PRICED = (*ENERGIES, "power_mw", "area_um2")
 """The figures that depend on prices."""
 
 
-def details(s: Setting) -> tuple[str, ...]:
-    """Names of `Cost.detail`: the parts of the energy [nJ], and `SHARES`."""
-    return (*s.energy.parts, *SHARES)
+ROW_NAMES = (*COUNT_NAMES, *BOUND_NAMES)
+"""Names of the counts of a plain mapping."""
+_INF = float("inf")
+_TOGETHER = tuple(name for name in FIGURES if name not in (*PRICED, "latency_cycles"))
+"""Figures of which whoever looks at one wants them all; prices may take longer than all else."""
 
 
-def detail(name: str, c: Counts, s: Setting) -> Any:
-    """A value of `Cost.detail`."""
-    if name in SHARES:
-        return _ratio(c[name.replace("share", "bound")], c["latency"])
-    return s.energy.parts[name](c)
+def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
+    """The cost of one mapping; what nobody looks at is not worked out.
+
+    Args:
+        counts: The counts of `ROW_NAMES`, ``num_pes``, and those of `WIDE_NAMES` where the mapping
+            or the chip needs them.
+        setting: What the figures need besides.
+    """
+
+    def find(name: str) -> dict[str, Any]:
+        if name not in FIGURES:
+            return {name: FIGURE_OF[name](counts, setting)}
+        together = _TOGETHER if name in _TOGETHER else (name,)
+        found = {name: FIGURE_OF[name](counts, setting) for name in together}
+        return dict.fromkeys(ENERGIES, found[name]) if name in ENERGIES else found
+
+    return Cost.later(find, infeasible=None, priced=setting.priced, by_level={})
+
+
+def refused(infeasible: Infeasible) -> Cost:
+    """The cost of a mapping that has none."""
+    return Cost(infeasible, **dict.fromkeys(FIGURES, _INF))  # type: ignore[arg-type]
+
+
+class Rows(NamedTuple):
+    """What the kernel gives for `B` mappings.
+
+    Args:
+        counts: ``(B,)`` of :data:`cost_models.exact.row_records.CountRow`.
+        reasons: ``(B,)`` reason codes, 0 = feasible.
+        pes: ``(B,)`` PEs of each mapping.
+        wide: ``(B,)``: rows that show the counts of `WIDE_NAMES`.
+    """
+
+    counts: NDArray[Any]
+    reasons: NDArray[np.int8]
+    pes: NDArray[np.int32]
+    wide: NDArray[np.bool_]
+
+    def row(self, index: int) -> dict[str, int]:
+        """One row's counts as plain integers."""
+        names = (*ROW_NAMES, *WIDE_NAMES) if self.wide[index] else ROW_NAMES
+        counts = dict(zip(names, self.counts[index].tolist(), strict=False))
+        return counts | {"num_pes": int(self.pes[index])}
+
+    def column(self, name: str) -> Any:
+        """A count, or `num_pes`, of all rows: ``(B,)`` int64."""
+        return self.pes.astype(np.int64) if name == "num_pes" else self.counts[name]
+
+
+def cost_batch(rows: Rows, setting: Setting, why: Callable[[int], Infeasible]) -> CostBatch:
+    """The costs of many mappings; a figure is worked out when it is looked at.
+
+    Args:
+        rows: What the kernel gives.
+        setting: What the figures need besides.
+        why: Builds the report of an infeasible row.
+    """
+    reasons = rows.reasons
+    shown = (*COUNT_NAMES, *WIDE_NAMES) if rows.wide.any() else COUNT_NAMES
+    counts = LazyColumns((*shown, *BOUND_NAMES, "num_pes"), rows.column)
+    failed = reasons != 0
+    alone = rows.row(0) if len(reasons) == 1 else None
+
+    def column(find: Callable[[Counts], Any]) -> FloatArray:
+        if alone is not None:  # plain numbers are several times faster than arrays of one
+            return np.array([_INF if failed[0] else find(alone)], dtype=np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.array(np.broadcast_to(find(counts), failed.shape), dtype=np.float64)
+        found[failed] = _INF
+        return found
+
+    def accesses(tensor: str) -> Mapping[str, FloatArray]:
+        sums = ACCESSES[setting.tile]
+        return LazyColumns(ACCESS_KINDS, lambda kind: column(partial(value_of, sums[tensor, kind])))
+
+    def one(row: int) -> Cost:
+        if reasons[row] != 0:
+            return refused(why(row))
+        return cost_of(rows.row(row), setting)
+
+    return CostBatch(
+        reason=reasons,
+        figures=LazyColumns(FIGURES, lambda name: column(lambda c: FIGURE_OF[name](c, setting))),
+        accesses=LazyColumns(TENSORS, accesses),
+        detail=LazyColumns(tuple(setting.details), lambda name: column(setting.details[name])),
+        priced=setting.priced,
+        counts=LazyColumns(shown, rows.column),
+        explain=why,
+        one=one,
+    )

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from itertools import product
 
 from cost_models.accelerator import Accelerator
 from cost_models.area_power import area_um2, power_mw
 from cost_models.bounds import latency_bound, unique_elements
 from cost_models.buffers import TENSORS
+from cost_models.exact.energy import Counts
 from cost_models.exact.figures import MAESTRO_AREA, Setting, energy_nj
 from cost_models.exact.machine import Machine
-from cost_models.exact.names import COUNT_NAMES, WIDE_NAMES
 from layers import Layer, footprint
 
 Route = str | None
 """The level that a tensor passes, or None."""
-_NAMES = {"input": "in", "filter": "fil", "output": "out"}
 
 
 def figure_floors(
@@ -41,9 +42,8 @@ def figure_floors(
     chip = setting.accelerator
     latency = latency_bound(layer, chip, inputs=real_inputs(layer) if padding_free else None)
     ways = [
-        _least_moves(layer, dict(zip(TENSORS, routes, strict=True)), chip, padding_free)
-        | {"compute_cycles": 1, "num_pes": 0, "latency": latency}
-        for routes in product(*(_routes(chip, tensor, bypass) for tensor in TENSORS))
+        {**_least_moves(layer, routes, chip, padding_free), "num_pes": 0, "latency": latency}
+        for routes in product(*(_routes(chip, tensor, bypass) for tensor in range(len(TENSORS))))
     ]
     energy = min(_energy(counts, layer, setting) for counts in ways)
     hardware = [_hardware(counts, setting) for counts in ways]
@@ -57,7 +57,7 @@ def figure_floors(
     }
 
 
-def _hardware(counts: dict[str, int], setting: Setting) -> tuple[float, float]:
+def _hardware(counts: Counts, setting: Setting) -> tuple[float, float]:
     """Area [um^2] and power [mW] of all PEs, with the smallest buffers where they are open."""
     chip = setting.accelerator
     if setting.area == MAESTRO_AREA:
@@ -68,7 +68,7 @@ def _hardware(counts: dict[str, int], setting: Setting) -> tuple[float, float]:
     return prices.area_um2(chip.num_pes, chip.simd_lanes), leakage
 
 
-def _energy(counts: dict[str, int], layer: Layer, setting: Setting) -> float:
+def _energy(counts: Counts, layer: Layer, setting: Setting) -> float:
     energy = energy_nj(counts, setting)
     if setting.table is None:
         pe_cycles = layer.macs / setting.accelerator.simd_lanes
@@ -76,40 +76,34 @@ def _energy(counts: dict[str, int], layer: Layer, setting: Setting) -> float:
     return float(energy)
 
 
-def _routes(chip: Accelerator, tensor: str, bypass: bool) -> list[Route]:
+def _routes(chip: Accelerator, tensor: int, bypass: bool) -> list[Route]:
     """Which level a tensor may pass on a chip."""
-    place = TENSORS.index(tensor)
-    passed = [buffer.name for buffer in chip.buffers() if not buffer.holds[place]]
-    if passed:
-        return list(passed)
-    return [None, "L2", "L1"] if bypass else [None]
+    passed: list[Route] = [one.name for one in chip.buffers() if not one.holds[tensor]]
+    return passed or ([None, "L2", "L1"] if bypass else [None])
 
 
 def _least_moves(
-    layer: Layer, routes: dict[str, Route], chip: Accelerator, padding_free: bool
-) -> dict[str, int]:
+    layer: Layer, routes: Sequence[Route], chip: Accelerator, padding_free: bool
+) -> Counts:
     """Counts of a mapping that moves nothing twice, and has tensors pass the levels they may."""
-    wide = any(routes.values()) or not Machine(chip, doubled=True).plain
+    counts = Counter({"macs": layer.macs})
+    if any(routes) or not Machine(chip, doubled=True).plain:
+        counts |= {"l1_bits": 1, "l2_bits": 1}  # open buffers are priced as the smallest there are
     unique = unique_elements(layer)
     if padding_free:
         unique["input"] = real_inputs(layer)
-    names = (*COUNT_NAMES, *WIDE_NAMES) if wide else COUNT_NAMES
-    counts = dict.fromkeys(names, 0) | {"macs": layer.macs}
-    if wide:  # buffers without a capacity are priced as the smallest there are
-        counts |= {"l1_bits": 1, "l2_bits": 1}
-    for tensor, route in routes.items():
-        name, least = _NAMES[tensor], unique[tensor]
+    for (tensor, least), route in zip(unique.items(), routes, strict=True):
+        name = {"input": "in", "filter": "fil", "output": "out"}[tensor]
         output = tensor == "output"
-        for level, crossed in (("l1", "L1"), ("l2", "L2")):
-            counts[f"{level}_peak"] += route != crossed
-        counts[f"dram_{name}_w" if output else f"dram_{name}"] = least
-        streamed = max(least, -(-layer.macs // chip.num_pes)) if route == "L1" else least
-        if route == "L1" and tensor == "input" and padding_free:
-            streamed = least
+        dram, boundary = ("dram_out_w", "l2w_out") if output else (f"dram_{name}", f"l2r_{name}")
+        counts["l1_peak"] += route != "L1"
+        counts["l2_peak"] += route != "L2"
+        counts[dram] = streamed = least
+        if route == "L1" and not (tensor == "input" and padding_free):
+            streamed = max(least, -(-layer.macs // chip.num_pes))
         if route == "L2":
-            counts[f"dram_{name}_w_direct" if output else f"dram_{name}_direct"] = least
+            counts[f"{dram}_direct"] = least
         else:
-            boundary = "l2w_out" if output else f"l2r_{name}"
             counts[boundary] = counts[f"{boundary}_tile"] = streamed
         if output:
             counts["l1drain_out"] = layer.macs if route == "L1" else least
@@ -117,8 +111,7 @@ def _least_moves(
         elif route != "L1":
             counts[f"l1w_{name}"] = least
         if route == "L1":
-            spared = layer.macs + (streamed - least if output else 0)
-            counts[f"l1_skipped_{name}"] = spared
+            counts[f"l1_skipped_{name}"] = layer.macs + (streamed - least) * output
     return counts
 
 

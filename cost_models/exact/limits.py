@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from itertools import compress
 
 from cost_models.accelerator import UNLIMITED_BW
 from cost_models.buffers import TENSORS, Buffer
 from cost_models.exact.machine import BYTE, Machine
-from cost_models.exact.smaller_tiles import Tiles, clipped, tile_levers, with_tile
+from cost_models.exact.nest import ONE
+from cost_models.exact.two_level import units_of
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.level_names import BUFFERS, LEVELS
+from cost_models.lowering import clipped
 from cost_models.mapping import Mapping
-from layers import COUPLED, DIMS, Layer, LayerKind, footprint
+from layers import DIMS, Layer, footprint
 
+Tiles = tuple[int, ...]
 _WINDOWED = tuple(DIMS.index(dim) for dim in "YXRS")
 MAX_MACS = 1 << 59
 """Layers from this many MACs on are refused: every count is at most a few times the MACs, so that
 below it no 64-bit sum can wrap."""
 MAX_BIT_MACS = 1 << 52
 """The same where bits are counted."""
-MAX_EXTENT = (1 << 31) - 1
-"""Largest tile, cluster size or PE count that a batch can hold; no extent is larger."""
 
 
 def too_large(layer: Layer, plain: bool = True) -> Infeasible | None:
@@ -48,23 +50,14 @@ def too_large(layer: Layer, plain: bool = True) -> Infeasible | None:
 
 def tile_elements(layer: Layer, tiles: Tiles, box: bool = False) -> tuple[int, int, int]:
     """Elements of input, filter and output that a tile of the layer's nest touches."""
-    plain, filters, outputs = (
-        math.prod([tiles[d] for d in dims]) for dims in _outside_windows(layer.kind)
-    )
+    inputs, *others = layer.coupled_dims
+    plain = math.prod(tiles[d] for d in inputs if d not in _WINDOWED)
+    filters, outputs = (math.prod(tiles[d] for d in dims) for dims in others)
     count = _hull if box else footprint
     y, x, r, s = (tiles[d] for d in _WINDOWED)
     rows = count(y, r, layer.stride_y, layer.dilation_y)
     columns = count(x, s, layer.stride_x, layer.dilation_x)
     return plain * rows * columns, filters, outputs
-
-
-@cache
-def _outside_windows(kind: LayerKind) -> tuple[tuple[int, ...], ...]:
-    """Dimensions of input (but for its rows and columns), filter and output."""
-    return tuple(
-        tuple(DIMS.index(d) for d in dims if d not in window)
-        for dims, window in zip(COUPLED[kind], ("YXRS", "", ""), strict=True)
-    )
 
 
 def _hull(outputs: int, taps: int, stride: int, dilation: int) -> int:
@@ -99,15 +92,13 @@ def capacities(machine: Machine, level: int, passing: frozenset[str]) -> Iterato
     buffer = machine.buffers[level]
     kept = [t for t, name in enumerate(TENSORS) if name not in passing]
     shared = tuple(t for t in kept if buffer.tensor_bits[t] is None)
+    path = f"levels.{buffer.name}.bytes"
     if shared:
-        path = f"--{buffer.name.lower()}-bytes"
-        if not machine.chip.short:
-            path = f"levels.{buffer.name}.bytes"
-        yield Capacity(buffer, shared, buffer.capacity_bits, path)
+        short = f"--{buffer.name.lower()}-bytes" if machine.chip.short else path
+        yield Capacity(buffer, shared, buffer.capacity_bits, short)
     for t in kept:
-        if buffer.tensor_bits[t] is not None:
-            path = f"levels.{buffer.name}.bytes.{TENSORS[t]}"
-            yield Capacity(buffer, (t,), buffer.tensor_bits[t], path)
+        if t not in shared:
+            yield Capacity(buffer, (t,), buffer.tensor_bits[t], f"{path}.{TENSORS[t]}")
 
 
 def explain(
@@ -122,7 +113,7 @@ def explain(
         mapping: The mapping.
         box: Whether input tiles count as boxes.
     """
-    num_pes = machine.chip.num_pes if mapping.num_pes is None else mapping.num_pes
+    num_pes = mapping.num_pes or machine.chip.num_pes
     if code is ReasonCode.REFUSED:
         return _kept_nowhere(layer, machine, mapping)
     if code is ReasonCode.PE_COUNT:
@@ -138,28 +129,21 @@ def explain(
             ),
         )
     level = 1 if code is ReasonCode.L1_CAPACITY else 0
-    passing = machine.passes(mapping.bypass)[level]
-    held = clipped(mapping, layer.extents)[level]
-    spread = _clusters(mapping, num_pes) if level == 0 else {}
+    held = clipped(mapping.tiles, layer.extents)[level]
+    clusters = units_of(mapping, 0, num_pes // mapping.cluster_size) if level == 0 else ONE
 
-    def spanned(tiles: Tiles) -> Tiles:
-        for d, units in spread.items():
-            tiles = with_tile(tiles, d, min(tiles[d] * units, layer.extents[d]))
-        return tiles
+    def needs(tiles: Tiles, capacity: Capacity) -> int:
+        parts = zip(tiles, clusters, layer.extents, strict=True)
+        spanned = tuple(min(tile * units, extent) for tile, units, extent in parts)
+        return capacity.needs(tile_elements(layer, spanned, box), machine)
 
-    for capacity in capacities(machine, level, passing):
-        demand = capacity.needs(tile_elements(layer, spanned(held), box), machine)
-        if capacity.bits is not None and demand > capacity.bits:
-            break
-    else:
-        raise AssertionError(f"{code.name} of a mapping that fits")
-    limit = capacity.bits
-    levers = tile_levers(
-        held,
-        lambda tiles: capacity.needs(tile_elements(layer, spanned(tiles), box), machine),
-        limit,
-        LEVELS[level],
+    capacity, limit = next(
+        (one, one.bits)
+        for one in capacities(machine, level, machine.passes(mapping.bypass)[level])
+        if one.bits is not None and needs(held, one) > one.bits
     )
+    demand = needs(held, capacity)
+    levers = tile_levers(held, lambda tiles: needs(tiles, capacity), limit, LEVELS[level])
     needed = -(-demand // BYTE)
     levers.append(_raised(capacity.path, needed))
     if set(capacity.buffer.copies) != {1} and -(-demand // 2) <= limit:
@@ -178,15 +162,6 @@ def explain(
     )
 
 
-def _clusters(mapping: Mapping, num_pes: int) -> dict[int, int]:
-    """Clusters along each dimension that is spread over them."""
-    clusters = num_pes // mapping.cluster_size
-    first, second, units = mapping.parallel[0], mapping.parallel2[0], mapping.units[0]
-    if second is None or units is None:
-        return {DIMS.index(first): clusters}
-    return {DIMS.index(first): units, DIMS.index(second): clusters // units}
-
-
 def _kept_nowhere(layer: Layer, machine: Machine, mapping: Mapping) -> Infeasible:
     """The report of a mapping that leaves a tensor nowhere to be, or a level without one."""
     passing = machine.passes(mapping.bypass)
@@ -198,52 +173,83 @@ def _kept_nowhere(layer: Layer, machine: Machine, mapping: Mapping) -> Infeasibl
         level = next(i for i, part in enumerate(passing) if len(part) == len(TENSORS))
         what = f"no tensor is kept in {BUFFERS[level]}"
         fix = f"Leave a tensor that {BUFFERS[level]} holds out of mapping.bypass[{level}]"
+    held = " and ".join(
+        f"{', '.join(compress(TENSORS, buffer.holds))} in {buffer.name}"
+        for buffer in machine.buffers
+    )
     return Infeasible(
         ReasonCode.REFUSED,
-        f"layer {layer.name!r}: mapping.bypass: {what}, as the chip holds "
-        + " and ".join(
-            f"{', '.join(t for t, h in zip(TENSORS, buffer.holds, strict=True) if h)} in "
-            f"{buffer.name}"
-            for buffer in machine.buffers
-        )
-        + "; expected every tensor in a level, and one in every level",
+        f"layer {layer.name!r}: mapping.bypass: {what}, as the chip holds {held}; expected every "
+        "tensor in a level, and one in every level",
         levers=(fix,),
     )
 
 
 def _fan_out(layer: Layer, machine: Machine, mapping: Mapping, num_pes: int) -> Infeasible:
     """The report of a mapping that spreads more than there are units."""
-    where, cluster_size = f"layer {layer.name!r}", mapping.cluster_size
-    chosen = "--num-pes" if num_pes == machine.chip.num_pes else "the mapping's num_pes"
+    cluster_size = mapping.cluster_size
     if cluster_size > num_pes:
-        return Infeasible(
-            ReasonCode.PE_COUNT,
-            f"{where}: a cluster needs {cluster_size} PEs, limit {num_pes} PEs "
-            f"(+{cluster_size - num_pes})",
-            cluster_size,
-            num_pes,
-            "PEs",
-            (f"Reduce the cluster size {cluster_size} -> {num_pes}", _raised(chosen, cluster_size)),
+        needed, limit, things = cluster_size, num_pes, "PEs"
+        what = f"a cluster needs {needed} PEs, limit {limit} PEs"
+        chosen = "--num-pes" if num_pes == machine.chip.num_pes else "the mapping's num_pes"
+        levers = [f"Reduce the cluster size {needed} -> {limit}", _raised(chosen, needed)]
+    else:
+        level, needed, limit = next(
+            (level, units, count)
+            for level, count in enumerate((num_pes // cluster_size, cluster_size))
+            if (units := mapping.units[level] or 0) > count
         )
-    level = next(
-        level
-        for level, count in enumerate((num_pes // cluster_size, cluster_size))
-        if (mapping.units[level] or 0) > count
-    )
-    count = (num_pes // cluster_size, cluster_size)[level]
-    units = mapping.units[level] or 0
-    things = ("clusters", "PEs of a cluster")[level]
-    return Infeasible(
-        ReasonCode.PE_COUNT,
-        f"{where}: mapping.units[{level}] takes {units} {things}, limit {count} (+{units - count})",
-        units,
-        count,
-        things,
-        (f"Reduce units[{level}] {units} -> {count}",),
-    )
+        things = ("clusters", "PEs of a cluster")[level]
+        what = f"mapping.units[{level}] takes {needed} {things}, limit {limit}"
+        levers = [f"Reduce units[{level}] {needed} -> {limit}"]
+    message = f"layer {layer.name!r}: {what} (+{needed - limit})"
+    return Infeasible(ReasonCode.PE_COUNT, message, needed, limit, things, tuple(levers))
 
 
 def _raised(what: str, demand: int) -> str:
     if demand > UNLIMITED_BW and what.startswith("--l"):
         return f"leave {what.removeprefix('--').replace('-', '_')} unlimited (null)"
     return f"raise {what} to {demand}"
+
+
+def with_tile(tiles: Tiles, d: int, tile: int) -> Tiles:
+    """Tiles with another one along a dimension."""
+    return (*tiles[:d], tile, *tiles[d + 1 :])
+
+
+def tile_levers(tiles: Tiles, need: Callable[[Tiles], int], limit: int, name: str) -> list[str]:
+    """Changes of tiles that bring `need` down to `limit`.
+
+    Args:
+        tiles: The tiles, in the order of `DIMS`.
+        need: What given tiles need.
+        limit: What there is.
+        name: What the tiles are called.
+
+    Returns:
+        One change a dimension that is enough by itself; where none is, one change of several.
+    """
+    levers = []
+    for d, tile in enumerate(tiles):
+        # mypy infers no type for a lambda with a default.
+        smaller = _largest(lambda t, d=d: need(with_tile(tiles, d, t)) <= limit, tile)  # type: ignore[misc]
+        if smaller > 0:
+            levers.append(f"Reduce {name} tile {DIMS[d]} {tile} -> {smaller}")
+    if levers:
+        return levers
+    changed = tiles
+    while need(changed) > limit:
+        d = max(range(len(DIMS)), key=lambda d: changed[d])
+        if changed[d] == 1:
+            return []
+        # B023: the lambda is called here, before d and changed are set anew.
+        enough = _largest(lambda t: need(with_tile(changed, d, t)) <= limit, changed[d])  # noqa: B023
+        changed = with_tile(changed, d, max(enough, changed[d] // 2) if enough else changed[d] // 2)
+    pairs = enumerate(zip(tiles, changed, strict=True))
+    parts = [f"{DIMS[d]} {a} -> {b}" for d, (a, b) in pairs if a != b]
+    return [f"Reduce {name} tiles {', '.join(parts)}"]
+
+
+def _largest(fits: Callable[[int], bool], below: int) -> int:
+    """The largest tile under `below` that fits (a smaller tile always fits as well), or 0."""
+    return bisect_left(range(1, below), True, key=lambda tile: not fits(tile))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from cost_models.accelerator import UNLIMITED_BW, Accelerator
+from cost_models.accelerator import Accelerator
 from cost_models.buffers import TENSORS, Buffer, Flags
 
 BYTE = 8
@@ -35,8 +35,7 @@ class Machine:
     @property
     def widths(self) -> tuple[int, int, int, int]:
         """Bits of input, filter, output and partial sum."""
-        widths = self.chip.widths
-        return widths.input, widths.filter, widths.output, widths.psum
+        return self.chip.widths
 
     @cached_property
     def plain(self) -> bool:
@@ -54,14 +53,6 @@ class Machine:
         )
 
     @property
-    def bandwidths(self) -> tuple[int, int, int, int]:
-        """Bits a cycle: to the PEs and from them, from DRAM and to it."""
-        l2, l1 = self.buffers
-        given = (l1.read_bw, l1.write_bw, l2.read_bw, l2.write_bw)
-        a, b, c, d = (BYTE * UNLIMITED_BW if bits is None else bits for bits in given)
-        return a, b, c, d
-
-    @property
     def holds(self) -> tuple[Flags, Flags]:
         """Which tensors L2, and L1, hold at all."""
         return self.buffers[0].holds, self.buffers[1].holds
@@ -69,7 +60,7 @@ class Machine:
     def passes(self, bypass: tuple[Tensors, Tensors]) -> tuple[Tensors, Tensors]:
         """The tensors that pass L2, and L1, where a mapping has some pass besides the chip's."""
         l2, l1 = (
-            frozenset(tensor for tensor, held in zip(TENSORS, holds, strict=True) if not held)
-            for holds in self.holds
+            passing.union(tensor for tensor, held in zip(TENSORS, holds, strict=True) if not held)
+            for passing, holds in zip(bypass, self.holds, strict=True)
         )
-        return l2 | bypass[0], l1 | bypass[1]
+        return l2, l1

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping as MappingABC
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
+from cost_models.chain.batch import ChainBatch
+from cost_models.chain.batch_costs import ChainCounter, stacked
+from cost_models.chain.chip import Chain
+from cost_models.chain.entries import ChainMapping
+from cost_models.chain.evaluation import evaluate as evaluate_chain
 from cost_models.cost import Cost, CostBatch, FloatArray
 from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
-from cost_models.exact.costs import RowCounts, cost_batch, cost_of, counts_of, refused
-from cost_models.exact.figures import Setting
+from cost_models.exact.figures import Rows, Setting, cost_batch, cost_of, energy_nj, refused
 from cost_models.exact.limits import too_large
-from cost_models.exact.mapping_rows import mapping_rows, pes_of
-from cost_models.exact.nest_counts import WORK
+from cost_models.exact.nest import Nest
+from cost_models.exact.nest_counts import WORK, count
 from cost_models.exact.nest_record import record_of
 from cost_models.exact.options import ExactOptions
-from cost_models.exact.repricing import repriced_energy
-from cost_models.exact.row_records import CountRow
+from cost_models.exact.row_records import CountRow, MappingRow
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
 from cost_models.lower_bounds import LowerBounds, Structures
 from cost_models.mapping import Mapping
-from cost_models.mapping_batch import MappingBatch
-from cost_models.threads import CHUNK, default_threads, run_rows
+from cost_models.mapping_batch import NO_DIM, MappingBatch
+from cost_models.threads import default_threads, run_rows
 from layers import Layer
 
 _KEPT = 1024
@@ -54,29 +58,30 @@ class Prepared(NamedTuple):
     setting: Setting
 
 
-class ExactModel(ExactOptions):
-    """A model whose counts equal a brute-force execution of the loop nest, in closed form.
+class NestModel(ExactOptions):
+    """A model of the counts of a loop nest; :meth:`_count` says how they are found."""
 
-    Args:
-        threads: Threads for a batch; None for NUMBA_NUM_THREADS, or the number of cores.
-        options: The options of :class:`ExactOptions`.
+    threads: int | None = 1
 
-    Raises:
-        CostModelError: An option has a value it does not take.
-    """
-
-    name = "exact"
-
-    def __init__(self, *, threads: int | None = None, **options: Any) -> None:
-        super().__init__(**options)
-        whole = isinstance(threads, int) and not isinstance(threads, bool) and threads > 0
-        if threads is not None and not whole:
-            raise CostModelError(f"threads: got {threads!r}, expected a whole number of at least 1")
-        self.threads = threads
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._known: dict[tuple[Layer, Accelerator], Prepared] = {}
         self._last: Prepared | None = None
 
-    def evaluate(self, layer: Layer, accelerator: Accelerator, mapping: Mapping | Dataflow) -> Cost:
+    def _count(self, known: Prepared, mappings: MappingBatch, rows: Rows) -> None:
+        """Fill in counts and reasons of some mappings."""
+        raise NotImplementedError
+
+    def _count_nest(self, nest: Nest) -> dict[str, int]:
+        """Count a nest of any depth, by name."""
+        raise NotImplementedError
+
+    def evaluate(
+        self,
+        layer: Layer,
+        accelerator: Accelerator | Chain,
+        mapping: Mapping | Dataflow | ChainMapping,
+    ) -> Cost:
         """Cost of one mapping.
 
         Args:
@@ -85,6 +90,8 @@ class ExactModel(ExactOptions):
             mapping: A mapping, or a dataflow that :meth:`Mapping.from_dataflow` can read; one that
                 it cannot is infeasible with its reason.
         """
+        if not isinstance(accelerator, Accelerator) or isinstance(mapping, ChainMapping):
+            return evaluate_chain(self, layer, accelerator, mapping, self._count_nest)
         known = self._prepared(layer, accelerator)
         if known.too_large[0] is not None:
             return refused(known.too_large[0])
@@ -94,35 +101,18 @@ class ExactModel(ExactOptions):
             except InfeasibleError as error:
                 return refused(error.infeasible)
         one = MappingBatch.from_mappings([mapping], layer.extents)
-        wide = one.beyond | (not known.plain)
-        infeasible = known.too_large[bool(wide[0])]
+        rows = _rows(known, one)
+        infeasible = known.too_large[bool(rows.wide[0])]
         if infeasible is not None:
             return refused(infeasible)
-        rows, reasons = np.zeros(1, CountRow), np.zeros(1, np.int8)
-        _count(known, one, rows, reasons)
-        if reasons[0] != 0:
-            return refused(self.why(layer, accelerator, mapping, ReasonCode(int(reasons[0]))))
-        pes = int(pes_of(one, accelerator.num_pes)[0])
-        return cost_of(counts_of(rows[0], pes, bool(wide[0])), known.setting)
-
-    def lower_bounds_of(
-        self,
-        layer: Layer,
-        accelerator: Accelerator,
-        figures: Sequence[str],
-        limits: MappingABC[str, float],
-        structures: Structures,
-    ) -> LowerBounds | None:
-        """Bounds for proofs; see :func:`cost_models.lower_bounds_of`."""
-        from cost_models.exact.bounds import ExactBounds, bounded
-
-        plain = self.is_plain(layer, accelerator) and not structures.bypasses.any()
-        if too_large(layer, plain) is not None or not bounded(figures):
-            return None
-        return ExactBounds(self, layer, accelerator, figures, limits, structures, self.threads)
+        self._count(known, one, rows)
+        if rows.reasons[0] != 0:
+            code = ReasonCode(int(rows.reasons[0]))
+            return refused(self.why(layer, accelerator, mapping, code))
+        return cost_of(rows.row(0), known.setting)
 
     def evaluate_batch(
-        self, layer: Layer, accelerator: Accelerator, mappings: MappingBatch
+        self, layer: Layer, accelerator: Accelerator | Chain, mappings: MappingBatch | ChainBatch
     ) -> CostBatch:
         """Costs of `B` mappings of one layer; figures are worked out when they are looked at.
 
@@ -130,59 +120,47 @@ class ExactModel(ExactOptions):
             layer: The layer.
             accelerator: Limits that are None are not checked.
             mappings: `B` mappings; `num_pes`, where set, replaces the accelerator's.
+
+        Raises:
+            MappingError: A row is malformed, or the mappings are not of such a chip.
         """
+        if isinstance(accelerator, Chain) or isinstance(mappings, ChainBatch):
+            if not isinstance(accelerator, Chain) or not isinstance(mappings, ChainBatch):
+                raise MappingError(
+                    f"mappings: got a {type(mappings).__name__} on a {type(accelerator).__name__}, "
+                    "expected a ChainBatch on a Chain, or a MappingBatch on an Accelerator"
+                )
+            return self._evaluate_chains(layer, accelerator, mappings)
         known = self._prepared(layer, accelerator)
-        wide = mappings.beyond | (not known.plain)
-        infeasible = known.too_large[bool(wide.any())]
-        rows, reasons = np.zeros(len(mappings), CountRow), np.zeros(len(mappings), np.int8)
+        rows = _rows(known, mappings)
+        infeasible = known.too_large[bool(rows.wide.any())]
+        reasons = rows.reasons
+
+        def work(low: int, high: int) -> None:
+            some = slice(low, high)
+            self._count(known, mappings.take(some), Rows._make(part[some] for part in rows))
+
         if infeasible is not None:
             reasons[:] = infeasible.code
         else:
-            self._fill(known, mappings, rows, reasons)
+            run_rows(work, len(mappings), self.threads or default_threads())
         if reasons.size and reasons.min() < 0:
             raise MappingError(_malformed(mappings, int(np.argmin(reasons))))
 
         def why(row: int) -> Infeasible:
             if infeasible is not None:
                 return infeasible
-            return self.why_row(layer, accelerator, mappings, row, ReasonCode(int(reasons[row])))
+            try:  # the arrays can say what no mapping can
+                mapping = mappings[row]
+            except MappingError as error:
+                return Infeasible(ReasonCode.REFUSED, f"layer {layer.name!r}: {error}")
+            return self.why(layer, accelerator, mapping, ReasonCode(int(reasons[row])))
 
-        counts = RowCounts(rows, pes_of(mappings, accelerator.num_pes), wide)
-        return cost_batch(counts, reasons, known.setting, why)
+        return cost_batch(rows, known.setting, why)
 
-    def reprice(
-        self, layer: Layer, accelerator: Accelerator, costs: CostBatch
-    ) -> FloatArray | None:
-        """Energies of mappings that were counted on a chip which differs in capacities alone.
-
-        Args:
-            layer: The layer.
-            accelerator: The chip.
-            costs: Costs of mappings without `num_pes` of their own on the other chip, such as
-                :meth:`Accelerator.unlimited_buffers` gives; latency and accesses hold here too.
-
-        Returns:
-            ``(B,)`` [nJ], inf where a mapping does not fit; None where more than counts of elements
-            is needed (tensors of unequal widths, padding that is free).
-        """
-        if not self.is_plain(layer, accelerator):
-            return None
-        machine = self.machine(accelerator)
-        return repriced_energy(costs, accelerator, machine.buffers, self.setting(accelerator))
-
-    def _fill(
-        self,
-        known: Prepared,
-        mappings: MappingBatch,
-        rows: NDArray[Any],
-        reasons: NDArray[np.int8],
-    ) -> None:
-        def work(low: int, high: int) -> None:
-            for start in range(low, high, CHUNK):
-                some = slice(start, min(start + CHUNK, high))
-                _count(known, mappings.take(some), rows[some], reasons[some])
-
-        run_rows(work, len(mappings), default_threads() if self.threads is None else self.threads)
+    def _evaluate_chains(self, layer: Layer, chip: Chain, mappings: ChainBatch) -> CostBatch:
+        """Costs of `B` mappings of a chip of any depth, one after the other."""
+        return stacked([self.evaluate(layer, chip, mapping) for mapping in mappings])
 
     def _prepared(self, layer: Layer, accelerator: Accelerator) -> Prepared:
         """What the mappings of a layer on an accelerator share; the last ones are kept."""
@@ -208,14 +186,114 @@ class ExactModel(ExactOptions):
         )
 
 
-def _count(
-    known: Prepared, mappings: MappingBatch, rows: NDArray[Any], reasons: NDArray[np.int8]
-) -> None:
-    # compiled code is loaded where it is needed, so that importing the package stays quick
-    from cost_models.exact.kernel import evaluate_rows
+class ExactModel(NestModel):
+    """A model whose counts equal a brute-force execution of the loop nest, in closed form.
 
-    mapped = mapping_rows(mappings, known.accelerator.num_pes)
-    evaluate_rows(WORK.records, known.nest, mapped, rows, reasons, 0, len(mapped))
+    Args:
+        threads: Threads for a batch; None for NUMBA_NUM_THREADS, or the number of cores.
+        options: The options of :class:`ExactOptions`.
+
+    Raises:
+        CostModelError: An option has a value it does not take.
+    """
+
+    name = "exact"
+
+    def __init__(self, *, threads: int | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        whole = isinstance(threads, int) and not isinstance(threads, bool) and threads > 0
+        if threads is not None and not whole:
+            raise CostModelError(f"threads: got {threads!r}, expected a whole number of at least 1")
+        self.threads = threads
+        self._counters: dict[Any, ChainCounter] = {}
+        self._counter: ChainCounter | None = None
+
+    def lower_bounds_of(
+        self,
+        layer: Layer,
+        accelerator: Accelerator,
+        figures: Sequence[str],
+        limits: MappingABC[str, float],
+        structures: Structures,
+    ) -> LowerBounds | None:
+        """Bounds for proofs; see :func:`cost_models.lower_bounds_of`."""
+        from cost_models.exact.bounds import ExactBounds, bounded
+
+        plain = self.is_plain(layer, accelerator) and not structures.bypasses.any()
+        if too_large(layer, plain) is not None or not bounded(figures):
+            return None
+        return ExactBounds(self, layer, accelerator, figures, limits, structures, self.threads)
+
+    def reprice(
+        self, layer: Layer, accelerator: Accelerator, costs: CostBatch
+    ) -> FloatArray | None:
+        """Energies of mappings that were counted on a chip which differs in capacities alone.
+
+        What a mapping moves, and how long it takes, depends on PEs and bandwidths; capacities say
+        whether it fits, and what an access costs.
+
+        Args:
+            layer: The layer.
+            accelerator: The chip.
+            costs: Costs of mappings without `num_pes` of their own on the other chip, such as
+                :meth:`Accelerator.unlimited_buffers` gives; latency and accesses hold here too.
+
+        Returns:
+            ``(B,)`` [nJ], inf where a mapping does not fit; None where more than counts of elements
+            is needed (tensors of unequal widths, padding that is free).
+        """
+        if not self.is_plain(layer, accelerator):
+            return None
+        counts: dict[str, Any] = {**costs.counts, "num_pes": accelerator.num_pes}
+        bits = accelerator.widths.input * (1 + self.double_buffer)
+        fits = costs.feasible.copy()
+        buffers = self.machine(accelerator).buffers
+        for name, buffer in zip(("l2_peak", "l1_peak"), buffers, strict=True):
+            if buffer.capacity_bits is not None:
+                fits &= counts[name] * bits <= buffer.capacity_bits
+        with np.errstate(divide="ignore", invalid="ignore"):
+            energy = np.array(energy_nj(counts, self.setting(accelerator)), dtype=np.float64)
+        energy[~fits] = np.inf
+        return energy
+
+    def _count(self, known: Prepared, mappings: MappingBatch, rows: Rows) -> None:
+        # compiled code is loaded where it is needed, so that importing the package stays quick
+        from cost_models.exact.kernel import evaluate_rows
+
+        mapped = np.zeros(len(mappings), MappingRow)
+        mapped["num_pes"], mapped["parallel2"] = rows.pes, NO_DIM
+        for field in fields(mappings):
+            given = getattr(mappings, field.name)
+            if given is not None:
+                mapped[field.name] = given
+        evaluate_rows(WORK.records, known.nest, mapped, rows.counts, rows.reasons, 0, len(mapped))
+
+    def _count_nest(self, nest: Nest) -> dict[str, int]:
+        return count(nest)
+
+    def _evaluate_chains(self, layer: Layer, chip: Chain, mappings: ChainBatch) -> CostBatch:
+        known = self._counter
+        if known is None or not known.serves(layer, chip, mappings):
+            key = (layer, chip, mappings.levels, mappings.slots)
+            if len(self._counters) >= _KEPT:
+                self._counters.clear()
+            if key not in self._counters:
+                self._counters[key] = ChainCounter(self, layer, chip, mappings)
+            known = self._counter = self._counters[key]
+        return known.evaluate(
+            mappings,
+            self.threads or default_threads(),
+            lambda mapping: self.evaluate(layer, chip, mapping),
+        )
+
+
+def _rows(known: Prepared, mappings: MappingBatch) -> Rows:
+    return Rows(
+        np.zeros(len(mappings), CountRow),
+        np.zeros(len(mappings), np.int8),
+        mappings.pes(known.accelerator.num_pes),
+        mappings.beyond | (not known.plain),
+    )
 
 
 def _malformed(mappings: MappingBatch, row: int) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
 from common import suggest
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import EXACT_LAWS
+from cost_models.chain.chip import Chain
+from cost_models.chain.level_floors import chain_floors
 from cost_models.cost_model import (
     CostModelError,
     ModelCapabilities,
@@ -21,26 +25,23 @@ from cost_models.exact.limits import explain
 from cost_models.exact.machine import Machine
 from cost_models.exact.nest import Nest, Rules
 from cost_models.exact.two_level import nest_of
-from cost_models.infeasible import Infeasible, MappingError, ReasonCode
+from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.mapping import Mapping
-from cost_models.mapping_batch import MappingBatch
-from cost_models.physical import MAESTRO_DOUBTS, EnergyTable
-from cost_models.technology import TechnologyError
+from cost_models.physical import MAESTRO_DOUBTS
+from cost_models.technology.parts import TechnologyError
 from layers import Layer
 
 HALO_TIMES = ("retain", "none")
 """What is not fetched again, from most to least."""
-OPTIONS = (
-    "halo_time",
-    "halo_space",
-    "latency",
-    "double_buffer",
-    "energy",
-    "area",
-    "padding",
-    "window",
-)
-"""Names of the options that change figures."""
+_CHOICES = {
+    "halo_time": HALO_TIMES,
+    "halo_space": ("union", "tile"),
+    "latency": ("stepwise", "bound"),
+    "double_buffer": (True, False),
+    "area": AREAS,
+    "padding": ("counted", "free"),
+    "window": ("touched", "box"),
+}
 _DOUBTS = {
     "area_um2": "it is that of the chip that is built, which a mapping changes by its number of "
     "PEs alone: search for it with num_pes chosen, under a latency limit",
@@ -49,6 +50,7 @@ _DOUBTS = {
 }
 
 
+@dataclass(eq=False)
 class ExactOptions:
     """Options of a model that counts an execution of the loop nest.
 
@@ -75,75 +77,59 @@ class ExactOptions:
         CostModelError: An option has a value it does not take.
     """
 
+    halo_time: str = "retain"
+    halo_space: str = "union"
+    latency: str = "stepwise"
+    double_buffer: bool = True
+    energy: str = CACTI
+    area: str = PROVISIONED_AREA
+    padding: str = "counted"
+    window: str = "touched"
+
     name = "exact"
 
-    def __init__(
-        self,
-        halo_time: str = "retain",
-        halo_space: str = "union",
-        latency: str = "stepwise",
-        double_buffer: bool = True,
-        energy: str = CACTI,
-        area: str = PROVISIONED_AREA,
-        padding: str = "counted",
-        window: str = "touched",
-    ) -> None:
-        if halo_time == "slide":
+    def __post_init__(self) -> None:
+        if self.halo_time == "slide":
             raise RetiredOptionError(
                 "halo_time=slide", "0.3", "retain (holds at least as much) or none"
             )
-        self.halo_time = _chosen("halo_time", halo_time, HALO_TIMES)
-        self.halo_space = _chosen("halo_space", halo_space, ("union", "tile"))
-        self.latency = _chosen("latency", latency, ("stepwise", "bound"))
-        if not isinstance(double_buffer, bool):
-            raise CostModelError(f"double_buffer: got {double_buffer!r}, expected true or false")
-        self.double_buffer = double_buffer
-        self.energy = energy
+        for option, choices in _CHOICES.items():
+            _check(option, getattr(self, option), choices)
         try:
-            self.energy_table: EnergyTable | None = load_energy(str(energy))
+            self.energy_table = load_energy(str(self.energy))
         except EnergyError as error:
             raise CostModelError(str(error)) from error
-        self.area = _chosen("area", area, AREAS)
-        self.padding = _chosen("padding", padding, ("counted", "free"))
-        self.window = _chosen("window", window, ("touched", "box"))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.options.items())})"
 
     @property
     def options(self) -> dict[str, Any]:
         """All options as plain values, defaults included, as records of a search keep them."""
-        return {name: getattr(self, name) for name in OPTIONS}
-
-    @property
-    def buffers(self) -> int:
-        """Copies of each tile that a buffer holds."""
-        return 2 if self.double_buffer else 1
+        return {option.name: getattr(self, option.name) for option in fields(self)}
 
     def machine(self, accelerator: Accelerator) -> Machine:
         """The chip as the counts are made for it."""
         return Machine(accelerator, self.double_buffer)
 
-    def nest(self, layer: Layer, accelerator: Accelerator, mapping: Mapping) -> Nest:
-        """The loop nest of a mapping under these options."""
-        rules = Rules(
+    @property
+    def rules(self) -> Rules:
+        """How traffic and time are counted."""
+        return Rules(
             self.halo_time == "retain", self.halo_space == "tile", self.latency == "stepwise"
         )
-        return nest_of(
-            layer,
-            self.machine(accelerator),
-            mapping,
-            rules,
-            box=self.window == "box",
-            padding_free=self.padding == "free" and any(layer.padding),
-        )
+
+    def nest(self, layer: Layer, accelerator: Accelerator, mapping: Mapping) -> Nest:
+        """The loop nest of a mapping under these options."""
+        box, free = self.window == "box", self._free(layer)
+        machine = self.machine(accelerator)
+        return nest_of(layer, machine, mapping, self.rules, box=box, padding_free=free)
+
+    def _free(self, layer: Layer) -> bool:
+        return self.padding == "free" and any(layer.padding)
 
     def is_plain(self, layer: Layer, accelerator: Accelerator) -> bool:
         """Whether elements of one size, each tensor in every level, are all there is to count."""
-        free = self.padding == "free" and any(layer.padding)
         strided = (layer.stride_y, layer.stride_x) != (1, 1)
         box = self.window == "box" and (strided or layer.dilation_y * layer.dilation_x > 1)
-        return not free and not box and self.machine(accelerator).plain
+        return not self._free(layer) and not box and self.machine(accelerator).plain
 
     @property
     def capabilities(self) -> ModelCapabilities:
@@ -154,12 +140,13 @@ class ExactOptions:
             EXACT_LAWS,
             mapping_fields=frozenset({"parallel2", "units", "bypass"}),
             repeated="",
+            any_depth=True,
             needs={"area_um2": ("L2", "L1")} if provisioned else {},
             doubts=_DOUBTS if provisioned else MAESTRO_DOUBTS,
         )
 
     def lower_bounds(
-        self, layer: Layer, accelerator: Accelerator, bypass: bool = False
+        self, layer: Layer, accelerator: Accelerator | Chain, bypass: bool = False
     ) -> dict[str, float]:
         """What no mapping of a layer can beat under this model's prices, by figure.
 
@@ -171,6 +158,8 @@ class ExactOptions:
         Raises:
             CostModelError: The prices do not reach the chip's node.
         """
+        if isinstance(accelerator, Chain):
+            return chain_floors(layer, accelerator, bypass, self.padding == "free")
         return figure_floors(layer, self.setting(accelerator), bypass, self.padding == "free")
 
     def setting(self, accelerator: Accelerator) -> Setting:
@@ -180,9 +169,8 @@ class ExactOptions:
             CostModelError: The prices do not reach the chip's node.
         """
         try:
-            return _setting(
-                accelerator, self.buffers, self.halo_space == "tile", self.energy_table, self.area
-            )
+            tile, buffers = self.halo_space == "tile", 1 + self.double_buffer
+            return _setting(accelerator, buffers, tile, self.energy_table, self.area)
         except TechnologyError as error:
             raise CostModelError(f"cost model {self.name!r}: {error}") from None
 
@@ -193,36 +181,16 @@ class ExactOptions:
         machine, box = self.machine(accelerator), self.window == "box"
         return Infeasible.when_asked(code, lambda: explain(code, layer, machine, mapping, box))
 
-    def why_row(
-        self,
-        layer: Layer,
-        accelerator: Accelerator,
-        mappings: MappingBatch,
-        row: int,
-        code: ReasonCode,
-    ) -> Infeasible:
-        """The same of a row of a batch, whose arrays can say what no `Mapping` can."""
-        try:
-            mapping = mappings[row]
-        except MappingError as error:
-            return Infeasible(ReasonCode.REFUSED, f"layer {layer.name!r}: {error}")
-        return self.why(layer, accelerator, mapping, code)
 
-
-def _chosen(option: str, value: Any, choices: tuple[str, ...]) -> str:
+def _check(option: str, value: Any, choices: Sequence[Any]) -> None:
+    if choices == (True, False) and not isinstance(value, bool):
+        raise CostModelError(f"{option}: got {value!r}, expected true or false")
     if value not in choices:
         hint = suggest(str(value), choices)
         raise CostModelError(
             f"{option}: got {value!r}, expected one of {', '.join(choices)}.{hint}"
         )
-    return str(value)
 
 
-@lru_cache(maxsize=4096)
-def _setting(
-    accelerator: Accelerator, buffers: int, tile: bool, table: EnergyTable | None, area: str
-) -> Setting:
-    """A setting, which works out a chip's prices once; sweeps ask for it layer by layer."""
-    setting = Setting(accelerator, buffers, tile, table, area)
-    setting.check()
-    return setting
+_setting = lru_cache(maxsize=4096)(Setting)
+"""A setting works out a chip's prices once; sweeps ask for it layer by layer."""

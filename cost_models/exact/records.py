@@ -7,7 +7,7 @@ move numbers index the arrays of their dimension.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -49,284 +49,174 @@ COUNTED, TOO_MANY_STATES, TOO_LARGE_TILES = range(3)
 """Whether a nest was counted, and why not: a dimension has too many different steps; what an
 instance of a level holds does not fit (the level is in the work space)."""
 
-if TYPE_CHECKING:  # in a kernel a record is a type
-    Window: TypeAlias = Any
-    Level: TypeAlias = Any
-    Nest: TypeAlias = Any
-    Cut: TypeAlias = Any
-    Node: TypeAlias = Any
-    Run: TypeAlias = Any
-    Move: TypeAlias = Any
-    Dim: TypeAlias = Any
-    Loop: TypeAlias = Any
-    Places: TypeAlias = Any
-    Listing: TypeAlias = Any
-    Rows: TypeAlias = Any
-    PairSum: TypeAlias = Any
-    Port: TypeAlias = Any
-    Link: TypeAlias = Any
-    ClockLevel: TypeAlias = Any
-    Span: TypeAlias = Any
-    Passed: TypeAlias = Any
-    Counts: TypeAlias = Any
-    Work: TypeAlias = Any
-else:
-    # rows = stride * output + dilation * tap; those from `low` to `high` count
-    Window = np.dtype(
-        [
-            ("stride", "i8"),
-            ("dilation", "i8"),
-            ("box", "i8"),
-            ("padded", "i8"),
-            ("low", "i8"),
-            ("high", "i8"),
-            ("live", "i8"),  # whether rows are more than outputs under other names
-        ],
-        align=True,
-    )
-    Level = np.dtype(
-        [
-            ("tile", "i8", (DIMS,)),
-            ("units", "i8", (DIMS,)),
-            ("order", "i8", (DIMS,)),
-            ("keeps", "i8"),  # tensors
-            ("alone", "i8", (TENSORS,)),  # dimensions whose units share no transfer
-            ("port", "i8"),  # whether it has one
-            ("read", "i8"),  # units of bits a cycle
-            ("write", "i8"),
-            ("both", "i8"),  # whether `read` is for both directions together
-            ("copies", "i8", (TENSORS,)),
-            ("shared_bits", "i8"),  # capacity; -1 for none
-            ("own_bits", "i8", (TENSORS,)),
-            ("joined", "i8"),
-        ],
-        align=True,
-    )
-    Nest = np.dtype(
-        [
-            ("extents", "i8", (DIMS,)),
-            ("depth", "i8"),
-            ("levels", Level, (LEVELS,)),
-            ("coupled", "i8", (TENSORS,)),  # dimensions
-            ("windows", Window, (PAIRS,)),
-            ("widths", "i8", (TENSORS,)),  # of an element, in units of `unit` bits
-            ("partial", "i8"),  # a partial sum's
-            ("unit", "i8"),
-            ("lanes", "i8"),  # MACs that take whatever is next
-            ("retain", "i8"),
-            ("whole_tiles", "i8"),
-            ("stepwise", "i8"),
-            ("every", "i8"),  # whether what no figure needs is counted too
-        ],
-        align=True,
-    )
-    # a level that loops over a dimension, or spreads it over units
-    Cut = np.dtype(
-        [("level", "i8"), ("tile", "i8"), ("units", "i8"), ("width", "i8"), ("instances", "i8")],
-        align=True,
-    )
-    # steps in which all instances have tiles of the same shape
-    Node = np.dtype(
-        [
-            ("parent", "i8"),
-            ("at", "i8"),  # counter of the first of these steps within its parent
-            ("lead", "i8"),  # tile of the first instance
-            ("base", "i8"),  # where it starts, if padding may be near; else -1
-            ("times", "i8"),  # steps of this shape in the nest
-            ("run", "i8"),  # runs of the next cut inside it
-            ("runs", "i8"),
-            ("stay", "i8"),  # the move that is none
-            ("total", "i8"),  # tiles of all instances together
-            ("active", "i8"),  # instances with a tile
-            ("cuts", "i8"),  # cuts that it lies behind
-            ("turns", "i8"),  # cycles of the lead's tile on the lanes of this dimension
-            ("span", "i8", (PORTS,)),  # tiles below the first instance of a port's level
-            ("kinds", "i8"),
-            ("size", "i8", (KINDS,)),  # different tiles,
-            ("count", "i8", (KINDS,)),  # and how many instances have each
-        ],
-        align=True,
-    )
-    # consecutive counters of a cut whose steps have one shape
-    Run = np.dtype(
-        [("node", "i8"), ("at", "i8"), ("count", "i8"), ("enter", "i8"), ("within", "i8")],
-        align=True,
-    )
-    # from one step's tiles to the next one's; `shift` is how far the lead's start moves
-    Move = np.dtype([("old", "i8"), ("new", "i8"), ("shift", "i8"), ("down", "i8")], align=True)
-    Dim = np.dtype(
-        [
-            ("cut", Cut, (CUTS,)),
-            ("cuts", "i8"),
-            ("cuts_at", "i8", (LEVELS,)),  # cuts down to a level
-            ("fans", "i8"),  # levels with more than one unit
-            ("windowed", "i8"),  # whether its tiles touch rows together with another dimension's
-            ("first", "i8", (CUTS + 2,)),  # the first node behind so many cuts
-            ("node", Node, (NODES,)),
-            ("runs", "i8"),
-            ("run", Run, (RUNS,)),
-            ("moves", "i8"),
-            ("move", Move, (MOVES,)),
-            ("steps", "i8", (CUTS + 1,)),  # steps behind so many cuts
-            ("still", "i8", (EVENTS + 1,)),  # see `sums.fill_still`
-            ("still_at", "i8"),
-        ],
-        align=True,
-    )
-    Loop = np.dtype([("dim", "i8"), ("cut", "i8"), ("level", "i8")], align=True)
-    # instances along a dimension: `count` with like tiles, `pitch` apart
-    Places = np.dtype(
-        [
-            ("start", "i8"),
-            ("now", "i8"),
-            ("before", "i8"),
-            ("count", "i8"),
-            ("pitch", "i8"),
-            ("group", "i8"),
-        ],
-        align=True,
-    )
-    # how instances are listed, and how many places and groups there are
-    Listing = np.dtype(
-        [
-            ("dim", "i8"),
-            ("cuts", "i8"),
-            ("lead", "i8"),  # levels whose first unit alone is listed
-            ("own", "i8"),  # levels whose units are groups of their own
-            ("spread", "i8"),  # the last cut with more than one unit
-            ("places", "i8"),
-            ("groups", "i8"),
-            ("start", "i8"),  # of the lead: where padding may be near, else 0
-        ],
-        align=True,
-    )
-    Rows = np.dtype([("key", "i8"), ("own", "i8"), ("kept", "i8")], align=True)
-    PairSum = np.dtype([("key", "i8"), ("found", "i8")], align=True)
-    Port = np.dtype(
-        [
-            ("level", "i8"),
-            ("read", "i8"),
-            ("write", "i8"),
-            ("read_shift", "i8"),  # the rate's logarithm where it is a power of two, else -1
-            ("write_shift", "i8"),
-            ("both", "i8"),
-            ("meter", "i8"),  # the clock level whose steps its cycles are rounded up for
-            ("first", "i8"),  # bits of first tiles
-            ("rows", "i8", (PAIRS,)),  # see `rows.asked_rows`
-        ],
-        align=True,
-    )
-    Link = np.dtype([("tensor", "i8"), ("port", "i8")], align=True)
-    # a level that has steps of its own
-    ClockLevel = np.dtype(
-        [
-            ("level", "i8"),
-            ("outer", "i8"),  # ports outside it
-            ("first", "i8"),  # the first port that steps of it, or inside it, can use
-            ("through", "i8", (PORTS,)),  # whether a step can use a port outside it
-            ("links", "i8"),  # tensors that its steps move, and through which port
-            ("link", Link, (TENSORS * PORTS,)),
-            ("here", "i8", (DIMS,)),  # node of the step around
-            ("move", "i8", (DIMS,)),
-            ("now", "i8", (DIMS,)),  # node of the step
-            ("moved", "i8"),  # dimensions
-            ("loop", "i8", (DIMS,)),  # dimensions that iterate, outermost first
-            ("loops", "i8"),
-            ("low", "i8"),  # the first of the two cases of a `Span` that are worked out,
-            ("high", "i8"),  # and the one behind the last
-            ("slot", "i8"),  # place in the memo: what is added up
-        ],
-        align=True,
-    )
-    # steps together: cycles and bits, if partial sums come back in none of the first, and in all
-    Span = np.dtype(
-        [
-            ("low", "i8"),  # the step around them: nodes of its dimensions
-            ("high", "i8"),
-            ("again", "i8"),  # whether the two differ; if not, the first holds
-            ("time", "i8", (2,)),
-            ("into", "i8", (PORTS, 2)),
-            ("out", "i8", (PORTS, 2)),
-            ("busy_in", "i8", (PORTS, 2)),
-            ("busy_out", "i8", (PORTS, 2)),
-            ("bind_in", "i8", (PORTS, 2)),
-            ("bind_out", "i8", (PORTS, 2)),
-        ],
-        align=True,
-    )
-    # the port of a level's first instance: bits, cycles, and those of them that bind
-    Passed = np.dtype(
-        [(f, "i8") for f in ("into", "out", "busy_in", "busy_out", "bind_in", "bind_out")],
-        align=True,
-    )
-    Counts = np.dtype(
-        [
-            ("fill", "i8", (TENSORS, LEVELS)),
-            ("read", "i8", (TENSORS, LEVELS, LEVELS)),
-            ("tiles", "i8", (TENSORS, LEVELS)),
-            ("write", "i8", (LEVELS, LEVELS)),
-            ("refill", "i8", (LEVELS, LEVELS)),
-            ("drain", "i8", (LEVELS,)),
-            ("add", "i8", (LEVELS,)),
-            ("port", Passed, (LEVELS,)),
-            ("steps", "i8", (LEVELS,)),
-            ("active", "i8", (LEVELS,)),
-            ("peak", "i8", (TENSORS, LEVELS)),
-            ("bits", "i8", (LEVELS,)),  # what an instance needs room for
-            ("macs", "i8"),
-            ("compute", "i8"),
-            ("latency", "i8"),
-            ("bind_compute", "i8"),
-        ],
-        align=True,
-    )
-    Work = np.dtype(
-        [
-            ("nest", Nest),
-            ("counts", Counts),
-            ("dim", Dim, (DIMS,)),
-            ("status", "i8"),
-            ("full", "i8"),  # the innermost level whose capacity tiles exceed
-            ("stamp", "i8"),
-            ("deepest", "i8"),  # the last level that dimensions are cut for
-            ("dims", "i8"),  # dimensions with cuts,
-            ("cut_dim", "i8", (DIMS,)),
-            ("plain", "i8", (TENSORS,)),  # extents of coupled dimensions without any
-            ("parts", "i8", (TENSORS,)),  # coupled dimensions with cuts; of inputs without windows
-            ("part", "i8", (TENSORS, DIMS)),
-            ("looping", "i8"),  # levels with loops
-            ("known", "i8"),  # what ports and keepers follow from; -1 if it is another nest
-            ("alone", "i8", (TENSORS, DIMS)),  # levels whose units share no transfer
-            ("any_alone", "i8", (TENSORS,)),
-            ("windowed", "i8"),  # dimensions whose tiles touch rows together
-            ("turns", "i8"),  # cycles of dimensions without cuts
-            ("shares_lanes", "i8"),  # whether MACs of an instance may want the same element
-            ("own_room", "i8", (TENSORS,)),  # bits that a memory holds of tensors apart
-            ("padding", "i8"),  # PADDING where MACs read padding
-            ("keeper", "i8", (TENSORS, LEVELS)),
-            ("loop", Loop, (LOOPS,)),
-            ("loops", "i8"),
-            ("sums", "i8", (DIMS, EVENTS + 1)),
-            ("event", "i8", (DIMS,)),
-            ("listing", Listing, (PAIRS,)),
-            ("place", Places, (PAIRS, PLACES)),
-            ("around", Places, (CUTS + 1,)),
-            ("path", "i8", (PAIRS, CUTS)),
-            ("near", "i8"),  # whether rows at hand may be padding
-            ("intervals", "i8"),
-            ("low", "i8", (INTERVALS,)),
-            ("high", "i8", (INTERVALS,)),
-            ("rows", Rows, (KNOWN,)),
-            ("pair_sum", PairSum, (PAIR_SUMS,)),
-            ("port", Port, (PORTS,)),
-            ("ports", "i8"),
-            ("clock", ClockLevel, (LEVELS,)),
-            ("clocks", "i8"),
-            ("span", Span, (LEVELS,)),
-            ("memo", Span, (LEVELS, MEMO)),
-            ("memos", "i8", (LEVELS,)),
-            ("memo_at", "i8", (LEVELS, MEMO)),  # stamp and place of what a hash stands for
-            ("dram_width", "i8"),
-        ],
-        align=True,
-    )
+
+def record(single: str, **several: Any) -> np.dtype[Any]:
+    """The type of a record of whole numbers; in a kernel it is a type.
+
+    Args:
+        single: Names of the fields that hold one number each.
+        several: Shapes of those that hold several; or a record, and the shape.
+    """
+    fields: list[Any] = [(name, "i8") for name in single.split()]
+    for name, held in several.items():
+        inner = isinstance(held, tuple) and isinstance(held[0], np.dtype)
+        fields.append((name, *held) if inner else (name, "i8", held))
+    return np.dtype(fields, align=True)
+
+
+# rows = stride * output + dilation * tap; those from `low` to `high` count. `live`: whether rows
+# are more than outputs under other names
+Window: Any = record("stride dilation box padded low high live")
+# `keeps` is a set of tensors, `alone` one of dimensions whose units share no transfer. `port`:
+# whether it has one; `read` and `write` are its rates in units of bits, `both` says that `read` is
+# for both directions together. A capacity of -1 is none
+Level: Any = record(
+    "keeps port read write both shared_bits joined",
+    tile=DIMS,
+    units=DIMS,
+    order=DIMS,
+    alone=TENSORS,
+    copies=TENSORS,
+    own_bits=TENSORS,
+)
+# `widths` are those of an element, and `partial` that of a partial sum, in units of `unit` bits;
+# `lanes` MACs take whatever is next. `every`: what no figure needs is counted too
+Nest: Any = record(
+    "depth partial unit lanes retain whole_tiles stepwise every",
+    extents=DIMS,
+    coupled=TENSORS,
+    widths=TENSORS,
+    windows=(Window, PAIRS),
+    levels=(Level, LEVELS),
+)
+# a level that loops over a dimension, or spreads it over units
+Cut: Any = record("level tile units width instances")
+# steps in which all instances have tiles of the same shape. `at`: the counter of the first of these
+# steps within its parent; `lead`: the tile of the first instance; `base`: where it starts, if
+# padding may be near, else -1; `times`: steps of this shape in the nest; `run`: the first of `runs`
+# of the next cut inside it; `stay`: the move that is none; `total`: tiles of all instances
+# together; `active`: instances with a tile; `cuts`: those that it lies behind; `turns`: cycles of
+# the lead's tile on the lanes of this dimension; `span`: tiles below the first instance of a port's
+# level; `count` instances have a tile of a `size`
+Node: Any = record(
+    "parent at lead base times run runs stay total active cuts turns kinds",
+    span=PORTS,
+    size=KINDS,
+    count=KINDS,
+)
+# consecutive counters of a cut whose steps have one shape
+Run: Any = record("node at count enter within")
+# from one step's tiles to the next one's; `shift` is how far the lead's start moves
+Move: Any = record("old new shift down")
+# `cuts_at`: cuts down to a level; `fans`: levels with more than one unit; `windowed`: whether its
+# tiles touch rows together with another dimension's; `first`: the first node behind so many cuts,
+# `steps` the steps behind them; `still`: see `sums.fill_coupled`
+Dim: Any = record(
+    "cuts fans windowed runs moves still_at",
+    cuts_at=LEVELS,
+    first=CUTS + 2,
+    steps=CUTS + 1,
+    still=EVENTS + 1,
+    cut=(Cut, CUTS),
+    node=(Node, NODES),
+    run=(Run, RUNS),
+    move=(Move, MOVES),
+)
+Loop: Any = record("dim cut level")
+# instances along a dimension: `count` with like tiles, `pitch` apart
+Places: Any = record("start now before count pitch group")
+# how instances are listed, and how many places and groups there are: `lead`: levels whose first
+# unit alone is listed; `own`: levels whose units are groups of their own; `spread`: the last cut
+# with more than one unit; `start`: that of the lead where padding may be near, else 0
+Listing: Any = record("dim cuts lead own spread places groups start")
+Rows: Any = record("key own kept")
+PairSum: Any = record("key found")
+# a move that an event leads to, and in how many steps
+Turn: Any = record("move times")
+# `read_shift`: the rate's logarithm where it is a power of two, else -1; `meter`: the clock level
+# whose steps its cycles are rounded up for; `begun`: bits of first tiles; `rows`: see
+# `rows.asked_rows`
+Port: Any = record("level read write read_shift write_shift both meter begun", rows=PAIRS)
+Link: Any = record("tensor port")
+# a level that has steps of its own. `outer`: ports outside it; `first`: the first port that steps
+# of it, or inside it, can use, `through` those of them outside it; `links`: tensors that its steps
+# move, and through which port. `here`: the nodes of the step around; `move` and `now`: how the step
+# is reached, and its nodes; `moved`: dimensions that moved; `loop`: those that iterate, outermost
+# first; `low` and `high`: the first of the two cases of a `Span` that are worked out, and the one
+# behind the last; `slot`: the place in the memo where steps are added
+ClockLevel: Any = record(
+    "level outer first links moved loops low high slot",
+    through=PORTS,
+    here=DIMS,
+    move=DIMS,
+    now=DIMS,
+    loop=DIMS,
+    link=(Link, TENSORS * PORTS),
+)
+# the port of a level's first instance: bits, cycles, and those of them that bind
+Passed: Any = record("into out busy_in busy_out bind_in bind_out")
+Case: Any = record("time", port=(Passed, PORTS))
+# steps together, if partial sums come back in none of the first, and in all; `again`: whether the
+# two differ; if not, the first holds. `low` and `high`: nodes of the step around them
+Span: Any = record("low high again", cases=(Case, 2))
+# `bits`: what an instance needs room for
+Counts: Any = record(
+    "macs compute latency bind_compute",
+    steps=LEVELS,
+    active=LEVELS,
+    drain=LEVELS,
+    add=LEVELS,
+    bits=LEVELS,
+    fill=(TENSORS, LEVELS),
+    tiles=(TENSORS, LEVELS),
+    peak=(TENSORS, LEVELS),
+    read=(TENSORS, LEVELS, LEVELS),
+    write=(LEVELS, LEVELS),
+    refill=(LEVELS, LEVELS),
+    port=(Passed, LEVELS),
+)
+# `full`: the innermost level whose capacity tiles exceed; `deepest`: the last that dimensions are
+# cut for; `cut_dim`: the `dims` dimensions with cuts; `plain`: extents of a tensor's dimensions
+# without any; `part`: its `parts` with cuts, of inputs those without rows; `looping`: levels with
+# loops; `known`: what ports and keepers follow from, -1 if it is another nest; `alone`: levels
+# whose units share no transfer; `windowed`: dimensions whose tiles touch rows together; `turns`:
+# cycles of dimensions without cuts; `shares_lanes`: whether MACs of an instance may want the same
+# element; `own_room`: bits that a memory holds of tensors apart; `padding`: PADDING where MACs read
+# padding; `asked`: whose rows are summed, see `rows.asked_rows`; `near`: whether rows at hand may
+# be padding; `memo_at`: stamp and slot of what a hash stands for; `nothing`: counts of 0
+Work: Any = record(
+    "status full stamp deepest dims looping known windowed turns shares_lanes padding loops"
+    " near intervals ports clocks dram_width",
+    cut_dim=DIMS,
+    plain=TENSORS,
+    parts=TENSORS,
+    part=(TENSORS, DIMS),
+    alone=(TENSORS, DIMS),
+    any_alone=TENSORS,
+    own_room=TENSORS,
+    keeper=(TENSORS, LEVELS),
+    loop=(Loop, LOOPS),
+    sums=(DIMS, EVENTS + 1),
+    event=DIMS,
+    asked=PAIRS,
+    path=(PAIRS, CUTS),
+    low=INTERVALS,
+    high=INTERVALS,
+    memos=LEVELS,
+    memo_at=(LEVELS, MEMO),
+    listing=(Listing, PAIRS),
+    around=(Places, CUTS + 1),
+    place=(Places, (PAIRS, PLACES)),
+    rows=(Rows, KNOWN),
+    pair_sum=(PairSum, PAIR_SUMS),
+    turned=PAIRS,
+    turn=(Turn, (PAIRS, MOVES)),
+    port=(Port, PORTS),
+    clock=(ClockLevel, LEVELS),
+    span=(Span, LEVELS),
+    memo=(Span, (LEVELS, MEMO)),
+    nest=(Nest, ()),
+    counts=(Counts, ()),
+    nothing=(Counts, ()),
+    dim=(Dim, DIMS),
+)

@@ -14,18 +14,21 @@ checked against the other.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
-from itertools import accumulate, pairwise, product
+from itertools import accumulate, compress, pairwise, product
 
-from cost_models.exact.elements import Elements, Tile, Touched, tile_size
-from cost_models.exact.instances import Instances, Unit
+from cost_models.exact.instances import Elements, Instances, Tile, Touched, Unit, tile_size
 from cost_models.exact.nest import ONE, OUTPUT, Nest, NestLevel, Port
 
 Counters = tuple[tuple[int, ...], ...]
 """Counters of all loops around a step, by level and dimension."""
 Counts = dict[str, int]
+Traffic = Counter[str]
+"""Bits through the port of each level's first instance, during a step: ``in/q`` and ``out/q``."""
+Shares = Counter[str]
+"""Cycles by what binds them; together, how long a step takes."""
 
 UNLIMITED = 1 << 33
 """Bits a cycle of a port without a limit: a first tile still takes a cycle."""
@@ -65,23 +68,6 @@ def cycles(bits: int, rate: int | None) -> int:
     return -(-bits // (UNLIMITED if rate is None else rate))
 
 
-class Traffic:
-    """Bits through the port of each level's first instance, in and out, during a step."""
-
-    def __init__(self, depth: int) -> None:
-        self.into = [0] * (depth + 1)
-        self.out = [0] * (depth + 1)
-
-    def add(self, other: Traffic) -> None:
-        """Add what passed during a step inside."""
-        self.into = [a + b for a, b in zip(self.into, other.into, strict=True)]
-        self.out = [a + b for a, b in zip(self.out, other.out, strict=True)]
-
-
-Shares = dict[str, int]
-"""Cycles by what binds them."""
-
-
 class Execution:
     """Executes one nest and counts; :meth:`run` gives the counts.
 
@@ -99,7 +85,7 @@ class Execution:
             ONE, nest.lanes.units, multicast=nest.lanes.multicast, reduce=nest.lanes.reduce
         )
         self.levels = (dram, *nest.levels, macs)
-        self.counts: defaultdict[str, int] = defaultdict(int)
+        self.counts: Counter[str] = Counter()
         self.touched = Touched(nest)
         self.instances = Instances(self.levels, nest.coupled)
         self._cut = cache(self._cut_once)
@@ -113,7 +99,7 @@ class Execution:
         self.opened: list[dict[Unit, Elements]] = [{} for _ in range(size)]
         # what each instance of a level has had of its output tile since that began
         self.had: list[defaultdict[Unit, Elements]] = [defaultdict(int) for _ in range(size)]
-        self.first = Traffic(self.depth)
+        self.first = Traffic()
 
     def keeper(self, tensor: int, level: int) -> int:
         """The nearest level outside that keeps a tensor."""
@@ -122,58 +108,46 @@ class Execution:
     def run(self) -> Counts:
         """Walk every step."""
         whole = {0: tuple(map(range, self.nest.extents))}
-        time, shares, _ = self._step(0, whole, ())
+        shares, _ = self._step(0, whole, ())
         for level in range(self.depth + 1, 0, -1):
             self._drain(level)
-        return dict(self.counts) | self._latency(time, shares)
+        latency = self._latency(shares)
+        return dict(self.counts) | latency
 
     # ------------------------------------------------------------------ the walk
 
-    def _step(
-        self, level: int, units: dict[Unit, Tile], now: Counters
-    ) -> tuple[int, Shares, Traffic]:
-        """One step of a level; its cycles, what binds them, and what passed each port."""
-        traffic = Traffic(self.depth)
-        lead = next(iter(units.values()))
+    def _step(self, level: int, units: dict[Unit, Tile], now: Counters) -> tuple[Shares, Traffic]:
+        """One step of a level: its cycles by what binds them, and what passed each port."""
+        traffic, shares = Traffic(), Shares()
         active = {unit: tile for unit, tile in units.items() if all(tile)}
         if level:
             self.counts[f"steps/{level}"] += 1
             self.counts[f"active/{level}"] += len(active)
             self._move(level, units, active, now, traffic)
             self.before[level] = now
+        lead = next(iter(units.values()))
         if level == self.depth:
             self.counts["macs"] += sum(tile_size(tile) for tile in active.values())
             self._serve(active, traffic)
-            compute = self._compute(lead)
-            self.counts["compute"] += compute
-            time, shares = compute, {"compute": compute}
+            lanes = self.nest.lanes
+            turns = math.prod(-(-len(part) // n) for part, n in zip(lead, lanes.units, strict=True))
+            shares["compute"] = cycles(turns, lanes.any)
+            self.counts["compute"] += shares["compute"]
         else:
-            time, shares = self._inside(level, units, now, traffic)
-        time, shares = self._slowest(level, time, shares, traffic)
-        return time, shares, traffic
-
-    def _inside(
-        self, level: int, units: dict[Unit, Tile], now: Counters, traffic: Traffic
-    ) -> tuple[int, Shares]:
-        """All steps of the level inside; their cycles, and what binds them."""
-        time, shares = 0, defaultdict[str, int](int)
-        for at in self._loops(level + 1, next(iter(units.values()))):
-            below, bound_by, passed = self._step(
-                level + 1, self._children(level + 1, units, at), (*now, at)
-            )
-            time += below
-            traffic.add(passed)
-            for name, part in bound_by.items():
-                shares[name] += part
-        return time, shares
+            for at in self._loops(level + 1, lead):
+                inside = self._children(level + 1, units, at)
+                below, passed = self._step(level + 1, inside, (*now, at))
+                shares.update(below)
+                traffic.update(passed)
+        return self._slowest(level, shares, traffic), traffic
 
     def _moved(self, level: int, now: Counters) -> set[int]:
         """Dimensions of which a counter moved since a level's last step; at first all of them."""
         before = self.before[level]
         if before is None:
             return set(range(len(ONE)))
-        changed = [(a, b) for a, b in zip(now, before, strict=True) if a != b]
-        return {d for a, b in changed for d in range(len(ONE)) if a[d] != b[d]}
+        pairs = zip(now, before, strict=True)
+        return {d for a, b in pairs if a != b for d in range(len(ONE)) if a[d] != b[d]}
 
     def _loops(self, level: int, tile: Tile) -> Iterable[tuple[int, ...]]:
         """Counters of the loops of a level over the tile of the first instance around it."""
@@ -201,12 +175,6 @@ class Execution:
             around[start : start + tile]
             for start in range(i * units * tile, (i + 1) * units * tile, tile)
         ]
-
-    def _compute(self, tile: Tile) -> int:
-        """Cycles of the MACs of one instance of the innermost level."""
-        lanes = self.nest.lanes
-        turns = math.prod(-(-len(part) // n) for part, n in zip(tile, lanes.units, strict=True))
-        return cycles(turns, lanes.any)
 
     # ------------------------------------------------------------------ what a step moves
 
@@ -262,7 +230,7 @@ class Execution:
             self.counts[f"read/{tensor}/{level}/{q}"] += total
             if self.nest.rules.whole_tiles:
                 _, lead = self.instances.shared(tensor, level, q, lacking, whole=True)
-            self._pass(q, lead * self.nest.widths[tensor], traffic.into, "in")
+            self._pass(q, lead * self.nest.widths[tensor], traffic, "in")
 
     def _open_outputs(self, level: int, tiles: dict[Unit, Elements], traffic: Traffic) -> None:
         """Begin output tiles; what the keeper has had of them comes back, to one unit each."""
@@ -279,10 +247,10 @@ class Execution:
             total, lead = self.instances.shared(OUTPUT, level, q, tiles)
             width = self.partial if q else self.dram_width
             self.counts[f"write/{level}/{q}"] += total
-            self._pass(q, lead * width, traffic.out, "out")
+            self._pass(q, lead * width, traffic, "out")
             total, lead = self.instances.shared(OUTPUT, level, q, back)
             self.counts[f"refill/{level}/{q}"] += total
-            self._pass(q, lead * self.partial, traffic.into, "in")
+            self._pass(q, lead * self.partial, traffic, "in")
 
     def _drain(self, level: int) -> None:
         """Give the open output tiles of a level, if any, to its keeper."""
@@ -309,15 +277,10 @@ class Execution:
         level = self.depth + 1
         alone = self.nest.lanes.units == ONE
         kept = [alone and keeps for keeps in self.levels[self.depth].keeps]
-        for tensor in range(3):
-            if kept[tensor]:
-                self._serve_kept(tensor, units, traffic)
-        if all(kept):
-            return
-        for at in self._loops(level, next(iter(units.values()))):
-            moment = {
-                unit: tile for unit, tile in self._children(level, units, at).items() if all(tile)
-            }
+        for tensor in compress(range(3), kept):
+            self._serve_kept(tensor, units, traffic)
+        for at in self._loops(level, next(iter(units.values()))) if not all(kept) else ():
+            moment = {u: one for u, one in self._children(level, units, at).items() if all(one)}
             for tensor in range(3):
                 touched = {u: self.touched.of(tensor, one) for u, one in moment.items()}
                 if kept[tensor]:
@@ -333,10 +296,9 @@ class Execution:
         level, q, width = self.depth + 1, self.depth, self.nest.widths[tensor]
         macs = [tile_size(tile) for tile in units.values()]
         if tensor != OUTPUT:
-            for name in (f"fill/{tensor}/{level}", f"read/{tensor}/{level}/{q}"):
-                self.counts[name] += sum(macs)
-            self.counts[f"tiles/{tensor}/{level}"] += sum(macs)
-            self._pass(q, macs[0] * width, traffic.into, "in")
+            for name in ("fill/{}/{}", "read/{}/{}/{}", "tiles/{}/{}"):
+                self.counts[name.format(tensor, level, q)] += sum(macs)
+            self._pass(q, macs[0] * width, traffic, "in")
             return
         again = []
         for (unit, tile), n in zip(units.items(), macs, strict=True):
@@ -346,8 +308,8 @@ class Execution:
         for name in (f"drain/{level}", f"tiles/{tensor}/{level}", f"write/{level}/{q}"):
             self.counts[name] += sum(macs)
         self.counts[f"refill/{level}/{q}"] += sum(again)
-        self._pass(q, macs[0] * self.partial, traffic.out, "out")
-        self._pass(q, again[0] * self.partial, traffic.into, "in")
+        self._pass(q, macs[0] * self.partial, traffic, "out")
+        self._pass(q, again[0] * self.partial, traffic, "in")
 
     @cached_property
     def _innermost_memory(self) -> int:
@@ -367,33 +329,29 @@ class Execution:
         """
         return [None if inner.joined else level.port for level, inner in pairwise(self.levels)]
 
-    def _pass(self, q: int, bits: int, traffic: list[int], way: str) -> None:
-        traffic[q] += bits
+    def _pass(self, q: int, bits: int, traffic: Traffic, way: str) -> None:
+        traffic[f"{way}/{q}"] += bits
         self.counts[f"{way}/{q}"] += bits
 
-    def _port_cycles(self, q: int, into: int, out: int) -> tuple[int, int]:
+    def _port_cycles(self, q: int, traffic: Mapping[str, int]) -> dict[str, int]:
         """Cycles of a port in both directions; together where they share it."""
-        port = self.ports[q]
+        port, into, out = self.ports[q], traffic.get(f"in/{q}", 0), traffic.get(f"out/{q}", 0)
         if port is None:
-            return 0, 0
+            return {}
         if port.shared:
-            both = cycles(into + out, port.read)
-            return (both, 0) if into >= out else (0, both)
-        return cycles(into, port.read), cycles(out, port.write)
+            both, more = cycles(into + out, port.read), into >= out
+            return {f"{q}/in": both * more, f"{q}/out": both * (not more)}
+        return {f"{q}/in": cycles(into, port.read), f"{q}/out": cycles(out, port.write)}
 
-    def _slowest(
-        self, level: int, time: int, shares: Shares, traffic: Traffic
-    ) -> tuple[int, Shares]:
+    def _slowest(self, level: int, shares: Shares, traffic: Traffic) -> Shares:
         """The longest of what is inside a step and of the ports around it; the first of equals."""
         for q in reversed(range(level)):
-            into, out = self._port_cycles(q, traffic.into[q], traffic.out[q])
-            if level == self._meter[q]:
-                self.counts[f"busy/{q}/in"] += into
-                self.counts[f"busy/{q}/out"] += out
-            for way, part in (("in", into), ("out", out)):
-                if part > time:
-                    time, shares = part, {f"{q}/{way}": part}
-        return time, shares
+            for name, part in self._port_cycles(q, traffic).items():
+                if level == self._meter[q]:
+                    self.counts[f"busy/{name}"] += part
+                if part > shares.total():
+                    shares = Shares({name: part})
+        return shares
 
     @cached_property
     def _meter(self) -> list[int]:
@@ -401,22 +359,19 @@ class Execution:
         metered = [m for m, port in enumerate(self.ports) if port is not None or m == self.depth]
         return [min((m for m in metered if m > q), default=0) for q in range(self.depth + 1)]
 
-    def _latency(self, time: int, shares: Shares) -> Counts:
+    def _latency(self, shares: Shares) -> Counts:
         """The latency, and its cycles by what binds them."""
-        shares = defaultdict(int, shares)
         if not self.nest.rules.stepwise:
             parts = {"compute": self.counts["compute"]}
             for q in reversed(range(self.depth)):
-                into, out = self._port_cycles(q, self.counts[f"in/{q}"], self.counts[f"out/{q}"])
-                parts |= {f"{q}/in": into, f"{q}/out": out}
+                parts |= self._port_cycles(q, self.counts)
             slowest = max(parts, key=lambda name: parts[name])
             busy = {f"busy/{name}": part for name, part in parts.items() if name != "compute"}
             return {"bound": parts[slowest], f"bind/{slowest}": parts[slowest]} | busy
         for q in range(self.depth):
-            first, _ = self._port_cycles(q, self.first.into[q], 0)
-            shares[f"{q}/in"] += first
-            self.counts[f"busy/{q}/in"] += first
-            time += first
-        named = {f"bind/{name}": part for name, part in shares.items()}
-        busy = {name: n for name, n in self.counts.items() if name.startswith("busy/")}
-        return {"stepwise": time} | named | busy
+            first = self._port_cycles(q, self.first)
+            shares.update(first)
+            self.counts.update({f"busy/{name}": part for name, part in first.items()})
+        return {f"bind/{name}": part for name, part in shares.items()} | {
+            "stepwise": shares.total()
+        }

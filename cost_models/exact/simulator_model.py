@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from cost_models.accelerator import Accelerator
-from cost_models.cost import Cost, CostBatch
 from cost_models.cost_model import CostModelError
-from cost_models.dataflow import Dataflow
-from cost_models.exact.costs import RowCounts, cost_batch, refused
-from cost_models.exact.limits import Capacity, capacities, too_large
-from cost_models.exact.mapping_rows import pes_of
+from cost_models.exact.figures import Rows
+from cost_models.exact.limits import Capacity, capacities
+from cost_models.exact.model import NestModel, Prepared
 from cost_models.exact.names import L1, L2
 from cost_models.exact.nest import Nest
-from cost_models.exact.options import ExactOptions
-from cost_models.exact.row_records import CountRow
 from cost_models.exact.simulator import simulate
 from cost_models.exact.two_level import named_counts, peaks
-from cost_models.infeasible import Infeasible, InfeasibleError, ReasonCode
+from cost_models.infeasible import ReasonCode
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
-from layers import TENSORS, Layer
+from layers import TENSORS
 
 MAX_MACS = 200_000
 """Most MACs that are executed: each marks an element of three tensors."""
@@ -30,70 +23,38 @@ MAX_VISITS = 500_000
 """Most (step, PE) pairs that are visited."""
 
 
-class SimulatorModel(ExactOptions):
+class SimulatorModel(NestModel):
     """Executes every mapping step by step and marks every element: the exact model's truth.
 
-    It takes the options of :class:`ExactOptions`, and layers of at most 200,000 MACs.
+    It takes the options of :class:`ExactOptions`, and layers of at most 200,000 MACs; a mapping
+    that takes too many steps to walk is a CostModelError.
     """
 
     name = "simulator"
 
-    def evaluate(self, layer: Layer, accelerator: Accelerator, mapping: Mapping | Dataflow) -> Cost:
-        """Cost of one mapping, by execution.
+    def _count_nest(self, nest: Nest) -> dict[str, int]:
+        units = math.prod(math.prod(level.units) for level in nest.levels)
+        _check_size("", nest, units * math.prod(nest.lanes.units))
+        return simulate(nest)
 
-        Raises:
-            CostModelError: The layer or the mapping takes too many steps to walk.
-        """
-        infeasible = too_large(layer)
-        if infeasible is not None:
-            return refused(infeasible)
-        if isinstance(mapping, Dataflow):
-            try:
-                mapping = Mapping.from_dataflow(mapping, layer)
-            except InfeasibleError as error:
-                return refused(error.infeasible)
-        return self.evaluate_batch(
-            layer, accelerator, MappingBatch.from_mappings([mapping], layer.extents)
-        )[0]
-
-    def evaluate_batch(
-        self, layer: Layer, accelerator: Accelerator, mappings: MappingBatch
-    ) -> CostBatch:
-        """Costs of `B` mappings, one after the other.
-
-        Raises:
-            CostModelError: The layer or a mapping takes too many steps to walk.
-        """
-        wide = mappings.beyond | (not self.is_plain(layer, accelerator))
-        rows, reasons = np.zeros(len(mappings), CountRow), np.zeros(len(mappings), np.int8)
-        pes = pes_of(mappings, accelerator.num_pes)
-        infeasible = too_large(layer)
+    def _count(self, known: Prepared, mappings: MappingBatch, rows: Rows) -> None:
         for i, mapping in enumerate(mappings):
-            if infeasible is not None:
-                reasons[i] = infeasible.code
-                continue
-            counts, reasons[i] = self._execute(layer, accelerator, mapping, int(pes[i]))
+            counts, rows.reasons[i] = self._execute(known, mapping, int(rows.pes[i]))
             for name in counts:
-                rows[name][i] = counts[name]
-
-        def why(row: int) -> Infeasible:
-            if infeasible is not None:
-                return infeasible
-            return self.why_row(layer, accelerator, mappings, row, ReasonCode(int(reasons[row])))
-
-        return cost_batch(RowCounts(rows, pes, wide), reasons, self.setting(accelerator), why)
+                rows.counts[name][i] = counts[name]
 
     def _execute(
-        self, layer: Layer, accelerator: Accelerator, mapping: Mapping, num_pes: int
+        self, known: Prepared, mapping: Mapping, num_pes: int
     ) -> tuple[dict[str, int], ReasonCode]:
-        machine = self.machine(accelerator)
-        if not _fans_out(mapping, num_pes):
+        machine = self.machine(known.accelerator)
+        units = num_pes // mapping.cluster_size, mapping.cluster_size
+        if any((few or 1) > many for few, many in zip(mapping.units, units, strict=True)):
             return {}, ReasonCode.PE_COUNT
         passes = machine.passes(mapping.bypass)
         if passes[0] & passes[1] or any(len(part) == len(TENSORS) for part in passes):
             return {}, ReasonCode.REFUSED
-        nest = self.nest(layer, accelerator, mapping)
-        _check_size(layer, nest, num_pes)
+        nest = self.nest(known.layer, known.accelerator, mapping)
+        _check_size(f" {known.layer.name!r}", nest, num_pes)
         executed = simulate(nest)
         counts = named_counts(executed, nest)
         fits = ReasonCode.FEASIBLE
@@ -110,24 +71,17 @@ class SimulatorModel(ExactOptions):
         return (counts if fits is ReasonCode.FEASIBLE else {}), fits
 
 
-def _fans_out(mapping: Mapping, num_pes: int) -> bool:
-    """Whether there are as many clusters, and PEs in them, as the mapping takes."""
-    units = num_pes // mapping.cluster_size, mapping.cluster_size
-    taken = (mapping.units[0] or 1, mapping.units[1] or 1)
-    return all(few <= many for few, many in zip(taken, units, strict=True))
-
-
-def _check_size(layer: Layer, nest: Nest, num_pes: int) -> None:
+def _check_size(layer: str, nest: Nest, num_pes: int) -> None:
     macs = math.prod(nest.extents)
     if macs > MAX_MACS:
         raise CostModelError(
-            f"simulator: layer {layer.name!r} has {macs} MACs, which would take too long to "
+            f"simulator: layer{layer} has {macs} MACs, which would take too long to "
             f"execute one by one; expected at most {MAX_MACS}. Use a smaller layer or load('exact')"
         )
     tiles = nest.levels[-1].tile
     visits = math.prod(-(-n // t) for n, t in zip(nest.extents, tiles, strict=True)) * num_pes
     if visits > MAX_VISITS:
         raise CostModelError(
-            f"simulator: the mapping of layer {layer.name!r} visits up to {visits} PEs in all its "
+            f"simulator: the mapping of layer{layer} visits up to {visits} PEs in all its "
             f"steps; expected at most {MAX_VISITS}. Use larger tiles or fewer PEs, or load('exact')"
         )

@@ -99,9 +99,9 @@ def add_outputs(work: Work, c: int, j: int) -> None:
     partial = work.nest.partial
     written = distinct * groups_alone(work, c, OUTPUT, port.level)
     bits = written * (partial if port.level else work.dram_width)
-    for again in range(2):
-        span.out[j][again] += bits
-    span.into[j][1] += distinct * partial
+    span.cases[0].port[j].out += bits
+    span.cases[1].port[j].out += bits
+    span.cases[1].port[j].into += distinct * partial
     span.again = 1
 
 
@@ -115,10 +115,10 @@ def add_fetched(work: Work, c: int, tensor: int, j: int, initial: bool) -> None:
     elements *= groups_alone(work, c, tensor, port.level)
     bits = elements * work.nest.widths[tensor]
     if initial:
-        port.first += bits
+        port.begun += bits
         return
     for again in range(2):
-        span.into[j][again] += bits
+        span.cases[again].port[j].into += bits
 
 
 @part
@@ -153,16 +153,16 @@ def add_lanes(work: Work, c: int) -> None:
             if tensor == INPUT:
                 elements *= lane_rows(work, c, port.level)
             moved = elements * lane_steps(work, c, tensor, port.level, False)
-            if tensor != OUTPUT:
-                for again in range(2):
-                    span.into[j][again] += moved * work.nest.widths[tensor]
-                continue
-            partial = work.nest.partial
-            span.again = 1
-            back = elements * lane_steps(work, c, tensor, port.level, True)
+            if tensor == OUTPUT:
+                span.again = 1
+                back = elements * lane_steps(work, c, tensor, port.level, True)
             for again in range(2):
-                span.out[j][again] += moved * (partial if port.level else work.dram_width)
-                span.into[j][again] += (back - (0 if again else elements)) * partial
+                passed, partial = address(span.cases[again].port[j]), work.nest.partial
+                if tensor == OUTPUT:
+                    passed.out += moved * (partial if port.level else work.dram_width)
+                    passed.into += (back - (0 if again else elements)) * partial
+                else:
+                    passed.into += moved * work.nest.widths[tensor]
 
 
 @part

@@ -48,16 +48,15 @@ def first_inside(work: Work, d: int, v: int, cuts: int) -> int:
 
 
 @part
-def is_still(work: Work, d: int, v: int, cuts: int) -> bool:
-    """Whether there is one step inside a node, behind so many cuts."""
+def only_inside(work: Work, d: int, v: int, cuts: int) -> int:
+    """The node of the one step inside a node, behind so many cuts; -1 if there are more."""
     dim = address(work.dim[d])
     for _ in range(dim.node[v].cuts, cuts):
         node = address(dim.node[v])
-        run = address(dim.run[node.run])
-        if node.runs > 1 or run.count > 1:
-            return False
-        v = run.node
-    return True
+        v = dim.run[node.run].node
+        if node.runs > 1 or dim.run[node.run].count > 1:
+            return -1
+    return v
 
 
 @part
@@ -80,8 +79,8 @@ def fill_coupled(work: Work, d: int, level: int, lead: int) -> None:
     for k in range(cuts + 1):
         found = 0
         for v in range(dim.first[k], dim.first[k + 1]):
-            if is_still(work, d, v, cuts):
-                inner = first_inside(work, d, v, cuts)
+            inner = only_inside(work, d, v, cuts)
+            if inner >= 0:
                 found += dim.node[v].times * within(work, d, inner, lead, False)
         work.sums[d][k] = found
         if lead == 0:
@@ -159,48 +158,44 @@ def sum_pair(work: Work, pair: int, level: int, y: int, t: int, asked: int) -> i
         t: What it does to taps, likewise.
         asked: Whose rows, see `rows.asked_rows`.
     """
-    dim = address(work.dim[output_dim(pair)])
-    cut = y & ~ADVANCES
+    list_turns(work, 0, output_dim(pair), level, y)
+    list_turns(work, 1, tap_dim(pair), level, t)
     found = 0
-    for v in range(dim.first[cut], dim.first[cut + 1]):
-        node = address(dim.node[v])
-        if y & ADVANCES == 0:
-            found += node.times * taps_sum(work, pair, level, node.stay, t, asked)
-            continue
-        for r in range(node.run, node.run + node.runs):
-            run = address(dim.run[r])
-            if run.enter >= 0:
-                found += node.times * taps_sum(work, pair, level, run.enter, t, asked)
-            if run.within >= 0:
-                steps = node.times * (run.count - 1)
-                found += steps * taps_sum(work, pair, level, run.within, t, asked)
+    for i in range(work.turned[0]):
+        output = address(work.turn[0][i])
+        for k in range(work.turned[1]):
+            tap = address(work.turn[1][k])
+            kept = known_rows(work, output.move, tap.move, asked).kept
+            found += output.times * tap.times * kept
     return found
 
 
 @part
-def taps_sum(work: Work, pair: int, level: int, y: int, t: int, asked: int) -> int:
-    """The part of `pair_sum` that goes with a move of the outputs, `y`."""
-    y = move_inside(work, output_dim(pair), y, level)
-    d = tap_dim(pair)
+def list_turns(work: Work, side: int, d: int, level: int, event: int) -> None:
+    """List the moves that a level's tiles make along a dimension in the steps of an event."""
     dim = address(work.dim[d])
-    cut = t & ~ADVANCES
-    found = 0
+    cut = event & ~ADVANCES
+    work.turned[side] = 0
     for v in range(dim.first[cut], dim.first[cut + 1]):
         node = address(dim.node[v])
-        if t & ADVANCES == 0:
-            move = move_inside(work, d, node.stay, level)
-            found += node.times * known_rows(work, y, move, asked).kept
+        if event & ADVANCES == 0:
+            add_turn(work, side, move_inside(work, d, node.stay, level), node.times)
             continue
         for r in range(node.run, node.run + node.runs):
             run = address(dim.run[r])
             if run.enter >= 0:
-                move = move_inside(work, d, run.enter, level)
-                found += node.times * known_rows(work, y, move, asked).kept
+                add_turn(work, side, move_inside(work, d, run.enter, level), node.times)
             if run.within >= 0:
-                move = move_inside(work, d, run.within, level)
                 steps = node.times * (run.count - 1)
-                found += steps * known_rows(work, y, move, asked).kept
-    return found
+                add_turn(work, side, move_inside(work, d, run.within, level), steps)
+
+
+@part
+def add_turn(work: Work, side: int, move: int, times: int) -> None:
+    """Add a move, and in how many steps it is made."""
+    turn = address(work.turn[side][work.turned[side]])
+    turn.move, turn.times = move, times
+    work.turned[side] += 1
 
 
 @part

@@ -61,66 +61,61 @@ def volume(work: Work, tensor: int, level: int, scope: int, port: int) -> int:
     fill_sums(work, tensor, level, scope, port)
     for d in range(DIMS):
         work.event[d] = work.dim[d].cuts_at[level]
-    found = shared_elements(work, tensor, level, -1, scope, port)
+    for pair in range(PAIRS):
+        work.asked[pair] = asked_rows(work, pair, scope, port)
+    found = shared_elements(work, tensor, level, -1)
     if level > work.nest.depth:
         return found
     for number in range(work.loops - 1, -1, -1):
         loop = address(work.loop[number])
         if loop.level > level:
             continue
-        found -= shared_elements(work, tensor, level, number, scope, port)
-        work.event[loop.dim] = loop.cut
-        still = not is_coupled(work, tensor, loop.dim)
+        # tiles along a dimension that advances are others, but for rows
+        others = is_coupled(work, tensor, loop.dim)
         if tensor == INPUT and work.dim[loop.dim].windowed:
-            still = True
-        if not still and work.sums[loop.dim][loop.cut] == 0:
+            others = False
+        if not others:
+            found -= shared_elements(work, tensor, level, number)
+        work.event[loop.dim] = loop.cut
+        if others and work.sums[loop.dim][loop.cut] == 0:
             # no loop outside this one leaves a tile as it was
             break
     return found
 
 
 @part
-def shared_elements(work: Work, tensor: int, level: int, number: int, scope: int, port: int) -> int:
+def shared_elements(work: Work, tensor: int, level: int, number: int) -> int:
     """Elements that steps share with those before them when a loop advances.
 
     Args:
-        work: The work space; `event` tells from which cut on each dimension goes back.
+        work: The work space; `event` tells from which cut on each dimension goes back, `asked`
+            whose rows are meant.
         tensor: The tensor.
         level: Whose tiles are meant.
-        number: The loop; -1 for none, so that steps share all with themselves.
-        scope: Which instances count, see `records`.
-        port: The level that a scope refers to.
+        number: The loop, of another dimension than the tensor's or one of rows; -1 for none, so
+            that steps share all with themselves.
     """
-    advances = -1
+    advances, cut = -1, 0
     if number >= 0:
-        advances = work.loop[number].dim
+        advances, cut = work.loop[number].dim, work.loop[number].cut
     found = work.plain[tensor]
     for place in range(work.dims):
         d = work.cut_dim[place]
         if tensor == INPUT and work.dim[d].windowed:
             continue
-        event = work.event[d]
-        if d != advances:
-            found *= work.sums[d][event]
-        elif is_coupled(work, tensor, d):
-            return 0
-        else:
-            cut = work.loop[number].cut
+        if d == advances:
             found *= work.sums[d][cut + 1] - work.sums[d][cut]
-        if found == 0:
-            return 0
+        else:
+            found *= work.sums[d][work.event[d]]
     if tensor == INPUT:
         for pair in range(PAIRS):
-            if work.nest.windows[pair].live:
+            if found and work.nest.windows[pair].live:
                 y, t = work.event[output_dim(pair)], work.event[tap_dim(pair)]
                 if advances == output_dim(pair):
-                    y = ADVANCES | work.loop[number].cut
+                    y = ADVANCES | cut
                 elif advances == tap_dim(pair):
-                    t = ADVANCES | work.loop[number].cut
-                asked = asked_rows(work, pair, scope, port)
-                found *= pair_sum(work, pair, level, y, t, asked)
-                if found == 0:
-                    return 0
+                    t = ADVANCES | cut
+                found *= pair_sum(work, pair, level, y, t, work.asked[pair])
     return found
 
 

@@ -21,7 +21,7 @@ from cost_models.maestro.details import LARGEST_COUNT
 from layers import Layer
 
 GUARD_LAWS: tuple[Law, ...] = (
-    *(law for law in LAWS if not law.mended and law.code < ReasonCode.BELOW_BOUND),
+    *(law for law in LAWS if law.code < ReasonCode.BELOW_BOUND),
     Law(
         ReasonCode.OVERFLOWS,
         "L1, which MAESTRO counts in 32 bits,",
@@ -38,7 +38,7 @@ GUARD_LAWS: tuple[Law, ...] = (
         lambda f, x: LARGEST_COUNT,
         most=True,
     ),
-    *(law for law in LAWS if not law.mended and law.code >= ReasonCode.BELOW_BOUND),
+    *(law for law in LAWS if law.code >= ReasonCode.BELOW_BOUND),
 )
 """The laws by which an answer is refused; where several are broken, the first is the reason.
 
@@ -59,13 +59,7 @@ def guard_facts(layer: Layer, accelerator: Accelerator, min_pes: int) -> FloatAr
     """
     most = physical_bounds(layer, accelerator, MAESTRO_LAWS)
     few = physical_bounds(layer, replace(accelerator, num_pes=max(1, min_pes)), MAESTRO_LAWS)
-    least = {
-        "latency_cycles": most["latency"],
-        "energy_nj": most["energy"],
-        "energy_total_nj": most["energy_total"],
-        "area_um2": few["area"],
-        "power_mw": few["power"],
-    }
+    least = most | {name: few[name] for name in ("area_um2", "power_mw")}
     return facts_of(layer, accelerator, least)
 
 

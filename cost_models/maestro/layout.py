@@ -153,7 +153,7 @@ class StepCase(NamedTuple):
     pattern2: int
 
 
-class Spread(NamedTuple):
+class LevelSpread(NamedTuple):
     """The spatial maps of a level in one combination of patterns.
 
     Args:

@@ -29,8 +29,8 @@ from cost_models.maestro.layout import (
     STAMPS,
     UNITS,
     VAR,
+    LevelSpread,
     N,
-    Spread,
     StepShares,
 )
 from cost_models.maestro.one_pe import made, received
@@ -54,7 +54,7 @@ def fill_share(gemm: bool, at: int, first: int, second: int, work: IntArray) -> 
     share = at + SHARE + pattern * SHARE_ROWS
     d1, d2 = work[at + FIRST], work[at + SECOND]
     later = d2 >= 0 and _rank(work[at + VAR + d2], gemm) > _rank(work[at + VAR + d1], gemm)
-    spread = Spread(d1, d2, first, second, later, work[at + UNITS], work[at + EDGE_UNITS])
+    spread = LevelSpread(d1, d2, first, second, later, work[at + UNITS], work[at + EDGE_UNITS])
     _fill_outputs(at, spread, share, work)
     _fill_macs(at, spread, share, work)
     _fill_ingress(at, spread, IN_INPUT, share + S_INPUT, work)
@@ -68,7 +68,7 @@ def _rank(var: int, gemm: bool) -> int:
 
 
 @part
-def _step(spread: Spread, in1: bool, in2: bool, later: bool) -> StepShares:
+def _step(spread: LevelSpread, in1: bool, in2: bool, later: bool) -> StepShares:
     """The step of a tensor that the maps are coupled to; the later decides whether it is ragged."""
     edge = (in1 and spread.pattern1 > 0) or (in2 and spread.pattern2 > 0)
     named = spread.pattern2 if in2 and (not in1 or later) else spread.pattern1
@@ -77,7 +77,7 @@ def _step(spread: Spread, in1: bool, in2: bool, later: bool) -> StepShares:
 
 
 @part
-def _add_up(first: int, rest: int, partial: int, step: StepShares, spread: Spread) -> int:
+def _add_up(first: int, rest: int, partial: int, step: StepShares, spread: LevelSpread) -> int:
     """Volume of all PEs from that of the first, of a further full and of a ragged one."""
     if not step.edge:
         return first + (spread.units - 1) * rest
@@ -88,7 +88,7 @@ def _add_up(first: int, rest: int, partial: int, step: StepShares, spread: Sprea
 
 
 @part
-def _fill_ingress(at: int, spread: Spread, tensor: int, row: int, work: IntArray) -> None:
+def _fill_ingress(at: int, spread: LevelSpread, tensor: int, row: int, work: IntArray) -> None:
     """The five variants of an input: mapped, then whole or new along each of the two maps."""
     for variant in range(5):
         if spread.d2 < 0 and (variant == 2 or variant == 4):
@@ -99,7 +99,7 @@ def _fill_ingress(at: int, spread: Spread, tensor: int, row: int, work: IntArray
 
 
 @part
-def _ingress(at: int, spread: Spread, tensor: int, one: int, two: int, work: IntArray) -> int:
+def _ingress(at: int, spread: LevelSpread, tensor: int, one: int, two: int, work: IntArray) -> int:
     """Elements of an input that all PEs receive; a tensor that is on no spatial map goes to all."""
     in1 = work[at + COUPLED + spread.d1] & tensor != 0
     in2 = spread.d2 >= 0 and work[at + COUPLED + spread.d2] & tensor != 0
@@ -122,7 +122,7 @@ def _ingress(at: int, spread: Spread, tensor: int, one: int, two: int, work: Int
 
 
 @part
-def _fill_outputs(at: int, spread: Spread, share: int, work: IntArray) -> None:
+def _fill_outputs(at: int, spread: LevelSpread, share: int, work: IntArray) -> None:
     """Multipliers of egress, and of the critical PE's MACs."""
     out1 = work[at + COUPLED + spread.d1] & IN_OUTPUT != 0
     out2 = spread.d2 >= 0 and work[at + COUPLED + spread.d2] & IN_OUTPUT != 0
@@ -141,7 +141,7 @@ def _fill_outputs(at: int, spread: Spread, share: int, work: IntArray) -> None:
 
 
 @part
-def _fill_macs(at: int, spread: Spread, share: int, work: IntArray) -> None:
+def _fill_macs(at: int, spread: LevelSpread, share: int, work: IntArray) -> None:
     """Multiplier of the array's MACs; every map counts, and further PEs count like the first."""
     two = spread.d2 >= 0
     step = _step(spread, True, two, True)
@@ -157,7 +157,7 @@ def _fill_macs(at: int, spread: Spread, share: int, work: IntArray) -> None:
 @part
 def _made(
     at: int,
-    spread: Spread,
+    spread: LevelSpread,
     one: bool,
     two: bool,
     partial: bool,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from layers.dims import LayerKind
-from layers.importing.report import ContradictionError
+from layers.importing.errors import ContradictionError
 from layers.layer import Layer, LayerError
 from layers.transposed import axis_phases
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from common import suggest
+from layers.importing.errors import ContradictionError, ImportingError
 from layers.importing.onnx_operators import (
     MICROSOFT,
     READERS,
@@ -15,7 +16,7 @@ from layers.importing.onnx_operators import (
     Shape,
     onnx_package,
 )
-from layers.importing.report import ContradictionError, Imported, ImportingError, first_line
+from layers.importing.report import Imported, first_line
 from layers.layer import MAX_EXTENT, LayerError
 
 MOST_OPERATORS = 1_000_000

@@ -15,7 +15,8 @@ from layers.importing.building import (
     matrix_product,
     transposed,
 )
-from layers.importing.report import RECURRENT, ContradictionError, ImportingError, first_line
+from layers.importing.errors import ContradictionError, ImportingError
+from layers.importing.report import RECURRENT, first_line
 from layers.layer import Layer, LayerError
 
 Shape = tuple[int, ...]

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from layers.layer import Layer, LayerError
+from layers.importing.errors import ImportingError
+from layers.layer import Layer
+
+if TYPE_CHECKING:
+    from layers.importing.decoder import LanguageModel
 
 LONGEST_NAME = 200
 """Bytes of a layer's name; longer ones are no names of files any more."""
 RECURRENT = "a recurrent layer's steps depend on each other; unroll it"
-
-
-class ImportingError(LayerError):
-    """A model that cannot be read, or one with nothing to map."""
-
-
-class ContradictionError(LayerError):
-    """An operator whose attributes or operands contradict each other: the model is damaged."""
 
 
 def plain_name(name: str) -> str:
@@ -41,11 +38,13 @@ class Imported:
         layers: Every layer in the order of the model's graph; names are unique.
         skipped: How often each operator without MACs occurs.
         unmapped: ``(node, reason)`` for every operator with MACs that is no layer here.
+        language: The language model and its forward pass, where it is one read by its config.
     """
 
     layers: list[Layer] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     unmapped: list[tuple[str, str]] = field(default_factory=list)
+    language: LanguageModel | None = None
     _names: Counter[str] = field(default_factory=Counter, repr=False)
 
     def add(self, layer: Layer) -> None:

@@ -15,7 +15,8 @@ from layers.importing.building import (
     matrix_product,
     transposed,
 )
-from layers.importing.report import RECURRENT, Imported, ImportingError, first_line
+from layers.importing.errors import ImportingError
+from layers.importing.report import RECURRENT, Imported, first_line
 from layers.layer import Layer, LayerError
 
 WITHOUT_A_LAYER = {

@@ -1,22 +1,28 @@
 """The model zoo: networks by name, every layer in order, counted from 0.
 
-A network is a function in a file of its own, listed in `NETWORKS`; layers are called
-``<network>.<name>``, and `get` finds them by that or by ``<network>.<index>``.
+A network is a function in a file of its own, listed in `NETWORKS`, or the configuration of a
+language model, listed in `CONFIGS`; layers are called ``<network>.<name>``, and `get` finds them
+by that or by ``<network>.<index>``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
 
 from common import suggest
 from layers.layer import Layer, LayerError
+from layers.zoo import language_models
 from layers.zoo.alexnet import alexnet
 from layers.zoo.mlp import mlp
 from layers.zoo.mobilenet import mobilenetv2
 from layers.zoo.resnet import resnet18, resnet50
 from layers.zoo.transformer import bert_base, gpt2
 from layers.zoo.vgg import vgg16
+
+if TYPE_CHECKING:
+    from layers.importing import LanguageModel
 
 NETWORKS: dict[str, Callable[[], tuple[Layer, ...]]] = {
     "alexnet": alexnet,
@@ -30,9 +36,19 @@ NETWORKS: dict[str, Callable[[], tuple[Layer, ...]]] = {
 }
 
 
-def networks() -> tuple[str, ...]:
-    """Names of the networks, sorted."""
-    return tuple(sorted(NETWORKS))
+def networks(language: bool = True) -> tuple[str, ...]:
+    """Names of the networks, sorted.
+
+    Args:
+        language: Whether language models, which stand for one forward pass each, are among them.
+    """
+    return tuple(sorted((*NETWORKS, *(language_models.CONFIGS if language else ()))))
+
+
+def is_network(name: str) -> bool:
+    """Whether a name is a network's, with the settings of a forward pass or without."""
+    plain, _, settings = name.partition(":")
+    return plain in networks() and "." not in settings
 
 
 @cache
@@ -43,15 +59,40 @@ def _built(name: str) -> tuple[Layer, ...]:
 def network(name: str) -> tuple[Layer, ...]:
     """All layers of a network, in order.
 
+    Args:
+        name: Such as ``resnet50``, or ``llama-3-8b:tokens=1,cache=2048,batch=8``: a language model
+            in a forward pass.
+
     Raises:
-        LayerError: The name is unknown.
+        LayerError: The name is unknown, or its settings are wrong.
     """
-    if name not in NETWORKS:
+    plain, colon, settings = name.partition(":")
+    if not is_network(name):
         raise LayerError(
             f"network {name!r} is not known; expected one of {', '.join(networks())}."
-            f"{suggest(name, networks())}"
+            f"{suggest(plain, networks())}"
+        )
+    if plain in language_models.CONFIGS:
+        return tuple(language_models.read(plain, settings if colon else None).layers)
+    if colon:
+        raise LayerError(
+            f"network {name!r}: {plain} has no tokens and no cache; expected one of "
+            f"{', '.join(language_models.CONFIGS)} or a language model's config.json with them"
         )
     return _built(name)
+
+
+def language_of(name: str) -> LanguageModel | None:
+    """The language model of that name, in its forward pass; None for other networks.
+
+    Raises:
+        LayerError: The name is unknown, or its settings are wrong.
+    """
+    network(name)
+    plain, colon, settings = name.partition(":")
+    if plain not in language_models.CONFIGS:
+        return None
+    return language_models.read(plain, settings if colon else None).language
 
 
 def get(name: str) -> Layer:
@@ -62,7 +103,7 @@ def get(name: str) -> Layer:
     """
     network_name, dot, entry = name.partition(".")
     if not dot:
-        if network_name in NETWORKS:
+        if is_network(network_name):
             last = len(network(network_name)) - 1
             raise LayerError(
                 f"layer {name!r} is a whole network; name one of its layers, "

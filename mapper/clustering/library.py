@@ -85,7 +85,7 @@ class StoredTree:
                 best = fitted
         assert best is not None
         if agents is not None:
-            best = _exactly(best, agents)
+            best = resized(best, agents)
         return Assignment(best.agents, {**self.source, "agents": len(best)})
 
 
@@ -144,8 +144,8 @@ def _read(data: dict[str, Any]) -> StoredTree:
     )
 
 
-def _exactly(assignment: Assignment, agents: int) -> Assignment:
-    """Split the largest agents, or join the smallest, until there are `agents`."""
+def resized(assignment: Assignment, agents: int) -> Assignment:
+    """The assignment with its largest agents split, or smallest joined, until there are so many."""
     groups = [list(agent) for agent in assignment.agents]
     while len(groups) < agents:
         largest = max(groups, key=len)

@@ -1,4 +1,4 @@
-"""``mapper accelerators``: the presets."""
+"""``mapper accelerators``: the library, or one chip level by level."""
 
 from __future__ import annotations
 
@@ -6,27 +6,75 @@ from typing import Annotated
 
 import typer
 
-from mapper.commands.options import JsonFlag
+from mapper.commands import completion
+from mapper.commands.options import JsonFlag, OptionError, Sets, chip_of
 
 UNLIMITED = "unlimited"
 
 
 def list_accelerators(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="A name or a YAML file: its levels instead.",
+            autocompletion=completion.accelerators,
+            show_default=False,
+        ),
+    ] = None,
     template: Annotated[
         bool, typer.Option("--template", help="Print a file with every field, to fill in.")
     ] = False,
+    levels: Annotated[
+        bool, typer.Option("--levels", help="With --template: levels as a list, of any number.")
+    ] = False,
+    sets: Sets = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """List the accelerators that have a name; any other is a YAML file with the same fields."""
-    from cost_models import PRESETS, accelerator_template
-    from runs import Column, print_json, print_rows
+    """List the accelerators that have a name; any other is a YAML file with the same fields.
 
+    With NAME or FILE: the chip's levels from DRAM to the MACs, how many there are of each, what
+    they hold, and how they fan out.
+    """
+    from cost_models import accelerator_template
+    from runs import print_json
+
+    if levels and not template:
+        raise OptionError(
+            "--levels belongs to --template; give NAME or FILE to see a chip's levels"
+        )
     if template:
-        print(accelerator_template(), end="")
-        return
+        print(accelerator_template(levels), end="")
+    elif name is not None:
+        _show(name, sets, as_json)
+    elif sets:
+        raise OptionError("--set needs NAME or FILE, such as mapper accelerators edge --set ...")
+    elif as_json:
+        from cost_models import CHAINS, PRESETS
+
+        two = [{"name": known} | chip.to_dict() for known, chip in PRESETS.items()]
+        print_json(two + [{"name": known} | chip.to_dict() for known, chip in CHAINS.items()])
+    else:
+        _list()
+
+
+def _show(name: str, sets: list[str] | None, as_json: bool) -> None:
+    from cost_models import Accelerator, hierarchy
+    from runs import print_json
+
+    chip = chip_of(name, sets)
+    chain = chip.to_levels() if isinstance(chip, Accelerator) else chip
     if as_json:
-        print_json([{"name": name, **chip.to_dict()} for name, chip in PRESETS.items()])
+        print_json({"name": chip.name or name} | chip.to_dict())
         return
+    print(hierarchy(chain))
+    if isinstance(chip, Accelerator):
+        print("\nA mapping chooses how many PEs make a cluster; `array` is a count of PEs.")
+
+
+def _list() -> None:
+    from cost_models import CHAINS, PRESETS
+    from runs import Column, print_rows
+
     print_rows(
         "Accelerators",
         [{"name": name, **chip.totals()} for name, chip in PRESETS.items()],
@@ -40,4 +88,18 @@ def list_accelerators(
             Column("offchip_bw", "off-chip", keep=3, blank=UNLIMITED),
             Column("simd_lanes", "SIMD lanes", keep=1),
         ],
+    )
+    print()
+    print_rows(
+        "Lists of levels",
+        [
+            {
+                "name": name,
+                "macs": chip.peak_macs_per_cycle,
+                "levels": ", ".join(level.name for level in chip.inner),
+            }
+            for name, chip in CHAINS.items()
+        ],
+        "levels from DRAM inwards; mapper accelerators NAME shows each",
+        [Column.name("name"), Column("macs", "MACs", keep=2), Column.lasting("levels")],
     )

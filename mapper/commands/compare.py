@@ -17,6 +17,7 @@ from mapper.commands.options import (
     DataflowOption,
     ModelOptions,
     OptionError,
+    Sets,
     SpaceOption,
     StoreOption,
     TargetOption,
@@ -62,6 +63,7 @@ def compare(
         ),
     ] = "all",
     accelerator: AcceleratorOption = "edge",
+    sets: Sets = None,
     cost_model: CostModelOption = "exact",
     cost_model_option: ModelOptions = None,
     budget: Annotated[
@@ -122,6 +124,7 @@ def compare(
         _listed(objectives),
         _listed(methods),
         accelerator=accelerator,
+        sets=sets or (),
         cost_model=cost_model_with(cost_model, cost_model_option),
         budget=budget,
         seeds=seeds,

@@ -60,9 +60,9 @@ def networks(incomplete: str) -> Iterable[str]:
 @_quietly
 def accelerators(incomplete: str) -> Iterable[str]:
     """Names of the accelerators that are known."""
-    from cost_models import PRESETS
+    from cost_models import CHAINS, PRESETS
 
-    return PRESETS
+    return [*PRESETS, *CHAINS]
 
 
 @_quietly

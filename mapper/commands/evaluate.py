@@ -19,17 +19,20 @@ from mapper.commands.options import (
     NumPes,
     OffchipBw,
     OptionError,
+    Sets,
     SimdLanes,
-    accelerator_of,
+    chip_of,
     cost_model_with,
 )
 from runs import print_json, say, tell
 
 if TYPE_CHECKING:
-    from cost_models import Accelerator, Cost, CostModel, Dataflow, Mapping
+    from cost_models import Accelerator, Chain, ChainMapping, Cost, CostModel, Dataflow, Mapping
     from layers import Layer
 
-    Pair = tuple[Layer, Mapping | Dataflow]
+    Given = Mapping | ChainMapping | Dataflow
+    Pair = tuple[Layer, Given]
+    Chip = Accelerator | Chain
 
 
 def evaluate(
@@ -65,11 +68,13 @@ def evaluate(
     noc_bw: NocBw = None,
     offchip_bw: OffchipBw = None,
     simd_lanes: SimdLanes = None,
+    sets: Sets = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Print the cost of a mapping, or why it has none (exit code 1)."""
-    chip = accelerator_of(
+    chip = chip_of(
         accelerator,
+        sets,
         num_pes=num_pes,
         l1_bytes=l1_bytes,
         l2_bytes=l2_bytes,
@@ -97,7 +102,7 @@ def evaluate(
 def _pairs(layer: str | None, mapping: Path | None, dataflow: Path | None) -> list[Pair]:
     """The layers to evaluate, each with its mapping or dataflow."""
     import layers
-    from mapper.result_files import read_mapping
+    from mapper.result_files import read_any_mapping
 
     if (mapping is None) == (dataflow is None):
         raise OptionError("give either --mapping FILE.yaml or --dataflow FILE.m")
@@ -107,7 +112,7 @@ def _pairs(layer: str | None, mapping: Path | None, dataflow: Path | None) -> li
     assert mapping is not None
     if found is None:
         raise OptionError(f"--mapping {mapping} needs --layer, such as --layer mobilenetv2.2")
-    return [(found, read_mapping(mapping))]
+    return [(found, read_any_mapping(mapping))]
 
 
 def _pairs_of_file(layer: Layer | None, path: Path) -> list[Pair]:
@@ -153,7 +158,7 @@ def _models(name: str, no_guard: bool) -> dict[str, CostModel]:
     return models
 
 
-def _evaluated(pair: Pair, chip: Accelerator, models: dict[str, CostModel]) -> dict[str, Cost]:
+def _evaluated(pair: Pair, chip: Chip, models: dict[str, CostModel]) -> dict[str, Cost]:
     """Costs by model; of several models, one that cannot take the layer is left out."""
     from cost_models import CostModelError
 
@@ -161,7 +166,7 @@ def _evaluated(pair: Pair, chip: Accelerator, models: dict[str, CostModel]) -> d
     costs = {}
     for name, model in models.items():
         try:
-            costs[name] = model.evaluate(layer, chip, mapping)
+            costs[name] = _cost(model, layer, chip, mapping)
         except CostModelError as error:
             if len(models) == 1:
                 raise
@@ -169,7 +174,21 @@ def _evaluated(pair: Pair, chip: Accelerator, models: dict[str, CostModel]) -> d
     return costs
 
 
-def _print_json(results: list[tuple[Pair, dict[str, Cost]]], chip: Accelerator) -> None:
+def _cost(model: CostModel, layer: Layer, chip: Chip, mapping: Given) -> Cost:
+    from cost_models import Accelerator, CostModelError, MappingError, capabilities_of
+
+    if not isinstance(chip, Accelerator) and not capabilities_of(model).any_depth:
+        raise CostModelError(
+            f"cost model {model.name!r} knows chips of two levels, L2 and L1, and the accelerator "
+            "is a list of levels; use exact"
+        )
+    try:
+        return model.evaluate(layer, chip, mapping)  # type: ignore[arg-type]
+    except MappingError as error:
+        raise CostModelError(str(error)) from None
+
+
+def _print_json(results: list[tuple[Pair, dict[str, Cost]]], chip: Chip) -> None:
     import layers
     from mapper.show.cost import cost_values
 
@@ -188,13 +207,15 @@ def _print_json(results: list[tuple[Pair, dict[str, Cost]]], chip: Accelerator) 
 
 
 def _comparison_values(
-    layer: Layer, mapping: Mapping | Dataflow, chip: Accelerator, costs: dict[str, Cost]
+    layer: Layer, mapping: Given, chip: Chip, costs: dict[str, Cost]
 ) -> dict[str, Any]:
     """Where and why MAESTRO differs, where both models were asked for."""
-    from cost_models import compare
+    from cost_models import Chain, ChainMapping, compare
 
     if not {"exact", "maestro"} <= costs.keys():
         return {}
+    assert not isinstance(chip, Chain)
+    assert not isinstance(mapping, ChainMapping)
     found = compare(layer, chip, mapping, {})
     return {
         "differences": [
@@ -208,9 +229,11 @@ def _comparison_values(
     }
 
 
-def _mapping_values(layer: Layer, mapping: Mapping | Dataflow) -> dict[str, Any]:
-    from cost_models import Mapping
+def _mapping_values(layer: Layer, mapping: Given) -> dict[str, Any]:
+    from cost_models import ChainMapping, Mapping
 
+    if isinstance(mapping, ChainMapping):
+        return {"mapping": mapping.to_dict(), "dataflow": None}
     if isinstance(mapping, Mapping):
         dataflow = str(mapping.dataflow(layer)) if mapping.has_directives else None
         return {"mapping": mapping.to_dict(), "dataflow": dataflow}
@@ -218,16 +241,19 @@ def _mapping_values(layer: Layer, mapping: Mapping | Dataflow) -> dict[str, Any]
 
 
 def _print_one(
-    pair: Pair, costs: dict[str, Cost], chip: Accelerator, models: dict[str, CostModel]
+    pair: Pair, costs: dict[str, Cost], chip: Chip, models: dict[str, CostModel]
 ) -> None:
     import layers
-    from cost_models import loop_nest
+    from cost_models import Chain, ChainMapping, loop_nest
     from mapper.show.cost import bounds_of, print_costs, print_infeasible
     from mapper.show.limits import what_limits
 
     layer, given = pair
-    mapping = _as_mapping(layer, given)
     say(f"Layer {layer.name}: {layers.inline(layer)}, {layer.macs:,} MACs\n")
+    if isinstance(chip, Chain) or isinstance(given, ChainMapping):
+        _print_chain(layer, given, costs, chip)
+        return
+    mapping = _as_mapping(layer, given)
     if mapping is not given:
         say(f"{given}\n")
     if mapping is not None:
@@ -249,6 +275,20 @@ def _print_one(
         print()
         for line in compare(layer, chip, given, {}).lines():
             say(line)
+
+
+def _print_chain(layer: Layer, given: Given, costs: dict[str, Cost], chip: Chip) -> None:
+    from cost_models import Chain, ChainMapping
+    from mapper.show.chain import print_chain
+    from mapper.show.cost import print_infeasible
+
+    assert isinstance(chip, Chain)
+    assert isinstance(given, ChainMapping)
+    for cost in costs.values():
+        if cost.feasible:
+            print_chain(layer, chip, given, cost, -(-layer.macs // chip.peak_macs_per_cycle))
+            break
+    print_infeasible(costs)
 
 
 def _as_mapping(layer: Layer, given: Mapping | Dataflow) -> Mapping | None:

@@ -20,6 +20,7 @@ from mapper.commands.options import (
     ModelOptions,
     OptionError,
     SeedOption,
+    Sets,
     StoreOption,
     WorkersOption,
     accelerator_of,
@@ -94,6 +95,7 @@ def explore(
         float, typer.Option(min=0, help="Seconds for the proof of one layer; 0 proves nothing.")
     ] = 20.0,
     store: StoreOption = DEFAULT_STORE,
+    sets: Sets = None,
     workers: WorkersOption = 0,
     ray_address: Annotated[
         str | None, typer.Option(help="Work on a Ray cluster instead: auto, HOST:PORT or local.")
@@ -136,7 +138,7 @@ def explore(
         gap=gap,
         timeout=timeout,
     )
-    space = DesignSpace(accelerator_of(accelerator), _values(ranges))
+    space = DesignSpace(accelerator_of(accelerator, sets), _values(ranges))
     how = _how_drawn(space, designs, draw)
     _check_files(plot, csv, page)
     if out is not None:

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mapper.commands.options import JsonFlag
+from mapper.commands.pass_options import BatchOption, CacheOption, TokensOption
 
 if TYPE_CHECKING:
     from layers import Imported
+
+
+OPTIONS = ("--tokens", "--cache", "--batch", "--shape")
 
 
 def import_model(
@@ -25,10 +29,9 @@ def import_model(
             help="Value of a symbolic axis of an ONNX model, such as batch=1; repeatable."
         ),
     ] = None,
-    tokens: Annotated[
-        int | None, typer.Option(min=1, help="Length of a transformer's sequence; 128 by default.")
-    ] = None,
-    batch: Annotated[int, typer.Option(min=1, help="Of a config.json: sequences at once.")] = 1,
+    tokens: TokensOption = None,
+    cache: CacheOption = None,
+    batch: BatchOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Read a model's layers, and say what was skipped and what cannot be mapped."""
@@ -39,15 +42,15 @@ def import_model(
         raise layers.ImportingError(f"--out {out}: expected a name ending in .yaml")
     axes = _axes(shape or [])
     ending = model.suffix.lower()
-    foreign = ("--tokens", "--batch") if ending == ".onnx" else ("--shape",)
-    for option, value in (("--tokens", tokens), ("--batch", batch > 1), ("--shape", shape)):
-        if value and option in foreign:
+    foreign = ("--tokens", "--cache", "--batch") if ending == ".onnx" else ("--shape",)
+    for option, value in zip(OPTIONS, (tokens, cache, batch, shape), strict=True):
+        if value is not None and option in foreign:
             other = "a config.json" if ending == ".onnx" else "an ONNX model"
             raise layers.ImportingError(f"{option}: {model} has none, expected {other} with it")
     if ending == ".onnx":
         found = layers.from_onnx(model, axes)
     elif ending == ".json":
-        found = layers.from_huggingface(model, tokens, batch)
+        found = layers.from_huggingface(model, tokens, batch or 1, cache or 0)
     else:
         raise layers.ImportingError(
             f"{model}: expected a .onnx model or a transformer's config.json; a module of PyTorch "
@@ -84,17 +87,21 @@ def _summary(found: Imported) -> dict[str, Any]:
         "macs": found.macs,
         "skipped": dict(found.skipped),
         "unmapped": [{"node": node, "reason": reason} for node, reason in found.unmapped],
+        **({"language_model": found.language.to_dict()} if found.language else {}),
     }
 
 
 def _print(model: Path, found: Imported) -> None:
     import layers
+    from mapper.show.language import language_lines
 
     kinds = Counter(layer.kind.lower() for layer in found.layers)
     shown = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     shapes = len(layers.distinct(found.layers))
     typer.echo(f"{model}: {len(found.layers)} layers ({shown}), {shapes} distinct shapes")
     typer.echo(f"MACs: {found.macs:,}")
+    for line in language_lines(found.language) if found.language else ():
+        typer.echo(line)
     if found.skipped:
         listed = ", ".join(f"{count} {name}" for name, count in found.skipped.most_common())
         typer.echo(f"skipped, without MACs: {listed}")

@@ -17,7 +17,8 @@ def list_layers(
     network: Annotated[
         str | None,
         typer.Argument(
-            help="A network of the zoo, or a YAML or CSV file; all networks if absent.",
+            help="A network of the zoo (a language model's forward pass: "
+            "llama-3-8b:tokens=1,cache=2048,batch=8), or a file; all networks if absent.",
             autocompletion=completion.networks,
         ),
     ] = None,
@@ -28,6 +29,7 @@ def list_layers(
 ) -> None:
     """List the networks of the zoo, or the layers of one."""
     import layers
+    from mapper.show.language import language_lines
     from mapper.show.layer_tables import print_layers, print_networks
     from runs import print_json
 
@@ -46,6 +48,9 @@ def list_layers(
         print_networks(rows)
     else:
         print_layers(network, rows)
+        language = layers.language_of(network)
+        for line in language_lines(language) if language else ():
+            typer.echo(line)
 
 
 def _network_row(name: str) -> dict[str, Any]:

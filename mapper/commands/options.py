@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +13,7 @@ from mapper.commands import completion
 from mapper.output import check_writable
 
 if TYPE_CHECKING:
-    from cost_models import Accelerator
+    from cost_models import Accelerator, Chain
 
 
 PICTURES = (".png", ".pdf", ".svg")
@@ -75,6 +75,7 @@ ObjectiveOption = Annotated[
 ]
 SPACE_OPTIONS = (
     *("tiles", "filters", "parallel", "orders", "co_search", "dataflow", "full", "levels"),
+    "uneven",
 )
 """Options of a map space that the command line sets."""
 SpaceOption = Annotated[
@@ -84,7 +85,8 @@ SpaceOption = Annotated[
         metavar="NAME=VALUE",
         help="Of the map space: tiles=divisors, filters=free, parallel=KC, orders=permutation, "
         "co_search=num_pes, full (two parallel dimensions a level, and bypass); or paper, paper-10 "
-        "(the mapping paper's); repeatable.",
+        "(the mapping paper's). Of a chip that is a list of levels: tiles, filters, uneven (a "
+        "memory as an entry a tensor), full; repeatable.",
     ),
 ]
 DataflowOption = Annotated[
@@ -146,6 +148,15 @@ NocBw = Annotated[
 OffchipBw = Annotated[
     str | None, typer.Option(rich_help_panel=_PANEL, help="DRAM to L2, in elements/cycle.")
 ]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        rich_help_panel=_PANEL,
+        metavar="PATH=VALUE",
+        help="A field of the chip by its path, such as levels.L2.bytes=32k; may be repeated.",
+    ),
+]
 SimdLanes = Annotated[
     str | None, typer.Option(rich_help_panel=_PANEL, help="MACs of one PE in a cycle.")
 ]
@@ -178,25 +189,78 @@ def picture_file(flag: str, path: Path) -> Path:
     return path
 
 
-def accelerator_of(text: str, **overrides: str | None) -> Accelerator:
-    """The accelerator that a preset's name or file gives, with single fields replaced.
+def accelerator_of(
+    text: str, sets: list[str] | None = None, /, **overrides: str | None
+) -> Accelerator:
+    """The accelerator of L2 and L1 that a name or file gives, with single fields replaced.
 
     Args:
         text: As ``--accelerator`` takes it.
+        sets: ``PATH=VALUE`` texts of ``--set``.
         overrides: Fields of :class:`Accelerator` as text; None leaves a field alone.
 
     Raises:
-        AcceleratorError: The text names no accelerator, or a field is wrong.
+        AcceleratorError: The text names no accelerator, it is a list of levels, or a field is
+            wrong.
         OptionError: A field is neither a whole number nor ``none``.
+    """
+    from cost_models import Accelerator, AcceleratorError
+
+    chip = chip_of(text, sets, **overrides)
+    if not isinstance(chip, Accelerator):
+        raise AcceleratorError(
+            f"accelerator {text}: a list of levels, and this takes chips of two, L2 and L1; "
+            "`mapper evaluate` and `mapper search` take any"
+        )
+    return chip
+
+
+def chip_of(
+    text: str, sets: list[str] | None = None, /, **overrides: str | None
+) -> Accelerator | Chain:
+    """The accelerator, of any number of levels; as :func:`accelerator_of`.
+
+    Raises:
+        OptionError: A field of the short form is given for a list of levels.
     """
     from dataclasses import replace
 
-    from cost_models import Accelerator
+    from cost_models import Accelerator, load_chip, with_fields
 
+    chip = load_chip(text)
     fields: dict[str, Any] = {
         field: _limit(field, value) for field, value in overrides.items() if value is not None
     }
-    return replace(Accelerator.load(text), **fields)
+    if isinstance(chip, Accelerator):
+        return with_fields(replace(chip, **fields), sets or ())
+    if [level.name for level in chip.memories] == ["L2", "L1"]:
+        sets = [*_as_paths(fields), *(sets or ())]
+        fields = {field: value for field, value in fields.items() if field not in PATHS}
+    for field in fields:
+        flag = "--" + field.replace("_", "-")
+        names = ", ".join(level.name for level in chip.memories)
+        raise OptionError(
+            f"{flag}: the levels of {text} are a list; say which with --set levels.NAME.FIELD="
+            f"VALUE, such as --set levels.{chip.memories[-1].name}.bytes=32k; levels: {names}"
+        )
+    return with_fields(chip, sets or ())
+
+
+PATHS = {
+    "l1_bytes": ("levels.L1.bytes",),
+    "l2_bytes": ("levels.L2.bytes",),
+    "noc_bw": ("levels.L2.read_bw", "levels.L2.write_bw"),
+    "offchip_bw": ("levels.DRAM.read_bw", "levels.DRAM.write_bw"),
+}
+"""Fields of the short form as paths of a list of levels that are L2 and L1."""
+
+
+def _as_paths(fields: dict[str, int | None]) -> Iterator[str]:
+    """``PATH=VALUE`` texts of fields of the short form; bandwidths are bits there."""
+    for field, value in fields.items():
+        for path in PATHS.get(field, ()):
+            bits = value if value is None or field.endswith("bytes") else 8 * value
+            yield f"{path}={'null' if bits is None else bits}"
 
 
 def _limit(field: str, value: str) -> int | None:
@@ -227,7 +291,7 @@ def space_of(
     """
     from maestro_env import PAPER_SPACES, check_cost_model, dataflow_named
 
-    given = ["full=true" if text == "full" else text for text in space or []]
+    given = [f"{text}=true" if text in ("full", "uneven") else text for text in space or []]
     named = [text for text in given if text in PAPER_SPACES]
     if len(named) > 1:
         raise OptionError(f"--space: {' and '.join(named)} are two spaces; give one of them")

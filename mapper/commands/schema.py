@@ -12,12 +12,13 @@ from mapper.commands.options import OptionError
 from runs import print_json
 
 SCHEMAS = {
-    "accelerator": "cost_models.accelerator_file",
-    "energy": "cost_models.energy_file",
-    "layer": "layers.schema",
-    "assignment": "mapper.clustering.assignment_file",
+    "accelerator": "cost_models:accelerator_schema",
+    "mapping": "cost_models:mapping_schema",
+    "energy": "cost_models.energy_file:schema",
+    "layer": "layers.schema:schema",
+    "assignment": "mapper.clustering.assignment_file:schema",
 }
-"""Kinds of files, and the modules whose ``schema`` describes them."""
+"""Kinds of files, and the function that describes each."""
 
 
 def schema(
@@ -29,9 +30,10 @@ def schema(
         ),
     ],
 ) -> None:
-    """Print the JSON Schema of a kind of file: accelerator, energy, layer or assignment."""
+    """Print the JSON Schema of a file: accelerator, mapping, energy, layer or assignment."""
     if kind not in SCHEMAS:
         raise OptionError(
             f"kind {kind!r}: expected one of {', '.join(SCHEMAS)}.{suggest(kind, SCHEMAS)}"
         )
-    print_json(importlib.import_module(SCHEMAS[kind]).schema())
+    module, _, function = SCHEMAS[kind].partition(":")
+    print_json(getattr(importlib.import_module(module), function)())

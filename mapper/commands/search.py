@@ -28,14 +28,16 @@ from mapper.commands.options import (
     OptionalLayer,
     OptionError,
     SeedOption,
+    Sets,
     SimdLanes,
     SpaceOption,
     TimeoutOption,
-    accelerator_of,
+    chip_of,
     cost_model_with,
     pairs_of,
     space_of,
 )
+from mapper.commands.pass_options import BatchOption, CacheOption, TokensOption
 
 if TYPE_CHECKING:
     from baselines import Searcher
@@ -58,6 +60,9 @@ def search(
             autocompletion=completion.networks,
         ),
     ] = None,
+    tokens: TokensOption = None,
+    cache: CacheOption = None,
+    batch: BatchOption = None,
     carry: Annotated[
         str | None,
         typer.Option(
@@ -177,6 +182,7 @@ def search(
     noc_bw: NocBw = None,
     offchip_bw: OffchipBw = None,
     simd_lanes: SimdLanes = None,
+    sets: Sets = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Find the best mapping of a layer, and prove that none is better.
@@ -209,12 +215,12 @@ def search(
         "offchip_bw": offchip_bw,
         "simd_lanes": simd_lanes,
     }
-    hardware = accelerator_of(accelerator, **overrides)
+    hardware = chip_of(accelerator, sets, **overrides)
     model = cost_models.load(cost_model_with(cost_model, cost_model_option))
     model_options = dict(getattr(model, "options", {}))
     space_options = space_of(space, dataflow, cost_model)
     limits = pairs_of("--limit", limit)
-    chip = accelerator_name(accelerator, overrides)
+    chip = accelerator_name(accelerator, overrides, sets)
 
     def spec_of(layer: Layer, name: str) -> ProblemSpec:
         return ProblemSpec(
@@ -237,6 +243,8 @@ def search(
         check_board(log)
     if (layer is None) == (network is None):
         raise OptionError("expected --layer L or --network N, one of them")
+    if network is not None:
+        network = layers.in_pass(network, tokens, cache, batch)
     first = layers.parse(layer) if layer is not None else layers.layers_of(network or "")[0]
     samples, options = budget_and_options(
         chosen, budget, options, of_proof, spec_of(first, layer or first.name)
@@ -267,9 +275,10 @@ def search(
             as_json=as_json,
         )
         return
-    for flag, given in (("--carry", carry), ("--workers", workers)):
+    whole = {"carry": carry, "workers": workers, "tokens": tokens, "cache": cache, "batch": batch}
+    for flag, given in whole.items():
         if given is not None:
-            raise OptionError(f"{flag}: a single layer has one search; give --network N")
+            raise OptionError(f"--{flag}: a single layer has one search; give --network N")
     assert layer is not None
     spec = spec_of(first, layer).complete()
     _check_agents(baselines.load(what["method"], **options), spec)

@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,13 @@ from common import atomic_write
 from runs import SilentReporter, Store, go_on_with, print_json, run_all, tell
 
 if TYPE_CHECKING:
-    from layers import Layer
+    from layers import LanguageModel, Layer
     from mapper.found import Found
     from mapper.network_runs import ShapeResult, ShapeRun
     from mapper.problem_spec import ProblemSpec
+    from mapper.report import NetworkShapes
     from mapper.search_run import SearchRun
+    from mapper.token_figures import TokenFigures
     from runs import Experiment
 
 DEFAULT_STORE, PAGE = "runs.sqlite", "report.html"
@@ -43,8 +46,11 @@ def search_network(
     where it stopped. With `out`, every shape has a folder there. Exit code 1 says that a shape has
     no mapping or is not done.
     """
+    import layers
     from mapper.network_runs import plan_network, results
+    from mapper.report import NetworkShapes
 
+    language = layers.language_of(network)
     planned = plan_network(network, spec, search, _carried(carry, search))
     runs = [item.run for item in planned if item.run is not None]
     location = store or str(DEFAULT_STORE if out is None else out / DEFAULT_STORE)
@@ -56,9 +62,11 @@ def search_network(
         outcome = run_all(runs, opened, workers=workers, reporter=quiet, on_end=files.write)
         files.write_kept()
         found = list(results(planned, opened, outcome.kept))
-    _print(network, found, objective, as_json)
+    _print(network, language, found, objective, as_json)
     if out is not None:
-        _write_page(network, found, runs, location, out)
+        counts = {result.shape.layer.name: result.shape.count for result in found}
+        tokens = 0 if language is None else language.run.new_tokens
+        _write_page(NetworkShapes(network, counts, tokens), runs, location, out)
     if outcome.stopped:
         tell(go_on_with())
     if files.fault is not None:
@@ -111,21 +119,14 @@ class _Files:
                     shutil.copyfile(left / source, draft)
 
 
-def _write_page(
-    network: str,
-    found: Sequence[ShapeResult],
-    runs: Sequence[SearchRun],
-    store: str,
-    out: Path,
-) -> None:
+def _write_page(network: NetworkShapes, runs: Sequence[SearchRun], store: str, out: Path) -> None:
     """Write the network's page, and what `mapper report` needs to write it again."""
     from mapper.report import NETWORK, ReportError, from_store, render, write, write_network
 
-    counts = [(result.shape.layer.name, result.shape.count) for result in found]
-    write_network(out / NETWORK, network, counts)
+    write_network(out / NETWORK, network)
     keys = {run.identity().key for run in runs}
     try:
-        source = from_store(store).of_network((network, dict(counts)), keys)
+        source = from_store(store).of_network(network, keys)
         write(out / PAGE, render(source.with_explored(out)))
     except ReportError as error:  # without the extra viz there is no page
         tell(f"no page: {error}")
@@ -154,20 +155,57 @@ def _carried(carry: str | None, search: Mapping[str, Any]) -> str:
     return carry
 
 
-def _print(network: str, results: Sequence[ShapeResult], objective: str, as_json: bool) -> None:
+def _print(
+    network: str,
+    language: LanguageModel | None,
+    results: Sequence[ShapeResult],
+    objective: str,
+    as_json: bool,
+) -> None:
     from maestro_env import Objective
     from mapper.network_runs import totals
+    from mapper.show.language import language_lines
     from mapper.show.network_table import print_network
 
     rows = [_row(result) for result in results]
     whole = totals(results)
+    by_token = _by_token(language, results, whole)
     if as_json:
-        print_json({"network": network, "shapes": rows, "totals": whole})
+        said = {} if language is None else {"language_model": language.to_dict()}
+        more = {} if by_token is None else asdict(by_token)
+        print_json({"network": network, **said, "shapes": rows, "totals": whole | more})
         return
+    if language is not None:  # the settings of the pass stand above the table once
+        rows = [row | {"layer": row["layer"].removeprefix(_zoo_name(row["layer"]))} for row in rows]
     print_network(network, rows, whole, Objective.parse(objective))
+    if by_token is not None:
+        typer.echo(f"{by_token.speed}, {by_token.energy}")
+    if language is not None:
+        typer.echo("\n".join(language_lines(language)))
     for result in results:
         if result.error:
             tell(f"error: {result.shape.layer.name}: {result.error}")
+
+
+def _zoo_name(layer: str) -> str:
+    """The network in the name of a zoo's layer, with its dot; empty for the layer of a file."""
+    import layers
+
+    head, dot, _ = layer.partition(".")
+    return head + dot if layers.is_network(head) else ""
+
+
+def _by_token(
+    language: LanguageModel | None, results: Sequence[ShapeResult], whole: Mapping[str, float]
+) -> TokenFigures | None:
+    """Speed and energy by token; None where a layer is missing, or it is no language model."""
+    from mapper.token_figures import TokenFigures
+
+    chips = [result.found.run.problem.accelerator for result in results if result.found]
+    if language is None or any(result.cost is None for result in results):
+        return None
+    totals = (whole["latency_cycles"], whole["energy_nj"])
+    return TokenFigures.of(language.run.new_tokens, chips[0], *totals)
 
 
 def _row(result: ShapeResult) -> dict[str, Any]:

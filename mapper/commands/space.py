@@ -17,11 +17,11 @@ from mapper.commands.options import (
 )
 
 if TYPE_CHECKING:
-    from cost_models import Accelerator
+    from cost_models import Accelerator, Chain
     from layers import Layer
 
 LEVELS = (1, 2, 3)
-"""Memory levels that equation 1 is printed for; a map space has two."""
+"""Memory levels that equation 1 is printed for on a chip of two."""
 
 
 def space(
@@ -60,7 +60,7 @@ def space(
     whether or not they differ; the map space holds what the searchers choose from.
     """
     import layers
-    from cost_models import Accelerator
+    from cost_models import load_chip
     from runs import print_json
 
     if layer is not None and network is not None:
@@ -70,7 +70,7 @@ def space(
         chosen = [layers.parse(layer)]
     elif network is not None:
         chosen = list(layers.layers_of(network))
-    chip = Accelerator.load(accelerator)
+    chip = load_chip(accelerator)
     options = space_of(space, dataflow)
     rows = [_row(one, chip, options, tile_sizes, parallel_levels) for one in chosen]
     table = _table(tile_sizes, parallel_levels)
@@ -81,22 +81,35 @@ def space(
 
 
 def _row(
-    layer: Layer, accelerator: Accelerator, options: dict[str, Any], tile_sizes: int, levels: int
+    layer: Layer, chip: Accelerator | Chain, options: dict[str, Any], tile_sizes: int, levels: int
 ) -> dict[str, Any]:
-    from maestro_env import MapSpace, layer_class, mapping_space_size
+    from cost_models import Chain
+    from maestro_env import layer_class, make_space, mapping_space_size
 
-    space = MapSpace(layer, accelerator, **options)
+    space = make_space(layer, chip, options)
     kind = layer_class(layer)
+    others = {}
+    if isinstance(chip, Chain):
+        for name in ("uneven", "full"):
+            others[name] = make_space(layer, chip, {**options, name: True}).size
     return {
         "layer": layer.name,
         "class": kind.name,
         "parameters": sum(len(parameter) > 1 for parameter in space.parameters),
         "map_space": space.size,
+        **others,
         **{
             f"equation1_l{memory}": mapping_space_size(kind.loops, tile_sizes, levels, memory)
-            for memory in LEVELS
+            for memory in _memories(chip)
         },
     }
+
+
+def _memories(chip: Accelerator | Chain) -> tuple[int, ...]:
+    """Memory levels that equation 1 is printed for."""
+    from cost_models import Chain
+
+    return (len(chip.memories),) if isinstance(chip, Chain) else LEVELS
 
 
 def _table(tile_sizes: int, levels: int) -> list[dict[str, Any]]:
@@ -121,9 +134,14 @@ def _print(
 ) -> None:
     from runs import Column, print_rows
 
-    scientific = [f"equation1_l{memory}" for memory in LEVELS]
     if rows:
-        exact = [{**_short(row, *scientific), "map_space": f"{row['map_space']:,}"} for row in rows]
+        scientific = [key for key in rows[0] if key.startswith("equation1_l")]
+        others = [key for key in ("uneven", "full") if key in rows[0]]
+        memories = [int(key.removeprefix("equation1_l")) for key in scientific]
+        exact = [
+            {**_short(row, *scientific)} | {key: f"{row[key]:,}" for key in ("map_space", *others)}
+            for row in rows
+        ]
         print_rows(
             "Mappings per layer: the map space (exact), and equation 1 by memory levels",
             exact,
@@ -133,9 +151,10 @@ def _print(
                 Column("class", keep=3, fold=True),
                 Column("parameters", keep=4),
                 Column.lasting("map_space", "map space", right=True),
+                *(Column(key, keep=1, right=True, fold=True) for key in others),
                 *(
                     Column(key, f"{memory} level{'s' * (memory > 1)}", keep=2, right=True)
-                    for memory, key in zip(LEVELS, scientific, strict=True)
+                    for memory, key in zip(memories, scientific, strict=True)
                 ),
             ],
         )

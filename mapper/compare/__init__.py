@@ -1,6 +1,6 @@
 """Comparison of searchers under equal budgets: plan, statistics, tables, plots."""
 
-from mapper.compare.entry import Board, ComparedCase, Entry, boards, collect, collect_all
+from mapper.compare.entry import Board, ComparedCase, ComparedRun, boards, collect, collect_all
 from mapper.compare.formats import FORMATS
 from mapper.compare.plan import CompareError, Method, Plan, make_plan
 from mapper.compare.result_tables import TextTable, make_tables
@@ -12,7 +12,7 @@ __all__ = [
     "Cell",
     "CompareError",
     "ComparedCase",
-    "Entry",
+    "ComparedRun",
     "Method",
     "Plan",
     "Summary",

@@ -47,7 +47,7 @@ class Board:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ComparedRun:
     """One search, done or not.
 
     Args:
@@ -91,7 +91,7 @@ Optima = dict[tuple[str, str, ComparedCase], float]
 """Proven optima by cost model, accelerator and case."""
 
 
-def collect(plan: Plan, store: Store) -> list[Entry]:
+def collect(plan: Plan, store: Store) -> list[ComparedRun]:
     """An entry for every search of the plan, methods that cannot run here included."""
     stored = {run.key: run for run in store.runs(kind=KIND)}
     entries = []
@@ -108,16 +108,16 @@ def collect(plan: Plan, store: Store) -> list[Entry]:
     return entries
 
 
-def collect_all(store: Store) -> list[Entry]:
+def collect_all(store: Store) -> list[ComparedRun]:
     """An entry for every search that the store holds."""
     return [of_stored(run) for run in store.runs(kind=KIND)]
 
 
-def of_stored(run: StoredRun) -> Entry:
+def of_stored(run: StoredRun) -> ComparedRun:
     """The entry of a stored search."""
     result: dict[str, Any] = run.result or {}
     curve = tuple((int(n), float(value)) for n, value in result.get("curve", ()))
-    return Entry(
+    return ComparedRun(
         *place_of(run.spec["problem"], run.budget),
         method=run.spec["label"],
         seed=run.seed,
@@ -133,9 +133,9 @@ def of_stored(run: StoredRun) -> Entry:
     )
 
 
-def _missing(run: SearchRun, note: str) -> Entry:
+def _missing(run: SearchRun, note: str) -> ComparedRun:
     place = place_of(run.problem.to_dict(), run.budget)
-    return Entry(*place, method=run.label, seed=run.seed, state="missing", note=note)
+    return ComparedRun(*place, method=run.label, seed=run.seed, state="missing", note=note)
 
 
 def place_of(problem: dict[str, Any], budget: int) -> tuple[Board, ComparedCase]:
@@ -172,7 +172,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 20 else "#" + hashlib.sha256(text.encode()).hexdigest()[:6]
 
 
-def optima(entries: Iterable[Entry]) -> Optima:
+def optima(entries: Iterable[ComparedRun]) -> Optima:
     """The proven optima among searches with any budget."""
     found: Optima = {}
     for entry in entries:
@@ -182,9 +182,9 @@ def optima(entries: Iterable[Entry]) -> Optima:
     return found
 
 
-def boards(entries: Iterable[Entry]) -> dict[Board, list[Entry]]:
+def boards(entries: Iterable[ComparedRun]) -> dict[Board, list[ComparedRun]]:
     """The entries of each board, in the order they appear."""
-    found: dict[Board, list[Entry]] = {}
+    found: dict[Board, list[ComparedRun]] = {}
     for entry in entries:
         found.setdefault(entry.board, []).append(entry)
     return found

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mapper.compare.entry import Entry
+from mapper.compare.entry import ComparedRun
 from mapper.compare.result_tables import TextTable, make_tables
 from mapper.compare.summary import Summary
 
@@ -85,7 +85,7 @@ def as_json(summaries: Sequence[Summary]) -> str:
     return json.dumps(records, indent=1)
 
 
-def record(summary: Summary, entry: Entry) -> dict[str, Any]:
+def record(summary: Summary, entry: ComparedRun) -> dict[str, Any]:
     """A finished search; `best` and `samples_to_target` are null where there is none."""
     return {
         "cost_model": entry.board.cost_model,

@@ -68,6 +68,7 @@ def make_plan(
     methods: Sequence[str],
     *,
     accelerator: str = "edge",
+    sets: Sequence[str] = (),
     cost_model: str = "exact",
     budget: int = 20_000,
     seeds: int = 5,
@@ -81,6 +82,7 @@ def make_plan(
         methods: Names of searchers, or ``module:Class``, each with options as ``ga:population=50``;
             ``all`` is every installed one but those that prove an optimum or take minutes.
         accelerator: A preset's name or a YAML file.
+        sets: Fields of it as ``PATH=VALUE``.
         cost_model: Name of a cost model, with options as ``exact:energy=maestro``.
         budget: Samples a search.
         seeds: How many seeds, from 0.
@@ -97,40 +99,48 @@ def make_plan(
         problem
         for objective in _distinct("--objectives", objectives)
         for layer in _distinct("--layers", layers)
-        for problem in _problems(layer, objective, accelerator, cost_model, space or {})
+        for problem in _problems(layer, objective, (accelerator, sets), cost_model, space or {})
     ]
     return Plan(tuple(problems), tuple(_methods(methods)), budget, tuple(range(seeds)))
 
 
 def _problems(
-    layer: str, objective: str, accelerator: str, cost_model: str, space: Mapping[str, Any]
+    layer: str,
+    objective: str,
+    hardware: tuple[str, Sequence[str]],
+    cost_model: str,
+    space: Mapping[str, Any],
 ) -> Iterator[ProblemSpec]:
     import cost_models
     import layers
-    from cost_models import Accelerator
+    from cost_models import load_chip, with_fields
 
-    chip = Accelerator.load(accelerator)
+    accelerator, sets = hardware
+    chip = with_fields(load_chip(accelerator), sets)
     model = cost_models.load(cost_model)
     options = dict(getattr(model, "options", {}))
-    if layer in layers.networks():
+    if layers.is_network(layer):
         found = [(f"{layer}.{i}", item) for i, item in enumerate(layers.network(layer))]
     elif layers.is_file(layer):
         found = [(item.name, item) for item in layers.layers_of(layer)]
     else:
         found = [(layer, layers.parse(layer))]
+    called = accelerator_name(accelerator, sets=sets)
     for name, item in found:
-        spec = ProblemSpec(
-            item, name, chip, accelerator_name(accelerator), objective, model.name, options, space
-        )
+        spec = ProblemSpec(item, name, chip, called, objective, model.name, options, space)
         yield _with_area_rules(spec) if "area" in objective.split("*") else spec.complete()
 
 
 def _with_area_rules(spec: ProblemSpec) -> ProblemSpec:
     """Area with PE co-search and a latency limit, see `AREA_NOTE`."""
+    from cost_models import Accelerator
+
     bound = replace(spec, objective="latency").build().bound
     limits = {} if bound is None else {"max_latency_cycles": AREA_LATENCY * bound}
-    co_search = {**spec.space, "co_search": ["num_pes"]}
-    return replace(spec, space=co_search, limits=limits).complete()
+    space = dict(spec.space)
+    if isinstance(spec.accelerator, Accelerator):  # of a list of levels the chip says the units
+        space["co_search"] = ["num_pes"]
+    return replace(spec, space=space, limits=limits).complete()
 
 
 def _methods(texts: Sequence[str]) -> Iterator[Method]:

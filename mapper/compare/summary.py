@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mapper.compare.entry import Board, ComparedCase, Entry, Optima
+from mapper.compare.entry import Board, ComparedCase, ComparedRun, Optima
 from runs import (
     Interval,
     Scores,
@@ -40,8 +40,8 @@ class Cell:
         samples: Median samples spent, or None.
     """
 
-    entries: tuple[Entry, ...]
-    finished: tuple[Entry, ...]
+    entries: tuple[ComparedRun, ...]
+    finished: tuple[ComparedRun, ...]
     median: float | None
     to_target: float | None
     reached: int
@@ -68,7 +68,7 @@ class Summary:
     def __init__(
         self,
         board: Board,
-        entries: Sequence[Entry],
+        entries: Sequence[ComparedRun],
         target: float = TARGET,
         optima: Optima | None = None,
     ) -> None:
@@ -78,7 +78,7 @@ class Summary:
         self._optima = optima or {}
         self.cases = list(dict.fromkeys(entry.case for entry in entries))
         self.objectives = list(dict.fromkeys(case.objective for case in self.cases))
-        self._by_cell: dict[tuple[ComparedCase, str], list[Entry]] = {}
+        self._by_cell: dict[tuple[ComparedCase, str], list[ComparedRun]] = {}
         for entry in entries:
             self._by_cell.setdefault((entry.case, entry.method), []).append(entry)
         self._cells: dict[tuple[ComparedCase, str], Cell] = {}
@@ -132,7 +132,7 @@ class Summary:
             self._cells[key] = self._make_cell(case, self._by_cell.get(key, []))
         return self._cells[key]
 
-    def _make_cell(self, case: ComparedCase, entries: Sequence[Entry]) -> Cell:
+    def _make_cell(self, case: ComparedCase, entries: Sequence[ComparedRun]) -> Cell:
         done = [entry for entry in entries if entry.finished]
         arrivals = [self.samples_to_target(entry) for entry in done]
         cpu = [entry.cpu_s for entry in done if entry.cpu_s is not None]
@@ -146,7 +146,7 @@ class Summary:
             samples=_median([entry.samples for entry in done]),
         )
 
-    def samples_to_target(self, entry: Entry) -> int | None:
+    def samples_to_target(self, entry: ComparedRun) -> int | None:
         """Samples after which the best value is within `target` of the best known; else None."""
         best = self.best_known(entry.case)
         return None if best is None else first_below(entry.curve, self.target * best)

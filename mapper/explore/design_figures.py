@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from common import FloatArray, suggest
-from cost_models import Accelerator, clock_of
+from cost_models import Accelerator, Chain, clock_of
 from mapper.explore.design_ranges import ExploreError
 from mapper.explore.mapping_pool import NetworkPoint, ShapeOffer
 from mapper.explore.network_hull import LayerFloor, least_product, least_sums, share_above
@@ -51,7 +51,7 @@ def objectives_of(text: str) -> tuple[str, ...]:
     return names
 
 
-def figures_of(chip: Accelerator, area: float, point: NetworkPoint) -> dict[str, float]:
+def figures_of(chip: Accelerator | Chain, area: float, point: NetworkPoint) -> dict[str, float]:
     """All objectives of a choice of mappings; the power is energy over time, of the network."""
     return {
         "latency": point.latency,

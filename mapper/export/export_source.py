@@ -63,7 +63,7 @@ def of_run(location: str, run: str) -> ExportSource:
         StoreError: There is no such store or run.
         ExportError: The run is no search, or found no mapping.
     """
-    from cost_models import Mapping
+    from cost_models import Accelerator, Mapping
     from mapper.problem_spec import ProblemSpec
     from runs import Store
 
@@ -75,4 +75,9 @@ def of_run(location: str, run: str) -> ExportSource:
             f"run {run!r}: {stored.name} holds no mapping; `mapper runs list` shows the searches"
         )
     spec = ProblemSpec.from_dict(stored.spec["problem"])
+    if not isinstance(spec.accelerator, Accelerator):
+        raise ExportError(
+            f"run {run!r}: its accelerator is a list of levels; searches on chips of two levels, "
+            "L2 and L1, can be exported"
+        )
     return ExportSource(spec.layer, spec.accelerator, Mapping.from_dict(result["best_mapping"]))

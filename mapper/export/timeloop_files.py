@@ -23,7 +23,7 @@ LEVELS = ("DRAM", "L2", "cluster", "PE", "L1")
 _Term = tuple[str] | tuple[str, str]
 
 
-class Fanout(ToolNode):
+class TimeloopFanout(ToolNode):
     """How many instances of a node there are."""
 
     meshX: int = Field(ge=1)
@@ -37,7 +37,7 @@ class TimeloopMemory(ToolNode):
     component_class: Literal["DRAM", "SRAM", "storage"] = Field(alias="class")
     attributes: dict[str, float | int | str]
     constraints: dict[str, dict[str, list[str]]] | None = None
-    spatial: Fanout | None = None
+    spatial: TimeloopFanout | None = None
 
 
 class TimeloopContainer(ToolNode):
@@ -46,7 +46,7 @@ class TimeloopContainer(ToolNode):
     tag: ClassVar[str] = "!Container"
     name: str = Field(min_length=1)
     attributes: dict[str, float | int | str] | None = None
-    spatial: Fanout | None = None
+    spatial: TimeloopFanout | None = None
 
 
 class TimeloopMac(ToolNode):
@@ -160,7 +160,7 @@ def architecture(nest: LoopFactors) -> TimeloopArchitecture:
             TimeloopContainer(name="chip", attributes={"technology": f"{chip.node_nm or 45}nm"}),
             *_side_by_side(by_level["L2"]),
             cluster,
-            TimeloopContainer(name="PE", spatial=Fanout(meshX=nest.mapping.cluster_size)),
+            TimeloopContainer(name="PE", spatial=TimeloopFanout(meshX=nest.mapping.cluster_size)),
             *_side_by_side(by_level["L1"]),
             mac,
         ],

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from baselines import SearcherError
 from common import brief
+from cost_models import Chain
 from maestro_env import Problem
 from mapper.clustering import Assignment, AssignmentError, cluster, collect, correlate
-from mapper.clustering.library import nearest_layer
+from mapper.clustering.library import nearest_layer, resized
+
+FILES = (".yaml", ".yml", ".json")
+"""Endings of an assignment's file."""
 
 
 def assigned(
@@ -54,18 +58,33 @@ def resolve(agents: str | int | Assignment, problem: Problem) -> Assignment:
         return Assignment.decentralised(names)
     if agents == 1:
         return Assignment.single(names)
-    entry = nearest_layer(problem.layer, problem.accelerator)
-    if agents == "auto":
-        return entry.assign(names)
-    if isinstance(agents, int):
-        return entry.assign(names, agents)
-    if not agents.endswith((".yaml", ".yml", ".json")):
+    if isinstance(problem.accelerator, Chain) and not str(agents).endswith(FILES):
+        return _by_level(problem, agents)
+    if agents == "auto" or isinstance(agents, int):
+        entry = nearest_layer(problem.layer, problem.accelerator)
+        return entry.assign(names, agents if isinstance(agents, int) else None)
+    if not agents.endswith(FILES):
         raise AssignmentError(
             f"agents: got {agents!r}, expected auto, 1..{len(names)}, or a .yaml or .json file"
         )
     found = Assignment.load(agents)
     _check_space(found, problem, agents)
     return found.fit(names)
+
+
+def _by_level(problem: Problem, agents: str | int) -> Assignment:
+    """An agent for each level of a chain, or these joined or split until there are so many."""
+    names = choosing(problem)
+    numbers = {p.name: p.level or 0 for p in problem.space.parameters}
+    groups = [[n for n in names if numbers[n] == level] for level in range(problem.space.depth)]
+    found = Assignment(tuple(tuple(group) for group in groups if group))
+    if agents == "auto":
+        return found
+    if not isinstance(agents, int) or not 1 <= agents <= len(names):
+        raise AssignmentError(
+            f"agents: got {agents!r}, expected auto, 1..{len(names)}, or a .yaml or .json file"
+        )
+    return resized(found, agents)
 
 
 def _check_space(assignment: Assignment, problem: Problem, path: str) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines import Dedup, Moves, Screening
-from cost_models import MappingBatch
+from baselines import Dedup, Moves, NestMemory, Screening
+from cost_models import Chain, ChainBatch, MappingBatch
 from maestro_env import BudgetExhausted, Evaluation, Problem
 from mapper.clustering import Assignment
 from mapper.marl.checkpoint import SEARCH, check_identity, identity_of
@@ -92,15 +92,15 @@ class BatchedLearner:
 
     def run(self) -> None:
         """Search until the problem's budget is used up (it raises BudgetExhausted)."""
-        config = self.config
+        config, problem = self.config, self.problem
         with reproducible():
             if config.checkpoint and Path(config.checkpoint).exists():
                 SEARCH.restore(config.checkpoint, self._go_on)
             else:
                 if config.warm_start:
                     self.start = warm(self.named, config.warm_start, self.rng)
-                elif config.pretrained != NONE:
-                    self.trained = agents_of(config.pretrained, self.problem.cost_model.name)
+                elif config.pretrained != NONE and not isinstance(problem.accelerator, Chain):
+                    self.trained = agents_of(config.pretrained, problem.cost_model.name)
                 if config.shared_policy:
                     adopt(self.named, config.shared_policy)
             try:
@@ -146,7 +146,7 @@ class BatchedLearner:
         self.ppo.optimizer.load_state_dict(state["optimizer"])
         self.elites, self.archive = Elites(**state["elites"]), Elites(**state["archive"])
         self.pending = [Transitions(**part) for part in state["pending"]]
-        self.dedup.known = set(state["known"].tolist())
+        self.dedup.known = NestMemory(state["known"].tolist())
         self.repeats.load_state_dict(state["repeats"])
         self.screening.surrogate.load_state_dict(state["surrogate"])
         self.feedback.load_state_dict(state["observer"])
@@ -349,8 +349,9 @@ class BatchedLearner:
         """The first rows, at most so many, whose loop nest was not seen before; now they were."""
         return np.flatnonzero(self.dedup.fresh(self._actions(choices), most))
 
-    def _mappings(self, choices: IntArray) -> MappingBatch:
-        return self.problem.space.decode(self._actions(choices))
+    def _mappings(self, choices: IntArray) -> MappingBatch | ChainBatch:
+        found: MappingBatch | ChainBatch = self.problem.space.decode(self._actions(choices))
+        return found
 
     def _actions(self, choices: IntArray) -> IntArray:
         """Choices as ``(B, all parameters)`` actions."""

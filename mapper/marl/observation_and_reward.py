@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import Float32Array, FloatArray
+from cost_models import Chain
 from maestro_env import FEATURES, Evaluation, Problem, Rewards, layer_features
 
 FIGURES = ("latency_cycles", "power_mw", "energy_nj", "area_um2")
@@ -121,8 +122,15 @@ class PrintedFeedback:
 def problem_facts(problem: Problem) -> Float32Array:
     """What agents see of the layer and the chip, in [0, 1]; the same in a whole search."""
     chip = problem.accelerator
-    sizes = [math.log2(chip.num_pes) / BITS]
-    for buffer in chip.buffers():
+    if isinstance(chip, Chain):  # its MACs, its outermost and its innermost memory
+        units, buffers = (
+            chip.peak_macs_per_cycle,
+            (chip.memories[0].buffer, chip.memories[-1].buffer),
+        )
+    else:
+        units, buffers = chip.num_pes, chip.buffers()
+    sizes = [math.log2(units) / BITS]
+    for buffer in buffers:
         for bound in (buffer.capacity_bits, buffer.read_bw, buffer.write_bw):
             sizes.append(1.0 if bound is None else min(1.0, math.log2(max(1, bound)) / BITS))
     return np.concatenate([layer_features(problem.layer), np.array(sizes, np.float32)])

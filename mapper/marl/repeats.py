@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from baselines import Dedup
+from baselines import Dedup, NestMemory
 from common import FloatArray
-from cost_models import MappingBatch
+from cost_models import ChainBatch, MappingBatch
 from mapper.marl.proposals import Choices
 
 
@@ -25,14 +25,15 @@ class Repeats:
 
     def __init__(self, dedup: Dedup) -> None:
         self.dedup = dedup
-        self.values: dict[int, float] = {}
+        self.values = NestMemory()
         self._drawn: list[tuple[Choices, list[int]]] = []
 
-    def learn(self, mappings: MappingBatch, values: FloatArray) -> None:
+    def learn(self, mappings: MappingBatch | ChainBatch, values: FloatArray) -> None:
         """Keep the values of evaluated mappings."""
-        self.values.update(zip(self.dedup.nests(mappings), values.tolist(), strict=True))
+        for nest, value in zip(self.dedup.nests(mappings), values.tolist(), strict=True):
+            self.values.add(nest, value)
 
-    def add(self, choices: Choices, mappings: MappingBatch) -> None:
+    def add(self, choices: Choices, mappings: MappingBatch | ChainBatch) -> None:
         """Keep draws that were refused; those whose nest is in evaluation get its value, too."""
         if len(choices.chosen):
             self._drawn.append((choices, self.dedup.nests(mappings)))
@@ -41,7 +42,7 @@ class Repeats:
         """The draws since the last call, as far as their values are known."""
         taken = []
         for choices, nests in self._drawn:
-            values = np.array([self.values.get(nest, np.nan) for nest in nests])
+            values = np.array([self.values.value(nest, np.nan) for nest in nests])
             known = ~np.isnan(values)
             taken.append((choices.rows(known), values[known]))
         self._drawn = []
@@ -50,8 +51,11 @@ class Repeats:
     def state_dict(self) -> dict[str, Any]:
         """The values by nest; between turns no draw waits."""
         nests = np.fromiter(self.values, np.uint64, len(self.values))
-        return {"nests": nests, "values": np.array(list(self.values.values()))}
+        values = [self.values.value(nest, np.nan) for nest in self.values]
+        return {"nests": nests, "values": np.array(values)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take back what :meth:`state_dict` gave."""
-        self.values = dict(zip(state["nests"].tolist(), state["values"].tolist(), strict=True))
+        self.values = NestMemory()
+        for nest, value in zip(state["nests"].tolist(), state["values"].tolist(), strict=True):
+            self.values.add(nest, value)

@@ -85,7 +85,8 @@ class Case(NamedTuple):
     @property
     def accelerator(self) -> Accelerator:
         """The accelerator."""
-        return self.space.accelerator
+        found: Accelerator = self.space.accelerator
+        return found
 
 
 def tabulate(cases: Sequence[Case]) -> ProblemTables:

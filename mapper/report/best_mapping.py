@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from common import engineering
-from cost_models import Accelerator, Cost, loop_nest
+from cost_models import (
+    Accelerator,
+    Chain,
+    Cost,
+    hierarchy,
+    loop_nest,
+    nest_of_loops,
+)
 from layers import Layer
 from maestro_env import LevelPicture, level_pictures
 from mapper.compare.entry import ComparedCase, of_stored
 from mapper.compare.summary import Summary
 from mapper.problem_spec import ProblemSpec
+from mapper.show.chain import what_limits as chain_limits
 from mapper.show.limits import slowest_part, what_limits
 from runs import StoredRun
 
-LATENCY = {
+Names = tuple[str, ...]
+LATENCY: dict[str, Names] = {
     "MAC": ("share_compute",),
     "NoC": ("share_noc_in", "share_noc_out"),
     "DRAM": ("share_dram",),
 }
 """Parts of a latency, each a sum of shares among a cost's details."""
-ENERGY = {
+ENERGY: dict[str, Names] = {
     "MAC": ("energy_mac_nj",),
     "L1": ("energy_l1_nj",),
     "NoC": ("energy_noc_nj",),
@@ -44,6 +53,8 @@ LIMITS = {
     "DRAM writes": "DRAM",
 }
 """Part of the machine that a slowest part of the latency belongs to."""
+MEMORIES = ("L1", "L2", "L3", "L4", "L5")
+"""Parts that stand for the memories of a chip of any depth, from the innermost one outwards."""
 FIGURES = {
     "latency_cycles": ("latency", "cycles"),
     "energy_nj": ("energy", "nJ"),
@@ -79,7 +90,7 @@ class BestMapping:
     name: str
     count: int
     layer: Layer
-    accelerator: Accelerator
+    accelerator: Accelerator | Chain
     method: str
     seed: int
     value: float
@@ -93,21 +104,47 @@ class BestMapping:
 
     @property
     def limited_by(self) -> str:
-        """MAC, NoC or DRAM; `WHOLE` where the model does not say."""
+        """The part of the machine that is waited for longest; `WHOLE` if the model does not say."""
+        if self.cost.by_level:
+            return max(self.latency_parts, key=self.latency_parts.__getitem__)
         slowest = slowest_part(self.cost)
         return WHOLE if slowest is None else LIMITS[slowest]
 
     @property
     def latency_parts(self) -> dict[str, float]:
         """Cycles of one layer in which MACs, the NoC or DRAM are what is waited for."""
-        shares = _parts(LATENCY, self.cost.detail)
+        named = LATENCY
+        if self.cost.by_level:
+            named = {"MAC": LATENCY["MAC"]}
+            for part, level in self._memories():
+                named[part] = (f"share_{level}.read", f"share_{level}.write")
         cycles = self.cost.latency_cycles
+        shares = _parts(named, self.cost.detail)
         return {part: share * cycles for part, share in shares.items()} or {WHOLE: cycles}
 
     @property
     def energy_parts(self) -> dict[str, float]:
         """Energy of one layer by part of the machine [nJ]."""
-        return _parts(ENERGY, self.cost.detail) or {WHOLE: self.cost.energy_nj}
+        named = ENERGY
+        if self.cost.by_level:
+            named = {name: ENERGY[name] for name in ("MAC", "leakage")}
+            named["NoC"] = ("energy_network_nj",)
+            for part, level in self._memories():
+                named[part] = (f"energy_{level.lower()}_nj",)
+        return _parts(named, self.cost.detail) or {WHOLE: self.cost.energy_nj}
+
+    @property
+    def part_names(self) -> dict[str, str]:
+        """What the parts of the machine are called on this chip, where not by their own names."""
+        names = dict(self._memories())
+        return names | {"NoC": "networks"} if names else names
+
+    def _memories(self) -> Iterator[tuple[str, str]]:
+        """The memories of a chip of any depth, each with the part that stands for it."""
+        inner = [level for level in self.cost.by_level if level != "DRAM"]
+        yield from zip(MEMORIES, reversed(inner), strict=False)
+        if inner:
+            yield "DRAM", "DRAM"
 
     @property
     def utilisation(self) -> float:
@@ -129,6 +166,7 @@ class BestMapping:
     @property
     def cells(self) -> list[str]:
         """A row of the table of all layers, from its MACs on."""
+        part = self.limited_by
         return [
             engineering(self.layer.macs),
             engineering(self.cost.latency_cycles, "cycles"),
@@ -136,7 +174,7 @@ class BestMapping:
             self.value_text,
             "" if self.bound_ratio is None else f"{self.bound_ratio:.3f}",
             self.gap_text,
-            "" if self.limited_by == WHOLE else self.limited_by,
+            "" if part == WHOLE else self.part_names.get(part, part),
             f"{self.utilisation:.0%}",
         ]
 
@@ -146,6 +184,11 @@ class BestMapping:
         return [
             (label, engineering(getattr(self.cost, name), unit))
             for name, (label, unit) in FIGURES.items()
+            if not math.isnan(getattr(self.cost, name))
+        ] + [
+            (f"{name} (one)", engineering(level.bytes, "B"))
+            for name, level in self.cost.by_level.items()
+            if not math.isnan(level.bytes)
         ]
 
 
@@ -179,6 +222,7 @@ def _looked_at(case: ComparedCase, run: StoredRun, summary: Summary, count: int)
     problem = ProblemSpec.from_dict(run.spec["problem"]).build()
     looked = problem.look(np.array([(run.result or {})["best_action"]]))
     mapping, cost, value = looked.mappings[0], looked.costs[0], float(looked.values[0])
+    nest, limits, pictures = _told(problem.layer, problem.accelerator, mapping, cost)
     return BestMapping(
         name=case.layer,
         count=count,
@@ -191,9 +235,24 @@ def _looked_at(case: ComparedCase, run: StoredRun, summary: Summary, count: int)
         gap=_gap(case, run, summary, value),
         bound_ratio=value / problem.bound if problem.bound else None,
         cost=cost,
-        nest=loop_nest(mapping, problem.layer, problem.accelerator.num_pes),
-        limits=tuple(what_limits(cost, problem.layer, problem.accelerator, mapping)),
-        pictures=level_pictures(problem.layer, problem.accelerator, mapping),
+        nest=nest,
+        limits=limits,
+        pictures=pictures,
+    )
+
+
+def _told(
+    layer: Layer, chip: Accelerator | Chain, mapping: Any, cost: Cost
+) -> tuple[str, tuple[str, ...], tuple[LevelPicture, ...]]:
+    """The nest, what limits it, and pictures of what L2 and L1 hold."""
+    if isinstance(chip, Chain):
+        nest = f"{hierarchy(chip)}\n\n{nest_of_loops(mapping.loops(layer, chip))}"
+        least = -(-layer.macs // chip.peak_macs_per_cycle)
+        return nest, tuple(chain_limits(cost, chip, least)), ()
+    return (
+        loop_nest(mapping, layer, chip.num_pes),
+        tuple(what_limits(cost, layer, chip, mapping)),
+        level_pictures(layer, chip, mapping),
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import layers
 from common import atomic_write, read_json
@@ -12,40 +13,60 @@ from runs import json_text
 
 NETWORK = "network.json"
 """What ``mapper search --network --out`` writes of the network beside its results."""
-Counted = tuple[str, dict[str, int]]
-"""A network's name, and the number of layers by the name of the first of their shape."""
 
 
-def network_of(names: Sequence[str]) -> Counted:
+class NetworkShapes(NamedTuple):
+    """A network, and how often each of its shapes occurs.
+
+    Args:
+        name: Its name; empty where the layers are no network.
+        counts: Number of layers by the name of the first of their shape.
+        tokens: New tokens of a language model's forward pass; 0 for other networks.
+    """
+
+    name: str
+    counts: dict[str, int]
+    tokens: int = 0
+
+
+def network_of(names: Sequence[str]) -> NetworkShapes:
     """The zoo network whose shapes the layers are.
 
     Args:
         names: Names of layers.
 
     Returns:
-        Its name and counts; ``("", {})`` where they are not shapes of one network, each named as
-        the first layer that has it.
+        Its name and counts; none where they are not shapes of one network, each named as the
+        first layer that has it.
     """
+    nothing = NetworkShapes("", {})
     heads = {name.partition(".")[0] for name in names}
     network = heads.pop() if len(heads) == 1 else ""
-    if network not in layers.networks():
-        return "", {}
-    counts = {layer.name: count for layer, count in layers.distinct(network)}
-    return (network, counts) if set(names) <= set(counts) and len(names) > 1 else ("", {})
+    try:
+        counts = {layer.name: count for layer, count in layers.distinct(network)}
+        language = layers.language_of(network)
+    except layers.LayerError:
+        return nothing
+    tokens = 0 if language is None else language.run.new_tokens
+    known = set(names) <= set(counts) and len(names) > 1
+    return NetworkShapes(network, counts, tokens) if known else nothing
 
 
-def write_network(path: Path, name: str, shapes: Iterable[tuple[str, int]]) -> None:
-    """Write a network's name and how often each shape occurs.
+def write_network(path: Path, network: NetworkShapes) -> None:
+    """Write a network's name, how often each shape occurs, and the tokens of a language model.
 
     Raises:
         OSError: The file cannot be written.
     """
-    counts = [{"layer": layer, "count": count} for layer, count in shapes]
+    counts = [{"layer": layer, "count": count} for layer, count in network.counts.items()]
+    fields: dict[str, Any] = {"network": network.name, "shapes": counts}
+    if network.tokens:
+        fields["tokens"] = network.tokens
     with atomic_write(path) as draft:
-        draft.write_text(json_text({"network": name, "shapes": counts}) + "\n", encoding="utf-8")
+        draft.write_text(json_text(fields) + "\n", encoding="utf-8")
 
 
-def read_network(path: Path) -> Counted | None:
+def read_network(path: Path) -> NetworkShapes | None:
     """Read what :func:`write_network` wrote; None where there is no such file.
 
     Raises:
@@ -55,7 +76,8 @@ def read_network(path: Path) -> Counted | None:
         return None
     data = read_json(path, ReportError)
     try:
-        return str(data["network"]), {str(s["layer"]): int(s["count"]) for s in data["shapes"]}
+        counts = {str(shape["layer"]): int(shape["count"]) for shape in data["shapes"]}
+        return NetworkShapes(str(data["network"]), counts, int(data.get("tokens", 0)))
     except (KeyError, TypeError, ValueError) as error:
         raise ReportError(
             f"{path}: is no {NETWORK} of `mapper search --network --out` ({error!r})"

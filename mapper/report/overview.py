@@ -13,8 +13,9 @@ from mapper.explore.mapping_pool import NetworkPoint
 from mapper.report.best_mapping import WHOLE, BestMapping
 from mapper.report.fronts import FrontView
 from mapper.report.roofline import roofline
+from mapper.token_figures import TokenFigures
 
-PARTS = ("MAC", "L1", "NoC", "L2", "DRAM", "leakage", WHOLE)
+PARTS = ("MAC", "L1", "NoC", "L2", "L3", "L4", "L5", "DRAM", "leakage", WHOLE)
 """Parts of the machine in the order in which bars stack them."""
 
 
@@ -61,6 +62,7 @@ class Overview:
         layers: The best mappings.
         missing: Names of layers without one.
         explored: Explorations of the network.
+        tokens: New tokens of a language model's forward pass; 0 for other networks.
     """
 
     def __init__(
@@ -70,8 +72,9 @@ class Overview:
         layers: Sequence[BestMapping],
         missing: Sequence[str],
         explored: Sequence[ExploredDesigns] = (),
+        tokens: int = 0,
     ) -> None:
-        self.network, self.objective = network, objective
+        self.network, self.objective, self.tokens = network, objective, tokens
         self.layers, self.missing = list(layers), list(missing)
         self.fronts = [FrontView(designs, self._figures()) for designs in explored]
 
@@ -89,6 +92,10 @@ class Overview:
             (),
         )
         return figures_of(self.layers[0].accelerator, areas.pop(), point)
+
+    def part_name(self, part: str) -> str:
+        """What a part of the machine is called on this chip."""
+        return self.layers[0].part_names.get(part, part)
 
     def short(self, name: str) -> str:
         """A layer's name without that of the network."""
@@ -123,6 +130,9 @@ class Overview:
         ]
         if optimal:
             found.append(("proven optimal", f"{optimal} of {shapes}"))
+        if self.tokens and not self.missing:
+            by_token = TokenFigures.of(self.tokens, chip, cycles, energy)
+            found += [("tokens a second", by_token.speed), ("energy of a token", by_token.energy)]
         return found
 
     @cached_property

@@ -112,12 +112,13 @@ def make_section(summary: Summary, source: Source) -> Section:
 def _overviews(summary: Summary, source: Source) -> Iterator[Overview]:
     """The best mappings of each objective."""
     names = [case.layer for case in summary.cases]
-    network, counts = source.network or network_of(names)
-    for objective, found in best_mappings(summary, source.runs, counts).items():
+    counted = source.network or network_of(names)
+    for objective, found in best_mappings(summary, source.runs, counted.counts).items():
         shown = {one.name for one in found}
         cases = [case.layer for case in summary.cases if case.objective == objective]
         missing = [name for name in cases if name not in shown]
-        yield Overview(network, objective, found, missing, _explored(network, summary, source))
+        explored = _explored(counted.name, summary, source)
+        yield Overview(counted.name, objective, found, missing, explored, counted.tokens)
 
 
 def _explored(network: str, summary: Summary, source: Source) -> list[ExploredDesigns]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
+from cost_models import Accelerator, Chain
 from mapper.report.best_mapping import BestMapping
 from mapper.report.log_axes import LEFT, WIDTH, LogAxes
 
@@ -24,7 +25,7 @@ def roofline(layers: Sequence[BestMapping]) -> str:
         ``part-MAC`` and so on are classes.
     """
     chip = layers[0].accelerator
-    bandwidth = chip.totals()["offchip_bw"]
+    bandwidth = _dram_bytes(chip)
     points = [(one, one.cost.arithmetic_intensity, _speed(one)) for one in layers]
     points = [point for point in points if math.isfinite(point[1]) and point[1] > 0]
     if not bandwidth or not points:
@@ -63,6 +64,14 @@ def roofline(layers: Sequence[BestMapping]) -> str:
         parts,
         ("MACs an element moved to or from DRAM", "MACs a cycle"),
     )
+
+
+def _dram_bytes(chip: Accelerator | Chain) -> int | None:
+    """Bytes a cycle over DRAM's port, in the slower direction; None where it is unlimited."""
+    if not isinstance(chip, Chain):
+        return chip.totals()["offchip_bw"]
+    limits = [bits for bits in (chip.levels[0].read_bw, chip.levels[0].write_bw) if bits]
+    return min(limits) // 8 if limits else None
 
 
 def _speed(one: BestMapping) -> float:

@@ -13,7 +13,7 @@ from mapper.explore.design_ranges import ExploreError
 from mapper.explore.explore_file import ExploredDesigns, explored_in
 from mapper.problem_spec import ProblemSpec, layer_of
 from mapper.report.errors import ReportError as ReportError
-from mapper.report.networks import NETWORK, Counted, read_network
+from mapper.report.networks import NETWORK, NetworkShapes, read_network
 from mapper.search_run import KIND
 from runs import RunStatus, Store, StoredRun
 
@@ -35,10 +35,10 @@ class Source:
 
     runs: tuple[StoredRun, ...]
     stores: tuple[str, ...] = ()
-    network: Counted | None = None
+    network: NetworkShapes | None = None
     explored: tuple[ExploredDesigns, ...] = ()
 
-    def of_network(self, network: Counted, keys: Collection[str]) -> Source:
+    def of_network(self, network: NetworkShapes, keys: Collection[str]) -> Source:
         """The searches with these keys only, which are those of a network."""
         return Source(tuple(run for run in self.runs if run.key in keys), self.stores, network)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import isnan
 from typing import Any
 
 from common import engineering
@@ -19,9 +20,26 @@ def cost_values(cost: Cost) -> dict[str, Any]:
     values: dict[str, Any] = {"feasible": cost.feasible}
     if cost.infeasible is not None:
         values["infeasible"] = infeasible_values(cost.infeasible)
-    values |= {figure: getattr(cost, figure) for figure in FIGURES}
+    values |= {name: value for name in FIGURES if not isnan(value := getattr(cost, name))}
+    if cost.by_level:
+        values["levels"] = level_values(cost)
     values |= {"accesses": cost.accesses, "detail": cost.detail, "counts": cost.counts}
     return values
+
+
+def level_values(cost: Cost) -> dict[str, Any]:
+    """What a cost says of each level of a chip of any depth, as plain values."""
+    return {
+        name: {
+            "bytes": None if isnan(level.bytes) else level.bytes,
+            "capacity_bytes": level.capacity_bytes,
+            "instances": level.instances,
+            "accesses": level.accesses,
+            "energy_nj": level.energy_nj,
+            "busy_cycles": level.busy,
+        }
+        for name, level in cost.levels.items()
+    }
 
 
 def infeasible_values(reason: Infeasible) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from common import engineering
-from cost_models import ReasonCode, loop_nest
+from cost_models import ChainMapping, ReasonCode, loop_nest
 from mapper.manifest import search_manifest
+from mapper.show.chain import print_chain
 from mapper.show.cost import bounds_of, cost_values, print_costs
 from mapper.show.limits import what_limits
 from runs import say, tell
@@ -60,13 +61,24 @@ def print_result(found: Found) -> None:
         return
     mapping, cost = found.best
     say(f"Best mapping of {problem.layer.name} ({spent}, {found.feasible_share:.1%} feasible)\n")
-    print(loop_nest(mapping, problem.layer, problem.accelerator.num_pes), end="\n\n")
-    bounds = bounds_of(problem.cost_model, problem.layer, problem.accelerator, mapping)
+    chip = problem.accelerator
+    if isinstance(mapping, ChainMapping):
+        print_chain(
+            problem.layer, chip, mapping, cost, -(-problem.layer.macs // chip.peak_macs_per_cycle)
+        )
+        say(_value(problem))
+        return
+    print(loop_nest(mapping, problem.layer, chip.num_pes), end="\n\n")
+    bounds = bounds_of(problem.cost_model, problem.layer, chip, mapping)
     print_costs({problem.cost_model.name: cost}, bounds=bounds)
-    value = engineering(problem.best_value, problem.objective.unit, digits=4)
-    say(f"\n{problem.objective.name}: {value}{_distance(problem)}")
-    for line in what_limits(cost, problem.layer, problem.accelerator, mapping):
+    say(f"\n{_value(problem)}")
+    for line in what_limits(cost, problem.layer, chip, mapping):
         say(line)
+
+
+def _value(problem: Problem) -> str:
+    value = engineering(problem.best_value, problem.objective.unit, digits=4)
+    return f"{problem.objective.name}: {value}{_distance(problem)}"
 
 
 def _distance(problem: Problem) -> str:

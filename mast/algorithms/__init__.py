@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from mast.algorithms.decomposed import Decomposed
+from importlib import import_module
+
 from mast.algorithms.learner import BatchTensors, ValueLearner
-from mast.algorithms.res import Regularised
-from mast.algorithms.wqmix import Weighted
 from mast.config import MastConfig
 from mast.episodes import TaskShape
 
 __all__ = ["BatchTensors", "ValueLearner", "make_value_learner"]
-
-LEARNERS: dict[str, type[ValueLearner]] = {
-    "qmix": Decomposed,
-    "vdn": Decomposed,
-    "cw-qmix": Weighted,
-    "ow-qmix": Weighted,
-    "res": Regularised,
-}
 
 
 def make_value_learner(
@@ -32,6 +23,9 @@ def make_value_learner(
         seed: Seeds first weights and masks.
 
     Raises:
+        MastError: A part is not known.
         SparseTrainingError: The sparsity leaves a layer empty, or blocks cannot meet it.
     """
-    return LEARNERS[config.algorithm](config, shape, total, seed)
+    module, _, name = config.kind.learner.partition(":")
+    made: ValueLearner = getattr(import_module(module), name)(config, shape, total, seed)
+    return made

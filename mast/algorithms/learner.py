@@ -13,18 +13,21 @@ from torch import Tensor
 from mast.config import MastConfig
 from mast.episodes import EpisodeBatch, TaskShape
 from mast.errors import MastError
+from mast.flops import rules_of
+from mast.mixers import MIXERS, JointChoice
 from mast.networks import (
-    NetworkWidths,
     budgets_of,
     build,
     layer_maker,
     sparse_layers,
     sparsified,
+    sparsities_of,
 )
-from mast.operators import double_maximum, soft_mellowmax
-from mast.returns import ReturnsPlan
+from mast.operators import OPERATORS
+from mast.returns import RETURNS, Moment
 from mast.scaling import RewardScale
 from mast.tiny import widths_of
+from mast.widths import NetworkWidths
 from sparse_training import SparseAdam, Sparsifier, SparsityConfig
 
 
@@ -110,20 +113,24 @@ class ValueLearner:
         self.targets = targets.to(config.device).requires_grad_(False)
         self._target_layers = sparse_layers(self.targets)
         self.copy_targets()
-        self.returns = ReturnsPlan.of(config, total)
-        self.soft = config.has("sm")
+        names, self._total = config.part_names(), total
+        self.mixer = MIXERS.make(names["mixer"], config)
+        self.operator = OPERATORS.make(names["operator"], config)
+        self.returns = RETURNS.make(names["returns"], config)
 
     def _sparsifier(self, seed: int) -> Sparsifier | None:
         config, kind = self.config, self.config.targets.kind
         if kind.growth is None:
             return None
+        growth, dropping = rules_of(config)
         sparsity = SparsityConfig(
-            config.sparsity, config.rule, kind.unit, kind.growth,  # type: ignore[arg-type]
-            optimizer_state=config.optimizer_state, drop=config.drop,
+            config.sparsity, config.rule, kind.unit, growth,  # type: ignore[arg-type]
+            optimizer_state=config.optimizer_state, drop=config.drop, drop_rule=dropping,
         )  # fmt: skip
         layers = sparsified(self.layers, config.left_dense)
         budgets = budgets_of(layers, config.budget)
-        made = Sparsifier(layers, sparsity, budgets=budgets, seed=seed)
+        shares = sparsities_of(config, budgets)
+        made = Sparsifier(layers, sparsity, budgets=budgets, sparsities=shares, seed=seed)
         made.attach()
         return made
 
@@ -180,53 +187,71 @@ class ValueLearner:
         }}  # fmt: skip
 
     def update(
-        self, batch: EpisodeBatch, scale: RewardScale, done: int, *, topology: bool = False
+        self, episodes: EpisodeBatch, scale: RewardScale, done: int, *, topology: bool = False
     ) -> dict[str, Tensor]:
         """Learn from a batch.
 
         Args:
-            batch: Episodes.
+            episodes: The batch.
             scale: How rewards are standardised.
             done: Steps of the environment so far.
-            topology: A topology step follows, which needs dense gradients.
+            topology: A topology step follows, which may need dense gradients.
 
         Returns:
             The loss, and the mean joint value of what was done.
         """
         if topology and self.sparsifier is not None and self.sparsifier.by_gradient:
             self.sparsifier.want_gradients(True)
+        batch = BatchTensors.of(episodes, scale, self.config.device)
+        values, _ = self.networks["agents"](batch.obs)  # (A, N, B, T + 1)
+        with torch.no_grad():
+            worth = self.worth(batch, values)  # (B * T,)
+            after = worth.reshape(batch.rewards.shape).cpu().numpy()
+            moment = Moment(done, self._total, self.config.gamma)
+            returns = self.returns(episodes, batch.rewards, after, moment)
+            aim = torch.from_numpy(returns).reshape(-1).to(worth)
+        chosen = taken(values, batch.actions)  # (N, B * T)
+        joint = self.networks["mixer"](chosen, batch.states, *self._choices(batch, values))
+        loss = batch.mean(self.errors(batch, values, joint, aim))
         self.optimizer.zero_grad()
-        loss, values = self.loss(BatchTensors.of(batch, scale, self.config.device), done)
         loss.backward()  # type: ignore[no-untyped-call]
-        self.optimizer.step()
-        return {"loss": loss.detach(), "q": values.detach()}
+        if self.config.step_at_topology or not topology or self.sparsifier is None:
+            self.optimizer.step()
+        return {"loss": loss.detach(), "q": joint.mean().detach()}
 
-    def loss(self, batch: BatchTensors, done: int) -> tuple[Tensor, Tensor]:
-        """The loss of a batch, and the mean joint value of what was done in it."""
-        raise NotImplementedError  # every algorithm has its own
-
-    def target_returns(self, batch: BatchTensors, after: Tensor, done: int) -> Tensor:
-        """``(B * T,)`` targets, given what each next step is worth."""
-        worth = after.reshape(batch.rewards.shape).cpu().numpy()
-        made = self.returns(batch.episodes, batch.rewards, worth, done)
-        return torch.from_numpy(made).reshape(-1).to(after)
-
-    def next_values(self, target: Tensor, online: Tensor, available: Tensor | None) -> Tensor:
-        """What the next step is worth to each agent: Soft Mellowmax, or the double maximum.
+    def worth(self, batch: BatchTensors, values: Tensor) -> Tensor:
+        """``(B * T,)`` what each next step is worth.
 
         Args:
-            target: ``(A, N, B, T)`` values of the target agents after each step.
-            online: ``(A, N, B, T)`` values of the agents.
-            available: ``(A, N, B, T)`` or None.
-
-        Returns:
-            ``(N, B * T)``.
+            batch: The batch.
+            values: ``(A, N, B, T + 1)`` of the agents, now and after the last step.
         """
-        if self.soft:
-            values = soft_mellowmax(target, available, self.config.alpha, self.config.omega)
-        else:
-            values = double_maximum(target, online, available)
-        return values.reshape(len(values), -1)
+        raise NotImplementedError  # every algorithm has its own
+
+    def errors(self, batch: BatchTensors, values: Tensor, joint: Tensor, aim: Tensor) -> Tensor:
+        """``(B * T,)`` errors, whose mean is the loss.
+
+        Args:
+            batch: The batch.
+            values: ``(A, N, B, T + 1)`` of the agents.
+            joint: ``(B * T,)`` joint values of what was done.
+            aim: ``(B * T,)`` what they should be.
+        """
+        return (joint - aim).square()
+
+    def _choices(self, batch: BatchTensors, values: Tensor) -> tuple[JointChoice, ...]:
+        """What a mixer reads besides the chosen values."""
+        if not self.mixer.reads_choices:
+            return ()
+        seen, available = values[..., :-1], batch.available
+        if available is not None:
+            seen = seen.masked_fill(~available[..., :-1], -torch.inf)
+        a, n = seen.shape[:2]
+        best = seen.amax(dim=0).reshape(n, -1)
+        actions = batch.actions[0, ..., :-1].reshape(n, -1)
+        return (
+            JointChoice(best, torch.nn.functional.one_hot(actions, a).transpose(1, 2).to(best)),
+        )
 
     @torch.no_grad()
     def values(
@@ -276,3 +301,17 @@ class ValueLearner:
         self.copy_targets()  # the masks; the values follow
         self.targets.load_state_dict(state["targets"])
         self.optimizer.load_state_dict(state["optimizer"])
+
+
+def taken(values: Tensor, actions: Tensor) -> Tensor:
+    """Values of the actions that were taken.
+
+    Args:
+        values: ``(A, N, B, T + 1)``.
+        actions: ``(1, N, B, T + 1)``.
+
+    Returns:
+        ``(N, B * T)``.
+    """
+    chosen = values.gather(0, actions)[0, ..., :-1]
+    return chosen.reshape(len(chosen), -1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mast.mixers.central import CentralMixer
+from mast.mixers.mixer import MIXERS, JointChoice, Mixer
 from mast.mixers.qmix import QmixMixer
-from mast.mixers.vdn import VdnMixer
 
-__all__ = ["CentralMixer", "QmixMixer", "VdnMixer"]
+__all__ = ["MIXERS", "CentralMixer", "JointChoice", "Mixer", "QmixMixer"]

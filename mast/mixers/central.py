@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mast.agents import MakeLayer
+from mast.nets import MakeLayer
 
 
 class CentralMixer(torch.nn.Module):

@@ -5,14 +5,21 @@ Rashid et al. 2018. The widths are those of EPyMARL: hypernetworks of one hidden
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from mast.agents import MakeLayer
+from mast.mixers.mixer import MIXERS, JointChoice, Mixer
 from mast.mixers.mixing import RawWeights, mixed
+from mast.nets import MakeLayer
+from mast.parts import UpdateSize
 from sparse_training import FusedLayers
+
+if TYPE_CHECKING:
+    from mast.episodes import TaskShape
+    from mast.widths import NetworkWidths
 
 
 class MixingWeights(NamedTuple):
@@ -47,9 +54,9 @@ class QmixMixer(torch.nn.Module):
     ) -> None:
         super().__init__()
         self.n_agents, self.width, self._cuts = n_agents, width, [hyper_width, hyper_width, width]
-        self.hidden = make(state_dim, 2 * hyper_width + width, activation="relu")
+        self.hidden = make(state_dim, 2 * hyper_width + width, activation="relu", reads_data=True)
         self.first = make(hyper_width, n_agents * width)
-        self.bias = make(state_dim, width)
+        self.bias = make(state_dim, width, reads_data=True)
         self.second = make(hyper_width, width)
         self.offset = make(width, 1)
         self._fused = FusedLayers(
@@ -74,6 +81,20 @@ class QmixMixer(torch.nn.Module):
             [self.first(first), self.bias(states), self.second(second), self.offset(offset)]
         )
 
-    def forward(self, values: Tensor, states: Tensor) -> Tensor:
+    def forward(self, values: Tensor, states: Tensor, choices: JointChoice | None = None) -> Tensor:
         """``(N, rows)`` values to ``(rows,)``, with ``(S, rows)`` states."""
         return mixed(values, self._stacked(states))
+
+
+@MIXERS.add("qmix")
+@dataclass(frozen=True)
+class Qmix(Mixer):
+    """The monotone mixer."""
+
+    def build(self, shape: TaskShape, widths: NetworkWidths, make: Any) -> QmixMixer:
+        """See :class:`Mixer`."""
+        return QmixMixer(shape.n_agents, shape.state_dim, widths.mixer, widths.hyper, make)
+
+    def flops(self, size: UpdateSize) -> int:
+        """Magnitudes, two sums of products, and `elu`."""
+        return size.steps * size.mixer * (3 * size.n_agents + 6)

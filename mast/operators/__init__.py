@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from mast.operators.maximum import double_maximum, greedy_actions
 from mast.operators.mellowmax import soft_mellowmax
-from mast.operators.near_greedy import near_greedy_value
+from mast.operators.near_greedy import NearGreedy
+from mast.operators.operator import OPERATORS, Operator
 
-__all__ = ["double_maximum", "greedy_actions", "near_greedy_value", "soft_mellowmax"]
+__all__ = [
+    "OPERATORS",
+    "NearGreedy",
+    "Operator",
+    "double_maximum",
+    "greedy_actions",
+    "soft_mellowmax",
+]

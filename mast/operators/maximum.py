@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
+
+from mast.operators.operator import OPERATORS, Operator
+from mast.parts import UpdateSize
 
 
 def greedy_actions(values: Tensor, available: Tensor | None) -> Tensor:
@@ -33,3 +38,17 @@ def double_maximum(target: Tensor, online: Tensor, available: Tensor | None) -> 
         ``(...)``.
     """
     return target.gather(0, greedy_actions(online, available).unsqueeze(0))[0]
+
+
+@OPERATORS.add("maximum")
+@dataclass(frozen=True)
+class Maximum(Operator):
+    """The double maximum."""
+
+    def __call__(self, target: Tensor, online: Tensor, available: Tensor | None) -> Tensor:
+        """See :class:`Operator`."""
+        return double_maximum(target, online, available)
+
+    def flops(self, size: UpdateSize) -> int:
+        """Comparisons."""
+        return size.steps * size.n_agents * (size.n_actions - 1)

@@ -8,13 +8,16 @@ exponentials. It lies between the mean under ``p`` and the maximum, and goes to 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
+from mast.operators.operator import OPERATORS, Operator
+from mast.parts import UpdateSize
 
-def soft_mellowmax(
-    values: Tensor, available: Tensor | None, alpha: float = 1.0, omega: float = 10.0
-) -> Tensor:
+
+def soft_mellowmax(values: Tensor, available: Tensor | None, alpha: float, omega: float) -> Tensor:
     """Soft Mellowmax over the available actions.
 
     Args:
@@ -34,3 +37,25 @@ def soft_mellowmax(
     if available is not None:
         weights = weights.masked_fill(~available, 0.0)  # with alpha 0 they would be NaN
     return top + (total.sum(dim=0) / weights.sum(dim=0)).log_() / omega
+
+
+@OPERATORS.add("soft-mellowmax")
+@dataclass(frozen=True)
+class SoftMellowmax(Operator):
+    """Soft Mellowmax of the target's values.
+
+    Attributes:
+        alpha: Inverse temperature of the weights.
+        omega: How close it is to the maximum; above 0.
+    """
+
+    alpha: float
+    omega: float
+
+    def __call__(self, target: Tensor, online: Tensor, available: Tensor | None) -> Tensor:
+        """See :class:`Operator`."""
+        return soft_mellowmax(target, available, self.alpha, self.omega)
+
+    def flops(self, size: UpdateSize) -> int:
+        """The largest, its distance, and two exponentials and sums an action; three at the end."""
+        return size.steps * size.n_agents * (8 * size.n_actions + 3)

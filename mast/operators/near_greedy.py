@@ -1,47 +1,62 @@
-"""RES: a softmax over the joint actions next to the greedy one (Pan et al. 2021)."""
+"""RES: joint actions next to the greedy one, and what they are worth (Pan et al. 2021)."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from mast.mixers.qmix import MixingWeights
 from mast.operators.maximum import greedy_actions
+from mast.operators.operator import Operator
 
 
-def near_greedy_value(
-    target: Tensor,
-    online: Tensor,
-    target_mix: MixingWeights,
-    online_mix: MixingWeights,
-    available: Tensor | None,
-    beta: float,
-) -> Tensor:
-    """``sum_u p(u) Qbar_tot(u)`` with ``p = softmax(beta Q_tot)`` over ``N A`` joint actions.
+class NearGreedy(NamedTuple):
+    """Joint values of the greedy joint action with one agent's action replaced by each other.
 
-    For each agent they are the greedy joint action with that agent's action replaced by each of
-    its available ones; so the greedy one itself counts once for each agent, as in the authors'
-    code.
+    The greedy one itself counts once for each agent, as in the authors' code.
 
-    Args:
-        target: ``(A, N, rows)`` values of the target agents.
-        online: ``(A, N, rows)`` values of the online agents.
-        target_mix: The target mixer's weights at these states.
-        online_mix: The online mixer's.
-        available: ``(A, N, rows)`` bool, or None.
-        beta: Inverse temperature.
-
-    Returns:
-        ``(rows,)``.
+    Attributes:
+        worth: ``(A N, rows)`` joint values of the targets.
+        known: ``(A N, rows)`` joint values of the networks that learn.
+        available: ``(A N, rows)``, or None.
     """
-    greedy = greedy_actions(online, available).unsqueeze(0)
-    known = _joint_values(online, greedy, online_mix)
-    if available is not None:
-        known = known.masked_fill(~available, -torch.inf)
-    a, n, rows = known.shape
-    weights = torch.softmax(beta * known.reshape(a * n, rows), dim=0)
-    worth = _joint_values(target, greedy, target_mix).reshape(a * n, rows)
-    return (weights * worth).sum(dim=0)
+
+    worth: Tensor
+    known: Tensor
+    available: Tensor | None
+
+    @classmethod
+    def of(
+        cls, values: tuple[Tensor, Tensor], mixes: tuple[MixingWeights, MixingWeights],
+        available: Tensor | None,
+    ) -> NearGreedy:  # fmt: skip
+        """The joint actions.
+
+        Args:
+            values: ``(A, N, rows)`` of the target agents, and of those that learn.
+            mixes: The target mixer's weights at these states, and the mixer's.
+            available: ``(A, N, rows)`` bool, or None.
+        """
+        a, n, rows = values[0].shape
+        greedy = greedy_actions(values[1], available).unsqueeze(0)
+        worth, known = (
+            _joint_values(one, greedy, mix).reshape(a * n, rows)
+            for one, mix in zip(values, mixes, strict=True)
+        )
+        return cls(worth, known, None if available is None else available.reshape(a * n, rows))
+
+    def softmax(self, beta: float) -> Tensor:
+        """Average the targets' joint values by a softmax of the others; returns `(rows,)`."""
+        known = self.known
+        if self.available is not None:
+            known = known.masked_fill(~self.available, -torch.inf)
+        return (torch.softmax(beta * known, dim=0) * self.worth).sum(dim=0)
+
+    def by(self, operator: Operator) -> Tensor:
+        """``(rows,)`` an operator over these joint actions in place of the softmax."""
+        return operator(self.worth, self.known, self.available)
 
 
 def _joint_values(values: Tensor, greedy: Tensor, mix: MixingWeights) -> Tensor:

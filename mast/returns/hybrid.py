@@ -1,4 +1,4 @@
-"""Hybrid targets: one-step returns at first, longer ones once values mean something."""
+"""Hybrid targets: one-step returns at first, lambda returns once values mean something."""
 
 from __future__ import annotations
 
@@ -7,65 +7,48 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mast.config import MastConfig
 from mast.episodes import EpisodeBatch
+from mast.parts import UpdateSize
 from mast.returns.lam import lambda_returns
 from mast.returns.n_step import n_step_returns
+from mast.returns.returns import RETURNS, Moment, Returns
 
 
+@RETURNS.add("hybrid")
 @dataclass(frozen=True)
-class ReturnsPlan:
-    """Which returns are learnt when.
+class Hybrid(Returns):
+    """One step until T0, then lambda returns.
 
     Attributes:
-        start: Steps of the environment ``T0`` before which targets have one step.
-        lam: Lambda from then on; None: ``n`` steps.
-        n: Steps from then on.
-        gamma: Discount a step.
+        t0: T0 as a share of the run.
+        lam: Lambda from then on.
     """
 
-    start: float
-    lam: float | None
-    n: int
-    gamma: float
-
-    @classmethod
-    def of(cls, config: MastConfig, total: int) -> ReturnsPlan:
-        """The plan of a configuration for a run of ``total`` steps."""
-        hybrid = config.has("hybrid")
-        n = 1 if hybrid else config.targets.n_step
-        return cls(config.t0 * total, config.lam if hybrid else None, n, config.gamma)
+    t0: float
+    lam: float
 
     def __call__(
-        self,
-        batch: EpisodeBatch,
-        rewards: NDArray[np.float64],
-        after: NDArray[np.floating],
-        done: int,
-    ) -> NDArray[np.floating]:
-        """The targets of a batch.
-
-        Args:
-            batch: The episodes.
-            rewards: ``(B, T)`` their rewards, standardised.
-            after: ``(B, T)`` what each next step is worth.
-            done: Steps of the environment so far.
-
-        Returns:
-            ``(B, T)``.
-        """
+        self, batch: EpisodeBatch, rewards: NDArray[np.float64], after: NDArray[np.floating],
+        moment: Moment,
+    ) -> NDArray[np.floating]:  # fmt: skip
+        """See :class:`Returns`."""
         out = np.empty_like(after)
-        about = (rewards, after, batch.steps, batch.terminated, self.gamma)
-        if self.lam is not None and done >= self.start:
+        about = (rewards, after, batch.steps, batch.terminated, moment.gamma)
+        if moment.done >= self.t0 * moment.total:
             lambda_returns(*about, self.lam, out)
         else:
-            n_step_returns(*about, self.n if done >= self.start else 1, out)
+            n_step_returns(*about, 1, out)
         return out
 
-    def discounted(self, batch: EpisodeBatch, rewards: NDArray[np.float64]) -> NDArray[np.float64]:
-        """``(B, T)`` discounted returns of what was earned in the episode, without its future."""
-        out = np.empty_like(rewards)
-        nothing = np.zeros_like(rewards)
-        about = (rewards, nothing, batch.steps, batch.terminated, self.gamma)
-        lambda_returns(*about, 1.0, out)
-        return out
+    def flops(self, size: UpdateSize) -> int:
+        """Of lambda returns."""
+        return 5 * size.steps
+
+
+def discounted(
+    batch: EpisodeBatch, rewards: NDArray[np.float64], gamma: float
+) -> NDArray[np.float64]:
+    """``(B, T)`` discounted returns of what was earned in the episode, without its future."""
+    out, nothing = np.empty_like(rewards), np.zeros_like(rewards)
+    lambda_returns(rewards, nothing, batch.steps, batch.terminated, gamma, 1.0, out)
+    return out

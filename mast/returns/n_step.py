@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from common import compiled
+from mast.episodes import EpisodeBatch
+from mast.parts import UpdateSize
+from mast.returns.returns import RETURNS, Moment, Returns
 
 
 @compiled
@@ -30,3 +37,31 @@ def n_step_returns(
             for k in range(last, t - 1, -1):
                 value = rewards[b, k] + gamma * value
             out[b, t] = value
+
+
+@RETURNS.add("n-step")
+@dataclass(frozen=True)
+class NStep(Returns):
+    """One step until T0, then more.
+
+    Attributes:
+        t0: T0 as a share of the run.
+        n_step: Steps from then on.
+    """
+
+    t0: float
+    n_step: int
+
+    def __call__(
+        self, batch: EpisodeBatch, rewards: NDArray[np.float64], after: NDArray[np.floating],
+        moment: Moment,
+    ) -> NDArray[np.floating]:  # fmt: skip
+        """See :class:`Returns`."""
+        out = np.empty_like(after)
+        n = self.n_step if moment.done >= self.t0 * moment.total else 1
+        n_step_returns(rewards, after, batch.steps, batch.terminated, moment.gamma, n, out)
+        return out
+
+    def flops(self, size: UpdateSize) -> int:
+        """See :class:`mast.parts.LearnerPart`."""
+        return 2 * self.n_step * size.steps

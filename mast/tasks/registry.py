@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from importlib import import_module
+from types import MappingProxyType
 
 from common import suggest
 from mast.errors import MastError
@@ -12,14 +14,23 @@ from mpe_marl import BatchEnv, BatchWorlds, imported, make_spec
 
 TASKS = ("spread-3", "spread-6", "tag-3")
 """Tasks of the short schedule; the first is a control, which tiny networks solve."""
-LONG_TASKS = ("lbf-8x8-2p-2f-coop", "smax-3m", "smax-2s3z")
+LONG_TASKS = ("lbf-8x8-2p-2f-coop", "rware-tiny-2ag", "pursuit-8", "smax-3m", "smax-2s3z")
 """Tasks that need an extra and a long schedule."""
+SUITES = MappingProxyType(
+    {
+        "lbf": "mast.tasks.foraging:foraging_task",
+        "rware": "mast.tasks.warehouse:warehouse_task",
+        "pursuit": "mast.tasks.pursuit:pursuit_task",
+        "smax": "mast.tasks.smax:smax_task",
+    }
+)
+"""Suites by how their tasks' names begin, each with ``module:function`` of a name."""
 MOST_AGENTS = 100
 """An observation grows with the agents."""
 
 
 def find_task(name: str, length: int = 100) -> Task:
-    """A task by its name: ``spread-N``, ``tag-N``, ``lbf-...``, ``smax-...``, ``module:function``.
+    """A task by its name: a particle world, one of another suite, or ``module:function``.
 
     Args:
         name: The name.
@@ -35,14 +46,10 @@ def find_task(name: str, length: int = 100) -> Task:
         from mpe_marl import AnyWorlds
 
         return Task(name, length, partial(AnyWorlds, imported(name)), at_once=32)
-    if name.startswith("lbf-"):
-        from mast.tasks.foraging import foraging_task
-
-        return foraging_task(name)
-    if name.startswith("smax-"):
-        from mast.tasks.smax import smax_task
-
-        return smax_task(name)
+    if (suite := SUITES.get(name.partition("-")[0])) and "-" in name:
+        module, _, function = suite.partition(":")
+        task: Task = getattr(import_module(module), function)(name)
+        return task
     known = (*TASKS, *LONG_TASKS)
     raise MastError(
         f"task {name!r} is not known; expected spread-N or tag-N with N agents, one of "

@@ -15,7 +15,7 @@ from common import BoolArray, IntArray
 from mst.attention.blocks import Blocks
 from mst.attention.fixed import Fixed
 from mst.attention.pattern import Pattern, Sizes, places
-from sparse_training import Registry
+from sparse_training import NamedParts
 
 if TYPE_CHECKING:
     import torch
@@ -70,7 +70,7 @@ def _span(*numbers: int) -> Pattern:
 
 
 DENSE = "dense"
-PATTERNS: Registry[Pattern] = Registry(
+PATTERNS: NamedParts[Pattern] = NamedParts(
     "attention",
     Pattern,
     {

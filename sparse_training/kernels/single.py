@@ -49,15 +49,14 @@ def pack_above(gradient: Any, y: Any, relu: bool, count: int, span: TileSpan, ti
 def _entries(stamp: int) -> tuple[Callable[..., int], Callable[..., int]]:
     """The compiled entry points; `stamp` ties their machine code to all its sources.
 
-    Arrays are given by their addresses, 0 where there is none; `one` has the type of their numbers,
-    `layer` is a row of a table (`kernels.layers`).
+    Arrays are given by their addresses, 0 where there is none: input, output and room to work;
+    backward input, output of a ReLU, gradient above and below, and room. `one` has the type of
+    their numbers, `layer` is a row of a table (`kernels.layers`).
     """
 
     @entry_point(error_model="numpy")
-    def forward(
-        one: Any, sizes: Any, layer: Any, x: int, out: int, rows_first: bool, work: int
-    ) -> int:
-        rows, lanes, part = sizes
+    def forward(one: Any, sizes: Any, layer: Any, arrays: Any, rows_first: bool) -> int:
+        (rows, lanes, part), (x, out, work) = sizes, arrays
         inputs, outputs = layer[INPUTS], layer[OUTPUTS]
         below, above = numbers_at(x, one), numbers_at(out, one)
         spare = numbers_at(work, one)
@@ -78,11 +77,8 @@ def _entries(stamp: int) -> tuple[Callable[..., int], Callable[..., int]]:
         return stamp
 
     @entry_point(error_model="numpy")
-    def backward(
-        one: Any, sizes: Any, layer: Any, x: int, y: int, above: int, for_x: int,
-        rows_first: bool, work: int,
-    ) -> int:  # fmt: skip
-        rows, lanes, part = sizes
+    def backward(one: Any, sizes: Any, layer: Any, arrays: Any, rows_first: bool) -> int:
+        (rows, lanes, part), (x, y, above, for_x, work) = sizes, arrays
         inputs, outputs, kept = layer[INPUTS], layer[OUTPUTS], layer[KEPT]
         ours, gradient, output = numbers_at(x, one), numbers_at(above, one), numbers_at(y, one)
         below = numbers_at(for_x, one)

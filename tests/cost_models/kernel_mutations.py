@@ -212,8 +212,8 @@ MUTATIONS = (
     Mutation(
         "sums",
         "a step shares a tile that moved inside it",
-        "if is_still(work, d, v, cuts):",
-        "if cuts >= 0:",
+        "inner = only_inside(work, d, v, cuts)",
+        "inner = first_inside(work, d, v, cuts)",
         1,
     ),
     Mutation(
@@ -233,8 +233,8 @@ MUTATIONS = (
     Mutation(
         "sums",
         "repeated steps of outputs count once",
-        "found += node.times * taps_sum(work, pair, level, run.enter, t, asked)",
-        "found += taps_sum(work, pair, level, run.enter, t, asked)",
+        "add_turn(work, side, move_inside(work, d, run.enter, level), node.times)",
+        "add_turn(work, side, move_inside(work, d, run.enter, level), 1)",
         929,
     ),
     Mutation(
@@ -304,15 +304,15 @@ MUTATIONS = (
     Mutation(
         "step_traffic",
         "sums read back are read by each unit",
-        "span.into[j][1] += distinct * partial",
-        "span.into[j][1] += written * partial",
+        "span.cases[1].port[j].into += distinct * partial",
+        "span.cases[1].port[j].into += written * partial",
         286,
     ),
     Mutation(
         "step_traffic",
         "first tiles are those of the last level alone",
-        "port.first += bits",
-        "port.first = bits",
+        "port.begun += bits",
+        "port.begun = bits",
         1,
     ),
     Mutation(
@@ -325,15 +325,15 @@ MUTATIONS = (
     Mutation(
         "clock",
         "tiles that stay are moved again",
-        "if dim.move[number].shift != 0:",
-        "if number >= 0:",
+        "if dim.move[number].shift != 0:\n            inner.moved",
+        "if number >= 0:\n            inner.moved",
         9,
     ),
     Mutation(
         "clock",
         "of equals the last one binds",
-        "        if into > time:\n",
-        "        if into >= time:\n",
+        "        if into > case.time:\n",
+        "        if into >= case.time:\n",
         0,
     ),
     Mutation(
@@ -360,8 +360,8 @@ MUTATIONS = (
     Mutation(
         "clock",
         "sums that come back take no time inside a step",
-        "i = again if first.again else 0",
-        "i = 0",
+        "address(first.cases[again & first.again])",
+        "address(first.cases[0])",
         0,
     ),
     Mutation(

@@ -27,7 +27,7 @@ TRIES = 20
 @cache
 def zoo() -> tuple[Layer, ...]:
     """The layers of the zoo that differ in rows, columns, taps or padding."""
-    found = [layer for name in layers.networks() for layer in layers.network(name)]
+    found = [layer for name in layers.networks(language=False) for layer in layers.network(name)]
     return tuple({(x.kind, x.extents[P:], x.stride, x.padding): x for x in found}.values())
 
 

@@ -33,7 +33,7 @@ from cost_models.figure_places import (
     THROUGHPUT,
     UTILIZED_PES,
 )
-from cost_models.laws import LAWS, facts_of
+from cost_models.laws import LAWS, MENDED, facts_of
 from cost_models.maestro.guard import GUARD_LAWS
 from cost_models.maestro.judging import judge
 from maestro_env import MapSpace
@@ -111,7 +111,7 @@ BREAKS = {
 }
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: f"{law.code.name}-{law.what}")
+@pytest.mark.parametrize("law", LAWS + MENDED, ids=lambda law: f"{law.code.name}-{law.what}")
 def test_every_law_can_be_broken_and_is_not_by_chance(law):
     figures, facts = sound()
     assert not law.broken(figures, facts)

@@ -98,11 +98,11 @@ def test_the_guard_refuses_exactly_the_impossible_rows():
             assert cost.infeasible.levers
             continue
         bounds = physical_bounds(layer, accelerator, MAESTRO_LAWS)
-        assert cost.latency_cycles >= bounds["latency"]
-        assert cost.energy_nj >= bounds["energy"] * (1 - 1e-12)
-        assert cost.energy_total_nj >= bounds["energy_total"] * (1 - 1e-12)
-        assert cost.area_um2 >= bounds["area"]
-        assert cost.power_mw >= bounds["power"]
+        assert cost.latency_cycles >= bounds["latency_cycles"]
+        assert cost.energy_nj >= bounds["energy_nj"] * (1 - 1e-12)
+        assert cost.energy_total_nj >= bounds["energy_total_nj"] * (1 - 1e-12)
+        assert cost.area_um2 >= bounds["area_um2"]
+        assert cost.power_mw >= bounds["power_mw"]
     assert refused > 0
     if len(OK_ROWS) == 7340:
         assert refused == 1363

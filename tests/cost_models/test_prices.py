@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 import cost_models
 from cost_models import Accelerator, CostModelError, Level, Mapping, Widths
-from cost_models.exact.accesses import ACCESSES, MOVES
+from cost_models.exact.energy import ACCESSES, EVENTS, MOVES, value_of
+from cost_models.exact.names import COUNT_NAMES, WIDE_NAMES
 from cost_models.prices import chip_prices, marks, open_levels
-from cost_models.technology import TechnologyError, dram_pj, mac, sram
+from cost_models.technology.parts import TechnologyError, dram_pj, mac, sram
 from layers import Layer, LayerKind
 from maestro_env import Problem
 from tests.cost_models.exact_laws import random_batch
@@ -152,13 +153,24 @@ def test_what_a_chip_says_itself_goes_first() -> None:
 
 def test_moves_and_accesses_are_one_thing() -> None:
     rng = np.random.default_rng(0)
-    counts = defaultdict[str, int](lambda: int(rng.integers(1, 99)))
+    names = (*COUNT_NAMES, *WIDE_NAMES)
+    counts = dict(zip(names, rng.integers(1, 99, len(names)).tolist(), strict=True))
     for tile in (False, True):
+        levels = Counter[str]()
         for (tensor, kind), accesses in ACCESSES[tile].items():
             level, way = kind.split("_")
             parts = ("output", "psum") if tensor == "output" else (tensor,)
             moves = [MOVES[tile].get((level.upper(), way, part)) for part in parts]
-            assert accesses(counts) == sum(move(counts) for move in moves if move)
+            assert value_of(accesses, counts) == sum(value_of(m, counts) for m in moves if m)
+            levels[level] += value_of(accesses, counts)
+        assert levels == {name: value_of(EVENTS[tile][name], counts) for name in levels}
+        dram = ("dram_in", "dram_fil", "dram_out_r", "dram_out_w")
+        noc = [f"{name}_tile" if tile else name for name in ("l2r_in", "l2r_fil", "l2w_out")]
+        direct = sum(counts[f"{name}_direct"] for name in dram)
+        assert levels["dram"] == sum(counts[name] for name in dram)
+        assert levels["l2"] == levels["dram"] - direct + sum(
+            counts[name] for name in (*noc, "l2r_psum")
+        )
 
 
 def test_the_energy_is_every_access_at_its_price_and_leakage() -> None:

@@ -21,15 +21,27 @@ PUBLISHED_MACS = {
     "bert_base": 22.5e9 / 2,
     # Karpathy, nanoGPT, transformer_sizing: 291,648,307,200 FLOPs forward at 1,024 tokens.
     "gpt2": 291_648_307_200 / 2,
+    # Parameters that each token meets, times 128 tokens: Llama-3-8B has 8.03 G and Qwen3-8B's model
+    # card says 6.95 G without embeddings; the look-up of the embedding has no MACs, the head has.
+    "llama-3-8b": 128 * (8.03e9 - 128_256 * 4096),
+    "qwen3-8b": 128 * (6.95e9 + 151_936 * 4096),
+    # Jiang et al., arXiv:2401.04088: 13 G of 47 G parameters are active (12.9 G in the release).
+    "mixtral-8x7b": 128 * 12.9e9,
+    # DeepSeek-AI, arXiv:2412.19437: 37 G of 671 G parameters are activated.
+    "deepseek-v3": 128 * 37e9,
     # 784 * 512 + 512 * 256 + 256 * 10, by definition.
     "mlp": 535_040,
 }
 LAYER_COUNTS = {
     "alexnet": 8,
     "bert_base": 12 * 8,
+    "deepseek-v3": 3 * (7 + 3) + 58 * (7 + 1 + 2 * 3 + 3) + 1,  # experts of two sizes of batch
     "gpt2": 12 * 6 + 1,
+    "llama-3-8b": 32 * 9 + 1,
+    "mixtral-8x7b": 32 * 10 + 1,
     "mlp": 3,
     "mobilenetv2": 53,
+    "qwen3-8b": 36 * 9 + 1,
     "resnet18": 21,
     "resnet50": 54,
     "vgg16": 16,

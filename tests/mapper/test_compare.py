@@ -10,7 +10,7 @@ import pytest
 
 from mapper.compare import FORMATS, CompareError, Summary, collect, make_plan, make_tables
 from mapper.compare.curves import bands, ratio_bars, target_bars
-from mapper.compare.entry import Board, ComparedCase, Entry
+from mapper.compare.entry import Board, ComparedCase, ComparedRun
 from mapper.compare.run import run_plan, summarise
 from mapper.verdicts import validate
 from runs import (
@@ -24,7 +24,9 @@ TINY = "conv:K=4,C=4,Y=6,X=6,R=3,S=3"
 
 
 def entry(case, method, seed, best, *, curve=(), state="finished", **more):
-    return Entry(BOARD, case, method, seed, state, samples=100, best=best, curve=curve, **more)
+    return ComparedRun(
+        BOARD, case, method, seed, state, samples=100, best=best, curve=curve, **more
+    )
 
 
 @pytest.fixture

@@ -16,13 +16,18 @@ from mapper.explore.design_space import FIELDS
 from mapper.explore.explore_file import NAME
 from mapper.report import NETWORK, ReportError, from_folder, from_store, render, write_network
 from mapper.report.log_axes import ticks
-from mapper.report.networks import read_network
+from mapper.report.networks import NetworkShapes, network_of, read_network
 from mapper.report.page import make_section
 from runs import SilentReporter, Store
 
 pytest.importorskip("jinja2", reason="needs the extra viz")
 pytest.importorskip("matplotlib", reason="needs the extra viz")
 TINY = "conv:K=4,C=4,Y=6,X=6,R=3,S=3"
+EXPERTS = {
+    "model_type": "mixtral", "vocab_size": 50, "hidden_size": 16, "intermediate_size": 24,
+    "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+    "num_local_experts": 4, "num_experts_per_tok": 2,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +98,50 @@ def test_a_network_in_its_folder_counts_once(tmp_path):
     assert [view.count for view in overviews] == [len(layers.network("mlp"))]
     (tmp_path / "runs.sqlite").unlink()
     assert len(from_folder(tmp_path).runs) == len(manifests)
+
+
+def test_a_language_model_says_tokens_per_second_and_energy_by_token(tmp_path):
+    """In a file's network, whose name the folder keeps, and in the zoo's, whose name says all."""
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(EXPERTS))
+    words = ["search", "--network", str(config), "--tokens", "1", "--cache", "20", "--batch", "4"]
+    words += ["--method", "random", "--budget", "300", "--no-proof", "-a", "nvdla-small"]
+    out = tmp_path / "out"
+    done = CliRunner().invoke(app, [*words, "--out", str(out), "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    said, totals = found["language_model"], found["totals"]
+    assert [said[name] for name in ("tokens", "cache", "batch", "keys")] == [1, 20, 4, 21]
+    assert said["experts"] == {
+        "total": 4, "per_token": 2, "expected_distinct": 3.75, "counted": 4
+    }  # fmt: skip
+    assert totals["tokens"] == 4
+    seconds = totals["latency_cycles"] / 1e9  # the chip has 1 GHz
+    assert totals["tokens_per_s"] == pytest.approx(4 / seconds)
+    assert totals["j_per_token"] == pytest.approx(totals["energy_nj"] * 1e-9 / 4)
+    printed = CliRunner().invoke(app, [*words, "--out", str(out)])
+    assert "tokens/s at 1,000 MHz" in printed.stdout
+    assert "2 of 4 a token; 3.75 distinct ones expected for 4 tokens, 4 counted" in printed.stdout
+    config.unlink()
+    (view,) = [view for section in sections_of(out) for view in section.overviews]
+    shown = dict(view.totals)
+    assert shown["tokens a second"].endswith(" tokens/s at 1,000 MHz")
+    assert shown["energy of a token"].endswith("J/token")
+    names = [layer.name for layer, _ in layers.distinct("llama-3-8b:tokens=1,cache=7,batch=3")]
+    network = network_of(names)
+    assert (network.name, network.tokens) == ("llama-3-8b:tokens=1,cache=7,batch=3", 3)
+    assert sum(network.counts.values()) == 289
+    assert network_of([name.replace("cache=7", "cash=7") for name in names]).name == ""
+
+
+def test_other_networks_say_no_tokens(tmp_path):
+    words = ["search", "--network", "mlp", "--method", "random", "--budget", "50", "--no-proof"]
+    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path), "--json"])
+    found = json.loads(done.stdout)
+    assert set(found) == {"network", "shapes", "totals"}
+    figures = {"layers", "macs", "latency_cycles", "energy_nj", "edp", "seconds"}
+    assert set(found["totals"]) == figures
+    assert set(json.loads((tmp_path / NETWORK).read_text())) == {"network", "shapes"}
 
 
 def sections_of(folder):
@@ -178,8 +227,12 @@ def test_an_axis_has_round_numbers_within_it(low, high):
 
 
 def test_a_network_file_that_is_damaged_is_named(tmp_path):
-    write_network(tmp_path / NETWORK, "net", [("a", 2)])
-    assert read_network(tmp_path / NETWORK) == ("net", {"a": 2})
+    for network in (NetworkShapes("net", {"a": 2}), NetworkShapes("net", {"a": 2}, tokens=8)):
+        write_network(tmp_path / NETWORK, network)
+        assert read_network(tmp_path / NETWORK) == network
+    (tmp_path / NETWORK).write_text('{"network": "net", "shapes": [], "tokens": null}')
+    with pytest.raises(ReportError, match=r"network\.json: is no"):
+        read_network(tmp_path / NETWORK)
     (tmp_path / NETWORK).write_text("{}")
     with pytest.raises(ReportError, match=r"network\.json: is no"):
         read_network(tmp_path / NETWORK)

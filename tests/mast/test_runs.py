@@ -14,13 +14,13 @@ from mast.comparing import summary
 from mast.config import ALGORITHMS, MastConfig
 from mast.exporting import SparsePolicy
 from mast.flops import layer_costs, run_cost, sparse_counterpart
-from mast.networks import NetworkWidths
 from mast.playing import Team, evaluate
 from mast.scaling import RewardScale
 from mast.show import print_comparison
 from mast.tasks import TeamWorlds, find_task
 from mast.tiny import CLOSE, STEPS, widths_of
 from mast.trainer import MastTrainer
+from mast.widths import NetworkWidths
 
 SMALL = MastConfig(
     task="tag-3", hidden=12, mixer_width=6, hyper_width=8, batch=4, topology_every=8,

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from mast.mixers import QmixMixer
 from mast.mixers.mixing import RawWeights, mixed
-from mast.operators import double_maximum, near_greedy_value, soft_mellowmax
+from mast.nets import NetLayer
+from mast.operators import NearGreedy, double_maximum, soft_mellowmax
 from mast.returns import lambda_returns, n_step_returns
-from sparse_training import SparseLinear
 
 REWARDS = np.array([[1.0, 2.0, 3.0, 4.0]])
 AFTER = np.array([[10.0, 20.0, 30.0, 40.0]])
@@ -84,9 +84,7 @@ def mixer(n=3, width=5, states=4):
     start = torch.Generator().manual_seed(0)
 
     def make(*sizes, **options):
-        return SparseLinear(
-            *sizes, layout="columns", generator=start, dtype=torch.float64, **options
-        )
+        return NetLayer(*sizes, layout="columns", generator=start, dtype=torch.float64, **options)
 
     return QmixMixer(n, states, width, 6, make)
 
@@ -123,9 +121,8 @@ def test_res_is_the_softmax_over_near_greedy_joint_actions():
     free = torch.rand(4, 3, 7) < 0.7
     free[0] = True
     with torch.no_grad():
-        found = near_greedy_value(
-            target, online, theirs.weights(states), ours.weights(states), free, 0.3
-        )
+        mixes = theirs.weights(states), ours.weights(states)
+        found = NearGreedy.of((target, online), mixes, free).softmax(0.3)
         for row in range(7):
             best = online[:, :, row].masked_fill(~free[:, :, row], -torch.inf).argmax(0).tolist()
             known, worth = [], []

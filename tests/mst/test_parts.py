@@ -16,20 +16,16 @@ from mst.errors import MstError
 from mst.flops import planned, update_work
 from mst.phases import parse_phases
 from mst.presets import three_phases
+from mst.rules import GROWTH, SCORES
 from mst.settings import Wanted
 from mst.trainer import Pretrainer
-from sparse_training import GROWTH, LAWS, SCORES, SparseTrainingError
+from sparse_training import LAWS, SparseTrainingError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHAPE = GptShape(layers=1, width=16, heads=2, context=32)
 SPARSE = SparseSettings(sparsity=0.8, phases=three_phases(0.2, 0.2), every=5, window=8, stride=16)
 CONFIG = PretrainConfig(shape=SHAPE, sparse=SPARSE, batch=4, micro_batch=4)
 UPDATES = 20
-OWN = {
-    "pattern": "mst_attention:Dilated:16",
-    "growth": "mst_growth:ByChance",
-    "phases": parse_phases("warm-up:0-.2,ultra:.2-.8,restoration:.8-1", "linear"),
-}
 
 
 @pytest.fixture(autouse=True)
@@ -61,11 +57,11 @@ def test_a_pattern_of_ones_own_is_trained_and_counted(corpus):
 def test_a_rule_of_growth_of_ones_own_moves_weights(corpus):
     masks = [
         trained(corpus, growth=name).sparsest["bits"]["0.qkv"].tolist()
-        for name in ("mst_growth:ByChance", "static")
+        for name in ("mst_growth:ByOutput", "static")
     ]
     assert masks[0] != masks[1]
-    assert GROWTH.make("mst_growth:ByChance").flops(100, 7) == 2 * 100 * 7
-    assert GROWTH.make("set").flops(100, 7) == 0
+    assert GROWTH.make("mst_growth:ByOutput").flops(120, 20, 7) == 2 * 100 * 7
+    assert GROWTH.make("set").flops(120, 20, 7) == 0
 
 
 def test_a_law_of_density_of_ones_own_moves_it(corpus):
@@ -105,8 +101,8 @@ def test_scores_choose_other_weights(corpus, score, growth):
 
 
 def test_scores_by_hand():
-    weights, gradients = torch.tensor([1.0, -2.0]), torch.tensor([-4.0, 0.5])
-    found = {name: SCORES.make(name)(weights, gradients).tolist() for name in SCORES}
+    weights, gradients = np.array([1.0, 2.0]), np.array([4.0, 0.5])
+    found = {name: SCORES.make(name).scores(weights, gradients).tolist() for name in SCORES}
     assert found["magnitude"] == [1, 2]
     assert found["mest"] == pytest.approx([1.04, 2.005])
     assert found["r-sensitivity"] == pytest.approx([0.25, 4])
@@ -135,7 +131,7 @@ def test_translated_models_compute_all_pairs():
 
 WRONG = [
     (GROWTH, "no_such_module:Thing", "cannot be imported"),
-    (GROWTH, "mst_attention:Dilated", "derived from sparse_training.growth.Growth"),
+    (GROWTH, "mst_attention:Dilated", "derived from sparse_training.rules.GrowthRule"),
     (SCORES, "mest:x", "write mest:NUMBER"),
     (SCORES, "magnitude:1", "does not take"),
     (PATTERNS, "blocks:0", "whole number from 1"),

@@ -15,7 +15,7 @@ from sparse_training import (
     Structure,
     layer_flops,
 )
-from sparse_training.operators import product, product_gradients
+from sparse_training.operators import plan_of, product, product_gradients
 from sparse_training.values import Form, gather, moved, scatter
 from tests.sparse_training.nets import Run
 
@@ -126,11 +126,11 @@ def test_flops_are_the_products_that_are_executed(unit: str) -> None:
     sparsifier = Sparsifier({"a": layer}, SparsityConfig(0.6, unit=unit))  # type: ignore[arg-type]
     sparsifier.attach()
     assert layer.structure is not None
-    index = layer.index()
+    plan = plan_of(layer.index(), (10, 13), unit == "block4", False, False)
     values, x, above = torch.ones(layer.weight.shape), torch.ones(13, rows), torch.ones(10, rows)
     within = gather(torch.ones(shape), layer.structure)
-    forward = product(x, within, None, index, None, 10, False, False).sum()
-    for_x, for_values, _ = product_gradients(above, x, within, None, index, True, False, False)
+    forward = product(x, within, None, plan).sum()
+    for_x, for_values, _ = product_gradients(above, (x, within, None), plan, True, False)
     done = 2 * int(forward), 2 * int(for_x.sum() + for_values.sum())
     columns = layer_flops(layer, rows)
     assert (columns.theoretical.forward, columns.theoretical.backward) == done

@@ -9,9 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparse_training import SparseLinear, SparseTrainingError, Sparsifier, SparsityConfig, Structure
-from sparse_training.growth import GROWTH, Mixed
-from sparse_training.scores import smallest
-from sparse_training.topology import plan_step, step_structure
+from sparse_training.topology import plan_step, smallest, step_structure
 from tests.sparse_training.nets import Run
 
 SETTINGS = st.fixed_dictionaries(
@@ -102,30 +100,19 @@ def test_two_seeds_differ() -> None:
 
 def test_the_smallest_go_and_the_largest_gradients_come() -> None:
     structure = Structure((1, 6), "free", np.array([0, 1, 2, 3]))
-    rigl = GROWTH.make("rigl")
-    plan = plan_step(4, 4, 6, 0.5, rigl)
-    assert plan == (2, 2)
+    plan = plan_step(4, 4, 6, 0.5, "rigl", 3)
+    assert plan == (2, 2, 0)
     weights, gradients = np.array([0.5, 0.1, 0.3, 0.2]), np.array([9.0, 0, 9, 1, 1, 1])
-    new = step_structure(structure, weights, gradients, plan, rigl, np.random.default_rng(0))
+    new = step_structure(structure, weights, gradients, plan, np.random.default_rng(0))
     # 1 and 3 are dropped; of the equal gradients of 3, 4 and 5 the first two win
     assert list(new.kept) == [0, 2, 3, 4]
 
 
-def test_as_many_are_dropped_and_grow_as_the_density_needs() -> None:
-    mixed, static = GROWTH.make("mixed"), GROWTH.make("static")
-    assert plan_step(100, 100, 400, 0.4, mixed) == (40, 40)
-    assert plan_step(100, 80, 400, 0.1, mixed) == (20, 0)
-    assert plan_step(100, 140, 400, 0.1, mixed) == (10, 50)
-    assert plan_step(100, 100, 400, 0.4, static) == (0, 0)
-    assert plan_step(100, 120, 400, 0.4, static) == (0, 20)
-
-
 def test_mixed_growth_is_three_by_gradient_to_one_at_random() -> None:
-    able, gradients = np.arange(0, 400, 2), np.arange(400.0)
-    grown = Mixed(3).grow(able, gradients, 50, np.random.default_rng(0))
-    assert len(set(grown.tolist())) == 50
-    assert set(able[-38:].tolist()) <= set(grown.tolist())
-    assert set(grown.tolist()) <= set(able.tolist())
+    assert plan_step(100, 100, 400, 0.4, "mixed", 3) == (40, 30, 10)
+    assert plan_step(100, 80, 400, 0.1, "mixed", 3) == (20, 0, 0)
+    assert plan_step(100, 140, 400, 0.1, "mixed", 3) == (10, 38, 12)
+    assert plan_step(100, 100, 400, 0.4, "static", 3) == (0, 0, 0)
 
 
 @settings(max_examples=100, deadline=None)

@@ -16,6 +16,7 @@ from sparse_training import (
     SparseAdam,
     SparseLinear,
     SparseTrainingError,
+    Sparsifier,
     SparsityConfig,
     densify,
     sparsify,
@@ -157,6 +158,23 @@ def test_densities_follow_a_schedule() -> None:
     assert found == [0.0] * 4 + [0.3] * 5 + [0.6] * 5 + [0.9] * 6
 
 
+def test_a_loss_may_outlive_the_number_of_weights() -> None:
+    """Until the next one is there, as in most loops; torch keeps its nodes as long."""
+    model, schedule = perceptron(), MaskSchedule(end=10, first_sparsity=0.0, reach=8)
+    masks = sparsify(model, SparsityConfig(0.9, every=2), schedule=schedule)
+    optimizer, held = torch.optim.Adam(model.parameters()), []
+    masks.follow(optimizer)
+    for update in range(12):
+        optimizer.zero_grad()
+        held.append(model(torch.randn(8, 16)).square().mean())
+        held[update].backward()
+        for layer in masks.layers.values():
+            assert layer.weight.grad is not None
+            assert layer.weight.grad.shape == layer.weight.shape
+        optimizer.step()
+    assert masks.sparsity() == pytest.approx(0.9, abs=0.01)
+
+
 def test_operations_are_counted() -> None:
     """By hand: kept weights twice a row, and twice that backward; the last layer is dense."""
     model = perceptron()
@@ -214,6 +232,59 @@ def test_an_encoder_judges_as_it_trains(nested: bool, padded: bool) -> None:
     assert body.layers[0].activation_relu_or_gelu == 1
 
 
+@pytest.mark.parametrize("nested", [True, False])
+@pytest.mark.parametrize("backend", ["compiled", "masked", None])
+@pytest.mark.parametrize("names", [("0.linear1",), ("1.linear2",), ("0.linear2", "1.linear1")])
+def test_an_encoder_takes_layers_put_in_by_hand(
+    names: tuple[str, ...], backend: Any, nested: bool
+) -> None:
+    """Torch's fast path leaves them alone by itself; its nested tensors make padding 0."""
+    body = encoder(nested)
+    layers = {}
+    for name in names:
+        place, _, kind = name.partition(".")
+        plain = getattr(body.layers[int(place)], kind)
+        layer = SparseLinear(plain.in_features, plain.out_features, backend=backend or "masked")
+        layer.load_state_dict(plain.state_dict())
+        setattr(body.layers[int(place)], kind, layer)
+        layers[name] = layer
+    if backend is not None:
+        Sparsifier(layers, SparsityConfig(0.7)).attach()
+    x, hidden = torch.randn(3, 7, 32), torch.zeros(3, 7, dtype=torch.bool)
+    hidden[1, 5:] = hidden[2, 3:] = True
+    for padding in (hidden, None):
+        expected = body.train()(x, src_key_padding_mask=padding)
+        for frozen in (True, False):
+            body.eval().requires_grad_(not frozen)
+            with torch.set_grad_enabled(frozen):
+                judged = body(x, src_key_padding_mask=padding)
+            real = ~hidden if padding is not None else torch.ones_like(hidden)
+            torch.testing.assert_close(judged[real], expected[real], rtol=1e-5, atol=1e-6)
+            if padding is not None and nested:
+                assert torch.count_nonzero(judged[hidden]) == 0
+    assert torch.backends.mha.get_fastpath_enabled()
+
+
+@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_nested_tensors_are_their_samples(layout: torch.layout, packed: bool) -> None:
+    layer = SparseLinear(20, 12, backend="compiled")
+    if packed:
+        Sparsifier({"layer": layer}, SparsityConfig(0.5)).attach()
+    parts = [torch.randn(rows, 20, requires_grad=True) for rows in (3, 1, 5)]
+    y = layer(torch.nested.as_nested_tensor(parts, layout=layout))
+    assert y.is_nested
+    assert y.layout == layout
+    slopes = torch.autograd.grad(sum(one.square().sum() for one in y.unbind()), parts)
+    for part, one, slope in zip(parts, y.unbind(), slopes, strict=True):
+        torch.testing.assert_close(one, layer(part))
+        expected = torch.autograd.grad(layer(part).square().sum(), part)[0]
+        torch.testing.assert_close(slope, expected)
+    with pytest.raises(SparseTrainingError, match=r"expected \(\.\.\., 20\)"):
+        layer(torch.nested.as_nested_tensor([torch.randn(3, 12)], layout=layout))
+
+
 class Tied(nn.Module):
     """An embedding that is the first layer's weight, too."""
 
@@ -266,6 +337,10 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], dict[str, Any], str]] = {
         "model that is compiled; expected a plain one. Compile it after",
     ),
     "compiled in place": (compiled_in_place, {}, "model that is compiled; expected a plain one"),
+    "a part compiled before": (
+        lambda: nn.Sequential(nn.Linear(8, 8), torch.compile(nn.Linear(8, 8), backend="eager")), {},  # type: ignore[arg-type]
+        "part '1' that is compiled; expected a plain one. Compile it after",
+    ),
     "a convolution": (convolutional, {}, "'0' is a convolution; expected linear layers alone. N"),
     "a tied weight": (Tied, {}, "'embedding.weight' and 'head.weight' are tied; expected a wei"),
     "a shared layer": (shared, {}, "'0.weight' and '2.weight' are tied; expected a weight of"),

@@ -127,25 +127,40 @@ def test_a_compiled_model_is_the_eager_one(backend: Any, dtype: torch.dtype) -> 
             torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("backend", ["compiled", "masked"])
-@pytest.mark.parametrize("growth", ["rigl", "set"])
-def test_topology_steps_recompile_at_most_once(growth: str, backend: Any) -> None:
-    """Once for the first pass that has dense gradients; row counts are dynamic."""
+@pytest.mark.parametrize("dynamic", [True, None])
+@pytest.mark.parametrize("first", [None, 0.2, 0.0])
+@pytest.mark.parametrize(
+    ("growth", "backend"), [("rigl", "compiled"), ("set", "compiled"), ("rigl", "masked")]
+)
+def test_topology_steps_recompile_at_most_once(
+    growth: str, backend: Any, first: float | None, dynamic: bool | None
+) -> None:
+    """A packed layer never, whatever its number of weights and with dense gradients or without."""
     torch._dynamo.reset()
     model, generator = model_of(), torch.Generator().manual_seed(0)
     config = SparsityConfig(0.7, growth=growth, every=3)
-    masks = sparsify(model, config, schedule=MaskSchedule(end=30), backend=backend)
+    schedule = MaskSchedule(end=30, first_sparsity=first, reach=0 if first is None else 18)
+    masks = sparsify(model, config, schedule=schedule, backend=backend)
     optimizer = torch.optim.Adam(model.parameters())
     masks.follow(optimizer)
     counter = CompileCounterWithBackend("aot_eager")
-    program = torch.compile(model, backend=counter, fullgraph=True, dynamic=True)
-    for update in range(14):
-        x = torch.randn(8 + update, 20, generator=generator)
+    program = torch.compile(model, backend=counter, fullgraph=True, dynamic=dynamic)
+    after_step, kept = [0], set()
+    for update in range(24):
+        x = torch.randn(8 + update if dynamic else 8, 20, generator=generator)
         optimizer.zero_grad()
-        program(x).square().mean().backward()
+        loss = program(x).square().mean()  # is there when the next one begins
+        loss.backward()
         optimizer.step()
-    assert masks.steps == 4
-    assert counter.frame_count == (2 if growth == "rigl" else 1)
+        after_step[-1] = counter.frame_count
+        kept.add(tuple(masks.counts().values()))
+        if masks.steps == len(after_step):
+            after_step.append(counter.frame_count)
+    assert masks.steps == 8
+    assert len(kept) == (1 if first is None else 7)
+    assert max(b - a for a, b in itertools.pairwise(after_step)) <= 1
+    if backend == "compiled" and first != 0:
+        assert after_step[-1] == 1
     torch.testing.assert_close(program(x), model(x), rtol=1e-6, atol=1e-6)
 
 

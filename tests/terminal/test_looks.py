@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from cost_models import FIGURES, Cost
 from maestro_env import Objective
 from mapper.compare import FORMATS, Summary
-from mapper.compare.entry import Board, ComparedCase, Entry
+from mapper.compare.entry import Board, ComparedCase, ComparedRun
 from mapper.show.cost import print_costs
 from mapper.show.layer_tables import print_layers, print_networks
 from mapper.show.network_table import print_network
@@ -113,12 +113,12 @@ def compare() -> None:
     names = ["mobilenetv2.block1_project", "vgg16.conv1_2", "resnet18.conv1", "mlp.fc1"]
     cases = [ComparedCase("edp", name) for name in names]
     entries = [
-        Entry(board, case, method, seed, "finished", samples=100, best=best * (1 + seed / 10))
+        ComparedRun(board, case, method, seed, "finished", samples=100, best=best * (1 + seed / 10))
         for case in cases
         for method, best in (("ga", 5.5e9), ("random", 7.5e12))
         for seed in range(3)
     ]
-    entries.append(Entry(board, cases[0], "bo", 0, "failed", note="it broke"))
+    entries.append(ComparedRun(board, cases[0], "bo", 0, "failed", note="it broke"))
     print(FORMATS["table"]([Summary(board, entries)]))
 
 

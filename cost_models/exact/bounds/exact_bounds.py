@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from common import FloatArray, IntArray
 from cost_models.accelerator import Accelerator
 from cost_models.exact.bounds.bound_problem import (
     BOUNDED,
@@ -27,7 +28,7 @@ from cost_models.exact.bounds.problem_facts import (
     real_inputs,
 )
 from cost_models.exact.figures import area as area_of
-from cost_models.lower_bounds import FloatArray, IntArray, Structures
+from cost_models.lower_bounds import Structures
 from cost_models.threads import default_threads, run_rows
 from layers import Layer
 

@@ -42,8 +42,10 @@ def draw(rng: np.random.Generator) -> RandomProblem:
 
 @lru_cache(maxsize=1)
 def zoo_shapes() -> frozenset[Layer]:
-    """Every shape of the zoo: what the agents are tested on, and never trained on."""
-    return frozenset(layer.shape for name in layers.networks() for layer in layers.network(name))
+    """Shapes of the zoo without language models: the agents' tests, on which none is trained."""
+    return frozenset(
+        layer.shape for name in layers.networks(language=False) for layer in layers.network(name)
+    )
 
 
 def _log_uniform(rng: np.random.Generator, low: float, high: float) -> int:

@@ -175,6 +175,7 @@ def shapes() -> list[Row]:
     ),
     row("--tokens: .* expected a config.json", symbolic, "--tokens 5"),
     row("--batch: .* expected a config.json", symbolic, "--batch 5"),
+    row("--cache: .* expected a config.json", symbolic, "--cache 5"),
     row("truncated|no ONNX model", symbolic[:-30]),
     row("no ONNX model|without operators", b"\x00" * 50),
 ]  # fmt: skip
@@ -187,6 +188,15 @@ BERT = {
 LLAMA = BERT | {"model_type": "llama", "vocab_size": 100, "num_key_value_heads": 2}
 VIT = BERT | {"model_type": "vit", "patch_size": 8, "image_size": 32}
 GPT2 = {"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 4, "vocab_size": 100}
+
+
+MIXTRAL = LLAMA | {
+    "model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 2,
+}  # fmt: skip
+QWEN = LLAMA | {"model_type": "qwen3", "use_sliding_window": True}
+DEEPSEEK = {k: v for k, v in LLAMA.items() if k != "num_key_value_heads"} | {
+    "model_type": "deepseek_v3", "n_routed_experts": 16,
+}  # fmt: skip
 
 
 def config(fields: Any, says: str, words: str = "") -> Row:
@@ -213,6 +223,45 @@ CONFIGS = [
     config(BERT | {"num_hidden_layers": 1_000_000}, "num_hidden_layers: got 1000000"),
     config(VIT, "--tokens: a vit", "--tokens 9"),
     config(BERT, "--shape: .* expected an ONNX model", "--shape batch=1"),
+    *(
+        config(fields, "cache: a (bert|vit) has none, expected a language model", "--cache 5")
+        for fields in (BERT, VIT)
+    ),
+    *(
+        config(LLAMA, f"--{name}: got|{name}: got", f"--{name} {value}")
+        for name in ("tokens", "cache", "batch")
+        for value in ("-1", "nan", "1.5", "99999999999", *(["0"] if name != "cache" else []))
+    ),
+    *(
+        config(BERT | {name: value}, f"{name}: got .* changes the layers")
+        for name, value in (
+            ("num_local_experts", 8), ("sliding_window", 9), ("is_encoder_decoder", True),
+            ("kv_lora_rank", 4), ("attention_chunk_size", 8),
+        )
+    ),
+    *(
+        config(LLAMA | {name: value}, f"{name}: got .* changes the layers")
+        for name, value in (
+            ("sliding_window", 16), ("num_experts", 8), ("layer_types", ["full_attention"] * 2),
+            ("moe_intermediate_size", 8), ("add_cross_attention", True),
+        )
+    ),
+    *(config(LLAMA | {"attention_bias": v}, "attention_bias: got") for v in (1, "yes", None)),
+    *(config(LLAMA | {"tie_word_embeddings": v}, "tie_word_embeddings: got") for v in (0, "no")),
+    *(config(MIXTRAL | {"sliding_window": n}, "sliding_window: got") for n in (0, -1, 1.5, "8")),
+    *(config(MIXTRAL | {"num_local_experts": n}, "local_experts: got") for n in (0, -1, None)),
+    *(config(MIXTRAL | {"num_experts_per_tok": n}, "per_tok: got") for n in (0, 5, 4.0, True)),
+    config(QWEN | {"sliding_window": 0}, "sliding_window: got 0"),
+    config(QWEN | {"layer_types": ["full_attention"]}, "layer_types: got 1 types, expected .* 2"),
+    config(QWEN | {"layer_types": ["chunked", "full_attention"]}, "layer_types.0: got 'chunked'"),
+    config(
+        QWEN | {"use_sliding_window": False, "layer_types": ["sliding_attention"] * 2},
+        "layer_types: got sliding_attention",
+    ),
+    config(DEEPSEEK | {"num_key_value_heads": 2}, "num_key_value_heads: got 2, expected"),
+    config(DEEPSEEK | {"num_experts_per_tok": 17}, "per_tok: got 17, expected at most n_routed"),
+    *(config(DEEPSEEK | {"kv_lora_rank": n}, "kv_lora_rank: got") for n in (0, None, "512")),
+    config(DEEPSEEK | {"moe_layer_freq": 2}, "moe_layer_freq: got 2"),
     config({}, "model_type '' is not known"),
     config([], "expected the fields"),
     config(BERT | {"model_type": "bart"}, "Did you mean 'bert'"),
@@ -227,4 +276,37 @@ CONFIGS = [
     ),
 ]  # fmt: skip
 
-ROWS = [*CONFIGS, *(operators() + shapes() if find_spec("onnx") else [])]
+PASSES = [
+    *(
+        Row(f"mapper search --network {network} --{name} 4", says)
+        for name in ("tokens", "cache", "batch")
+        for network, says in (
+            ("mobilenetv2", "mobilenetv2 has no tokens and no cache; expected one of llama"),
+            ("gpt2", "gpt2 has no tokens and no cache"),
+            ("net.yaml", f"net.yaml: {name}=4: its layers are fixed"),
+        )
+    ),
+    *(
+        Row(f"mapper search --network llama-3-8b --{name} {value}", f"{name}: got '?{value}")
+        for name in ("tokens", "cache", "batch")
+        for value in ("-1", "nan", "inf", "2.5", "99999999999")
+    ),
+    *(Row(f"mapper search --layer mlp.0 --{name} 4", f"--{name}: a single layer")
+      for name in ("tokens", "cache", "batch")),
+    Row("mapper search --network llama-3-8b:tokens=1 --cache 4", "says its forward pass"),
+    *(
+        Row(f"mapper layers {text}", says)
+        for text, says in (
+            ("llama-3-8b:", "'': expected tokens=N"),
+            ("llama-3-8b:token=1", "Did you mean 'tokens'"),
+            ("llama-3-8b:tokens=1,tokens=2", "tokens: given twice"),
+            ("llama-3-8b:tokens=", "tokens: got ''"),
+            ("llama-3-8b:batch=2000000000,tokens=2", "is too large"),
+            ("llama-3-8b:cache=-1", "cache: got '-1'"),
+            ("llama3-8b:cache=1", "Did you mean 'llama-3-8b'"),
+            ("mlp:batch=2", "mlp has no tokens"),
+        )
+    ),
+]  # fmt: skip
+
+ROWS = [*CONFIGS, *PASSES, *(operators() + shapes() if find_spec("onnx") else [])]

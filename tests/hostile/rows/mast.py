@@ -42,7 +42,7 @@ ROWS = [
             ("--steps 1e6", "--steps: got '1e6'"),
             ("--seed -1", "--seed: got '-1'"),
             ("--seed 99999999999999999999999999", "--seed: got '9999"),
-            ("--agents cnn", "expected one of mlp, gru"),
+            ("--agents cnn", "expected one of gru, mlp, module:Class"),
             ("--hidden 0", "--hidden: got '0'"),
             ("--hidden 100000000", "--hidden: got '100000000'"),
             ("--budget weights", "expected one of network, layer, all"),

@@ -22,7 +22,7 @@ ROWS = [
             ("--cost-model exakt", "Did you mean 'exact'"),
         ]
     ),
-    Row("mapper accelerators nope", "unexpected extra argument"),
+    Row("mapper accelerators nope", "'nope' is not known"),
     Row("mapper validate --certificate nowhere.npz", "not found; expected a certificate"),
     Row("mapper validate --certificate .", "damaged or no certificate"),
     Row(

@@ -1,0 +1,125 @@
+"""One step of an exported team beside dense ones: NumPy's products, and torch's.
+
+    python benchmarks/mast/acting.py --csv docs/data/mast-acting.csv
+
+One thread, processor time; all take turns in one process, so that another's load cancels. An
+exported team multiplies its kept weights with no PyTorch; a dense team of equal widths is three
+products with `numpy.matmul` or `torch.nn.functional.linear`, whichever is faster. `counted` is how
+many times fewer operations the kept weights are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from plan import write_csv
+from torch.nn.functional import linear
+
+from mast.algorithms import make_value_learner
+from mast.config import MastConfig
+from mast.episodes import TaskShape
+from mast.exporting import SparsePolicy
+from mast.tasks import TeamWorlds, find_task
+from runs import make_generator, print_rows
+
+SPARSITIES = (0.9, 0.95)
+Step = Callable[[], Any]
+
+
+def dense_steps(policy: SparsePolicy, obs: np.ndarray[Any, Any]) -> dict[str, Step]:
+    """A dense team of the same widths, twice: features first with NumPy, rows first with torch."""
+    rng, x = make_generator(1), obs.reshape(len(obs), -1)
+    layers = [policy.nets[0][name] for name in ("first", "second", "values")]
+    weights = [rng.standard_normal((len(k.ends), k.inputs), dtype=np.float32) for k in layers]
+    biases = [layer.bias for layer in layers]
+    rows = torch.from_numpy(np.ascontiguousarray(x.T))
+    pairs = [
+        (torch.from_numpy(w), torch.from_numpy(b)) for w, b in zip(weights, biases, strict=True)
+    ]
+
+    def by_numpy() -> Any:
+        y = x
+        for place, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
+            y = weight @ y + bias[:, None]
+            if place < 2:
+                np.maximum(y, 0, out=y)
+        return y
+
+    @torch.no_grad()
+    def by_torch() -> Any:
+        y = rows
+        for place, (weight, bias) in enumerate(pairs):
+            y = linear(y, weight, bias)
+            if place < 2:
+                y = y.relu_()
+        return y
+
+    return {"numpy": by_numpy, "torch": by_torch}
+
+
+def policy_of(config: MastConfig, shape: TaskShape) -> SparsePolicy:
+    """The team of a learner at its start: time does not depend on what was learnt."""
+    return SparsePolicy.of(make_value_learner(config, shape, total=1))
+
+
+def measure(task: str, hidden: int, worlds: int, repeats: int) -> list[dict[str, Any]]:
+    """One row a sparsity."""
+    shape = TeamWorlds(find_task(task), 1).shape
+    base = MastConfig(task=task, hidden=hidden, backend="compiled")
+    sparse = {s: policy_of(MastConfig.of({**base.plain(), "sparsity": s}), shape)
+              for s in SPARSITIES}  # fmt: skip
+    size = (shape.obs_dim + shape.n_agents, shape.n_agents, worlds)
+    obs = make_generator(0).standard_normal(size, dtype=np.float32)
+    steps: dict[Any, Step] = dict(dense_steps(sparse[0.9], obs))
+    steps |= {s: (lambda policy=policy: policy.values(obs)) for s, policy in sparse.items()}
+    in_a_row = max(1, 400 // worlds)
+    seconds: dict[Any, list[float]] = {name: [] for name in steps}
+    for turn in range(repeats + 1):
+        for name, step in steps.items():
+            start = time.process_time()
+            for _ in range(in_a_row):
+                step()
+            if turn:  # the first compiles
+                seconds[name].append((time.process_time() - start) / in_a_row)
+    median = {name: float(np.median(values)) for name, values in seconds.items()}
+    dense = min(("numpy", "torch"), key=lambda name: median[name])
+    whole = sum(k.inputs * len(k.ends) for k in sparse[0.9].nets[0].values())
+    return [
+        {
+            "task": task, "hidden": hidden, "worlds": worlds, "sparsity": s, "dense_by": dense,
+            "dense_us": 1e6 * median[dense], "sparse_us": 1e6 * median[s],
+            "times_faster": float(np.median(np.array(seconds[dense]) / seconds[s])),
+            "counted": whole / sum(len(k.values) for k in policy.nets[0].values()),
+        }
+        for s, policy in sparse.items()
+    ]  # fmt: skip
+
+
+def main() -> None:
+    """Measure all widths and numbers of worlds and print them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--task", default="tag-3")
+    parser.add_argument("--hidden", type=int, nargs="+", default=[64, 256])
+    parser.add_argument("--worlds", type=int, nargs="+", default=[1, 32, 1024])
+    parser.add_argument("--repeats", type=int, default=20, help="turns of each")
+    parser.add_argument("--csv", type=Path)
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    rows = [
+        row
+        for hidden in args.hidden
+        for worlds in args.worlds
+        for row in measure(args.task, hidden, worlds, args.repeats)
+    ]
+    print_rows("A step of all agents", rows)
+    write_csv(args.csv, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Accelerators and mappings of any number of levels."""

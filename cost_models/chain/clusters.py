@@ -1,0 +1,101 @@
+"""A chip of L2 and L1, and a mapping of one, as a chain whose clusters hold nothing."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+from cost_models.buffers import LEVELS, Level
+from cost_models.chain.chip import Axis, Chain, ChainLevel, Fanout
+from cost_models.chain.entries import ChainMapping, Entry, Spread
+from layers import DIMS, TENSORS, Layer
+
+if TYPE_CHECKING:
+    from cost_models.accelerator import Accelerator
+    from cost_models.mapping import Mapping
+
+CLUSTERS = "clusters"
+
+
+def to_levels(chip: Accelerator, cluster_size: int | None = None) -> Chain:
+    """The chain of a chip: L2 feeds clusters of PEs, or all PEs where none are given.
+
+    Args:
+        chip: The chip.
+        cluster_size: PEs of a cluster, which mappings of two levels choose.
+    """
+    dram, l2, l1 = (
+        ChainLevel(
+            **{item.name: getattr(level, item.name) for item in fields(Level)},
+            name=name,
+            shared_bytes=shared,
+        )
+        for name, level, shared in zip(
+            LEVELS, chip.levels, (None, chip.l2_bytes, chip.l1_bytes), strict=True
+        )
+    )
+    (in_l2, in_l1) = chip.buffers()
+    dram = replace(dram, read_bw=in_l2.read_bw, write_bw=in_l2.write_bw)
+    l2 = replace(l2, read_bw=in_l1.read_bw, write_bw=in_l1.write_bw)
+    if cluster_size is None:
+        middle = [replace(l2, fanout=Fanout((Axis(chip.num_pes),)))]
+    else:
+        middle = [
+            replace(l2, fanout=Fanout((Axis(chip.num_pes // cluster_size),))),
+            ChainLevel(name=CLUSTERS, holds=(False,) * 3, fanout=Fanout((Axis(cluster_size),))),
+        ]
+    if chip.simd_lanes > 1:
+        l1 = replace(l1, fanout=Fanout((Axis(chip.simd_lanes),), any=True))
+    return Chain(
+        (dram, *middle, l1),
+        name=chip.name,
+        node_nm=chip.node_nm,
+        clock_mhz=chip.clock_mhz,
+        widths=chip.widths,
+        mac_pj=chip.mac_pj,
+        mac_area_um2=chip.mac_area_um2,
+    )
+
+
+def as_chain(chip: Accelerator, mapping: Mapping, layer: Layer) -> tuple[Chain, ChainMapping]:
+    """The chain of a chip under a mapping of two levels, and that mapping's entries on it."""
+    pes = chip.num_pes if mapping.num_pes is None else mapping.num_pes
+    chain = to_levels(replace(chip, num_pes=pes), mapping.cluster_size)
+    l2, clusters, l1 = entries_of(mapping, layer, pes)
+    holds = [
+        frozenset(tensor for tensor, held in zip(TENSORS, buffer.holds, strict=True) if held)
+        for buffer in chip.buffers()
+    ]
+    kept = [
+        replace(entry, keeps=(entry.keeps or held) & held)
+        for entry, held in zip((l2, l1), holds, strict=True)
+    ]
+    return chain, ChainMapping((kept[0], clusters, kept[1]))
+
+
+def entries_of(mapping: Mapping, layer: Layer, pes: int | None) -> tuple[Entry, Entry, Entry]:
+    """The entries of L2, of clusters, and of L1; without `pes` all clusters have work."""
+    outer, inner = (
+        {d: min(tiles.get(d, n), n) for d, n in zip(DIMS, layer.extents, strict=True)}
+        for tiles in mapping.tiles
+    )
+    sizes = dict(zip(DIMS, layer.extents, strict=True))
+    needed = -(-sizes[mapping.parallel[0]] // outer[mapping.parallel[0]])
+    counts = (needed if pes is None else pes // mapping.cluster_size, mapping.cluster_size)
+    clusters, units = (_spreads(mapping, level, count) for level, count in enumerate(counts))
+    span = dict(outer)
+    for spread in clusters:
+        span[spread.dim] = outer[spread.dim] * (spread.units or 1)
+    kept = [frozenset(TENSORS) - passing for passing in mapping.bypass]
+    return (
+        Entry("L2", span, mapping.orders[0], clusters, kept[0]),
+        Entry(CLUSTERS, outer, DIMS, units),
+        Entry("L1", inner, mapping.orders[1], (), kept[1]),
+    )
+
+
+def _spreads(mapping: Mapping, level: int, count: int) -> tuple[Spread, ...]:
+    first, second, units = mapping.parallel[level], mapping.parallel2[level], mapping.units[level]
+    if second is None or units is None:
+        return (Spread(first, count),)
+    return Spread(first, units), Spread(second, count // units)

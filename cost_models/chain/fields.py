@@ -1,0 +1,105 @@
+"""Fields of a chip by their path, such as ``levels.PEBuffer.bytes``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import deepcopy
+from typing import Any
+
+import yaml
+
+from common import suggest
+from cost_models.accelerator import Accelerator
+from cost_models.accelerator_checks import AcceleratorError
+from cost_models.chain.chip import Chain
+from cost_models.chain.forms import chip_from
+
+SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_SHORT_OF = {
+    "levels.L1.bytes": "l1_bytes",
+    "levels.L2.bytes": "l2_bytes",
+    "levels.L2.read_bw": "noc_bw",
+    "levels.L2.write_bw": "noc_bw",
+    "levels.DRAM.read_bw": "offchip_bw",
+    "levels.DRAM.write_bw": "offchip_bw",
+}
+"""Fields of the short form that say what a path says: it takes their place."""
+
+
+def with_fields(chip: Accelerator | Chain, given: Iterable[str]) -> Accelerator | Chain:
+    """A chip with single fields set.
+
+    Args:
+        chip: The chip.
+        given: ``PATH=VALUE`` texts: the path of a field in the chip's file, where a level of a list
+            goes by its name; the value as YAML, in which ``32k`` is 32,768 (k, M, G of 1,024).
+
+    Raises:
+        AcceleratorError: A text is no such pair, there is no such level or field, or the chip
+            cannot be as it says.
+    """
+    data = chip.to_dict()
+    texts = list(given)
+    for text in texts:
+        path, equals, value = text.partition("=")
+        if not equals or not path or not value:
+            raise AcceleratorError(
+                f"--set {text!r}: expected PATH=VALUE, such as levels.L2.bytes=32k"
+            )
+        _set(data, path, _value(value))
+        if isinstance(chip, Accelerator):
+            _drop_short(data, path)
+    return chip_from(data, f"--set {' --set '.join(texts)}") if texts else chip
+
+
+def _value(text: str) -> Any:
+    number, unit = text[:-1], text[-1:].lower()
+    if unit in SIZES and number.isdecimal():
+        return int(number) * SIZES[unit]
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise AcceleratorError(f"--set: got {text!r}, expected a value as YAML has it") from None
+
+
+def _set(data: dict[str, Any], path: str, value: Any) -> None:
+    *outside, last = path.split(".")
+    place: Any = data
+    for part in outside:
+        place = _inside(place, part, path)
+    if isinstance(place, list):
+        names = ", ".join(level["name"] for level in place if "name" in level)
+        raise AcceleratorError(
+            f"--set {path}: expected a field of a level: levels.NAME.FIELD with NAME one of {names}"
+        )
+    if not isinstance(place, dict):
+        raise AcceleratorError(f"--set {path}: {'.'.join(outside)} holds no fields")
+    place[last] = deepcopy(value)
+
+
+def _inside(place: Any, part: str, path: str) -> Any:
+    """What a part of a path names; fields with defaults are made where the file leaves them out."""
+    if isinstance(place, list):
+        named = {level.get("name"): level for level in place}
+        if part not in named:
+            names = [name for name in named if name]
+            raise AcceleratorError(
+                f"--set {path}: no level {part!r}; expected one of {', '.join(names)}."
+                f"{suggest(part, names)}"
+            )
+        return named[part]
+    if not isinstance(place, dict):
+        raise AcceleratorError(f"--set {path}: {part!r} is inside a value that holds no fields")
+    inside = place.setdefault(part, {})
+    if isinstance(inside, int):  # one capacity for all tensors: the path gives one of them another
+        inside = place[part] = {"shared": inside}
+    return inside
+
+
+def _drop_short(data: dict[str, Any], path: str) -> None:
+    short = _SHORT_OF.get(path)
+    both = data.pop(short, None) if short else None
+    if path.endswith("_bw") and both is not None:
+        level = data["levels"][path.split(".")[1]]
+        for side in ("read_bw", "write_bw"):
+            level.setdefault(side, 8 * both)

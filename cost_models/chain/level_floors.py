@@ -1,0 +1,133 @@
+"""Lower bounds of a chain's figures: what a mapping costs that moves nothing twice."""
+
+from __future__ import annotations
+
+import math
+
+from cost_models.bounds import unique_elements
+from cost_models.chain.chip import Chain, ChainLevel
+from cost_models.chain.level_costs import mac_area, mac_nj, prices_of
+from cost_models.exact.floors import real_inputs
+from cost_models.exact.nest import FILTER, INPUT, OUTPUT
+from cost_models.prices import CLOCK_MHZ, UW_PER_MW, LevelPrices, is_open
+from layers import TENSORS, Layer
+
+PSUM = 3
+
+
+def chain_floors(
+    layer: Layer, chip: Chain, bypass: bool = False, padding_free: bool = False
+) -> dict[str, float]:
+    """Figures that no mapping of a layer on a chain goes below.
+
+    MACs work at the peak, and every tensor passes DRAM's port once. Every element is read and
+    written once in each memory that holds its tensor; the innermost of them serves every MAC, all
+    MACs at once that share reads or add their sums.
+
+    Args:
+        layer: The layer.
+        chip: The chip.
+        bypass: Whether mappings may have tensors pass a memory that could hold them.
+        padding_free: Whether padding is not counted.
+
+    Returns:
+        ``latency_cycles``; ``energy_nj`` and ``energy_total_nj`` [nJ]; ``area_um2`` and
+        ``power_mw``.
+    """
+    elements = [unique_elements(layer)[tensor] for tensor in TENSORS]
+    if padding_free:
+        elements[INPUT] = real_inputs(layer)
+    latency = max(-(-layer.macs // chip.peak_macs_per_cycle), _offchip_cycles(chip, elements))
+    prices = {level.name: _least_prices(chip, level) for level in chip.levels if _stores(level)}
+    dram = prices[chip.levels[0].name]
+    energy = layer.macs * mac_nj(chip)
+    energy += sum(dram.read[t] * elements[t] for t in (INPUT, FILTER))
+    energy += dram.write[OUTPUT] * elements[OUTPUT]
+    for tensor in range(len(TENSORS)):
+        energy += _held_nj(layer, chip, prices, tensor, elements, bypass, padding_free)
+    instances = [(prices[level.name], n) for level, n in chip.instances() if _stores(level)]
+    leakage = sum(n * found.leakage_uw for found, n in instances) / UW_PER_MW
+    energy += leakage * latency / (chip.clock_mhz or CLOCK_MHZ)
+    area = chip.peak_macs_per_cycle * mac_area(chip)
+    return {
+        "latency_cycles": float(latency),
+        "energy_nj": float(energy),
+        "energy_total_nj": float(energy),
+        "area_um2": float(area + sum(n * found.area_um2 for found, n in instances)),
+        "power_mw": float(leakage),
+    }
+
+
+def _stores(level: ChainLevel) -> bool:
+    return level.name == "DRAM" or level.is_memory
+
+
+def _offchip_cycles(chip: Chain, elements: list[int]) -> int:
+    dram, widths = chip.levels[0], chip.widths
+    loads = elements[INPUT] * widths.input + elements[FILTER] * widths.filter
+    results = elements[OUTPUT] * widths.output
+    if dram.shared_bw:
+        loads, results = loads + results, 0
+    pairs = ((loads, dram.read_bw), (results, dram.write_bw))
+    return max(0 if rate is None else math.ceil(bits / rate) for bits, rate in pairs)
+
+
+def _least_prices(chip: Chain, level: ChainLevel) -> LevelPrices:
+    """The prices of a level; those of the smallest memory where it has no capacity."""
+    smallest = 1 / 8 if level.name != "DRAM" and is_open(level.buffer, level) else None
+    return prices_of(chip, level, smallest)
+
+
+def _held_nj(
+    layer: Layer,
+    chip: Chain,
+    prices: dict[str, LevelPrices],
+    tensor: int,
+    elements: list[int],
+    bypass: bool,
+    padding_free: bool,
+) -> float:
+    """Energy of a tensor in the memories that hold it [nJ]."""
+    holders = [place for place, level in enumerate(chip.inner, 1) if level.holds[tensor]]
+    served = []
+    for place in holders:
+        level = prices[chip.levels[place].name]
+        if tensor == OUTPUT:
+            served.append(_sums_nj(layer, chip, level, place, elements[OUTPUT]))
+            continue
+        macs = layer.macs / _sharing(chip, place, tensor)
+        if padding_free and tensor == INPUT:
+            macs = 0
+        reads = max(macs, elements[tensor])
+        served.append(level.read[tensor] * reads + level.write[tensor] * elements[tensor])
+    if bypass:
+        return float(min(served))
+    passed = 0.0
+    for place in holders[:-1]:
+        level = prices[chip.levels[place].name]
+        part = min(level.read[tensor], level.read[PSUM] if tensor == OUTPUT else math.inf)
+        into = min(level.write[tensor], level.write[PSUM] if tensor == OUTPUT else math.inf)
+        passed += (part + into) * elements[tensor]
+    return float(passed + served[-1])
+
+
+def _sums_nj(layer: Layer, chip: Chain, level: LevelPrices, place: int, outputs: int) -> float:
+    """Energy of the sums of all MACs in one memory: each is written, and read but for first ones.
+
+    Every instance begins each of its sums without a read.
+    """
+    instances = math.prod(outside.fanout.units for outside in chip.levels[:place])
+    sums = layer.macs / _sharing(chip, place, OUTPUT)
+    reads = max(0.0, sums - outputs * instances)
+    return float(level.write[PSUM] * sums + level.read[PSUM] * reads)
+
+
+def _sharing(chip: Chain, place: int, tensor: int) -> int:
+    """MACs at most that one access of a memory serves."""
+    return math.prod(
+        axis.units
+        for level in chip.levels[place:]
+        if not level.fanout.any
+        for axis in level.fanout.axes
+        if (axis.reduce if tensor == OUTPUT else axis.multicast)
+    )

@@ -1,0 +1,120 @@
+"""Why a mapping does not fit a chain, and concrete changes with which it would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from cost_models.chain.chip import Chain
+from cost_models.exact.limits import Tiles, tile_elements, tile_levers
+from cost_models.exact.nest import Nest, NestLevel
+from cost_models.infeasible import Infeasible, ReasonCode
+from layers import TENSORS, Layer
+
+BYTE = 8
+
+
+class Room(NamedTuple):
+    """A capacity of a memory, and who takes of it.
+
+    Args:
+        path: The chip's field.
+        bits: How much there is in one instance.
+        tensors: Those that take of it.
+    """
+
+    path: str
+    bits: int
+    tensors: tuple[int, ...]
+
+
+def over_capacity(
+    layer: Layer, chip: Chain, nest: Nest, names: tuple[str, ...], box: bool
+) -> Infeasible | None:
+    """The report of the innermost memory that tiles do not fit; None where all fit.
+
+    Args:
+        layer: The layer.
+        chip: The chip.
+        nest: The nest of the mapping.
+        names: The level of each entry of the nest.
+        box: Whether input tiles count as boxes.
+    """
+    for name in reversed(dict.fromkeys(names)):
+        entries = [level for level, other in zip(nest.levels, names, strict=True) if other == name]
+        for room in rooms_of(chip, name):
+            needs = [_needs(layer, nest, entry, entry.tile, room, box) for entry in entries]
+            if sum(needs) > room.bits:
+                return _report(layer, nest, name, entries, needs, room, box)
+    return None
+
+
+def has_room(layer: Layer, chip: Chain, name: str, tiles: Tiles, doubled: bool = True) -> bool:
+    """Whether a memory has room for the tiles of a layer's tensors that it holds.
+
+    Args:
+        layer: The layer.
+        chip: The chip.
+        name: The memory.
+        tiles: What one instance works on, by dimension.
+        doubled: Whether it holds twice what the chip can hold twice.
+    """
+    level = chip.levels[chip.position(name)]
+    copies = level.buffer.copies if doubled else (1, 1, 1)
+    widths = (chip.widths.input, chip.widths.filter, chip.widths.psum)
+    sizes = zip(tile_elements(layer, tiles), widths, copies, strict=True)
+    bits = [elements * width * times for elements, width, times in sizes]
+    return all(sum(bits[t] for t in room.tensors) <= room.bits for room in rooms_of(chip, name))
+
+
+def rooms_of(chip: Chain, name: str) -> Iterator[Room]:
+    """The capacities of a memory."""
+    buffer = chip.levels[chip.position(name)].buffer
+    path = f"levels.{name}.bytes"
+    if buffer.capacity_bits is not None:
+        shared = tuple(t for t, shares in enumerate(buffer.sharing) if shares)
+        yield Room(path, buffer.capacity_bits, shared)
+    for tensor, bits in enumerate(buffer.tensor_bits):
+        if bits is not None and buffer.holds[tensor]:
+            yield Room(f"{path}.{TENSORS[tensor]}", bits, (tensor,))
+
+
+def _needs(layer: Layer, nest: Nest, entry: NestLevel, tiles: Tiles, room: Room, box: bool) -> int:
+    inputs, filters, _, psum = nest.widths
+    widths, elements = (inputs, filters, psum), tile_elements(layer, tiles, box)
+    return sum(elements[t] * widths[t] * entry.copies[t] for t in room.tensors if entry.keeps[t])
+
+
+def _report(
+    layer: Layer,
+    nest: Nest,
+    name: str,
+    entries: list[NestLevel],
+    needs: list[int],
+    room: Room,
+    box: bool,
+) -> Infeasible:
+    demand, limit = -(-sum(needs) // BYTE), room.bits // BYTE
+    largest = max(range(len(entries)), key=lambda i: needs[i])
+    entry, others = entries[largest], sum(needs) - needs[largest]
+    levers = []
+    if others < room.bits:
+        levers = tile_levers(
+            entry.tile,
+            lambda tiles: others + _needs(layer, nest, entry, tiles, room, box),
+            room.bits,
+            name,
+        )
+    levers.append(f"raise {room.path} to {demand}")
+    if any(entry.copies[t] > 1 for entry in entries for t in room.tensors):
+        levers.append("load the model with double_buffer=False")
+    whose = ", ".join(TENSORS[t] for t in room.tensors)
+    return Infeasible(
+        ReasonCode.CAPACITY,
+        f"layer {layer.name!r}: {name} needs {demand} B for {whose}, limit {limit} B "
+        f"(+{demand - limit} B)",
+        demand,
+        limit,
+        "B",
+        tuple(levers),
+    )

@@ -1,0 +1,63 @@
+"""Keys of mappings of a chain: equal where two mappings run the same loop nest."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from common import IntArray, UInt64Array
+from cost_models import ChainBatch, Symmetry
+from layers import DIMS, Layer
+from maestro_env.chain_codec import iterating
+
+WIDTH = len(DIMS)
+SEED = 20_261_125
+"""Of the factors: any will do, the same ones always."""
+
+
+def chain_keys(layer: Layer, batch: ChainBatch, symmetry: Symmetry) -> UInt64Array:
+    """``(B,)`` keys, see :func:`maestro_env.symmetry.nest_keys`.
+
+    A key is a sum of the nest's numbers, each times a random odd factor, modulo 2^64, then mixed.
+    """
+    size = len(batch)
+    tiles = batch.whole_tiles(layer.extents).astype(np.int64)
+    around = np.broadcast_to(np.array(layer.extents, np.int64), (size, WIDTH))
+    columns: list[Any] = [tiles.reshape(size, -1)]
+    for e in range(len(batch.levels)):
+        tile = tiles[:, e]
+        units = batch.units_along(e - 1).astype(np.int64)
+        if symmetry is Symmetry.NEST:  # of more units than get a tile, some never have work
+            units = np.minimum(units, -(-around // tile))
+        walked = tile * units if symmetry is Symmetry.NEST else tile
+        iterates = walked < around if symmetry is not Symmetry.NONE else np.ones_like(tile, bool)
+        columns += [units, iterating(batch.orders[:, e], iterates)[:, None]]
+        around = tile
+    units = batch.units_along(len(batch.levels) - 1).astype(np.int64)
+    if symmetry is Symmetry.NEST:
+        units = np.minimum(units, around)
+    columns += [units, _on_axes(batch)]
+    if batch.keeps is not None:
+        columns.append(batch.keeps.reshape(size, -1))
+    numbers = np.concatenate(columns, axis=1).astype(np.uint64)
+    return _mixed((numbers * _factors(numbers.shape[1])).sum(axis=1, dtype=np.uint64))
+
+
+def _on_axes(batch: ChainBatch) -> IntArray:
+    """``(B, A)`` dimensions of the axes with more than one unit: axes may share differently."""
+    return np.where(batch.units > 1, batch.dims.astype(np.int64) + 2, 0)
+
+
+@lru_cache(maxsize=64)
+def _factors(count: int) -> UInt64Array:
+    drawn = np.random.default_rng(SEED).integers(0, 1 << 64, 4096, np.uint64, endpoint=False)
+    return drawn[:count] | np.uint64(1)
+
+
+def _mixed(keys: UInt64Array) -> UInt64Array:
+    """The last steps of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)."""
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))

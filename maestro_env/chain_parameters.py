@@ -1,0 +1,216 @@
+"""The parameters of a space on a chip of any depth, and where each stands in a mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from cost_models import Axis, Chain, ChainLevel, Slot, has_room
+from layers import DIMS, TENSORS, Layer
+from maestro_env.loop_orders import orders_of
+from maestro_env.parameters import Parameter, TileRule, tile_choices
+
+MOST_ENTRIES = 12
+"""Entries of a mapping."""
+NONE = "none"
+"""No second dimension on an axis; a tensor that a memory does not keep."""
+TILED = "KCYXNG"
+FILTERS = "RS"
+
+
+@dataclass
+class EntryPlan:
+    """An entry of the mappings, and the columns of an action that say something of it.
+
+    Args:
+        level: The chip's level.
+        part: Which entry of the same memory it is, from 0.
+        last: Whether it is the last one of it, whose fan-out is said.
+        number: Its place among the entries of memories, from 0; -1 where it holds nothing.
+        tiled: Dimensions with a tile of their own.
+        order: Column of the loop order.
+        tiles: Column of each tile, by dimension.
+    """
+
+    level: ChainLevel
+    part: int
+    last: bool
+    number: int
+    tiled: str = ""
+    order: int = -1
+    tiles: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What parameters call it: the level, and from the second entry on its number."""
+        return self.level.name + (f".{self.part + 1}" if self.part else "")
+
+
+@dataclass
+class SpreadPlan:
+    """A spread of the mappings, and its columns.
+
+    Args:
+        slot: Where it stands.
+        axis: The axis.
+        dim: Column of its dimension.
+        units: Column of its units.
+        second: Whether it takes what the spread before it leaves of the axis.
+        rivals: Earlier spreads of the same fan-out on axes that share reads or sums otherwise: they
+            may not have the same dimension.
+    """
+
+    slot: Slot
+    axis: Axis
+    dim: int
+    units: int
+    second: bool = False
+    rivals: tuple[int, ...] = ()
+
+
+@dataclass
+class KeepPlan:
+    """A tensor that a memory may keep, in one of its entries, and its column.
+
+    Args:
+        tensor: The tensor's number.
+        entries: Entries of the memory.
+        column: The column.
+    """
+
+    tensor: int
+    entries: tuple[int, ...]
+    column: int
+
+
+class SpacePlan:
+    """All parameters of a space, and where they stand.
+
+    Args:
+        layer: The layer.
+        chip: The chip.
+        rule: Which tiles there are.
+        free: Whether filters are tiled.
+        uneven: Whether a memory stands as an entry for each tensor that it holds.
+        full: Whether an axis may have two dimensions, and a memory let any tensor pass.
+    """
+
+    def __init__(
+        self, layer: Layer, chip: Chain, rule: TileRule, *, free: bool, uneven: bool, full: bool
+    ) -> None:
+        self.layer, self.chip, self.rule = layer, chip, rule
+        self.parameters: list[Parameter] = []
+        self.entries = list(_entries(chip, uneven))
+        self.spreads: list[SpreadPlan] = []
+        self.keeps: list[KeepPlan] = []
+        self.extents = dict(zip(DIMS, layer.extents, strict=True))
+        self._tile_entries(free)
+        for _, group in groupby(enumerate(self.entries), key=lambda pair: pair[1].level.name):
+            self._add_level(dict(group), full)
+
+    def _tile_entries(self, free: bool) -> None:
+        """Choose the dimensions with tiles: filters too, where a memory has no room for them."""
+        taps = free
+        for entry in self.entries:
+            if entry.number >= 0:
+                taps = taps or not self._fits(entry.level, self._least(entry), doubled=True)
+                dims = TILED + (FILTERS if taps else "")
+                entry.tiled = "".join(d for d in DIMS if d in dims and self.extents[d] > 1)
+
+    def _least(self, entry: EntryPlan) -> dict[str, int]:
+        """The smallest tile of an entry: 1, and of a filter that is not tiled what units get."""
+        least = {d: self.extents[d] if d in FILTERS else 1 for d in DIMS}
+        for outside in self.entries[: self.entries.index(entry)]:
+            for axis in outside.level.fanout.axes if outside.last else ():
+                for d in FILTERS:
+                    if d in axis.dims:
+                        least[d] = -(-least[d] // axis.units)
+        return least | dict.fromkeys(entry.tiled, 1)
+
+    def _fits(self, level: ChainLevel, tiles: dict[str, int], doubled: bool) -> bool:
+        return has_room(
+            self.layer, self.chip, level.name, tuple(tiles[d] for d in DIMS), doubled=doubled
+        )
+
+    def _add(self, parameter: Parameter) -> int:
+        self.parameters.append(parameter)
+        return len(self.parameters) - 1
+
+    def _add_level(self, entries: dict[int, EntryPlan], full: bool) -> None:
+        for entry in entries.values():
+            if entry.number >= 0:
+                self._add_loops(entry, full)
+        places, last = tuple(entries), list(entries.values())[-1]
+        if full or len(entries) > 1:
+            self._add_keeps(places, last, full)
+        number = max(last.number, 0) if last.number >= 0 else self._outside(places[0])
+        self._add_spreads(places[-1], last.level, number, full)
+
+    def _outside(self, place: int) -> int:
+        """The number of the memory outside an entry; 0 where there is none."""
+        return max([entry.number for entry in self.entries[:place]], default=0)
+
+    def _add_loops(self, entry: EntryPlan, full: bool) -> None:
+        name, number = entry.name, entry.number
+        entry.order = self._add(
+            Parameter(f"{name}.order", orders_of(entry.tiled).names, number, "order")
+        )
+        least = self._least(entry)
+        for d in entry.tiled:
+            choices = tile_choices(self.extents[d], self.rule)
+            if not full and entry.last and not entry.part:  # it holds all that its level holds
+                fitting = [t for t in choices if self._fits(entry.level, least | {d: t}, False)]
+                choices = tuple(fitting) or choices[:1]
+            tile = Parameter(f"{name}.tile_{d}", choices, number, "tile", d)
+            entry.tiles[d] = self._add(tile)
+
+    def _add_keeps(self, places: tuple[int, ...], entry: EntryPlan, full: bool) -> None:
+        level = entry.level
+        for tensor, held in enumerate(level.holds):
+            if held:
+                choices = tuple(str(i + 1) for i in range(len(places))) if len(places) > 1 else ()
+                choices = ((NONE,) if full else ()) + (choices or ("kept",))
+                name = f"{level.name}.keeps_{TENSORS[tensor]}"
+                column = self._add(Parameter(name, choices, entry.number, "keeps"))
+                self.keeps.append(KeepPlan(tensor, places, column))
+
+    def _add_spreads(self, place: int, level: ChainLevel, number: int, full: bool) -> None:
+        if level.fanout.any:
+            return
+        first = len(self.spreads)
+        for a, axis in enumerate(level.fanout.axes):
+            dims = tuple(d for d in axis.dims if self.extents[d] > 1)
+            units = tuple(range(1, axis.units + 1)) if dims else (1,)
+            name = f"{level.name}.axis{a}"
+            dim = Parameter(f"{name}.dim", dims or (axis.dims[0],), number, "parallel")
+            columns = self._add(dim), self._add(Parameter(f"{name}.units", units, number, "units"))
+            self._spread(first, SpreadPlan(Slot(place, a), axis, *columns))
+            if full and dims:
+                dim = Parameter(f"{name}.dim2", (NONE, *dims), number, "parallel2")
+                more = Parameter(f"{name}.units2", units, number, "units")
+                columns = self._add(dim), self._add(more)
+                self._spread(first, SpreadPlan(Slot(place, a), axis, *columns, second=True))
+
+    def _spread(self, first: int, spread: SpreadPlan) -> None:
+        terms = spread.axis.multicast, spread.axis.reduce
+        spread.rivals = tuple(
+            i
+            for i, other in enumerate(self.spreads)
+            if i >= first and (other.axis.multicast, other.axis.reduce) != terms
+        )
+        self.spreads.append(spread)
+
+
+def _entries(chip: Chain, uneven: bool) -> Iterator[EntryPlan]:
+    """The entries of mappings; uneven ones have one for each tensor that a memory holds."""
+    spare = MOST_ENTRIES - len(chip.inner)
+    number = 0
+    for level in chip.inner:
+        parts = 1
+        if uneven and level.is_memory:
+            parts = min(sum(level.holds), 1 + spare)
+            spare -= parts - 1
+        for part in range(parts):
+            yield EntryPlan(level, part, part == parts - 1, number if level.is_memory else -1)
+            number += level.is_memory

@@ -1,0 +1,78 @@
+"""The picture of a mapping on a chip of any depth: its loops, and how full each memory is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cost_models import Chain, ChainMapping, Cost, nest_of_loops
+from layers import Layer
+from maestro_env.extras import needed
+from maestro_env.picture import DPI, SIZE_INCHES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LINES = 26
+"""Loops that fit the picture; the innermost ones are left out."""
+
+
+def draw_chain(
+    layer: Layer, chip: Chain, mapping: ChainMapping | None, cost: Cost | None
+) -> NDArray[np.uint8]:
+    """Draw the loops of a mapping, and a bar for each memory.
+
+    Args:
+        layer: The mapped layer.
+        chip: The chip.
+        mapping: The mapping, or None before the first step.
+        cost: Its cost, or None before the first step.
+
+    Returns:
+        ``(512, 800, 3)`` uint8 picture.
+
+    Raises:
+        gymnasium.error.DependencyNotInstalled: matplotlib is missing (extra ``viz``).
+    """
+    with needed("matplotlib", "viz"):
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    figure = Figure(figsize=SIZE_INCHES, dpi=DPI)
+    canvas = FigureCanvasAgg(figure)
+    if mapping is None or cost is None:
+        figure.text(0.5, 0.5, f"{layer.name}: no mapping yet", ha="center", size=14)
+    else:
+        figure.suptitle(f"{layer.name}   {_summary(cost)}", x=0.05, ha="left", size=11)
+        lines = nest_of_loops(mapping.loops(layer, chip)).splitlines()
+        shown = lines[:LINES] + (["..."] if len(lines) > LINES else [])
+        figure.text(0.05, 0.9, "\n".join(shown), family="monospace", size=7.5, va="top")
+        _draw_memories(figure.add_axes((0.72, 0.1, 0.26, 0.78)), chip, cost)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())[..., :3].copy()
+
+
+def _summary(cost: Cost) -> str:
+    if cost.infeasible is not None:
+        return f"infeasible: {cost.infeasible.message}"[:90]
+    return f"{cost.latency_cycles:,.0f} cycles   {cost.energy_nj:,.0f} nJ"
+
+
+def _draw_memories(axes: Axes, chip: Chain, cost: Cost) -> None:
+    """A bar for each memory: how much of its capacity one instance needs."""
+    for row, level in enumerate(chip.memories):
+        held = cost.levels.get(level.name)
+        if held is None:
+            text, share = "", 0.0
+        elif held.capacity_bytes is None:
+            text, share = f"{held.bytes:,.0f} B of any", 0.0
+        else:
+            text = f"{held.bytes:,.0f} of {held.capacity_bytes:,.0f} B"
+            share = held.bytes / held.capacity_bytes
+        axes.barh(row, 1.0, color="#eeeeee", height=0.35)
+        axes.barh(row, share, color="#5b6770", height=0.35)
+        axes.text(0, row - 0.28, f"{level.name}  {text}", size=8)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(len(chip.memories) - 0.4, -0.6)
+    axes.axis("off")

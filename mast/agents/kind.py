@@ -1,0 +1,41 @@
+"""What a kind of agent network is; nothing here or in its files needs PyTorch until it learns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from mast.parts import LearnerPart, Registry
+
+Play = Callable[[str, Any, bool], Any]
+"""Multiplies by a layer: its name, ``(I, rows)`` inputs, whether a ReLU follows."""
+
+
+class AgentKind(LearnerPart):
+    """A kind of network of one agent, or of all of them.
+
+    Attributes:
+        reads: Layers in their order, each with the layer whose outputs it reads (empty: the
+            observation), and by what its inputs are fewer than those outputs.
+    """
+
+    reads: ClassVar[Mapping[str, tuple[str, int]]] = MappingProxyType({})
+
+    def build(self, inputs: int, hidden: tuple[int, int], actions: int, make: Any) -> Any:
+        """The network as a module, see :class:`mast.nets.AgentNet`.
+
+        Args:
+            inputs: ``F``.
+            hidden: Widths of its two hidden layers.
+            actions: ``A``.
+            make: Makes its layers, see :data:`mast.nets.MakeLayer`.
+        """
+        raise NotImplementedError  # every kind has its own
+
+    def play(self, layer: Play, x: Any, hidden: Any) -> tuple[Any, Any]:
+        """One step on arrays: ``(F, rows)`` to ``(A, rows)`` values, and what it remembers."""
+        raise NotImplementedError  # every kind has its own
+
+
+AGENTS: Registry[AgentKind] = Registry("agents", "mast.agents", ("build", "play", "reads"))

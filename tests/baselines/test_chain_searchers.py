@@ -1,0 +1,129 @@
+"""Searchers on chips of any depth."""
+
+from __future__ import annotations
+
+import math
+import sys
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+
+import baselines
+from baselines import SearcherError
+from baselines.conformance import SearcherConformance
+from cost_models import CHAINS, Axis, Chain, ChainLevel, Fanout, Widths
+from layers import Layer, LayerKind
+from maestro_env import Problem
+from tests.baselines.test_conformance import NEEDS, SETTINGS
+
+TWO_LEVELS = ("optimal", "zero-shot")
+TINY = Layer("tiny", LayerKind.CONV, K=3, C=2, Y=3, X=1, R=1, S=1)
+QUICK = ("random", "random-walk", "ga", "gamma", "annealing", "local", "cross-entropy", "expert")
+
+
+def chip(memories: int) -> Chain:
+    """A small chip whose last memory feeds two MACs."""
+    levels = [ChainLevel(name="DRAM", read_bw=16, write_bw=16)]
+    for place in range(memories):
+        last = place == memories - 1
+        levels.append(
+            ChainLevel(
+                name=f"M{place}",
+                shared_bytes=max(64 >> place, 12),
+                double_buffer=(False, False, False),
+                read_bw=None if last else 32,
+                fanout=Fanout((Axis(2, "KC"),) if last else ()),
+            )
+        )
+    return Chain(tuple(levels), widths=Widths(8, 8, 8, 16))
+
+
+def tiny_problem(memories: int) -> Problem:
+    """A problem of which `exhaustive` knows the optimum."""
+    only = {f"M{place}.order": ["KCY", "YKC"] for place in range(memories)}
+    return Problem(TINY, chip(memories), "edp", "exact", {"only": only})
+
+
+def on_chains(name: str) -> type[SearcherConformance]:
+    settings: dict[str, Any] = dict(SETTINGS.get(name, {}))
+    settings.pop("problems", None)
+
+    def problems(self: SearcherConformance) -> list[Problem]:
+        if self.make().capabilities.enumerates:
+            return [tiny_problem(1)]
+        depths = [Problem("resnet18.5", "eyeriss-rs"), Problem("mobilenetv2.2", "nvdla-cacc")]
+        return [*depths, Problem("mobilenetv2.2", "simba")]
+
+    def finds(self: SearcherConformance) -> None:
+        if self.make().capabilities.fixed:
+            return
+        for memories in (1, 2):
+            proof = baselines.load("exhaustive").search(tiny_problem(memories), 10**9, 0)
+            assert proof.proven
+            found = self.make().search(tiny_problem(memories), self.tiny_budget, 0)
+            assert math.isclose(found.best_value, proof.best_value, rel_tol=1e-12)
+
+    body = {
+        "name": name,
+        "compared": 300,
+        "seeds": 2,
+        **settings,
+        "problems": problems,
+        "test_finds_the_optimum_of_a_tiny_layer": finds,
+        "test_same_seed_same_samples_in_another_process": None,
+    }
+    return type(f"Test{name.title()}OnChains", (SearcherConformance,), body)
+
+
+for _name in QUICK:
+    setattr(sys.modules[__name__], f"Test_{_name}_on_chains", on_chains(_name))
+
+
+@pytest.mark.parametrize("name", [n for n in baselines.names() if n not in TWO_LEVELS])
+def test_two_hundred_samples_find_a_mapping(name: str) -> None:
+    if name in NEEDS and find_spec(NEEDS[name]) is None:
+        pytest.skip(f"{name} needs {NEEDS[name]}")
+    searcher = baselines.load(name)
+    if searcher.capabilities.enumerates or searcher.capabilities.on_request or name == "auto":
+        return
+    budget = 40 if name == "bo" else 200
+    for chip_name in CHAINS if name in QUICK else ("eyeriss-rs", "tpu-v1-ws"):
+        problem = Problem("resnet18.2", chip_name)
+        result = searcher.search(problem, budget, 0)
+        assert math.isfinite(result.best_value), (name, chip_name)
+        assert result.mapping is not None
+        assert result.gap is not None
+        assert result.gap > 0
+
+
+@pytest.mark.parametrize("name", TWO_LEVELS)
+def test_what_knows_two_levels_alone_says_so(name: str) -> None:
+    with pytest.raises(SearcherError, match="takes chips of two levels, L2 and L1"):
+        baselines.load(name).search(Problem("resnet18.5", "simba"), 10, 0)
+
+
+def test_auto_searches_by_ga() -> None:
+    searcher = baselines.load("auto", seconds=0.0)
+    mine = searcher.search(Problem("resnet18.5", "simba"), 200, 3)
+    theirs = baselines.load("ga").search(Problem("resnet18.5", "simba"), 200, 3)
+    assert mine.best_value == theirs.best_value
+    assert mine.bound is not None
+
+
+def test_a_dataflow_of_two_levels_is_no_hand_mapping_here() -> None:
+    with pytest.raises(SearcherError, match="dataflow nvdla is of chips of two levels"):
+        baselines.load("expert", dataflow="nvdla").search(Problem("resnet18.5", "simba"), 9, 0)
+
+
+def test_exhaustive_visits_each_nest_once() -> None:
+    problem = tiny_problem(2)
+    seen: list[np.ndarray] = []
+    problem.on_evaluate = lambda actions, _: seen.append(actions.copy())
+    result = baselines.load("exhaustive").search(problem, 10**9, 0)
+    assert result.proven
+    every = problem.look(problem.space.sample(3000, 0)).values
+    assert result.best_value <= every.min()
+    actions = np.concatenate(seen)
+    assert len(np.unique(actions, axis=0)) == len(actions)

@@ -1,0 +1,94 @@
+"""A batch of mappings of a chain costs what its mappings cost one by one, bit for bit."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+import layers
+from cost_models import FIGURES, MappingError, ReasonCode, load
+from cost_models.chain.batch import ChainBatch
+from tests.cost_models.chain_chips import random_batch, random_chip
+
+LAYERS = ("mobilenetv2.2", "resnet18.5", "mobilenetv2.1")
+
+
+def equal(one: float, many: float) -> bool:
+    return one == many or (math.isnan(one) and math.isnan(many))
+
+
+@pytest.mark.parametrize("memories", [1, 2, 3, 4])
+@pytest.mark.parametrize("options", [{}, {"latency": "bound", "halo_space": "tile"}])
+def test_a_batch_equals_single_mappings(memories: int, options: dict[str, str]) -> None:
+    rng = np.random.default_rng(memories)
+    model, feasible = load("exact", threads=1, **options), 0
+    for name in LAYERS:
+        layer, chip = layers.get(name), random_chip(rng, memories)
+        for uneven in (False, True):
+            batch = random_batch(rng, chip, layer, 40, uneven)
+            costs = model.evaluate_batch(layer, chip, batch)
+            for row in range(len(batch)):
+                one = model.evaluate(layer, chip, batch[row])
+                assert costs[row] == one
+                if one.infeasible is not None:
+                    assert one.infeasible.code == costs.reason[row]
+                    assert np.isinf(costs.latency_cycles[row])
+                    continue
+                feasible += 1
+                for figure in FIGURES:
+                    assert equal(getattr(one, figure), costs.figures[figure][row]), figure
+                for part, value in one.detail.items():
+                    assert value == costs.detail[part][row], part
+                for tensor, kinds in one.accesses.items():
+                    for kind, value in kinds.items():
+                        assert value == costs.accesses[tensor][kind][row], (tensor, kind)
+    assert feasible > 20
+
+
+def test_threads_and_parts_of_a_batch_change_nothing() -> None:
+    rng = np.random.default_rng(7)
+    layer, chip = layers.get("resnet18.5"), random_chip(rng, 3)
+    batch = random_batch(rng, chip, layer, 2500)
+    one, two = (load("exact", threads=n).evaluate_batch(layer, chip, batch) for n in (1, 2))
+    assert np.array_equal(one.energy_nj, two.energy_nj)
+    assert np.array_equal(one.reason, two.reason)
+    for row in (0, 1, 2499):
+        alone = load("exact").evaluate_batch(layer, chip, batch.take(np.array([row])))
+        assert alone.energy_nj[0] == one.energy_nj[row]
+
+
+def test_mappings_to_arrays_and_back() -> None:
+    rng = np.random.default_rng(3)
+    layer, chip = layers.get("mobilenetv2.2"), random_chip(rng, 3)
+    for uneven in (False, True):
+        batch = random_batch(rng, chip, layer, 20, uneven)
+        again = ChainBatch.from_mappings(list(batch), chip)
+        assert list(again) == list(batch)
+
+
+def test_a_memory_too_small_is_reported_with_what_would_help() -> None:
+    rng = np.random.default_rng(5)
+    layer, chip = layers.get("mobilenetv2.2"), random_chip(rng, 3)
+    costs = load("exact").evaluate_batch(layer, chip, random_batch(rng, chip, layer, 200))
+    row = int(np.flatnonzero(costs.reason)[0])
+    report = costs[row].infeasible
+    assert report is not None
+    assert report.code is ReasonCode.CAPACITY
+    assert (report.gap or 0) > 0
+    assert any(lever.startswith("raise levels.") for lever in report.levers)
+
+
+def test_malformed_rows_are_named() -> None:
+    rng = np.random.default_rng(5)
+    layer, chip = layers.get("mobilenetv2.2"), random_chip(rng, 2)
+    batch = random_batch(rng, chip, layer, 4)
+    orders = batch.orders.copy()
+    orders[2, 0] = 0
+    bad = dataclasses.replace(batch, orders=orders)
+    with pytest.raises(MappingError, match="mapping 2: orders"):
+        load("exact").evaluate_batch(layer, chip, bad)
+    with pytest.raises(MappingError, match="ChainBatch on a Chain"):
+        load("exact").evaluate_batch(layer, chip, [])  # type: ignore[arg-type]

@@ -1,0 +1,111 @@
+"""The environments on chips of any depth."""
+
+from __future__ import annotations
+
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import maestro_env
+from cost_models import CHAINS, CostModelError
+from maestro_env import ObjectiveError
+
+LAYER = "resnet18.5"
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_the_environment_is_one(name: str) -> None:
+    env = gymnasium.make("MaestroEnv-v0", accelerator=name, layer=LAYER)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_env(env.unwrapped, skip_render_check=True)
+    _, info = env.reset(seed=0)
+    best = 0.0
+    for seed in range(200):
+        env.action_space.seed(seed)
+        _, reward, _, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
+        best = max(best, float(reward))
+        if truncated:
+            env.reset()
+    assert 0 < best <= 1
+
+
+def test_many_worlds_equal_single_ones() -> None:
+    many = gymnasium.make_vec("MaestroEnv-v0", num_envs=5, accelerator="simba", layer=LAYER)
+    one = gymnasium.make("MaestroEnv-v0", accelerator="simba", layer=LAYER)
+    many.reset(seed=0)
+    one.reset(seed=0)
+    many.action_space.seed(1)
+    actions = many.action_space.sample()
+    observed, rewards, _, _, infos = many.step(actions)
+    for world in range(5):
+        seen, reward, _, _, info = one.step(actions[world])
+        assert np.array_equal(seen, observed[world])
+        assert reward == rewards[world]
+        assert info["cost"] == infos["cost"][world]
+        assert info["reason"] == infos["reason"][world]
+
+
+def test_masks_leave_out_what_cannot_fit() -> None:
+    env = gymnasium.make("MaestroEnv-v0", accelerator="nvdla-cacc", layer=LAYER)
+    problem = env.unwrapped.problem  # type: ignore[attr-defined]
+    _, info = env.reset(seed=0)
+    masks = info["action_mask"]
+    masked = [i for i, mask in enumerate(masks) if not mask.all()]
+    actions = problem.space.sample(2000, 0)
+    feasible = actions[problem.look(actions).feasible]
+    assert len(feasible)
+    for column in masked:
+        assert (masks[column][feasible[:, column]] == 1).all()
+
+
+def test_layers_share_one_action_space() -> None:
+    env = gymnasium.make(
+        "MaestroEnvNetwork-v0",
+        accelerator="simba",
+        layers=["resnet18.2", "mobilenetv2.2", "gemm:M=128,N=768,K=768"],
+    )
+    _, info = env.reset(seed=0)
+    names = env.unwrapped.worlds.names  # type: ignore[attr-defined]
+    assert "GlobalBuffer.order" in names
+    terminated, steps = False, 0
+    while not terminated:
+        _, _, terminated, _, info = env.step(env.action_space.sample(info["action_mask"]))
+        steps += 1
+    assert steps == 3
+
+
+def test_agents_share_the_parameters() -> None:
+    env = maestro_env.parallel_env(accelerator="eyeriss-rs", layer=LAYER)
+    _, infos = env.reset(seed=0)
+    actions = {agent: env.action_space(agent).sample() for agent in env.agents}
+    _, rewards, _, _, infos = env.step(actions)
+    assert len(set(rewards.values())) == 1
+    assert set(infos) == set(env.possible_agents)
+
+
+def test_a_mapping_is_shown_as_its_loops() -> None:
+    env = gymnasium.make("MaestroEnv-v0", accelerator="sm-a100", layer=LAYER, render_mode="ansi")
+    env.reset(seed=0)
+    assert "no mapping yet" in str(env.render())
+    env.action_space.seed(0)
+    env.step(env.action_space.sample())
+    text = str(env.render())
+    assert "MAC" in text
+    assert "l1_bytes" not in text
+    drawn = gymnasium.make(
+        "MaestroEnv-v0", accelerator="sm-a100", layer=LAYER, render_mode="rgb_array"
+    )
+    drawn.reset(seed=0)
+    drawn.step(drawn.action_space.sample())
+    assert drawn.render().shape == (512, 800, 3)  # type: ignore[union-attr]
+
+
+def test_what_knows_two_levels_alone_is_refused() -> None:
+    with pytest.raises(CostModelError, match="knows chips of two levels"):
+        maestro_env.Problem(LAYER, "simba", cost_model="maestro")
+    with pytest.raises(ObjectiveError, match=r"max_bytes\.GlobalBuffer"):
+        maestro_env.Problem(LAYER, "simba", limits={"max_l1_bytes": 3})

@@ -1,0 +1,182 @@
+"""Spaces of mappings on chips of any depth."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import layers
+from cost_models import CHAINS, Chain, ChainBatch, ReasonCode, load
+from layers import Layer
+from maestro_env import ChainSpace, MapSpaceError, Problem, make_space, nest_keys
+from tests.cost_models.chain_chips import random_chip
+
+OPTIONS = ({}, {"uneven": True}, {"full": True}, {"filters": "free", "tiles": "divisors"})
+LAYERS = ("mobilenetv2.2", "resnet18.5", "mobilenetv2.1", "gemm:M=24,N=36,K=60")
+EXACT = load("exact", threads=1)
+
+
+def layer(text: str) -> Layer:
+    return layers.parse(text)
+
+
+@pytest.mark.parametrize("memories", [1, 2, 3, 4])
+@pytest.mark.parametrize("options", OPTIONS)
+def test_canonical_actions_are_the_same_mappings(memories: int, options: dict[str, object]) -> None:
+    rng = np.random.default_rng(memories)
+    for text in LAYERS:
+        chip = random_chip(rng, memories)
+        space = ChainSpace(layer(text), chip, **options)  # type: ignore[arg-type]
+        actions = space.sample(60, 3)
+        canonical = space.canonical(actions)
+        assert (space.canonical(canonical) == canonical).all()
+        first, second = space.decode(actions), space.decode(canonical)
+        one, two = (EXACT.evaluate_batch(space.layer, chip, batch) for batch in (first, second))
+        assert np.array_equal(one.energy_nj, two.energy_nj)
+        assert np.array_equal(one.latency_cycles, two.latency_cycles)
+        assert np.array_equal(one.reason, two.reason)
+        again = ChainBatch.from_mappings(list(first), chip)  # checks each against the chip
+        assert (space.encode(again) == canonical).all()
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_equal_keys_cost_the_same(options: dict[str, object]) -> None:
+    rng = np.random.default_rng(1)
+    small = Layer("small", layers.LayerKind.CONV, K=4, C=2, Y=4, X=1, R=1, S=1)
+    alike = 0
+    for memories in (1, 2, 3):
+        chip = random_chip(rng, memories)
+        space = ChainSpace(small, chip, **options)  # type: ignore[arg-type]
+        batch = space.decode(space.sample(1500, 0))
+        costs = EXACT.evaluate_batch(small, chip, batch)
+        keys = nest_keys(small, chip, batch, load("exact").capabilities.symmetry)
+        _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        for group in np.flatnonzero(counts > 1):
+            rows = np.flatnonzero(which == group)
+            alike += len(rows) - 1
+            assert len(set(costs.energy_nj[rows])) == 1
+            assert len(set(costs.latency_cycles[rows])) == 1
+    assert alike > 5 or options.get("full")
+
+
+def test_names_sizes_and_choices_follow_the_chip() -> None:
+    space = ChainSpace(layers.get("resnet18.5"), CHAINS["nvdla-cacc"])
+    assert space.names[:6] == (
+        "CBUF.order", "CBUF.tile_K", "CBUF.tile_C", "CBUF.tile_Y", "CBUF.tile_X", "CACC.order",
+    )  # fmt: skip
+    units = space.parameters[space.index("CACC.axis0.units")]
+    assert units.choices == tuple(range(1, 33))
+    assert space.parameters[space.index("CACC.axis0.dim")].choices == ("K",)
+    assert len(space.parameters[space.index("CBUF.order")]) == math.factorial(4)
+    assert "Cell.tile_R" not in space.names
+    # a register has no room for a 3 x 3 filter: there it is tiled
+    systolic = ChainSpace(layers.get("resnet18.5"), CHAINS["tpu-v1-ws"])
+    assert "Weights.tile_R" in systolic.names
+    assert "Accumulators.tile_R" not in systolic.names
+    assert space.size == math.prod(len(p) for p in space.parameters)
+    assert space.depth == 3
+
+
+def test_tiles_that_never_fit_are_left_out() -> None:
+    space = ChainSpace(layers.get("resnet18.5"), CHAINS["eyeriss-rs"])
+    assert max(space.parameters[space.index("Spads.tile_K")].choices) <= 24  # words of sums
+    # PEs may share the rows of a filter: then a channel takes 3 of 12 words
+    assert space.parameters[space.index("Spads.tile_C")].choices == (1, 2, 3, 4)
+    whole = ChainSpace(layers.get("resnet18.5"), CHAINS["eyeriss-rs"], full=True)
+    assert max(whole.parameters[whole.index("Spads.tile_K")].choices) == 128  # a tensor may pass
+
+
+def test_filters_are_shared_by_units_where_they_stay_whole() -> None:
+    space = ChainSpace(
+        layers.get("resnet18.5"),
+        CHAINS["eyeriss-rs"],
+        only={"GLB.axis0.dim": ["R"], "GLB.axis0.units": [3]},
+    )
+    batch = space.decode(space.sample(20, 0))
+    assert (batch.whole_tiles(space.layer.extents)[:, 1, 4] == 1).all()  # a filter row a PE
+
+
+def test_a_mapping_outside_the_space_says_what_is_offered() -> None:
+    space = ChainSpace(layers.get("resnet18.5"), CHAINS["nvdla-cacc"])
+    other = ChainSpace(layers.get("resnet18.5"), CHAINS["nvdla-cacc"], tiles="any")
+    actions = other.sample(50, 0)
+    with pytest.raises(MapSpaceError, match=r"tile_.=\d+ is not in the space; expected one of"):
+        space.encode(other.decode(actions))
+    narrow = ChainSpace(space.layer, space.accelerator, only={"CACC.axis0.units": [8]})
+    with pytest.raises(MapSpaceError, match=r"CACC\.axis0\.units"):
+        narrow.encode(space.decode(space.sample(50, 0)))
+    full = ChainSpace(space.layer, space.accelerator, full=True, uneven=False)
+    with pytest.raises(MapSpaceError, match=r"full=True|keeps what it holds"):
+        space.encode(full.decode(full.sample(50, 0)))
+    uneven = ChainSpace(space.layer, space.accelerator, uneven=True)
+    with pytest.raises(MapSpaceError, match="its entries are CBUF, CBUF, CACC"):
+        space.encode(uneven.decode(uneven.sample(5, 0)))
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"dataflow": "nvdla"}, "space.dataflow: not on a chip that is a list of levels"),
+        ({"co_search": ["num_pes"]}, "mapper explore --sweep"),
+        ("paper", "a space with a name is of two"),
+        ({"uneven": 3}, "space.uneven: got 3"),
+        ({"nope": 1}, "got 'nope', expected one of tiles"),
+        ({"only": {"CBUF.tile_Q": [1]}}, "CBUF.tile_Q"),
+        ({"tiles": "odd"}, "space.tiles: got 'odd'"),
+    ],
+)
+def test_options_of_another_kind_are_refused(options: object, says: str) -> None:
+    with pytest.raises(MapSpaceError, match=says):
+        make_space(layers.get("resnet18.5"), CHAINS["nvdla-cacc"], options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_each_chip_of_the_library_has_mappings_of_real_layers(name: str) -> None:
+    for text in ("mobilenetv2.2", "resnet18.2", "vgg16.1", "gemm:M=128,N=768,K=768"):
+        problem = Problem(text, name)
+        looked = problem.look(problem.space.sample(200, 0))
+        assert looked.feasible.any(), (name, text)
+        assert problem.why_empty() is None
+        assert problem.bound is not None
+        assert problem.bound <= looked.values.min()
+
+
+@pytest.mark.parametrize("memories", [1, 2, 3, 4])
+def test_no_mapping_is_below_the_bounds(memories: int) -> None:
+    rng = np.random.default_rng(memories)
+    for text in LAYERS:
+        chip = random_chip(rng, memories)
+        for options in ({}, {"full": True}):
+            problem = Problem(layer(text), chip, "latency", EXACT, options)
+            costs = problem.look(problem.space.sample(300, 1)).costs
+            for figure, least in problem.figure_bounds.items():
+                values = costs.figures[figure][costs.feasible]
+                assert least <= values.min(initial=np.inf) * (1 + 1e-12), figure
+
+
+def test_why_a_chip_has_no_mapping_at_all() -> None:
+    simba = CHAINS["simba"].to_dict()
+    simba["levels"][4] |= {"bytes": 3, "double_buffer": True}
+    chip = Chain.from_dict(simba)
+    why = Problem("resnet18.5", chip).why_empty()
+    assert why is not None
+    assert "even with the smallest tiles AccumulationBuffer needs" in why
+    limit = Problem("resnet18.5", "simba", limits={"max_bytes.GlobalBuffer": 10}).why_empty()
+    assert limit is not None
+    assert "has no mapping within max_bytes.GlobalBuffer=10" in limit
+    slow = Problem("resnet18.5", "simba", limits={"max_latency_cycles": 10}).why_empty()
+    assert slow is not None
+
+
+def test_limits_go_by_level() -> None:
+    problem = Problem("resnet18.5", "simba", limits={"max_bytes.GlobalBuffer": 5000})
+    looked = problem.look(problem.space.sample(300, 0))
+    held = looked.costs.column("bytes.GlobalBuffer")
+    assert (looked.feasible == (looked.costs.feasible & (held <= 5000))).all()
+    row = int(np.flatnonzero(looked.costs.feasible & ~looked.feasible)[0])
+    report = looked.infeasible(row)
+    assert report is not None
+    assert report.code is ReasonCode.LIMIT
+    assert "bytes.GlobalBuffer is" in report.message

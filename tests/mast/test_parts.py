@@ -1,0 +1,373 @@
+"""Parts by name: those of the package, and files of one's own; what the paper has besides."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from mast import MastConfig, MastError, MastTrainer
+from mast.buffers.two import FixedShares
+from mast.cli import main
+from mast.costs import check_run
+from mast.flops import count_updates, layer_costs, outside_layers
+from mast.operators import NearGreedy, soft_mellowmax
+from mast.registries import REGISTRIES
+from mast.settings import make_config
+from mast.tasks import TeamWorlds, find_task
+from mast.widths import NetworkWidths
+from mpe_marl import Ring
+
+PARTS = Path(__file__).parents[2] / "examples" / "mast_parts"
+SMALL = MastConfig(
+    task="tag-3", hidden=12, mixer_width=6, hyper_width=8, batch=4, topology_every=8,
+    target_every=8, sparsity=0.8, explore_steps=400, t0=0.4, worlds=4,
+)  # fmt: skip
+
+
+def trained(config: MastConfig, steps: int = 900) -> MastTrainer:
+    trainer = MastTrainer(config, steps, 0, episodes=4)
+    trainer.run()
+    assert np.isfinite(float(trainer.progress.latest["loss"]))
+    assert trainer.progress.updates > 10
+    return trainer
+
+
+@pytest.fixture
+def own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working folder with files of parts."""
+    monkeypatch.chdir(PARTS)
+
+
+@pytest.mark.usefixtures("own")
+def test_an_operator_of_ones_own_is_learnt_with() -> None:
+    config = make_config(["beta=2"], task="tag-3", operator="softmax:Softmax", batch=4)
+    assert config.own == (("beta", 2.0),)
+    assert MastConfig.of(config.plain()) == config
+    softmax = REGISTRIES["operator"].make("softmax:Softmax", config)
+    values, free = torch.tensor([[1.0], [2.0], [9.0]]), torch.tensor([[True], [True], [False]])
+    weights = np.exp([2.0, 4.0])
+    expected = float((weights * [1.0, 2.0]).sum() / weights.sum())
+    assert softmax(values, values, free).item() == pytest.approx(expected)
+    assert softmax(values, values, None).item() > expected
+    changed = replace(SMALL, operator="softmax:Softmax", own=(("beta", 2.0),))
+    losses = [float(trained(one).progress.latest["loss"]) for one in (changed, SMALL)]
+    assert losses[0] != losses[1]
+
+
+@pytest.mark.usefixtures("own")
+def test_a_mixer_of_ones_own_is_learnt_with_and_its_layers_are_counted() -> None:
+    config = replace(SMALL, mixer="qplex:Qplex", backend="compiled")
+    trainer = trained(config)
+    shape, networks = trainer.worlds.shape, trainer.learner.networks
+    costs = layer_costs(config, shape, NetworkWidths.of(config))
+    kept = {name: cost.kept for name, cost in costs.items()}
+    assert kept == trainer.learner.sparsifier.counts()
+    assert costs["mixer.hidden"].data
+    assert not costs["mixer.scales"].data
+    assert outside_layers(config, shape, NetworkWidths.of(config)) > 0
+    # its value is that of the best actions where they were taken, and lower else
+    mixer, rows = networks["mixer"], 7
+    from mast.mixers import JointChoice
+
+    torch.manual_seed(0)
+    best, states = torch.randn(3, rows), torch.randn(shape.state_dim, rows)
+    done = torch.nn.functional.one_hot(torch.zeros(3, rows).long(), shape.n_actions)
+    choices = JointChoice(best, done.transpose(1, 2).float())
+    with torch.no_grad():
+        top = mixer(best, states)
+        torch.testing.assert_close(mixer(best, states, choices), top)
+        assert (mixer(best - 1, states, choices) < top).all()
+
+
+@pytest.mark.usefixtures("own")
+def test_a_drop_rule_of_ones_own_moves_other_weights() -> None:
+    plain = replace(SMALL, arm="set", dtype="float64")
+    mest = replace(plain, drop_rule="mest:Mest", own=(("pull", 50.0),))
+    one, other = trained(plain), trained(mest)
+    assert other.learner.sparsifier.by_gradient
+    assert not one.learner.sparsifier.by_gradient
+    pairs = zip(*(t.learner.sparsifier.masks().values() for t in (one, other)), strict=True)
+    assert any((a != b).any() for a, b in pairs)
+    shape = one.worlds.shape
+    cost = next(iter(layer_costs(mest, shape, NetworkWidths.of(mest)).values()))
+    assert cost.topology(mest).theoretical.total > 0
+    assert cost.topology(plain).theoretical.total == 0
+
+
+@pytest.mark.parametrize("what", sorted(REGISTRIES))
+def test_an_unknown_part_is_told_with_the_nearest(what: str) -> None:
+    registry = REGISTRIES[what]
+    for name in registry.names():
+        kind = registry.find(name)
+        assert dataclasses.is_dataclass(kind)
+        assert callable(kind.flops)
+    near = registry.names()[-1]
+    with pytest.raises(MastError, match=f"{what} '{near}x' is not known.*Did you mean '{near}'"):
+        registry.find(f"{near}x")
+    with pytest.raises(MastError, match="cannot be imported"):
+        registry.find("nowhere:Nothing")
+    with pytest.raises(MastError, match=r"derives from mast\.LearnerPart"):
+        registry.find("pathlib:Path")
+
+
+def test_two_buffers_give_each_batch_its_share_and_no_episode_twice() -> None:
+    ring, rng = Ring(50), np.random.default_rng(0)
+    for _ in range(70):
+        ring.advance()
+    law = FixedShares(10, 0.25)
+    newest = set(ring.physical(np.arange(40, 50)).tolist())
+    drawn = np.zeros(ring.rows)
+    for _ in range(2000):
+        rows = law.draw(ring, 8, rng)
+        assert set(rows[:2].tolist()) <= newest
+        assert len(set(rows[:2].tolist())) == 2
+        assert len(set(rows[2:].tolist())) == 6
+        np.add.at(drawn, rows, 1 / 16_000)
+    np.testing.assert_allclose(drawn, law.inclusion(ring), atol=0.004)
+    assert law.inclusion(ring).sum() == pytest.approx(1)
+
+
+def test_faithful_is_what_the_paper_has() -> None:
+    config = make_config(faithful=True, task="tag-3", batch=4)
+    assert (config.buffer, config.counted, config.optimizer_state) == ("two", "updates", "keep")
+    assert make_config(["buffer=dual"], faithful=True).buffer == "dual"
+    plain = make_config(faithful=True, arm="dense")
+    assert (plain.buffer, plain.operator) == (None, None)
+    small = dict.fromkeys(("target_every", "topology_every"), 5)
+    trainer = trained(replace(config, **small, hidden=8, sparsity=0.7, worlds=4))
+    # updates 5, 10, ... until the end of the topology: all of them, none is lost to a phase
+    updates, moves = count_updates(trainer.config, trainer.worlds.shape, trainer.total)
+    assert trainer.progress.updates == updates
+    assert trainer.learner.sparsifier.steps == moves > 1
+
+
+def test_adam_makes_no_step_at_topology_steps_if_asked() -> None:
+    config = replace(SMALL, step_at_topology=False, optimizer_state="keep")
+    learner = trained(config).learner
+    store = trained(config).store
+    before = [p.detach().clone() for p in learner.networks.parameters()]
+    from mast.scaling import RewardScale
+
+    learner.update(store.sample(), RewardScale(), 900, topology=True)
+    assert all((a == b).all() for a, b in zip(before, learner.networks.parameters(), strict=True))
+    learner.update(store.sample(), RewardScale(), 900)
+    assert any((a != b).any() for a, b in zip(before, learner.networks.parameters(), strict=True))
+
+
+def test_res_takes_soft_mellowmax_over_its_joint_actions() -> None:
+    torch.manual_seed(0)
+    worth, known = torch.randn(12, 5), torch.randn(12, 5)
+    free = torch.rand(12, 5) < 0.7
+    free[0] = True
+    operator = REGISTRIES["operator"].make("soft-mellowmax", SMALL)
+    found = NearGreedy(worth, known, free).by(operator)
+    torch.testing.assert_close(found, soft_mellowmax(worth, free, 1.0, 10.0))
+    plain = replace(SMALL, algorithm="res")
+    soft = replace(plain, operator="soft-mellowmax")
+    assert float(trained(soft).progress.latest["loss"]) != float(
+        trained(plain).progress.latest["loss"]
+    )
+
+
+def test_cw_qmix_weighs_by_its_target_networks() -> None:
+    plain = replace(SMALL, algorithm="cw-qmix", dtype="float64")
+    ours = trained(replace(plain, cw_values="target")).progress.latest["loss"]
+    assert float(ours) != float(trained(plain).progress.latest["loss"])
+
+
+def test_agents_have_sparsities_of_their_own() -> None:
+    config = replace(
+        SMALL, task="spread-3", share=False, agent_sparsities=(0.5, 0.7, 0.9), backend="compiled"
+    )
+    learner = trained(config).learner
+    layers, counts = learner.layers, learner.sparsifier.counts()
+    for agent, share in enumerate(config.agent_sparsities):
+        names = [name for name in layers if name.startswith(f"agents.nets.{agent}.")]
+        whole = sum(layers[n].in_features * layers[n].out_features for n in names)
+        assert sum(counts[n] for n in names) / whole == pytest.approx(1 - share, abs=0.01)
+    costs = layer_costs(config, learner.shape, NetworkWidths.of(config))
+    assert {name: cost.kept for name, cost in costs.items()} == counts
+    with pytest.raises(MastError, match="expected 3, one for each agent"):
+        check_run(replace(config, agent_sparsities=(0.5, 0.7)))
+
+
+def test_settings_come_back_from_yaml(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["config", "--faithful", "--arm", "rigl+", "--own", "--set", "gamma=.9"])
+    assert not left.value.code
+    path = tmp_path / "resolved.yaml"
+    path.write_text(capsys.readouterr().out)
+    config = make_config(file=path)
+    assert (config.arm, config.gamma, config.share) == ("rigl+", 0.9, False)
+    assert make_config(["gamma=.8"], path, arm="mast") == replace(config, arm="mast", gamma=0.8)
+
+
+PLAN = """
+steps: 2000
+episodes: 4
+seeds: [0, 1]
+cpu_s: 1800
+base: {task: tag-3, sparsity: 0.8, backend: compiled, batch: 4}
+runs:
+  - vary: {arm: [dense, mast], gamma: [0.99, 0.9]}
+  - {vary: {arm: [dense]}, seeds: [1, 2]}
+"""
+
+
+def test_a_sweep_does_each_run_once_and_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("plan.yaml").write_text(PLAN)
+
+    def sweep(more: str) -> tuple[list[str], str]:
+        with pytest.raises(SystemExit) as left:
+            main(f"sweep plan.yaml {more}".split())
+        assert not left.value.code
+        told = capsys.readouterr()
+        return told.out.splitlines(), told.err
+
+    lines, told = sweep("--list")
+    assert len(lines) == len(set(lines)) == 9
+    assert "9 runs to do, about 4.5 h of processor time; 0 finished" in told
+    assert not list(tmp_path.glob("*.db"))
+    with pytest.raises(SystemExit):
+        main(lines[-1].split()[1:])
+    capsys.readouterr()
+    assert len(sweep("--list")[0]) == 8, "a listed command is the run itself"
+    rows, _ = sweep("--csv table.csv")
+    assert "gamma 0.9" in "\n".join(rows)
+    table = Path("table.csv").read_text().splitlines()
+    assert len(table) == 5
+    assert sweep("--list")[0] == []
+    sweep("--collect --csv again.csv")
+    assert Path("again.csv").read_text().splitlines() == table
+
+
+def test_the_best_team_and_all_others_are_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = "-t tag-3 --steps 1200 --episodes 16 --set batch=4 --set gamma=.9 --keep-all --json"
+
+    def give(text: str, code: int = 0) -> str:
+        with pytest.raises(SystemExit) as left:
+            main(text.split())
+        assert (left.value.code or 0) == code
+        told = capsys.readouterr()
+        return told.err if code else told.out
+
+    (run,) = json.loads(give(f"train {words}"))
+    assert run["name"] == "tag-3 qmix mast 0.9, gamma 0.9, batch 4 seed 0"
+    best = run["steps"][int(np.argmax(run["returns"]))]
+    for which in ("best", str(best)):
+        give(f"export 1 --which {which} -o {which}.safetensors")
+    assert Path("best.safetensors").read_bytes() == Path(f"{best}.safetensors").read_bytes()
+    (played,) = json.loads(give("play best.safetensors --episodes 16 --json"))
+    assert played["return"] == pytest.approx(max(run["returns"]))
+    assert "expected one of last, best, 120" in give("export 1 --which 7", 2)
+
+
+def test_a_team_of_other_shapes_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from mast.exporting import SparsePolicy
+
+    policy = SparsePolicy.of(MastTrainer(SMALL, 100, 0).learner)
+    path = tmp_path / "foreign.safetensors"
+    replace(policy, config=replace(SMALL, task="spread-3")).save(path)
+    with pytest.raises(SystemExit) as left:
+        main(["play", str(path)])
+    assert left.value.code == 2
+    assert "expected one for TaskShape(n_agents=3" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "shape", "length"),
+    [
+        ("rware-tiny-2ag", "rware", (2, 71, 142, 5), 500),
+        ("lbf-8x8-2p-2f-coop", "lbforaging", (2, 12, 24, 6), 50),
+        ("pursuit-3", "pygame", (3, 147, 768, 5), 500),
+    ],
+)
+def test_a_team_plays_worlds_of_other_suites(
+    name: str, package: str, shape: tuple[int, ...], length: int
+) -> None:
+    pytest.importorskip(package)
+    worlds = TeamWorlds(find_task(name), 2)
+    assert worlds.shape[:5] == (*shape, length)
+    before = worlds.look().obs.copy()
+    step = worlds.step(np.ones((2, shape[0]), np.int64))
+    assert np.isfinite(step.rewards).all()
+    assert not step.terminated.any()
+    np.testing.assert_array_equal(TeamWorlds(find_task(name), 2).look().obs, before)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("train -t rware-tiny", "expected rware-SIZE-Nag"),
+        ("train -t pursuit-0", "expected pursuit-N"),
+        ("train --sparsity 0", "sparsity=0 leaves nothing out of arm 'mast'"),
+        ("train --set mixer=qmux", "mixer 'qmux' is not known.*Did you mean 'qmix'"),
+        ("train --set operator=soft-melowmax", "Did you mean 'soft-mellowmax'"),
+        ("train --set returns=hybird", "Did you mean 'hybrid'"),
+        ("train --set buffer=tow", "Did you mean 'two'"),
+        ("train --set growth=rigle", "Did you mean 'rigl'"),
+        ("train --set drop_rule=magnitud", "Did you mean 'magnitude'"),
+        ("train --agents mpl", "Did you mean 'mlp'"),
+        ("train --arm dense --set growth=set", "arm 'dense' is dense and grows nothing"),
+        ("train --set agent_sparsities=.9,.8", "add --own"),
+        ("train --own --set agent_sparsities=.9,1", "agent_sparsities=1.0: expected"),
+        ("train --set counted=steps", "expected one of episodes, updates"),
+        ("train --config nowhere.yaml", "nowhere.yaml"),
+        ("train --config list.yaml", "expected settings by name"),
+        ("train --config bad.yaml", "gamma=fast: expected a number"),
+        ("train --config odd.yaml", "setting 'gama' is not known.*Did you mean 'gamma'"),
+        ("sweep list.yaml", "expected a mapping with some of"),
+        ("sweep odd.yaml", "entry 'gama' is not known"),
+        ("sweep vary.yaml", "vary: gamma: expected a list"),
+        ("sweep arms.yaml", "arm 'mats' is not known"),
+        ("train -t rewards:make", "differ between agents; expected one reward for the team"),
+    ],
+)
+def test_wrong_parts_and_files_are_told(
+    words: str, message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    for name, text in (
+        ("list", "[1, 2]"), ("bad", "gamma: fast"), ("odd", "gama: 0.9"),
+        ("vary", "vary: {gamma: 0.9}"), ("arms", "vary: {arm: [mats]}"),
+    ):  # fmt: skip
+        Path(f"{name}.yaml").write_text(text)
+    Path("rewards.py").write_text(REWARDS)
+    with pytest.raises(SystemExit) as left:
+        main(words.split())
+    assert left.value.code == 2
+    assert re.search(message, capsys.readouterr().err)
+    assert not list(tmp_path.glob("*.db"))
+
+
+REWARDS = """
+from mpe_marl import make_spec
+from mpe_marl.worlds.parallel import ParticleWorld
+
+
+class Uneven(ParticleWorld):
+    def step(self, actions):
+        obs, rewards, *rest = super().step(actions)
+        return obs, {name: float(i) for i, name in enumerate(rewards)}, *rest
+
+
+def make():
+    return Uneven(make_spec("simple_spread", 3))
+"""
