@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cost_models.accelerator import Accelerator
 from cost_models.buffers import TENSORS, Buffer, Level, Widths
 from cost_models.physical import EnergyTable
 from cost_models.technology import REFERENCE_NM, dram_pj, mac, sram, sram_reach
+
+if TYPE_CHECKING:
+    from cost_models.chain.chip import Chain
 
 PARTS: Final = ("input", "filter", "output", "psum")
 """What moves: the tensors, with finished outputs and partial sums apart."""
@@ -105,7 +108,7 @@ def chip_prices(accelerator: Accelerator, l2_bytes: Any = None, l1_bytes: Any = 
     )
 
 
-def clock_of(accelerator: Accelerator) -> float:
+def clock_of(accelerator: Accelerator | Chain) -> float:
     """Clock of a chip [MHz]."""
     return accelerator.clock_mhz or CLOCK_MHZ
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from cost_models.chain.chip import Chain, ChainLevel
 from cost_models.chain.moves import At, EntryMoves, NestStructure
+from cost_models.chain.prices import chain_prices
 from cost_models.cost import FIGURES, Cost, LevelCost
 from cost_models.exact.nest import OUTPUT, Nest
 from cost_models.prices import (
@@ -14,11 +15,8 @@ from cost_models.prices import (
     PJ_PER_NJ,
     UW_PER_MW,
     LevelPrices,
-    buffer_prices,
-    dram_prices,
     mark,
 )
-from cost_models.technology import REFERENCE_NM, mac
 from layers import TENSORS
 
 BYTE = 8
@@ -39,18 +37,19 @@ def cost_of(chip: Chain, nest: Nest, names: tuple[str, ...], at: At) -> Cost:
     for m, name in enumerate(names, 1):
         held[name] += _bits(nest, at, m) / BYTE
     levels: dict[str, LevelCost] = {}
-    leakage_uw, area = 0.0, chip.peak_macs_per_cycle * _mac_area(chip)
+    priced = chain_prices(chip, held)
+    leakage_uw, area = 0.0, chip.peak_macs_per_cycle * priced.mac_area_um2
     for level, count in chip.instances():
         places = [m for m, name in enumerate(("DRAM", *names)) if name == level.name]
         if not level.is_memory:
             continue
-        prices = _prices(chip, level, held.get(level.name, 0.0))
+        prices = priced.levels[level.name]
         levels[level.name] = _level_cost(level, structure, at, places, prices, held, count)
         leakage_uw += count * prices.leakage_uw
         area += count * prices.area_um2
     network = _network_nj(chip, structure, at, names)
     leakage = leakage_uw / UW_PER_MW * (latency / (chip.clock_mhz or CLOCK_MHZ))
-    parts = {"energy_mac_nj": macs * _mac_nj(chip)}
+    parts = {"energy_mac_nj": macs * priced.mac_nj}
     parts |= {f"energy_{name.lower()}_nj": cost.energy_nj for name, cost in levels.items()}
     parts |= {"energy_network_nj": network, "energy_leakage_nj": leakage}
     energy = sum(parts.values())
@@ -132,26 +131,6 @@ def _of(moves: EntryMoves, tensor: int) -> float:
 
 def _added(moves: list[EntryMoves]) -> EntryMoves:
     return EntryMoves(*(sum(column) for column in zip(*moves, strict=True)))
-
-
-def _prices(chip: Chain, level: ChainLevel, required: float) -> LevelPrices:
-    if level is chip.levels[0]:
-        return dram_prices(level, chip.widths)
-    node = chip.node_nm or REFERENCE_NM
-    return buffer_prices(level.buffer, level, chip.widths, node, required)
-
-
-def _mac_nj(chip: Chain) -> float:
-    return (_mac(chip)[0] if chip.mac_pj is None else chip.mac_pj) / PJ_PER_NJ
-
-
-def _mac_area(chip: Chain) -> float:
-    return _mac(chip)[1] if chip.mac_area_um2 is None else chip.mac_area_um2
-
-
-def _mac(chip: Chain) -> tuple[float, float]:
-    widths = chip.widths
-    return mac(widths.psum, widths.input, widths.filter, chip.node_nm or REFERENCE_NM)
 
 
 def _network_nj(chip: Chain, structure: NestStructure, at: At, names: tuple[str, ...]) -> float:
