@@ -24,9 +24,9 @@ from .chain.forms import chip_from as chip_from
 from .chain.forms import load_chip as load_chip
 from .chain.forms import mapping_from as mapping_from
 from .chain.forms import mapping_schema as mapping_schema
+from .chain.level_prices import ChainPrices as ChainPrices
+from .chain.level_prices import chain_prices as chain_prices
 from .chain.loops import Loop as Loop
-from .chain.prices import ChainPrices as ChainPrices
-from .chain.prices import chain_prices as chain_prices
 from .chips import PRESETS as PRESETS
 from .cost import FIGURES as FIGURES
 from .cost import TENSORS as TENSORS

@@ -6,8 +6,8 @@ from math import nan
 from typing import Any
 
 from cost_models.chain.chip import Chain, ChainLevel
+from cost_models.chain.level_prices import chain_prices
 from cost_models.chain.moves import At, EntryMoves, NestStructure
-from cost_models.chain.prices import chain_prices
 from cost_models.cost import FIGURES, Cost, LevelCost
 from cost_models.exact.nest import OUTPUT, Nest
 from cost_models.prices import (
