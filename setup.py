@@ -23,8 +23,6 @@ KERNELS = ("cost_models.exact.kernel", "cost_models.maestro.kernel", "maestro_en
 """Modules that hold a kernel's entries; `setup_kernels.py` finds the other sources."""
 CHECKED = os.environ.get("MAPPER_CHECKED", "0") not in ("", "0")
 FLAGS = ["-O3", "-DNDEBUG", "-g0", "-fwrapv", "-fno-math-errno", "-ffp-contract=off"]
-SHORT_LOOPS = ["-fno-tree-loop-ivcanon", "-fno-peel-loops"]
-"""Kernels' loops take few turns, and are slower unrolled; clang only warns of these."""
 BOUNDS = ["-O1", "-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"]
 """Arrays inside records know their shapes: the compiler checks them."""
 
@@ -78,7 +76,7 @@ setup(
         Extension(
             name,
             [f"{name.replace('.', '/')}.py"],
-            extra_compile_args=[*FLAGS, *SHORT_LOOPS, *(BOUNDS if CHECKED else [])],
+            extra_compile_args=[*FLAGS, *(BOUNDS if CHECKED else [])],
         )
         for name in KERNELS
     ],

@@ -1,8 +1,8 @@
 """This checkout against an earlier one: processor time of the same work, in alternated runs.
 
-    python benchmarks/against.py ../earlier [--rounds 20] [--only step batch] [--json]
+    python benchmarks/against.py ../earlier [--rounds 20] [--only step batch] [--csv FILE]
     python benchmarks/against.py ../0.2.0 --only columns-64x32 columns-64x512 columns-64x2048
-        columns-256x512 columns-256x2048 columns-1024x512 --rounds 40 --json
+        columns-256x512 columns-256x2048 columns-1024x512 --csv docs/data/sparse-against.csv
 
 A process for each checkout does each piece of work in turn, on one thread, and says how much
 processor time that took; then starts of the command line are timed likewise. The table has the
@@ -14,7 +14,7 @@ passes of a sparse layer of 64 units and 512 columns, a tenth of whose weights a
 from __future__ import annotations
 
 import argparse
-import json
+import csv
 import os
 import resource
 import statistics
@@ -22,6 +22,8 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from common import atomic_write
 
 WORKER = """
 import dataclasses, sys, time
@@ -220,9 +222,10 @@ def main() -> None:
     parser.add_argument("earlier", type=Path, help="folder of the earlier checkout")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--only", nargs="*", default=[*WORK, *STARTS])
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--csv", type=Path)
     given = parser.parse_args()
     before, now = given.earlier.resolve(), Path(__file__).resolve().parents[1]
+    rows: list[dict[str, Any]] = []
     workers = Worker(before, ""), Worker(now, "earlier")
     for name in given.only:
         if name in STARTS:
@@ -237,14 +240,17 @@ def main() -> None:
             taken = {side: both[side]() for side in order}
             pairs.append((taken[0], taken[1]))
         found = row(name, pairs)
-        if given.json:
-            print(json.dumps(found), flush=True)
-            continue
+        rows.append({key: one if key == "work" else f"{one:.4f}" for key, one in found.items()})
         print(
             f"{name:20} {found['earlier_s']:8.3f} s {found['now_s']:8.3f} s  ratio "
             f"{found['ratio']:.3f}  difference {found['difference_s']:+.3f} s",
             flush=True,
         )
+    if given.csv is not None:
+        with atomic_write(given.csv) as draft, draft.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
 
 
 if __name__ == "__main__":

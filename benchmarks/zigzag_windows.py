@@ -8,13 +8,14 @@ that do not move it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from itertools import takewhile
 
 import numpy as np
 
+from benchmarks.export_rules import elements, zigzag_stays
 from layers import TENSORS
-from mapper.export.chip_stores import ChipStore, stores_of
-from mapper.export.loop_factors import LoopFactors
+from mapper.export.chip_stores import ChipStore, ChipStores
+from mapper.export.loop_nest import LoopNest
 from mapper.export.zigzag_files import NAME, temporal_loops
 
 WINDOWED = ("OY", "OX", "FY", "FX")
@@ -27,76 +28,57 @@ class Transfer:
     """How one tensor passes a port: so many times, so many cycles each.
 
     Args:
+        tensor: The tensor.
         times: Transfers.
         cycles: Of one.
         period: Cycles between two of them.
         allowed: Cycles of a period in which it may move.
     """
 
+    tensor: str
     times: int
     cycles: int
     period: int
     allowed: int
 
 
-def moving_dims(nest: LoopFactors, tensor: str) -> set[str]:
+def moving_dims(nest: LoopNest, tensor: str) -> set[str]:
     """Dimensions whose loops move a tensor, in ZigZag's names."""
     return {NAME[dim] for dim in nest.depends(TENSORS.index(tensor))}
 
 
-def steps_kept(nest: LoopFactors, level: str, tensor: str) -> int:
-    """Loops just outside of a level that leave a tensor where it is: how many."""
-    parts = temporal_loops(nest)
-    above = parts["DRAM"] if level == "L2" else parts["L2"] + parts["DRAM"]
-    moving, kept = moving_dims(nest, tensor), 0
-    while kept < len(above) and above[kept][0] not in moving:
-        kept += 1
-    return kept
+def top_steps(nest: LoopNest, tensor: str, place: int) -> tuple[int, int]:
+    """Steps of the outermost loops of a memory's tile that move it, and of those that do not.
 
-
-def top_steps(nest: LoopFactors, level: str, tensor: str) -> tuple[int, int]:
-    """Steps of the outermost loops of a level's tile that move it, and of those that do not."""
-    parts = temporal_loops(nest)
-    above = parts["DRAM"] if level == "L2" else parts["L2"] + parts["DRAM"]
-    loops = parts[level] + above[: steps_kept(nest, level, tensor)]
+    Args:
+        nest: The mapping.
+        tensor: The tensor.
+        place: Which of the memories that keep it, from the MACs outwards.
+    """
+    parts = temporal_loops(nest, tensor)
     moving = moving_dims(nest, tensor)
+    above = (loop for part in parts[place + 1 :] for loop in part)
+    loops = [*parts[place], *takewhile(lambda loop: loop[0] not in moving, above)]
     whole = moving - {*WINDOWED} if tensor == "input" else moving
     found = [1, 1]
-    for place, wanted in enumerate((lambda d: d in whole, lambda d: d not in moving)):
-        for dim, steps in reversed(loops):
-            if not wanted(dim):
-                break
-            found[place] *= steps
+    for at, wanted in enumerate((lambda d: d in whole, lambda d: d not in moving)):
+        for _, steps in takewhile(lambda loop, wanted=wanted: wanted(loop[0]), reversed(loops)):
+            found[at] *= steps
     return found[0], found[1]
 
 
-def tile_bits(nest: LoopFactors, level: str, tensor: str) -> int:
-    """Bits of a tensor's tile in a memory of a level."""
-    layer, widths = nest.layer, nest.chip.widths
-    extents = {
-        dim: bounds.tile if level == "L1" else bounds.tile * bounds.pes * bounds.inner
-        * bounds.clusters
-        for dim, bounds in nest.bounds.items()
-    }  # fmt: skip
-    size = {dim: extents.get(dim, 1) for dim in "KCYXRSNG"}
-    if tensor == "filter":
-        return widths.filter * prod(size[dim] for dim in "KCRSG")
-    if tensor == "output":
-        return widths.psum * prod(size[dim] for dim in "KYXNG")
-    rows = (size["Y"] - 1) * layer.stride + (size["R"] - 1) * layer.dilation + 1
-    columns = (size["X"] - 1) * layer.stride + (size["S"] - 1) * layer.dilation + 1
-    return widths.input * prod(size[dim] for dim in "CNG") * rows * columns
-
-
-def held_twice(nest: LoopFactors, store: ChipStore) -> dict[str, bool]:
+def held_twice(nest: LoopNest, store: ChipStore) -> dict[str, bool]:
     """Whether a memory has room for a tensor's next tile beside what it holds."""
-    shares = {
-        tensor: tile_bits(nest, store.level, tensor)
-        // top_steps(nest, store.level, tensor)[0]
-        / (8 * store.size)
-        for tensor in ORDER
-        if tensor in store.tensors
-    }
+    widths = nest.chip.widths
+    bits = {"input": widths.input, "filter": widths.filter, "output": widths.psum}
+    shares = {}
+    for tensor in ORDER:
+        if tensor in store.tensors:
+            memories = [stay.memory for stay in zigzag_stays(nest, tensor)[-2::-1]]
+            place = memories.index(store.level)
+            tile = zigzag_stays(nest, tensor)[-2 - place].tile
+            held = elements(nest, tensor, tile, box=True) * bits[tensor]
+            shares[tensor] = held // top_steps(nest, tensor, place)[0] / (8 * store.size)
     used, found = sum(shares.values()), {}
     for tensor, share in shares.items():
         found[tensor] = used <= 0.5 or share <= 1 - used
@@ -105,12 +87,15 @@ def held_twice(nest: LoopFactors, store: ChipStore) -> dict[str, bool]:
     return found
 
 
-def window(nest: LoopFactors, level: str, tensor: str, period: int) -> int:
-    """Cycles of a period in which the next tile may come into a level."""
-    holds = next(s for s in stores_of(nest) if s.level == level and tensor in s.tensors)
+def window(nest: LoopNest, stores: ChipStores, tensor: str, place: int, period: int) -> int:
+    """Cycles of a period in which the next tile may come into a memory; -1 are the MACs."""
+    if place < 0:
+        return period
+    level = zigzag_stays(nest, tensor)[-2 - place].memory
+    holds = next(store for store in stores.at(level) if tensor in store.tensors)
     if held_twice(nest, holds)[tensor]:
         return period
-    return period // top_steps(nest, level, tensor)[1]
+    return period // top_steps(nest, tensor, place)[1]
 
 
 def union_of_windows(found: list[Transfer], total: int) -> int:

@@ -14,6 +14,8 @@ from .chain.chip import Axis as Axis
 from .chain.chip import Chain as Chain
 from .chain.chip import ChainLevel as ChainLevel
 from .chain.chip import Fanout as Fanout
+from .chain.clusters import CLUSTERS as CLUSTERS
+from .chain.clusters import as_chain as as_chain
 from .chain.drawing import hierarchy as hierarchy
 from .chain.drawing import nest_of_loops as nest_of_loops
 from .chain.entries import ChainMapping as ChainMapping
@@ -24,6 +26,8 @@ from .chain.forms import chip_from as chip_from
 from .chain.forms import load_chip as load_chip
 from .chain.forms import mapping_from as mapping_from
 from .chain.forms import mapping_schema as mapping_schema
+from .chain.level_prices import ChainPrices as ChainPrices
+from .chain.level_prices import chain_prices as chain_prices
 from .chain.loops import Loop as Loop
 from .chain.room import has_room as has_room
 from .chips import CHAINS as CHAINS

@@ -13,9 +13,6 @@ from cost_models.technology.parts import REFERENCE_NM, dram_pj, mac, sram, sram_
 if TYPE_CHECKING:
     from cost_models.chain.chip import Chain
 
-if TYPE_CHECKING:
-    from cost_models.chain.chip import Chain
-
 CLOCK_MHZ: Final = 1000.0
 """Clock of a chip that gives none [MHz]; only leakage and power depend on it."""
 PJ_PER_NJ: Final = 1000.0

@@ -38,18 +38,22 @@ def make_config(
     Raises:
         MastError: No such setting or part, or a value that it may not have.
     """
-    values = ({} if file is None else read_settings(file)) | options | _parsed(words or ())
-    known = {name: typed(name, v, SETTINGS[name]) for name, v in values.items() if name in SETTINGS}
+    said = _parsed(words or ())
+    values = ({} if file is None else read_settings(file)) | options | said
+
+    def read(name: str, default: Any) -> Any:
+        return typed(name, values[name], default, "--set " if name in said else "")
+
+    known = {name: read(name, SETTINGS[name]) for name in values if name in SETTINGS}
     config = MastConfig(**known)
     if faithful:
         config = replace(config, **(_faithful(config) | known))
-    rest = {name: value for name, value in values.items() if name not in SETTINGS}
-    if rest:
+    if rest := [name for name in values if name not in SETTINGS]:
         own = own_settings(config)
         for name in rest:
             check_name("setting", name, [*SETTINGS, *own])
-        given = {name: typed(name, value, own[name]) for name, value in rest.items()}
-        differing = [(name, v) for name, v in sorted(given.items()) if v != own[name]]
+        given = [(name, read(name, own[name])) for name in sorted(rest)]
+        differing = [(name, value) for name, value in given if value != own[name]]
         config = replace(config, own=tuple(differing))
     check_parts(config)
     return config
@@ -96,8 +100,14 @@ def settings_text(config: MastConfig) -> str:
     return yaml.safe_dump(config.plain(whole=True), sort_keys=False)
 
 
-def typed(name: str, value: Any, default: Any) -> Any:
+def typed(name: str, value: Any, default: Any, said: str = "") -> Any:
     """A value as its setting's type, from a text or a file.
+
+    Args:
+        name: The setting.
+        value: What was given.
+        default: The setting's default, whose type counts.
+        said: What messages begin with.
 
     Raises:
         MastError: It is none.
@@ -105,12 +115,12 @@ def typed(name: str, value: Any, default: Any) -> Any:
     if isinstance(default, tuple):
         parts = value.split(",") if isinstance(value, str) else value
         if not isinstance(parts, list | tuple):
-            raise MastError(f"{name}={value}: expected several values, by commas.")
+            raise MastError(f"{said}{name}={value}: expected several values, by commas.")
         one = float if name == "agent_sparsities" else str
-        return tuple(_one(name, part, one) for part in parts)
+        return tuple(_one(said + name, part, one) for part in parts)
     if value is None and (default is None or default is MISSING):
         return None
-    return _one(name, value, str if default is None or default is MISSING else type(default))
+    return _one(said + name, value, str if default is None or default is MISSING else type(default))
 
 
 def _one(name: str, value: Any, kind: type) -> Any:
@@ -123,7 +133,7 @@ def _one(name: str, value: Any, kind: type) -> Any:
         return kind(value)
     except (ValueError, KeyError, TypeError):
         what = {bool: "on or off", int: "a whole number", float: "a number"}.get(kind, "a word")
-        raise MastError(f"--set {name}={value}: expected {what}.") from None
+        raise MastError(f"{name}={value}: expected {what}.") from None
 
 
 def checked_device(device: str) -> str:

@@ -107,9 +107,13 @@ def read_plan(file: Path) -> list[PlannedRun]:
     names = {f.name for f in fields(PlanBlock)}
     top = _checked(file, found, {*names, "about", "runs"})
     planned: dict[str, PlannedRun] = {}
-    for block in top.pop("runs", [{}]):
+    blocks = top.pop("runs", [{}])
+    if not isinstance(blocks, list):
+        raise MastError(f"{file}: runs: expected a list of blocks, got {blocks!r}.")
+    for block in blocks:
         own = _checked(file, block, names)
-        base = {**top.get("base", {}), **own.get("base", {})}
+        bases = [part.get("base", {}) for part in (top, own)]
+        base: Any = {**bases[0], **bases[1]} if all(isinstance(b, dict) for b in bases) else bases
         made = _block(file, {**top, **own, "base": base})
         for run in made.runs():
             planned.setdefault(run.identity().key, PlannedRun(run, made.cpu_s))
@@ -126,7 +130,11 @@ def _checked(file: Path, given: Any, names: set[str]) -> dict[str, Any]:
 
 
 def _block(file: Path, given: dict[str, Any]) -> PlanBlock:
-    for name, value in given.get("vary", {}).items() if given.get("vary") else ():
+    for name in ("base", "vary"):
+        if not isinstance(given.get(name, {}), dict):
+            raise MastError(f"{file}: {name}: expected settings by name, got {given[name]!r}.")
+    typed("cpu_s", given.get("cpu_s", 0.0), 0.0, f"{file}: ")
+    for name, value in given.get("vary", {}).items():
         if not isinstance(value, list):
             raise MastError(f"{file}: vary: {name}: expected a list of values, got {value!r}.")
     seeds = given.get("seeds", [0])

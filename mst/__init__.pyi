@@ -4,12 +4,16 @@ from .arms import arm_run as arm_run
 from .arms import counted_ratio as counted_ratio
 from .attention import PATTERNS as PATTERNS
 from .attention import Attention as Attention
+from .attention import Pattern as Pattern
+from .attention import Sizes as Sizes
 from .config import AdamSettings as AdamSettings
 from .config import GptShape as GptShape
 from .config import PretrainConfig as PretrainConfig
 from .config import SparseSettings as SparseSettings
 from .data import Corpus as Corpus
+from .data import TokenizerChoice as TokenizerChoice
 from .data import build as build
+from .data import build_own as build_own
 from .errors import CorpusError as CorpusError
 from .errors import MstError as MstError
 from .errors import NotFiniteError as NotFiniteError

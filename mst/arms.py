@@ -41,7 +41,9 @@ def arm_run(arm: str, config: PretrainConfig, tokens: int, times: float | None =
     """
     if arm not in ARMS:
         raise unknown_choice("arm", arm, ARMS)
-    return ARMS[arm](config, tokens, times or counted_ratio(config, tokens))
+    if not times:
+        times = counted_ratio(config, tokens) if arm in BY_RATIO else 1.0
+    return ARMS[arm](config, tokens, times)
 
 
 def counted_ratio(config: PretrainConfig, tokens: int) -> float:
@@ -128,3 +130,6 @@ ARMS: dict[str, Maker] = {
     "mst-long": lambda c, tokens, times: ArmRun(c, _long(c, tokens, times)),
 }
 """Arm -> its run, from MST's settings, the length, and how many times less it may cost."""
+
+BY_RATIO = ("dense-short", "tiny", "mst-long")
+"""Arms whose run depends on how many times less it may cost."""

@@ -1,19 +1,31 @@
-"""Everything that defines a pre-training run but its seed and length."""
+"""Everything that defines a pre-training run but its seed and length.
+
+Fields made by :func:`option` are options of commands and of configuration files.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from mst.attention import PATTERNS, check_pattern
 from mst.errors import MstError, check_at_least, unknown_choice
+from mst.options import option
 from mst.phases import Phase, check_phases
-from sparse_training import BACKENDS, Backend, SparsityConfig, Unit
+
+if TYPE_CHECKING:
+    from sparse_training import Backend, Unit
 
 BYTES = 256
 """Tokens of text read as bytes."""
+MOST_LONG, MOST_DEEP, MOST_WIDE = 2**20, 1000, 2**16
+"""Positions or windows, blocks or heads, and features; with more there is no memory for them."""
+HEAD = "head"
+"""Name of the tied head among the layers that may be sparse."""
+PRESET = "preset"
 
 
 @dataclass(frozen=True)
@@ -29,17 +41,22 @@ class GptShape:
         hidden: Features inside a block's perceptron; None: four times the width.
     """
 
-    layers: int = 4
-    width: int = 128
-    heads: int = 4
-    context: int = 256
-    vocabulary: int = BYTES
-    hidden: int | None = None
+    layers: int = option(4, "Blocks.", low=1, high=MOST_DEEP, shown=PRESET)
+    width: int = option(128, "Features.", low=1, high=MOST_WIDE, shown=PRESET)
+    heads: int = option(4, "Heads.", low=1, high=MOST_DEEP, shown=PRESET)
+    context: int = option(256, "T.", low=1, high=MOST_LONG, shown=PRESET)
+    vocabulary: int = option(
+        BYTES, "Rows of the embedding.", low=BYTES, high=MOST_LONG, shown="preset, or the text's"
+    )
+    hidden: int | None = option(
+        None, "Features inside a perceptron.", kind=int, low=1, high=4 * MOST_WIDE,
+        shown="4 times the width",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         for name in ("layers", "width", "heads", "context"):
             check_at_least(name, getattr(self, name), 1)
-        check_at_least("vocabulary (text is read as bytes)", self.vocabulary, BYTES)
+        check_at_least("vocabulary", self.vocabulary, BYTES)
         check_at_least("hidden", self.inner, 1)
         if self.width % self.heads:
             raise MstError(
@@ -59,6 +76,10 @@ class GptShape:
         norms = (2 * self.layers + 1) * self.width
         return linear + (self.vocabulary + self.context) * self.width + norms
 
+    def masked_shapes(self, mask_head: bool) -> dict[str, tuple[int, int]]:
+        """Name -> outputs, inputs of every layer that has a mask, the head the last."""
+        return _masked_shapes(self, mask_head)
+
     def linear_shapes(self) -> dict[str, tuple[int, int]]:
         """Name -> outputs, inputs of every linear layer of the blocks."""
         shapes = {}
@@ -70,6 +91,12 @@ class GptShape:
         return shapes
 
 
+@lru_cache(maxsize=64)
+def _masked_shapes(shape: GptShape, mask_head: bool) -> dict[str, tuple[int, int]]:
+    head = {HEAD: (shape.vocabulary, shape.width)} if mask_head else {}
+    return {**shape.linear_shapes(), **head}
+
+
 @dataclass(frozen=True)
 class SparseSettings:
     """What is sparse, and how it moves.
@@ -77,51 +104,70 @@ class SparseSettings:
     Attributes:
         sparsity: S, the share of zero weights in the ultra-sparse phase.
         phases: The phases; none: a dense run.
-        growth: ``static``, ``set``, ``rigl`` or ``mixed`` (3 of 4 by gradient, 1 at random).
+        every: Updates between topology steps.
+        drop: z, the share of weights that a phase's first topology step drops.
+        growth: A rule of :data:`mst.rules.GROWTH`, or ``module:Class``.
         unit: ``free`` weights or 4x4 blocks, ``block4``.
         rule: How layers share the weights: ``er`` or ``uniform``.
-        drop: z, the share of weights that a phase's first topology step drops.
-        every: Updates between topology steps.
-        moves: Topology steps, at least, of a phase whose density changes.
         optimizer_state: ``local``, ``local:W``, ``reset`` or ``keep``.
         faithful: As the released code: no step of the optimiser on topology steps, moments kept.
         mask_head: Whether the tied head has a mask as well.
         pattern: Attention of warm-up and ultra-sparse phase.
         window: Earlier keys that a query sees of its neighbourhood, itself included.
         stride: s of the strided and fixed patterns.
+        moves: Topology steps, at least, of a phase whose density changes.
+        score: By what weights are dropped: one of :data:`mst.rules.SCORES`, or
+            ``module:Class``.
     """
 
-    sparsity: float = 0.0
-    phases: tuple[Phase, ...] = ()
-    growth: str = "mixed"
-    unit: Unit = "free"
-    rule: str = "er"
-    drop: float = 0.3
-    every: int = 100
-    moves: int = 10
-    optimizer_state: str = "local"
-    faithful: bool = False
-    mask_head: bool = False
-    pattern: str = "local+strided"
-    window: int = 32
-    stride: int = 64
+    sparsity: float = option(0.0, "S.", shown=PRESET)
+    phases: tuple[Phase, ...] = option(
+        (), "NAME:START-END:LAW:ATTENTION, comma-separated.", kind=str, shown=PRESET
+    )
+    every: int = option(100, "Updates between topology steps.", low=1, high=10**9)
+    drop: float = option(0.3, "z, share dropped.")
+    growth: str = option("mixed", "static, set, rigl, mixed.")
+    unit: Unit = option("free", "free, or block4.")
+    rule: str = option("er", "er, or uniform.")
+    optimizer_state: str = option("local", "local, local:W, reset, keep.")
+    faithful: bool = option(
+        False, "Optimiser as in the released code of MST.", name="--faithful/--no-faithful"
+    )
+    mask_head: bool = option(
+        False, "Mask the tied head.", name="--mask-head/--dense-head", shown="dense-head"
+    )
+    pattern: str = option(
+        "local+strided",
+        "dense, local, strided, local+strided, fixed, blocks:SIZE, span:RAMP.",
+        name="--attention",
+    )
+    window: int = option(32, "Keys nearby.", low=1, high=MOST_LONG, shown=PRESET)
+    stride: int = option(64, "s.", low=1, high=MOST_LONG, shown=PRESET)
+    moves: int = option(
+        10, "Topology steps, at least, of a phase whose density moves.", low=1, high=10**6
+    )
+    score: str = option("magnitude", "What is dropped first: magnitude, mest:L, r-sensitivity.")
 
     def __post_init__(self) -> None:
+        from mst.rules import GROWTH, SCORES
+        from sparse_training import SparsityConfig  # imports torch, which help does without
+
         SparsityConfig(
             sparsity=self.sparsity,
             rule=self.rule,
             unit=self.unit,
-            growth=self.growth,
+            growth=GROWTH.make(self.growth),
             optimizer_state=self.optimizer_state,
             drop=self.drop,
             every=self.every,
+            drop_rule=SCORES.make(self.score),
         )
-        if self.pattern not in PATTERNS:
-            raise unknown_choice("attention", self.pattern, PATTERNS)
+        PATTERNS.make(self.pattern)
         check_at_least("moves", self.moves, 1)
         check_phases(self.phases)
 
 
+DTYPES = ("float32", "bfloat16")
 RATE_LAWS = ("cosine", "trapezoid")
 
 
@@ -131,28 +177,37 @@ class AdamSettings:
 
     Attributes:
         lr: Largest learning rate.
-        warm_up: Share of the updates in which it rises.
-        floor: Share of `lr` that is left at the end.
         law: ``cosine``, or ``trapezoid``: constant, then a straight fall (Haegele et al., Scaling
             laws and compute-optimal training beyond fixed training durations, 2024).
+        warm_up: Share of the updates in which it rises.
+        by_density: The learning rate of sparse layers' weights is divided by the density to this
+            power; 0: the same rate for all. 1 is that of Dey et al., Sparse maximal update
+            parameterization, 2024.
+        floor: Share of `lr` that is left at the end.
         decay: Share of the updates in which a trapezoid falls.
         betas: Adam's.
         weight_decay: Decoupled decay of matrices.
         clip: Largest norm of the gradient.
-        by_density: The learning rate of sparse layers' weights is divided by the density to this
-            power; 0: the same rate for all. 1 is that of Dey et al., Sparse maximal update
-            parameterization, 2024.
     """
 
-    lr: float = 1e-3
-    warm_up: float = 0.1
-    floor: float = 0.1
-    law: str = "trapezoid"
-    decay: float = 0.1
+    lr: float = option(1e-3, "Learning rate.", shown=PRESET)
+    law: str = option(
+        "trapezoid",
+        "How the rate falls: trapezoid (constant, then down in the last tenth), or cosine.",
+        name="--lr-law",
+    )
+    warm_up: float = option(0.1, "Share of the updates in which the rate rises.", name="--lr-rise")
+    by_density: float = option(
+        0.0,
+        "Divide sparse layers' rate by the density to this power.",
+        name="--lr-by-density",
+        shown=PRESET,
+    )
+    floor: float = option(0.1, "Share of the rate that is left at the end.", name="--lr-floor")
+    decay: float = option(0.1, "Share of the updates in which a trapezoid falls.", name="--lr-fall")
     betas: tuple[float, float] = (0.9, 0.95)
-    weight_decay: float = 0.1
-    clip: float = 1.0
-    by_density: float = 0.0
+    weight_decay: float = option(0.1, "Decay of matrices.")
+    clip: float = option(1.0, "Largest norm of the gradient.")
 
     def __post_init__(self) -> None:
         if not self.lr > 0:
@@ -186,24 +241,46 @@ class PretrainConfig:
         backend: ``masked`` (any device) or ``compiled`` (processor).
         device: ``cpu`` or ``cuda``.
         repeat: Whether text may be read more than once.
+        dtype: ``float32``, or ``bfloat16``: products in it, weights and sums in float32.
+        compile: Whether torch.compile translates the model.
+        processes: Processes that share each batch's parts; they divide their number.
     """
 
     shape: GptShape = field(default_factory=GptShape)
     sparse: SparseSettings = field(default_factory=SparseSettings)
     adam: AdamSettings = field(default_factory=AdamSettings)
-    batch: int = 16
-    micro_batch: int = 16
-    backend: Backend = "masked"
-    device: str = "cpu"
-    repeat: bool = False
+    batch: int = option(16, "Windows of an update.", low=1, high=MOST_LONG, shown=PRESET)
+    micro_batch: int = option(16, "Windows at once.", low=1, high=MOST_LONG, shown="the batch")
+    backend: Backend = option("masked", "masked, or compiled.")
+    device: str = option("cpu", "cpu, cuda, or auto.")
+    repeat: bool = option(False, "Read the text more than once.", name="--repeat/--no-repeat")
+    dtype: str = option("float32", "float32, or bfloat16 in products (autocast).")
+    compile: bool = option(
+        False, "Translate the model by torch.compile.", name="--compile/--no-compile"
+    )
+    processes: int = option(1, "Processes that share a batch (DDP, gloo).", low=1, high=64)
 
     def __post_init__(self) -> None:
+        from sparse_training import BACKENDS  # imports torch, which help does without
+
         check_at_least("batch", self.batch, 1)
         check_at_least("micro_batch", self.micro_batch, 1)
+        if self.dtype not in DTYPES:
+            raise unknown_choice("dtype", self.dtype, DTYPES)
         if self.batch % self.micro_batch:
             raise MstError(
                 f"micro_batch: got {self.micro_batch}, expected a divisor of the batch "
                 f"{self.batch}; gradients are the mean over equal parts"
+            )
+        if self.batch // self.micro_batch % self.processes:
+            raise MstError(
+                f"processes: got {self.processes}, expected a divisor of the "
+                f"{self.batch // self.micro_batch} parts of a batch; take a smaller --micro-batch"
+            )
+        if self.processes > 1 and not self.device.startswith("cpu"):
+            raise MstError(
+                f"processes: got {self.processes} on device {self.device!r}, expected 1 there; "
+                "several share the batches of a processor alone: use --device cpu"
             )
         if self.backend not in BACKENDS:
             raise unknown_choice("backend", self.backend, BACKENDS)
@@ -212,10 +289,19 @@ class PretrainConfig:
                 f"backend compiled runs on the processor, got device {self.device!r}; use "
                 "--device cpu, or --backend masked"
             )
-        if self.sparse.phases:
-            settings = self.sparse
-            check_pattern(settings.pattern, self.shape.context, settings.window, settings.stride)
+        if self.backend == "compiled" and self.dtype != "float32":
+            raise MstError(
+                f"dtype {self.dtype}: the compiled kernels multiply float32; use --backend masked, "
+                "or --dtype float32"
+            )
+        for pattern in self.patterns:
+            check_pattern(pattern, self.shape.context, self.sparse.window, self.sparse.stride)
         self._check_blocks()
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """Attention patterns of the phases, each once."""
+        return tuple(dict.fromkeys(p.pattern(self.sparse.pattern) for p in self.sparse.phases))
 
     def _check_blocks(self) -> None:
         if self.sparse.unit != "block4" or not self.sparse.phases:
@@ -246,22 +332,41 @@ class PretrainConfig:
         return tokens // self.tokens_per_update
 
     def plain(self) -> dict[str, Any]:
-        """The settings as JSON values."""
+        """The settings as JSON values; those that are newer than 0.2 only where they are in use."""
         values = dataclasses.asdict(self)
         values["sparse"]["phases"] = [phase.plain() for phase in self.sparse.phases]
+        for part, names in NEWER.items():
+            held, usual = (values[part], SparseSettings()) if part else (values, PretrainConfig())
+            for name in names:
+                if held[name] == getattr(usual, name):
+                    del held[name]
         return values
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> PretrainConfig:
-        """Settings from what :meth:`plain` gave, also after JSON."""
+        """Settings from what :meth:`plain` gave, also after JSON.
+
+        Raises:
+            MstError: There are others among them.
+        """
         sparse, adam = dict(values["sparse"]), dict(values["adam"])
         sparse["phases"] = tuple(Phase(**phase) for phase in sparse["phases"])
         adam["betas"] = tuple(adam["betas"])
         adam.setdefault("law", "cosine")  # runs from before there was a choice
         adam["by_density"] = float(adam["by_density"])  # it was a flag, for a power of 1
-        parts = {
-            "shape": GptShape(**values["shape"]),
-            "sparse": SparseSettings(**sparse),
-            "adam": AdamSettings(**adam),
-        }
-        return cls(**{**values, **parts})
+        try:
+            parts = {
+                "shape": GptShape(**values["shape"]),
+                "sparse": SparseSettings(**sparse),
+                "adam": AdamSettings(**adam),
+            }
+            return cls(**{**values, **parts})
+        except TypeError as error:
+            raise MstError(
+                f"settings of a run: {error}; expected those of this version. Go on with the "
+                "version that wrote it"
+            ) from None
+
+
+NEWER = {"sparse": ("score",), "": ("dtype", "compile", "processes")}
+"""Part -> settings that came after 0.2, without which the keys of older runs stay what they are."""

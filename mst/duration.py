@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mst.config import PretrainConfig
 from mst.errors import MstError
-from mst.flops import planned
+from mst.flops import planned, schedule_of
 
 OPERATIONS_S = {"cpu": 1e11, "cuda": 1e14}
 """Operations that a thread of a processor, or a GPU, does at best [1/s]."""
@@ -35,3 +35,4 @@ def check_duration(config: PretrainConfig, tokens: int, threads: int) -> None:
             f"tokens={tokens:,}: training takes about {days:,.0f} days or more ({work:.2g} "
             f"operations, at {rate:.0e} a second); lower --tokens, or take a smaller model."
         )
+    schedule_of(config, updates).moments()  # refuses too many topology steps

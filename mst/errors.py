@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeVar
 
 from common import suggest
+
+if TYPE_CHECKING:
+    from sparse_training import NamedParts
+
+Part = TypeVar("Part")
 
 
 class MstError(ValueError):
@@ -15,8 +21,16 @@ class CorpusError(MstError):
     """Text that is not there, not enough, or not the one that a run began with."""
 
 
+class MissingTokenizersError(ImportError):
+    """The library of byte-pair tokenizers is not installed."""
+
+
 class NotFiniteError(RuntimeError):
     """A loss that is no number: the run has failed, and nothing is tried again."""
+
+
+class TeamError(RuntimeError):
+    """A process that shared a run was lost."""
 
 
 def unknown_choice(what: str, given: str, known: Iterable[str]) -> MstError:
@@ -43,3 +57,20 @@ def check_at_least(what: str, value: float, low: float) -> None:
     """
     if not value >= low:
         raise MstError(f"{what}: got {value}, expected at least {low}; give a larger one")
+
+
+def made_by_name(where: str, known: NamedParts[Part], text: str) -> Part:
+    """Make a part that a text names.
+
+    Args:
+        where: Start of the message, such as ``"phase ultra"``.
+        known: The parts there are.
+        text: The name.
+
+    Raises:
+        MstError: There is no such part.
+    """
+    try:
+        return known.make(text)
+    except ValueError as error:
+        raise MstError(f"{where}: {error}") from None

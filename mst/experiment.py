@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from common import atomic_write
 from mst.config import PretrainConfig
-from mst.errors import CorpusError
+from mst.errors import CorpusError, NotFiniteError
 from runs import Autosave, Context, Experiment, MetricBoard
 
 if TYPE_CHECKING:
+    from mst.checkpoints import ModelKeeper
     from mst.data import Corpus
     from mst.trainer import Pretrainer
 
@@ -20,6 +23,27 @@ REPORTS = 20
 WINDOWS = 512
 """Windows of each kind of text that a finished model is judged by, at most."""
 KIND = "mst"
+SETTINGS = "config.yaml"
+"""The options of a run, resolved, in its folder."""
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """What a run reports and keeps; nothing here changes what is learned.
+
+    Attributes:
+        label: What differs from the preset, in the run's name.
+        options: Every option and its value, kept as :data:`SETTINGS`.
+        evaluate_every: Updates between points of the learning curve; None: a twentieth of the run.
+        save_every: Updates between models that stay; None: only the last and the best do.
+        log: ``"tensorboard:FOLDER"`` or ``"mlflow:FOLDER"``.
+    """
+
+    label: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    evaluate_every: int | None = None
+    save_every: int | None = None
+    log: str | None = None
 
 
 @dataclass(frozen=True)
@@ -35,7 +59,7 @@ class SparsePretraining(Experiment):
         budget: Tokens.
         threads: Processor threads of the tensor library.
         windows: Windows of each kind of text that the finished model is judged by.
-        log: ``"tensorboard:FOLDER"`` or ``"mlflow:FOLDER"``.
+        keeping: What it reports and keeps.
     """
 
     kind: ClassVar[str] = KIND
@@ -51,15 +75,12 @@ class SparsePretraining(Experiment):
     budget: int = 0
     threads: int = 1
     windows: int = WINDOWS
-    log: str | None = None
+    keeping: Keeping = field(default_factory=Keeping)
 
     @property
     def name(self) -> str:
-        """Arm, model, sparsity, backend, learning rate and seed."""
-        c = self.config
-        model = f"L{c.shape.layers}d{c.shape.width}T{c.shape.context}"
-        sparse = f" S{c.sparse.sparsity:g} {c.sparse.unit}" if c.sparse.phases else ""
-        return f"{self.arm} {model}{sparse} {c.backend} lr {c.adam.lr:g} seed {self.seed}"
+        """Arm, what differs from its preset, and seed."""
+        return " ".join(filter(None, [self.arm, self.keeping.label, f"seed {self.seed}"]))
 
     def spec(self) -> Mapping[str, Any]:
         """See :meth:`Experiment.spec`."""
@@ -74,12 +95,29 @@ class SparsePretraining(Experiment):
         """See :meth:`Experiment.run`."""
         import torch
 
-        from mst.checkpoints import FORMAT
-        from mst.data import Corpus
+        from mst.following import job_of
         from mst.switching import dense_above
-        from mst.trainer import Pretrainer
+        from mst.team import team_of
 
         torch.set_num_threads(self.threads)
+        corpus = self._open_corpus()
+        write_settings(context.folder / SETTINGS, self.keeping.options)
+        above = dense_above(self.config, context.folder.parent)
+        updates = self.config.updates(self.budget)
+        checkpoint = context.folder / "checkpoint.pt"
+        job = job_of(
+            self.config, seed=self.seed, updates=updates, corpus=self.corpus, above=above,
+            threads=self.threads, checkpoint=str(checkpoint) if checkpoint.exists() else None,
+        )  # fmt: skip
+        with team_of(self.config.processes, job, context.folder) as team:
+            from mst.trainer import Pretrainer
+
+            trainer = Pretrainer(self.config, self.seed, updates, corpus, above, team)
+            return self._trained(context, trainer, corpus)
+
+    def _open_corpus(self) -> Corpus:
+        from mst.data import Corpus
+
         corpus = Corpus.open(Path(self.corpus))
         if corpus.manifest.digest != self.text:
             raise CorpusError(
@@ -87,38 +125,88 @@ class SparsePretraining(Experiment):
                 f"{self.text[:12]}, which this run began with; make that corpus again, or start "
                 "a run of its own"
             )
-        above = dense_above(self.config, context.folder.parent)
-        updates = self.config.updates(self.budget)
-        trainer = Pretrainer(self.config, self.seed, updates, corpus, above)
+        return corpus
+
+    def _trained(self, context: Context, trainer: Pretrainer, corpus: Corpus) -> Mapping[str, Any]:
+        """The loop: an update, a look at held-out text now and then, a checkpoint each minute."""
+        from mst.checkpoints import FORMAT, ModelKeeper
+        from mst.evaluating import result_of
+
         autosave = Autosave(context, trainer, FORMAT)
         if autosave.resume():
             context.rewind(trainer.done * self.config.tokens_per_update)
-        with MetricBoard(self.log, f"{self.name} {self.identity().key[:8]}") as board:
-            report = _CurveReport(context, board, corpus, trainer.updates)
-            while trainer.done < trainer.updates:
-                trainer.step()
-                report(trainer)
-                autosave.tick()
-        keep_model(trainer, context.folder)
+        trainer.team.wait()
+        keeper = ModelKeeper(context.folder, corpus.tokenizer, self.keeping.save_every)
+        with MetricBoard(self.keeping.log, f"{self.name} {self.identity().key[:8]}") as board:
+            curve = _Curve(context, board, corpus, keeper, self.keeping.evaluate_every)
+            try:
+                while trainer.team.go_on(trainer.done < trainer.updates):
+                    trainer.step()
+                    curve.tick(trainer)
+                    keeper.tick(trainer)
+                    autosave.tick()
+            except NotFiniteError as error:
+                raise NotFiniteError(f"{error}; {_kept(keeper)}") from None
         autosave.finish()
         return result_of(trainer, corpus, self.windows)
 
 
-class _CurveReport:
-    """Sends a point of the learning curve at equal shares of the run."""
+def _kept(keeper: ModelKeeper) -> str:
+    if keeper.kept is None:
+        return "no model was kept yet"
+    return f"the model of update {keeper.kept} is kept (`mst sample RUN`)"
 
-    def __init__(self, context: Context, board: MetricBoard, corpus: Corpus, updates: int) -> None:
+
+def write_settings(path: Path, options: Mapping[str, Any]) -> None:
+    """Write options as a configuration file, which `--config` takes."""
+    import yaml
+
+    if options:
+        with atomic_write(path) as draft:
+            draft.write_text(yaml.safe_dump(dict(options), sort_keys=False), encoding="utf-8")
+
+
+class _Curve:
+    """Judges the model now and then, keeps it, and sends a point of the learning curve."""
+
+    def __init__(
+        self,
+        context: Context,
+        board: MetricBoard,
+        corpus: Corpus,
+        keeper: ModelKeeper,
+        every: int | None,
+    ) -> None:
         self._context, self._board, self._corpus = context, board, corpus
-        self._at = {updates * i // REPORTS for i in range(1, REPORTS + 1)}
+        self._keeper, self._every = keeper, every
 
-    def __call__(self, trainer: Pretrainer) -> None:
+    def _due(self, trainer: Pretrainer) -> bool:
+        if trainer.done == trainer.updates:
+            return True
+        if self._every:
+            return trainer.done % self._every == 0
+        return trainer.done in {trainer.updates * i // REPORTS for i in range(1, REPORTS + 1)}
+
+    def tick(self, trainer: Pretrainer) -> None:
+        """After an update.
+
+        Raises:
+            NotFiniteError: The model says no numbers.
+        """
         tokens = trainer.done * trainer.config.tokens_per_update
-        if trainer.done not in self._at:
+        if not self._due(trainer):
             self._context.progress(tokens)
             return
         from mst.evaluating import WHILE_TRAINING, bits_per_byte
 
-        bits = bits_per_byte(trainer.model, self._corpus.texts["files"], WHILE_TRAINING)
+        text, lengths = self._corpus.texts["files"], self._corpus.lengths
+        bits = bits_per_byte(trainer.model, text, WHILE_TRAINING, lengths=lengths)
+        if not math.isfinite(bits):
+            raise NotFiniteError(
+                f"update {trainer.done}: held-out text has {bits} bits per byte, expected a number "
+                f"(learning rate {trainer.lr(trainer.done - 1):.3g}, density {trainer.density:.3g})"
+                "; the run has failed. Lower --lr"
+            )
         figures = {
             "bpb": bits,
             "train_loss": float(trainer.losses[-10:].mean()),
@@ -131,54 +219,4 @@ class _CurveReport:
             self._context.metric(name, value, tokens)
             self._board.add(name, value, tokens)
         self._context.progress(tokens, bits)
-
-
-def keep_model(trainer: Pretrainer, folder: Path) -> None:
-    """Write what was learnt: settings, weights written out, and masks where most sparse."""
-    from mst.checkpoints import LEARNT, MODEL
-    from sparse_training import SparseLinear
-
-    weights = trainer.model.state_dict()
-    for name, layer in trainer.model.named_modules():
-        if isinstance(layer, SparseLinear):
-            weights[f"{name}.weight"] = layer.dense()
-    state = {"config": trainer.config.plain(), "model": weights, "masks": trainer.sparsest}
-    LEARNT.save(folder / MODEL, state)
-
-
-def result_of(trainer: Pretrainer, corpus: Corpus, windows: int) -> dict[str, Any]:
-    """What the store keeps of a finished run."""
-    from mst.evaluating import bits_per_byte
-    from mst.flops import attention_of
-    from mst.phases import ULTRA
-    from mst.trainer import loss_rise
-
-    config, texts = trainer.config, corpus.texts
-    judged = {
-        name: bits_per_byte(trainer.model, texts[name], windows)
-        for name in ("files", "package", "prose")
-        if len(texts.get(name, ())) > config.shape.context
-    }
-    phases = trainer.schedule.phases
-    pattern = attention_of(config.sparse, phases[0] if phases else None)
-    steps = [m for m in trainer.schedule.moments() if m.phase == ULTRA]
-    return {
-        "samples": trainer.done * config.tokens_per_update,
-        "best_value": judged["files"],
-        "bpb": judged,
-        "pattern_bpb": bits_per_byte(trainer.model, texts["files"], windows, pattern),
-        "density": trainer.density,
-        "updates": trainer.done,
-        "train_loss": float(trainer.losses[-50:].mean()),
-        "loss_rise": _number(loss_rise(trainer.losses, steps)),
-        "flops": trainer.work.theory.total,
-        "executed_flops": trainer.work.executed.total,
-        "training_cpu_s": trainer.cpu_s,
-        "versions": dict(corpus.manifest.versions),
-        "text": corpus.manifest.digest,
-    }
-
-
-def _number(value: float) -> float | None:
-    """None for nan, which JSON has not."""
-    return None if value != value else value
+        self._keeper.evaluated(trainer, bits)

@@ -1,4 +1,4 @@
-"""A GPT-2 style model over bytes, features first, whose linear layers may be sparse.
+"""A GPT-2 style model over tokens, features first, whose linear layers may be sparse.
 
 Source: Radford et al., Language models are unsupervised multitask learners, 2019: learned
 positions, norms before each part, GELU, a head tied to the embedding. No layer has a bias.
@@ -6,6 +6,7 @@ positions, norms before each part, GELU, a head tied to the embedding. No layer 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -13,14 +14,15 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, embedding, linear
 from torch.nn.functional import gelu as torch_gelu
 
-from mst.attention import Attention
-from mst.config import GptShape
+from mst.attention import PATTERNS, Attention
+from mst.config import HEAD, GptShape
 from mst.norm import FeatureNorm
 from sparse_training import Backend, SparseLinear, gelu
 
+FUSED = (torch.float32, torch.float64)
+"""Types of numbers that the fused kernels know."""
 INIT_STD = 0.02
 """Standard deviation of the first weights; GPT-2's."""
-HEAD = "head"
 
 
 class Block(torch.nn.Module):
@@ -46,6 +48,14 @@ class Block(torch.nn.Module):
         self.qkv, self.projection = layer(width, 3 * width), layer(width, width)
         self.perceptron_norm = FeatureNorm(width, **options)
         self.expand, self.contract = layer(width, inner), layer(inner, width)
+        self.learned = torch.nn.ModuleDict()
+
+    def learn_patterns(self, patterns: Sequence[str], shape: GptShape, **options: Any) -> None:
+        """Make what attention patterns learn, of those that learn anything."""
+        for pattern in patterns:
+            made = PATTERNS.make(pattern).module(shape.heads, shape.context)
+            if made is not None:
+                self.learned[_key(pattern)] = made.to(**options)
 
     def forward(self, x: Tensor, windows: int, attention: Attention) -> Tensor:
         """One block.
@@ -55,12 +65,23 @@ class Block(torch.nn.Module):
             windows: B.
             attention: Its pattern.
         """
-        mixed = attention(self.qkv(self.attention_norm(x)), self._heads, windows)
+        qkv = self.qkv(self.attention_norm(x))
+        learned = self.learned[_key(attention.pattern)] if self._learns(attention) else None
+        mixed = attention(qkv, self._heads, windows, learned)
         x = x + self.projection(mixed)
         inner = self.expand(self.perceptron_norm(x))
-        hidden = gelu(inner) if inner.is_cpu else torch_gelu(inner, approximate="tanh")
+        fused = inner.is_cpu and inner.dtype in FUSED and not torch.compiler.is_compiling()
+        hidden = gelu(inner) if fused else torch_gelu(inner, approximate="tanh")
         y: Tensor = x + self.contract(hidden)
         return y
+
+    def _learns(self, attention: Attention) -> bool:
+        return len(self.learned) > 0 and _key(attention.pattern) in self.learned
+
+
+def _key(pattern: str) -> str:
+    """A pattern as a name of a module, which has no dots."""
+    return pattern.replace(".", "_")
 
 
 class SparseGpt(torch.nn.Module):
@@ -71,6 +92,7 @@ class SparseGpt(torch.nn.Module):
         seed: Draws the first weights.
         mask_head: Whether the tied head can have a mask; it is multiplied under it, dense.
         backend: How sparse layers of the blocks are multiplied.
+        patterns: Attention patterns that it will have, as some learn something.
         options: Device and type of the weights.
     """
 
@@ -81,6 +103,7 @@ class SparseGpt(torch.nn.Module):
         *,
         mask_head: bool = False,
         backend: Backend = "masked",
+        patterns: Sequence[str] = (),
         **options: Any,
     ) -> None:
         super().__init__()
@@ -94,6 +117,9 @@ class SparseGpt(torch.nn.Module):
         )
         self.last_norm = FeatureNorm(shape.width, **options)
         self._draw(seed)
+        for block in self.blocks:
+            assert isinstance(block, Block)
+            block.learn_patterns(patterns, shape, **options)
 
     @torch.no_grad()
     def _draw(self, seed: int) -> None:
@@ -141,5 +167,5 @@ class SparseGpt(torch.nn.Module):
         return self.head.weight * self.head.mask()
 
     def loss(self, inputs: Tensor, targets: Tensor, attention: Attention | None = None) -> Tensor:
-        """Mean cross entropy [nat/byte] of ``(B, T)`` targets."""
+        """Mean cross entropy [nat/token] of ``(B, T)`` targets."""
         return cross_entropy(self(inputs, attention), targets.reshape(-1))

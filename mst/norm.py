@@ -29,6 +29,6 @@ class FeatureNorm(torch.nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Normalise each column of ``(D, rows)``."""
-        if x.device.type == "cpu":
+        if x.is_cpu and not torch.compiler.is_compiling():
             return fused_layer_norm(x, self.weight, None, EPSILON)
         return layer_norm(x.t(), self.weight.shape, self.weight, None, EPSILON).t().contiguous()

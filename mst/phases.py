@@ -7,17 +7,20 @@ Zhu and Gupta's (To prune, or not to prune, 2017, equation 1).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mst.attention import DENSE, PATTERNS
-from mst.errors import MstError, unknown_choice
-from sparse_training import cosine_drop, density_at
+from mst.errors import MstError, made_by_name, unknown_choice
+from sparse_training import LAWS, cosine_drop, density_at
 
-LAWS = ("linear", "cubic", "step")
-"""How the density moves through a phase; ``step`` moves all at once in its middle."""
+if TYPE_CHECKING:
+    from mst.work import Counted
+
 WARM_UP, ULTRA, RESTORATION = "warm-up", "ultra", "restoration"
 MOST_STEPS = 20_000
 """Topology steps of a phase: each is planned before a run begins."""
@@ -33,9 +36,9 @@ class Phase:
         name: ``warm-up`` (density 1 to 1 - S), ``ultra`` (1 - S) or ``restoration`` (1 - S to 1).
         start: Where it begins, as a share of the updates.
         end: Where it ends.
-        law: ``linear``, ``cubic`` or ``step``.
-        attention: A name in :data:`mst.attention.PATTERNS`; None: the run's pattern in warm-up and
-            ultra-sparse phases, dense in restoration.
+        law: A name in :data:`sparse_training.LAWS`, or ``module:Class``.
+        attention: A name in :data:`mst.attention.PATTERNS`, or ``module:Class``; None: the run's
+            pattern in warm-up and ultra-sparse phases, dense in restoration.
     """
 
     name: str
@@ -47,10 +50,9 @@ class Phase:
     def __post_init__(self) -> None:
         if self.name not in NAMES:
             raise unknown_choice("phase", self.name, NAMES)
-        if self.law not in LAWS:
-            raise unknown_choice(f"law of phase {self.name}", self.law, LAWS)
-        if self.attention is not None and self.attention not in PATTERNS:
-            raise unknown_choice(f"attention of phase {self.name}", self.attention, PATTERNS)
+        made_by_name(f"phase {self.name}", LAWS, self.law)
+        if self.attention is not None:
+            made_by_name(f"phase {self.name}", PATTERNS, self.attention)
         if not 0 <= self.start < self.end <= 1 + _SLACK:
             raise MstError(
                 f"phase {self.name}: got {self.start:g} to {self.end:g} of the run, expected "
@@ -104,35 +106,50 @@ def check_phases(phases: Sequence[Phase]) -> None:
         )
 
 
-def parse_phases(text: str) -> tuple[Phase, ...]:
+def parse_phases(text: str, law: str = "linear") -> tuple[Phase, ...]:
     """Phases from ``warm-up:0-.1,ultra:.1-.9,restoration:.9-1:cubic``; ``none`` has none.
 
     An attention may follow the law, as in ``ultra:.7-.9:linear:dense``.
+
+    Args:
+        text: The phases.
+        law: Of phases that name none.
 
     Raises:
         MstError: The text is not of that form, or the phases do not fit together.
     """
     if text == "none":
         return ()
-    phases = tuple(_parsed(part) for part in text.split(","))
+    phases = tuple(_parsed(part, law) for part in text.split(","))
     check_phases(phases)
     return phases
 
 
-def _parsed(part: str) -> Phase:
+def _parsed(part: str, usual: str) -> Phase:
     name, _, rest = part.strip().partition(":")
     span, _, rest = rest.partition(":")
     law, _, attention = rest.partition(":")
+    if attention and law and law not in LAWS:
+        end, _, attention = attention.partition(":")  # module:Class
+        law = f"{law}:{end}"
     start, _, end = span.partition("-")
     try:
-        return Phase(name, float(start), float(end), law or "linear", attention or None)
-    except ValueError as error:
-        if isinstance(error, MstError):
-            raise
+        first, last = float(start), float(end)
+    except ValueError:
         raise MstError(
             f"phases: got {part!r}, expected NAME:START-END, NAME:START-END:LAW or "
             "NAME:START-END:LAW:ATTENTION, such as warm-up:0-.1:linear"
         ) from None
+    return Phase(name, first, last, law or usual, attention or None)
+
+
+def phases_text(phases: Sequence[Phase]) -> str:
+    """The text from which :func:`parse_phases` makes these phases."""
+    parts = [
+        f"{p.name}:{p.start!r}-{p.end!r}:{p.law}" + (f":{p.attention}" if p.attention else "")
+        for p in phases
+    ]
+    return ",".join(parts) or "none"
 
 
 @dataclass(frozen=True)
@@ -249,8 +266,28 @@ class PhaseSchedule:
             begin = end
         return spans
 
+    def flops(self, work: Callable[[float, Phase | None, bool], Counted], zero: Counted) -> Counted:
+        """Operations of the whole run.
+
+        Args:
+            work: Operations of an update, from the density in force, its phase, and whether a
+                topology step comes with it.
+            zero: No operations.
+        """
+        return sum((work(*key) * count for key, count in _alike(self).items()), zero)
+
     @property
     def last_density(self) -> float:
         """Density at the end of the run."""
         moments = self.moments()
         return moments[-1].density if moments else self.first_density
+
+
+@lru_cache(maxsize=32)
+def _alike(schedule: PhaseSchedule) -> Counter[tuple[float, Phase | None, bool]]:
+    """Updates of a run by density, phase, and whether a topology step comes with them."""
+    alike: Counter[tuple[float, Phase | None, bool]] = Counter()
+    for span in schedule.spans():
+        alike[span.density, span.phase, False] += span.updates - span.topology
+        alike[span.density, span.phase, True] += span.topology
+    return +alike

@@ -1,4 +1,8 @@
-"""Named settings: models, phases and windows. Phase lengths of the paper are not public: ours."""
+"""Named settings: models, phases and windows.
+
+Lengths of the phases are ours: the released code of MST has none in it. There the local window and
+the stride are one number, 128, which `gpt2` has.
+"""
 
 from __future__ import annotations
 

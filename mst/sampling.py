@@ -1,46 +1,75 @@
-"""Text written by a model, a byte at a time."""
+"""Text written by a model, a token at a time."""
 
 from __future__ import annotations
 
-import torch
+from dataclasses import dataclass
 
-from mst.config import BYTES
+import numpy as np
+import torch
+from torch import Tensor
+
+from mst.data import Tokenizer
 from mst.errors import MstError
 from mst.model import SparseGpt
 from runs import make_generator
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """How tokens are drawn.
+
+    Attributes:
+        length: Tokens to write.
+        temperature: Divides the logits; 0 takes the likeliest token.
+        top_k: Only so many of the likeliest are drawn from; None: all.
+        seed: Draws them.
+
+    Raises:
+        MstError: A number out of range.
+    """
+
+    length: int
+    temperature: float = 0.8
+    top_k: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.temperature < float("inf"):
+            raise MstError(f"temperature: got {self.temperature}, expected 0 or more; 0.8 is usual")
+
+
 @torch.no_grad()
-def sample(
-    model: SparseGpt, prompt: bytes, length: int, temperature: float = 0.8, seed: int = 0
-) -> bytes:
+def sample(model: SparseGpt, tokenizer: Tokenizer, prompt: bytes, drawing: Drawing) -> bytes:
     """Go on from a prompt.
 
     Args:
-        model: The model; it sees the last T bytes.
+        model: The model; it sees the last T tokens.
+        tokenizer: Makes tokens of text and back.
         prompt: How the text begins; at least a byte.
-        length: Bytes to write.
-        temperature: Divides the logits; 0 takes the likeliest byte.
-        seed: Draws the bytes.
+        drawing: How.
 
     Returns:
         Prompt and continuation.
 
     Raises:
-        MstError: An empty prompt, or a temperature below 0.
+        MstError: An empty prompt.
     """
     if not prompt:
         raise MstError("prompt: got an empty text, expected a byte at least; try 'def '")
-    if temperature < 0:
-        raise MstError(f"temperature: got {temperature}, expected 0 or more; 0.8 is usual")
-    rng = make_generator(seed)
-    text = list(prompt)
-    for _ in range(length):
-        seen = torch.tensor([text[-model.shape.context :]], device=model.positions.device)
-        logits = model(seen)[-1, :BYTES].double().cpu()
-        if temperature == 0:
-            text.append(int(logits.argmax()))
-        else:
-            chances = torch.softmax(logits / temperature, 0).cumsum(0).numpy()
-            text.append(int(chances.searchsorted(rng.random() * chances[-1])))
-    return bytes(text)
+    rng = make_generator(drawing.seed)
+    tokens = [int(token) for token in tokenizer.encode(prompt)]
+    for _ in range(drawing.length):
+        seen = torch.tensor([tokens[-model.shape.context :]], device=model.positions.device)
+        logits = model(seen)[-1, : tokenizer.size].double().cpu()
+        tokens.append(_drawn(logits, drawing, rng))
+    return tokenizer.decode(tokens)
+
+
+def _drawn(logits: Tensor, drawing: Drawing, rng: np.random.Generator) -> int:
+    if drawing.temperature == 0:
+        return int(logits.argmax())
+    if drawing.top_k is not None and drawing.top_k < len(logits):
+        least = logits.topk(drawing.top_k).values[-1]
+        logits = logits.masked_fill(logits < least, -torch.inf)
+    chances = torch.softmax(logits / drawing.temperature, 0).cumsum(0).numpy()
+    return int(chances.searchsorted(rng.random() * chances[-1]))

@@ -1,30 +1,32 @@
-"""Finished runs read back from a store: model, settings and masks."""
+"""Runs read back from a store: model, settings, masks and tokenizer."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mst.checkpoints import LEARNT, MODEL
+from mst.checkpoints import LAST, LEARNT, model_file
 from mst.config import PretrainConfig
-from mst.errors import MstError
+from mst.errors import CorpusError, MstError
 from mst.experiment import KIND
 
 if TYPE_CHECKING:
     import torch
 
+    from mst.data import Corpus, Tokenizer
     from mst.model import SparseGpt
     from runs import StoredRun
 
 
 @dataclass(frozen=True)
 class SavedRun:
-    """What a finished run left.
+    """What a run has kept.
 
     Attributes:
         run: Its row in the store.
         config: Its settings.
-        state: What ``model.pt`` holds.
+        state: What the model's file holds.
         metrics: Name of a figure -> tokens and values.
     """
 
@@ -37,31 +39,58 @@ class SavedRun:
         """The model, dense: kept weights and zeros."""
         from mst.model import SparseGpt
 
-        model = SparseGpt(self.config.shape, mask_head=False, device=device)
+        model = SparseGpt(self.config.shape, patterns=self.config.patterns, device=device)
         model.load_state_dict(self.state["model"])
         return model.eval()
 
+    def tokenizer(self) -> Tokenizer:
+        """What makes tokens of text for it, and text of its tokens."""
+        from mst.data import ByteTokenizer, PairTokenizer
 
-def saved_run(name: str, store: str, metrics: tuple[str, ...] = ()) -> SavedRun:
-    """A finished run of a store.
+        text = self.state.get("tokenizer")
+        return ByteTokenizer() if text is None else PairTokenizer(text)
+
+    def check_corpus(self, corpus: Corpus, folder: Path) -> None:
+        """Refuse a corpus of other tokens than the model has learned.
+
+        Raises:
+            CorpusError: It has another tokenizer.
+        """
+        ours, theirs = self.tokenizer(), corpus.tokenizer
+        if ours.digest != theirs.digest:
+            raise CorpusError(
+                f"{folder}: its tokens are of {_named(theirs)}, expected {_named(ours)}, by which "
+                f"run {self.run.id} has learned; give `mst data --tokenizer FILE` that one "
+                "(tokenizer.json of its corpus)"
+            )
+
+
+def _named(tokenizer: Tokenizer) -> str:
+    return tokenizer.name if tokenizer.digest is None else f"tokenizer {tokenizer.digest[:12]}"
+
+
+def saved_run(
+    name: str, store: str, metrics: tuple[str, ...] = (), checkpoint: str = LAST
+) -> SavedRun:
+    """A run of a store that has kept a model.
 
     Args:
         name: Its number, or how its key begins.
         store: The store.
         metrics: Figures to read as well.
+        checkpoint: ``last``, ``best``, or the number of an update.
 
     Raises:
-        MstError: It is no finished run of `mst train`.
+        MstError: It is no run of `mst train`, or has kept no such model.
     """
-    from runs import RunStatus, Store
+    from runs import Store
 
     with Store.open(store, create=False) as opened:
         found = opened.run(name)
-        if found.kind != KIND or found.status is not RunStatus.FINISHED:
+        if found.kind != KIND:
             raise MstError(
-                f"run {name!r} is a {found.kind} run, {found.standing}; expected a finished run of "
-                "`mst train`. The same command continues it."
+                f"run {name!r} is a {found.kind} run, expected one of `mst train`; give another"
             )
         read = {one: opened.metrics(found.id, one) for one in metrics}
-        state = LEARNT.load(opened.folder(found.key) / MODEL)
+        state = LEARNT.load(model_file(opened.folder(found.key), checkpoint))
     return SavedRun(found, PretrainConfig.of(state["config"]), state, read)

@@ -8,6 +8,7 @@ from typing import Any
 from runs import Column, print_rows
 
 Rows = Sequence[Mapping[str, Any]]
+TIMES = "times fewer,"
 COUNTED = (
     "counted: what masks and patterns need; executed: what a backend computes. Neither is time: "
     "`mst compare --by seconds` and benchmarks/mst measure that"
@@ -20,6 +21,7 @@ def print_corpus(rows: Rows) -> None:
         Column.name("split"),
         Column.lasting("files"),
         Column.lasting("bytes"),
+        Column("tokens", keep=5),
         Column("sha256"),
     ]
     print_rows("Corpus", rows, "", columns)
@@ -41,6 +43,11 @@ def print_training(rows: Rows) -> None:
         Column("cpu_s", "processor time", unit="s", keep=4),
     ]
     print_rows("Pre-training", rows, "bpb: bits per byte", columns)
+
+
+def print_bits(rows: Rows) -> None:
+    """Print one row a split."""
+    print_rows("Held-out text", rows, "", [Column.name("split"), Column("bits per byte", digits=4)])
 
 
 def print_comparison(rows: Rows, by: str) -> None:
@@ -67,13 +74,17 @@ def print_flops(rows: Rows) -> None:
         Column("tokens", unit="", keep=6),
         Column("parameters", unit="", keep=5),
         Column.lasting("flops", "counted FLOPs"),
-        Column.lasting("times fewer", "counted, times below dense"),
+        *(Column.lasting(f"{TIMES} {head} head", f"times below dense, {head} head")
+          for head in ("dense", "masked")),
         Column("executed, masked", unit="", keep=4),
         Column("executed, compiled", unit="", keep=4),
         *(Column(key, unit="", keep=3) for key in ("linear", "head work", "attention", "topology")),
-    ]
-    shown = [{**row, "flops": f"{row['flops']:.4g}", "times fewer": f"{row['times fewer']:.2f}",
-              "head work": row["head flops"]} for row in rows]  # fmt: skip
+    ]  # fmt: skip
+    shown = [
+        {**row, "flops": f"{row['flops']:.4g}", "head work": row["head flops"],
+         **{key: f"{value:.2f}" for key, value in row.items() if key.startswith(TIMES)}}
+        for row in rows
+    ]  # fmt: skip
     print_rows("Training operations of whole runs", shown, COUNTED, columns)
 
 

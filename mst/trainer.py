@@ -5,28 +5,30 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-import numpy as np
 import torch
 
 from common import FloatArray
+from mst.attention import Attention
+from mst.building import learning_rate, loss_of, make_masks, make_model, make_optimizer
 from mst.config import PretrainConfig
 from mst.data import Corpus, Sampler
 from mst.errors import MstError, NotFiniteError
-from mst.flops import BY_GRADIENT, Counted, Work, attention_of, schedule_of, update_work
-from mst.model import SparseGpt
+from mst.flops import attention_of, schedule_of, update_work
 from mst.phases import TopologyMoment
 from mst.switching import apply_to
+from mst.team import ALONE, ProcessTeam
+from mst.work import Counted, Work
 from runs import usable_device
-from sparse_training import SparseAdam, Sparsifier, SparsityConfig
 
 LOOK_EVERY = 50
 """Updates after which losses on a GPU are looked at: each look waits for it."""
 
 
 class Pretrainer:
-    """Trains one model.
+    """Trains one model; :meth:`step` is the loop of nanoGPT's `train.py` with masks that move.
 
     Args:
         config: The settings.
@@ -35,13 +37,14 @@ class Pretrainer:
         corpus: The text.
         above: Layer -> density from which on the compiled backend multiplies it dense; others
             change over when full.
+        team: The processes that share each batch.
 
     Attributes:
         model: The model.
         sparsifier: Its masks; None in a dense run.
         done: Updates so far.
         work: Operations so far.
-        cpu_s: Processor time of the updates so far [s].
+        cpu_s: Processor time of the updates so far, of all processes [s].
     """
 
     def __init__(
@@ -51,74 +54,29 @@ class Pretrainer:
         updates: int,
         corpus: Corpus,
         above: Mapping[str, float] | None = None,
+        team: ProcessTeam = ALONE,
     ) -> None:
-        self.config, self.seed, self.updates = config, seed, updates
-        self._corpus = corpus
-        shape, sparse = config.shape, config.sparse
+        self.config, self.seed, self.updates, self.team = config, seed, updates, team
         self.device = usable_device(config.device)
         self.schedule = schedule_of(config, updates)
         self._moments = {moment.update: moment for moment in self.schedule.moments()}
-        self.model = SparseGpt(
-            shape, seed, mask_head=sparse.mask_head, backend=config.backend, device=self.device
-        )
+        self.density = self.schedule.first_density
+        self.model = make_model(config, seed, self.device)
         self._above = dict(above or {})
         apply_to(self.model.sparse_layers(), self._above)
-        self.sparsifier = self._masks(seed)
-        self.optimizer = self._adam()
+        self.sparsifier = make_masks(config, self.model, self.density, seed)
+        self.optimizer = make_optimizer(config, self.model)
+        self._loss = loss_of(self.model, config.compile)
         text = corpus.texts["train"]
-        self._sampler = Sampler(text, shape.context, config.batch, seed, self.device)
+        self._sampler = Sampler(text, config.shape.context, config.batch, seed, self.device)
         self._losses = torch.full((updates,), math.nan, device=self.device)
         self._looked = 0
         self.done, self.work, self.cpu_s = 0, Counted(), 0.0
-        self.density = self.schedule.first_density
         self._before_rise: dict[str, Any] | None = None
 
-    def _masks(self, seed: int) -> Sparsifier | None:
-        sparse = self.config.sparse
-        if not sparse.phases:
-            return None
-        settings = SparsityConfig(
-            sparsity=1 - self.schedule.first_density,
-            rule=sparse.rule,
-            unit=sparse.unit,
-            growth=sparse.growth,
-            optimizer_state=self._state_law(),
-        )
-        masks = Sparsifier(self.model.sparse_layers(), settings, seed=seed)
-        masks.attach()
-        return masks
-
-    def _state_law(self) -> str:
-        return "keep" if self.config.sparse.faithful else self.config.sparse.optimizer_state
-
-    def _adam(self) -> SparseAdam:
-        """AdamW whose decay takes matrices alone; sparse weights are a group of their own."""
-        adam = self.config.adam
-        sparse = [layer.weight for layer in self.model.sparse_layers().values()]
-        chosen = {id(weight) for weight in sparse}
-        others = [p for p in self.model.parameters() if id(p) not in chosen]
-        groups = [
-            {"params": sparse, "weight_decay": adam.weight_decay},
-            {"params": [p for p in others if p.dim() > 1], "weight_decay": adam.weight_decay},
-            {"params": [p for p in others if p.dim() == 1], "weight_decay": 0.0},
-        ]
-        return SparseAdam(
-            groups, lr=adam.lr, betas=adam.betas, clip=adam.clip, state=self._state_law()
-        )
-
     def lr(self, update: int) -> float:
-        """Learning rate of an update: a linear rise, then a fall to its floor by its law."""
-        adam = self.config.adam
-        rise = max(1, round(adam.warm_up * self.updates))
-        if update < rise:
-            return adam.lr * (update + 1) / rise
-        if adam.law == "trapezoid":
-            falling = max(1, round(adam.decay * self.updates))
-            high = min(1.0, (self.updates - update) / (falling + 1))
-        else:
-            share = (update - rise) / max(1, self.updates - rise)
-            high = (1 + math.cos(math.pi * share)) / 2
-        return adam.lr * (adam.floor + (1 - adam.floor) * high)
+        """Learning rate of an update."""
+        return learning_rate(self.config.adam, update, self.updates)
 
     def step(self) -> None:
         """One update, and the topology step that comes with it.
@@ -127,46 +85,50 @@ class Pretrainer:
             NotFiniteError: The loss is no number.
         """
         start = time.process_time()
-        moment = self._moments.get(self.done)
-        self._set_rates()
+        sparse, update = self.config.sparse, self.done
+        phase, moment = self.schedule.phase_at(update), self._moments.get(update)
+        self._set_rates(self.lr(update))
         if moment is not None and self.sparsifier is not None:
-            self.sparsifier.want_gradients(self.config.sparse.growth in BY_GRADIENT)
-        self._gradients()
-        if moment is None or not self.config.sparse.faithful:
-            self.optimizer.step()
-        self._count(moment is not None)
+            self.sparsifier.want_gradients(self.sparsifier.by_gradient)
+        self.optimizer.zero_grad()
+        self._losses[update] = self._gradients(update, attention_of(sparse, phase))
+        if moment is None or not sparse.faithful:
+            self.optimizer.step()  # clips, too
+        above = tuple(self._above.items())
+        self.work += update_work(self.config, self.density, phase, moment is not None, above)
         self.done += 1
         self._look(moment is not None)
         if moment is not None:
             self._move(moment)
-        self.cpu_s += time.process_time() - start
+        self.cpu_s += self.team.sum(time.process_time() - start)
 
-    def _set_rates(self) -> None:
-        rate = self.lr(self.done)
+    def _set_rates(self, rate: float) -> None:
+        """One rate for all, divided by a power of the density for sparse layers."""
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        scale = self.density**self.config.adam.by_density
-        self.optimizer.param_groups[0]["lr"] = rate / scale
+        self.optimizer.param_groups[0]["lr"] = rate / self.density**self.config.adam.by_density
 
-    def _gradients(self) -> None:
-        """Gradients of the mean loss of a batch, in equal parts."""
-        config = self.config
-        attention = attention_of(config.sparse, self.schedule.phase_at(self.done))
-        inputs, targets = self._sampler.batch(self.done)
-        parts = config.batch // config.micro_batch
-        self.optimizer.zero_grad()
+    def _gradients(self, update: int, attention: Attention) -> torch.Tensor:
+        """Gradients of the mean loss of a batch, added up over equal parts: that loss."""
+        config, team = self.config, self.team
+        inputs, targets = self._sampler.batch(update)
+        parts = [
+            slice(first, first + config.micro_batch)
+            for first in range(0, config.batch, config.micro_batch)
+        ]
         total = torch.zeros((), device=self.device)
-        for start in range(0, config.batch, config.micro_batch):
-            part = slice(start, start + config.micro_batch)
-            loss = self.model.loss(inputs[part], targets[part], attention) / parts
+        for part in parts[team.rank :: team.size]:
+            with self._precision():
+                loss = self._loss(inputs[part], targets[part], attention) / len(parts)
             loss.backward()  # type: ignore[no-untyped-call]
             total += loss.detach()
-        self._losses[self.done] = total
+        return team.add_up(self.model, total)
 
-    def _count(self, topology: bool) -> None:
-        phase = self.schedule.phase_at(self.done)
-        above = tuple(self._above.items())
-        self.work += update_work(self.config, self.density, phase, topology, above)
+    def _precision(self) -> AbstractContextManager[Any]:
+        """What products are computed in."""
+        if self.config.dtype == "float32":
+            return nullcontext()
+        return torch.autocast(self.device.type, dtype=torch.bfloat16)
 
     def _move(self, moment: TopologyMoment) -> None:
         assert self.sparsifier is not None
@@ -200,7 +162,7 @@ class Pretrainer:
 
     @property
     def losses(self) -> FloatArray:
-        """``(done,)`` mean loss of each update so far [nat/byte]."""
+        """``(done,)`` mean loss of each update so far [nat/token]."""
         found: FloatArray = self._losses[: self.done].double().cpu().numpy()
         return found
 
@@ -247,23 +209,3 @@ class Pretrainer:
         self.done = self._looked = int(run["done"])
         self.density, self.cpu_s = float(run["density"]), float(run["cpu_s"])
         self.work = Counted(Work(**run["theory"]), Work(**run["executed"]))
-
-
-def loss_rise(losses: FloatArray, moments: list[TopologyMoment], over: int = 10) -> float:
-    """Mean rise of the losses behind topology steps above those before [nat/byte].
-
-    Args:
-        losses: ``(N,)`` losses of updates.
-        moments: Topology steps.
-        over: Losses on each side.
-
-    Returns:
-        The mean over steps that have so many on both sides; nan where none has.
-    """
-    rises = [
-        losses[m.update + 1 : m.update + 1 + over].mean()
-        - losses[m.update + 1 - over : m.update + 1].mean()
-        for m in moments
-        if over <= m.update + 1 <= len(losses) - over
-    ]
-    return float(np.mean(rises)) if rises else math.nan

@@ -19,10 +19,13 @@ from .linear import SparseLinear as SparseLinear
 from .model import densify as densify
 from .model import sparsify as sparsify
 from .optimizers import SparseAdam as SparseAdam
+from .registry import NamedParts as NamedParts
 from .rules import DROP_RULES as DROP_RULES
 from .rules import GROWTH_RULES as GROWTH_RULES
 from .rules import DropRule as DropRule
 from .rules import GrowthRule as GrowthRule
+from .schedules import LAWS as LAWS
+from .schedules import DensityLaw as DensityLaw
 from .schedules import MaskSchedule as MaskSchedule
 from .schedules import cosine_drop as cosine_drop
 from .schedules import density_at as density_at

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -45,8 +46,7 @@ def allocate(
         raise SparseTrainingError(
             f"layers {list(shapes)}: expected at least one, each of at least one output and input."
         )
-    weights = np.array([rows * columns for rows, columns in shapes], dtype=np.int64)
-    most = np.array([np.prod(unit_grid(shape, unit)) for shape in shapes], dtype=np.int64)
+    weights, most = _sizes(tuple(shapes), unit)
     densities = er_densities(shapes, sparsity) if rule == "er" else np.full(len(most), 1 - sparsity)
     aims = densities * most
     budget = (1 - sparsity) * float(weights.sum())
@@ -62,9 +62,17 @@ def allocate(
     return tuple(int(count) for count in counts)
 
 
+@lru_cache(maxsize=64)
+def _sizes(shapes: tuple[Shape, ...], unit: Unit) -> tuple[IntArray, IntArray]:
+    """``(layers,)`` weights and units of layers, not to be written to."""
+    weights = np.array([rows * columns for rows, columns in shapes], dtype=np.int64)
+    units = np.array([np.prod(unit_grid(shape, unit)) for shape in shapes], dtype=np.int64)
+    return weights, units
+
+
 def er_densities(shapes: Sequence[Shape], sparsity: float) -> FloatArray:
     """``(layers,)`` densities of the Erdos-Renyi rule; their weights add up to the budget."""
-    sizes = np.array([rows * columns for rows, columns in shapes], dtype=np.float64)
+    sizes = _sizes(tuple(shapes), "free")[0].astype(np.float64)
     ends = np.array([rows + columns for rows, columns in shapes], dtype=np.float64)
     budget = (1 - sparsity) * sizes.sum()
     dense = np.zeros(len(sizes), dtype=np.bool_)

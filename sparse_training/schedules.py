@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
-from sparse_training.errors import SparseTrainingError, check_name, check_share, check_sparsity
+from sparse_training.errors import SparseTrainingError, check_share, check_sparsity
+from sparse_training.registry import NamedParts
 
 
 def cosine_drop(z: float, t: float, end: float) -> float:
@@ -26,32 +25,63 @@ def cosine_drop(z: float, t: float, end: float) -> float:
     return z / 2 * (1 + math.cos(math.pi * t / end))
 
 
-def density_at(kind: str, start: float, end: float, share: float) -> float:
+class DensityLaw:
+    """How the density goes from one value to another inside a phase; a subclass says how."""
+
+    def left(self, left: float) -> float:
+        """Share of the change that is left, 1 to 0.
+
+        Args:
+            left: Share of the phase that is left, 1 to 0.
+        """
+        raise NotImplementedError
+
+
+class Linear(DensityLaw):
+    """Equally fast throughout."""
+
+    def left(self, left: float) -> float:
+        """See :meth:`DensityLaw.left`."""
+        return left
+
+
+class Cubic(DensityLaw):
+    """Quick at first; Zhu and Gupta, To prune, or not to prune, 2017, equation 1."""
+
+    def left(self, left: float) -> float:
+        """See :meth:`DensityLaw.left`."""
+        return left**3
+
+
+class AtOnce(DensityLaw):
+    """All at once in the middle of the phase."""
+
+    def left(self, left: float) -> float:
+        """See :meth:`DensityLaw.left`."""
+        return float(left > 0.5)
+
+
+LAWS: NamedParts[DensityLaw] = NamedParts(
+    "schedule", DensityLaw, {"linear": Linear, "cubic": Cubic, "step": AtOnce}
+)
+"""Laws of density by name."""
+
+
+def density_at(law: str, start: float, end: float, share: float) -> float:
     """Density inside of a phase that goes from one density to another.
 
     Args:
-        kind: ``"linear"``; ``"cubic"``, quick at first (Zhu and Gupta 2017); or ``"step"``, all at
-            once in the middle of the phase.
+        law: One of :data:`LAWS`, or ``"module:Class"``.
         start: Density where the phase begins.
         end: Density where it ends.
         share: Share of the phase that is over.
 
     Raises:
-        SparseTrainingError: An unknown kind, or a density or share outside of [0, 1].
+        SparseTrainingError: An unknown law, or a density or share outside of [0, 1].
     """
     for name, value in (("start", start), ("end", end), ("share", share)):
         check_share(name, value)
-    return end + (start - end) * DENSITIES[check_name("schedule", kind, DENSITIES)](1 - share)
-
-
-DENSITIES: Mapping[str, Callable[[float], float]] = MappingProxyType(
-    {
-        "linear": lambda left: left,
-        "cubic": lambda left: left**3,
-        "step": lambda left: float(left > 0.5),
-    }
-)
-"""Schedules: share of the phase that is left, to the share of the change that is left."""
+    return end + (start - end) * LAWS.make(law).left(1 - share)
 
 
 @dataclass(frozen=True)
@@ -63,7 +93,7 @@ class MaskSchedule:
             cosine (:func:`cosine_drop`).
         first_sparsity: Share of the weights that is left out at first; None is the aim at once.
         reach: Update at which the aim is reached; before it densities go by `kind`.
-        kind: ``"linear"``, ``"cubic"`` or ``"step"`` (:func:`density_at`).
+        kind: A law in :data:`LAWS` (:func:`density_at`).
     """
 
     end: int
@@ -77,7 +107,7 @@ class MaskSchedule:
         Raises:
             SparseTrainingError: Names the field, what it holds and what was expected.
         """
-        check_name("kind", self.kind, DENSITIES)
+        LAWS.make(self.kind)
         ramps = self.first_sparsity is not None
         if self.first_sparsity is not None:
             check_sparsity(self.first_sparsity)

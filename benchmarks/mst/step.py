@@ -22,6 +22,7 @@ import torch
 from mst.config import PretrainConfig
 from mst.data.corpus import Corpus
 from mst.data.manifest import Manifest
+from mst.data.tokenizer import ByteTokenizer
 from mst.phases import ULTRA, Phase
 from mst.plain import PlainGpt
 from mst.presets import preset
@@ -33,7 +34,7 @@ VARIANTS = ("plain", "dense", "masked", "free", "block4")
 def noise(size: int) -> Corpus:
     """A corpus of random bytes: time does not depend on what they say."""
     text = np.random.default_rng(0).integers(0, 256, size, dtype=np.uint8)
-    return Corpus(Manifest({}, {}, 0), {"train": text})
+    return Corpus(Manifest({}, {}, 0), {"train": text}, ByteTokenizer())
 
 
 def config_of(variant: str, width: int, sparsity: float) -> PretrainConfig:

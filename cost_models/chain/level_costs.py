@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cost_models.chain.chip import Chain, ChainLevel
+from cost_models.chain.level_prices import mac_area, mac_nj, prices_of
 from cost_models.chain.moves import At, EntryMoves, NestStructure
 from cost_models.cost import FIGURES, Cost, LevelCost
 from cost_models.exact.nest import OUTPUT, Nest
@@ -19,13 +20,9 @@ from cost_models.prices import (
     PJ_PER_NJ,
     UW_PER_MW,
     LevelPrices,
-    buffer_prices,
     clock_of,
-    dram_prices,
-    is_open,
     mark,
 )
-from cost_models.technology.parts import REFERENCE_NM, mac
 from layers import TENSORS
 
 BYTE = 8
@@ -144,41 +141,6 @@ def _of(moves: EntryMoves, tensor: int) -> Any:
 
 def _added(moves: list[EntryMoves]) -> EntryMoves:
     return EntryMoves(*(sum(column) for column in zip(*moves, strict=True)))
-
-
-def prices_of(chip: Chain, level: ChainLevel, required: Any) -> LevelPrices:
-    """The prices of a level; `required` [B] prices one without a capacity."""
-    if level is not chip.levels[0] and is_open(level.buffer, level):
-        least = np.maximum(required, 1 / BYTE)  # one of which a mapping asks nothing
-        return _memory_prices(chip, level, least)
-    if level.name not in chip.known:
-        chip.known[level.name] = (
-            dram_prices(level, chip.widths)
-            if level is chip.levels[0]
-            else _memory_prices(chip, level, required)
-        )
-    found: LevelPrices = chip.known[level.name]
-    return found
-
-
-def _memory_prices(chip: Chain, level: ChainLevel, required: Any) -> LevelPrices:
-    node = chip.node_nm or REFERENCE_NM
-    return buffer_prices(level.buffer, level, chip.widths, node, required)
-
-
-def mac_nj(chip: Chain) -> float:
-    """Energy of a multiply-accumulate [nJ]."""
-    return (_mac(chip)[0] if chip.mac_pj is None else chip.mac_pj) / PJ_PER_NJ
-
-
-def mac_area(chip: Chain) -> float:
-    """Area of a multiply-accumulate unit [um^2]."""
-    return _mac(chip)[1] if chip.mac_area_um2 is None else chip.mac_area_um2
-
-
-def _mac(chip: Chain) -> tuple[float, float]:
-    widths = chip.widths
-    return mac(widths.psum, widths.input, widths.filter, chip.node_nm or REFERENCE_NM)
 
 
 def _network_nj(chip: Chain, structure: NestStructure, at: At, names: tuple[str, ...]) -> float:

@@ -6,7 +6,7 @@ import math
 
 from cost_models.bounds import unique_elements
 from cost_models.chain.chip import Chain, ChainLevel
-from cost_models.chain.level_costs import mac_area, mac_nj, prices_of
+from cost_models.chain.level_prices import mac_area, mac_nj, prices_of
 from cost_models.exact.floors import real_inputs
 from cost_models.exact.nest import FILTER, INPUT, OUTPUT
 from cost_models.prices import CLOCK_MHZ, UW_PER_MW, LevelPrices, is_open

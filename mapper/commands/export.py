@@ -14,7 +14,6 @@ from mapper.commands.options import (
     OptionalLayer,
     OptionError,
     StoreOption,
-    accelerator_of,
 )
 from mapper.output import check_writable
 
@@ -71,8 +70,9 @@ def _source(
         ValueError: It cannot be read.
     """
     import layers
+    from cost_models import load_chip
     from mapper.export.export_source import ExportSource, of_folder, of_run
-    from mapper.result_files import read_mapping
+    from mapper.result_files import read_any_mapping
 
     if [folder, run, mapping].count(None) != 2:
         raise OptionError(
@@ -86,4 +86,4 @@ def _source(
     if layer is None:
         raise OptionError(f"--mapping {mapping} needs --layer, such as --layer mobilenetv2.2")
     assert mapping is not None
-    return ExportSource(layers.parse(layer), accelerator_of(accelerator), read_mapping(mapping))
+    return ExportSource(layers.parse(layer), load_chip(accelerator), read_any_mapping(mapping))

@@ -6,24 +6,25 @@ its steps covers; memories hold their tensors below the loops that stand above t
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from cost_models import clock_of
 from layers import TENSORS
-from mapper.export.chip_stores import OPEN_BYTES, ChipStore, prices_of, stores_of
-from mapper.export.loop_factors import LoopFactors
+from mapper.export.chip_stores import OPEN_BYTES, ChipStore, ChipStores
+from mapper.export.loop_nest import MAC, LoopNest, Loops
 from mapper.export.tagged_yaml import ToolNode, tagged_text
 
 RANK = {"K": "k", "C": "c", "Y": "p", "X": "q", "R": "r", "S": "s", "N": "n", "G": "g"}
 """Our dimensions as rank variables."""
 ARRAYS = dict(zip(TENSORS, ("I", "W", "O"), strict=True))
 EINSUM = "Layer"
+AXES = "XYZ"
 
 
 class ForgeAction(ToolNode):
-    """What a component does: energy [J] and calls a second, for a value of an input's width."""
+    """What a component does: energy [J] and calls a second; a memory's call is of one bit."""
 
     name: Literal["read", "write", "compute"]
     energy: float = Field(ge=0)
@@ -41,6 +42,7 @@ class ForgeSpatial(ToolNode):
 
     name: str
     fanout: int = Field(ge=1)
+    may_reuse: str | None = None
 
 
 class ForgeMemory(ToolNode):
@@ -131,44 +133,43 @@ class ForgeComputeNode(ToolNode):
     component: str
 
 
-def accelforge_files(nest: LoopFactors) -> dict[str, str]:
+def accelforge_files(nest: LoopNest) -> dict[str, str]:
     """``arch.yaml``, ``workload.yaml`` and ``mapping.yaml``."""
+    stores = ChipStores(nest)
     return {
-        "arch.yaml": tagged_text({"arch": {"nodes": arch_nodes(nest)}}),
+        "arch.yaml": tagged_text({"arch": {"nodes": arch_nodes(nest, stores)}}),
         "workload.yaml": tagged_text({"workload": workload(nest)}),
-        "mapping.yaml": tagged_text({"mapping": {"nodes": mapping_nodes(nest)}}),
+        "mapping.yaml": tagged_text({"mapping": {"nodes": mapping_nodes(nest, stores)}}),
     }
 
 
-def arch_nodes(nest: LoopFactors) -> list[ToolNode]:
-    """DRAM, L2, clusters, PEs with their L1, and MACs."""
-    stores = stores_of(nest)
-    clock_hz = 1e6 * clock_of(nest.chip)
-
-    def memories(level: str) -> list[ToolNode]:
-        return [_memory(nest, s, clock_hz) for s in stores if s.level == level]
-
+def arch_nodes(nest: LoopNest, stores: ChipStores) -> list[ToolNode]:
+    """The memories from DRAM inwards, between them what they feed, and the MACs."""
+    nodes: list[ToolNode] = []
+    for level in nest.chip.levels:
+        nodes += [_memory(nest, store) for store in stores.at(level.name)]
+        if nest.fanout(level.name):
+            nodes.append(_fanout(nest, level.name))
     mac = ForgeAction(
         name="compute",
-        energy=1e-9 * prices_of(nest).mac_nj,
-        throughput=clock_hz * nest.chip.simd_lanes,
+        energy=1e-9 * stores.prices.mac_nj,
+        throughput=1e6 * clock_of(nest.chip) * nest.chip.lanes,
     )
-    return [
-        *memories("DRAM"),
-        *memories("L2"),
-        _fanout("Cluster", nest.clusters),
-        _fanout("PE", nest.mapping.cluster_size),
-        *memories("L1"),
-        ForgeCompute(name="MAC", actions=[mac]),
-    ]
+    return [*nodes, ForgeCompute(name=MAC, actions=[mac])]
 
 
-def _fanout(name: str, units: int) -> ForgeContainer:
-    return ForgeContainer(name=name, spatial=[ForgeSpatial(name="X", fanout=units)])
+def _fanout(nest: LoopNest, level: str) -> ForgeContainer:
+    apart = [(spread.axis, tensor) for name, spread, tensor in nest.unshared() if name == level]
+    spatial = []
+    for place, (name, axis) in enumerate(zip(AXES, nest.fanout(level), strict=False)):
+        alone = [ARRAYS[tensor] for at, tensor in apart if at == place]
+        reuse = f"~({' | '.join(alone)})" if alone else None
+        spatial.append(ForgeSpatial(name=name, fanout=axis.units, may_reuse=reuse))
+    return ForgeContainer(name=nest.fed[level], spatial=spatial)
 
 
-def _memory(nest: LoopFactors, store: ChipStore, clock_hz: float) -> ForgeMemory:
-    bits = nest.chip.widths.input
+def _memory(nest: LoopNest, store: ChipStore) -> ForgeMemory:
+    clock_hz = 1e6 * clock_of(nest.chip)
     kept = " | ".join(ARRAYS[tensor] for tensor in store.tensors)
     return ForgeMemory(
         name=store.name,
@@ -176,11 +177,7 @@ def _memory(nest: LoopFactors, store: ChipStore, clock_hz: float) -> ForgeMemory
         area=1e-12 * store.area_um2,
         tensors=KeptTensors(keep="All" if len(store.tensors) == len(ARRAYS) else kept),
         actions=[
-            ForgeAction(
-                name=name,
-                energy=1e-12 * price * bits / 8,
-                throughput=clock_hz * rate / bits,
-            )
+            ForgeAction(name=name, energy=1e-12 * price / 8, throughput=clock_hz * rate)
             for name, price, rate in (
                 ("read", store.read_pj, store.read_bits),
                 ("write", store.write_pj, store.write_bits),
@@ -189,7 +186,7 @@ def _memory(nest: LoopFactors, store: ChipStore, clock_hz: float) -> ForgeMemory
     )
 
 
-def workload(nest: LoopFactors) -> ForgeWorkload:
+def workload(nest: LoopNest) -> ForgeWorkload:
     """The layer as one einsum."""
     widths = nest.chip.widths
     accesses = [
@@ -202,7 +199,7 @@ def workload(nest: LoopFactors) -> ForgeWorkload:
     ]
     return ForgeWorkload(
         iteration_space_shape={
-            RANK[dim]: f"0 <= {RANK[dim]} < {bounds.extent}" for dim, bounds in nest.bounds.items()
+            RANK[dim]: f"0 <= {RANK[dim]} < {extent}" for dim, extent in nest.extents.items()
         },
         bits_per_value={"I": widths.input, "W": widths.filter, "O": widths.psum},
         einsums=[
@@ -215,7 +212,7 @@ def workload(nest: LoopFactors) -> ForgeWorkload:
     )
 
 
-def _projection(nest: LoopFactors, tensor: int) -> dict[str, str]:
+def _projection(nest: LoopNest, tensor: int) -> dict[str, str]:
     """Ranks of a tensor; of an input, taps slide along outputs."""
     layer = nest.layer
     window = TENSORS[tensor] == "input"
@@ -239,41 +236,63 @@ def _term(factor: int, dim: str) -> str:
     return RANK[dim] if factor == 1 else f"{factor} * {RANK[dim]}"
 
 
-def mapping_nodes(nest: LoopFactors) -> list[ToolNode]:
-    """The loop tree, outermost node first; loops of one step are left out."""
-    rest: dict[str, int] = {dim: bounds.extent for dim, bounds in nest.bounds.items()}
-    nodes: list[ToolNode] = _storages(nest, "DRAM")
-    nodes += _loops(nest, rest, "outer", 0)
-    nodes += _storages(nest, "L2")
-    nodes += _loops(nest, rest, "clusters", 0, "Cluster")
-    nodes += _loops(nest, rest, "inner", 1)
-    nodes += _loops(nest, rest, "pes", 1, "PE")
-    nodes += _storages(nest, "L1")
-    nodes += _loops(nest, rest, "tile", 1)
-    return [*nodes, ForgeComputeNode(einsum=EINSUM, component="MAC")]
+def mapping_nodes(nest: LoopNest, stores: ChipStores) -> list[ToolNode]:
+    """The loop tree, outermost node first; loops of one step are left out.
+
+    A tensor is fetched anew in every step of the loops above its storage. So units come before
+    the loops in time of a memory, and a storage above the last ones that leave its tile as it is.
+    """
+    rest: dict[str, int] = dict(nest.extents)
+    nodes: list[ToolNode] = [ForgeStorage(component="DRAM", tensors=list(ARRAYS.values()))]
+    times: list[tuple[str, int]] = []
+    for outside, loops in nest.inside:
+        for dim, units, axis in loops.spreads:
+            rest[dim] //= units or 1
+            if units != 1:
+                nodes.append(
+                    ForgeSpatialLoop(
+                        rank_variable=RANK[dim],
+                        tile_shape=rest[dim],
+                        component=nest.fed[outside.name],
+                        name=AXES[axis],
+                    )
+                )
+        times += loops.in_time
+        if loops.keeps or loops.level == MAC:
+            nodes += _storages(nest, stores, loops, times, rest)
+            times = []
+    return [*nodes, ForgeComputeNode(einsum=EINSUM, component=MAC)]
 
 
-def _storages(nest: LoopFactors, level: str) -> list[ToolNode]:
-    return [
-        ForgeStorage(component=store.name, tensors=[ARRAYS[tensor] for tensor in store.tensors])
-        for store in stores_of(nest)
-        if store.level == level
-    ]
-
-
-def _loops(
-    nest: LoopFactors, rest: dict[str, int], part: str, level: int, component: str = ""
+def _storages(
+    nest: LoopNest,
+    stores: ChipStores,
+    loops: Loops,
+    times: list[tuple[str, int]],
+    rest: dict[str, int],
 ) -> list[ToolNode]:
-    """Loops of one part of the bounds; `rest` is what a step of each dimension covers so far."""
+    """Loops in time, and between them what a level keeps; `rest` is what a step covers so far."""
+    places: dict[tuple[int, str], list[str]] = {}
+    for store in stores.at(loops.level):
+        for tensor in store.tensors:
+            if tensor in loops.keeps:
+                place = loops_moving(nest, tensor, times)
+                places.setdefault((place, store.name), []).append(ARRAYS[tensor])
     nodes: list[ToolNode] = []
-    for dim in nest.order(level):
-        steps = getattr(nest.bounds[dim], part)
-        rest[dim] //= steps
-        if steps > 1:
-            loop: dict[str, Any] = {"rank_variable": RANK[dim], "tile_shape": rest[dim]}
-            nodes.append(
-                ForgeSpatialLoop(**loop, component=component, name="X")
-                if component
-                else ForgeTemporal(**loop)
-            )
+    for place in range(len(times) + 1):
+        nodes += [
+            ForgeStorage(component=name, tensors=tensors)
+            for (at, name), tensors in places.items()
+            if at == place
+        ]
+        if place < len(times):
+            dim, steps = times[place]
+            rest[dim] //= steps
+            nodes.append(ForgeTemporal(rank_variable=RANK[dim], tile_shape=rest[dim]))
     return nodes
+
+
+def loops_moving(nest: LoopNest, tensor: str, times: list[tuple[str, int]]) -> int:
+    """Loops in time down to the last one that moves a tensor's tile."""
+    depends = nest.depends(TENSORS.index(tensor))
+    return max((at for at, (dim, _) in enumerate(times, 1) if dim in depends), default=0)

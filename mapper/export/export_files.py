@@ -6,7 +6,7 @@ from pathlib import Path
 
 from common import atomic_write, suggest
 from mapper.export.export_source import ExportSource
-from mapper.export.loop_factors import ExportError, LoopFactors, factors_of
+from mapper.export.loop_nest import ExportError, loop_nest
 
 TOOLS = ("zigzag", "timeloop", "accelforge", "maestro")
 """The tools that mappings are exported to."""
@@ -30,7 +30,7 @@ def files_for(tool: str, source: ExportSource, *, pad: bool = False) -> dict[str
     Args:
         tool: One of `TOOLS`.
         source: What is exported.
-        pad: See :func:`factors_of`; MAESTRO takes tiles that do not divide.
+        pad: See :func:`loop_nest`; MAESTRO takes tiles that do not divide.
 
     Raises:
         ExportError: The tool has no words for the mapping.
@@ -40,11 +40,8 @@ def files_for(tool: str, source: ExportSource, *, pad: bool = False) -> dict[str
     if tool == "maestro":
         from mapper.export.maestro_files import maestro_files
 
-        return maestro_files(source.layer, source.chip, source.mapping)
-    return _of_factors(tool, factors_of(source.layer, source.chip, source.mapping, pad=pad))
-
-
-def _of_factors(tool: str, nest: LoopFactors) -> dict[str, str]:
+        return maestro_files(source)
+    nest = loop_nest(source.layer, source.chip, source.mapping, pad=pad)
     if tool == "zigzag":
         from mapper.export.zigzag_files import zigzag_files as files
     elif tool == "timeloop":

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from common import read_json
-from mapper.export.loop_factors import ExportError
+from mapper.export.loop_nest import ExportError
 
 if TYPE_CHECKING:
-    from cost_models import Accelerator, Mapping
+    from cost_models import Accelerator, Chain, ChainMapping, Mapping
     from layers import Layer
 
 
@@ -25,8 +25,8 @@ class ExportSource:
     """
 
     layer: Layer
-    chip: Accelerator
-    mapping: Mapping
+    chip: Accelerator | Chain
+    mapping: Mapping | ChainMapping
 
 
 def of_folder(folder: Path) -> ExportSource:
@@ -36,9 +36,9 @@ def of_folder(folder: Path) -> ExportSource:
         ExportError: The folder holds none.
         MappingError: Its mapping cannot be read.
     """
-    from cost_models import Accelerator
+    from cost_models import chip_from
     from mapper.problem_spec import layer_of
-    from mapper.result_files import MANIFEST, MAPPING, read_mapping
+    from mapper.result_files import MANIFEST, MAPPING, read_any_mapping
 
     manifest = folder / MANIFEST
     if not manifest.is_file():
@@ -50,10 +50,10 @@ def of_folder(folder: Path) -> ExportSource:
     try:
         problem: dict[str, Any] = data["problem"]
         layer = layer_of(problem["layer_fields"])
-        chip = Accelerator.from_dict(problem["accelerator"])
+        chip = chip_from(problem["accelerator"])
     except (KeyError, TypeError) as error:
         raise ExportError(f"{manifest}: {error}; it is damaged") from None
-    return ExportSource(layer, chip, read_mapping(folder / MAPPING))
+    return ExportSource(layer, chip, read_any_mapping(folder / MAPPING))
 
 
 def of_run(location: str, run: str) -> ExportSource:
@@ -63,7 +63,7 @@ def of_run(location: str, run: str) -> ExportSource:
         StoreError: There is no such store or run.
         ExportError: The run is no search, or found no mapping.
     """
-    from cost_models import Accelerator, Mapping
+    from cost_models import mapping_from
     from mapper.problem_spec import ProblemSpec
     from runs import Store
 
@@ -75,9 +75,4 @@ def of_run(location: str, run: str) -> ExportSource:
             f"run {run!r}: {stored.name} holds no mapping; `mapper runs list` shows the searches"
         )
     spec = ProblemSpec.from_dict(stored.spec["problem"])
-    if not isinstance(spec.accelerator, Accelerator):
-        raise ExportError(
-            f"run {run!r}: its accelerator is a list of levels; searches on chips of two levels, "
-            "L2 and L1, can be exported"
-        )
-    return ExportSource(spec.layer, spec.accelerator, Mapping.from_dict(result["best_mapping"]))
+    return ExportSource(spec.layer, spec.accelerator, mapping_from(result["best_mapping"]))

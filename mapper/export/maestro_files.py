@@ -7,7 +7,8 @@ import re
 from pydantic import Field
 
 from cost_models import Accelerator, Mapping, print_network
-from layers import Layer
+from mapper.export.export_source import ExportSource
+from mapper.export.loop_nest import ExportError
 from mapper.export.tagged_yaml import ToolNode
 
 OPEN = (1 << 31) - 1
@@ -24,12 +25,19 @@ class MaestroHardware(ToolNode):
     offchip_bw_cstr: int = Field(ge=1, le=OPEN)
 
 
-def maestro_files(layer: Layer, chip: Accelerator, mapping: Mapping) -> dict[str, str]:
+def maestro_files(source: ExportSource) -> dict[str, str]:
     """``hw.m`` and ``mapping.m``.
 
     Raises:
+        ExportError: The chip is a list of levels.
         MappingError: MAESTRO's directives have no words for the mapping.
     """
+    layer, chip, mapping = source.layer, source.chip, source.mapping
+    if not isinstance(chip, Accelerator) or not isinstance(mapping, Mapping):
+        raise ExportError(
+            "--to maestro: MAESTRO has the levels L2 and L1, and this is a list of levels; "
+            "expected --to zigzag, timeloop or accelforge"
+        )
     named = layer.renamed(re.sub(r"\W+", "_", layer.name).strip("_") or "layer")
     plain = chip.in_elements()
     hardware = MaestroHardware(

@@ -1,25 +1,25 @@
 """A mapping as inputs of Timeloop 4: architecture, problem and mapping, version 0.4.
 
-Source of the format: the documentation and examples of Timeloop and timeloopfe. Between L2 and the
-PEs stands a level `cluster` that keeps nothing: its loops are those of the inner level, so that
-each cluster walks its own tile, as it does here.
+Source of the format: the documentation and examples of Timeloop and timeloopfe. A level that keeps
+nothing is a memory that everything passes, so that each of its units walks its own tile.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping as MappingABC
+from math import prod
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from layers import DIMS, TENSORS
-from mapper.export.chip_stores import ChipStore, stores_of
-from mapper.export.loop_factors import LoopFactors
+from mapper.export.chip_stores import ChipStore, ChipStores
+from mapper.export.loop_nest import MAC, ExportError, LoopNest, Loops
 from mapper.export.tagged_yaml import ToolNode, tagged_text
 
 NAME = {"K": "K", "C": "C", "Y": "P", "X": "Q", "R": "R", "S": "S", "N": "N", "G": "G"}
 """Our dimensions in Timeloop's customary letters."""
 SPACES = dict(zip(TENSORS, ("Inputs", "Weights", "Outputs"), strict=True))
-LEVELS = ("DRAM", "L2", "cluster", "PE", "L1")
 _Term = tuple[str] | tuple[str, str]
 
 
@@ -116,32 +116,31 @@ class TimeloopDirective(ToolNode):
     bypass: list[str] | None = None
 
 
-def timeloop_files(nest: LoopFactors) -> dict[str, str]:
-    """``arch.yaml``, ``problem.yaml`` and ``mapping.yaml``."""
+def timeloop_files(nest: LoopNest) -> dict[str, str]:
+    """``arch.yaml``, ``problem.yaml`` and ``mapping.yaml``.
+
+    Raises:
+        ExportError: A memory stands several times, or units that want the same do not share it.
+    """
+    names = [loops.level for loops in nest.levels]
+    for name in names:
+        if names.count(name) > 1:
+            raise ExportError(
+                f"mapping.levels: {name} stands {names.count(name)} times, in Timeloop a memory "
+                "has one tile; expected one entry, or --to accelforge or zigzag"
+            )
+    nest.check_shared("Timeloop")
+    stores = ChipStores(nest)
     return {
-        "arch.yaml": tagged_text({"architecture": architecture(nest)}),
+        "arch.yaml": tagged_text({"architecture": architecture(nest, stores)}),
         "problem.yaml": tagged_text({"problem": problem(nest)}),
-        "mapping.yaml": tagged_text({"mapping": mapping(nest)}),
+        "mapping.yaml": tagged_text({"mapping": mapping(nest, stores)}),
     }
 
 
-def architecture(nest: LoopFactors) -> TimeloopArchitecture:
-    """DRAM, L2, clusters, PEs with their L1, and MACs."""
+def architecture(nest: LoopNest, stores: ChipStores) -> TimeloopArchitecture:
+    """The memories from DRAM inwards, what they feed, and the MACs."""
     chip = nest.chip
-    stores = stores_of(nest)
-    by_level = {
-        level: [_memory(nest, store) for store in stores if store.level == level]
-        for level in ("DRAM", "L2", "L1")
-    }
-    cluster = TimeloopMemory.model_validate(
-        {
-            "name": "cluster",
-            "class": "storage",
-            "attributes": {"depth": 1, "width": 8, "datawidth": 8},
-            "constraints": {"dataspace": {"bypass": list(SPACES.values())}},
-            "spatial": {"meshX": nest.clusters},
-        }
-    )
     mac = TimeloopMac.model_validate(
         {
             "name": "mac",
@@ -152,33 +151,48 @@ def architecture(nest: LoopFactors) -> TimeloopArchitecture:
             },
         }
     )
-    return TimeloopArchitecture(
-        version=0.4,
-        nodes=[
-            TimeloopContainer(name="system"),
-            *by_level["DRAM"],
-            TimeloopContainer(name="chip", attributes={"technology": f"{chip.node_nm or 45}nm"}),
-            *_side_by_side(by_level["L2"]),
-            cluster,
-            TimeloopContainer(name="PE", spatial=TimeloopFanout(meshX=nest.mapping.cluster_size)),
-            *_side_by_side(by_level["L1"]),
-            mac,
-        ],
+    nodes: list[TimeloopContainer | TimeloopMemory | TimeloopParallel | TimeloopMac] = [
+        TimeloopContainer(name="system"),
+        *(_memory(nest, store) for store in stores.at("DRAM")),
+        TimeloopContainer(name="chip", attributes={"technology": f"{chip.node_nm or 45}nm"}),
+    ]
+    for outside, loops in nest.inside:
+        axes = nest.fanout(outside.name)
+        mesh = TimeloopFanout(meshX=prod(axis.units for axis in axes)) if axes else None
+        if _passed(loops):
+            nodes.append(_passing(loops.level, mesh))
+            continue
+        if mesh is not None:
+            nodes.append(TimeloopContainer(name=nest.fed[outside.name], spatial=mesh))
+        nodes += _side_by_side([_memory(nest, store) for store in stores.at(loops.level)])
+    return TimeloopArchitecture(version=0.4, nodes=[*nodes, mac])
+
+
+def _passed(loops: Loops) -> bool:
+    return not loops.keeps and loops.level != MAC
+
+
+def _passing(name: str, mesh: TimeloopFanout | None) -> TimeloopMemory:
+    return TimeloopMemory.model_validate(
+        {
+            "name": name,
+            "class": "storage",
+            "attributes": {"depth": 1, "width": 8, "datawidth": 8},
+            "constraints": {"dataspace": {"bypass": list(SPACES.values())}},
+            "spatial": mesh,
+        }
     )
 
 
 def _side_by_side(memories: list[TimeloopMemory]) -> list[TimeloopMemory | TimeloopParallel]:
-    if len(memories) == 1:
-        return [memories[0]]
-    return [TimeloopParallel(nodes=memories)]
+    return [*memories] if len(memories) < 2 else [TimeloopParallel(nodes=memories)]
 
 
-def _memory(nest: LoopFactors, store: ChipStore) -> TimeloopMemory:
+def _memory(nest: LoopNest, store: ChipStore) -> TimeloopMemory:
     bits = nest.chip.widths.input
-    rates = {
-        "read_bandwidth": store.read_bits / bits,
-        "write_bandwidth": store.write_bits / bits,
-    }
+    rates = {"read_bandwidth": store.read_bits / bits, "write_bandwidth": store.write_bits / bits}
+    if store.shared_bw:
+        rates = {"shared_bandwidth": store.read_bits / bits}
     sizes: dict[str, float | int | str] = {"width": bits, "datawidth": bits}
     if store.level == "DRAM":
         kind, sizes = "DRAM", {"type": "LPDDR4", "width": 64, "datawidth": bits}
@@ -196,7 +210,7 @@ def _memory(nest: LoopFactors, store: ChipStore) -> TimeloopMemory:
     )
 
 
-def problem(nest: LoopFactors) -> TimeloopProblem:
+def problem(nest: LoopNest) -> TimeloopProblem:
     """The layer, with strides and dilations as coefficients."""
     layer = nest.layer
     steps = {
@@ -215,12 +229,12 @@ def problem(nest: LoopFactors) -> TimeloopProblem:
                 read_write=True if tensor == "output" else None,
             )
         )
-    extents = {NAME[dim]: bounds.extent for dim, bounds in nest.bounds.items()}
+    extents = {NAME[dim]: extent for dim, extent in nest.extents.items()}
     return TimeloopProblem(
         version=0.4,
         shape=TimeloopShape(
             name=layer.kind.lower(),
-            dimensions=[NAME[dim] for dim in nest.dims],
+            dimensions=[NAME[dim] for dim in nest.extents],
             coefficients=[Coefficient(name=name, default=1) for name in steps],
             data_spaces=spaces,
         ),
@@ -250,19 +264,26 @@ def _axes(depends: list[str], window: bool) -> list[list[_Term]]:
     return axes
 
 
-def mapping(nest: LoopFactors) -> list[TimeloopDirective]:
+def mapping(nest: LoopNest, stores: ChipStores) -> list[TimeloopDirective]:
     """Loops of every level, outermost level first; every factor is written."""
     everything = list(SPACES.values())
-    found = [
-        _loops(nest, "DRAM", "temporal", "outer", nest.order(0)),
-        _loops(nest, _first("L2", nest), "temporal", "", nest.order(0)),
-        _loops(nest, "cluster", "spatial", "clusters", nest.order(0), split=len(DIMS)),
-        _loops(nest, "cluster", "temporal", "inner", nest.order(1)),
-        TimeloopDirective(target="cluster", type="dataspace", keep=[], bypass=everything),
-        _loops(nest, "PE", "spatial", "pes", nest.order(1), split=len(DIMS)),
-        _loops(nest, _first("L1", nest), "temporal", "tile", nest.order(1)),
-    ]
-    for store in stores_of(nest):
+    found = []
+    target = "DRAM"
+    for place, (outside, loops) in enumerate(nest.inside):
+        found.append(_directive(target, "temporal", loops, loops.steps))
+        if place and _passed(nest.levels[place - 1]):
+            found.append(
+                TimeloopDirective(target=target, type="dataspace", keep=[], bypass=everything)
+            )
+        memories = stores.at(loops.level)
+        target = memories[0].name if memories else loops.level
+        if nest.fanout(outside.name):
+            units = dict.fromkeys(loops.order, 1)
+            for spread in loops.spreads:
+                units[spread.dim] *= spread.units or 1
+            name = target if _passed(loops) else nest.fed[outside.name]
+            found.append(_directive(name, "spatial", loops, units, split=len(DIMS)))
+    for store in stores.all:
         kept = [SPACES[tensor] for tensor in store.tensors]
         found.append(
             TimeloopDirective(
@@ -275,23 +296,17 @@ def mapping(nest: LoopFactors) -> list[TimeloopDirective]:
     return found
 
 
-def _first(level: str, nest: LoopFactors) -> str:
-    return next(store.name for store in stores_of(nest) if store.level == level)
-
-
-def _loops(
-    nest: LoopFactors,
+def _directive(
     target: str,
     kind: Literal["temporal", "spatial"],
-    part: str,
-    order: list[str],
+    loops: Loops,
+    factors: MappingABC[str, int],
     split: int | None = None,
 ) -> TimeloopDirective:
-    bounds = {dim: getattr(nest.bounds[dim], part) if part else 1 for dim in order}
     return TimeloopDirective(
         target=target,
         type=kind,
-        factors=[f"{NAME[dim]}={bounds[dim]}" for dim in order],
-        permutation=[NAME[dim] for dim in reversed(order)],
+        factors=[f"{NAME[dim]}={factors[dim]}" for dim in loops.order],
+        permutation=[NAME[dim] for dim in reversed(loops.order)],
         split=split,
     )

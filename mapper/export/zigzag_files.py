@@ -2,18 +2,19 @@
 
 Source of the format: ZigZag's documentation and example inputs. ZigZag itself decides which loops
 of the temporal ordering each memory holds, from the memories' sizes. It splits the array below all
-loops in time, so that the clusters of a mapping share each step of the inner level.
+loops in time, so that the units of every fan-out share each step of the innermost level.
 """
 
 from __future__ import annotations
 
+from math import prod
 from typing import Literal
 
 from pydantic import Field
 
 from layers import TENSORS
-from mapper.export.chip_stores import ChipStore, prices_of, stores_of
-from mapper.export.loop_factors import ExportError, LoopFactors
+from mapper.export.chip_stores import OPEN_BITS, ChipStore, ChipStores
+from mapper.export.loop_nest import ExportError, LoopNest
 from mapper.export.tagged_yaml import ToolNode, tagged_text
 
 NAME = {"K": "K", "C": "C", "Y": "OY", "X": "OX", "R": "FY", "S": "FX", "N": "B", "G": "G"}
@@ -21,8 +22,7 @@ NAME = {"K": "K", "C": "C", "Y": "OY", "X": "OX", "R": "FY", "S": "FX", "N": "B"
 MEMORY_OPERAND = dict(zip(TENSORS, ("I1", "I2", "O"), strict=True))
 LAYER_OPERAND = dict(zip(TENSORS, ("I", "W", "O"), strict=True))
 Operand = Literal["I1", "I2", "O"]
-ARRAY = ("D1", "D2")
-"""Clusters, and PEs of a cluster."""
+Steps = list[tuple[str, int]]
 
 
 class ZigZagPort(ToolNode):
@@ -90,8 +90,13 @@ class ZigZagMapping(ToolNode):
     memory_operand_links: dict[Literal["O", "W", "I"], Operand]
 
 
-def zigzag_files(nest: LoopFactors) -> dict[str, str]:
-    """``accelerator.yaml``, ``workload.yaml`` and ``mapping.yaml``."""
+def zigzag_files(nest: LoopNest) -> dict[str, str]:
+    """``accelerator.yaml``, ``workload.yaml`` and ``mapping.yaml``.
+
+    Raises:
+        ExportError: Units that want the same do not share it, or there is no loop at all.
+    """
+    nest.check_shared("ZigZag")
     return {
         "accelerator.yaml": tagged_text(accelerator(nest)),
         "workload.yaml": tagged_text([workload(nest)]),
@@ -99,76 +104,102 @@ def zigzag_files(nest: LoopFactors) -> dict[str, str]:
     }
 
 
-def accelerator(nest: LoopFactors) -> ZigZagAccelerator:
-    """Memories from the PEs outwards, and the array of clusters and PEs."""
-    chip = nest.chip
-    prices = prices_of(nest)
-    memories = {store.name: _memory(nest, store) for store in reversed(stores_of(nest))}
+def axes_of(nest: LoopNest) -> dict[tuple[str, int], str]:
+    """The dimensions of ZigZag's array by level and axis of its fan-out, outermost first."""
+    axes = [
+        (lv.name, place) for lv in nest.chip.levels for place in range(len(nest.fanout(lv.name)))
+    ]
+    return {axis: f"D{number}" for number, axis in enumerate(axes, 1)}
+
+
+def accelerator(nest: LoopNest) -> ZigZagAccelerator:
+    """Memories from the MACs outwards, and the array of all fan-outs."""
+    chip, stores = nest.chip, ChipStores(nest)
+    axes = axes_of(nest)
+    sizes = [nest.fanout(level)[place].units for level, place in axes]
     return ZigZagAccelerator(
         name=chip.name or "accelerator",
-        memories=memories,
+        memories={store.name: _memory(nest, stores, store) for store in reversed(stores.all)},
         operational_array=ZigZagArray(
             input_precision=(chip.widths.input, chip.widths.filter),
-            unit_energy=1000 * prices.mac_nj,
-            unit_area=prices.mac_area_um2,
-            dimensions=list(ARRAY),
-            sizes=[nest.clusters, nest.mapping.cluster_size],
+            unit_energy=1000 * stores.prices.mac_nj,
+            unit_area=stores.prices.mac_area_um2,
+            dimensions=list(axes.values()) or ["D1"],
+            sizes=sizes or [1],
         ),
     )
 
 
-def _memory(nest: LoopFactors, store: ChipStore) -> ZigZagMemory:
-    read, write = port_bits(nest, store)
+def _memory(nest: LoopNest, stores: ChipStores, store: ChipStore) -> ZigZagMemory:
+    read, write = port_bits(nest, stores, store)
+    inner = nest.chip.position(store.level)
     return ZigZagMemory(
         size=8 * store.size,
         r_cost=store.read_pj * read / 8,
         w_cost=store.write_pj * write / 8,
         area=store.area_um2,
         operands=[MEMORY_OPERAND[tensor] for tensor in store.tensors],
-        ports=[*_ports("read", read, _reads(store)), *_ports("write", write, _writes(store))],
-        served_dimensions=[] if store.level == "L1" else list(ARRAY),
+        ports=_ports(store, read, write, own=feeds_macs(stores, store)),
+        served_dimensions=[
+            name for (level, _), name in axes_of(nest).items() if nest.chip.position(level) >= inner
+        ],
     )
 
 
-def port_bits(nest: LoopFactors, store: ChipStore) -> tuple[int, int]:
+def port_bits(nest: LoopNest, stores: ChipStores, store: ChipStore) -> tuple[int, int]:
     """Bits of an access that reads a memory, and of one that writes it.
 
     ZigZag prices accesses of a memory alike, so all of its ports of a direction are as wide as its
-    boundary to the level inside. A PE's own memory is as wide as what fills it, the NoC.
+    boundary to the level inside. A memory next to the MACs whose own boundary has no limit is as
+    wide as what fills it.
     """
     chip = nest.chip
-    one = chip.simd_lanes * (chip.widths.input + chip.widths.filter + chip.widths.psum)
-    every = chip.num_pes * one  # no cycle's MACs take more from a boundary without a limit
-    if store.level != "L1":
-        return min(store.read_bits, every), min(store.write_bits, every)
-    noc = chip.buffers()[1]
-    return max(one, min(noc.write_bw or every, every)), max(one, min(noc.read_bw or every, every))
+    one = chip.widths.input + chip.widths.filter + chip.widths.psum
+    every = one * nest.macs  # no cycle's MACs take more from an open boundary
+    read, write = min(store.read_bits, every), min(store.write_bits, every)
+    if not feeds_macs(stores, store):
+        return read, write
+    fed = one * prod(level.fanout.units for level in chip.levels[chip.position(store.level) :])
+    outside = next(other for other in reversed(stores.all) if other.level != store.level)
+    read, write = port_bits(nest, stores, outside)
+    return max(fed, write), max(fed, read)
 
 
-def _reads(store: ChipStore) -> list[list[str]]:
-    """What each port reads: tensors take turns at a boundary, and have a port each within a PE."""
+def feeds_macs(stores: ChipStores, store: ChipStore) -> bool:
+    """Whether a memory is next to the MACs, and its boundary to them has no limit."""
+    return store.level == stores.all[-1].level and store.read_bits >= OPEN_BITS
+
+
+def _ports(store: ChipStore, read: int, write: int, own: bool) -> list[ZigZagPort]:
+    """Tensors take turns at a boundary, and have a port of their `own` to MACs and from outside.
+
+    The boundary outside is limited by the memory that a memory fills from. One rate for both
+    directions is one port.
+    """
     down = [f"{MEMORY_OPERAND[tensor]}, tl" for tensor in store.tensors]
-    ports = [[one] for one in down] if store.level == "L1" else [down]
-    return [*ports, ["O, th"]] if _gives(store) else ports
+    filled = [] if store.level == "DRAM" else [[f"{MEMORY_OPERAND[t]}, fh"] for t in store.tensors]
+    up = ["O, fl"] if "output" in store.tensors else []
+    given = [["O, th"]] if up and filled else []
+    if store.shared_bw:
+        return [
+            *_numbered("read_write", read, [[*down, *up]]),
+            *_numbered("read", read, given),
+            *_numbered("write", write, filled),
+        ]
+    reads = [[one] for one in down] if own else [down]
+    return [
+        *_numbered("read", read, [*reads, *given]),
+        *_numbered("write", write, [*filled, *([up] if up else [])]),
+    ]
 
 
-def _writes(store: ChipStore) -> list[list[str]]:
-    """What each port writes: the boundary outside is limited by the memory that it fills from."""
-    filled = [] if store.level == "DRAM" else list(store.tensors)
-    ports = [[f"{MEMORY_OPERAND[tensor]}, fh"] for tensor in filled]
-    return [*ports, ["O, fl"]] if "output" in store.tensors else ports
-
-
-def _gives(store: ChipStore) -> bool:
-    return "output" in store.tensors and store.level != "DRAM"
-
-
-def _ports(
-    kind: Literal["read", "write"], bits: int, allocations: list[list[str]]
+def _numbered(
+    kind: Literal["read", "write", "read_write"], bits: int, allocations: list[list[str]]
 ) -> list[ZigZagPort]:
+    letters = "".join(word[0] for word in kind.split("_"))
     return [
         ZigZagPort(
-            name=f"{kind[0]}_port_{place}",
+            name=f"{letters}_port_{place}",
             type=kind,
             bandwidth_min=1,
             bandwidth_max=bits,
@@ -178,10 +209,10 @@ def _ports(
     ]
 
 
-def workload(nest: LoopFactors) -> ZigZagLayer:
+def workload(nest: LoopNest) -> ZigZagLayer:
     """The layer as an equation; dimensions of one element are left out."""
     layer, widths = nest.layer, nest.chip.widths
-    sizes = {NAME[dim]: bounds.extent for dim, bounds in nest.bounds.items()}
+    sizes = {NAME[dim]: extent for dim, extent in nest.extents.items()}
     relations = []
     for place, taps, into, stride, dilation in (
         ("Y", "R", "iy", layer.stride_y, layer.dilation_y),
@@ -210,7 +241,7 @@ def workload(nest: LoopFactors) -> ZigZagLayer:
     )
 
 
-def _axes(nest: LoopFactors, tensor: int) -> str:
+def _axes(nest: LoopNest, tensor: int) -> str:
     depends = nest.depends(tensor)
     window = TENSORS[tensor] == "input" and {"R", "S"} <= set(depends)
     names = []
@@ -222,39 +253,39 @@ def _axes(nest: LoopFactors, tensor: int) -> str:
     return "".join(f"[{name}]" for name in names)
 
 
-def temporal_loops(nest: LoopFactors) -> dict[str, list[tuple[str, int]]]:
-    """Loops in time by the memory that holds what they walk, innermost first: L1, L2, DRAM."""
-    parts = {"L1": ("tile", 1), "L2": ("inner", 1), "DRAM": ("outer", 0)}
-    return {
-        level: [
-            (NAME[dim], steps)
-            for dim in reversed(nest.order(order))
-            if (steps := getattr(nest.bounds[dim], part)) > 1
-        ]
-        for level, (part, order) in parts.items()
-    }
+def temporal_loops(nest: LoopNest, tensor: str = "") -> list[Steps]:
+    """Loops in time by the memory whose tile they walk, innermost first, of each loop and memory.
+
+    Args:
+        nest: The mapping.
+        tensor: Of its memories alone; of all levels that keep anything where none is given.
+    """
+    found: list[Steps] = [[]]
+    for loops in reversed(nest.levels):
+        if tensor in loops.keeps or (loops.keeps and not tensor):
+            found.append([])
+        found[-1] += [(NAME[dim], steps) for dim, steps in reversed(loops.in_time)]
+    return found
 
 
-def spatial_loops(nest: LoopFactors) -> dict[str, list[tuple[str, int]]]:
+def spatial_loops(nest: LoopNest) -> dict[str, Steps]:
     """Loops in space by the dimension of the array."""
-    parts = dict(zip(ARRAY, ("clusters", "pes"), strict=True))
-    return {
-        name: [
-            (NAME[dim], getattr(bounds, part))
-            for dim, bounds in nest.bounds.items()
-            if getattr(bounds, part) > 1
-        ]
-        for name, part in parts.items()
-    }
+    axes = axes_of(nest)
+    found: dict[str, Steps] = {name: [] for name in axes.values()}
+    for outside, loops in nest.inside:
+        for dim, units, axis in loops.spreads:
+            if units is not None and units > 1:
+                found[axes[outside.name, axis]].append((NAME[dim], units))
+    return found
 
 
-def zigzag_mapping(nest: LoopFactors) -> ZigZagMapping:
+def zigzag_mapping(nest: LoopNest) -> ZigZagMapping:
     """The mapping of the layer.
 
     Raises:
         ExportError: The ordering would have no loop at all.
     """
-    loops = [loop for part in temporal_loops(nest).values() for loop in part]
+    loops = [loop for part in temporal_loops(nest) for loop in part]
     if not loops and not any(spatial_loops(nest).values()):
         raise ExportError(f"layer {nest.layer.name!r}: one multiplication; nothing to export")
     return ZigZagMapping(

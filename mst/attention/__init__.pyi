@@ -1,4 +1,7 @@
 from .attend import Attention as Attention
+from .pattern import AttentionFlops as AttentionFlops
+from .pattern import Pattern as Pattern
+from .pattern import Sizes as Sizes
 from .patterns import DENSE as DENSE
 from .patterns import PATTERNS as PATTERNS
 from .patterns import check_pattern as check_pattern

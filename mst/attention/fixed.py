@@ -6,9 +6,36 @@ One softmax over the union of the parts, so the result is the masked one's.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
+import numpy as np
+
+from common import BoolArray, IntArray
+from mst.attention.pattern import Pattern, Sizes
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+
+class Fixed(Pattern):
+    """k in the query's block of s, or k the last column of an earlier one."""
+
+    uses = ("stride",)
+    keeps_scores = True
+
+    def sees(self, query: IntArray, key: IntArray, sizes: Sizes) -> BoolArray:
+        """See :meth:`Pattern.sees`."""
+        s = sizes.stride
+        return np.asarray((query // s == key // s) | (key % s == s - 1))
+
+    def computed_pairs(self, context: int, sizes: Sizes) -> int:
+        """See :meth:`Pattern.computed_pairs`."""
+        return context * (sizes.stride + context // sizes.stride)
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, sizes: Sizes) -> Tensor:
+        """See :meth:`Pattern.attend`."""
+        return fixed_attention(q, k, v, sizes.stride)
 
 
 def fixed_attention(q: Tensor, k: Tensor, v: Tensor, stride: int) -> Tensor:
@@ -23,6 +50,8 @@ def fixed_attention(q: Tensor, k: Tensor, v: Tensor, stride: int) -> Tensor:
     Returns:
         ``(B, H, T, dh)``.
     """
+    import torch
+
     batch, heads, context, size = q.shape
     q = q * (1 / math.sqrt(size))
     blocks = (batch, heads, context // stride, stride, size)
@@ -40,4 +69,6 @@ def fixed_attention(q: Tensor, k: Tensor, v: Tensor, stride: int) -> Tensor:
 
 
 def _bias(seen: Tensor, dtype: torch.dtype) -> Tensor:
+    import torch
+
     return torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill(~seen, -math.inf)

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mst.data.shards import Tokens
 from runs import make_generator
 
 BATCHES = 1
@@ -22,25 +23,24 @@ class Sampler:
     for it; nothing has to be kept to go on.
 
     Args:
-        text: ``(N,)`` uint8.
+        text: ``(N,)`` tokens; stays where it is, on a disk or in memory.
         context: T.
         batch: Windows of an update.
         seed: The seed.
-        device: Where batches are made.
+        device: Where batches go.
     """
 
     def __init__(
         self,
-        text: NDArray[np.uint8],
+        text: Tokens,
         context: int,
         batch: int,
         seed: int,
         device: str | torch.device = "cpu",
     ) -> None:
-        self._text = torch.from_numpy(text).to(device)
+        self._text, self._device = text, device
         self._context, self._batch, self._seed = context, batch, seed
         self._windows = (len(text) - context) // context
-        self._reach = torch.arange(context + 1, device=device)
         self._order = lru_cache(maxsize=2)(self._drawn)
 
     def batch(self, update: int) -> tuple[Tensor, Tensor]:
@@ -52,30 +52,33 @@ class Sampler:
             part = self._order(epoch)[place : place + self._batch - taken]
             starts.append(part)
             taken += len(part)
-        return cut(self._text, torch.cat(starts), self._reach)
+        return cut(self._text, np.concatenate(starts), self._context, self._device)
 
-    def _drawn(self, epoch: int) -> Tensor:
+    def _drawn(self, epoch: int) -> NDArray[np.int64]:
         """First places of an epoch's windows, in its order."""
         rng = make_generator(self._seed, BATCHES, epoch)
         shift = int(rng.integers(0, self._context))
-        starts = rng.permutation(self._windows) * self._context + shift
-        return torch.from_numpy(starts).to(self._text.device)
+        return rng.permutation(self._windows) * self._context + shift
 
 
-def cut(text: Tensor, starts: Tensor, reach: Tensor) -> tuple[Tensor, Tensor]:
+def cut(
+    text: Tokens, starts: NDArray[np.int64], context: int, device: str | torch.device = "cpu"
+) -> tuple[Tensor, Tensor]:
     """Windows of a text, and the same one further: two ``(B, T)`` int64.
 
     Args:
-        text: ``(N,)`` uint8.
+        text: ``(N,)`` tokens.
         starts: ``(B,)`` first places.
-        reach: ``(T + 1,)`` 0 to T.
+        context: T.
+        device: Where they go.
     """
-    windows = text[starts[:, None] + reach].long()
+    found = text[starts[:, None] + np.arange(context + 1)].astype(np.int64)
+    windows = torch.from_numpy(found).to(device)
     return windows[:, :-1], windows[:, 1:]
 
 
 def spread_windows(length: int, context: int, count: int) -> NDArray[np.int64]:
-    """First places of at most `count` windows, evenly spread over a text of so many bytes."""
+    """First places of at most `count` windows, evenly spread over a text of so many tokens."""
     there = max(1, (length - 1) // context)
     last = max(0, length - context - 1)
     return np.linspace(0, last, min(count, there)).astype(np.int64)

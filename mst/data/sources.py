@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import sysconfig
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from mst.data.parts import TextPart
 from mst.errors import CorpusError
 
 PACKAGES = ("torch", "sympy", "numpy")
@@ -23,26 +23,9 @@ SPLITS = ("train", "files", "package", "prose")
 HELD_OUT_SHARE = 0.02
 
 
-@dataclass(frozen=True)
-class SourceFile:
-    """One file.
-
-    Attributes:
-        split: One of `SPLITS`.
-        path: Its source and its place in it, such as ``numpy/linalg/_linalg.py``.
-        text: Its bytes.
-        sha256: Their hash.
-    """
-
-    split: str
-    path: str
-    text: bytes
-    sha256: str
-
-
 def read_sources(
     packages: Sequence[str] = PACKAGES, held_out: str = HELD_OUT, standard_library: bool = True
-) -> tuple[list[SourceFile], int]:
+) -> tuple[list[TextPart], int]:
     """Every file once, in an order that follows from the paths alone.
 
     Args:
@@ -59,17 +42,17 @@ def read_sources(
     roots = {name: _package_root(name) for name in (*packages, held_out)}
     if standard_library:
         roots[STANDARD_LIBRARY] = Path(sysconfig.get_path("stdlib"))
-    files, known, duplicates = [], set(), 0
+    parts, known, duplicates = [], set(), 0
     for name in sorted(roots):
         for path, place in _python_files(roots[name]):
             text = path.read_bytes()
             digest = hashlib.sha256(text).hexdigest()
             if text and digest not in known:
-                full = f"{name}/{place}"
-                files.append(SourceFile(_split(name, place, held_out), full, text, digest))
+                split = _split(name, place, held_out)
+                parts.append(TextPart(split, f"{name}/{place}", path, 0, len(text), digest))
             duplicates += digest in known
             known.add(digest)
-    return files, duplicates
+    return parts, duplicates
 
 
 def _package_root(name: str) -> Path:

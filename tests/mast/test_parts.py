@@ -336,6 +336,9 @@ def test_a_team_plays_worlds_of_other_suites(
         ("sweep odd.yaml", "entry 'gama' is not known"),
         ("sweep vary.yaml", "vary: gamma: expected a list"),
         ("sweep arms.yaml", "arm 'mats' is not known"),
+        ("sweep base.yaml", "base: expected settings by name"),
+        ("sweep runs.yaml", "runs: expected a list of blocks"),
+        ("sweep time.yaml", "cpu_s=long: expected a number"),
         ("train -t rewards:make", "differ between agents; expected one reward for the team"),
     ],
 )
@@ -346,7 +349,8 @@ def test_wrong_parts_and_files_are_told(
     monkeypatch.chdir(tmp_path)
     for name, text in (
         ("list", "[1, 2]"), ("bad", "gamma: fast"), ("odd", "gama: 0.9"),
-        ("vary", "vary: {gamma: 0.9}"), ("arms", "vary: {arm: [mats]}"),
+        ("vary", "vary: {gamma: 0.9}"), ("arms", "vary: {arm: [mats]}"), ("base", "base: 3"),
+        ("runs", "runs: 3"), ("time", "cpu_s: long"),
     ):  # fmt: skip
         Path(f"{name}.yaml").write_text(text)
     Path("rewards.py").write_text(REWARDS)

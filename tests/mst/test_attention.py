@@ -14,7 +14,8 @@ from mst.attention.fixed import fixed_attention
 from mst.errors import MstError
 from sparse_training import offset_attention
 
-SPARSE = [pattern for pattern in PATTERNS if pattern != "dense"]
+BY_DISTANCE = [pattern for pattern in PATTERNS if Attention(pattern).rule.by_distance]
+SPARSE = [*BY_DISTANCE, "fixed", "blocks", "blocks:32"]
 
 
 def drawn(windows, heads, context, size, dtype=torch.float64, seed=0):
@@ -40,7 +41,7 @@ def same_with_gradients(qkv, found, expected, tolerance):
 
 @settings(max_examples=25, deadline=None)
 @given(
-    pattern=st.sampled_from(SPARSE[:-1]),
+    pattern=st.sampled_from(BY_DISTANCE),
     context=st.integers(1, 200),
     window=st.integers(1, 200),
     stride=st.integers(1, 200),

@@ -53,9 +53,9 @@ def test_train_look_sample_and_plot(place, tmp_path, capsys):
     assert {path.suffix for path in (tmp_path / "pictures").iterdir()} == {".png", ".svg", ".pdf"}
 
 
-def test_arms_beside_each_other(place, monkeypatch, capsys):
-    monkeypatch.setattr("mst.presets.PRESETS", {"small": small_preset()})
-    words = ["compare", "--arms", "dense,tiny,mst", "--tokens", TOKENS, *place]
+def test_arms_beside_each_other(place, capsys):
+    small = [*SMALL, "--width", "16"]
+    words = ["compare", "--arms", "dense,tiny,mst", "--tokens", TOKENS, *small, *place]
     run(*words, "--seed", "0", "--seed", "1", "--json")
     rows = json.loads(capsys.readouterr().out)
     assert [row["arm"] for row in rows] == ["dense", "tiny", "mst"]
@@ -69,24 +69,12 @@ def test_arms_beside_each_other(place, monkeypatch, capsys):
         assert f"equal {by}" in capsys.readouterr().out
 
 
-def small_preset():
-    from dataclasses import replace
-
-    from mst.config import GptShape
-    from mst.presets import Preset, preset
-
-    base = preset("small").config
-    shape = GptShape(layers=1, width=16, heads=2, context=16)
-    sparse = replace(base.sparse, window=4, stride=8, every=5)
-    config = replace(base, shape=shape, sparse=sparse, batch=2, micro_batch=2)
-    return Preset(config, 768)
-
-
 def test_operations_are_counted(capsys):
     run("flops", "--json")
     rows = {(row["arm"], row["head"]): row for row in json.loads(capsys.readouterr().out)}
     assert rows["mst", "dense"]["times fewer"] > 4.1
     assert rows["mst", "masked"]["times fewer"] > 4.6
+    assert rows["mst", "dense"]["times fewer, masked head"] > 4.6
     run("flops")
     assert "Neither is time" in capsys.readouterr().out
 

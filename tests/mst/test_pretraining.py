@@ -12,12 +12,12 @@ from mst.attention import Attention
 from mst.checkpoints import FORMAT
 from mst.config import AdamSettings, GptShape, PretrainConfig, SparseSettings
 from mst.errors import MstError, NotFiniteError
-from mst.evaluating import bits_per_byte
+from mst.evaluating import bits_per_byte, loss_rise
 from mst.flops import planned, schedule_of, update_work
 from mst.model import SparseGpt
 from mst.plain import PlainGpt
 from mst.presets import preset, three_phases
-from mst.trainer import Pretrainer, loss_rise
+from mst.trainer import Pretrainer
 from runs import CheckpointError
 
 SHAPE = GptShape(layers=2, width=16, heads=2, context=32)

@@ -12,8 +12,17 @@ pytest.importorskip("torch", reason="extra `mst` is not installed")
 from mst.config import PretrainConfig
 from mst.errors import MstError
 from mst.flops import update_work
-from mst.phases import LAWS, RESTORATION, ULTRA, WARM_UP, Phase, PhaseSchedule, parse_phases
+from mst.phases import (
+    RESTORATION,
+    ULTRA,
+    WARM_UP,
+    Phase,
+    PhaseSchedule,
+    parse_phases,
+    phases_text,
+)
 from mst.presets import PRESETS, preset, three_phases
+from sparse_training import LAWS
 
 
 def schedule(updates, laws=("linear", "linear"), sparsity=0.9, **options):
@@ -30,7 +39,7 @@ def schedule(updates, laws=("linear", "linear"), sparsity=0.9, **options):
 @settings(max_examples=30, deadline=None)
 @given(
     updates=st.integers(40, 5000),
-    laws=st.tuples(st.sampled_from(LAWS), st.sampled_from(LAWS)),
+    laws=st.tuples(st.sampled_from([*LAWS]), st.sampled_from([*LAWS])),
     sparsity=st.floats(0.05, 0.98),
     every=st.integers(1, 300),
     moves=st.integers(1, 20),
@@ -89,7 +98,7 @@ WRONG = [
     ("warm-up:0-.1,ultra:.2-1", "add up to 1"),
     ("warmup:0-.1,ultra:.1-1", "Did you mean 'warm-up'"),
     ("warm-up:0-.1:cubc,ultra:.1-1", "Did you mean 'cubic'"),
-    ("warm-up:0-.1:linear:dens,ultra:.1-1", "attention of phase warm-up.*Did you mean 'dense'"),
+    ("warm-up:0-.1:linear:dens,ultra:.1-1", "phase warm-up: attention.*Did you mean 'dense'"),
     ("warm-up", "expected NAME:START-END"),
     ("ultra:.5-.2", "expected 0 <= start < end"),
 ]
@@ -105,6 +114,9 @@ def test_phases_as_text():
     phases = parse_phases("warm-up:0-.1:step,ultra:.1-.9,restoration:.9-1:cubic")
     assert [p.law for p in phases] == ["step", "linear", "cubic"]
     assert parse_phases("none") == ()
+    for text in ("none", "warm-up:0.0-0.1:step,ultra:0.1-1.0:linear:blocks:32"):
+        assert phases_text(parse_phases(text)) == text
+    assert {p.law for p in parse_phases("warm-up:0-.1,ultra:.1-1", "cubic")} == {"cubic"}
 
 
 def test_a_phase_may_have_an_attention_of_its_own():

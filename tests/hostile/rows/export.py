@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.hostile.rows import Row
+from tests.hostile.rows import chains as deep
 
 
 def mapping(**changed: str) -> dict[str, str]:
@@ -22,6 +23,12 @@ WORDS = "mapper export --layer gemm:M=1,N=8,K=8 --mapping m.yaml"
 ZIGZAG = f"{WORDS} --to zigzag"
 SMALL = f"{ZIGZAG} -a c.yaml"
 FOLDER = "mapper export . --to zigzag"
+DEEP = f"mapper export {deep.LAYER} -a c.yaml --mapping m.yaml --to"
+WHOLE = deep.mapping(deep.G, deep.R)
+NO_SUMS = deep.chip(
+    deep.DRAM, "{name: GLB, bytes: 65536, fanout: {units: 4, reduce: false}}", deep.REG
+)
+SPREAD_C = deep.mapping(deep.entry("GLB", parallel="[{dim: C, units: 4}]"), deep.R) | NO_SUMS
 
 ROWS = [
     Row(WORDS, "--to: got '', expected one of zigzag", files=GOOD),
@@ -73,8 +80,40 @@ ROWS = [
         files=mapping(tiles="[{}, {C: 3}]"),
     ),
     Row(f"{WORDS} --to accelforge", "whole factors", files=mapping(tiles="[{K: 5}, {}]")),
-    Row(ZIGZAG, "bypassed levels are not exported", files=mapping(bypass="[[input], []]")),
-    Row(ZIGZAG, "two parallel dimensions", files=mapping(parallel2="[C, null]", units="[2, null]")),
+    Row(ZIGZAG, "input is kept nowhere", files=mapping(bypass="[[input], [input]]")),
+    Row(ZIGZAG, "units", files=mapping(parallel2="[C, null]", units="[999, null]")),
+    Row(f"{DEEP} maestro", "MAESTRO has the levels L2 and L1.*expected --to zigzag", files=WHOLE),
+    Row(f"{DEEP} zigzag", "an entry for each level goes with a list of levels", files=WHOLE | GOOD),
+    Row(
+        f"{DEEP} zigzag -a edge", "an entry for each level goes with a list of levels", files=WHOLE
+    ),
+    Row(
+        f"{DEEP} zigzag",
+        "tiles of K cover 9, the layer has 8.*--pad",
+        files=deep.mapping(deep.entry("GLB", tiles="{K: 3}"), deep.R),
+    ),
+    Row(f"{DEEP} zigzag", "expected an entry for each level", files=deep.mapping(deep.G)),
+    Row(
+        f"{DEEP} timeloop",
+        "GLB stands 2 times, in Timeloop a memory has one tile",
+        files=deep.mapping(
+            deep.entry("GLB", keeps="[input]"), deep.entry("GLB", keeps="[filter]"), deep.R
+        ),
+    ),
+    Row(f"{DEEP} zigzag", "along C on axis 0 do not share output; give", files=SPREAD_C),
+    Row(f"{DEEP} timeloop", "along C on axis 0 do not share output; give", files=SPREAD_C),
+    Row(
+        f"{DEEP} accelforge",
+        "levels.All.name: the tools' files have another part of this name",
+        files=deep.mapping(deep.entry("All"), deep.R)
+        | deep.chip(deep.DRAM, "{name: All, bytes: 64}", deep.REG),
+    ),
+    Row(
+        f"{DEEP} timeloop",
+        "levels.Reg_filter.name: .*rename the level",
+        files=deep.mapping(deep.entry("Reg"), deep.entry("Reg_filter"))
+        | deep.chip(deep.DRAM, "{name: Reg, bytes: 64}", "{name: Reg_filter, bytes: 64}"),
+    ),
     Row(
         "mapper export --layer gemm:M=1,N=1,K=1 --mapping m.yaml --to zigzag",
         "one multiplication; nothing to export",

@@ -11,6 +11,24 @@ ROWS = [
     Row("mst data --package ''", "--package: got an empty word"),
     Row("mst data --package numpy --held-out numpy", "is held out and trained on"),
     Row("mst data --out /proc/x", "cannot write to /proc"),
+    Row("mst data nowhere.txt", "nowhere.txt: there is no such file or folder"),
+    Row("mst data empty.txt", "has 0 bytes of text, expected at least 1,000", {"empty.txt": ""}),
+    Row("mst data one.txt", "has 4 bytes of text, expected at least", {"one.txt": "word"}),
+    Row("mst data a.bin", "a zero byte at 2.; expected UTF-8", {"a.bin": b"ab\0c" * 999}),
+    Row("mst data a.txt", "no UTF-8 at about byte 3,000", {"a.txt": b"abc" * 1000 + b"\xff"}),
+    Row("mst data .", "has 0 bytes of text .1 files are not text", {"a.bin": b"\0" * 2000}),
+    Row("mst data . --out .", "is the text itself; give another folder", {"a.txt": "a b\n" * 999}),
+    Row("mst data /dev/zero", "is neither a file nor a folder"),
+    Row(
+        "mst data a.txt --tokenizer bp", "expected bytes, bpe, or a file", {"a.txt": "a b\n" * 999}
+    ),
+    Row(
+        "mst data a.txt --tokenizer t.json",
+        "is no tokenizer",
+        {"a.txt": "a b\n" * 999, "t.json": "{}"},
+    ),
+    Row("mst data a.txt --held-out-share 1", "held-out share: got 1.0", {"a.txt": "a b\n" * 999}),
+    Row("mst data a.txt --vocabulary 3", "--vocabulary: got '3'", {"a.txt": "a b\n" * 999}),
     *(
         Row(f"mst train {words}", says)
         for words, says in [
@@ -56,6 +74,17 @@ ROWS = [
             ("--workers 100000", "--workers: got '100000'"),
             ("--store ''", "--store: got an empty word"),
             ("--log x:y", "expected tensorboard:FOLDER"),
+            ("--score big", "drop score 'big' is not known; expected one of magnitude, mest"),
+            ("--score mest:-1", "factor -1, expected 0 or more"),
+            ("--growth nowhere:Rule", "growth 'nowhere:Rule' is not known and cannot be imported"),
+            ("--attention blocks:7", "attention blocks: got 7, expected a divisor"),
+            ("--density-law cubc", "Did you mean 'cubic'"),
+            ("--dtype float16", "expected one of float32, bfloat16"),
+            ("--dtype bfloat16 --backend compiled", "use --backend masked, or --dtype float32"),
+            ("--processes 2 --micro-batch 4 --device cuda", "processes: got 2 on device 'cuda'"),
+            ("--processes 3", "processes: got 3, expected a divisor of the 1 parts"),
+            ("--config nowhere.yaml", "nowhere.yaml: not found"),
+            ("--evaluate-every 0", "--evaluate-every: got '0'"),
             ("--seed -1", "--seed: got '-1'"),
         ]
     ),
@@ -69,6 +98,8 @@ ROWS = [
     Row("mst flops --sparsity 1", "sparsity=1.0"),
     Row("mst flops --phases :::", "expected NAME:START-END"),
     Row("mst flops --attention x", "expected one of dense, local"),
+    Row("mst train --config a.yaml", "unknown|option: got 'layer'", {"a.yaml": "layer: 1"}),
+    Row("mst evaluate 1", NO_STORE),
     Row("mst masks 1", NO_STORE),
     Row("mst sample 1", NO_STORE),
     Row("mst sample 1 --length 0", "--length: got '0'"),

@@ -1,0 +1,160 @@
+"""Parts of one's own: a pattern, a rule of growth, a law of density, each an example's one file."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="extra `mst` is not installed")
+
+from mst.attention import PATTERNS, Attention, visible
+from mst.cli import main
+from mst.config import GptShape, PretrainConfig, SparseSettings
+from mst.errors import MstError
+from mst.flops import planned, update_work
+from mst.phases import parse_phases
+from mst.presets import three_phases
+from mst.rules import GROWTH, SCORES
+from mst.settings import Wanted
+from mst.trainer import Pretrainer
+from sparse_training import LAWS, SparseTrainingError
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SHAPE = GptShape(layers=1, width=16, heads=2, context=32)
+SPARSE = SparseSettings(sparsity=0.8, phases=three_phases(0.2, 0.2), every=5, window=8, stride=16)
+CONFIG = PretrainConfig(shape=SHAPE, sparse=SPARSE, batch=4, micro_batch=4)
+UPDATES = 20
+
+
+@pytest.fixture(autouse=True)
+def _examples(monkeypatch):
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+
+
+def trained(corpus, **sparse):
+    config = replace(CONFIG, sparse=replace(SPARSE, **sparse))
+    trainer = Pretrainer(config, 1, UPDATES, corpus)
+    while trainer.done < UPDATES:
+        trainer.step()
+    assert np.isfinite(trainer.losses).all()
+    assert trainer.work == planned(config, UPDATES)
+    return trainer
+
+
+def test_a_pattern_of_ones_own_is_trained_and_counted(corpus):
+    trainer = trained(corpus, pattern="mst_attention:Dilated:16")
+    assert np.flatnonzero(visible("mst_attention:Dilated:16", 32, 8, 16)[20]).tolist() == [
+        6, 8, 10, 12, 14, 16, 18, 20,
+    ]  # fmt: skip
+    mask = visible("mst_attention:Dilated:16", 32, 8, 16)
+    needed = Attention("mst_attention:Dilated:16").flops(16, 32, "cpu").needed
+    assert needed == 12 * 16 * mask.sum()
+    assert trainer.work.theory.attention < planned(CONFIG, UPDATES).theory.attention * 2
+
+
+def test_a_rule_of_growth_of_ones_own_moves_weights(corpus):
+    masks = [
+        trained(corpus, growth=name).sparsest["bits"]["0.qkv"].tolist()
+        for name in ("mst_growth:ByOutput", "static")
+    ]
+    assert masks[0] != masks[1]
+    assert GROWTH.make("mst_growth:ByOutput").flops(120, 20, 7) == 2 * 100 * 7
+    assert GROWTH.make("set").flops(120, 20, 7) == 0
+
+
+def test_a_law_of_density_of_ones_own_moves_it(corpus):
+    phases = Wanted(density_law="mst_schedule:Cosine").config().sparse.phases
+    trainer = trained(corpus, phases=phases)
+    assert trainer.density == 1
+    falls = {
+        law: planned(Wanted(density_law=law).config(), 1000).theory.linear
+        for law in ("linear", "cubic", "mst_schedule:Cosine")
+    }
+    assert len(set(falls.values())) == 3
+    assert falls["cubic"] > falls["linear"]  # restoration, the longer phase, rises early
+    assert LAWS.make("mst_schedule:Cosine").left(0.5) == pytest.approx(0.5)
+
+
+def test_laws_of_ones_own_stand_in_phases():
+    text = "warm-up:0-.1:mst_schedule:Cosine,ultra:.1-1:linear:mst_attention:Dilated:8"
+    first, ultra = parse_phases(text)
+    assert first.law == "mst_schedule:Cosine"
+    assert (ultra.law, ultra.attention) == ("linear", "mst_attention:Dilated:8")
+
+
+def test_a_learned_pattern_learns(corpus):
+    trainer = trained(corpus, pattern="span:4")
+    named = dict(trainer.model.named_parameters())
+    share = named["blocks.0.learned.span:4.share"]
+    assert not torch.equal(share, torch.full_like(share, 0.5))
+    plain = trained(corpus)
+    assert not any("learned" in name for name in plain.model.state_dict())
+
+
+@pytest.mark.parametrize("score", ["mest:0.1", "r-sensitivity"])
+@pytest.mark.parametrize("growth", ["mixed", "set"])
+def test_scores_choose_other_weights(corpus, score, growth):
+    ours, theirs = (trained(corpus, score=s, growth=growth) for s in (score, "magnitude"))
+    assert ours.sparsest["bits"]["0.qkv"].tolist() != theirs.sparsest["bits"]["0.qkv"].tolist()
+
+
+def test_scores_by_hand():
+    weights, gradients = np.array([1.0, 2.0]), np.array([4.0, 0.5])
+    found = {name: SCORES.make(name).scores(weights, gradients).tolist() for name in SCORES}
+    assert found["magnitude"] == [1, 2]
+    assert found["mest"] == pytest.approx([1.04, 2.005])
+    assert found["r-sensitivity"] == pytest.approx([0.25, 4])
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_executed_attention_counts_scores_that_backward_computes_anew(pattern):
+    """A seventh of what is computed, unless scores are kept."""
+    found = Attention(pattern, 32, 64)
+    each = 12 if found.rule.keeps_scores else 14
+    flops = found.flops(8, 512, "cpu")
+    pairs = visible(pattern, 512, 32, 64).sum()
+    computed = pairs if pattern == "dense" else found.computed_pairs(512) or 512**2
+    assert flops == (12 * 8 * pairs, each * 8 * computed)
+
+
+def test_translated_models_compute_all_pairs():
+    sparse = replace(SPARSE, phases=three_phases(0.2, 0.2))
+    plain = replace(CONFIG, sparse=replace(sparse, pattern="local"))
+    phase = plain.sparse.phases[1]
+    work = [
+        update_work(replace(plain, compile=on), 0.2, phase, False).executed for on in (True, False)
+    ]
+    assert work[0].attention > work[1].attention
+
+
+WRONG = [
+    (GROWTH, "no_such_module:Thing", "cannot be imported"),
+    (GROWTH, "mst_attention:Dilated", "derived from sparse_training.rules.GrowthRule"),
+    (SCORES, "mest:x", "write mest:NUMBER"),
+    (SCORES, "magnitude:1", "does not take"),
+    (PATTERNS, "blocks:0", "whole number from 1"),
+    (PATTERNS, "block:4", "Did you mean 'blocks'"),
+    (LAWS, "cubc", "Did you mean 'cubic'"),
+]
+
+
+@pytest.mark.parametrize(("registry", "text", "message"), WRONG)
+def test_wrong_parts_are_refused(registry, text, message):
+    with pytest.raises(SparseTrainingError, match=message):
+        registry.make(text)
+
+
+def test_blocks_divide_the_context():
+    with pytest.raises(MstError, match=r"attention blocks: got 7.*take 8"):
+        replace(CONFIG, sparse=replace(SPARSE, pattern="blocks:7"))
+
+
+def test_flops_of_a_law_by_command(capsys):
+    with pytest.raises(SystemExit):
+        main(["flops", "--density-law", "mst_schedule:Cosine", "--json"])
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["arm"] for row in rows} >= {"mst", "dense"}
+    for row in rows:
+        assert row["times fewer"] == row[f"times fewer, {row['head']} head"]
