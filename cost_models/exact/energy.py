@@ -176,7 +176,7 @@ class FixedEnergy(RequiredEnergy):
     """
 
     def __init__(self, prices: ChipPrices, tile: bool) -> None:
-        super().__init__(lambda _: prices, tile)
+        super().__init__(partial(_always, prices), tile)
         self._terms = {name: _terms(events) for name, events in _events(prices, tile).items()}
         self._total = joined(self._terms.values())
 
@@ -203,6 +203,10 @@ def _events(prices: ChipPrices, tile: bool) -> dict[str, Events]:
         by_part = getattr(levels[level], way)
         found[level.lower()].append((getattr(by_part, part), some))
     return found
+
+
+def _always(prices: ChipPrices, _: Counts) -> ChipPrices:
+    return prices
 
 
 def _priced(events: Events, c: Counts) -> Any:
