@@ -8,7 +8,15 @@ from dataclasses import dataclass
 
 from baselines import SearchResult
 from common import engineering, html_table
-from cost_models import Accelerator, Cost, Mapping, loop_nest
+from cost_models import (
+    Accelerator,
+    Chain,
+    ChainMapping,
+    Cost,
+    Mapping,
+    loop_nest,
+    nest_of_loops,
+)
 from layers import Layer
 from maestro_env import Objective
 
@@ -26,15 +34,15 @@ class Mapped:
     """
 
     layer: Layer
-    accelerator: Accelerator
+    accelerator: Accelerator | Chain
     chip: str
     objective: Objective
     result: SearchResult
 
     @property
-    def mapping(self) -> Mapping | None:
+    def mapping(self) -> Mapping | ChainMapping | None:
         """The mapping; None where the layer has none."""
-        found: Mapping | None = self.result.mapping
+        found: Mapping | ChainMapping | None = self.result.mapping
         return found
 
     @property
@@ -60,9 +68,14 @@ class Mapped:
     @property
     def nest(self) -> str:
         """The loop nest as text; empty where there is no mapping."""
-        if self.mapping is None:
-            return ""
-        return loop_nest(self.mapping, self.layer, self.accelerator.num_pes)
+        mapping, chip = self.mapping, self.accelerator
+        if isinstance(chip, Chain):
+            if not isinstance(mapping, ChainMapping):
+                return ""
+            return nest_of_loops(mapping.loops(self.layer, chip))
+        return (
+            "" if not isinstance(mapping, Mapping) else loop_nest(mapping, self.layer, chip.num_pes)
+        )
 
     def __str__(self) -> str:
         if self.mapping is None:

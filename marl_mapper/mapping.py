@@ -8,7 +8,7 @@ from typing import Any, Unpack, overload
 import baselines
 import layers
 from common import brief
-from cost_models import Accelerator
+from cost_models import Accelerator, Chain
 from layers import Imported, Layer
 from maestro_env import Problem
 from mapper import Ends, chosen_method, default_budget, watched
@@ -17,7 +17,7 @@ from marl_mapper.options import CheckedOptions, LibraryError, Options, checked_o
 
 Model = str | Imported | Iterable[Layer]
 """A network of the zoo, a file of layers, an imported model, or layers."""
-Chip = Accelerator | str
+Chip = Accelerator | Chain | str
 """An accelerator, one of the library by name, or a YAML file."""
 
 
@@ -159,4 +159,7 @@ def _layers_of(model: Any) -> tuple[str, Sequence[Layer]]:
 def _chip_name(chip: Chip) -> str:
     if isinstance(chip, str):
         return chip
-    return chip.name or f"{chip.num_pes} PEs"
+    if chip.name:
+        return chip.name
+    units = "MACs" if isinstance(chip, Chain) else "PEs"
+    return f"{chip.peak_macs_per_cycle if isinstance(chip, Chain) else chip.num_pes} {units}"

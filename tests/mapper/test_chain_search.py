@@ -12,7 +12,8 @@ import yaml
 from typer.testing import CliRunner
 
 import layers
-from cost_models import CHAINS, load, load_chip, mapping_from
+import marl_mapper
+from cost_models import CHAINS, PRESETS, load, load_chip, mapping_from
 from maestro_env import ChainSpace
 from mapper import cli
 from mapper.verdicts import validate
@@ -118,3 +119,14 @@ def test_the_library_says_where_figures_are_from() -> None:
         for level in chip.inner:  # every capacity, and every fan-out, has a source
             if level.is_memory:
                 assert any(key.startswith(f"levels.{level.name}") for key in fields["sources"])
+
+
+def test_the_library_call_takes_them() -> None:
+    found = marl_mapper.map("resnet18.5", "simba", method="ga", budget=200)
+    assert "GlobalBuffer" in found.nest
+    assert found.gap is not None
+    assert "simba" in str(found)
+    assert "GlobalBuffer" in found._repr_html_()
+    two = PRESETS["edge"].to_levels()
+    own = marl_mapper.map("resnet18.5", two, method="ga", budget=200, space={"uneven": True})
+    assert [entry["level"] for entry in own.mapping.to_dict()["levels"]].count("L2") == 3
