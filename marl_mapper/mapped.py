@@ -73,9 +73,9 @@ class Mapped:
             if not isinstance(mapping, ChainMapping):
                 return ""
             return nest_of_loops(mapping.loops(self.layer, chip))
-        return (
-            "" if not isinstance(mapping, Mapping) else loop_nest(mapping, self.layer, chip.num_pes)
-        )
+        if not isinstance(mapping, Mapping):
+            return ""
+        return loop_nest(mapping, self.layer, chip.num_pes)
 
     def __str__(self) -> str:
         if self.mapping is None:

@@ -161,5 +161,6 @@ def _chip_name(chip: Chip) -> str:
         return chip
     if chip.name:
         return chip.name
-    units = "MACs" if isinstance(chip, Chain) else "PEs"
-    return f"{chip.peak_macs_per_cycle if isinstance(chip, Chain) else chip.num_pes} {units}"
+    if isinstance(chip, Chain):
+        return f"{chip.peak_macs_per_cycle} MACs"
+    return f"{chip.num_pes} PEs"
