@@ -18,6 +18,7 @@ from mapper.pretrained.turns import INNER_TILE, Turn, all_turns
 from mapper.pretrained.view import STATE_FEATURES, View, look
 
 Int64Array = NDArray[np.int64]
+Float32Array = NDArray[np.float32]
 TINY = np.float32(1e-30)
 """No noise is infinite."""
 
@@ -104,6 +105,10 @@ class Proposer:
             view if self.features is None else view._replace(choices=view.choices * self.features)
         )
 
+    def score(self, turn: Turn, view: View) -> NDArray[np.float32]:
+        """``(B, C)`` score of every choice, -inf where it is not legal."""
+        return scores(self.weights, turn.kind, view.context, view.choices, view.legal)
+
     def propose(
         self,
         tables: ProblemTables,
@@ -142,7 +147,7 @@ class Proposer:
             first, member = alike(past)
             distinct = State(*(part[first] for part in state))
             seen = self._look(turn, tables, rows[first], distinct)
-            found = scores(self.weights, turn.kind, seen.context, seen.choices, seen.legal)
+            found = self.score(turn, seen)
             warmth = still if heat is None else heat[:, turn.index]
             if turn.is_order:
                 picks = _rank(found[member], warmth, cold, rng)
