@@ -32,11 +32,10 @@ import cost_models
 from common import IntArray
 from maestro_env import BudgetExhausted, Evaluation, Problem
 from mapper.pretrained.local_search import LocalSearch
-from mapper.pretrained.proposals import Proposals
+from mapper.pretrained.proposals import PolicyProposals
 from mapper.pretrained.proposer import Proposer
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.trainer import PolicyTrainer
-from mapper.pretrained.trials import Trials
 from mapper.pretrained.turns import Turn
 from mapper.pretrained.view import View
 from mapper.pretrained.weights import Agents, agents_of, load, save
@@ -62,7 +61,6 @@ WITHOUT = {
     "no policy gradient": ("trained", "policy gradient"),
     "no imitation": ("trained", "imitation"),
     "no masks": ("trained", "masks of agents"),
-    "agents": ("judge", "judge"),
     "proposals alone": ("agents", "local search"),
     "uniform, masks": ("agents", "policy"),
     "uniform, no masks": ("uniform, masks", "masks of uniform proposals"),
@@ -80,13 +78,13 @@ class Uniform(Proposer):
 
 
 def searched(proposer: Proposer, problem: Problem, rng: np.random.Generator) -> None:
-    """Proposals and local search without end."""
-    LocalSearch(problem, Proposals(proposer, problem, rng), rng).run(10**9)
+    """PolicyProposals and local search without end."""
+    LocalSearch(problem, PolicyProposals(proposer, problem, rng), rng).run(10**9)
 
 
 def proposed(proposer: Proposer, problem: Problem, rng: np.random.Generator) -> None:
-    """Proposals alone, without end."""
-    draw = Proposals(proposer, problem, rng)
+    """PolicyProposals alone, without end."""
+    draw = PolicyProposals(proposer, problem, rng)
     problem.evaluate(draw(16))
     while True:
         problem.evaluate(draw(64))
@@ -101,13 +99,6 @@ def unmasked_alone(problem: Problem, rng: np.random.Generator) -> None:
     """Uniform actions without end."""
     while True:
         problem.evaluate(problem.space.sample(64, rng))
-
-
-def judged(agents: Agents, count: int, problem: Problem, rng: np.random.Generator) -> None:
-    """Samples that a judge picks among proposals, so many at a time, without end."""
-    trials = Trials(agents, [problem], rng)
-    while len(trials.run(count)[0]):
-        pass
 
 
 def genetic(problem: Problem, rng: np.random.Generator) -> None:
@@ -161,8 +152,6 @@ def arms(folder: Path) -> Iterator[Arm]:
     shipped, uniform = Proposer(agents.weights), Uniform({})
     yield Arm("agents", partial(searched, shipped))
     yield Arm("proposals alone", partial(proposed, shipped))
-    for count in (4, 16, 128):
-        yield Arm(f"judge, {count} at a time", partial(judged, agents, count))
     yield Arm("uniform, masks", partial(searched, uniform))
     yield Arm("uniform, masks, no local search", partial(proposed, uniform))
     yield Arm("uniform, no masks", unmasked)
@@ -247,12 +236,6 @@ WORST = 100.0
 """Ratio to the optimum that stands for no feasible sample."""
 
 
-def best_judge(rows: list[dict[str, Any]], limit: str) -> str:
-    """The judge's arm that is best at a limit."""
-    names = sorted({row["arm"] for row in rows if row["arm"].startswith("judge")})
-    return min(names, key=lambda name: _mean(scores(rows, name, limit)))
-
-
 def _mean(found: list[np.ndarray]) -> float:
     return float(np.exp(np.mean([np.log(np.median(runs)) for runs in found])))
 
@@ -262,15 +245,14 @@ def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     found, chances = [], []
     for lacking, (whole, part) in WITHOUT.items():
         for limit in LIMITS:
-            having = best_judge(rows, limit) if whole == "judge" else whole
-            with_part, without = (scores(rows, name, limit) for name in (having, lacking))
+            with_part, without = (scores(rows, name, limit) for name in (whole, lacking))
             ratio = two_level_ratio(without, with_part)
             chances.append(ratio.p)
             found.append(
                 {
                     "part": part,
                     "limit": limit,
-                    "with": having,
+                    "with": whole,
                     "without": lacking,
                     "over optimum with": f"{_mean(with_part):.4f}",
                     "over optimum without": f"{_mean(without):.4f}",

@@ -165,8 +165,8 @@ class DesignRun(Experiment):
 
     def _proposals(self, model: CostModel, rng: np.random.Generator) -> list[list[MappingBatch]]:
         """For each shape the batches of mappings that agents propose for each aim."""
-        from mapper.pretrained.best_first import best_first
         from mapper.pretrained.cases import case_of
+        from mapper.pretrained.proposals import drawn
         from mapper.pretrained.proposer import Proposer
         from mapper.pretrained.tables import tabulate
         from mapper.pretrained.weights import agents_of
@@ -181,9 +181,8 @@ class DesignRun(Experiment):
             tables = tabulate([case_of(p.space, p.objective, model) for p in problems])
             each = self.budget // (len(problems) * len(self.aims))
             proposer = Proposer(agents.weights, agents.sees)
-            proposals, order = best_first(proposer, tables, each, rng)
-            for shape, rows in enumerate(order):
-                found[shape].append(proposals.mappings(rows))
+            for shape, batch in enumerate(drawn(proposer, tables, each, rng)):
+                found[shape].append(batch)
         return found
 
     def _feasible(

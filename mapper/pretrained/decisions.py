@@ -10,14 +10,13 @@ from common import FloatArray
 from cost_models import Mapping
 from layers import DIMS
 from maestro_env import Problem
-from mapper.pretrained.best_first import drawn_with_care
-from mapper.pretrained.cases import case_of
-from mapper.pretrained.judging import in_order
-from mapper.pretrained.mapping import LEAST
+from mapper.pretrained.local_search import PROPOSALS
 from mapper.pretrained.network import Weights
 from mapper.pretrained.network import scores as score_choices
+from mapper.pretrained.proposals import PolicyProposals
 from mapper.pretrained.proposer import Decision, Proposer
-from mapper.pretrained.tables import ProblemTables, tabulate
+from mapper.pretrained.state import State
+from mapper.pretrained.tables import ProblemTables
 from mapper.pretrained.weights import Agents
 
 
@@ -42,25 +41,27 @@ class Choice:
     runner_up_probability: float
 
 
-def first_decisions(
+def best_decisions(
     agents: Agents, problem: Problem, rng: np.random.Generator
 ) -> tuple[Mapping, list[Choice]]:
-    """The proposal that is offered first, and the decisions that led to it.
+    """The best of `PROPOSALS` samples that agents propose, and the decisions that led to it.
 
     Decisions in which there was nothing to choose are left out.
 
     Args:
         agents: Trained agents.
-        problem: What they propose for.
+        problem: What they propose for; counts the samples.
         rng: Randomness.
     """
-    tables = tabulate([case_of(problem.space, problem.objective, problem.cost_model)])
     proposer = Proposer(agents.weights, agents.sees)
-    found = drawn_with_care(proposer, tables, LEAST, rng)
-    first = found.take(in_order(found, 1)[0][:1])
-    decisions = proposer.retrace(tables, first.which, first.state)
+    proposals = PolicyProposals(proposer, problem, rng)
+    evaluation = problem.evaluate(proposals(PROPOSALS))
+    best = int(np.argmin(evaluation.values))
+    mappings, tables = evaluation.mappings.take(np.array([best])), proposals.tables
+    given = State.of(mappings)
+    decisions = proposer.retrace(tables, np.zeros(1, np.int64), given)
     choices = [_choice(agents.weights, d, tables) for d in decisions if d.open[0]]
-    return first.proposals.mappings()[0], choices
+    return mappings[0], choices
 
 
 def _choice(weights: Weights, decision: Decision, tables: ProblemTables) -> Choice:

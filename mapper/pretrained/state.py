@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import compiled
+from cost_models import MappingBatch
 from mapper.pretrained.tables import D, ProblemTables
 from mapper.pretrained.turns import (
     CLUSTER_SIZE,
@@ -35,6 +36,12 @@ class State(NamedTuple):
     cluster: NDArray[np.int64]
     tiles: NDArray[np.int64]
     orders: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, mappings: MappingBatch) -> State:
+        """The choices that lead to mappings."""
+        arrays = mappings.parallel, mappings.cluster_size, mappings.tiles, mappings.orders
+        return cls(*(array.astype(np.int64) for array in arrays))
 
 
 @compiled

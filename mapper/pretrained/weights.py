@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from common import atomic_write, brief, parse_record
 from layers import DIMS
-from mapper.pretrained.judge_view import JUDGE_FEATURES
 from mapper.pretrained.network import Weights, shapes
 from mapper.pretrained.turns import TURNS
 from mapper.pretrained.view import CHOICE_FEATURES, CONTEXT_FEATURES, STATE_FEATURES
@@ -83,7 +82,8 @@ def load(path: str | Path) -> Agents:
             f"--pretrained {path}: no file of trained agents ({str(error).splitlines()[0]}); "
             "train them with `mapper pretrain`"
         ) from None
-    if metadata.get("format") != _format():
+    # version 0.2 names the size of one more network at the end, which is left out
+    if not f"{metadata.get('format')}:".startswith(f"{_format()}:"):
         raise PretrainedError(
             f"--pretrained {path}: its agents are of another version "
             f"({metadata.get('format', 'none')}, expected {_format()}); train them anew with "
@@ -102,9 +102,10 @@ def load(path: str | Path) -> Agents:
     if metadata.get("sha256", "") not in ("", _checksum(arrays, text)):
         raise _damaged(path, "its arrays and its card are not those that its sha256 names")
     sees = arrays.pop("sees", None)
+    size = sum(array.size for array in arrays.values())
+    arrays = {name: array for name, array in arrays.items() if not name.startswith("judge.")}
     _check(path, arrays, sees)
     assert sees is not None
-    size = sum(array.size for array in arrays.values())
     if card.get("parameters", size) != size:
         raise _damaged(path, f"card: parameters: got {card['parameters']}, expected {size}")
     return Agents(arrays, card, sees)
@@ -154,7 +155,7 @@ def _check(path: Path, arrays: Weights, sees: Any) -> None:
 
 def _format() -> str:
     """What makes two files of agents compatible."""
-    return f"{VERSION}:{DIMS}:{CONTEXT_FEATURES}:{CHOICE_FEATURES}:{JUDGE_FEATURES}"
+    return f"{VERSION}:{DIMS}:{CONTEXT_FEATURES}:{CHOICE_FEATURES}"
 
 
 @lru_cache(maxsize=8)

@@ -7,11 +7,9 @@ torch = pytest.importorskip("torch", reason="needs the extra rl")
 
 import cost_models
 from mapper.cli import main
-from mapper.pretrained.judge_view import JUDGE_FEATURES
 from mapper.pretrained.training import experiment
 from mapper.pretrained.training.experiment import Pretraining, agents_file, schedule_of
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of
-from mapper.pretrained.training.judge_fit import JudgeFit
 from mapper.pretrained.training.sampling import WORST, Batch, group_advantage
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.trainer import PolicyTrainer
@@ -30,8 +28,6 @@ TINY = Schedule(
     refresh_every=2,
     refresh_problems=2,
     imitation_batch=8,
-    judge_problems=6,
-    judge_steps=4,
     hidden=8,
 )
 
@@ -60,7 +56,7 @@ def test_policy_gradient_learns():
 
 
 def median_log_value(batch, trainer):
-    values = batch.price(batch.propose(trainer.proposer, 12, np.random.default_rng(5))).values
+    values = batch.price(batch.propose(trainer.proposer, 12, np.random.default_rng(5)))
     values = np.where(np.isfinite(values), values, np.nan).reshape(16, 12)
     with np.errstate(all="ignore"):
         return float(np.nanmean(np.nanmedian(np.log(values), axis=1)))
@@ -159,26 +155,3 @@ def test_the_command_refuses_wrong_input(capsys, tmp_path):
             main(["pretrain", *words])
         assert ended.value.code == 2
     assert "expected" in capsys.readouterr().err
-
-
-def test_the_judge_learns_to_tell_proposals_apart_while_policies_stay():
-    trainer = PolicyTrainer(MODEL, TINY, seed=0)
-    before = trainer.weights
-    fits = [JudgeFit(problems=48, samples=8, steps=steps, batch=12) for steps in (20, 160)]
-    (short, first), (weights, last) = (fit.fit(trainer.proposer, MODEL, seed=3) for fit in fits)
-    assert last["loss"] < 0.6 * first["loss"]
-    assert last["cost_model_calls"] == 48 * 8
-    for name, array in weights.items():
-        if name.startswith("judge"):
-            assert not np.array_equal(array, short[name])
-        else:
-            np.testing.assert_array_equal(array, before[name])
-
-
-def test_the_judge_compares_within_a_problem_and_skips_the_infeasible():
-    networks = PolicyTrainer(MODEL, TINY, seed=0).networks
-    seen = torch.zeros(6, JUDGE_FEATURES)
-    figures = torch.tensor([[1.0, 2.0], [1.0, 2.0], [torch.inf, torch.inf]]).repeat(2, 1)
-    assert networks.judge_loss(seen, figures, 3).item() < 1e-9  # alike but for a constant
-    figures[0, 0] = np.e  # one log apart: half above and half below the mean, of four rows
-    assert networks.judge_loss(seen, figures, 3).item() == pytest.approx(2 * 0.25 / 4)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mapper.pretrained.training.trainer import PolicyTrainer
     from runs import Crew
 
-FORMAT = CheckpointFormat("trained agents", 2)
+FORMAT = CheckpointFormat("trained agents", 3)
 AGENTS = "agents.safetensors"
 """The finished agents, in the run's folder."""
 VALIDATIONS = 24
@@ -178,24 +178,17 @@ class _Course:
         self.context.progress(done, None if self.score == float("inf") else self.score)
 
     def finish(self) -> tuple[Weights, dict[str, Any]]:
-        """The best agents with a judge fitted to them, and their card."""
-        from mapper.pretrained.training.judge_fit import JudgeFit
-
-        trainer, plan = self.trainer, self.plan.schedule
-        begin = time.process_time()
-        finished = trainer.proposer.with_weights(self.best or trainer.weights)
-        fit = JudgeFit(problems=plan.judge_problems, steps=plan.judge_steps)
-        weights, judge = fit.fit(finished, trainer.model, self.plan.seed)
-        spent = trainer.cpu_s + time.process_time() - begin
-        measured = self.validation.measure(finished.with_weights(weights), seed=1)
+        """The best agents and their card."""
+        trainer = self.trainer
+        weights = self.best or trainer.weights
+        measured = self.validation.measure(trainer.proposer.with_weights(weights), seed=1)
         return weights, {
             "cost_model": self.plan.cost_model,
             "seed": self.plan.seed,
             "schedule": asdict(self.plan.schedule),
             "parameters": int(sum(array.size for array in weights.values())),
-            "cost_model_calls": trainer.calls + judge["cost_model_calls"],
-            "cpu_minutes": round(spent / 60, 2),
-            "judge": judge,
+            "cost_model_calls": trainer.calls,
+            "cpu_minutes": round(trainer.cpu_s / 60, 2),
             "validation": measured,
             "trained_on": "random layers, chips and objectives; no shape of the zoo",
         }

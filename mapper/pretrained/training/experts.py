@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import baselines
-from cost_models import CostModel, MappingBatch
+from cost_models import CostModel
 from maestro_env import MapSpace, Problem
 from mapper.pretrained.proposer import Proposer
 from mapper.pretrained.state import State
@@ -200,16 +200,11 @@ def _kept(given: list[RandomProblem], found: list[tuple[Problem, _Top]]) -> Expe
     states, values = [], [np.empty(0)]
     for number, (problem, top) in enumerate(found):
         if top.actions is not None:
-            states.append(_state(problem.space.decode(top.actions)))
+            states.append(State.of(problem.space.decode(top.actions)))
             values.append(top.values)
             which.append(np.full(len(top.values), number))
     spent = sum(problem.samples for problem, _ in found)
     return Experts(given, np.concatenate(which), _joined(states), np.concatenate(values), spent)
-
-
-def _state(batch: MappingBatch) -> State:
-    arrays = batch.parallel, batch.cluster_size, batch.tiles, batch.orders
-    return State(*(array.astype(np.int64) for array in arrays))
 
 
 def _joined(states: list[State]) -> State:

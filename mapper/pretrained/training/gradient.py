@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mapper.pretrained.judge_view import look_at_whole
 from mapper.pretrained.proposer import Proposer
 from mapper.pretrained.training.sampling import FloatArray, group_advantage
 from mapper.pretrained.training.shards import Origin, Stream, block_of
@@ -50,7 +49,6 @@ class Gradient(NamedTuple):
         best: ``(M,)`` lowest value known of each problem.
         loss: Mean over the shard.
         entropy: Per decision [nat].
-        judge: The judge's part of the loss.
     """
 
     parts: list[NDArray[np.float32]]
@@ -58,7 +56,6 @@ class Gradient(NamedTuple):
     best: FloatArray
     loss: float
     entropy: float
-    judge: float
 
 
 def gradient_of(task: GradientTask) -> Gradient:
@@ -68,20 +65,16 @@ def gradient_of(task: GradientTask) -> Gradient:
     batch = replace(problems, best=task.best.copy())
     rng = task.origin.generator(Stream.PROPOSALS, task.step, task.shard)
     proposals = batch.propose(task.proposer, task.samples, rng, keep=True)
-    values, figures = batch.price(proposals)
+    values = batch.price(proposals)
     networks = Networks(task.proposer.weights)
     likely = networks.likelihood(pack(proposals.decisions), len(values))
     advantage = group_advantage(values, task.samples, batch.best)
     gain = (torch.from_numpy(advantage).float() * likely.total).mean()
-    seen = look_at_whole(batch.tables, proposals.which, proposals.state)
-    judge = networks.judge_loss(
-        torch.from_numpy(seen), torch.from_numpy(figures).float(), task.samples
-    )
-    loss = judge - gain - task.bonus * likely.entropy
+    loss = -gain - task.bonus * likely.entropy
     loss.backward()  # type: ignore[no-untyped-call]
     parts = [
         np.zeros(tuple(p.shape), np.float32) if p.grad is None else p.grad.numpy()
         for p in networks.parameters()
     ]
-    shown = (float(figure.detach()) for figure in (loss, likely.entropy, judge))
+    shown = (float(figure.detach()) for figure in (loss, likely.entropy))
     return Gradient(parts, values, batch.best, *shown)

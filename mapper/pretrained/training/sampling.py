@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models import Accelerator, CostModel
+from cost_models import Accelerator, CostModel, MappingBatch
 from layers import from_fields, to_fields
 from maestro_env import MapSpace, Objective
 from mapper.pretrained.cases import case_of
@@ -17,18 +17,6 @@ from mapper.pretrained.tables import Case, ProblemTables, tabulate
 from mapper.pretrained.training.random_problems import RandomProblem, draw
 
 FloatArray = NDArray[np.float64]
-
-
-class Prices(NamedTuple):
-    """What `B` proposals cost; inf where infeasible.
-
-    Args:
-        values: ``(B,)`` objective values.
-        figures: ``(B, 2)`` latency [cycles] and energy [nJ].
-    """
-
-    values: FloatArray
-    figures: FloatArray
 
 
 @dataclass
@@ -89,22 +77,22 @@ class Batch:
         which = np.repeat(np.arange(len(self.problems)), samples)
         return proposer.propose(self.tables, which, rng, keep=keep)
 
-    def price(self, proposals: ProposedMappings) -> Prices:
-        """What proposals cost. Lowers `best` where one is lower."""
-        found = Prices(
-            np.full(len(proposals.which), np.inf), np.full((len(proposals.which), 2), np.inf)
-        )
-        for number, problem in enumerate(self.problems):
+    def price(self, proposals: ProposedMappings) -> FloatArray:
+        """``(B,)`` what proposals cost, inf where infeasible. Lowers `best` where one is lower."""
+        values = np.full(len(proposals.which), np.inf)
+        for number in range(len(self.problems)):
             rows = np.flatnonzero(proposals.which == number)
             if len(rows) == 0:
                 continue
-            costs = self.model.evaluate_batch(
-                problem.layer, problem.accelerator, proposals.mappings(rows)
-            )
-            found.values[rows] = Objective.parse(problem.objective).values(costs)
-            found.figures[rows] = np.stack([costs.latency_cycles, costs.energy_nj], axis=1)
-            self.best[number] = min(self.best[number], found.values[rows].min())
-        return found
+            values[rows] = self.price_of(number, proposals.mappings(rows))
+            self.best[number] = min(self.best[number], values[rows].min())
+        return values
+
+    def price_of(self, number: int, mappings: MappingBatch) -> FloatArray:
+        """``(B,)`` what mappings of one problem cost, inf where infeasible."""
+        problem = self.problems[number]
+        costs = self.model.evaluate_batch(problem.layer, problem.accelerator, mappings)
+        return Objective.parse(problem.objective).values(costs)
 
 
 def group_advantage(values: FloatArray, samples: int, best: FloatArray) -> FloatArray:

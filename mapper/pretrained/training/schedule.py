@@ -18,7 +18,7 @@ class Schedule:
         explore_steps: Policy gradient from untrained agents; none by default, as imitation teaches
             the same in less time.
         imitate_steps: Imitation of the best mappings found, while new ones are being found.
-        refine_steps: Policy gradient, with a little imitation beside it; the judge learns here too.
+        refine_steps: Policy gradient, with a little imitation beside it.
         problems: Random problems a policy-gradient step.
         samples: ProposedMappings per problem.
         blocks: Blocks of `problems` kept at hand; a policy-gradient step takes one of them.
@@ -29,9 +29,6 @@ class Schedule:
         refresh_every: Imitation steps between two rounds of expert iteration.
         refresh_problems: Problems a round.
         imitation_batch: Mappings an imitation step.
-        judge_problems: Random problems; the judge of the finished agents is fitted to what they
-            propose there.
-        judge_steps: Steps of that fit.
         learning_rate: Adam's step in the first stage; imitation takes `imitation_rate`.
         imitation_rate: Adam's step there; both fall by a cosine to a twentieth.
         refine_rate: Adam's step in the last stage.
@@ -55,8 +52,6 @@ class Schedule:
     refresh_every: int = 80
     refresh_problems: int = 60
     imitation_batch: int = 256
-    judge_problems: int = 3840
-    judge_steps: int = 4000
     learning_rate: float = 1.5e-3
     imitation_rate: float = 1.5e-3
     refine_rate: float = 1e-3
@@ -70,7 +65,7 @@ class Schedule:
         """The same stages, each `share` times as long."""
         values = asdict(self)
         lasting = ("explore_steps", "imitate_steps", "refine_steps")
-        for name in (*lasting, "expert_problems", "judge_problems", "judge_steps"):
+        for name in (*lasting, "expert_problems"):
             least = min(1, values[name])
             values[name] = max(least, round(values[name] * share))
         return Schedule(**values)

@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mapper.pretrained.flows import TERMS
-from mapper.pretrained.network import NATS, Weights
+from mapper.pretrained.network import Weights
 from mapper.pretrained.proposer import Decision
 from mapper.pretrained.turns import KINDS
 
@@ -118,14 +117,6 @@ class Networks(nn.Module):
         """The parameters as NumPy arrays (views of them)."""
         return {name: self._at(name).detach().numpy() for name in self._names}
 
-    def agents(self) -> list[nn.Parameter]:
-        """The agents' parameters."""
-        return [p for name, p in self.named_parameters() if not name.startswith("judge")]
-
-    def judge(self) -> list[nn.Parameter]:
-        """The judge's parameters."""
-        return [p for name, p in self.named_parameters() if name.startswith("judge")]
-
     def _at(self, name: str) -> Tensor:
         parameter: Tensor = getattr(self, _legal_name(name))
         return parameter
@@ -156,36 +147,6 @@ class Networks(nn.Module):
                 chosen = _plackett_luce(found, part.legal)
             total = total.index_add(0, part.row, chosen)
         return Likelihood(total, entropies / max(decisions, 1))
-
-    def judged(self, seen: Tensor) -> Tensor:
-        """As :func:`mapper.pretrained.network.judged`, with gradients."""
-        hidden = torch.relu(self._layer("judge.hidden1", seen))
-        hidden = torch.relu(self._layer("judge.hidden2", hidden))
-        factors = self._layer("judge.out", hidden)
-        parts = NATS * seen[:, -TERMS:] + factors[:, :TERMS]
-        latency = torch.logaddexp(parts[:, 0], parts[:, 1])
-        leaks = (latency + factors[:, TERMS])[:, None]
-        energy = torch.logsumexp(torch.cat([parts[:, 2:], leaks], dim=1), dim=1)
-        return torch.stack([latency, energy], dim=1)
-
-    def judge_loss(self, seen: Tensor, figures: Tensor, samples: int) -> Tensor:
-        """How far the judge is from the figures, within each problem.
-
-        Args:
-            seen: ``(M * samples, JUDGE_FEATURES)``, problem by problem.
-            figures: ``(M * samples, 2)`` latency and energy; inf where infeasible.
-            samples: ProposedMappings per problem.
-
-        Returns:
-            Mean squared error of the logarithms, each problem's mean taken off both.
-        """
-        expected = self.judged(seen).view(-1, samples, 2)
-        given = figures.view(-1, samples, 2)
-        feasible = torch.isfinite(given).all(-1, keepdim=True)
-        error = torch.where(feasible, expected - torch.log(torch.where(feasible, given, 1.0)), 0.0)
-        count = feasible.sum(1, keepdim=True).clamp(min=1)
-        error = torch.where(feasible, error - error.sum(1, keepdim=True) / count, 0.0)
-        return error.square().sum() / feasible.sum().clamp(min=1)
 
 
 def _softmax(found: Tensor, owner: Tensor, taken: Tensor, size: int) -> tuple[Tensor, Tensor]:

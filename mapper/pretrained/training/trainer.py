@@ -102,15 +102,14 @@ class PolicyTrainer:
         self.calls += len(values)
         feasible = np.isfinite(values)
         known = np.repeat(best, plan.samples)[feasible]
-        of_loss, of_entropy, of_judge = (
+        of_loss, of_entropy = (
             float(np.dot(shares, column))
-            for column in zip(*((p.loss, p.entropy, p.judge) for p in found), strict=True)
+            for column in zip(*((p.loss, p.entropy) for p in found), strict=True)
         )
         return {
             "stage": 1.0 if beside == 0 else 3.0,
             "loss": of_loss,
             "entropy": of_entropy,
-            "judge": of_judge,
             "infeasible": float(1 - feasible.mean()),
             "above_best": float(np.median(values[feasible] / known)),
         }
@@ -165,8 +164,7 @@ class PolicyTrainer:
     def _descend(self, rate: float) -> None:
         for group in self.optimiser.param_groups:
             group["lr"] = rate
-        for part in (self.networks.agents(), self.networks.judge()):
-            torch.nn.utils.clip_grad_norm_(part, 1.0)
+        torch.nn.utils.clip_grad_norm_(self.networks.parameters(), 1.0)
         self.optimiser.step()
 
     def state_dict(self) -> dict[str, Any]:

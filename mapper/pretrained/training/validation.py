@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import baselines
 from cost_models import CostModel
 from maestro_env import Problem
-from mapper.pretrained.best_first import best_first
+from mapper.pretrained.proposals import drawn
 from mapper.pretrained.proposer import Proposer
 from mapper.pretrained.training.random_problems import RandomProblem, draw
 from mapper.pretrained.training.sampling import Batch
@@ -18,8 +18,6 @@ from mapper.pretrained.training.sampling import Batch
 SEED = 20_260
 """Seed of the validation problems, the same for every training."""
 COUNTS = (1, 16, 100)
-DRAWN = 200
-"""Proposals drawn per problem."""
 
 
 @dataclass
@@ -57,8 +55,8 @@ class Validation:
         """
         rng = np.random.default_rng(seed)
         most = max(COUNTS)
-        proposals, order = best_first(proposer, self.batch.tables, DRAWN, rng)
-        values = self.batch.price(proposals).values[np.array(order)[:, :most]]
+        batches = drawn(proposer, self.batch.tables, most, rng)
+        values = np.array([self.batch.price_of(n, batch) for n, batch in enumerate(batches)])
         self.reference = np.minimum(self.reference, values.min(axis=1))
         found = {"infeasible": float(np.mean(~np.isfinite(values)))}
         for count in COUNTS:
