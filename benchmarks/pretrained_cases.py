@@ -28,9 +28,8 @@ import layers
 from baselines import known_optimum
 from cost_models import Accelerator
 from maestro_env import Problem
-from mapper.pretrained.local_search import LocalSearch
-from mapper.pretrained.proposals import PolicyProposals
-from mapper.pretrained.proposer import Proposer
+from mapper.pretrained.policy import Policy
+from mapper.pretrained.proposals import search_from
 from mapper.pretrained.weights import Agents, agents_of
 
 OBJECTIVES = ("latency", "energy", "edp")
@@ -164,8 +163,7 @@ class References:
 def best_of(agents: Agents, problem: Problem, seed: int) -> list[float]:
     """Best value of the first `COUNTS` samples of ``zero-shot``."""
     rng = np.random.default_rng(seed)
-    draw = PolicyProposals(Proposer(agents.weights), problem, rng)
-    search, found = LocalSearch(problem, draw, rng), []
+    search, found = search_from(Policy(agents.weights), problem, rng), []
     for count in COUNTS:
         search.run(count - problem.samples)
         found.append(problem.best_value)

@@ -31,13 +31,13 @@ import baselines
 import cost_models
 from common import IntArray
 from maestro_env import BudgetExhausted, Evaluation, Problem
+from mapper.pretrained.decisions import Decision
 from mapper.pretrained.local_search import LocalSearch
-from mapper.pretrained.proposals import PolicyProposals
-from mapper.pretrained.proposer import Proposer
+from mapper.pretrained.observation import Observation
+from mapper.pretrained.policy import Policy
+from mapper.pretrained.proposals import Proposals, search_from
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.trainer import PolicyTrainer
-from mapper.pretrained.turns import Turn
-from mapper.pretrained.view import View
 from mapper.pretrained.weights import Agents, agents_of, load, save
 from runs import holm, two_level_ratio
 
@@ -69,22 +69,22 @@ WITHOUT = {
 Go = Callable[[Problem, np.random.Generator], None]
 
 
-class Uniform(Proposer):
+class Uniform(Policy):
     """Chooses uniformly among what masks leave; asks no network."""
 
-    def score(self, turn: Turn, view: View) -> np.ndarray:
-        """See :meth:`Proposer.score`."""
-        return np.where(view.legal, 0.0, -np.inf).astype(np.float32)
+    def score(self, decision: Decision, seen: Observation) -> np.ndarray:
+        """See :meth:`Policy.score`."""
+        return np.where(seen.legal, 0.0, -np.inf).astype(np.float32)
 
 
-def searched(proposer: Proposer, problem: Problem, rng: np.random.Generator) -> None:
+def searched(policy: Policy, problem: Problem, rng: np.random.Generator) -> None:
     """PolicyProposals and local search without end."""
-    LocalSearch(problem, PolicyProposals(proposer, problem, rng), rng).run(10**9)
+    search_from(policy, problem, rng).run(10**9)
 
 
-def proposed(proposer: Proposer, problem: Problem, rng: np.random.Generator) -> None:
+def proposed(policy: Policy, problem: Problem, rng: np.random.Generator) -> None:
     """PolicyProposals alone, without end."""
-    draw = PolicyProposals(proposer, problem, rng)
+    draw = Proposals(policy, problem, rng)
     problem.evaluate(draw(16))
     while True:
         problem.evaluate(draw(64))
@@ -114,16 +114,15 @@ class Arm:
     go: Go
 
 
-def schedules() -> dict[str, tuple[Schedule, bool]]:
-    """Schedule of each training, and whether it is with masks."""
+def schedules() -> dict[str, Schedule]:
+    """Schedule of each training."""
     plan = Schedule()
     imitation = replace(plan, imitate_steps=plan.imitate_steps + IMITATION_STEPS_OF_PG)
-    gradient = replace(plan, refine_steps=plan.refine_steps + PG_STEPS_OF_IMITATION, beside=0.0)
+    gradient = replace(plan, refine_steps=plan.refine_steps + PG_STEPS_OF_IMITATION)
     return {
-        "trained": (plan, True),
-        "no policy gradient": (replace(imitation, refine_steps=0), True),
-        "no imitation": (replace(gradient, imitate_steps=0), True),
-        "no masks": (plan, False),
+        "trained": plan,
+        "no policy gradient": replace(imitation, refine_steps=0),
+        "no imitation": replace(gradient, imitate_steps=0),
     }
 
 
@@ -131,12 +130,12 @@ def train(minutes: float, folder: Path) -> None:
     """Train what the folder lacks, one agents' file an arm and seed."""
     torch.set_num_threads(1)
     for seed in range(3):
-        for name, (plan, masked) in schedules().items():
+        for name, plan in schedules().items():
             path = folder / f"{name}-{seed}.safetensors"
             if path.exists():
                 continue
             model, short = cost_models.load("exact"), plan.scaled(minutes / FULL_MINUTES)
-            trainer = PolicyTrainer(model, short, seed, masked=masked)
+            trainer = PolicyTrainer(model, short, seed)
             begin = time.process_time()
             while trainer.done < short.steps:
                 trainer.step()
@@ -149,7 +148,7 @@ def arms(folder: Path) -> Iterator[Arm]:
     """Every arm, those of trainings once a file."""
     agents = agents_of("auto", "exact")
     assert agents is not None
-    shipped, uniform = Proposer(agents.weights), Uniform({})
+    shipped, uniform = Policy(agents.weights), Uniform({})
     yield Arm("agents", partial(searched, shipped))
     yield Arm("proposals alone", partial(proposed, shipped))
     yield Arm("uniform, masks", partial(searched, uniform))
@@ -157,9 +156,9 @@ def arms(folder: Path) -> Iterator[Arm]:
     yield Arm("uniform, no masks", unmasked)
     yield Arm("uniform, no masks, no local search", unmasked_alone)
     yield Arm("ga", genetic)
-    for name, (_, masked) in schedules().items():
+    for name in schedules():
         for path in sorted(folder.glob(f"{name}-?.safetensors")):
-            yield Arm(name, partial(searched, Proposer(load(path).weights, masked=masked)))
+            yield Arm(name, partial(searched, Policy(load(path).weights)))
 
 
 class _Enough(Exception):  # noqa: N818 - it ends a run, it is no error

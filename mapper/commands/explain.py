@@ -95,7 +95,7 @@ def _explain_proposal(
     import layers
     from maestro_env import Problem
     from mapper.pretrained.cases import doubts_of
-    from mapper.pretrained.decisions import best_decisions
+    from mapper.pretrained.explanation import best_decisions
     from mapper.pretrained.weights import agents_of
     from mapper.show.decision_table import print_decisions
 

@@ -13,6 +13,7 @@ from maestro_env import Evaluation, Problem
 
 Draw = Callable[[int], IntArray]
 """Gives ``(n, P)`` actions, `n` at most what was asked for."""
+Heard = Callable[[IntArray, Evaluation], None]
 
 FIRST: Final = 16
 """Proposals of the first batch; a first value comes soon."""
@@ -44,7 +45,7 @@ class LocalSearch:
         problem: Problem,
         draw: Draw,
         rng: np.random.Generator,
-        heard: Callable[[IntArray, Evaluation], None] | None = None,
+        heard: Heard | None = None,
     ) -> None:
         self.problem, self.draw, self.rng, self.heard = problem, draw, rng, heard
         self._moves = Moves(problem.space)

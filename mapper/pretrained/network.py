@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import compiled
-from mapper.pretrained.turns import KINDS
-from mapper.pretrained.view import CHOICE_FEATURES, CONTEXT_FEATURES
+from mapper.pretrained.decisions import KINDS
+from mapper.pretrained.observation import CHOICE_FEATURES, CONTEXT_FEATURES
 
 Float32Array = NDArray[np.float32]
 Weights = dict[str, Float32Array]

@@ -1,8 +1,9 @@
-"""PolicyProposals of trained agents for one problem, as actions of its map space."""
+"""Proposals of trained agents as actions of a map space, and the search that goes on from them."""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +11,12 @@ import numpy as np
 from common import IntArray
 from cost_models import MappingBatch
 from maestro_env import MapSpace, MapSpaceError, Problem
-from mapper.pretrained.cases import case_of
-from mapper.pretrained.proposer import Float32Array, Proposer
-from mapper.pretrained.tables import ProblemTables, tabulate
-from mapper.pretrained.turns import INNER_TILE, TURNS
+from mapper.pretrained.decisions import DECISIONS, INNER_TILE
+from mapper.pretrained.local_search import Heard, LocalSearch
+from mapper.pretrained.network import Float32Array
+from mapper.pretrained.policy import Policy
+from mapper.pretrained.problem_arrays import arrays_of
+from mapper.pretrained.state import State
 
 WIDE, NARROW = 2.0, 0.8
 """Temperatures of parallel dimensions and cluster size in every second draw, and of tiles and loop
@@ -22,48 +25,55 @@ AT_ONCE = 512
 """Mappings drawn at a time: what is worked on stays in the processor's cache."""
 
 
-class PolicyProposals:
-    """Draws actions from the agents' policies; the first is every agent's likeliest choice.
+class Proposals:
+    """Draws actions from a policy; the first is every agent's likeliest choice.
 
     Args:
-        proposer: The agents.
+        policy: The agents.
         problem: What they propose for.
         rng: Randomness.
     """
 
-    def __init__(self, proposer: Proposer, problem: Problem, rng: np.random.Generator) -> None:
-        self.proposer, self.space, self.rng = proposer, problem.space, rng
-        self.tables = tabulate([case_of(problem.space, problem.objective, problem.cost_model)])
+    def __init__(self, policy: Policy, problem: Problem, rng: np.random.Generator) -> None:
+        self.policy, self.space, self.rng = policy, problem.space, rng
+        self.arrays = arrays_of([problem])
         self._drawn = 0
 
     def __call__(self, count: int) -> IntArray:
         """``(n, P)`` actions; fewer than `count` where the space has no order of a proposal."""
         draw = np.arange(self._drawn, self._drawn + count)
         self._drawn += count
-        which, heat = np.zeros(count, np.int64), temperatures(draw)
-        made = self.proposer.propose(self.tables, which, self.rng, greedy=draw == 0, heat=heat)
-        return encoded(self.space, made.mappings(), self.rng)
+        which = np.zeros(count, np.int64)
+        state = self.policy.propose(self.arrays, which, self.rng, temperatures(draw))
+        return encoded(self.space, state.mappings(), self.rng)
 
 
-def drawn(
-    proposer: Proposer, tables: ProblemTables, count: int, rng: np.random.Generator
+def search_from(
+    policy: Policy, problem: Problem, rng: np.random.Generator, heard: Heard | None = None
+) -> LocalSearch:
+    """Local search from the proposals of a policy; see :class:`LocalSearch`."""
+    return LocalSearch(problem, Proposals(policy, problem, rng), rng, heard)
+
+
+def proposed(
+    policy: Policy, problems: Sequence[Problem], count: int, rng: np.random.Generator
 ) -> list[MappingBatch]:
-    """`count` mappings for each of some problems, likeliest choices first."""
-    found = []
-    problems, step = np.arange(len(tables.pes)), max(1, AT_ONCE // count)
+    """`count` mappings for each of some problems, none of which is priced."""
+    arrays, found = arrays_of(problems), []
+    step = max(1, AT_ONCE // count)
     for low in range(0, len(problems), step):
-        some = problems[low : low + step]
-        draw = np.tile(np.arange(count), len(some))
-        which, heat = np.repeat(some, count), temperatures(draw)
-        made = proposer.propose(tables, which, rng, greedy=draw == 0, heat=heat)
-        found += [made.mappings(slice(n * count, (n + 1) * count)) for n in range(len(some))]
+        some = np.arange(low, min(low + step, len(problems)))
+        which, draw = np.repeat(some, count), np.tile(np.arange(count), len(some))
+        state: State = policy.propose(arrays, which, rng, temperatures(draw))
+        found += [state.take(which == problem).mappings() for problem in some]
     return found
 
 
 def temperatures(draw: IntArray) -> Float32Array:
-    """``(B, TURNS)`` temperature at each turn of draws by number."""
-    found = np.full((len(draw), TURNS), NARROW, np.float32)
+    """``(B, DECISIONS)`` temperature at each decision of draws by number; 0 of the first."""
+    found = np.full((len(draw), len(DECISIONS)), NARROW, np.float32)
     found[:, :INNER_TILE] = np.where(draw % 2, WIDE, 1.0)[:, None]
+    found[draw == 0] = 0.0
     return found
 
 

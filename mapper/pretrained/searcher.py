@@ -61,11 +61,9 @@ class ZeroShot(BaseSearcher):
         return agents
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        from mapper.pretrained.local_search import LocalSearch
-        from mapper.pretrained.proposals import PolicyProposals
-        from mapper.pretrained.proposer import Proposer
+        from mapper.pretrained.policy import Policy
+        from mapper.pretrained.proposals import search_from
 
-        draw = PolicyProposals(Proposer(self._agents(problem).weights), problem, rng)
-        search = LocalSearch(problem, draw, rng)
+        search = search_from(Policy(self._agents(problem).weights), problem, rng)
         while problem.remaining != 0:
             search.run(problem.remaining or ROUND)

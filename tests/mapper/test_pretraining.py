@@ -10,7 +10,7 @@ from mapper.cli import main
 from mapper.pretrained.training import experiment
 from mapper.pretrained.training.experiment import Pretraining, agents_file, schedule_of
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of
-from mapper.pretrained.training.sampling import WORST, Batch, group_advantage
+from mapper.pretrained.training.problem_batch import WORST, ProblemBatch, group_advantage
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.trainer import PolicyTrainer
 from mapper.pretrained.weights import PretrainedError, load
@@ -18,7 +18,6 @@ from runs import Context, StopRun
 
 MODEL = cost_models.load("exact")
 TINY = Schedule(
-    explore_steps=3,
     imitate_steps=3,
     refine_steps=3,
     problems=4,
@@ -27,6 +26,7 @@ TINY = Schedule(
     expert_samples=60,
     refresh_every=2,
     refresh_problems=2,
+    refresh_samples=70,
     imitation_batch=8,
     hidden=8,
 )
@@ -46,17 +46,20 @@ def test_advantages_are_standardised_within_a_problem():
 
 
 def test_policy_gradient_learns():
-    plan = Schedule(explore_steps=25, problems=12, samples=8, hidden=24, learning_rate=4e-3)
+    plan = Schedule(
+        imitate_steps=0, refine_steps=25, problems=12, samples=8, hidden=24, refine_rate=4e-3
+    )
     trainer = PolicyTrainer(MODEL, plan, seed=0)
-    batch = Batch.random(16, MODEL, np.random.default_rng(99))
+    batch = ProblemBatch.random(16, MODEL, np.random.default_rng(99))
     before = median_log_value(batch, trainer)
-    for _ in range(plan.explore_steps):
+    for _ in range(plan.steps):
         trainer.step()
     assert median_log_value(batch, trainer) < before - 0.1
 
 
 def median_log_value(batch, trainer):
-    values = batch.price(batch.propose(trainer.proposer, 12, np.random.default_rng(5)))
+    which, rng = np.repeat(np.arange(16), 12), np.random.default_rng(5)
+    values = batch.price(which, trainer.policy.propose(batch.arrays, which, rng))
     values = np.where(np.isfinite(values), values, np.nan).reshape(16, 12)
     with np.errstate(all="ignore"):
         return float(np.nanmean(np.nanmedian(np.log(values), axis=1)))
@@ -65,12 +68,14 @@ def median_log_value(batch, trainer):
 def test_experts_are_kept_with_weights_by_their_value():
     memory = ExpertMemory()
     trainer = PolicyTrainer(MODEL, TINY, seed=1)
-    tasks = [
-        ExpertTask(trainer.origin, 1, n, m, proposer=trainer.proposer) for n, m in [(0, 2), (1, 1)]
-    ]
-    spent = memory.add(map(experts_of, tasks), MODEL)
-    assert spent > 3 * 48
+    tasks = [ExpertTask(trainer.origin, 1, n, m, 70, trainer.policy) for n, m in [(0, 2), (1, 1)]]
+    memory.add(tasks, [experts_of(task) for task in tasks])
     assert len(memory) == 3
+    again = ExpertMemory()
+    again.load_state_dict(memory.state_dict(), trainer.origin)
+    first, second = (one.draw(20, np.random.default_rng(3)) for one in (memory, again))
+    np.testing.assert_array_equal(first[0].features, second[0].features)
+    np.testing.assert_array_equal(first[2].tiles, second[2].tiles)
     _, which, state, weight = memory.draw(20, np.random.default_rng(3))
     assert weight.max() <= 1.0
     assert weight.min() > 0

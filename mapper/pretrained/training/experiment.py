@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from mapper.pretrained.policy import Policy
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.weights import Agents, PretrainedError, save
 from runs import Autosave, CheckpointFormat, Context, Experiment, gathered
@@ -53,7 +54,6 @@ def check_trainable(cost_model: str) -> None:
         PretrainedError: It cannot map what the agents choose, or not the layers they meet.
     """
     import cost_models
-    from maestro_env import Problem
     from mapper.pretrained.training.random_problems import draw
 
     model = cost_models.load(cost_model)
@@ -64,8 +64,7 @@ def check_trainable(cost_model: str) -> None:
             f"{where}: it only repeats the nest for {' and '.join(repeated)}, whose tiles the "
             f"agents choose; {fix}"
         )
-    given = draw(np.random.default_rng(0))
-    problem = Problem(given.layer, given.accelerator, given.objective, model)
+    problem = draw(np.random.default_rng(0), model)
     try:
         problem.look(problem.space.sample(1, 0))
     except ValueError as error:
@@ -146,7 +145,7 @@ class Pretraining(Experiment):
             autosave.tick()
         path = context.folder / AGENTS
         agents, card = course.finish()
-        save(path, Agents(agents, card, trainer.proposer.sees))
+        save(path, Agents(agents, card))
         autosave.finish()
         return {"samples": self.budget, "best_value": course.score, "agents": str(path), **card}
 
@@ -158,7 +157,7 @@ class _Course:
         from mapper.pretrained.training.validation import Validation
 
         self.trainer, self.plan, self.context = trainer, plan, context
-        self.validation = Validation.build(trainer.model, *plan.validation)
+        self.validation = Validation(trainer.model, *plan.validation)
         self.score = float("inf")
         self.best: Weights = {}
         self._every = max(1, plan.budget // VALIDATIONS)
@@ -167,7 +166,7 @@ class _Course:
         """Measure if it is time to, and say how far the training is."""
         done, budget = self.trainer.done, self.plan.budget
         if done % self._every == 0 or done == budget:
-            found = self.validation.measure(self.trainer.proposer)
+            found = self.validation.measure(self.trainer.policy)
             for name, value in found.items():
                 self.context.metric(name, value, done)
             self.context.metric("cpu_s", self.trainer.cpu_s, done)
@@ -181,7 +180,7 @@ class _Course:
         """The best agents and their card."""
         trainer = self.trainer
         weights = self.best or trainer.weights
-        measured = self.validation.measure(trainer.proposer.with_weights(weights), seed=1)
+        measured = self.validation.measure(Policy(weights), seed=1)
         return weights, {
             "cost_model": self.plan.cost_model,
             "seed": self.plan.seed,

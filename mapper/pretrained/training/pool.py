@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from mapper.pretrained.training.sampling import FloatArray
+from common import FloatArray
 from mapper.pretrained.training.schedule import Schedule
 
 
 class Pool:
-    """Numbers of blocks of problems; a fresh one takes the oldest's place in turn.
+    """Numbers of blocks of problems; a fresh one replaces the oldest.
 
     The problems follow from the number, wherever they are needed; what is kept here of a block is
     the lowest value known of each of its problems.

@@ -15,12 +15,10 @@ class Schedule:
     A stage is counted in steps, so that a seed gives the same agents on any machine.
 
     Args:
-        explore_steps: Policy gradient from untrained agents; none by default, as imitation teaches
-            the same in less time.
         imitate_steps: Imitation of the best mappings found, while new ones are being found.
         refine_steps: Policy gradient, with a little imitation beside it.
         problems: Random problems a policy-gradient step.
-        samples: ProposedMappings per problem.
+        samples: Proposals per problem.
         blocks: Blocks of `problems` kept at hand; a policy-gradient step takes one of them.
         visits: Steps after which a fresh block takes the place of the oldest: how often, in the
             mean, the agents meet a problem.
@@ -28,10 +26,10 @@ class Schedule:
         expert_samples: Samples of such a search.
         refresh_every: Imitation steps between two rounds of expert iteration.
         refresh_problems: Problems a round.
+        refresh_samples: Samples of a search from the agents' proposals.
         imitation_batch: Mappings an imitation step.
-        learning_rate: Adam's step in the first stage; imitation takes `imitation_rate`.
-        imitation_rate: Adam's step there; both fall by a cosine to a twentieth.
-        refine_rate: Adam's step in the last stage.
+        imitation_rate: Adam's step in imitation; it falls by a cosine to a twentieth.
+        refine_rate: Adam's step in policy gradient, likewise.
         entropy: Weight of the entropy bonus at the start; it falls to `entropy_floor`.
         entropy_floor: What stays of it, so that the agents keep proposing different mappings.
         beside: Weight of imitation beside the policy gradient.
@@ -40,7 +38,6 @@ class Schedule:
             so that the agents are the same however many workers share them.
     """
 
-    explore_steps: int = 0
     imitate_steps: int = 2500
     refine_steps: int = 3200
     problems: int = 48
@@ -51,8 +48,8 @@ class Schedule:
     expert_samples: int = 2000
     refresh_every: int = 80
     refresh_problems: int = 60
+    refresh_samples: int = 624
     imitation_batch: int = 256
-    learning_rate: float = 1.5e-3
     imitation_rate: float = 1.5e-3
     refine_rate: float = 1e-3
     entropy: float = 0.03
@@ -64,8 +61,7 @@ class Schedule:
     def scaled(self, share: float) -> Schedule:
         """The same stages, each `share` times as long."""
         values = asdict(self)
-        lasting = ("explore_steps", "imitate_steps", "refine_steps")
-        for name in (*lasting, "expert_problems"):
+        for name in ("imitate_steps", "refine_steps", "expert_problems"):
             least = min(1, values[name])
             values[name] = max(least, round(values[name] * share))
         return Schedule(**values)
@@ -73,7 +69,7 @@ class Schedule:
     @property
     def steps(self) -> int:
         """All steps."""
-        return self.explore_steps + self.imitate_steps + self.refine_steps
+        return self.imitate_steps + self.refine_steps
 
 
 def falling(rate: float, share: float) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 
 import cost_models
 from cost_models import CostModel
-from mapper.pretrained.training.sampling import Batch
+from mapper.pretrained.training.problem_batch import ProblemBatch
 
 KEPT = 64
 """Batches a process keeps at hand: making one costs as much as a step on it."""
@@ -23,8 +23,8 @@ class Stream(IntEnum):
 
     PROBLEMS = 1
     PROPOSALS = 2
-    SEARCHES = 3
-    BETTERING = 4
+    EXPERT_PROBLEMS = 3
+    SEARCHES = 4
 
 
 @dataclass(frozen=True)
@@ -53,22 +53,20 @@ class Origin:
         """The random numbers of one shard of one step (or block of problems)."""
         return np.random.default_rng([self.seed, stream, number, shard])
 
-    def model(self) -> CostModel:
-        """The cost model, made once a process."""
-        return _model(self.cost_model, self.options)
 
-
-def sizes(count: int, shards: int) -> list[tuple[int, int]]:
-    """Number and size of the shards of `count` problems, but for empty ones."""
+def sizes(count: int, shards: int) -> list[int]:
+    """Sizes of the shards of `count` problems; no shard is empty."""
     ends = [count * shard // shards for shard in range(shards + 1)]
-    found = [(shard, end - begin) for shard, (begin, end) in enumerate(pairwise(ends))]
-    return [(shard, size) for shard, size in found if size]
+    return [end - begin for begin, end in pairwise(ends) if end > begin]
 
 
 @lru_cache(maxsize=KEPT)
-def block_of(origin: Origin, number: int, shard: int, count: int) -> Batch:
+def problems_of(
+    origin: Origin, stream: Stream, number: int, shard: int, count: int
+) -> ProblemBatch:
     """A shard of a block of random problems."""
-    return Batch.random(count, origin.model(), origin.generator(Stream.PROBLEMS, number, shard))
+    model = _model(origin.cost_model, origin.options)
+    return ProblemBatch.random(count, model, origin.generator(stream, number, shard))
 
 
 @lru_cache(maxsize=4)
