@@ -1,15 +1,16 @@
 """What each part of the trained agents is worth, at equal processor time and at equal samples.
 
-    python -m benchmarks pretrained_parts --train 3 --agents DIR   # makes the arms' agents
-    python -m benchmarks pretrained_parts --agents DIR             # makes the two tables
+    python -m benchmarks pretrained_parts             # the table from the runs that are kept
+    python -m benchmarks pretrained_parts --measure   # measures arms that the runs lack, first
 
 The 24 cases of marl_cases.py with proven optima, five seeds, each arm with one part left out. Time
 is processor time after the problem was built and everything compiled; samples are evaluations of
-the cost model. `--train` gives the nominal minutes of each training, the same for every arm;
-trainings that are in DIR already stay. docs/data/pretrained-parts-runs.csv has a row a run: value
-over the optimum at each limit, empty before the first feasible sample; arms that it has stay.
+the cost model. docs/data/pretrained-parts-runs.csv has a row a run: value over the optimum at each
+limit, empty before the first feasible sample. Arms with parts that are gone since were measured by
+this benchmark of commit 30eea7c, which also trained their agents (`--train 3`, seed 0).
 docs/data/pretrained-parts.csv has a row a part and limit: what removing it costs, as a ratio of
-medians with the 95 % interval of a bootstrap of cases and of their runs, and Holm's p over all.
+medians with the 95 % interval of a bootstrap of cases and of their runs, and Holm's p over all
+parts at the limits that decide.
 """
 
 from __future__ import annotations
@@ -19,16 +20,14 @@ import contextlib
 import csv
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 import baselines
-import cost_models
 from common import IntArray
 from maestro_env import BudgetExhausted, Evaluation, Problem
 from mapper.pretrained.decisions import Decision
@@ -36,9 +35,7 @@ from mapper.pretrained.local_search import LocalSearch
 from mapper.pretrained.observation import Observation
 from mapper.pretrained.policy import Policy
 from mapper.pretrained.proposals import Proposals, search_from
-from mapper.pretrained.training.schedule import Schedule
-from mapper.pretrained.training.trainer import PolicyTrainer
-from mapper.pretrained.weights import Agents, agents_of, load, save
+from mapper.pretrained.weights import agents_of
 from runs import holm, two_level_ratio
 
 DATA = Path(__file__).resolve().parents[1] / "docs" / "data"
@@ -53,14 +50,13 @@ LAYERS = {
 """The 24 cases of marl_cases.py, by accelerator, with each of `OBJECTIVES`."""
 OBJECTIVES = ("latency", "edp", "energy")
 SEEDS = 5
-FULL_MINUTES = 15
-PG_STEPS_OF_IMITATION = 1100
-IMITATION_STEPS_OF_PG = 10_600
-"""What a stage's processor time buys of the other one's steps, in the full recipe."""
+DECIDING = ("10 ms", "100 ms")
 WITHOUT = {
+    "agents": ("judge", "judge"),
     "no policy gradient": ("trained", "policy gradient"),
     "no imitation": ("trained", "imitation"),
-    "no masks": ("trained", "masks of agents"),
+    "no masks": ("trained", "masks of agents in training and search"),
+    "agents, no masks in the search": ("agents", "masks of agents in the search"),
     "proposals alone": ("agents", "local search"),
     "uniform, masks": ("agents", "policy"),
     "uniform, no masks": ("uniform, masks", "masks of uniform proposals"),
@@ -95,12 +91,6 @@ def unmasked(problem: Problem, rng: np.random.Generator) -> None:
     LocalSearch(problem, lambda n: problem.space.sample(n, rng), rng).run(10**9)
 
 
-def unmasked_alone(problem: Problem, rng: np.random.Generator) -> None:
-    """Uniform actions without end."""
-    while True:
-        problem.evaluate(problem.space.sample(64, rng))
-
-
 def genetic(problem: Problem, rng: np.random.Generator) -> None:
     """The genetic algorithm without end."""
     baselines.load("ga")._run(problem, rng)
@@ -108,57 +98,22 @@ def genetic(problem: Problem, rng: np.random.Generator) -> None:
 
 @dataclass(frozen=True)
 class Arm:
-    """A way to search; arms of one name are pooled as runs."""
+    """A way to search."""
 
     name: str
     go: Go
 
 
-def schedules() -> dict[str, Schedule]:
-    """Schedule of each training."""
-    plan = Schedule()
-    imitation = replace(plan, imitate_steps=plan.imitate_steps + IMITATION_STEPS_OF_PG)
-    gradient = replace(plan, refine_steps=plan.refine_steps + PG_STEPS_OF_IMITATION)
-    return {
-        "trained": plan,
-        "no policy gradient": replace(imitation, refine_steps=0),
-        "no imitation": replace(gradient, imitate_steps=0),
-    }
-
-
-def train(minutes: float, folder: Path) -> None:
-    """Train what the folder lacks, one agents' file an arm and seed."""
-    torch.set_num_threads(1)
-    for seed in range(3):
-        for name, plan in schedules().items():
-            path = folder / f"{name}-{seed}.safetensors"
-            if path.exists():
-                continue
-            model, short = cost_models.load("exact"), plan.scaled(minutes / FULL_MINUTES)
-            trainer = PolicyTrainer(model, short, seed)
-            begin = time.process_time()
-            while trainer.done < short.steps:
-                trainer.step()
-            spent = (time.process_time() - begin) / 60
-            save(path, Agents(trainer.weights, {"seed": seed, "cpu_minutes": spent}))
-            print(f"{path.stem}: {spent:.2f} processor minutes", flush=True)
-
-
-def arms(folder: Path) -> Iterator[Arm]:
-    """Every arm, those of trainings once a file."""
+def arms() -> Iterator[Arm]:
+    """Every arm whose parts are there."""
     agents = agents_of("auto", "exact")
     assert agents is not None
-    shipped, uniform = Policy(agents.weights), Uniform({})
-    yield Arm("agents", partial(searched, shipped))
-    yield Arm("proposals alone", partial(proposed, shipped))
+    policy, uniform = Policy(agents.weights), Uniform({})
+    yield Arm("agents", partial(searched, policy))
+    yield Arm("proposals alone", partial(proposed, policy))
     yield Arm("uniform, masks", partial(searched, uniform))
-    yield Arm("uniform, masks, no local search", partial(proposed, uniform))
     yield Arm("uniform, no masks", unmasked)
-    yield Arm("uniform, no masks, no local search", unmasked_alone)
     yield Arm("ga", genetic)
-    for name in schedules():
-        for path in sorted(folder.glob(f"{name}-?.safetensors")):
-            yield Arm(name, partial(searched, Policy(load(path).weights)))
 
 
 class _Enough(Exception):  # noqa: N818 - it ends a run, it is no error
@@ -196,10 +151,10 @@ def proven_optima() -> dict[tuple[str, ...], float]:
     }
 
 
-def measure(folder: Path, known: set[str]) -> list[dict[str, Any]]:
+def measure(known: set[str]) -> list[dict[str, Any]]:
     """A row a run of every arm that is not known."""
-    optima, rows = proven_optima(), []
-    every = [arm for arm in arms(folder) if arm.name not in known]
+    optima, rows = proven_optima(), list[dict[str, Any]]()
+    every = [arm for arm in arms() if arm.name not in known]
     for accelerator, names in LAYERS.items():
         for layer in names:
             for objective in OBJECTIVES:
@@ -235,32 +190,36 @@ WORST = 100.0
 """Ratio to the optimum that stands for no feasible sample."""
 
 
+def best_judge(rows: list[dict[str, Any]], limit: str) -> str:
+    """The judge's arm that is best at a limit."""
+    names = sorted({row["arm"] for row in rows if row["arm"].startswith("judge")})
+    return min(names, key=lambda name: _mean(scores(rows, name, limit)))
+
+
 def _mean(found: list[np.ndarray]) -> float:
     return float(np.exp(np.mean([np.log(np.median(runs)) for runs in found])))
 
 
+FIGURES = ("over optimum with", "over optimum without", "cost of removal", "from", "to")
+
+
 def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A row a part and limit: what its removal costs."""
-    found, chances = [], []
+    found: list[dict[str, Any]] = []
     for lacking, (whole, part) in WITHOUT.items():
         for limit in LIMITS:
-            with_part, without = (scores(rows, name, limit) for name in (whole, lacking))
+            having = best_judge(rows, limit) if whole == "judge" else whole
+            with_part, without = (scores(rows, name, limit) for name in (having, lacking))
             ratio = two_level_ratio(without, with_part)
-            chances.append(ratio.p)
-            found.append(
-                {
-                    "part": part,
-                    "limit": limit,
-                    "with": whole,
-                    "without": lacking,
-                    "over optimum with": f"{_mean(with_part):.4f}",
-                    "over optimum without": f"{_mean(without):.4f}",
-                    "cost of removal": f"{ratio.value:.4f}",
-                    "from": f"{ratio.low:.4f}",
-                    "to": f"{ratio.high:.4f}",
-                }
-            )
-    for row, p in zip(found, holm(chances), strict=True):
+            told = {"part": part, "limit": limit, "with": having, "without": lacking}
+            figures = _mean(with_part), _mean(without), ratio.value, ratio.low, ratio.high
+            shown = dict(zip(FIGURES, (f"{figure:.4f}" for figure in figures), strict=True))
+            found.append({**told, **shown, "Holm's p": ratio.p})
+    decide = [row for row in found if row["limit"] in DECIDING]
+    adjusted = holm([row["Holm's p"] for row in decide])
+    for row in found:
+        row["Holm's p"] = ""
+    for row, p in zip(decide, adjusted, strict=True):
         row["Holm's p"] = f"{p:.3f}"
     return found
 
@@ -285,19 +244,18 @@ def write(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    """Train, or measure and write the tables."""
+    """Measure and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--agents", type=Path, help="folder of trainings")
-    parser.add_argument("--train", type=float, metavar="MINUTES", help="train what is missing")
+    parser.add_argument("--measure", action="store_true", help="arms that the runs lack")
     parser.add_argument("--runs", type=Path, default=RUNS)
     parser.add_argument("--out", type=Path, default=TABLE)
     given = parser.parse_args()
-    if given.train:
-        train(given.train, given.agents)
-        return
-    rows = list(csv.DictReader(given.runs.open(newline=""))) if given.runs.exists() else []
-    if given.agents:
-        rows += measure(given.agents, {row["arm"] for row in rows})
+    rows: list[dict[str, Any]] = []
+    if given.runs.exists():
+        with given.runs.open(newline="") as stream:
+            rows += csv.DictReader(stream)
+    if given.measure:
+        rows += measure({row["arm"] for row in rows})
         write(given.runs, rows)
     write(given.out, summary(rows))
     print(f"| arm | {' | '.join(LIMITS)} |\n|---" + "|---" * len(LIMITS) + "|")

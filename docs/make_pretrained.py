@@ -19,7 +19,7 @@ Box = tuple[int, int, str, tuple[str, ...]]
 BOXES: dict[str, Box] = {
     "random": (20, 40, GIVEN, ("random problems:", "layer, chip, objective")),
     "best": (245, 40, PRICE, ("local search:", "best mappings found")),
-    "training": (470, 40, AGENTS, ("training: imitation,", "then policy gradient")),
+    "training": (470, 40, AGENTS, ("training:", "imitation")),
     "problem": (20, 200, GIVEN, ("problem: a layer and a", "chip never seen")),
     "proposals": (245, 200, AGENTS, (f"proposals: {len(DECISIONS)} decisions",
                                      f"of {len(KINDS)} agents",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -143,7 +144,18 @@ def _manifest(run: StoredRun) -> dict[str, Any]:
         "versions": run.versions,
         "spec": run.spec,
         "result": run.result,
+        **({"note": JUDGED} if counted_as_in_0_2(run.spec) else {}),
     }
+
+
+JUDGED = "samples counted as in 0.2: its judge priced many more proposals than were evaluated"
+
+
+def counted_as_in_0_2(spec: Mapping[str, Any]) -> bool:
+    """Whether a search was made by version 0.2 with a judge, whose calls are no samples there."""
+    config = spec.get("config", {})
+    began = config.get("proposed") == 32 and config.get("pretrained") != "none"
+    return "varied" in config or (began and "proposed" not in spec.get("options", {}))
 
 
 def _time(seconds: float | None) -> str | None:

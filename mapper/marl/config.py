@@ -119,7 +119,7 @@ class MarlConfig:
     own_choice: bool = True
     autoregressive: bool = False
     pretrained: str = "auto"
-    proposed: int = 32
+    proposed: int = 64
     warm_start: str = ""
     shared_policy: str = ""
     checkpoint: str = ""

@@ -29,12 +29,12 @@ class Decision(NamedTuple):
     """One decision.
 
     Args:
-        index: Its place in `DECISIONS`.
+        place: Its place in `DECISIONS`.
         kind: One of `KINDS`.
         dim: The dimension of a tile, else -1.
     """
 
-    index: int
+    place: int
     kind: str
     dim: int = -1
 

@@ -63,7 +63,7 @@ def _choice(policy: Policy, taken: Taken, values: np.ndarray) -> Choice:
     """The only row of a decision about the only problem, whose choices are `values`."""
     decision, legal = taken.decision, taken.seen.legal[0]
     scores = policy.score(decision, taken.seen)[0].astype(np.float64)
-    options = values[decision.index]
+    options = values[decision.place]
     if decision.is_order:
         ranked = [int(c) for c in taken.picks[0] if legal[c]]
         swaps = [

@@ -88,7 +88,7 @@ class LocalSearch:
 
     def _new(self, actions: IntArray, most: int) -> IntArray:
         """The first rows, at most so many, that were not sampled before; now they were."""
-        rows = []
+        rows: list[int] = []
         for row, action in enumerate(actions):
             name = action.tobytes()
             if len(rows) < most and name not in self._known:

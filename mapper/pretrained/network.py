@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import compiled
+from mapper.pretrained.choice_features import CHOICE_FEATURES
 from mapper.pretrained.decisions import KINDS
-from mapper.pretrained.observation import CHOICE_FEATURES, CONTEXT_FEATURES
+from mapper.pretrained.observation import CONTEXT_FEATURES
 
 Float32Array = NDArray[np.float32]
 Weights = dict[str, Float32Array]

@@ -72,13 +72,14 @@ class Policy:
                 takes the likeliest choice.
             kept: Gets every decision, for training and for explanations.
         """
-        state, still = begin(arrays, which), np.ones(len(which), np.float32)
+        state: State = begin(arrays, which)
+        still = np.ones(len(which), np.float32)
         past = which  # alike where the choices so far are: such rows observe the same
         for decision in _unsettled(arrays, which, state):
             first, member = alike(past)
-            seen = observe(decision.index, arrays, which[first], state.take(first))
+            seen = observe(decision.place, arrays, which[first], state.take(first))
             found = self.score(decision, seen)
-            warm = still if temperature is None else temperature[:, decision.index]
+            warm = still if temperature is None else temperature[:, decision.place]
             if decision.is_order:
                 picks = _ranked(found[member], warm, rng)
             else:
@@ -104,7 +105,7 @@ def replay(arrays: ProblemArrays, which: Int64Array, given: State) -> list[Taken
     """
     state, found = begin(arrays, which), []
     for decision in _unsettled(arrays, which, state):
-        seen = observe(decision.index, arrays, which, state)
+        seen = observe(decision.place, arrays, which, state)
         picks = _picks(decision, arrays, which, given, seen)
         _carry_out(decision, arrays, which, seen.legal, picks, state)
         legal = seen.legal & np.take_along_axis(seen.legal, picks[:, :1], axis=1)
@@ -115,10 +116,10 @@ def replay(arrays: ProblemArrays, which: Int64Array, given: State) -> list[Taken
 def _unsettled(arrays: ProblemArrays, which: Int64Array, state: State) -> Iterator[Decision]:
     """Decisions in which there is something to choose; the others are carried out on the way."""
     for decision in DECISIONS:
-        if decision.is_order or arrays.counts[which, decision.index].max() > 1:
+        if decision.is_order or arrays.counts[which, decision.place].max() > 1:
             yield decision
         else:
-            choose(decision.index, arrays, which, np.zeros(len(which), np.int64), state)
+            choose(decision.place, arrays, which, np.zeros(len(which), np.int64), state)
 
 
 def _carry_out(
@@ -130,9 +131,9 @@ def _carry_out(
     state: State,
 ) -> None:
     if decision.is_order:
-        rank(decision.index, arrays, which, picks, legal, state)
+        rank(decision.place, arrays, which, picks, legal, state)
     else:
-        choose(decision.index, arrays, which, picks[:, 0], state)
+        choose(decision.place, arrays, which, picks[:, 0], state)
 
 
 @compiled
@@ -195,9 +196,9 @@ def alike(numbers: Any) -> tuple[Any, Any]:
 def _picks(
     decision: Decision, arrays: ProblemArrays, which: Int64Array, given: State, seen: Observation
 ) -> Int64Array:
-    """``(B, C)`` choices by rank so that a given mapping results."""
+    """The picks, as in :class:`Taken`, with which a given mapping results."""
     width = seen.legal.shape[1]
-    values = arrays.values[which, decision.index, :width]
+    values = arrays.values[which, decision.place, :width]
     level = int(decision.kind.startswith("inner"))
     if decision.is_order:
         place = np.argsort(given.orders[:, level], axis=1)  # dimension -> place
@@ -207,6 +208,6 @@ def _picks(
     if decision.kind != "cluster_size":
         tile = decision.dim >= 0
         wanted = given.tiles[:, level, decision.dim] if tile else given.parallel[:, level]
-    inside = np.arange(width) < arrays.counts[which, decision.index][:, None]
+    inside = np.arange(width) < arrays.counts[which, decision.place][:, None]
     miss = np.where(inside, np.abs(values - wanted[:, None]), np.iinfo(np.int64).max)
-    return np.argsort(miss, axis=1, kind="stable")
+    return miss.argmin(axis=1)[:, None]

@@ -115,7 +115,7 @@ def utilisation(tiles: int, units: int) -> float:
 @inner()
 def clusters_of(problem: ProblemArrays, state: State) -> int:
     """Clusters that the PEs make; 1 while their size is not chosen."""
-    return max(problem.pes // state.cluster, 1) if state.cluster else 1
+    return max(int(problem.pes // state.cluster), 1) if state.cluster else 1
 
 
 @inner()
@@ -127,7 +127,7 @@ def across(d: int, problem: ProblemArrays, state: State) -> int:
 @inner()
 def within(d: int, state: State) -> int:
     """PEs of a cluster that share a dimension."""
-    return max(state.cluster, 1) if d == state.parallel[INNER] else 1
+    return max(int(state.cluster), 1) if d == state.parallel[INNER] else 1
 
 
 @inner()

@@ -7,60 +7,47 @@ torch = pytest.importorskip("torch", reason="needs the extra rl")
 
 import cost_models
 from mapper.cli import main
+from mapper.pretrained.proposals import proposed
 from mapper.pretrained.training import experiment
 from mapper.pretrained.training.experiment import Pretraining, agents_file, schedule_of
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of
-from mapper.pretrained.training.problem_batch import WORST, ProblemBatch, group_advantage
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.trainer import PolicyTrainer
 from mapper.pretrained.weights import PretrainedError, load
 from runs import Context, StopRun
+from tests.mapper.pretrained_cases import random_problems
 
 MODEL = cost_models.load("exact")
 TINY = Schedule(
-    imitate_steps=3,
-    refine_steps=3,
-    problems=4,
-    samples=4,
+    steps=9,
     expert_problems=3,
     expert_samples=60,
-    refresh_every=2,
+    refresh_every=4,
     refresh_problems=2,
     refresh_samples=70,
-    imitation_batch=8,
+    batch=8,
     hidden=8,
 )
 
 
-def test_advantages_are_standardised_within_a_problem():
-    values = np.array([1.0, 2.0, 4.0, np.inf, 5.0, 5.0, 5.0, 5.0])
-    found = group_advantage(values, 4, np.array([1.0, 5.0])).reshape(2, 4)
-    assert found[0].argsort().tolist() == [3, 2, 1, 0]
-    assert abs(found[0].mean()) < 1e-9
-    assert (found[1] == 0).all()
-    # a value below the best known is as good as the best, not a number
-    better = group_advantage(np.array([0.5, 1.0, 2.0, np.inf]), 4, np.array([1.0]))
-    assert np.isfinite(better).all()
-    assert better[0] == better[1]
-    assert WORST > 0
-
-
-def test_policy_gradient_learns():
+def test_imitation_learns():
     plan = Schedule(
-        imitate_steps=0, refine_steps=25, problems=12, samples=8, hidden=24, refine_rate=4e-3
-    )
+        steps=40, expert_problems=40, expert_samples=150, refresh_every=30, refresh_problems=8,
+        refresh_samples=70, hidden=24, learning_rate=4e-3,
+    )  # fmt: skip
     trainer = PolicyTrainer(MODEL, plan, seed=0)
-    batch = ProblemBatch.random(16, MODEL, np.random.default_rng(99))
-    before = median_log_value(batch, trainer)
+    problems = random_problems(16, seed=99)
+    before = median_log_value(problems, trainer)
     for _ in range(plan.steps):
         trainer.step()
-    assert median_log_value(batch, trainer) < before - 0.1
+    assert median_log_value(problems, trainer) < before - 0.2
+    assert trainer.calls == 40 * 150 + 8 * 70
 
 
-def median_log_value(batch, trainer):
-    which, rng = np.repeat(np.arange(16), 12), np.random.default_rng(5)
-    values = batch.price(which, trainer.policy.propose(batch.arrays, which, rng))
-    values = np.where(np.isfinite(values), values, np.nan).reshape(16, 12)
+def median_log_value(problems, trainer):
+    batches = proposed(trainer.policy, problems, 12, np.random.default_rng(5))
+    found = [p.look(p.space.encode(b)).values for p, b in zip(problems, batches, strict=True)]
+    values = np.where(np.isfinite(found), found, np.nan)
     with np.errstate(all="ignore"):
         return float(np.nanmean(np.nanmedian(np.log(values), axis=1)))
 
@@ -113,7 +100,7 @@ def assert_same_agents(one, other):
 
 
 def test_a_stopped_training_ends_like_one_that_was_not(tmp_path, alone):
-    for stop_after in (5, 1):  # in imitation, and two steps later in the last stage
+    for stop_after in (5, 1):  # and two steps later
         with pytest.raises(StopRun):
             Desk(tmp_path, stop_after).train()
         assert not agents_file(tmp_path).exists()

@@ -69,3 +69,20 @@ def test_mistakes_are_named(path, tmp_path):
     assert isinstance(call("show", "77", "--store", path).exception, StoreError)
     wrong = call("list", "--status", "finishd", "--store", path).exception
     assert "Did you mean 'finished'" in str(wrong)
+
+
+@pytest.mark.parametrize(
+    ("config", "options", "said"),
+    [
+        ({"pretrained": "auto", "varied": True}, {}, True),  # zero-shot
+        ({"pretrained": "auto", "proposed": 32}, {}, True),  # marl
+        ({"pretrained": "none", "proposed": 32}, {"pretrained": "none"}, False),
+        ({"pretrained": "auto", "proposed": 32}, {"proposed": 32}, False),
+        ({"pretrained": "auto", "proposed": 64}, {}, False),
+        ({"population": 150}, {}, False),
+    ],
+)
+def test_searches_with_a_judge_are_said_to_count_as_in_0_2(config, options, said):
+    from mapper.commands.runs import counted_as_in_0_2
+
+    assert counted_as_in_0_2({"config": config, "options": options}) is said

@@ -87,7 +87,7 @@ class Pretraining(Experiment):
     kind: ClassVar[str] = "pretraining"
     continues: ClassVar[bool] = True
     counts: ClassVar[str] = "steps"
-    before_first: ClassVar[str] = "nothing measured yet in the last stage"
+    before_first: ClassVar[str] = "nothing measured yet"
 
     cost_model: str = "exact"
     schedule: Schedule = field(default_factory=Schedule)
@@ -171,8 +171,7 @@ class _Course:
                 self.context.metric(name, value, done)
             self.context.metric("cpu_s", self.trainer.cpu_s, done)
             score = self.validation.score(found)
-            # chosen from the last stage alone: an earlier one has not seen all there is to see
-            if done > budget - self.plan.schedule.refine_steps and score < self.score:
+            if score < self.score:
                 self.score, self.best = score, self.trainer.weights
         self.context.progress(done, None if self.score == float("inf") else self.score)
 

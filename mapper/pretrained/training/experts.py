@@ -45,11 +45,9 @@ class ExpertTask:
     samples: int
     policy: Policy | None = None
 
-    def arrays(self) -> list[Problem]:
+    def drawn(self) -> list[Problem]:
         """The problems."""
-        return problems_of(
-            self.origin, Stream.EXPERT_PROBLEMS, self.step, self.shard, self.problems
-        ).problems
+        return problems_of(self.origin, self.step, self.shard, self.problems)
 
 
 class Experts(NamedTuple):
@@ -63,7 +61,7 @@ class Experts(NamedTuple):
 def experts_of(task: ExpertTask) -> Experts:
     """Do a shard."""
     rng = task.origin.generator(Stream.SEARCHES, task.step, task.shard)
-    found = [_searched(problem, task, rng) for problem in task.arrays()]
+    found = [_searched(problem, task, rng) for problem in task.drawn()]
     which = np.repeat(np.arange(len(found)), [len(weight) for _, weight in found])
     state = State(*(np.concatenate(parts) for parts in zip(*(s for s, _ in found), strict=True)))
     return Experts(which, state, np.concatenate([weight for _, weight in found]))
@@ -115,7 +113,7 @@ class ExpertMemory:
 
     def _keep(self, tasks: list[ExpertTask], experts: Experts) -> None:
         self.blocks.append((tasks, experts))
-        self._arrays.append(arrays_of([problem for task in tasks for problem in task.arrays()]))
+        self._arrays.append(arrays_of([problem for task in tasks for problem in task.drawn()]))
 
     def draw(
         self, size: int, rng: np.random.Generator
@@ -143,5 +141,5 @@ class ExpertMemory:
         """The blocks of :meth:`state_dict`."""
         self.blocks, self._arrays = [], []
         for block in blocks:
-            tasks = [ExpertTask(origin, *numbers, samples=0) for numbers in block["tasks"]]
+            tasks = [ExpertTask(origin, *numbers, 0) for numbers in block["tasks"]]
             self._keep(tasks, Experts(block["which"], State(*block["state"]), block["weight"]))

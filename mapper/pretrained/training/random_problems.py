@@ -63,11 +63,11 @@ def _draw_layer(rng: np.random.Generator) -> Layer:
     shape: dict[str, Any] = {"Y": rows, "X": columns, "R": taps, "S": other}
     window: dict[str, Any] = {"stride": stride, "dilation": dilation, "N": batch}
     if kind < 0.5:
-        depthwise = {"K": 1, "C": _channels(rng, 8, 2048)}
+        depthwise: dict[str, Any] = {"K": 1, "C": _channels(rng, 8, 2048)}
         return Layer("depthwise", LayerKind.DSCONV, **depthwise, **shape, **window)
     if kind < 0.55:
         window["groups"] = int(rng.choice([2, 4, 8, 32]))
-        grouped = {dim: _channels(rng, 4, 256) for dim in "KC"}
+        grouped: dict[str, Any] = {dim: _channels(rng, 4, 256) for dim in "KC"}
         return Layer("grouped", LayerKind.NGCONV, **grouped, **shape, **window)
     first, channels = rng.random() < 0.05, _channels(rng, 8, 2048)
     inputs = int(rng.integers(1, 5)) if first else _channels(rng, 8, 2048)

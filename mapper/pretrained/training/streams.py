@@ -12,19 +12,18 @@ import numpy as np
 
 import cost_models
 from cost_models import CostModel
-from mapper.pretrained.training.problem_batch import ProblemBatch
+from maestro_env import Problem
+from mapper.pretrained.training.random_problems import draw
 
 KEPT = 64
-"""Batches a process keeps at hand: making one costs as much as a step on it."""
+"""Shards whose problems a process keeps at hand."""
 
 
 class Stream(IntEnum):
     """What a shard's random numbers are for."""
 
     PROBLEMS = 1
-    PROPOSALS = 2
-    EXPERT_PROBLEMS = 3
-    SEARCHES = 4
+    SEARCHES = 2
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Origin:
         return cls(seed, model.name, tuple(sorted(options.items())))
 
     def generator(self, stream: Stream, number: int, shard: int) -> np.random.Generator:
-        """The random numbers of one shard of one step (or block of problems)."""
+        """The random numbers of one shard of one step."""
         return np.random.default_rng([self.seed, stream, number, shard])
 
 
@@ -61,14 +60,8 @@ def sizes(count: int, shards: int) -> list[int]:
 
 
 @lru_cache(maxsize=KEPT)
-def problems_of(
-    origin: Origin, stream: Stream, number: int, shard: int, count: int
-) -> ProblemBatch:
-    """A shard of a block of random problems."""
-    model = _model(origin.cost_model, origin.options)
-    return ProblemBatch.random(count, model, origin.generator(stream, number, shard))
-
-
-@lru_cache(maxsize=4)
-def _model(name: str, options: tuple[tuple[str, Any], ...]) -> CostModel:
-    return cost_models.load(name, **dict(options))
+def problems_of(origin: Origin, step: int, shard: int, count: int) -> list[Problem]:
+    """A shard of the random problems of a step."""
+    model = cost_models.load(origin.cost_model, **dict(origin.options))
+    rng = origin.generator(Stream.PROBLEMS, step, shard)
+    return [draw(rng, model) for _ in range(count)]

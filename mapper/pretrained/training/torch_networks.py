@@ -72,18 +72,6 @@ def _joined(parts: list[tuple[NDArray[Any], ...]]) -> Packed:
     return Packed(*(torch.from_numpy(np.concatenate(part)) for part in every))
 
 
-class Likelihood(NamedTuple):
-    """How likely proposals were.
-
-    Args:
-        total: ``(B,)`` log-likelihood of each proposal: the sum over its decisions.
-        entropy: Mean entropy per choice [nat].
-    """
-
-    total: Tensor
-    entropy: Tensor
-
-
 class Networks(nn.Module):
     """All agents' networks; parameters carry the names of :mod:`mapper.pretrained.network`."""
 
@@ -104,9 +92,9 @@ class Networks(nn.Module):
     def _layer(self, name: str, x: Tensor) -> Tensor:
         return torch.addmm(self._at(f"{name}.bias"), x, self._at(f"{name}.weight"))
 
-    def likelihood(self, packed: dict[str, Packed], size: int) -> Likelihood:
-        """Log-likelihood of `size` proposals whose decisions are `packed`."""
-        total, entropies, choices = torch.zeros(size), torch.zeros(()), 0
+    def likelihood(self, packed: dict[str, Packed], size: int) -> Tensor:
+        """``(size,)`` log-likelihood of proposals: the sum over the decisions in `packed`."""
+        total = torch.zeros(size)
         for kind, part in packed.items():
             hidden = torch.relu(self._layer(f"{kind}.context1", part.context))
             hidden = torch.relu(self._layer(f"{kind}.context2", hidden))
@@ -115,22 +103,16 @@ class Networks(nn.Module):
             inside = part.options @ self._at(f"{kind}.choice.weight") + query[part.owner]
             scores = torch.relu(inside) @ self._at(f"{kind}.pointer")
             scores = scores + (part.options * direct[part.owner]).sum(-1)
-            chosen, entropy = _softmax(scores, part.owner, part.taken, len(part.context))
+            chosen = _log_softmax(scores, part.owner, len(part.context))[part.taken]
             total = total.index_add(0, part.row, chosen)
-            entropies = entropies + entropy.sum()
-            choices += len(part.context)
-        return Likelihood(total, entropies / max(choices, 1))
+        return total
 
 
-def _softmax(found: Tensor, owner: Tensor, taken: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    """Log-likelihood of the choices taken and entropies, over choices owned by `size` decisions."""
-    high = torch.full((size,), -torch.inf).scatter_reduce(0, owner, found.detach(), "amax")
-    shifted = found - high[owner]
-    weight = shifted.exp()
-    whole = torch.zeros(size).index_add(0, owner, weight)
-    log_whole = whole.log()
-    mean = torch.zeros(size).index_add(0, owner, weight * shifted) / whole
-    return shifted[taken] - log_whole, log_whole - mean
+def _log_softmax(scores: Tensor, owner: Tensor, size: int) -> Tensor:
+    """``(T,)`` log-probability of every option among those of its owner, one of `size`."""
+    high = torch.full((size,), -torch.inf).scatter_reduce(0, owner, scores.detach(), "amax")
+    shifted = scores - high[owner]
+    return shifted - torch.zeros(size).index_add(0, owner, shifted.exp()).log()[owner]
 
 
 def _legal_name(name: str) -> str:

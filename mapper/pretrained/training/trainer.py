@@ -1,8 +1,7 @@
-"""The trainer: imitation of the best mappings found, then group-relative policy gradient."""
+"""The trainer: imitation of the best mappings found, with expert iteration."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,6 @@ from cost_models import CostModel
 from mapper.pretrained.network import Weights, fresh
 from mapper.pretrained.policy import Policy, replay
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of
-from mapper.pretrained.training.gradient import Gradient, GradientTask, gradient_of
-from mapper.pretrained.training.pool import Pool
 from mapper.pretrained.training.schedule import Schedule, falling
 from mapper.pretrained.training.streams import Origin, sizes
 from mapper.pretrained.training.torch_networks import Networks, pack
@@ -24,13 +21,13 @@ EXPERT_BLOCK = 50
 
 
 class PolicyTrainer:
-    """Trains agents; :meth:`step` does one step of whatever stage it is in.
+    """Trains agents.
 
     Args:
         model: The cost model whose mappings are learnt.
-        schedule: The stages.
+        schedule: How long and how.
         seed: Seeds everything.
-        crew: Who does the sampling; the agents are the same whoever does.
+        crew: Who does the searches; the agents are the same whoever does.
     """
 
     def __init__(
@@ -40,10 +37,9 @@ class PolicyTrainer:
         self.origin, self.crew = Origin.of(model, seed), crew or Crew()
         self.rng = np.random.default_rng(seed)
         self.networks = Networks(fresh(self.rng, schedule.hidden))
-        self.optimiser = torch.optim.Adam(self.networks.parameters(), lr=schedule.refine_rate)
+        self.optimiser = torch.optim.Adam(self.networks.parameters(), lr=schedule.learning_rate)
         self.policy = Policy(self.networks.weights())
         self.memory = ExpertMemory()
-        self.pool = Pool()
         self.done = self.calls = 0
         self.cpu_s = 0.0
 
@@ -53,46 +49,27 @@ class PolicyTrainer:
         return {name: array.copy() for name, array in self.networks.weights().items()}
 
     def step(self) -> None:
-        """One step."""
+        """Find mappings to imitate where it is time to, and imitate some of those that are kept.
+
+        Raises:
+            FloatingPointError: The loss is not finite.
+        """
         plan, place = self.schedule, self.done
         self.done += 1
-        if place < plan.imitate_steps:
-            self._imitation_step(place)
-        else:
-            self._gradient_step((place - plan.imitate_steps) / plan.refine_steps)
-
-    def _gradient_step(self, share: float) -> None:
-        plan = self.schedule
-        block = self.pool.draw(plan, self.rng)
-        best = self.pool.best[block]
-        bonus = plan.entropy + (plan.entropy_floor - plan.entropy) * share
-        parts = sizes(plan.problems, plan.shards)
-        bests = np.split(best, np.cumsum(parts)[:-1])
-        tasks = [
-            GradientTask(
-                self.origin, self.done, shard, block, plan.samples, known, self.policy, bonus
-            )
-            for shard, known in enumerate(bests)
-        ]
-        coming = self.crew.share_out(gradient_of, tasks)
-        # while the workers sample
-        beside = self._imitation_loss(plan.imitation_batch // 2) if len(self.memory) else None
-        found = list(coming)
-        self._begin(None if beside is None else plan.beside * beside)
-        self._add(found, [size / plan.problems for size in parts])
-        self._descend(falling(plan.refine_rate, share))
-        best[:] = np.concatenate([part.best for part in found])
-        self.calls += plan.problems * plan.samples
-
-    def _imitation_step(self, place: int) -> None:
-        plan = self.schedule
         searched = place * EXPERT_BLOCK
         if searched < plan.expert_problems:
             self._find_experts(min(EXPERT_BLOCK, plan.expert_problems - searched), None)
         elif place % plan.refresh_every == 0:
             self._find_experts(plan.refresh_problems, self.policy)
-        self._begin(self._imitation_loss(plan.imitation_batch))
-        self._descend(falling(plan.imitation_rate, place / plan.imitate_steps))
+        loss = self._loss()
+        if not torch.isfinite(loss):
+            raise FloatingPointError(f"step {self.done}: the loss is {float(loss.detach())}")
+        self.optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        for group in self.optimiser.param_groups:
+            group["lr"] = falling(plan.learning_rate, place / plan.steps)
+        torch.nn.utils.clip_grad_norm_(self.networks.parameters(), 1.0)
+        self.optimiser.step()
 
     def _find_experts(self, count: int, policy: Policy | None) -> None:
         plan = self.schedule
@@ -104,37 +81,10 @@ class PolicyTrainer:
         self.memory.add(tasks, list(self.crew.share_out(experts_of, tasks)))
         self.calls += count * samples
 
-    def _imitation_loss(self, size: int) -> torch.Tensor:
-        arrays, which, state, weight = self.memory.draw(size, self.rng)
+    def _loss(self) -> torch.Tensor:
+        arrays, which, state, weight = self.memory.draw(self.schedule.batch, self.rng)
         likely = self.networks.likelihood(pack(replay(arrays, which, state)), len(which))
-        scale = torch.from_numpy(weight / weight.sum()).float()
-        return -(scale * likely.total).sum()
-
-    def _begin(self, loss: torch.Tensor | None) -> None:
-        """The gradient of a loss, in place of whatever was there."""
-        self.optimiser.zero_grad()
-        if loss is not None:
-            self._check(float(loss.detach()))
-            loss.backward()  # type: ignore[no-untyped-call]
-
-    def _add(self, found: Iterable[Gradient], shares: Iterable[float]) -> None:
-        """Add the gradients of shards, always in their order, as sums of floats hang on it."""
-        for part, share in zip(found, shares, strict=True):
-            self._check(part.loss)
-            for parameter, array in zip(self.networks.parameters(), part.parts, strict=True):
-                if parameter.grad is None:
-                    parameter.grad = torch.zeros_like(parameter)
-                parameter.grad.add_(torch.from_numpy(array), alpha=share)
-
-    def _check(self, loss: float) -> None:
-        if not np.isfinite(loss):
-            raise FloatingPointError(f"step {self.done}: the loss is {loss}")
-
-    def _descend(self, rate: float) -> None:
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
-        torch.nn.utils.clip_grad_norm_(self.networks.parameters(), 1.0)
-        self.optimiser.step()
+        return -(torch.from_numpy(weight / weight.sum()).float() * likely).sum()
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that a continued training needs; see :data:`runs.State`."""
@@ -143,7 +93,6 @@ class PolicyTrainer:
             "optimiser": self.optimiser.state_dict(),
             "generator": pack_generator(self.rng),
             "memory": self.memory.state_dict(),
-            "pool": self.pool.state_dict(),
             "done": self.done,
             "calls": self.calls,
             "cpu_s": self.cpu_s,
@@ -155,5 +104,4 @@ class PolicyTrainer:
         self.optimiser.load_state_dict(state["optimiser"])
         unpack_generator(self.rng, state["generator"])
         self.memory.load_state_dict(state["memory"], self.origin)
-        self.pool.load_state_dict(state["pool"])
         self.done, self.calls, self.cpu_s = state["done"], state["calls"], state["cpu_s"]
