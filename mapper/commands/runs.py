@@ -152,10 +152,8 @@ JUDGED = "samples counted as in 0.2: its judge priced many more proposals than w
 
 
 def counted_as_in_0_2(spec: Mapping[str, Any]) -> bool:
-    """Whether a search was made by version 0.2 with a judge, whose calls are no samples there."""
-    config = spec.get("config", {})
-    began = config.get("proposed") == 32 and config.get("pretrained") != "none"
-    return "varied" in config or (began and "proposed" not in spec.get("options", {}))
+    """Whether a `zero-shot` run is of version 0.2, where the calls of a judge were no samples."""
+    return "varied" in spec.get("config", {})
 
 
 def _time(seconds: float | None) -> str | None:

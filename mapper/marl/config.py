@@ -119,7 +119,7 @@ class MarlConfig:
     own_choice: bool = True
     autoregressive: bool = False
     pretrained: str = "auto"
-    proposed: int = 64
+    proposed: int = 32
     warm_start: str = ""
     shared_policy: str = ""
     checkpoint: str = ""

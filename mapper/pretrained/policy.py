@@ -210,4 +210,4 @@ def _picks(
         wanted = given.tiles[:, level, decision.dim] if tile else given.parallel[:, level]
     inside = np.arange(width) < arrays.counts[which, decision.place][:, None]
     miss = np.where(inside, np.abs(values - wanted[:, None]), np.iinfo(np.int64).max)
-    return miss.argmin(axis=1)[:, None]
+    return np.asarray(miss.argmin(axis=1)[:, None])

@@ -1,4 +1,5 @@
 import json
+import sqlite3
 
 import pytest
 from typer.testing import CliRunner
@@ -71,18 +72,10 @@ def test_mistakes_are_named(path, tmp_path):
     assert "Did you mean 'finished'" in str(wrong)
 
 
-@pytest.mark.parametrize(
-    ("config", "options", "said"),
-    [
-        ({"pretrained": "auto", "varied": True}, {}, True),  # zero-shot
-        ({"pretrained": "auto", "proposed": 32}, {}, True),  # marl
-        ({"pretrained": "none", "proposed": 32}, {"pretrained": "none"}, False),
-        ({"pretrained": "auto", "proposed": 32}, {"proposed": 32}, False),
-        ({"pretrained": "auto", "proposed": 64}, {}, False),
-        ({"population": 150}, {}, False),
-    ],
-)
-def test_searches_with_a_judge_are_said_to_count_as_in_0_2(config, options, said):
-    from mapper.commands.runs import counted_as_in_0_2
-
-    assert counted_as_in_0_2({"config": config, "options": options}) is said
+def test_a_search_with_a_judge_is_said_to_count_as_in_0_2(path):
+    assert "samples counted as in 0.2" not in call("show", "1", "--store", path).output
+    with sqlite3.connect(path) as store:
+        store.execute(
+            "update runs set spec = json_set(spec, '$.config', json('{\"varied\": true}'))"
+        )
+    assert "samples counted as in 0.2" in call("show", "1", "--store", path).output

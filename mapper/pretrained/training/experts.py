@@ -141,5 +141,5 @@ class ExpertMemory:
         """The blocks of :meth:`state_dict`."""
         self.blocks, self._arrays = [], []
         for block in blocks:
-            tasks = [ExpertTask(origin, *numbers, 0) for numbers in block["tasks"]]
+            tasks = [ExpertTask(origin, step, n, m, 0) for step, n, m in block["tasks"]]
             self._keep(tasks, Experts(block["which"], State(*block["state"]), block["weight"]))
