@@ -133,8 +133,8 @@ class MaestroEnv(WorldEnv):
     | `cluster_size` | 1 | PEs of a cluster, ascending |
 
     A layer with a batch (N) or groups (G) has a priority and a tile of them too, unless the cost
-    model only repeats the nest for them. On a chip that is a list of levels the parameters are those
-    of a `ChainSpace`, named by level: `GlobalBuffer.order`, `GlobalBuffer.tile_K`,
+    model only repeats the nest for them. On a chip that is a list of levels the parameters are
+    those of a `ChainSpace`, named by level: `GlobalBuffer.order`, `GlobalBuffer.tile_K`,
     `GlobalBuffer.axis0.dim`.
 
     Every action is a legal mapping. `info["action_mask"]` holds one int8 array a parameter, 0
