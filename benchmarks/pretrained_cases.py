@@ -28,8 +28,8 @@ import layers
 from baselines import known_optimum
 from cost_models import Accelerator
 from maestro_env import Problem
-from mapper.pretrained.policy import Policy
-from mapper.pretrained.proposals import search_from
+from mapper.pretrained.policy import MappingPolicy
+from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.weights import Agents, agents_of
 
 OBJECTIVES = ("latency", "energy", "edp")
@@ -163,7 +163,7 @@ class References:
 def best_of(agents: Agents, problem: Problem, seed: int) -> list[float]:
     """Best value of the first `COUNTS` samples of ``zero-shot``."""
     rng = np.random.default_rng(seed)
-    search, found = search_from(Policy(agents.weights), problem, rng), []
+    search, found = search_from(MappingPolicy(agents.weights), problem, rng), []
     for count in COUNTS:
         search.run(count - problem.samples)
         found.append(problem.best_value)

@@ -31,10 +31,10 @@ import baselines
 from common import IntArray
 from maestro_env import BudgetExhausted, Evaluation, Problem
 from mapper.pretrained.decisions import Decision
-from mapper.pretrained.local_search import LocalSearch
+from mapper.pretrained.local_search import ProposalSearch
 from mapper.pretrained.observation import Observation
-from mapper.pretrained.policy import Policy
-from mapper.pretrained.proposals import Proposals, search_from
+from mapper.pretrained.policy import MappingPolicy
+from mapper.pretrained.policy_proposals import PolicyProposals, search_from
 from mapper.pretrained.weights import agents_of
 from runs import holm, two_level_ratio
 
@@ -65,22 +65,22 @@ WITHOUT = {
 Go = Callable[[Problem, np.random.Generator], None]
 
 
-class Uniform(Policy):
+class Uniform(MappingPolicy):
     """Chooses uniformly among what masks leave; asks no network."""
 
     def score(self, decision: Decision, seen: Observation) -> np.ndarray:
-        """See :meth:`Policy.score`."""
+        """See :meth:`MappingPolicy.score`."""
         return np.where(seen.legal, 0.0, -np.inf).astype(np.float32)
 
 
-def searched(policy: Policy, problem: Problem, rng: np.random.Generator) -> None:
-    """PolicyProposals and local search without end."""
+def searched(policy: MappingPolicy, problem: Problem, rng: np.random.Generator) -> None:
+    """Proposals and local search without end."""
     search_from(policy, problem, rng).run(10**9)
 
 
-def proposed(policy: Policy, problem: Problem, rng: np.random.Generator) -> None:
-    """PolicyProposals alone, without end."""
-    draw = Proposals(policy, problem, rng)
+def proposed(policy: MappingPolicy, problem: Problem, rng: np.random.Generator) -> None:
+    """Proposals alone, without end."""
+    draw = PolicyProposals(policy, problem, rng)
     problem.evaluate(draw(16))
     while True:
         problem.evaluate(draw(64))
@@ -88,7 +88,7 @@ def proposed(policy: Policy, problem: Problem, rng: np.random.Generator) -> None
 
 def unmasked(problem: Problem, rng: np.random.Generator) -> None:
     """Uniform actions and local search without end."""
-    LocalSearch(problem, lambda n: problem.space.sample(n, rng), rng).run(10**9)
+    ProposalSearch(problem, lambda n: problem.space.sample(n, rng), rng).run(10**9)
 
 
 def genetic(problem: Problem, rng: np.random.Generator) -> None:
@@ -108,7 +108,7 @@ def arms() -> Iterator[Arm]:
     """Every arm whose parts are there."""
     agents = agents_of("auto", "exact")
     assert agents is not None
-    policy, uniform = Policy(agents.weights), Uniform({})
+    policy, uniform = MappingPolicy(agents.weights), Uniform({})
     yield Arm("agents", partial(searched, policy))
     yield Arm("proposals alone", partial(proposed, policy))
     yield Arm("uniform, masks", partial(searched, uniform))

@@ -165,8 +165,8 @@ class DesignRun(Experiment):
 
     def _proposals(self, model: CostModel, rng: np.random.Generator) -> list[list[MappingBatch]]:
         """For each shape the batches of mappings that agents propose for each aim."""
-        from mapper.pretrained.policy import Policy
-        from mapper.pretrained.proposals import proposed
+        from mapper.pretrained.policy import MappingPolicy
+        from mapper.pretrained.policy_proposals import proposed
         from mapper.pretrained.weights import agents_of
 
         shapes = range(len(self.workload.layers))
@@ -177,7 +177,7 @@ class DesignRun(Experiment):
         for aim in self.aims:
             problems = [self.workload.problem(shape, self.chip, aim, model) for shape in shapes]
             each = self.budget // (len(problems) * len(self.aims))
-            batches = proposed(Policy(agents.weights), problems, each, rng)
+            batches = proposed(MappingPolicy(agents.weights), problems, each, rng)
             for shape, batch in enumerate(batches):
                 found[shape].append(batch)
         return found

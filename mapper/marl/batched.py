@@ -26,8 +26,8 @@ from mapper.marl.policy_transfer import NamedPolicies, adopt, hand_on, warm
 from mapper.marl.ppo import PPO, Transitions
 from mapper.marl.proposals import Choices, Proposals
 from mapper.marl.repeats import Repeats
-from mapper.pretrained.policy import Policy
-from mapper.pretrained.proposals import search_from
+from mapper.pretrained.policy import MappingPolicy
+from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.weights import NONE, Agents, agents_of
 
 IntArray = NDArray[np.int64]
@@ -296,7 +296,7 @@ class BatchedLearner:
     def _tried(self, agents: Agents) -> int:
         """Let trained agents propose the first samples; how many these were."""
         begin = self.problem.samples
-        search = search_from(Policy(agents.weights), self.problem, self.rng, self._hear)
+        search = search_from(MappingPolicy(agents.weights), self.problem, self.rng, self._hear)
         search.run(self.config.proposed)
         return self.problem.samples - begin
 

@@ -11,8 +11,8 @@ from cost_models import Mapping
 from layers import DIMS
 from maestro_env import Problem
 from mapper.pretrained.local_search import PROPOSALS
-from mapper.pretrained.policy import Policy, Taken, replay
-from mapper.pretrained.proposals import Proposals
+from mapper.pretrained.policy import MappingPolicy, Taken, replay
+from mapper.pretrained.policy_proposals import PolicyProposals
 from mapper.pretrained.state import State
 from mapper.pretrained.weights import Agents
 
@@ -50,8 +50,8 @@ def best_decisions(
         problem: What they propose for; counts the samples.
         rng: Randomness.
     """
-    policy = Policy(agents.weights)
-    proposals = Proposals(policy, problem, rng)
+    policy = MappingPolicy(agents.weights)
+    proposals = PolicyProposals(policy, problem, rng)
     evaluation = problem.evaluate(proposals(PROPOSALS))
     best = evaluation.mappings.take(np.array([np.argmin(evaluation.values)]))
     taken = replay(proposals.arrays, np.zeros(1, np.int64), State.of(best))
@@ -59,7 +59,7 @@ def best_decisions(
     return best[0], choices
 
 
-def _choice(policy: Policy, taken: Taken, values: np.ndarray) -> Choice:
+def _choice(policy: MappingPolicy, taken: Taken, values: np.ndarray) -> Choice:
     """The only row of a decision about the only problem, whose choices are `values`."""
     decision, legal = taken.decision, taken.seen.legal[0]
     scores = policy.score(decision, taken.seen)[0].astype(np.float64)

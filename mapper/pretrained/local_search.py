@@ -30,7 +30,7 @@ PATIENCE: Final = 8
 """Batches without improvement before proposals are drawn again."""
 
 
-class LocalSearch:
+class ProposalSearch:
     """Samples proposals and then children of the best; no action is sampled twice.
 
     Args:

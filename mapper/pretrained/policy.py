@@ -41,7 +41,7 @@ class Taken(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Policy:
+class MappingPolicy:
     """Draws mappings from the agents' networks.
 
     Args:

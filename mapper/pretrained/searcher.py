@@ -63,9 +63,9 @@ class ZeroShot(BaseSearcher):
         return agents
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        from mapper.pretrained.policy import Policy
-        from mapper.pretrained.proposals import search_from
+        from mapper.pretrained.policy import MappingPolicy
+        from mapper.pretrained.policy_proposals import search_from
 
-        search = search_from(Policy(self._agents(problem).weights), problem, rng)
+        search = search_from(MappingPolicy(self._agents(problem).weights), problem, rng)
         while problem.remaining != 0:
             search.run(problem.remaining or ROUND)

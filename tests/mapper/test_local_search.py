@@ -5,12 +5,12 @@ import pytest
 
 import baselines
 from maestro_env import BudgetExhausted, Problem
-from mapper.pretrained.local_search import CHILDREN, FIRST, PROPOSALS, LocalSearch
+from mapper.pretrained.local_search import CHILDREN, FIRST, PROPOSALS, ProposalSearch
 
 
 def uniform(problem, seed):
     rng = np.random.default_rng(seed)
-    return LocalSearch(problem, lambda n: problem.space.sample(n, rng), rng)
+    return ProposalSearch(problem, lambda n: problem.space.sample(n, rng), rng)
 
 
 def batches_of(problem):
@@ -28,7 +28,7 @@ def test_proposals_come_first_and_then_children_of_the_best():
         return problem.space.sample(count, rng)
 
     found = batches_of(problem)
-    LocalSearch(problem, draw, rng).run(PROPOSALS + 5 * CHILDREN)
+    ProposalSearch(problem, draw, rng).run(PROPOSALS + 5 * CHILDREN)
     assert asked == [FIRST, PROPOSALS - FIRST]
     assert sum(len(actions) for actions, _ in found) == problem.samples == 64 + 5 * CHILDREN
     proposed, children = found[:2], found[2:]
@@ -63,7 +63,7 @@ def test_a_search_without_progress_draws_proposals_again():
         asked.append(count)
         return problem.space.sample(count, rng)
 
-    LocalSearch(problem, draw, rng).run(3000)
+    ProposalSearch(problem, draw, rng).run(3000)
     assert len(asked) > 3
     assert set(asked[2:]) <= set(range(1, PROPOSALS + 1))
 

@@ -13,9 +13,9 @@ from mapper.pretrained.decisions import KINDS
 from mapper.pretrained.explanation import best_decisions
 from mapper.pretrained.local_search import PROPOSALS
 from mapper.pretrained.network import fresh, scores
-from mapper.pretrained.policy import Policy, alike, replay
+from mapper.pretrained.policy import MappingPolicy, alike, replay
+from mapper.pretrained.policy_proposals import PolicyProposals, temperatures
 from mapper.pretrained.problem_arrays import arrays_of
-from mapper.pretrained.proposals import Proposals, temperatures
 from mapper.pretrained.training.random_problems import draw, zoo_shapes
 from mapper.pretrained.weights import Agents, PretrainedError, load, save
 from tests.mapper.pretrained_cases import MODEL, random_problems
@@ -24,7 +24,9 @@ from tests.mapper.pretrained_cases import MODEL, random_problems
 def test_every_proposal_is_in_its_space_and_nearly_all_fit_the_buffers(untrained):
     problems = random_problems(40, seed=1)
     which = np.repeat(np.arange(40), 20)
-    state = Policy(untrained.weights).propose(arrays_of(problems), which, np.random.default_rng(2))
+    state = MappingPolicy(untrained.weights).propose(
+        arrays_of(problems), which, np.random.default_rng(2)
+    )
     possible = broken = 0
     for number, problem in enumerate(problems):
         mappings = state.take(which == number).mappings()
@@ -41,7 +43,7 @@ def test_every_proposal_is_in_its_space_and_nearly_all_fit_the_buffers(untrained
 def likeliest(agents, problems):
     first = temperatures(np.zeros(len(problems), int))
     arrays, which = arrays_of(problems), np.arange(len(problems))
-    return Policy(agents.weights).propose(arrays, which, np.random.default_rng(0), first)
+    return MappingPolicy(agents.weights).propose(arrays, which, np.random.default_rng(0), first)
 
 
 def test_batches_and_single_problems_are_observed_alike(untrained):
@@ -56,7 +58,7 @@ def test_batches_and_single_problems_are_observed_alike(untrained):
 def decisions_of(agents, problems, times, seed):
     arrays, which = arrays_of(problems), np.repeat(np.arange(len(problems)), times)
     taken, rng = [], np.random.default_rng(seed)
-    state = Policy(agents.weights).propose(arrays, which, rng, kept=taken)
+    state = MappingPolicy(agents.weights).propose(arrays, which, rng, kept=taken)
     return arrays, which, state, taken
 
 
@@ -120,7 +122,7 @@ def test_proposals_are_the_same_for_the_same_seed_and_differ_among_each_other(un
 
 def propose(agents, problem, count):
     rng = np.random.default_rng(0)
-    return Proposals(Policy(agents.weights), problem, rng)(count)
+    return PolicyProposals(MappingPolicy(agents.weights), problem, rng)(count)
 
 
 def test_files_of_agents(untrained, tmp_path):

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch", reason="needs the extra rl")
 
 import cost_models
 from mapper.cli import main
-from mapper.pretrained.proposals import proposed
+from mapper.pretrained.policy_proposals import proposed
 from mapper.pretrained.training import experiment
 from mapper.pretrained.training.experiment import Pretraining, agents_file, schedule_of
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from mapper.pretrained.policy import Policy
+from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.weights import Agents, PretrainedError, save
 from runs import Autosave, CheckpointFormat, Context, Experiment, gathered
@@ -179,7 +179,7 @@ class _Course:
         """The best agents and their card."""
         trainer = self.trainer
         weights = self.best or trainer.weights
-        measured = self.validation.measure(Policy(weights), seed=1)
+        measured = self.validation.measure(MappingPolicy(weights), seed=1)
         return weights, {
             "cost_model": self.plan.cost_model,
             "seed": self.plan.seed,

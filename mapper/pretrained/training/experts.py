@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from common import FloatArray, IntArray
 from maestro_env import Evaluation, Problem
-from mapper.pretrained.local_search import LocalSearch
-from mapper.pretrained.policy import Policy
+from mapper.pretrained.local_search import ProposalSearch
+from mapper.pretrained.policy import MappingPolicy
+from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.problem_arrays import ProblemArrays, arrays_of
-from mapper.pretrained.proposals import search_from
 from mapper.pretrained.state import State
 from mapper.pretrained.training.streams import Origin, Stream, problems_of
 
@@ -43,7 +43,7 @@ class ExpertTask:
     shard: int
     problems: int
     samples: int
-    policy: Policy | None = None
+    policy: MappingPolicy | None = None
 
     def drawn(self) -> list[Problem]:
         """The problems."""
@@ -78,7 +78,7 @@ def _searched(
         kept.append((actions, evaluation.values))
 
     if task.policy is None:
-        search = LocalSearch(problem, lambda n: problem.space.sample(n, rng), rng, hear)
+        search = ProposalSearch(problem, lambda n: problem.space.sample(n, rng), rng, hear)
     else:
         search = search_from(task.policy, problem, rng, hear)
     search.run(task.samples)

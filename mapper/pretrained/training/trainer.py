@@ -9,7 +9,7 @@ import torch
 
 from cost_models import CostModel
 from mapper.pretrained.network import Weights, fresh
-from mapper.pretrained.policy import Policy, replay
+from mapper.pretrained.policy import MappingPolicy, replay
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of
 from mapper.pretrained.training.schedule import Schedule, falling
 from mapper.pretrained.training.streams import Origin, sizes
@@ -38,7 +38,7 @@ class PolicyTrainer:
         self.rng = np.random.default_rng(seed)
         self.networks = Networks(fresh(self.rng, schedule.hidden))
         self.optimiser = torch.optim.Adam(self.networks.parameters(), lr=schedule.learning_rate)
-        self.policy = Policy(self.networks.weights())
+        self.policy = MappingPolicy(self.networks.weights())
         self.memory = ExpertMemory()
         self.done = self.calls = 0
         self.cpu_s = 0.0
@@ -71,7 +71,7 @@ class PolicyTrainer:
         torch.nn.utils.clip_grad_norm_(self.networks.parameters(), 1.0)
         self.optimiser.step()
 
-    def _find_experts(self, count: int, policy: Policy | None) -> None:
+    def _find_experts(self, count: int, policy: MappingPolicy | None) -> None:
         plan = self.schedule
         samples = plan.expert_samples if policy is None else plan.refresh_samples
         tasks = [

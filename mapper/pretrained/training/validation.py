@@ -8,8 +8,8 @@ import baselines
 from common import FloatArray
 from cost_models import CostModel
 from maestro_env import Problem
-from mapper.pretrained.policy import Policy
-from mapper.pretrained.proposals import proposed
+from mapper.pretrained.policy import MappingPolicy
+from mapper.pretrained.policy_proposals import proposed
 from mapper.pretrained.training.random_problems import draw
 
 SEED = 20_260
@@ -41,7 +41,7 @@ class Validation:
                 reference.append(best)
         self.reference: FloatArray = np.array(reference)
 
-    def measure(self, policy: Policy, seed: int = 0) -> dict[str, float]:
+    def measure(self, policy: MappingPolicy, seed: int = 0) -> dict[str, float]:
         """Ratios to the best known: median and 90th percentile of the best of 1, 16 and 100.
 
         Returns:

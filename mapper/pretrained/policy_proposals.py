@@ -12,9 +12,9 @@ from common import IntArray
 from cost_models import MappingBatch
 from maestro_env import MapSpace, MapSpaceError, Problem
 from mapper.pretrained.decisions import DECISIONS, INNER_TILE
-from mapper.pretrained.local_search import Heard, LocalSearch
+from mapper.pretrained.local_search import Heard, ProposalSearch
 from mapper.pretrained.network import Float32Array
-from mapper.pretrained.policy import Policy
+from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.problem_arrays import arrays_of
 from mapper.pretrained.state import State
 
@@ -25,7 +25,7 @@ AT_ONCE = 512
 """Mappings drawn at a time: what is worked on stays in the processor's cache."""
 
 
-class Proposals:
+class PolicyProposals:
     """Draws actions from a policy; the first is every agent's likeliest choice.
 
     Args:
@@ -34,7 +34,7 @@ class Proposals:
         rng: Randomness.
     """
 
-    def __init__(self, policy: Policy, problem: Problem, rng: np.random.Generator) -> None:
+    def __init__(self, policy: MappingPolicy, problem: Problem, rng: np.random.Generator) -> None:
         self.policy, self.space, self.rng = policy, problem.space, rng
         self.arrays = arrays_of([problem])
         self._drawn = 0
@@ -49,14 +49,14 @@ class Proposals:
 
 
 def search_from(
-    policy: Policy, problem: Problem, rng: np.random.Generator, heard: Heard | None = None
-) -> LocalSearch:
-    """Local search from the proposals of a policy; see :class:`LocalSearch`."""
-    return LocalSearch(problem, Proposals(policy, problem, rng), rng, heard)
+    policy: MappingPolicy, problem: Problem, rng: np.random.Generator, heard: Heard | None = None
+) -> ProposalSearch:
+    """Local search from the proposals of a policy; see :class:`ProposalSearch`."""
+    return ProposalSearch(problem, PolicyProposals(policy, problem, rng), rng, heard)
 
 
 def proposed(
-    policy: Policy, problems: Sequence[Problem], count: int, rng: np.random.Generator
+    policy: MappingPolicy, problems: Sequence[Problem], count: int, rng: np.random.Generator
 ) -> list[MappingBatch]:
     """`count` mappings for each of some problems, none of which is priced."""
     arrays, found = arrays_of(problems), []
