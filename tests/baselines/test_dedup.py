@@ -3,6 +3,7 @@
 import numpy as np
 
 from baselines.dedup import Dedup
+from baselines.nest_memory import NestMemory
 from cost_models import Symmetry
 from maestro_env import Problem, nest_keys
 
@@ -50,3 +51,16 @@ def test_fill_takes_spares_where_the_generator_repeats_itself() -> None:
     spare = drawn(3)
     found = dedup.fill(lambda n: np.repeat(one, n, axis=0), 3, lambda n: spare[:n])
     assert found.tolist() == [*one.tolist(), *spare[:2].tolist()]
+
+
+def test_a_long_search_forgets_the_oldest_nests(monkeypatch):
+    monkeypatch.setattr(NestMemory, "MOST", 100)
+    memory = NestMemory()
+    for key in range(1000):
+        memory.add(key, key / 2)
+        assert len(memory) <= 200
+        assert all(recent in memory for recent in range(max(0, key - 99), key + 1))
+    assert 0 not in memory
+    assert memory.value(999, -1.0) == 499.5
+    assert memory.value(0, -1.0) == -1.0
+    assert sorted(NestMemory(memory)) == sorted(memory)
