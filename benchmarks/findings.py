@@ -58,7 +58,7 @@ def proposals() -> list[Row]:
     found: list[Row] = []
     for name in ("in-range", "out-of-range"):
         rows = [r for r in read(f"pretrained-{name}.csv") if r["reference"] == "optimal"]
-        for count in (1, 100):
+        for count in (1, 64):
             values = [float(r[f"best_of_{count}"]) for r in rows if r[f"best_of_{count}"]]
             what = f"best of {count} sample{'s' * (count > 1)} of zero-shot, median"
             where = f"{name.replace('-', ' ')} of training"

@@ -28,7 +28,8 @@ import layers
 from baselines import known_optimum
 from cost_models import Accelerator
 from maestro_env import Problem
-from mapper.pretrained.trials import Trials
+from mapper.pretrained.policy import MappingPolicy
+from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.weights import Agents, agents_of
 
 OBJECTIVES = ("latency", "energy", "edp")
@@ -45,7 +46,7 @@ OUT_OF_RANGE = {
     "9,973 PEs": Accelerator(9973, 512, 2 << 20, 512, 64),
 }
 SETS = ("in-range", "out-of-range", "cases41", "large-gemm")
-COUNTS = (1, 4, 16, 100)
+COUNTS = (1, 16, 64, 256)
 DRAWS = 24
 SAMPLES = 20_000
 SEED = 0
@@ -159,21 +160,13 @@ class References:
             rows.writerows([name, repr(v), s] for name, (v, s) in sorted(self.known.items()))
 
 
-def best_of(agents: Agents, problem: Problem, seed: int, most: int, plain: bool) -> list[float]:
-    """Best value of the first `COUNTS` samples, up to `most`, of ``zero-shot`` with such a budget.
-
-    With `plain`, of proposals alone. NaN where more samples were needed.
-    """
-    found: list[float] = []
-    for asked in (16, 100):
-        counts = [count for count in COUNTS[len(found) :] if count <= asked]
-        if asked > most:
-            found += [np.nan] * len(counts)
-            continue
-        rng = np.random.default_rng(seed)
-        (values,) = Trials(agents, [problem], rng, varied=not plain).run(asked)
-        best = np.minimum.accumulate(values)
-        found += [float(best[min(count, len(best)) - 1]) for count in counts]
+def best_of(agents: Agents, problem: Problem, seed: int) -> list[float]:
+    """Best value of the first `COUNTS` samples of ``zero-shot``."""
+    rng = np.random.default_rng(seed)
+    search, found = search_from(MappingPolicy(agents.weights), problem, rng), []
+    for count in COUNTS:
+        search.run(count - problem.samples)
+        found.append(problem.best_value)
     return found
 
 
@@ -191,12 +184,6 @@ def main() -> None:
     parser.add_argument("--known", action="store_true", help="cases with a reference only")
     parser.add_argument("--every", type=int, default=1, help="take every n-th case only")
     parser.add_argument("--first", type=int, default=0, help="number of the first case taken")
-    parser.add_argument(
-        "--hundred-every", type=int, default=1, help="100 proposals for every n-th case only"
-    )
-    parser.add_argument(
-        "--plain", action="store_true", help="proposals alone, none of which is bettered"
-    )
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     agents = agents_of(given.agents, given.cost_model)
@@ -213,16 +200,15 @@ def main() -> None:
             continue  # no mapping of the default space fits
         problem = case.problem(given.cost_model)
         begin = time.process_time()
-        most = 16 if len(rows) % given.hundred_every else 100
-        best = best_of(agents, problem, number, most, given.plain)
+        best = best_of(agents, problem, number)
         spent += time.process_time() - begin
-        lowest = float(np.nanmin(best))
+        lowest = min(best)
         references.better(case, lowest)
         ratio = [value / min(reference, lowest) for value in best]
         curves.append(ratio)
         if len(rows) % 50 == 0:
             print(f"{len(rows)} cases", flush=True)
-        shown = ["" if np.isnan(r) else f"{r:.5g}" for r in ratio]
+        shown = [f"{r:.5g}" for r in ratio]
         rows.append([case.layer, case.chip, case.objective, source, *shown])
     if given.out:
         with given.out.open("w", newline="", encoding="utf-8") as file:
@@ -240,7 +226,6 @@ def _summary(rows: list[list[str]], curves: np.ndarray) -> None:
     print(f"{len(rows)} cases, {proven} with a proven optimum")
     for column, count in enumerate(COUNTS):
         ratio = curves[:, column]
-        ratio = ratio[~np.isnan(ratio)]
         print(
             f"best of {count:3}, {len(ratio)} cases: median {np.median(ratio):.3f}, "
             f"90th percentile {np.quantile(ratio, 0.9, method='higher'):.3f}, "
@@ -250,7 +235,7 @@ def _summary(rows: list[list[str]], curves: np.ndarray) -> None:
     for field, name in ((1, "chip"), (2, "objective")):
         for value in dict.fromkeys(row[field] for row in rows):
             ratio = curves[[row[field] == value for row in rows]]
-            first, later = (np.quantile(ratio[:, c], 0.9, method="higher") for c in (0, 2))
+            first, later = (np.quantile(ratio[:, c], 0.9, method="higher") for c in (0, 1))
             print(f"{name} {value}: 90th percentile at 1 / 16 {first:.3f} / {later:.3f}")
 
 

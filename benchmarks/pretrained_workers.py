@@ -21,7 +21,7 @@ from mapper.pretrained.training.experiment import schedule_of
 from mapper.pretrained.training.trainer import PolicyTrainer
 from runs import Crew, gathered
 
-SHORT = {"imitate_steps": 1, "refine_steps": 2, "expert_problems": 4}
+SHORT = {"steps": 3, "expert_problems": 4}
 STEPS = 5
 """Steps in turn."""
 

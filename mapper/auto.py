@@ -13,7 +13,7 @@ from cost_models import Chain
 from maestro_env import Problem
 from mapper.watching import Ends, watched
 
-TRIED = 16
+TRIED = 64
 """Samples of the trained agents for a first value."""
 SLOW = 1e-3
 """Time of a sample [s] from which on the number of samples is what counts."""

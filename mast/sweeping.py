@@ -133,7 +133,8 @@ def _block(file: Path, given: dict[str, Any]) -> PlanBlock:
     for name in ("base", "vary"):
         if not isinstance(given.get(name, {}), dict):
             raise MastError(f"{file}: {name}: expected settings by name, got {given[name]!r}.")
-    typed("cpu_s", given.get("cpu_s", 0.0), 0.0, f"{file}: ")
+    if "cpu_s" in given:
+        given["cpu_s"] = typed("cpu_s", given["cpu_s"], 0.0, f"{file}: ")
     for name, value in given.get("vary", {}).items():
         if not isinstance(value, list):
             raise MastError(f"{file}: vary: {name}: expected a list of values, got {value!r}.")
@@ -141,8 +142,10 @@ def _block(file: Path, given: dict[str, Any]) -> PlanBlock:
     if not isinstance(seeds, list) or not all(type(s) is int and s >= 0 for s in seeds):
         raise MastError(f"{file}: seeds: expected a list of whole numbers from 0, got {seeds!r}.")
     for name in ("steps", "episodes"):
-        if name in given and typed(name, given[name], 1) < 1:
-            raise MastError(f"{file}: {name}={given[name]}: expected a whole number from 1.")
+        if name in given:
+            given[name] = typed(name, given[name], 1, f"{file}: ")
+            if given[name] < 1:
+                raise MastError(f"{file}: {name}={given[name]}: expected a whole number from 1.")
     return PlanBlock(**given)
 
 

@@ -15,7 +15,7 @@ from common import LARGEST_SEED, CommandGroup, make_app
 from mst import show
 from mst.errors import MstError
 from mst.options import takes_records
-from mst.settings import RunOptions, TextOptions, Wanted
+from mst.settings import RunningOptions, TextOptions, Wanted
 from runs import print_json, tell
 
 
@@ -94,7 +94,7 @@ def data(
 def train(
     wanted: Wanted,
     text: TextOptions,
-    running: RunOptions,
+    running: RunningOptions,
     arm: Annotated[
         str,
         typer.Option(
@@ -122,7 +122,7 @@ def train(
 def compare(
     wanted: Wanted,
     text: TextOptions,
-    running: RunOptions,
+    running: RunningOptions,
     arms: Annotated[str, typer.Option(help="Comma-separated.")] = "dense,tiny,mst",
     by: Annotated[str, typer.Option(help="flops, seconds, or tokens.")] = "flops",
     figures: Annotated[Path | None, typer.Option(help="Folder for pictures; else none.")] = None,

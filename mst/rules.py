@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
 
 from sparse_training import DROP_RULES, GROWTH_RULES, DropRule, GrowthRule, NamedParts
-from sparse_training.rules import Scores
 
+Scores = NDArray[Any]
 LEAST = 1e-9
 """Added to gradients that are divided by, as MST's released code has it."""
 

@@ -58,7 +58,7 @@ class TextOptions(OptionRecord):
 
 
 @dataclass(frozen=True)
-class RunOptions(OptionRecord):
+class RunningOptions(OptionRecord):
     """How runs are done and kept; nothing here changes what is learned.
 
     Attributes:

@@ -8,7 +8,7 @@ from typing import Any
 from mst.data import Corpus
 from mst.duration import check_duration
 from mst.experiment import Keeping, SparsePretraining
-from mst.settings import RunOptions, TextOptions, Wanted
+from mst.settings import RunningOptions, TextOptions, Wanted
 from runs import Store, StoredRun, check_board, run_all, usable_device
 
 ROUND = 64
@@ -16,7 +16,7 @@ ROUND = 64
 
 
 def planned_runs(
-    arms: Sequence[str], wanted: Wanted, text: TextOptions, running: RunOptions
+    arms: Sequence[str], wanted: Wanted, text: TextOptions, running: RunningOptions
 ) -> list[SparsePretraining]:
     """The runs of each arm and seed, checked before the first begins.
 
@@ -48,7 +48,7 @@ def planned_runs(
 
 
 def _keeping(
-    arm: str, wanted: Wanted, text: TextOptions, running: RunOptions, seed: int
+    arm: str, wanted: Wanted, text: TextOptions, running: RunningOptions, seed: int
 ) -> Keeping:
     """What a run reports and keeps."""
     options = {
@@ -61,7 +61,9 @@ def _keeping(
     return Keeping(wanted.label(), options, running.evaluate_every, running.save_every, running.log)
 
 
-def done(runs: Sequence[SparsePretraining], running: RunOptions) -> tuple[list[StoredRun], bool]:
+def done(
+    runs: Sequence[SparsePretraining], running: RunningOptions
+) -> tuple[list[StoredRun], bool]:
     """Do what is not done: the runs as the store has them, and whether one is not finished."""
     with Store.open(running.store) as opened:
         summary = run_all(runs, opened, workers=running.workers)

@@ -37,7 +37,7 @@ class DensityLaw:
         raise NotImplementedError
 
 
-class Linear(DensityLaw):
+class LinearLaw(DensityLaw):
     """Equally fast throughout."""
 
     def left(self, left: float) -> float:
@@ -45,7 +45,7 @@ class Linear(DensityLaw):
         return left
 
 
-class Cubic(DensityLaw):
+class CubicLaw(DensityLaw):
     """Quick at first; Zhu and Gupta, To prune, or not to prune, 2017, equation 1."""
 
     def left(self, left: float) -> float:
@@ -62,7 +62,7 @@ class AtOnce(DensityLaw):
 
 
 LAWS: NamedParts[DensityLaw] = NamedParts(
-    "schedule", DensityLaw, {"linear": Linear, "cubic": Cubic, "step": AtOnce}
+    "schedule", DensityLaw, {"linear": LinearLaw, "cubic": CubicLaw, "step": AtOnce}
 )
 """Laws of density by name."""
 

@@ -19,8 +19,6 @@ import numpy as np
 from benchmarks.edits.fields import Rng, doubled, edit_field, edit_file, strict
 from benchmarks.edits.kind import Edit
 from mapper.pretrained.network import fresh, shapes
-from mapper.pretrained.turns import TURNS
-from mapper.pretrained.view import STATE_FEATURES
 from mapper.pretrained.weights import Agents, PretrainedError, load, save
 
 CARD: dict[str, Any] = {
@@ -95,7 +93,7 @@ def truth(path: Path, _judged: str) -> bool:
     try:
         header, body = parts_of(path.read_bytes())
         metadata = header.pop("__metadata__")
-        wanted = shapes(8) | {"sees": (TURNS, STATE_FEATURES)}
+        wanted = shapes(8)
         arrays = {}
         for name, told in header.items():
             start, end = told["data_offsets"]

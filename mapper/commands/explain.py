@@ -50,7 +50,7 @@ def explain(
 
     Of a run: what each parameter of the best mapping was after so many samples; agents stand side
     by side, a row a parameter, sorted by agent and by when it settled. With --layer instead: the
-    decisions of the pre-trained agents' first proposal, with their probabilities and runners-up.
+    decisions of the pre-trained agents' best proposal, with their probabilities and runners-up.
     """
     if (run is None) == (layer is None):
         raise OptionError("expected a run, or --layer L: one of them")
@@ -83,7 +83,7 @@ def explain(
 def _explain_proposal(
     layer: str, objective: str, accelerator: str, pretrained: str, seed: int, as_json: bool
 ) -> None:
-    """Print the decisions of the agents' first proposal.
+    """Print the decisions of the agents' best proposal.
 
     Raises:
         OptionError: There are no agents.
@@ -93,10 +93,9 @@ def _explain_proposal(
     import numpy as np
 
     import layers
-    from cost_models import MappingBatch
     from maestro_env import Problem
     from mapper.pretrained.cases import doubts_of
-    from mapper.pretrained.decisions import first_decisions
+    from mapper.pretrained.explanation import best_decisions
     from mapper.pretrained.weights import agents_of
     from mapper.show.decision_table import print_decisions
 
@@ -108,16 +107,15 @@ def _explain_proposal(
         )
     for doubt in doubts_of(pretrained, problem):
         tell(f"warning: {doubt}")
-    mapping, choices = first_decisions(agents, problem, np.random.default_rng(seed))
+    mapping, choices = best_decisions(agents, problem, np.random.default_rng(seed))
     if as_json:
         print_json({"mapping": mapping.to_dict(), "decisions": [asdict(c) for c in choices]})
         return
-    batch = MappingBatch.from_mappings([mapping], problem.layer.extents)
-    value = float(problem.evaluate(problem.space.encode(batch)).values[0])
     print_decisions(
-        f"First proposal for {problem.layer.name}, {objective} on {accelerator}",
+        f"Best of {problem.samples} proposals for {problem.layer.name}, {objective} on "
+        f"{accelerator}",
         choices,
-        f"{engineering(value, problem.objective.unit, digits=4)}, by the cost model\n",
+        f"{engineering(problem.best_value, problem.objective.unit, digits=4)}, by the cost model\n",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -143,7 +144,16 @@ def _manifest(run: StoredRun) -> dict[str, Any]:
         "versions": run.versions,
         "spec": run.spec,
         "result": run.result,
+        **({"note": JUDGED} if counted_as_in_0_2(run.spec) else {}),
     }
+
+
+JUDGED = "samples counted as in 0.2: its judge priced many more proposals than were evaluated"
+
+
+def counted_as_in_0_2(spec: Mapping[str, Any]) -> bool:
+    """Whether a `zero-shot` run is of version 0.2, where the calls of a judge were no samples."""
+    return "varied" in spec.get("config", {})
 
 
 def _time(seconds: float | None) -> str | None:

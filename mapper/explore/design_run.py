@@ -165,10 +165,8 @@ class DesignRun(Experiment):
 
     def _proposals(self, model: CostModel, rng: np.random.Generator) -> list[list[MappingBatch]]:
         """For each shape the batches of mappings that agents propose for each aim."""
-        from mapper.pretrained.best_first import best_first
-        from mapper.pretrained.cases import case_of
-        from mapper.pretrained.proposer import Proposer
-        from mapper.pretrained.tables import tabulate
+        from mapper.pretrained.policy import MappingPolicy
+        from mapper.pretrained.policy_proposals import proposed
         from mapper.pretrained.weights import agents_of
 
         shapes = range(len(self.workload.layers))
@@ -178,12 +176,10 @@ class DesignRun(Experiment):
             return found
         for aim in self.aims:
             problems = [self.workload.problem(shape, self.chip, aim, model) for shape in shapes]
-            tables = tabulate([case_of(p.space, p.objective, model) for p in problems])
             each = self.budget // (len(problems) * len(self.aims))
-            proposer = Proposer(agents.weights, agents.sees)
-            proposals, order = best_first(proposer, tables, each, rng)
-            for shape, rows in enumerate(order):
-                found[shape].append(proposals.mappings(rows))
+            batches = proposed(MappingPolicy(agents.weights), problems, each, rng)
+            for shape, batch in enumerate(batches):
+                found[shape].append(batch)
         return found
 
     def _feasible(

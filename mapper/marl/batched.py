@@ -26,7 +26,8 @@ from mapper.marl.policy_transfer import NamedPolicies, adopt, hand_on, warm
 from mapper.marl.ppo import PPO, Transitions
 from mapper.marl.proposals import Choices, Proposals
 from mapper.marl.repeats import Repeats
-from mapper.pretrained.trials import Trials
+from mapper.pretrained.policy import MappingPolicy
+from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.weights import NONE, Agents, agents_of
 
 IntArray = NDArray[np.int64]
@@ -293,9 +294,10 @@ class BatchedLearner:
         return self.worlds.scattered(self.policies, count, self.rng)
 
     def _tried(self, agents: Agents) -> int:
-        """Let trained agents propose and better the first samples; how many these were."""
+        """Let trained agents propose the first samples; how many these were."""
         begin = self.problem.samples
-        Trials(agents, [self.problem], self.rng, heard=self._hear).run(self.config.proposed)
+        search = search_from(MappingPolicy(agents.weights), self.problem, self.rng, self._hear)
+        search.run(self.config.proposed)
         return self.problem.samples - begin
 
     def _hear(self, actions: IntArray, evaluation: Evaluation) -> None:

@@ -1,34 +1,14 @@
-"""From a mapping problem to what the agents take, and whether it lies within their training."""
+"""Whether a problem lies within what agents were trained for."""
 
 from __future__ import annotations
 
-from cost_models import CostModel
-from maestro_env import MapSpace, Objective, Problem
-from mapper.pretrained.tables import OBJECTIVE_WEIGHTS, Case
+from maestro_env import Problem
+from mapper.pretrained.problem_arrays import OBJECTIVES
 from mapper.pretrained.weights import agents_of
 
 TRAINED_PES = (8, 8192)
 TRAINED_L1 = (32, 16 << 10)
 TRAINED_L2 = (2 << 10, 16 << 20)
-
-
-def case_of(space: MapSpace, objective: Objective, model: CostModel) -> Case:
-    """One problem as the agents take it.
-
-    Args:
-        space: The map space.
-        objective: What is minimised; an untrained one is taken for the nearest.
-        model: Tells how many copies of a tile a buffer holds, and what an access costs.
-    """
-    copies = int(getattr(model, "buffers", 2))
-    return Case(space, weights_of(objective), copies)
-
-
-def weights_of(objective: Objective) -> tuple[float, float]:
-    """Exponents of latency and energy; EDP's where the objective has neither."""
-    latency = float("latency_cycles" in objective.figures)
-    energy = float(any(figure.startswith("energy") for figure in objective.figures))
-    return (latency, energy) if latency or energy else (1.0, 1.0)
 
 
 def outside_training(problem: Problem) -> list[str]:
@@ -45,10 +25,8 @@ def outside_training(problem: Problem) -> list[str]:
     ):
         if value is not None and not low <= value <= high:
             found.append(f"{value:,} {name} (trained: {low:,} to {high:,})")
-    if problem.objective.name not in OBJECTIVE_WEIGHTS:
-        found.append(
-            f"objective {problem.objective.name} (trained: {', '.join(OBJECTIVE_WEIGHTS)})"
-        )
+    if problem.objective.name not in OBJECTIVES:
+        found.append(f"objective {problem.objective.name} (trained: {', '.join(OBJECTIVES)})")
     space = problem.space
     narrowed = space.co_search or space.dataflow or space.only
     if space.filters != "whole" or narrowed or space.full:

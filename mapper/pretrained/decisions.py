@@ -1,101 +1,60 @@
-"""Why trained agents propose what they propose: every decision with its probability."""
+"""The decisions that make a mapping, in the order in which the agents take them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Final, NamedTuple
 
-import numpy as np
-
-from common import FloatArray
-from cost_models import Mapping
 from layers import DIMS
-from maestro_env import Problem
-from mapper.pretrained.best_first import drawn_with_care
-from mapper.pretrained.cases import case_of
-from mapper.pretrained.judging import in_order
-from mapper.pretrained.mapping import LEAST
-from mapper.pretrained.network import Weights
-from mapper.pretrained.network import scores as score_choices
-from mapper.pretrained.proposer import Decision, Proposer
-from mapper.pretrained.tables import ProblemTables, tabulate
-from mapper.pretrained.weights import Agents
+
+OUTER: Final = 0
+INNER: Final = 1
+
+OUTER_PARALLEL: Final = 0
+INNER_PARALLEL: Final = 1
+CLUSTER_SIZE: Final = 2
+INNER_TILE: Final = 3
+"""Decision on the inner tile of dimension 0; the other dimensions follow."""
+OUTER_TILE: Final = INNER_TILE + len(DIMS)
+OUTER_ORDER: Final = OUTER_TILE + len(DIMS)
+INNER_ORDER: Final = OUTER_ORDER + 1
+
+KINDS: Final = (
+    *("outer_parallel", "inner_parallel", "cluster_size"),
+    *("inner_tile", "outer_tile", "outer_order", "inner_order"),
+)
+"""Kinds of decision; one network each, shared by all dimensions."""
 
 
-@dataclass(frozen=True)
-class Choice:
-    """One decision of a proposal.
-
-    Args:
-        decision: What was decided, such as ``outer_tile_K``.
-        agent: The kind of agent that decided.
-        chosen: The choice.
-        probability: How likely the agent was to take it; of a loop order, as a whole.
-        runner_up: The likeliest other choice; empty where there was none.
-        runner_up_probability: How likely that was.
-    """
-
-    decision: str
-    agent: str
-    chosen: str
-    probability: float
-    runner_up: str
-    runner_up_probability: float
-
-
-def first_decisions(
-    agents: Agents, problem: Problem, rng: np.random.Generator
-) -> tuple[Mapping, list[Choice]]:
-    """The proposal that is offered first, and the decisions that led to it.
-
-    Decisions in which there was nothing to choose are left out.
+class Decision(NamedTuple):
+    """One decision.
 
     Args:
-        agents: Trained agents.
-        problem: What they propose for.
-        rng: Randomness.
+        place: Its place in `DECISIONS`.
+        kind: One of `KINDS`.
+        dim: The dimension of a tile, else -1.
     """
-    tables = tabulate([case_of(problem.space, problem.objective, problem.cost_model)])
-    proposer = Proposer(agents.weights, agents.sees)
-    found = drawn_with_care(proposer, tables, LEAST, rng)
-    first = found.take(in_order(found, 1)[0][:1])
-    decisions = proposer.retrace(tables, first.which, first.state)
-    choices = [_choice(agents.weights, d, tables) for d in decisions if d.open[0]]
-    return first.proposals.mappings()[0], choices
+
+    place: int
+    kind: str
+    dim: int = -1
+
+    @property
+    def name(self) -> str:
+        """What the map space calls the parameter; of an order, the kind."""
+        return self.kind if self.dim < 0 else f"{self.kind}_{DIMS[self.dim]}"
+
+    @property
+    def is_order(self) -> bool:
+        """Whether the decision ranks loops instead of picking one choice."""
+        return self.kind.endswith("order")
 
 
-def _choice(weights: Weights, decision: Decision, tables: ProblemTables) -> Choice:
-    """The only row of a decision about the only problem of `tables`."""
-    turn, view = decision.turn, decision.view
-    scores = score_choices(weights, turn.kind, *view)[0].astype(np.float64)
-    values = tables.values[0, turn.index]
-    if turn.is_order:
-        ranked = [int(c) for c in decision.picks[0] if view.legal[0, c]]
-        swaps = [
-            [*ranked[:i], ranked[i + 1], ranked[i], *ranked[i + 2 :]]
-            for i in range(len(ranked) - 1)
-        ]
-        runner_up = max(swaps, key=lambda order: _ranking(scores, order))
-        return Choice(
-            turn.kind,
-            turn.kind,
-            "".join(DIMS[values[c]] for c in ranked),
-            _ranking(scores, ranked),
-            "".join(DIMS[values[c]] for c in runner_up),
-            _ranking(scores, runner_up),
-        )
-    likely = np.exp(scores - scores.max())
-    likely /= likely.sum()
-    taken = int(decision.picks[0, 0])
-    others = np.where(np.arange(len(likely)) == taken, -1.0, likely)
-    runner = int(np.argmax(others))
-    names = [DIMS[v] if "parallel" in turn.kind else str(v) for v in values[[taken, runner]]]
-    return Choice(
-        turn.name, turn.kind, names[0], float(likely[taken]), names[1], float(likely[runner])
-    )
+def _all() -> tuple[Decision, ...]:
+    """Inner tiles before outer ones, so that an outer tile is never smaller than the inner one."""
+    found = [Decision(n, kind) for n, kind in enumerate(KINDS[:INNER_TILE])]
+    for first, kind in ((INNER_TILE, "inner_tile"), (OUTER_TILE, "outer_tile")):
+        found += [Decision(first + d, kind, d) for d in range(len(DIMS))]
+    return (*found, Decision(OUTER_ORDER, "outer_order"), Decision(INNER_ORDER, "inner_order"))
 
 
-def _ranking(scores: FloatArray, order: list[int]) -> float:
-    """How likely the agent ranks the loops so (Plackett, 1975; Luce, 1959)."""
-    weights = np.exp(scores[order] - scores[order].max())
-    left = weights[::-1].cumsum()[::-1]
-    return float(np.prod(weights / left))
+DECISIONS: Final = _all()

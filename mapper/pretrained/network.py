@@ -1,28 +1,21 @@
-"""The networks in NumPy: the agents' pointers, which score each choice, and the judge.
+"""The networks in NumPy: the agents' pointers, which score each choice.
 
 A kind of parameter has one network, whatever the dimension: the context goes through two hidden
 layers to a query and a direct weight per feature; a choice's score is ``v . relu(W f + query) +
 f . direct`` (a pointer network's additive attention, Vinyals et al., 2015).
-
-The judge predicts the logarithms of latency and energy of finished mappings, up to a constant of
-the problem. It adds up terms that follow from the mapping (:mod:`mapper.pretrained.flows`), each
-times a factor that its network learnt: prices, and what the terms leave out. It tells which
-proposal to offer first; no cost model is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from common import compiled
-from mapper.pretrained.flows import TERMS
-from mapper.pretrained.judge_view import JUDGE_FEATURES
-from mapper.pretrained.turns import KINDS
-from mapper.pretrained.view import CHOICE_FEATURES, CONTEXT_FEATURES
+from mapper.pretrained.choice_features import CHOICE_FEATURES
+from mapper.pretrained.decisions import KINDS
+from mapper.pretrained.observation import CONTEXT_FEATURES
 
 Float32Array = NDArray[np.float32]
 Weights = dict[str, Float32Array]
@@ -31,10 +24,6 @@ Weights = dict[str, Float32Array]
 HIDDEN: Final = 96
 POINTER: Final = 32
 ROWS: Final = 32
-FACTORS: Final = TERMS + 1
-"""What the judge's network gives: a factor for each term, and one for leakage, as logarithms."""
-NATS: Final = float(8 * np.log(2))
-"""Of the features' logarithms, eighths of a power of two."""
 
 
 def shapes(hidden: int = HIDDEN) -> dict[str, tuple[int, ...]]:
@@ -51,15 +40,7 @@ def shapes(hidden: int = HIDDEN) -> dict[str, tuple[int, ...]]:
         "choice.weight": (CHOICE_FEATURES, POINTER),
         "pointer": (POINTER,),
     }
-    found = {f"{kind}.{name}": shape for kind in KINDS for name, shape in one.items()}
-    return found | {
-        "judge.hidden1.weight": (JUDGE_FEATURES, hidden),
-        "judge.hidden1.bias": (hidden,),
-        "judge.hidden2.weight": (hidden, hidden),
-        "judge.hidden2.bias": (hidden,),
-        "judge.out.weight": (hidden, FACTORS),
-        "judge.out.bias": (FACTORS,),
-    }
+    return {f"{kind}.{name}": shape for kind in KINDS for name, shape in one.items()}
 
 
 def fresh(rng: np.random.Generator, hidden: int = HIDDEN) -> Weights:
@@ -67,15 +48,10 @@ def fresh(rng: np.random.Generator, hidden: int = HIDDEN) -> Weights:
     weights = {}
     for name, shape in shapes(hidden).items():
         scale = 1.0 / np.sqrt(shape[0])
-        if name.endswith((".bias", "pointer")) or ".direct." in name or "judge.out" in name:
+        if name.endswith((".bias", "pointer")) or ".direct." in name:
             scale *= 0.1
         weights[name] = rng.normal(0.0, scale, shape).astype(np.float32)
     return weights
-
-
-def hidden_width(weights: Mapping[str, Any]) -> int:
-    """Width of the hidden layers."""
-    return int(weights[f"{KINDS[0]}.context1.bias"].shape[0])
 
 
 def scores(
@@ -106,26 +82,6 @@ def scores(
         out,
     )
     return out
-
-
-def judged(weights: Weights, seen: Float32Array) -> Float32Array:
-    """What the judge expects of finished mappings.
-
-    Args:
-        weights: All networks.
-        seen: ``(B, JUDGE_FEATURES)``.
-
-    Returns:
-        ``(B, 2)`` logs of latency and energy, up to a constant of the problem.
-    """
-    hidden = np.maximum(_affine(weights, "judge.hidden1", seen), 0)
-    hidden = np.maximum(_affine(weights, "judge.hidden2", hidden), 0)
-    factors = _affine(weights, "judge.out", hidden)
-    parts = NATS * seen[:, -TERMS:] + factors[:, :TERMS]
-    latency = np.logaddexp(parts[:, 0], parts[:, 1])
-    leaks = (latency + factors[:, TERMS])[:, None]
-    energy = np.logaddexp.reduce(np.concatenate([parts[:, 2:], leaks], axis=1), axis=1)
-    return np.stack([latency, energy], axis=1)
 
 
 def _affine(weights: Weights, name: str, x: Float32Array) -> Float32Array:

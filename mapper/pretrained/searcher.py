@@ -1,4 +1,4 @@
-"""Zero-shot: trained agents propose, and the best of their proposals are varied."""
+"""Zero-shot: trained agents propose, and local search improves the best of their proposals."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from mapper.pretrained.cases import doubts_of
 if TYPE_CHECKING:
     from mapper.pretrained.weights import Agents
 
-BATCH = 128
-IDLE_ROUNDS = 4
-"""Rounds without a new mapping after which the agents have nothing more to say."""
+ROUND = 1024
+"""Samples at a time where there is no budget."""
 
 
 @dataclass(frozen=True)
@@ -27,16 +26,13 @@ class ZeroShotConfig:
     Args:
         pretrained: ``"auto"`` for the agents that come with the package, or a file that
             ``mapper pretrain`` wrote.
-        varied: Half of the samples are variations of those that proved best; without, all are
-            proposals.
     """
 
     pretrained: str = "auto"
-    varied: bool = True
 
 
 class ZeroShot(BaseSearcher):
-    """Proposals of agents that were trained on other layers and chips; nothing is learnt."""
+    """Proposals of agents trained on other layers and chips, and local search from the best."""
 
     name = "zero-shot"
     source = "policies trained over random layers and chips; see docs/pretrained.md"
@@ -67,13 +63,9 @@ class ZeroShot(BaseSearcher):
         return agents
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        from mapper.pretrained.trials import Trials
+        from mapper.pretrained.policy import MappingPolicy
+        from mapper.pretrained.policy_proposals import search_from
 
-        trials = Trials(self._agents(problem), [problem], rng, varied=self.config.varied)
-        idle = 0
-        while idle < IDLE_ROUNDS:
-            left = BATCH if problem.remaining is None else min(BATCH, problem.remaining)
-            (values,) = trials.run(max(left, 1))
-            idle = 0 if len(values) else idle + 1
-        while True:  # the agents have nothing more to say: uniform choices fill up the budget
-            problem.evaluate(problem.space.sample(BATCH, rng))
+        search = search_from(MappingPolicy(self._agents(problem).weights), problem, rng)
+        while problem.remaining != 0:
+            search.run(problem.remaining or ROUND)

@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from common import atomic_write, brief, parse_record
 from layers import DIMS
-from mapper.pretrained.judge_view import JUDGE_FEATURES
+from mapper.pretrained.choice_features import CHOICE_FEATURES
 from mapper.pretrained.network import Weights, shapes
-from mapper.pretrained.turns import TURNS
-from mapper.pretrained.view import CHOICE_FEATURES, CONTEXT_FEATURES, STATE_FEATURES
+from mapper.pretrained.observation import CONTEXT_FEATURES
 from runs import plain
 
 VERSION = 3
-"""Raised whenever features, turns or networks change their meaning."""
+"""Raised whenever features, decisions or networks change their meaning."""
 AUTO, NONE = "auto", "none"
 
 
@@ -38,14 +37,10 @@ class Agents:
     Args:
         weights: Their networks.
         card: How they were trained: cost model, seed, schedule, figures, limits.
-        sees: ``(TURNS, STATE_FEATURES)`` which of the choices made so far each decision sees.
     """
 
     weights: Weights
     card: dict[str, Any] = field(default_factory=dict)
-    sees: NDArray[np.float32] = field(
-        default_factory=lambda: np.ones((TURNS, STATE_FEATURES), np.float32)
-    )
 
 
 def save(path: str | Path, agents: Agents) -> None:
@@ -53,7 +48,6 @@ def save(path: str | Path, agents: Agents) -> None:
     from safetensors.numpy import save_file
 
     arrays = {name: np.ascontiguousarray(array) for name, array in agents.weights.items()}
-    arrays["sees"] = np.ascontiguousarray(agents.sees.astype(np.float32))
     card = json.dumps(plain(agents.card), sort_keys=True, allow_nan=False)
     metadata = {"format": _format(), "card": card, "sha256": _checksum(arrays, card)}
     with atomic_write(path) as draft:
@@ -83,7 +77,8 @@ def load(path: str | Path) -> Agents:
             f"--pretrained {path}: no file of trained agents ({str(error).splitlines()[0]}); "
             "train them with `mapper pretrain`"
         ) from None
-    if metadata.get("format") != _format():
+    # version 0.2 names the size of one more network at the end, which is left out
+    if not f"{metadata.get('format')}:".startswith(f"{_format()}:"):
         raise PretrainedError(
             f"--pretrained {path}: its agents are of another version "
             f"({metadata.get('format', 'none')}, expected {_format()}); train them anew with "
@@ -101,13 +96,13 @@ def load(path: str | Path) -> Agents:
     # files of version 0.2 have no checksum
     if metadata.get("sha256", "") not in ("", _checksum(arrays, text)):
         raise _damaged(path, "its arrays and its card are not those that its sha256 names")
-    sees = arrays.pop("sees", None)
-    _check(path, arrays, sees)
-    assert sees is not None
+    arrays.pop("sees", None)  # of 0.2, all ones
     size = sum(array.size for array in arrays.values())
+    arrays = {name: array for name, array in arrays.items() if not name.startswith("judge.")}
+    _check(path, arrays)
     if card.get("parameters", size) != size:
         raise _damaged(path, f"card: parameters: got {card['parameters']}, expected {size}")
-    return Agents(arrays, card, sees)
+    return Agents(arrays, card)
 
 
 def _check_members(path: Path) -> None:
@@ -141,20 +136,18 @@ def _damaged(path: Path, why: str) -> PretrainedError:
     )
 
 
-def _check(path: Path, arrays: Weights, sees: Any) -> None:
+def _check(path: Path, arrays: Weights) -> None:
     width = arrays.get("outer_parallel.context1.bias", np.empty(0))
     expected = shapes(width.size) if width.ndim == 1 and width.size else None
-    whole = sees is not None and all(
-        array.dtype == np.float32 and np.isfinite(array).all() for array in (*arrays.values(), sees)
-    )
+    whole = all(array.dtype == np.float32 and np.isfinite(array).all() for array in arrays.values())
     found = {name: array.shape for name, array in arrays.items()}
-    if not whole or found != expected or sees.shape != (TURNS, STATE_FEATURES):
+    if not whole or found != expected:
         raise _damaged(path, "its arrays are not those of the agents")
 
 
 def _format() -> str:
     """What makes two files of agents compatible."""
-    return f"{VERSION}:{DIMS}:{CONTEXT_FEATURES}:{CHOICE_FEATURES}:{JUDGE_FEATURES}"
+    return f"{VERSION}:{DIMS}:{CONTEXT_FEATURES}:{CHOICE_FEATURES}"
 
 
 @lru_cache(maxsize=8)

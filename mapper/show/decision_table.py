@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from runs import Column, print_rows
 
 if TYPE_CHECKING:
-    from mapper.pretrained.decisions import Choice
+    from mapper.pretrained.explanation import Choice
 
 
 def print_decisions(title: str, choices: list[Choice], note: str) -> None:

@@ -7,61 +7,47 @@ torch = pytest.importorskip("torch", reason="needs the extra rl")
 
 import cost_models
 from mapper.cli import main
-from mapper.pretrained.judge_view import JUDGE_FEATURES
+from mapper.pretrained.policy_proposals import proposed
 from mapper.pretrained.training import experiment
 from mapper.pretrained.training.experiment import Pretraining, agents_file, schedule_of
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of
-from mapper.pretrained.training.judge_fit import JudgeFit
-from mapper.pretrained.training.sampling import WORST, Batch, group_advantage
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.trainer import PolicyTrainer
 from mapper.pretrained.weights import PretrainedError, load
 from runs import Context, StopRun
+from tests.mapper.pretrained_cases import random_problems
 
 MODEL = cost_models.load("exact")
 TINY = Schedule(
-    explore_steps=3,
-    imitate_steps=3,
-    refine_steps=3,
-    problems=4,
-    samples=4,
+    steps=9,
     expert_problems=3,
     expert_samples=60,
-    refresh_every=2,
+    refresh_every=4,
     refresh_problems=2,
-    imitation_batch=8,
-    judge_problems=6,
-    judge_steps=4,
+    refresh_samples=70,
+    batch=8,
     hidden=8,
 )
 
 
-def test_advantages_are_standardised_within_a_problem():
-    values = np.array([1.0, 2.0, 4.0, np.inf, 5.0, 5.0, 5.0, 5.0])
-    found = group_advantage(values, 4, np.array([1.0, 5.0])).reshape(2, 4)
-    assert found[0].argsort().tolist() == [3, 2, 1, 0]
-    assert abs(found[0].mean()) < 1e-9
-    assert (found[1] == 0).all()
-    # a value below the best known is as good as the best, not a number
-    better = group_advantage(np.array([0.5, 1.0, 2.0, np.inf]), 4, np.array([1.0]))
-    assert np.isfinite(better).all()
-    assert better[0] == better[1]
-    assert WORST > 0
-
-
-def test_policy_gradient_learns():
-    plan = Schedule(explore_steps=25, problems=12, samples=8, hidden=24, learning_rate=4e-3)
+def test_imitation_learns():
+    plan = Schedule(
+        steps=40, expert_problems=40, expert_samples=150, refresh_every=30, refresh_problems=8,
+        refresh_samples=70, hidden=24, learning_rate=4e-3,
+    )  # fmt: skip
     trainer = PolicyTrainer(MODEL, plan, seed=0)
-    batch = Batch.random(16, MODEL, np.random.default_rng(99))
-    before = median_log_value(batch, trainer)
-    for _ in range(plan.explore_steps):
+    problems = random_problems(16, seed=99)
+    before = median_log_value(problems, trainer)
+    for _ in range(plan.steps):
         trainer.step()
-    assert median_log_value(batch, trainer) < before - 0.1
+    assert median_log_value(problems, trainer) < before - 0.2
+    assert trainer.calls == 40 * 150 + 8 * 70
 
 
-def median_log_value(batch, trainer):
-    values = batch.price(batch.propose(trainer.proposer, 12, np.random.default_rng(5))).values
-    values = np.where(np.isfinite(values), values, np.nan).reshape(16, 12)
+def median_log_value(problems, trainer):
+    batches = proposed(trainer.policy, problems, 12, np.random.default_rng(5))
+    found = [p.look(p.space.encode(b)).values for p, b in zip(problems, batches, strict=True)]
+    values = np.where(np.isfinite(found), found, np.nan)
     with np.errstate(all="ignore"):
         return float(np.nanmean(np.nanmedian(np.log(values), axis=1)))
 
@@ -69,12 +55,14 @@ def median_log_value(batch, trainer):
 def test_experts_are_kept_with_weights_by_their_value():
     memory = ExpertMemory()
     trainer = PolicyTrainer(MODEL, TINY, seed=1)
-    tasks = [
-        ExpertTask(trainer.origin, 1, n, m, proposer=trainer.proposer) for n, m in [(0, 2), (1, 1)]
-    ]
-    spent = memory.add(map(experts_of, tasks), MODEL)
-    assert spent > 3 * 48
+    tasks = [ExpertTask(trainer.origin, 1, n, m, 70, trainer.policy) for n, m in [(0, 2), (1, 1)]]
+    memory.add(tasks, [experts_of(task) for task in tasks])
     assert len(memory) == 3
+    again = ExpertMemory()
+    again.load_state_dict(memory.state_dict(), trainer.origin)
+    first, second = (one.draw(20, np.random.default_rng(3)) for one in (memory, again))
+    np.testing.assert_array_equal(first[0].features, second[0].features)
+    np.testing.assert_array_equal(first[2].tiles, second[2].tiles)
     _, which, state, weight = memory.draw(20, np.random.default_rng(3))
     assert weight.max() <= 1.0
     assert weight.min() > 0
@@ -112,7 +100,7 @@ def assert_same_agents(one, other):
 
 
 def test_a_stopped_training_ends_like_one_that_was_not(tmp_path, alone):
-    for stop_after in (5, 1):  # in imitation, and two steps later in the last stage
+    for stop_after in (5, 1):  # and two steps later
         with pytest.raises(StopRun):
             Desk(tmp_path, stop_after).train()
         assert not agents_file(tmp_path).exists()
@@ -159,26 +147,3 @@ def test_the_command_refuses_wrong_input(capsys, tmp_path):
             main(["pretrain", *words])
         assert ended.value.code == 2
     assert "expected" in capsys.readouterr().err
-
-
-def test_the_judge_learns_to_tell_proposals_apart_while_policies_stay():
-    trainer = PolicyTrainer(MODEL, TINY, seed=0)
-    before = trainer.weights
-    fits = [JudgeFit(problems=48, samples=8, steps=steps, batch=12) for steps in (20, 160)]
-    (short, first), (weights, last) = (fit.fit(trainer.proposer, MODEL, seed=3) for fit in fits)
-    assert last["loss"] < 0.6 * first["loss"]
-    assert last["cost_model_calls"] == 48 * 8
-    for name, array in weights.items():
-        if name.startswith("judge"):
-            assert not np.array_equal(array, short[name])
-        else:
-            np.testing.assert_array_equal(array, before[name])
-
-
-def test_the_judge_compares_within_a_problem_and_skips_the_infeasible():
-    networks = PolicyTrainer(MODEL, TINY, seed=0).networks
-    seen = torch.zeros(6, JUDGE_FEATURES)
-    figures = torch.tensor([[1.0, 2.0], [1.0, 2.0], [torch.inf, torch.inf]]).repeat(2, 1)
-    assert networks.judge_loss(seen, figures, 3).item() < 1e-9  # alike but for a constant
-    figures[0, 0] = np.e  # one log apart: half above and half below the mean, of four rows
-    assert networks.judge_loss(seen, figures, 3).item() == pytest.approx(2 * 0.25 / 4)

@@ -1,4 +1,5 @@
 import json
+import sqlite3
 
 import pytest
 from typer.testing import CliRunner
@@ -69,3 +70,12 @@ def test_mistakes_are_named(path, tmp_path):
     assert isinstance(call("show", "77", "--store", path).exception, StoreError)
     wrong = call("list", "--status", "finishd", "--store", path).exception
     assert "Did you mean 'finished'" in str(wrong)
+
+
+def test_a_search_with_a_judge_is_said_to_count_as_in_0_2(path):
+    assert "samples counted as in 0.2" not in call("show", "1", "--store", path).output
+    with sqlite3.connect(path) as store:
+        store.execute(
+            "update runs set spec = json_set(spec, '$.config', json('{\"varied\": true}'))"
+        )
+    assert "samples counted as in 0.2" in call("show", "1", "--store", path).output

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.weights import Agents, PretrainedError, save
 from runs import Autosave, CheckpointFormat, Context, Experiment, gathered
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from mapper.pretrained.training.trainer import PolicyTrainer
     from runs import Crew
 
-FORMAT = CheckpointFormat("trained agents", 2)
+FORMAT = CheckpointFormat("trained agents", 3)
 AGENTS = "agents.safetensors"
 """The finished agents, in the run's folder."""
 VALIDATIONS = 24
@@ -53,7 +54,6 @@ def check_trainable(cost_model: str) -> None:
         PretrainedError: It cannot map what the agents choose, or not the layers they meet.
     """
     import cost_models
-    from maestro_env import Problem
     from mapper.pretrained.training.random_problems import draw
 
     model = cost_models.load(cost_model)
@@ -64,8 +64,7 @@ def check_trainable(cost_model: str) -> None:
             f"{where}: it only repeats the nest for {' and '.join(repeated)}, whose tiles the "
             f"agents choose; {fix}"
         )
-    given = draw(np.random.default_rng(0))
-    problem = Problem(given.layer, given.accelerator, given.objective, model)
+    problem = draw(np.random.default_rng(0), model)
     try:
         problem.look(problem.space.sample(1, 0))
     except ValueError as error:
@@ -88,7 +87,7 @@ class Pretraining(Experiment):
     kind: ClassVar[str] = "pretraining"
     continues: ClassVar[bool] = True
     counts: ClassVar[str] = "steps"
-    before_first: ClassVar[str] = "nothing measured yet in the last stage"
+    before_first: ClassVar[str] = "nothing measured yet"
 
     cost_model: str = "exact"
     schedule: Schedule = field(default_factory=Schedule)
@@ -146,7 +145,7 @@ class Pretraining(Experiment):
             autosave.tick()
         path = context.folder / AGENTS
         agents, card = course.finish()
-        save(path, Agents(agents, card, trainer.proposer.sees))
+        save(path, Agents(agents, card))
         autosave.finish()
         return {"samples": self.budget, "best_value": course.score, "agents": str(path), **card}
 
@@ -158,7 +157,7 @@ class _Course:
         from mapper.pretrained.training.validation import Validation
 
         self.trainer, self.plan, self.context = trainer, plan, context
-        self.validation = Validation.build(trainer.model, *plan.validation)
+        self.validation = Validation(trainer.model, *plan.validation)
         self.score = float("inf")
         self.best: Weights = {}
         self._every = max(1, plan.budget // VALIDATIONS)
@@ -167,35 +166,27 @@ class _Course:
         """Measure if it is time to, and say how far the training is."""
         done, budget = self.trainer.done, self.plan.budget
         if done % self._every == 0 or done == budget:
-            found = self.validation.measure(self.trainer.proposer)
+            found = self.validation.measure(self.trainer.policy)
             for name, value in found.items():
                 self.context.metric(name, value, done)
             self.context.metric("cpu_s", self.trainer.cpu_s, done)
             score = self.validation.score(found)
-            # chosen from the last stage alone: an earlier one has not seen all there is to see
-            if done > budget - self.plan.schedule.refine_steps and score < self.score:
+            if score < self.score:
                 self.score, self.best = score, self.trainer.weights
         self.context.progress(done, None if self.score == float("inf") else self.score)
 
     def finish(self) -> tuple[Weights, dict[str, Any]]:
-        """The best agents with a judge fitted to them, and their card."""
-        from mapper.pretrained.training.judge_fit import JudgeFit
-
-        trainer, plan = self.trainer, self.plan.schedule
-        begin = time.process_time()
-        finished = trainer.proposer.with_weights(self.best or trainer.weights)
-        fit = JudgeFit(problems=plan.judge_problems, steps=plan.judge_steps)
-        weights, judge = fit.fit(finished, trainer.model, self.plan.seed)
-        spent = trainer.cpu_s + time.process_time() - begin
-        measured = self.validation.measure(finished.with_weights(weights), seed=1)
+        """The best agents and their card."""
+        trainer = self.trainer
+        weights = self.best or trainer.weights
+        measured = self.validation.measure(MappingPolicy(weights), seed=1)
         return weights, {
             "cost_model": self.plan.cost_model,
             "seed": self.plan.seed,
             "schedule": asdict(self.plan.schedule),
             "parameters": int(sum(array.size for array in weights.values())),
-            "cost_model_calls": trainer.calls + judge["cost_model_calls"],
-            "cpu_minutes": round(spent / 60, 2),
-            "judge": judge,
+            "cost_model_calls": trainer.calls,
+            "cpu_minutes": round(trainer.cpu_s / 60, 2),
             "validation": measured,
             "trained_on": "random layers, chips and objectives; no shape of the zoo",
         }

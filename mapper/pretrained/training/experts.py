@@ -1,88 +1,27 @@
-"""Mappings worth imitating: the best that searches and the agents themselves found."""
+"""Mappings worth imitating: the best that local search found, from the agents' own proposals."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-import baselines
-from cost_models import CostModel, MappingBatch
-from maestro_env import MapSpace, Problem
-from mapper.pretrained.proposer import Proposer
+from common import FloatArray, IntArray
+from maestro_env import Evaluation, Problem
+from mapper.pretrained.local_search import ProposalSearch
+from mapper.pretrained.policy import MappingPolicy
+from mapper.pretrained.policy_proposals import search_from
+from mapper.pretrained.problem_arrays import ProblemArrays, arrays_of
 from mapper.pretrained.state import State
-from mapper.pretrained.tables import ProblemTables
-from mapper.pretrained.training.random_problems import RandomProblem, draw
-from mapper.pretrained.training.sampling import Batch, FloatArray
-from mapper.pretrained.training.shards import Origin, Stream
+from mapper.pretrained.training.streams import Origin, Stream, problems_of
 
-EXPERT_BLOCK = 50
-"""Problems searched at a time."""
 KEPT = 8
 """Best mappings kept per problem."""
 SHARPNESS = 0.02
 """A mapping counts by exp(-log(value / best) / SHARPNESS)."""
-POLICY_SAMPLES = 48
-"""Proposals of the agents from which an expert's search goes on."""
-ROUNDS = 6
-CHILDREN = 96
-
-
-class ExpertMemory:
-    """Problems with their best mappings.
-
-    Problems are kept in blocks, because the choices of a block are one table.
-    """
-
-    def __init__(self) -> None:
-        self.blocks: list[tuple[Batch, NDArray[np.int64], State, NDArray[np.float64]]] = []
-
-    def __len__(self) -> int:
-        return sum(len(batch.problems) for batch, *_ in self.blocks)
-
-    def add(self, parts: Iterable[Experts], model: CostModel) -> int:
-        """Keep what shards found, as one block; returns the samples they spent."""
-        found = list(parts)
-        batch = Batch.of([problem for part in found for problem in part.problems], model)
-        begins = np.cumsum([0, *(len(part.problems) for part in found)])
-        which = np.concatenate([part.which + n for part, n in zip(found, begins, strict=False)])
-        values = np.concatenate([part.values for part in found])
-        if len(which):
-            np.minimum.at(batch.best, which, values)
-            weight = np.exp(-np.log(values / batch.best[which]) / SHARPNESS)
-            self.blocks.append((batch, which, _joined([part.state for part in found]), weight))
-        return sum(part.spent for part in found)
-
-    def draw(
-        self, size: int, rng: np.random.Generator
-    ) -> tuple[ProblemTables, NDArray[np.int64], State, NDArray[np.float64]]:
-        """Mappings to imitate, from one block drawn by its share of the problems."""
-        sizes = np.array([len(batch.problems) for batch, *_ in self.blocks], np.float64)
-        batch, which, state, weight = self.blocks[rng.choice(len(sizes), p=sizes / sizes.sum())]
-        rows = rng.integers(0, len(which), size)
-        return batch.tables, which[rows], State(*(part[rows] for part in state)), weight[rows]
-
-    def state_dict(self) -> list[dict[str, Any]]:
-        """As arrays and plain values."""
-        return [
-            {**batch.state_dict(), "which": which, "state": list(state), "weight": weight}
-            for batch, which, state, weight in self.blocks
-        ]
-
-    def load_state_dict(self, blocks: list[dict[str, Any]], model: CostModel) -> None:
-        """The blocks of :meth:`state_dict`."""
-        self.blocks = [
-            (
-                Batch.from_state(block, model),
-                block["which"],
-                State(*block["state"]),
-                block["weight"],
-            )
-            for block in blocks
-        ]
 
 
 @dataclass(frozen=True)
@@ -94,127 +33,113 @@ class ExpertTask:
         step: Number of the step.
         shard: Number of the shard.
         problems: How many problems.
-        samples: Samples of the genetic algorithm on each.
-        proposer: The agents as they are now: their own proposals are bettered by mutation (expert
-            iteration) instead of a search from nothing.
+        samples: Samples of local search on each.
+        policy: The agents as they are now, from whose proposals searches go on (expert iteration);
+            None for uniform ones.
     """
 
     origin: Origin
     step: int
     shard: int
     problems: int
-    samples: int = 0
-    proposer: Proposer | None = None
+    samples: int
+    policy: MappingPolicy | None = None
+
+    def drawn(self) -> list[Problem]:
+        """The problems."""
+        return problems_of(self.origin, self.step, self.shard, self.problems)
 
 
 class Experts(NamedTuple):
-    """What a shard found.
+    """What a shard found: ``(B,)`` problem of each mapping, the mappings, and their weights."""
 
-    Args:
-        problems: Its `M` problems.
-        which: ``(B,)`` problem of each mapping.
-        state: The mappings.
-        values: ``(B,)`` what they cost.
-        spent: Samples.
-    """
-
-    problems: list[RandomProblem]
-    which: NDArray[np.int64]
+    which: IntArray
     state: State
-    values: FloatArray
-    spent: int
+    weight: FloatArray
 
 
 def experts_of(task: ExpertTask) -> Experts:
     """Do a shard."""
-    if task.proposer is None:
-        return _searched(task)
-    return _bettered(task, task.proposer)
-
-
-def _searched(task: ExpertTask) -> Experts:
     rng = task.origin.generator(Stream.SEARCHES, task.step, task.shard)
-    given = [draw(rng) for _ in range(task.problems)]
-    found = []
-    for one in given:
-        problem, top = _problem(one, task.origin.model()), _Top()
-        problem.on_evaluate = top.take
-        baselines.load("ga").search(problem, task.samples, int(rng.integers(2**31)))
-        found.append((problem, top))
-    return _kept(given, found)
+    found = [_searched(problem, task, rng) for problem in task.drawn()]
+    which = np.repeat(np.arange(len(found)), [len(weight) for _, weight in found])
+    state = State(*(np.concatenate(parts) for parts in zip(*(s for s, _ in found), strict=True)))
+    return Experts(which, state, np.concatenate([weight for _, weight in found]))
 
 
-def _bettered(task: ExpertTask, proposer: Proposer) -> Experts:
-    rng = task.origin.generator(Stream.BETTERING, task.step, task.shard)
-    batch = Batch.random(task.problems, task.origin.model(), rng)
-    proposals = batch.propose(proposer, POLICY_SAMPLES, rng)
-    found = []
-    for number, one in enumerate(batch.problems):
-        problem, top = _problem(one, batch.model), _Top()
-        problem.on_evaluate = top.take
-        moves = baselines.Moves(problem.space)
-        actions = problem.space.encode(
-            proposals.mappings(np.flatnonzero(proposals.which == number))
-        )
-        problem.evaluate(actions)
-        for _ in range(ROUNDS):
-            if top.actions is None:
-                break
-            parents = top.actions[rng.integers(0, len(top.actions), CHILDREN)]
-            mates = top.actions[rng.integers(0, len(top.actions), CHILDREN)]
-            children = moves.mutate(moves.crossover(parents, mates, rng), rng)
-            problem.evaluate(problem.space.canonical(children))
-        found.append((problem, top))
-    return _kept(batch.problems, found)
+def _searched(
+    problem: Problem, task: ExpertTask, rng: np.random.Generator
+) -> tuple[State, FloatArray]:
+    """The best mappings of one problem, and their weights."""
+    problem.start()
+    kept: list[tuple[IntArray, FloatArray]] = []
+
+    def hear(actions: IntArray, evaluation: Evaluation) -> None:
+        kept.append((actions, evaluation.values))
+
+    if task.policy is None:
+        search = ProposalSearch(problem, lambda n: problem.space.sample(n, rng), rng, hear)
+    else:
+        search = search_from(task.policy, problem, rng, hear)
+    search.run(task.samples)
+    actions, values = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    actions, first = np.unique(actions, axis=0, return_index=True)
+    best = np.argsort(values[first], kind="stable")[:KEPT]
+    best = best[np.isfinite(values[first][best])]
+    weight = np.exp(-np.log(values[first][best] / problem.best_value) / SHARPNESS)
+    return State.of(problem.space.decode(actions[best])), weight
 
 
-def _problem(given: RandomProblem, model: CostModel) -> Problem:
-    space = MapSpace(given.layer, given.accelerator)
-    return Problem(given.layer, given.accelerator, given.objective, model, space)
-
-
-class _Top:
-    """The best distinct samples of a search."""
+class ExpertMemory:
+    """Mappings to imitate, kept in blocks of problems, because a block's choices are one table."""
 
     def __init__(self) -> None:
-        self.actions: NDArray[np.int64] | None = None
-        self.values = np.empty(0)
+        self.blocks: list[tuple[list[ExpertTask], Experts]] = []
+        self._arrays: list[ProblemArrays] = []
 
-    def take(self, actions: NDArray[np.int64], evaluation: Any) -> None:
-        """A problem's hook."""
-        good = np.flatnonzero(np.isfinite(evaluation.values))
-        if not len(good):
-            return
-        good = good[np.argsort(evaluation.values[good], kind="stable")[: 2 * KEPT]]
-        mine = (
-            actions[good] if self.actions is None else np.concatenate([self.actions, actions[good]])
-        )
-        values = np.concatenate([self.values, evaluation.values[good]])
-        _, first = np.unique(mine, axis=0, return_index=True)
-        keep = first[np.argsort(values[first], kind="stable")[:KEPT]]
-        self.actions, self.values = mine[keep], values[keep]
+    def __len__(self) -> int:
+        return sum(task.problems for tasks, _ in self.blocks for task in tasks)
 
+    def add(self, tasks: Sequence[ExpertTask], parts: Sequence[Experts]) -> None:
+        """Keep what shards found, as one block."""
+        begins = np.cumsum([0, *(task.problems for task in tasks[:-1])])
+        which = np.concatenate([part.which + n for part, n in zip(parts, begins, strict=True)])
+        states = zip(*(part.state for part in parts), strict=True)
+        state = State(*(np.concatenate(arrays) for arrays in states))
+        weight = np.concatenate([part.weight for part in parts])
+        if len(which):
+            tasks = [ExpertTask(t.origin, t.step, t.shard, t.problems, t.samples) for t in tasks]
+            self._keep(tasks, Experts(which, state, weight))
 
-def _kept(given: list[RandomProblem], found: list[tuple[Problem, _Top]]) -> Experts:
-    which = [np.empty(0, np.int64)]
-    states, values = [], [np.empty(0)]
-    for number, (problem, top) in enumerate(found):
-        if top.actions is not None:
-            states.append(_state(problem.space.decode(top.actions)))
-            values.append(top.values)
-            which.append(np.full(len(top.values), number))
-    spent = sum(problem.samples for problem, _ in found)
-    return Experts(given, np.concatenate(which), _joined(states), np.concatenate(values), spent)
+    def _keep(self, tasks: list[ExpertTask], experts: Experts) -> None:
+        self.blocks.append((tasks, experts))
+        self._arrays.append(arrays_of([problem for task in tasks for problem in task.drawn()]))
 
+    def draw(
+        self, size: int, rng: np.random.Generator
+    ) -> tuple[ProblemArrays, NDArray[np.int64], State, FloatArray]:
+        """Mappings to imitate, from one block drawn by its share of the problems."""
+        share = np.array([sum(t.problems for t in tasks) for tasks, _ in self.blocks], np.float64)
+        block = rng.choice(len(share), p=share / share.sum())
+        _, (which, state, weight) = self.blocks[block]
+        rows = rng.integers(0, len(which), size)
+        return self._arrays[block], which[rows], state.take(rows), weight[rows]
 
-def _state(batch: MappingBatch) -> State:
-    arrays = batch.parallel, batch.cluster_size, batch.tiles, batch.orders
-    return State(*(array.astype(np.int64) for array in arrays))
+    def state_dict(self) -> list[dict[str, Any]]:
+        """As arrays and plain values; problems follow from the training's seed."""
+        return [
+            {
+                "tasks": [[t.step, t.shard, t.problems] for t in tasks],
+                "which": experts.which,
+                "state": list(experts.state),
+                "weight": experts.weight,
+            }
+            for tasks, experts in self.blocks
+        ]
 
-
-def _joined(states: list[State]) -> State:
-    """One after another; empty arrays, whatever their shapes, count for nothing."""
-    some = [state for state in states if len(state.cluster)]
-    if not some:
-        return State(*(np.empty(0, np.int64) for _ in State._fields))
-    return State(*(np.concatenate(parts) for parts in zip(*some, strict=True)))
+    def load_state_dict(self, blocks: list[dict[str, Any]], origin: Origin) -> None:
+        """The blocks of :meth:`state_dict`."""
+        self.blocks, self._arrays = [], []
+        for block in blocks:
+            tasks = [ExpertTask(origin, step, n, m, 0) for step, n, m in block["tasks"]]
+            self._keep(tasks, Experts(block["which"], State(*block["state"]), block["weight"]))

@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 import layers
-from cost_models import Accelerator
+from cost_models import Accelerator, CostModel
 from layers import Layer, LayerKind
+from maestro_env import MapSpace, Problem
+from mapper.pretrained.problem_arrays import OBJECTIVES
 
-OBJECTIVES = ("latency", "energy", "edp")
 MAX_MACS = 1e11
 
 
-@dataclass(frozen=True)
-class RandomProblem:
-    """A problem to train on.
-
-    Args:
-        layer: The layer.
-        accelerator: The chip.
-        objective: One of `OBJECTIVES`.
-    """
-
-    layer: Layer
-    accelerator: Accelerator
-    objective: str
-
-
-def draw(rng: np.random.Generator) -> RandomProblem:
-    """One random problem."""
+def draw(rng: np.random.Generator, model: CostModel) -> Problem:
+    """One random problem, priced by a cost model."""
     while True:
         layer = _draw_layer(rng)
         if layer.macs <= MAX_MACS and layer.shape not in zoo_shapes():
             break
-    return RandomProblem(layer, _draw_chip(rng), str(rng.choice(OBJECTIVES)))
+    chip = _draw_chip(rng)
+    return Problem(layer, chip, str(rng.choice(list(OBJECTIVES))), model, MapSpace(layer, chip))
 
 
 @lru_cache(maxsize=1)
@@ -67,9 +53,7 @@ def _draw_layer(rng: np.random.Generator) -> Layer:
     kind = rng.random()
     if kind < 0.3:
         return _draw_gemm(rng)
-    taps = int(
-        rng.choice([1, 1, 3, 3, 3, 5, 7, 11], p=[0.2, 0.2, 0.15, 0.15, 0.15, 0.08, 0.05, 0.02])
-    )
+    taps = int(rng.choice([1, 3, 5, 7, 11], p=[0.4, 0.45, 0.08, 0.05, 0.02]))
     other = taps if rng.random() < 0.95 else int(rng.integers(1, 6))
     stride = int(rng.choice([1, 2, 3, 4], p=[0.75, 0.2, 0.02, 0.03]))
     dilation = int(rng.choice([1, 2, 3], p=[0.95, 0.04, 0.01])) if max(taps, other) > 1 else 1
@@ -81,29 +65,15 @@ def _draw_layer(rng: np.random.Generator) -> Layer:
     shape: dict[str, Any] = {"Y": rows, "X": columns, "R": taps, "S": other}
     window: dict[str, Any] = {"stride": stride, "dilation": dilation, "N": batch}
     if kind < 0.5:
-        return Layer(
-            "depthwise", LayerKind.DSCONV, K=1, C=_channels(rng, 8, 2048), **shape, **window
-        )
+        depthwise: dict[str, Any] = {"K": 1, "C": _channels(rng, 8, 2048)}
+        return Layer("depthwise", LayerKind.DSCONV, **depthwise, **shape, **window)
     if kind < 0.55:
-        groups = int(rng.choice([2, 4, 8, 32]))
-        return Layer(
-            "grouped",
-            LayerKind.NGCONV,
-            K=_channels(rng, 4, 256),
-            C=_channels(rng, 4, 256),
-            groups=groups,
-            **shape,
-            **window,
-        )
-    first = rng.random() < 0.05
-    return Layer(
-        "conv",
-        LayerKind.CONV,
-        K=_channels(rng, 8, 2048),
-        C=int(rng.integers(1, 5)) if first else _channels(rng, 8, 2048),
-        **shape,
-        **window,
-    )
+        window["groups"] = int(rng.choice([2, 4, 8, 32]))
+        grouped: dict[str, Any] = {dim: _channels(rng, 4, 256) for dim in "KC"}
+        return Layer("grouped", LayerKind.NGCONV, **grouped, **shape, **window)
+    first, channels = rng.random() < 0.05, _channels(rng, 8, 2048)
+    inputs = int(rng.integers(1, 5)) if first else _channels(rng, 8, 2048)
+    return Layer("conv", LayerKind.CONV, K=channels, C=inputs, **shape, **window)
 
 
 def _draw_gemm(rng: np.random.Generator) -> Layer:

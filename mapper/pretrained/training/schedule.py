@@ -1,84 +1,48 @@
-"""How long each stage of a training lasts, and how it learns."""
+"""How long a training lasts, and how it learns."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 
 from mapper.pretrained.network import HIDDEN
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long each stage lasts and how it learns.
+    """How long a training lasts and how it learns.
 
-    A stage is counted in steps, so that a seed gives the same agents on any machine.
+    It is counted in steps, so that a seed gives the same agents on any machine.
 
     Args:
-        explore_steps: Policy gradient from untrained agents; none by default, as imitation teaches
-            the same in less time.
-        imitate_steps: Imitation of the best mappings found, while new ones are being found.
-        refine_steps: Policy gradient, with a little imitation beside it; the judge learns here too.
-        problems: Random problems a policy-gradient step.
-        samples: ProposedMappings per problem.
-        blocks: Blocks of `problems` kept at hand; a policy-gradient step takes one of them.
-        visits: Steps after which a fresh block takes the place of the oldest: how often, in the
-            mean, the agents meet a problem.
-        expert_problems: Problems whose best mappings are searched as imitation begins.
+        steps: Imitation of the best mappings found, while new ones are being found.
+        expert_problems: Problems whose best mappings are searched at the beginning.
         expert_samples: Samples of such a search.
-        refresh_every: Imitation steps between two rounds of expert iteration.
+        refresh_every: Steps between two rounds of expert iteration.
         refresh_problems: Problems a round.
-        imitation_batch: Mappings an imitation step.
-        judge_problems: Random problems; the judge of the finished agents is fitted to what they
-            propose there.
-        judge_steps: Steps of that fit.
-        learning_rate: Adam's step in the first stage; imitation takes `imitation_rate`.
-        imitation_rate: Adam's step there; both fall by a cosine to a twentieth.
-        refine_rate: Adam's step in the last stage.
-        entropy: Weight of the entropy bonus at the start; it falls to `entropy_floor`.
-        entropy_floor: What stays of it, so that the agents keep proposing different mappings.
-        beside: Weight of imitation beside the policy gradient.
+        refresh_samples: Samples of a search from the agents' proposals.
+        batch: Mappings a step.
+        learning_rate: Adam's step; it falls by a cosine to a twentieth.
         hidden: Width of the networks.
-        shards: Parts that the sampling of a step is split into. Each has random numbers of its own,
-            so that the agents are the same however many workers share them.
+        shards: Parts that the searches of a step are split into. Each has random numbers of its
+            own, so that the agents are the same however many workers share them.
     """
 
-    explore_steps: int = 0
-    imitate_steps: int = 2500
-    refine_steps: int = 3200
-    problems: int = 48
-    samples: int = 16
-    blocks: int = 12
-    visits: int = 6
+    steps: int = 13_000
     expert_problems: int = 1800
     expert_samples: int = 2000
     refresh_every: int = 80
     refresh_problems: int = 60
-    imitation_batch: int = 256
-    judge_problems: int = 3840
-    judge_steps: int = 4000
+    refresh_samples: int = 624
+    batch: int = 256
     learning_rate: float = 1.5e-3
-    imitation_rate: float = 1.5e-3
-    refine_rate: float = 1e-3
-    entropy: float = 0.03
-    entropy_floor: float = 0.01
-    beside: float = 0.3
     hidden: int = HIDDEN
     shards: int = 4
 
     def scaled(self, share: float) -> Schedule:
-        """The same stages, each `share` times as long."""
-        values = asdict(self)
-        lasting = ("explore_steps", "imitate_steps", "refine_steps")
-        for name in (*lasting, "expert_problems", "judge_problems", "judge_steps"):
-            least = min(1, values[name])
-            values[name] = max(least, round(values[name] * share))
-        return Schedule(**values)
-
-    @property
-    def steps(self) -> int:
-        """All steps."""
-        return self.explore_steps + self.imitate_steps + self.refine_steps
+        """The same training, `share` times as long."""
+        steps, problems = (max(1, round(n * share)) for n in (self.steps, self.expert_problems))
+        return replace(self, steps=steps, expert_problems=problems)
 
 
 def falling(rate: float, share: float) -> float:

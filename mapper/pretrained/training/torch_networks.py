@@ -2,107 +2,74 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mapper.pretrained.flows import TERMS
-from mapper.pretrained.network import NATS, Weights
-from mapper.pretrained.proposer import Decision
-from mapper.pretrained.turns import KINDS
+from mapper.pretrained.network import Weights
+from mapper.pretrained.policy import Taken
 
 
-class Picked(NamedTuple):
-    """Decisions of one kind that are no orders, legal choices only, one after another.
+class Packed(NamedTuple):
+    """Choices of one kind of decision, each among options, the legal ones of all in one list.
+
+    An order of loops is a choice a place, among the loops that are left (Plackett, 1975; Luce,
+    1959).
 
     Args:
         context: ``(N, CONTEXT_FEATURES)``.
-        choices: ``(T, CHOICE_FEATURES)`` the legal choices of all decisions.
-        owner: ``(T,)`` the decision of each choice.
-        taken: ``(N,)`` index into `choices` of the one that was taken.
-        row: ``(N,)`` the proposal that each decision belongs to.
+        options: ``(T, CHOICE_FEATURES)``.
+        owner: ``(T,)`` the choice that each option belongs to.
+        taken: ``(N,)`` index into `options` of the one that was taken.
+        row: ``(N,)`` the proposal that each choice belongs to.
     """
 
     context: Tensor
-    choices: Tensor
+    options: Tensor
     owner: Tensor
     taken: Tensor
     row: Tensor
 
 
-class Ranked(NamedTuple):
-    """Orders of one kind, loops by rank.
-
-    Args:
-        context: ``(N, CONTEXT_FEATURES)``.
-        choices: ``(N, C, CHOICE_FEATURES)`` in the order that was taken, outermost first.
-        legal: ``(N, C)`` loops that iterate; they lead.
-        row: ``(N,)`` the proposal that each decision belongs to.
-    """
-
-    context: Tensor
-    choices: Tensor
-    legal: Tensor
-    row: Tensor
-
-
-Packed = dict[str, Picked | Ranked]
-
-
-def pack(decisions: tuple[Decision, ...]) -> Packed:
+def pack(taken: Iterable[Taken]) -> dict[str, Packed]:
     """Decisions by kind, without those in which there was nothing to choose."""
-    found: Packed = {}
-    for kind in KINDS:
-        parts = [d for d in decisions if d.turn.kind == kind and d.open.any()]
-        if not parts:
-            continue
-        if parts[0].turn.is_order:
-            found[kind] = _ranked(parts[0])
-        else:
-            found[kind] = _picked(parts)
-    return found
+    found: dict[str, list[tuple[NDArray[Any], ...]]] = {}
+    for one in taken:
+        for choice in _choices(one):
+            found.setdefault(one.decision.kind, []).append(choice)
+    return {kind: _joined(parts) for kind, parts in found.items()}
 
 
-def _picked(parts: list[Decision]) -> Picked:
-    contexts, choices, owners, taken, rows = [], [], [], [], []
-    decisions = total = 0
-    for part in parts:
-        keep = np.flatnonzero(part.open)
-        legal = part.view.legal[keep]
-        owner, column = np.nonzero(legal)
-        place = np.cumsum(legal.reshape(-1)).reshape(legal.shape) - 1
-        contexts.append(part.view.context[keep])
-        choices.append(part.view.choices[keep[owner], column])
-        owners.append(owner + decisions)
-        taken.append(place[np.arange(len(keep)), part.picks[keep, 0]] + total)
-        rows.append(keep)
-        decisions += len(keep)
-        total += len(owner)
-    return Picked(
-        *(torch.from_numpy(np.concatenate(x)) for x in (contexts, choices, owners, taken, rows))
-    )
+def _choices(one: Taken) -> Iterator[tuple[NDArray[Any], ...]]:
+    """The choices of a decision: context, options, owner, taken, row; of an order, place by place.
 
-
-def _ranked(part: Decision) -> Ranked:
-    keep = np.flatnonzero(part.open)
-    picks = part.picks[keep]
-    choices = np.take_along_axis(part.view.choices[keep], picks[:, :, None], axis=1)
-    legal = np.take_along_axis(part.view.legal[keep], picks, axis=1)
-    return Ranked(*(torch.from_numpy(x) for x in (part.view.context[keep], choices, legal, keep)))
-
-
-class Likelihood(NamedTuple):
-    """How likely proposals were.
-
-    Args:
-        total: ``(B,)`` log-likelihood of each proposal: the sum over its decisions.
-        entropy: Mean entropy per decision that picks one choice [nat].
+    Of `picks`, columns behind the legal ones say nothing.
     """
+    legal = one.seen.legal.copy()
+    for place in range(one.picks.shape[1]):
+        keep = np.flatnonzero(legal.sum(axis=1) > 1)
+        if not len(keep):
+            return
+        owner, column = np.nonzero(legal[keep])
+        picks = one.picks[keep, place]
+        number = np.cumsum(legal[keep].reshape(-1)).reshape(len(keep), -1) - 1
+        taken = number[np.arange(len(keep)), picks]
+        yield one.seen.context[keep], one.seen.choices[keep[owner], column], owner, taken, keep
+        legal[keep, picks] = False
 
-    total: Tensor
-    entropy: Tensor
+
+def _joined(parts: list[tuple[NDArray[Any], ...]]) -> Packed:
+    contexts, options, owners, taken, rows = zip(*parts, strict=True)
+    first = np.cumsum([0, *(len(rows) for rows in contexts[:-1])])
+    begin = np.cumsum([0, *(len(each) for each in options[:-1])])
+    owners = tuple(owner + n for owner, n in zip(owners, first, strict=True))
+    taken = tuple(one + n for one, n in zip(taken, begin, strict=True))
+    every = (contexts, options, owners, taken, rows)
+    return Packed(*(torch.from_numpy(np.concatenate(part)) for part in every))
 
 
 class Networks(nn.Module):
@@ -115,16 +82,8 @@ class Networks(nn.Module):
             self.register_parameter(_legal_name(name), nn.Parameter(torch.from_numpy(array.copy())))
 
     def weights(self) -> Weights:
-        """The parameters as NumPy arrays (views of them)."""
+        """The parameters as NumPy arrays that share their memory."""
         return {name: self._at(name).detach().numpy() for name in self._names}
-
-    def agents(self) -> list[nn.Parameter]:
-        """The agents' parameters."""
-        return [p for name, p in self.named_parameters() if not name.startswith("judge")]
-
-    def judge(self) -> list[nn.Parameter]:
-        """The judge's parameters."""
-        return [p for name, p in self.named_parameters() if name.startswith("judge")]
 
     def _at(self, name: str) -> Tensor:
         parameter: Tensor = getattr(self, _legal_name(name))
@@ -133,77 +92,27 @@ class Networks(nn.Module):
     def _layer(self, name: str, x: Tensor) -> Tensor:
         return torch.addmm(self._at(f"{name}.bias"), x, self._at(f"{name}.weight"))
 
-    def likelihood(self, packed: Packed, size: int) -> Likelihood:
-        """Log-likelihood of `size` proposals whose decisions are `packed`."""
+    def likelihood(self, packed: dict[str, Packed], size: int) -> Tensor:
+        """``(size,)`` log-likelihood of proposals: the sum over the decisions in `packed`."""
         total = torch.zeros(size)
-        entropies, decisions = torch.zeros(()), 0
         for kind, part in packed.items():
             hidden = torch.relu(self._layer(f"{kind}.context1", part.context))
             hidden = torch.relu(self._layer(f"{kind}.context2", hidden))
             query = self._layer(f"{kind}.query", hidden)
             direct = self._layer(f"{kind}.direct", hidden)
-            inside = part.choices @ self._at(f"{kind}.choice.weight")
-            pointer = self._at(f"{kind}.pointer")
-            if isinstance(part, Picked):
-                found = torch.relu(inside + query[part.owner]) @ pointer
-                found = found + (part.choices * direct[part.owner]).sum(-1)
-                chosen, entropy = _softmax(found, part.owner, part.taken, len(part.context))
-                entropies = entropies + entropy.sum()
-                decisions += len(part.context)
-            else:
-                found = torch.relu(inside + query[:, None]) @ pointer
-                found = found + (part.choices * direct[:, None]).sum(-1)
-                chosen = _plackett_luce(found, part.legal)
+            inside = part.options @ self._at(f"{kind}.choice.weight") + query[part.owner]
+            scores = torch.relu(inside) @ self._at(f"{kind}.pointer")
+            scores = scores + (part.options * direct[part.owner]).sum(-1)
+            chosen = _log_softmax(scores, part.owner, len(part.context))[part.taken]
             total = total.index_add(0, part.row, chosen)
-        return Likelihood(total, entropies / max(decisions, 1))
-
-    def judged(self, seen: Tensor) -> Tensor:
-        """As :func:`mapper.pretrained.network.judged`, with gradients."""
-        hidden = torch.relu(self._layer("judge.hidden1", seen))
-        hidden = torch.relu(self._layer("judge.hidden2", hidden))
-        factors = self._layer("judge.out", hidden)
-        parts = NATS * seen[:, -TERMS:] + factors[:, :TERMS]
-        latency = torch.logaddexp(parts[:, 0], parts[:, 1])
-        leaks = (latency + factors[:, TERMS])[:, None]
-        energy = torch.logsumexp(torch.cat([parts[:, 2:], leaks], dim=1), dim=1)
-        return torch.stack([latency, energy], dim=1)
-
-    def judge_loss(self, seen: Tensor, figures: Tensor, samples: int) -> Tensor:
-        """How far the judge is from the figures, within each problem.
-
-        Args:
-            seen: ``(M * samples, JUDGE_FEATURES)``, problem by problem.
-            figures: ``(M * samples, 2)`` latency and energy; inf where infeasible.
-            samples: ProposedMappings per problem.
-
-        Returns:
-            Mean squared error of the logarithms, each problem's mean taken off both.
-        """
-        expected = self.judged(seen).view(-1, samples, 2)
-        given = figures.view(-1, samples, 2)
-        feasible = torch.isfinite(given).all(-1, keepdim=True)
-        error = torch.where(feasible, expected - torch.log(torch.where(feasible, given, 1.0)), 0.0)
-        count = feasible.sum(1, keepdim=True).clamp(min=1)
-        error = torch.where(feasible, error - error.sum(1, keepdim=True) / count, 0.0)
-        return error.square().sum() / feasible.sum().clamp(min=1)
+        return total
 
 
-def _softmax(found: Tensor, owner: Tensor, taken: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    """Log-likelihood of the choices taken and entropies, over choices owned by `size` decisions."""
-    high = torch.full((size,), -torch.inf).scatter_reduce(0, owner, found.detach(), "amax")
-    shifted = found - high[owner]
-    weight = shifted.exp()
-    whole = torch.zeros(size).index_add(0, owner, weight)
-    log_whole = whole.log()
-    mean = torch.zeros(size).index_add(0, owner, weight * shifted) / whole
-    return shifted[taken] - log_whole, log_whole - mean
-
-
-def _plackett_luce(found: Tensor, legal: Tensor) -> Tensor:
-    """Log-likelihood of the order in which the loops stand (Plackett, 1975; Luce, 1959)."""
-    found = found.masked_fill(~legal, -1e9)
-    left = torch.logcumsumexp(found.flip(1), dim=1).flip(1)
-    return ((found - left) * legal).sum(dim=1)
+def _log_softmax(scores: Tensor, owner: Tensor, size: int) -> Tensor:
+    """``(T,)`` log-probability of every option among those of its owner, one of `size`."""
+    high = torch.full((size,), -torch.inf).scatter_reduce(0, owner, scores.detach(), "amax")
+    shifted = scores - high[owner]
+    return shifted - torch.zeros(size).index_add(0, owner, shifted.exp()).log()[owner]
 
 
 def _legal_name(name: str) -> str:

@@ -2,63 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
 import baselines
+from common import FloatArray
 from cost_models import CostModel
 from maestro_env import Problem
-from mapper.pretrained.best_first import best_first
-from mapper.pretrained.proposer import Proposer
-from mapper.pretrained.training.random_problems import RandomProblem, draw
-from mapper.pretrained.training.sampling import Batch
+from mapper.pretrained.policy import MappingPolicy
+from mapper.pretrained.policy_proposals import proposed
+from mapper.pretrained.training.random_problems import draw
 
 SEED = 20_260
 """Seed of the validation problems, the same for every training."""
 COUNTS = (1, 16, 100)
-DRAWN = 200
-"""Proposals drawn per problem."""
 
 
-@dataclass
 class Validation:
     """Held-out random problems with the best value known of each.
 
     Args:
-        batch: The problems.
-        reference: ``(M,)`` lowest value that searches found; lowered by whatever is better.
+        model: Prices mappings.
+        count: Problems; those without a feasible mapping are left out.
+        samples: Samples of the search that gives each reference.
+
+    Attributes:
+        reference: ``(count,)`` lowest value known; lowered by whatever is better.
     """
 
-    batch: Batch
-    reference: NDArray[np.float64]
-
-    @classmethod
-    def build(cls, model: CostModel, count: int = 80, samples: int = 4000) -> Validation:
-        """Draw the problems and search each; those without a feasible mapping are left out."""
+    def __init__(self, model: CostModel, count: int = 80, samples: int = 4000) -> None:
         rng = np.random.default_rng(SEED)
-        problems: list[RandomProblem] = []
+        self.problems: list[Problem] = []
         reference: list[float] = []
-        while len(problems) < count:
-            given = draw(rng)
-            problem = Problem(given.layer, given.accelerator, given.objective, model)
+        while len(self.problems) < count:
+            problem = draw(rng, model)
             best = baselines.load("ga").search(problem, samples, SEED).best_value
             if np.isfinite(best):
-                problems.append(given)
+                self.problems.append(problem)
                 reference.append(best)
-        return cls(Batch.of(problems, model), np.array(reference))
+        self.reference: FloatArray = np.array(reference)
 
-    def measure(self, proposer: Proposer, seed: int = 0) -> dict[str, float]:
+    def measure(self, policy: MappingPolicy, seed: int = 0) -> dict[str, float]:
         """Ratios to the best known: median and 90th percentile of the best of 1, 16 and 100.
 
         Returns:
             ``median_N``, ``p90_N`` for `COUNTS`, ``within5_N`` shares, and ``infeasible``.
         """
-        rng = np.random.default_rng(seed)
-        most = max(COUNTS)
-        proposals, order = best_first(proposer, self.batch.tables, DRAWN, rng)
-        values = self.batch.price(proposals).values[np.array(order)[:, :most]]
+        batches = proposed(policy, self.problems, max(COUNTS), np.random.default_rng(seed))
+        costs = [
+            p.objective.values(p.cost_model.evaluate_batch(p.layer, p.accelerator, batch))
+            for p, batch in zip(self.problems, batches, strict=True)
+        ]
+        values = np.array(costs)
         self.reference = np.minimum(self.reference, values.min(axis=1))
         found = {"infeasible": float(np.mean(~np.isfinite(values)))}
         for count in COUNTS:

@@ -12,19 +12,18 @@ import numpy as np
 
 import cost_models
 from cost_models import CostModel
-from mapper.pretrained.training.sampling import Batch
+from maestro_env import Problem
+from mapper.pretrained.training.random_problems import draw
 
 KEPT = 64
-"""Batches a process keeps at hand: making one costs as much as a step on it."""
+"""Shards whose problems a process keeps at hand."""
 
 
 class Stream(IntEnum):
     """What a shard's random numbers are for."""
 
     PROBLEMS = 1
-    PROPOSALS = 2
-    SEARCHES = 3
-    BETTERING = 4
+    SEARCHES = 2
 
 
 @dataclass(frozen=True)
@@ -50,27 +49,19 @@ class Origin:
         return cls(seed, model.name, tuple(sorted(options.items())))
 
     def generator(self, stream: Stream, number: int, shard: int) -> np.random.Generator:
-        """The random numbers of one shard of one step (or block of problems)."""
+        """The random numbers of one shard of one step."""
         return np.random.default_rng([self.seed, stream, number, shard])
 
-    def model(self) -> CostModel:
-        """The cost model, made once a process."""
-        return _model(self.cost_model, self.options)
 
-
-def sizes(count: int, shards: int) -> list[tuple[int, int]]:
-    """Number and size of the shards of `count` problems, but for empty ones."""
+def sizes(count: int, shards: int) -> list[int]:
+    """Sizes of the shards of `count` problems; no shard is empty."""
     ends = [count * shard // shards for shard in range(shards + 1)]
-    found = [(shard, end - begin) for shard, (begin, end) in enumerate(pairwise(ends))]
-    return [(shard, size) for shard, size in found if size]
+    return [end - begin for begin, end in pairwise(ends) if end > begin]
 
 
 @lru_cache(maxsize=KEPT)
-def block_of(origin: Origin, number: int, shard: int, count: int) -> Batch:
-    """A shard of a block of random problems."""
-    return Batch.random(count, origin.model(), origin.generator(Stream.PROBLEMS, number, shard))
-
-
-@lru_cache(maxsize=4)
-def _model(name: str, options: tuple[tuple[str, Any], ...]) -> CostModel:
-    return cost_models.load(name, **dict(options))
+def problems_of(origin: Origin, step: int, shard: int, count: int) -> list[Problem]:
+    """A shard of the random problems of a step."""
+    model = cost_models.load(origin.cost_model, **dict(origin.options))
+    rng = origin.generator(Stream.PROBLEMS, step, shard)
+    return [draw(rng, model) for _ in range(count)]

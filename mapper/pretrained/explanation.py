@@ -1,0 +1,91 @@
+"""Why trained agents propose what they propose: every decision with its probability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from common import FloatArray
+from cost_models import Mapping
+from layers import DIMS
+from maestro_env import Problem
+from mapper.pretrained.local_search import PROPOSALS
+from mapper.pretrained.policy import MappingPolicy, Taken, replay
+from mapper.pretrained.policy_proposals import PolicyProposals
+from mapper.pretrained.state import State
+from mapper.pretrained.weights import Agents
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One decision of a proposal.
+
+    Args:
+        decision: What was decided, such as ``outer_tile_K``.
+        agent: The kind of agent that decided.
+        chosen: The choice.
+        probability: How likely the agent was to take it; of a loop order, as a whole.
+        runner_up: The likeliest other choice; empty where there was none.
+        runner_up_probability: How likely that was.
+    """
+
+    decision: str
+    agent: str
+    chosen: str
+    probability: float
+    runner_up: str
+    runner_up_probability: float
+
+
+def best_decisions(
+    agents: Agents, problem: Problem, rng: np.random.Generator
+) -> tuple[Mapping, list[Choice]]:
+    """The best of `PROPOSALS` samples that agents propose, and the decisions that led to it.
+
+    Decisions in which there was nothing to choose are left out.
+
+    Args:
+        agents: Trained agents.
+        problem: What they propose for; counts the samples.
+        rng: Randomness.
+    """
+    policy = MappingPolicy(agents.weights)
+    proposals = PolicyProposals(policy, problem, rng)
+    evaluation = problem.evaluate(proposals(PROPOSALS))
+    best = evaluation.mappings.take(np.array([np.argmin(evaluation.values)]))
+    taken = replay(proposals.arrays, np.zeros(1, np.int64), State.of(best))
+    choices = [_choice(policy, one, proposals.arrays.values[0]) for one in taken if one.open[0]]
+    return best[0], choices
+
+
+def _choice(policy: MappingPolicy, taken: Taken, values: np.ndarray) -> Choice:
+    """The only row of a decision about the only problem, whose choices are `values`."""
+    decision, legal = taken.decision, taken.seen.legal[0]
+    scores = policy.score(decision, taken.seen)[0].astype(np.float64)
+    options = values[decision.place]
+    if decision.is_order:
+        ranked = [int(c) for c in taken.picks[0] if legal[c]]
+        swaps = [
+            [*ranked[:i], ranked[i + 1], ranked[i], *ranked[i + 2 :]]
+            for i in range(len(ranked) - 1)
+        ]
+        both = ranked, max(swaps, key=lambda order: _ranking(scores, order))
+        names = ["".join(DIMS[options[c]] for c in order) for order in both]
+        likely = [_ranking(scores, order) for order in both]
+    else:
+        chances = np.exp(scores - scores.max())
+        chances /= chances.sum()
+        first = int(taken.picks[0, 0])
+        second = int(np.argmax(np.where(np.arange(len(chances)) == first, -1.0, chances)))
+        dims = "parallel" in decision.kind
+        names = [DIMS[n] if dims else str(n) for n in options[[first, second]]]
+        likely = chances[[first, second]].tolist()
+    return Choice(decision.name, decision.kind, names[0], likely[0], names[1], likely[1])
+
+
+def _ranking(scores: FloatArray, order: list[int]) -> float:
+    """How likely the agent ranks the loops so (Plackett, 1975; Luce, 1959)."""
+    weights = np.exp(scores[order] - scores[order].max())
+    left = weights[::-1].cumsum()[::-1]
+    return float(np.prod(weights / left))

@@ -1,0 +1,111 @@
+"""Draw, price, improve: proposals are evaluated, and the best of them improved by local search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from baselines import Moves
+from common import FloatArray, IntArray
+from maestro_env import Evaluation, Problem
+
+Draw = Callable[[int], IntArray]
+"""Gives ``(n, P)`` actions, `n` at most what was asked for."""
+Heard = Callable[[IntArray, Evaluation], None]
+
+FIRST: Final = 16
+"""Proposals of the first batch; a first value comes soon."""
+PROPOSALS: Final = 64
+"""Samples before local search begins, and proposals of a restart."""
+PARENTS: Final = 8
+CHILDREN: Final = 32
+"""Children evaluated at a time; chosen on random problems, as all numbers here."""
+BIAS: Final = 1.5
+"""Exponent of the rank-biased selection of parents."""
+CROSSED, EXCHANGED = 0.5, 0.5
+"""Shares of children with two parents, and with a move of two parameters at once."""
+PATIENCE: Final = 8
+"""Batches without improvement before proposals are drawn again."""
+
+
+class ProposalSearch:
+    """Samples proposals and then children of the best; no action is sampled twice.
+
+    Args:
+        problem: Evaluates and counts the samples.
+        draw: Draws proposals.
+        rng: Randomness.
+        heard: Called with the actions and the evaluation of every batch.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        draw: Draw,
+        rng: np.random.Generator,
+        heard: Heard | None = None,
+    ) -> None:
+        self.problem, self.draw, self.rng, self.heard = problem, draw, rng, heard
+        self._moves = Moves(problem.space)
+        self._known: set[bytes] = set()
+        self._parents: IntArray = np.empty((0, len(problem.space.nvec)), np.int64)
+        self._values: FloatArray = np.empty(0)
+        self._samples = self._stale = 0
+
+    def run(self, count: int) -> None:
+        """Evaluate `count` samples.
+
+        Raises:
+            BudgetExhausted: The problem's budget is smaller.
+        """
+        end = self._samples + count
+        while self._samples < end:
+            self._evaluate(self._batch(end - self._samples))
+
+    def _batch(self, most: int) -> IntArray:
+        """Up to `most` new actions; uniform ones, old or new, where nothing new was found."""
+        if self._samples < PROPOSALS or self._stale >= PATIENCE or not len(self._parents):
+            self._stale = 0
+            wanted = PROPOSALS - self._samples % PROPOSALS if self._samples else FIRST
+            found = self._new(self.draw(min(wanted, most)), most)
+        else:
+            found = self._new(self._breed(), most)
+        return found if len(found) else self.problem.space.sample(min(CHILDREN, most), self.rng)
+
+    def _breed(self) -> IntArray:
+        """``(CHILDREN, P)`` children of the best samples."""
+        rng, parents = self.rng, self._parents
+        likely, any_of = rng.random(CHILDREN) ** BIAS, rng.random(CHILDREN)
+        first, second = (parents[(len(parents) * u).astype(np.int64)] for u in (likely, any_of))
+        crossed = self._moves.crossover(first, second, rng)
+        children = np.where((rng.random(CHILDREN) < CROSSED)[:, None], crossed, first)
+        children = self._moves.mutate(children, rng)
+        exchanged = self._moves.exchange(children, rng)
+        children = np.where((rng.random(CHILDREN) < EXCHANGED)[:, None], exchanged, children)
+        canonical: IntArray = self.problem.space.canonical(children)
+        return canonical
+
+    def _new(self, actions: IntArray, most: int) -> IntArray:
+        """The first rows, at most so many, that were not sampled before; now they were."""
+        rows: list[int] = []
+        for row, action in enumerate(actions):
+            name = action.tobytes()
+            if len(rows) < most and name not in self._known:
+                self._known.add(name)
+                rows.append(row)
+        return actions[rows]
+
+    def _evaluate(self, actions: IntArray) -> None:
+        evaluation = self.problem.evaluate(actions)
+        self._samples += len(actions)
+        if self.heard is not None:
+            self.heard(actions, evaluation)
+        feasible = np.isfinite(evaluation.values)
+        values = np.concatenate([self._values, evaluation.values[feasible]])
+        every = np.concatenate([self._parents, actions[feasible]])
+        best = np.argsort(values, kind="stable")[:PARENTS]
+        better = len(best) > 0 and (not len(self._values) or values[best[0]] < self._values[0])
+        self._stale = 0 if better else self._stale + 1
+        self._parents, self._values = every[best], values[best]
