@@ -12,7 +12,7 @@ from torch.nn.functional import linear
 
 from sparse_training.errors import SparseTrainingError, check_name
 from sparse_training.kernels.index import VECTORS, index_of
-from sparse_training.operators import OPERATOR, Plan, multiply, plan_of, product
+from sparse_training.operators import OPERATOR, ProductPlan, multiply, plan_of, product
 from sparse_training.structure import Shape, Structure
 from sparse_training.values import Form, moved, scatter
 from sparse_training.weights import rebind
@@ -99,7 +99,7 @@ class SparseLinear(torch.nn.Module):
         self.structure: Structure | None = None
         self._mask: Tensor | None = None
         self._index: Tensor | None = None
-        self._plan: Plan | None = None
+        self._plan: ProductPlan | None = None
         self._probe: Tensor | None = None
         self.wants_gradient = False
         # torch.compile takes shapes of what it finds in `_parameters` itself to be fixed
@@ -230,7 +230,7 @@ class SparseLinear(torch.nn.Module):
             self._index = index_of(self.structure if self.packed else written_out)
         return self._index
 
-    def _make_plan(self) -> Plan:
+    def _make_plan(self) -> ProductPlan:
         """How eager code multiplies; a copy makes its own, as plans hold addresses."""
         blocks, relu = self.weight.dim() == 3, self.activation == "relu"
         self._plan = plan_of(self.index(), self.shape, blocks, relu, self.layout == "rows")

@@ -21,7 +21,7 @@ from sparse_training.kernels.vectors import address_of
 from sparse_training.structure import BLOCK, Shape
 
 
-class Plan(NamedTuple):
+class ProductPlan(NamedTuple):
     """How the kept weights of a layer are multiplied.
 
     Attributes:
@@ -37,14 +37,16 @@ class Plan(NamedTuple):
     row: tuple[int, ...]
 
 
-def plan_of(index: Tensor, shape: Shape, blocks: bool, relu: bool, rows_first: bool) -> Plan:
+def plan_of(index: Tensor, shape: Shape, blocks: bool, relu: bool, rows_first: bool) -> ProductPlan:
     """The plan of a layer of outputs and inputs; `blocks` says whether it keeps blocks.
 
     Raises:
         SparseTrainingError: The index is none of a layer of this shape.
     """
     sizes, addresses = layer_row(index, *shape, blocks)
-    return Plan(index, relu, rows_first, (*sizes, 0, 0, -1, int(relu), int(blocks), *addresses))
+    return ProductPlan(
+        index, relu, rows_first, (*sizes, 0, 0, -1, int(relu), int(blocks), *addresses)
+    )
 
 
 Kept = tuple[Tensor, Tensor, Tensor | None]
@@ -53,7 +55,7 @@ Gradients = tuple[Tensor | None, Tensor, Tensor | None]
 """Of input, kept weights and bias; None where they are not asked."""
 
 
-def product(x: Tensor, values: Tensor, bias: Tensor | None, plan: Plan) -> Tensor:
+def product(x: Tensor, values: Tensor, bias: Tensor | None, plan: ProductPlan) -> Tensor:
     """``act(W x + b)`` with the kept weights alone; all contiguous.
 
     Args:
@@ -77,7 +79,7 @@ def product(x: Tensor, values: Tensor, bias: Tensor | None, plan: Plan) -> Tenso
 
 
 def product_gradients(
-    above: Tensor, kept: Kept, plan: Plan, for_x: bool, for_bias: bool
+    above: Tensor, kept: Kept, plan: ProductPlan, for_x: bool, for_bias: bool
 ) -> Gradients:
     """Gradients of :func:`product`.
 
@@ -127,7 +129,12 @@ class Product(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, values: Tensor, bias: Tensor | None, probe: Tensor | None, plan: Plan
+        ctx: Any,
+        x: Tensor,
+        values: Tensor,
+        bias: Tensor | None,
+        probe: Tensor | None,
+        plan: ProductPlan,
     ) -> Tensor:
         """Multiply; the gradient of `probe` is the dense one."""
         y = product(x, values, bias, plan)
@@ -150,7 +157,7 @@ class Product(torch.autograd.Function):
 
 
 def multiply(
-    x: Tensor, values: Tensor, bias: Tensor | None, probe: Tensor | None, plan: Plan
+    x: Tensor, values: Tensor, bias: Tensor | None, probe: Tensor | None, plan: ProductPlan
 ) -> Tensor:
     """:func:`product` with gradients; that of `probe` is the dense one.
 
@@ -186,7 +193,9 @@ def _check(what: str, given: Tensor | None, shape: tuple[Any, ...], weights: Ten
         )
 
 
-def _checked_plan(index: Tensor, x: Tensor, values: Tensor, flags: tuple[int, bool, bool]) -> Plan:
+def _checked_plan(
+    index: Tensor, x: Tensor, values: Tensor, flags: tuple[int, bool, bool]
+) -> ProductPlan:
     """The plan of any tensors; refuses kept weights that are not those of the index."""
     outputs, relu, rows_first = flags
     shape = outputs, x.shape[-1 if rows_first else 0]
