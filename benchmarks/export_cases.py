@@ -155,7 +155,7 @@ class Case:
 
     def cost(self, **options: Any) -> Cost:
         """By the exact model, which counts whole tiles here, as the tools do."""
-        model = cost_models.load("exact", halo_time="none", **options)
+        model = cost_models.load("exact", **{"halo_time": "none"} | options)
         return model.evaluate(self.layer, self.chip, self.mapping)
 
 

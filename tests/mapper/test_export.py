@@ -174,7 +174,7 @@ def test_the_command(tmp_path, monkeypatch):
 
 
 def test_zigzag_counts_three_levels_as_the_exact_model_or_by_named_rules():
-    rows = list(export_counts.compare(list(export_cases.cases(30, 0)), None))
+    rows = list(export_counts.compare(list(export_cases.cases(30, 0))))
     assert len(rows) > 400
     assert all(row["by_rule"] for row in rows)
     causes = Counter(row["cause"] for row in rows)
