@@ -1,10 +1,10 @@
 """Counts of dividing mappings by Timeloop, whose program `timeloop-model` is run here.
 
-A mapping is written as Timeloop's architecture, problem and mapping (version 0.3), in one file.
-Between L2 and the PEs stands a level `cluster` that keeps nothing: its loops are those of the inner
-level, so that each cluster walks its own tile. The table of tools was made without it, clusters
-lying inside the inner loops (`clusters_inside`), which matters only where both cut an axis of a
-sliding window.
+A mapping of any depth is written as Timeloop's architecture, problem and mapping (version 0.3), in
+one file. On two levels a level `cluster` that keeps nothing stands between L2 and the PEs: its
+loops are those of the inner level, so that each cluster walks its own tile. The table of tools was
+made without it, clusters lying inside the inner loops (`clusters_inside`), which matters only where
+both cut an axis of a sliding window.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
+from collections.abc import Mapping as MappingABC
 from functools import cache
 from math import prod
 from pathlib import Path
@@ -35,8 +36,10 @@ from benchmarks.crosscheck_zigzag import (
     DividingMapping,
     cases,
 )
+from benchmarks.export_rules import Counts
 from cost_models import Accelerator
-from layers import TENSORS
+from layers import TENSORS, Layer
+from mapper.export.loop_nest import MAC, LoopNest, loop_nest
 
 LETTERS = dict(zip(NEST, ("K", "C", "P", "Q", "R", "S"), strict=True))
 SPACES = dict(zip(TENSORS, ("Inputs", "Weights", "Outputs"), strict=True))
@@ -57,7 +60,6 @@ LIKE = {"slide": "equal, as a sliding window"} | {
     halo: f"equal, as halo_time={halo}" for halo in MODELS
 }
 NO_CAUSE = "NO CAUSE NAMED"
-Loops = list[tuple[str, int]]
 Found = dict[tuple[str, str, str], int]
 """A figure of the statistics by level, tensor (empty for the MACs) and name."""
 
@@ -84,35 +86,54 @@ def program_path(given: str) -> str:
 def timeloop_input(
     case: DividingMapping, bypass: Bypass = NO_BYPASS, clusters_inside: bool = False
 ) -> dict[str, Any]:
-    """What `timeloop-model` reads: architecture, problem and mapping."""
+    """What `timeloop-model` reads of a case: architecture, problem and mapping."""
+    chip = Accelerator(prod(case.units))
+    given = nest_input(loop_nest(case.layer(), chip, case.mapping(bypass)))
+    if clusters_inside:
+        at_l2, at_cluster = given["mapping"][1], given["mapping"][3]
+        for name in ("factors", "permutation"):
+            at_l2[name], at_cluster[name] = at_cluster[name], at_l2[name]
+    return given
+
+
+def nest_input(nest: LoopNest) -> dict[str, Any]:
+    """What `timeloop-model` reads of a mapping of any depth."""
     return {
-        "architecture": _architecture(*case.units),
-        "problem": _problem(case),
-        "mapping": [*_loops(case, clusters_inside), *_bypasses(bypass)],
+        "architecture": _architecture(nest),
+        "problem": _problem(nest.layer),
+        "mapping": [*_loops(nest), *_bypasses(nest)],
     }
 
 
-def _architecture(clusters: int, pes: int) -> dict[str, Any]:
-    """DRAM, L2, clusters, and PEs with an L1, none of which limits anything."""
+def _architecture(nest: LoopNest) -> dict[str, Any]:
+    """The memories, none of which limits anything; one that keeps nothing has a word."""
 
     def memory(name: str, kind: str, **sizes: int | str) -> dict[str, Any]:
         word = {"width": 8, "block-size": 1, "word-bits": 8}
         return {"name": name, "class": kind, "attributes": {**word, **sizes}}
 
-    mac = {"name": "mac", "class": "intmac", "attributes": {"datawidth": 8}}
+    parts = [("system", [memory("DRAM", "DRAM", type="LPDDR4")])]
+    for outside, loops in nest.inside:
+        fanout = nest.fanout(outside.name)
+        units = prod(axis.units for axis in fanout)
+        name = f"{outside.name}_units" + f"[0..{units - 1}]" * bool(fanout)
+        if loops.level != MAC:
+            kept = ("SRAM", 1 << 28) if loops.keeps else ("regfile", 1)
+            parts.append((name, [memory(loops.level, kept[0], depth=kept[1])]))
+            continue
+        mac = {"name": "mac", "class": "intmac", "attributes": {"datawidth": 8}}
+        if fanout:
+            parts.append((name, [mac]))
+        else:
+            parts[-1][1].append(mac)
     below: list[dict[str, Any]] = []
-    for name, local in (
-        (f"PE[0..{pes - 1}]", [memory("L1", "regfile", depth=1 << 24), mac]),
-        (f"group[0..{clusters - 1}]", [memory("cluster", "regfile", depth=1)]),
-        ("chip", [memory("L2", "SRAM", depth=1 << 28)]),
-        ("system", [memory("DRAM", "DRAM", type="LPDDR4")]),
-    ):
+    for name, local in reversed(parts):
         below = [{"name": name, "local": local} | ({"subtree": below} if below else {})]
     return {"version": 0.3, "subtree": below}
 
 
-def _problem(case: DividingMapping) -> dict[str, Any]:
-    channel = "C" if case.kind == "DSCONV" else "K"
+def _problem(layer: Layer) -> dict[str, Any]:
+    channel = "C" if layer.kind == "DSCONV" else "K"
     window = [[["R"], ["P", "stride"]], [["S"], ["Q", "stride"]]]
     axes: dict[str, list[Any]] = {
         "Weights": [[["K"]]] * (channel == "K") + [[[d]] for d in "CRS"],
@@ -125,46 +146,60 @@ def _problem(case: DividingMapping) -> dict[str, Any]:
         "shape": {
             "name": "layer",
             "dimensions": list(LETTERS.values()),
-            "coefficients": [{"name": "stride", "default": case.stride}],
+            "coefficients": [{"name": "stride", "default": layer.stride}],
             "data-spaces": spaces,
         },
-        "instance": {LETTERS[d]: n for d, n in case.extents.items()} | {"stride": case.stride},
+        "instance": dict(zip(LETTERS.values(), layer.extents, strict=False))
+        | {"stride": layer.stride},
     }
 
 
-def _loops(case: DividingMapping, clusters_inside: bool) -> list[dict[str, str]]:
-    outer, inner, own = (case.loops(level) for level in range(3))
-    clusters, pes = ([pair] for pair in zip(case.parallel, case.units, strict=True))
-    orders = ["".join(reversed(order)) for order in case.orders]
-    at_l2, at_cluster = (inner, []) if clusters_inside else ([], inner)
-    return [
-        _directive("DRAM", "temporal", outer, orders[0]),
-        _directive("L2", "temporal", at_l2, orders[1]),
-        _directive("L2", "spatial", clusters, orders[0]),
-        _directive("cluster", "temporal", at_cluster, orders[1]),
-        _directive("cluster", "spatial", pes, orders[1]),
-        _directive("L1", "temporal", own, orders[1]),
-    ]
+def _loops(nest: LoopNest) -> Iterator[dict[str, str]]:
+    for outside, loops in nest.inside:
+        yield _directive(outside.name, "temporal", loops.steps, loops.order)
+        if nest.fanout(outside.name):
+            units = dict.fromkeys(NEST, 1)
+            for spread in loops.spreads:
+                units[spread.dim] *= spread.units or 1
+            yield _directive(outside.name, "spatial", units, loops.order)
 
 
-def _directive(target: str, kind: str, loops: Loops, order: str) -> dict[str, str]:
+def _directive(
+    target: str, kind: str, steps: MappingABC[str, int], order: tuple[str, ...]
+) -> dict[str, str]:
     """Loops of a level; the innermost of a permutation comes first."""
-    steps = dict.fromkeys(NEST, 1) | dict(loops)
+    whole = [*(d for d in NEST if d not in order), *order]
     return {
         "target": target,
         "type": kind,
-        "factors": " ".join(f"{LETTERS[d]}{n}" for d, n in steps.items()),
-        "permutation": "".join(LETTERS[d] for d in order),
+        "factors": " ".join(f"{LETTERS[d]}{steps.get(d, 1)}" for d in NEST),
+        "permutation": "".join(LETTERS[d] for d in reversed(whole)),
     }
 
 
-def _bypasses(bypass: Bypass) -> list[dict[str, Any]]:
-    found = []
-    for level, passing in (("cluster", TENSORS), ("L2", bypass[0]), ("L1", bypass[1])):
-        kept = [SPACES[t] for t in TENSORS if t not in passing]
-        passed = [SPACES[t] for t in TENSORS if t in passing]
-        found.append({"target": level, "type": "bypass", "keep": kept, "bypass": passed})
-    return found
+def _bypasses(nest: LoopNest) -> Iterator[dict[str, Any]]:
+    for loops in nest.levels[:-1]:
+        kept = [SPACES[t] for t in TENSORS if t in loops.keeps]
+        passed = [SPACES[t] for t in TENSORS if t not in loops.keeps]
+        yield {"target": loops.level, "type": "bypass", "keep": kept, "bypass": passed}
+
+
+def nest_counts(program: str, nest: LoopNest) -> Counts:
+    """Elements that Timeloop reads and writes in every memory of a mapping of any depth."""
+    found = statistics(program, nest_input(nest))
+    kinds = {"read": ("reads",), "write": ("fills", "updates")}
+
+    def scalars(level: str, tensor: str, kind: str) -> int:
+        key = (level, SPACES[tensor])
+        number = found.get((*key, f"Scalar {kind} (per-instance)"), 0)
+        return number * found.get((*key, "Utilized instances (max)"), 1)
+
+    return {
+        (level, tensor, way): sum(scalars(level, tensor, kind) for kind in kinds[way])
+        for level in ("DRAM", *(loops.level for loops in nest.levels if loops.keeps))
+        for tensor in nest.kept(level)
+        for way in kinds
+    }
 
 
 def statistics(program: str, given: dict[str, Any]) -> Found:

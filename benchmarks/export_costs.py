@@ -15,24 +15,21 @@ import logging
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
-from itertools import islice
-from math import ceil, prod
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-import layers
+from benchmarks.export_cases import Case, exports
+from benchmarks.export_cost_rules import (
+    Part,
+    accelforge_cycles,
+    accelforge_energies,
+    exact_energies,
+    zigzag_energies,
+)
 from benchmarks.export_counts import (
-    CHIPS,
     COUNTED,
-    TRIES,
-    Case,
     accelforge_says,
     cause_of,
-    chip_of,
-    drawn,
     exact_counts,
     run_accelforge,
     write_table,
@@ -41,37 +38,17 @@ from benchmarks.export_counts import (
 )
 from benchmarks.export_rules import (
     Counts,
-    Stay,
     accelforge_counts,
-    accelforge_stays,
-    elements,
-    exchanges,
     zigzag_stays,
 )
-from benchmarks.zigzag_windows import Transfer, union_of_windows, window
-from cost_models import Accelerator, Cost, Mapping, clock_of
-from layers import DIMS, TENSORS, Layer
-from mapper.export.chip_stores import ChipStore, ChipStores
-from mapper.export.loop_nest import MAC, LoopNest
-from mapper.export.zigzag_files import feeds_macs, port_bits, temporal_loops
+from benchmarks.zigzag_windows import zigzag_cycles
+from cost_models import clock_of
+from layers import TENSORS
+from mapper.export.chip_stores import ChipStores
 
-LAYERS = (
-    "resnet18.conv2_1a", "mobilenetv2.2", "alexnet.1", "mlp.1", "bert_base.0", "mobilenetv2.1",
-    "vgg16.5", "resnet18.6", "gpt2.0", "resnet50.3",
-)  # fmt: skip
-MORE = (
-    "resnet18.3", "resnet18.10", "mobilenetv2.4", "mobilenetv2.7", "vgg16.2", "vgg16.8",
-    "alexnet.3", "bert_base.2", "resnet50.6", "mlp.0",
-)  # fmt: skip
-"""Layers of chips of three levels besides."""
-TWO = ("edge", "cloud", "archgym", "eyeriss", "gemmini-16", "nvdla-small")
 ENERGY_WITHIN, CYCLES_WITHIN = 0.01, 0.10
-DRAWS = (1, 30)
-"""Every other mapping is the best of so many draws."""
 RULES_WITHIN = 0.02
 """How near a tool's rules must come to its figure."""
-Part = tuple[str, str]
-"""A memory and a tensor."""
 
 FIRST_SUMS = "ZigZag reads back partial sums the first time too, when they are zero"
 DRAINS = "ZigZag charges the innermost memory for giving outputs away and taking them back"
@@ -84,216 +61,6 @@ ROUNDED = "in ZigZag, each tensor's transfer takes whole cycles and a full tile"
 WIDTH = "in AccelForge, outputs have the width of partial sums"
 TURNS = "in AccelForge, reads and writes of a memory take turns, those from outside included"
 SLOWEST = "AccelForge takes the slowest of MACs and memories, over all steps together"
-
-
-def divisors(n: int) -> list[int]:
-    """What divides a number, smallest first."""
-    return [k for k in range(1, n + 1) if n % k == 0]
-
-
-def mapping_of_two(layer: Layer, rng: np.random.Generator, num_pes: int) -> Mapping:
-    """A mapping of two levels whose tiles and units all divide."""
-    coupled = [d for i, d in enumerate(DIMS) if any(row[i] for row in layer.coupling)]
-    extents = dict(zip(DIMS, layer.extents, strict=True))
-    outer_dim, inner_dim = rng.choice([d for d in coupled if extents[d] > 1], 2)
-    pes = int(rng.choice([k for k in divisors(num_pes) if k <= extents[inner_dim]]))
-    clusters = num_pes // pes
-    outer, inner = {}, {}
-    for dim in coupled:
-        units = clusters if dim == outer_dim else 1
-        fitting = [t for t in divisors(extents[dim]) if extents[dim] % (t * units) == 0]
-        outer[dim] = int(rng.choice(fitting or [extents[dim]]))
-        units = pes if dim == inner_dim else 1
-        fitting = [t for t in divisors(outer[dim]) if outer[dim] % (t * units) == 0]
-        inner[dim] = int(rng.choice(fitting or [outer[dim]]))
-    orders = ["".join(rng.permutation(list("KCYXRS"))) for _ in range(2)]
-    return Mapping((orders[0], orders[1]), (outer_dim, inner_dim), (outer, inner), pes)
-
-
-def drawn_of_two(layer: Layer, chip: Accelerator, rng: np.random.Generator) -> Iterator[Case]:
-    """Mappings of two levels that fit, of as many as `TRIES`."""
-    for _ in range(TRIES):
-        case = Case(layer, chip, mapping_of_two(layer, rng, chip.num_pes))
-        if case.cost().feasible:
-            yield case
-
-
-def exports(count: int, seed: int, levels: int) -> Iterator[Case]:
-    """Layers times chips, each with a mapping of whole factors that fits."""
-    rng = np.random.default_rng(seed)
-    names, some = ((*LAYERS, *MORE), [*CHIPS]) if levels == 3 else (LAYERS, TWO)
-    for place in range(count):
-        layer, name = layers.get(names[place % len(names)]), some[place // len(names) % len(some)]
-        chosen: Iterator[Case] = (
-            drawn(layer, chip_of(name), rng)
-            if levels == 3
-            else drawn_of_two(layer, Accelerator.load(name), rng)
-        )
-        found = list(islice(chosen, DRAWS[place % 2]))
-        if found:
-            costs = [case.cost() for case in found]
-            edp = [cost.latency_cycles * cost.energy_nj for cost in costs]
-            yield found[int(np.argmin(edp))]
-
-
-def zigzag_words(case: Case, part: Part, way: str) -> list[float]:
-    """Bits of a tensor that pass a memory, a term for each boundary, by ZigZag's rules.
-
-    Where partial sums come back at all, they do so the first time too, when they are zero. Units
-    share rows of an input as if each worked on one row, whatever its tile.
-    """
-    memory, tensor = part
-    widths, nest = case.nest.chip.widths, case.nest
-    width = widths.input if tensor == "input" else widths.filter
-    found: list[float] = []
-    stays = zigzag_stays(nest, tensor)
-
-    def below(stay: Stay) -> int:
-        units = {d: n // stay.units[d] for d, n in stays[-1].units.items()}
-        return elements(nest, tensor, units, box=False)
-
-    for move in exchanges(nest, tensor, stays, apart=False):
-        readers = move.inside.steps * prod(move.outside.units.values())
-        passed = elements(nest, tensor, move.inside.tile, box=False) * readers
-        passed *= round(below(move.outside) / below(move.inside))
-        inner, outer = move.inside.memory == memory, move.outside.memory == memory
-        if tensor != "output":
-            found += [passed * width] * (outer and way == "read")
-            found += [move.filled * width] * (inner and way == "write")
-            continue
-        back = move.passed > outputs_of(nest)
-        up, down = widths.psum if back else widths.output, widths.psum * back
-        found += [passed * (up if way == "write" else down)] * outer
-        found += [move.filled * (up if way == "read" else down)] * inner
-    return found
-
-
-def outputs_of(nest: LoopNest) -> int:
-    """Outputs of the layer."""
-    return prod(nest.extents[dim] for dim in nest.depends(2))
-
-
-def exact_energies(case: Case, cost: Cost) -> dict[Part, float]:
-    """What each tensor costs in each memory by the exact model [pJ].
-
-    That of outputs, whose width changes, is the rest of the memory's.
-    """
-    found: dict[Part, float] = {}
-    for store in ChipStores(case.nest).all:
-        found.setdefault((store.level, "output"), 1000 * cost.levels[store.level].energy_nj)
-        accesses = cost.levels[store.level].accesses
-        for place, tensor in enumerate(TENSORS[:2]):
-            if tensor in store.tensors:
-                ways = accesses[tensor]
-                price = ways["read"] * store.read_pj + ways["write"] * store.write_pj
-                part = price * case.nest.chip.widths[place] / 8
-                found[store.level, tensor] = part
-                found[store.level, "output"] -= part
-    return found
-
-
-def zigzag_energies(case: Case) -> dict[Part, float]:
-    """The same by ZigZag's rules: whole accesses of a port [pJ]."""
-    nest, stores, found = case.nest, ChipStores(case.nest), Counter[Part]()
-    for store in stores.all:
-        prices = (store.read_pj, store.write_pj)
-        ways = zip(("read", "write"), prices, port_bits(nest, stores, store), strict=True)
-        for way, price, width in ways:
-            for tensor in store.tensors:
-                words = zigzag_words(case, (store.level, tensor), way)
-                found[store.level, tensor] += sum(w // width * width / 8 * price for w in words)
-    return found
-
-
-def accelforge_energies(case: Case) -> dict[Part, float]:
-    """The same by AccelForge's: every output has the width of partial sums [pJ]."""
-    widths, counts, found = case.nest.chip.widths, accelforge_counts(case.nest), Counter[Part]()
-    bits = {"input": widths.input, "filter": widths.filter, "output": widths.psum}
-    for store in ChipStores(case.nest).all:
-        for tensor in store.tensors:
-            for way, price in (("read", store.read_pj), ("write", store.write_pj)):
-                found[store.level, tensor] += (
-                    counts[store.level, tensor, way] * bits[tensor] / 8 * price
-                )
-    return found
-
-
-def accelforge_cycles(case: Case) -> float:
-    """Cycles by AccelForge's rules: the slowest of the MACs and of memories.
-
-    A memory's reads and writes take turns, those from outside included.
-    """
-    nest, counts = case.nest, accelforge_counts(case.nest)
-    widths, stores = nest.chip.widths, ChipStores(nest)
-    bits = {"input": widths.input, "filter": widths.filter, "output": widths.psum}
-    units = prod(spread.units or 1 for loops in nest.levels for spread in loops.spreads)
-    slowest = prod(nest.extents.values()) / units / nest.chip.lanes
-    for store in stores.all:
-        cycles = 0.0
-        for tensor in store.tensors:
-            stay = next(s for s in accelforge_stays(nest, tensor) if s.memory == store.level)
-            for way, rate in (("read", store.read_bits), ("write", store.write_bits)):
-                n = counts[store.level, tensor, way] * bits[tensor]
-                cycles += n / prod(stay.units.values()) / rate
-        slowest = max(slowest, cycles)
-    return slowest
-
-
-def moves(case: Case, stores: ChipStores, store: ChipStore, way: str) -> Iterator[Transfer]:
-    """What passes the inner port of a memory in a direction: reads, or sums that come out."""
-    nest = case.nest
-    width = port_bits(nest, stores, store)[way == "write"]
-    total = prod(n for part in temporal_loops(nest) for _, n in part)
-    for tensor in store.tensors:
-        stays = zigzag_stays(nest, tensor)
-        for at, move in enumerate(exchanges(nest, tensor, stays, apart=False)):
-            if move.outside.memory != store.level or (way == "write" and tensor != "output"):
-                continue
-            if move.inside.memory == MAC and feeds_macs(stores, store):
-                continue
-            bits = zigzag_words(case, (store.level, tensor), way)[-1] / prod(
-                move.outside.units.values()
-            )
-            if bits:
-                times, period = move.inside.steps, total // move.inside.steps
-                place = len(stays) - 3 - at
-                yield Transfer(
-                    tensor,
-                    times,
-                    ceil(bits / times / width),
-                    period,
-                    window(nest, stores, tensor, place, period),
-                )
-
-
-def stalls(found: list[Transfer], total: int) -> int:
-    """Cycles for which a port holds up the array."""
-    late = sum(max(0, t.cycles - t.allowed) * (t.times - 1) for t in found)
-    if len(found) < 2:
-        return late
-    early = sum(min(0, t.cycles - t.allowed) * (t.times - 1) for t in found)
-    windows = sum(t.allowed * (t.times - 1) for t in found)
-    return late + max(0, early + windows - union_of_windows(found, total))
-
-
-def zigzag_cycles(case: Case, *, waits: bool = True) -> float:
-    """Cycles by ZigZag's rules: compute, the slowest port's stalls, first fills, last drains.
-
-    Args:
-        case: The mapping.
-        waits: Whether a tile that a memory cannot hold twice is waited for.
-    """
-    nest, stores = case.nest, ChipStores(case.nest)
-    total = prod(steps for part in temporal_loops(nest) for _, steps in part)
-    worst, ends = 0, 0
-    for store in stores.all:
-        for way in ("read", "write"):
-            found = list(moves(case, stores, store, way))
-            if not waits:
-                found = [replace(move, allowed=move.period) for move in found]
-            worst = max(worst, stalls(found, total))
-            ends += sum(t.cycles for t in found if (t.tensor == "output") == (way == "write"))
-    return total + worst + ends
 
 
 def energy_cause(case: Case, tool: str, exact: dict[Part, float], rules: dict[Part, float]) -> str:

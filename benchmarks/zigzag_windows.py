@@ -1,4 +1,4 @@
-"""When ZigZag lets a tile move: while the tile before it is in use, if a memory can hold both.
+"""ZigZag's cycles, and when it lets a tile move: beside the one in use, if a memory can hold both.
 
 Rules of zigzag-dse 3.9.1: `calc_double_buffer_flag` and `calculate_allowed_transfer_cycles` of its
 cost model. A memory that cannot hold a tile twice takes the next one only in the last of the steps
@@ -7,16 +7,20 @@ that do not move it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import takewhile
+from math import ceil, prod
 
 import numpy as np
 
-from benchmarks.export_rules import elements, zigzag_stays
+from benchmarks.export_cases import Case
+from benchmarks.export_cost_rules import zigzag_words
+from benchmarks.export_rules import elements, exchanges, zigzag_stays
 from layers import TENSORS
 from mapper.export.chip_stores import ChipStore, ChipStores
-from mapper.export.loop_nest import LoopNest
-from mapper.export.zigzag_files import NAME, temporal_loops
+from mapper.export.loop_nest import MAC, LoopNest
+from mapper.export.zigzag_files import NAME, feeds_macs, port_bits, temporal_loops
 
 WINDOWED = ("OY", "OX", "FY", "FX")
 """Dimensions that share an axis of the input: ZigZag calls them partly relevant."""
@@ -107,3 +111,60 @@ def union_of_windows(found: list[Transfer], total: int) -> int:
     for t in found:
         open_.reshape(-1, t.period)[:, : t.allowed] = True
     return int(open_.sum()) * longest.times
+
+
+def moves(case: Case, stores: ChipStores, store: ChipStore, way: str) -> Iterator[Transfer]:
+    """What passes the inner port of a memory in a direction: reads, or sums that come out."""
+    nest = case.nest
+    width = port_bits(nest, stores, store)[way == "write"]
+    total = prod(n for part in temporal_loops(nest) for _, n in part)
+    for tensor in store.tensors:
+        stays = zigzag_stays(nest, tensor)
+        for at, move in enumerate(exchanges(nest, tensor, stays, apart=False)):
+            if move.outside.memory != store.level or (way == "write" and tensor != "output"):
+                continue
+            if move.inside.memory == MAC and feeds_macs(stores, store):
+                continue
+            bits = zigzag_words(case, (store.level, tensor), way)[-1] / prod(
+                move.outside.units.values()
+            )
+            if bits:
+                times, period = move.inside.steps, total // move.inside.steps
+                place = len(stays) - 3 - at
+                yield Transfer(
+                    tensor,
+                    times,
+                    ceil(bits / times / width),
+                    period,
+                    window(nest, stores, tensor, place, period),
+                )
+
+
+def stalls(found: list[Transfer], total: int) -> int:
+    """Cycles for which a port holds up the array."""
+    late = sum(max(0, t.cycles - t.allowed) * (t.times - 1) for t in found)
+    if len(found) < 2:
+        return late
+    early = sum(min(0, t.cycles - t.allowed) * (t.times - 1) for t in found)
+    windows = sum(t.allowed * (t.times - 1) for t in found)
+    return late + max(0, early + windows - union_of_windows(found, total))
+
+
+def zigzag_cycles(case: Case, *, waits: bool = True) -> float:
+    """Cycles by ZigZag's rules: compute, the slowest port's stalls, first fills, last drains.
+
+    Args:
+        case: The mapping.
+        waits: Whether a tile that a memory cannot hold twice is waited for.
+    """
+    nest, stores = case.nest, ChipStores(case.nest)
+    total = prod(steps for part in temporal_loops(nest) for _, steps in part)
+    worst, ends = 0, 0
+    for store in stores.all:
+        for way in ("read", "write"):
+            found = list(moves(case, stores, store, way))
+            if not waits:
+                found = [replace(move, allowed=move.period) for move in found]
+            worst = max(worst, stalls(found, total))
+            ends += sum(t.cycles for t in found if (t.tensor == "output") == (way == "write"))
+    return total + worst + ends

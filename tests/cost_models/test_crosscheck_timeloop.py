@@ -18,6 +18,8 @@ from benchmarks.crosscheck_timeloop import (
     TimeloopError,
     by_rules,
     compare,
+    nest_counts,
+    nest_input,
     program_path,
     read_statistics,
     statistics,
@@ -31,6 +33,7 @@ from benchmarks.crosscheck_timeloop_rules import (
     input_count,
 )
 from benchmarks.crosscheck_zigzag import BYPASS, KEY, DividingMapping
+from benchmarks.export_cases import cases
 from cost_models import Accelerator
 
 ROWS = read(Path(__file__).parent / "data" / "timeloop_bypass.csv")
@@ -126,6 +129,32 @@ def test_statistics_are_read_by_level_and_tensor() -> None:
         ("mac", "", "Computes (total)"): 32768,
         ("mac", "", "Cycles"): 4096,
         ("L1", "Weights", "Scalar fills (per-instance)"): 512,
+    }
+
+
+def test_three_levels_are_given_to_timeloop_and_read(tmp_path: Path) -> None:
+    case = next(iter(cases(1, 0)))
+    given = nest_input(case.nest)
+    steps = Counter[str]()
+    for line in given["mapping"]:
+        for factor in line.get("factors", "").split():
+            steps[factor[0]] = max(steps[factor[0]], 1) * int(factor[1:])
+    assert [steps[name] for name in "KCPQRS"] == list(case.layer.extents[:6])
+    level = case.nest.levels[0]
+    space = SPACES[level.keeps[0]]
+    program = tmp_path / "timeloop-model"
+    program.write_text(
+        f"#!/bin/sh\ngrep -q {level.level} input.yaml || exit 1\n"
+        f"printf '=== {level.level} ===\\n    {space}:\\n'  > timeloop-model.stats.txt\n"
+        "printf '   Scalar reads (per-instance) : 7\\n' >> timeloop-model.stats.txt\n"
+        "printf '   Scalar fills (per-instance) : 5\\n' >> timeloop-model.stats.txt\n"
+        "printf '   Utilized instances (max) : 3\\n' >> timeloop-model.stats.txt\n"
+    )
+    program.chmod(0o755)
+    found = nest_counts(str(program), case.nest)
+    assert {key: n for key, n in found.items() if n} == {
+        (level.level, level.keeps[0], "read"): 21,
+        (level.level, level.keeps[0], "write"): 15,
     }
 
 

@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 import layers
-from benchmarks import export_costs, export_counts
+from benchmarks import export_cases, export_costs, export_counts
+from benchmarks.crosscheck import read
 from benchmarks.export_rules import INSIDE, ONCE
 from cost_models import (
     Accelerator,
@@ -23,6 +24,7 @@ from cost_models import (
     load,
     parse_network,
 )
+from layers import TENSORS
 from mapper.cli import main
 from mapper.export.accelforge_files import arch_nodes, mapping_nodes
 from mapper.export.chip_stores import ChipStores
@@ -42,6 +44,9 @@ MAPPING = Mapping(
     4,
 )  # fmt: skip
 EXTENTS = {"K": 8, "C": 4, "Y": 12, "X": 12, "R": 3, "S": 3}
+
+
+DATA = Path(__file__).parents[2] / "docs" / "data"
 
 
 class Loose(yaml.SafeLoader):
@@ -89,7 +94,7 @@ def zigzag_macs(nest):
 
 
 def test_every_tools_loops_are_the_whole_layer():
-    cases = [loop_nest(LAYER, CHIP, MAPPING), *(case.nest for case in export_counts.cases(15, 1))]
+    cases = [loop_nest(LAYER, CHIP, MAPPING), *(case.nest for case in export_cases.cases(15, 1))]
     for nest in cases:
         assert timeloop_factors(nest) == [nest.extents.get(dim, 1) for dim in "KCYXRS"]
         assert accelforge_tiles(nest) == {1}
@@ -169,7 +174,7 @@ def test_the_command(tmp_path, monkeypatch):
 
 
 def test_zigzag_counts_three_levels_as_the_exact_model_or_by_named_rules():
-    rows = list(export_counts.compare(list(export_counts.cases(30, 0)), None))
+    rows = list(export_counts.compare(list(export_cases.cases(30, 0))))
     assert len(rows) > 400
     assert all(row["by_rule"] for row in rows)
     causes = Counter(row["cause"] for row in rows)
@@ -178,14 +183,39 @@ def test_zigzag_counts_three_levels_as_the_exact_model_or_by_named_rules():
 
 
 def test_zigzag_gives_the_energy_and_cycles_of_the_exact_model():
-    rows = list(export_costs.compare(list(export_costs.exports(60, 0, 2))))
+    rows = list(export_costs.compare(list(export_cases.exports(60, 0, 2))))
     assert len(rows) == 60
     assert all(export_costs.reproduced(row) for row in rows)
     assert sum(abs(row["energy_ratio"] - 1) <= 0.01 for row in rows) >= 48
     assert sum(abs(row["cycles_ratio"] - 1) <= 0.10 for row in rows) >= 51
     assert sum(export_costs.WAITS in row["cycles_cause"] for row in rows) == 1
-    stored = (Path(__file__).parents[2] / "docs/data/export-costs-two.csv").read_text().splitlines()
-    assert len(stored) == 61
+
+
+@pytest.mark.parametrize("name", ["export-costs", "export-costs-two"])
+def test_the_tables_of_costs_have_both_tools_and_nothing_unexplained(name):
+    rows = [
+        {key: float(text) if text[:1].isdigit() else text for key, text in row.items()}
+        for row in read(DATA / f"{name}.csv")
+    ]
+    assert Counter(row["tool"] for row in rows) == {"zigzag": 60, "accelforge": 60}
+    assert all(export_costs.reproduced(row) for row in rows)
+
+
+def test_the_table_of_counts_has_three_hundred_mappings_and_nothing_unexplained():
+    rows = read(DATA / "export-counts.csv")
+    for tool in ("zigzag", "accelforge"):
+        dram = [row for row in rows if row["tool"] == tool and row["memory"] == "DRAM"]
+        assert sum(int(row["mappings"]) for row in dram) == 300 * len(TENSORS) * 2
+    assert all(row["mappings"] == row["given_by_rules"] for row in rows)
+    assert all((row["mappings"] == row["equal"]) == (not row["causes"]) for row in rows)
+
+
+def test_accelforge_prices_and_rates_are_of_a_bit():
+    nest = loop_nest(LAYER, CHIP, MAPPING)
+    l2 = {node.name: node for node in arch_nodes(nest, ChipStores(nest))}["L2"]
+    store = ChipStores(nest).at("L2")[0]
+    assert l2.actions[0].energy == pytest.approx(1e-12 * store.read_pj / 8)
+    assert l2.actions[0].throughput == 1e9 * store.read_bits
 
 
 def test_a_level_without_a_capacity_costs_what_the_mapping_asks_of_it():
