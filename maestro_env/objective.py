@@ -108,6 +108,15 @@ class Objective:
         return bound
 
 
+_OF_L2_AND_L1 = {f"max_{name.lower()}_bytes": f"max_bytes.{name}" for name in ("L2", "L1")}
+
+
+def _by_level(name: str, known: list[str]) -> str:
+    """The limit's name on a list of levels that are L2 and L1, if it has the name of old."""
+    path = _OF_L2_AND_L1.get(name, name)
+    return path if path in known else name
+
+
 def checked_limits(
     limits: Mapping[str, float] | None, chip: Accelerator | Chain | None = None
 ) -> dict[str, float]:
@@ -131,9 +140,12 @@ def checked_limits(
             f"limits: got {brief(limits)}, expected a dict such as {{'max_latency_cycles': 1e6}}, "
             "or None"
         )
-    for name, value in (limits or {}).items():
+    for given, value in (limits or {}).items():
+        name = _by_level(given, known)
         if name not in known:
             hint = suggest(str(name), known)
+            if given in _OF_L2_AND_L1:
+                hint = " Levels go by their names here."
             raise ObjectiveError(
                 f"limits.{name}: unknown limit; expected one of {', '.join(known)}.{hint}"
             )
