@@ -35,7 +35,7 @@ SUMMARIES = {
     "accelerators": (
         "List the accelerators that have a name; any other is a YAML file with the same fields."
     ),
-    "schema": "Print the JSON Schema of a kind of file: accelerator, energy, layer or assignment.",
+    "schema": "Print the JSON Schema of a file: accelerator, mapping, energy, layer or assignment.",
     "space": "Print the size of the mapping space, exact and by the paper's equation 1.",
     "compare": "Compare searchers on the same problems, with the same samples and seeds.",
     "explore": "Map a network on many chips, and find those that no other one beats.",

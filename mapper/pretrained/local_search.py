@@ -41,11 +41,7 @@ class ProposalSearch:
     """
 
     def __init__(
-        self,
-        problem: Problem,
-        draw: Draw,
-        rng: np.random.Generator,
-        heard: Heard | None = None,
+        self, problem: Problem, draw: Draw, rng: np.random.Generator, heard: Heard | None = None
     ) -> None:
         self.problem, self.draw, self.rng, self.heard = problem, draw, rng, heard
         self._moves = Moves(problem.space)
@@ -84,8 +80,7 @@ class ProposalSearch:
         children = self._moves.mutate(children, rng)
         exchanged = self._moves.exchange(children, rng)
         children = np.where((rng.random(CHILDREN) < EXCHANGED)[:, None], exchanged, children)
-        canonical: IntArray = self.problem.space.canonical(children)
-        return canonical
+        return np.asarray(self.problem.space.canonical(children))
 
     def _new(self, actions: IntArray, most: int) -> IntArray:
         """The first rows, at most so many, that were not sampled before; now they were."""

@@ -88,6 +88,11 @@ ROWS = [
     Row("mast play t.safetensors", "is no trained team", files={"t.safetensors": b"\xff" * 64}),
     Row("mast play team.safetensors --episodes 0", "--episodes: got '0'"),
     Row("mast plot nowhere.db", NO_STORE),
+    Row("mast sweep nosuch.yaml", "nosuch.yaml"),
+    Row("mast config --algo qmx", "mean 'qmix'|qmix"),
+    Row("mast config --config nosuch.yaml", "nosuch.yaml"),
+    Row("mast sweep s.yaml", "s.yaml", files={"s.yaml": ""}),
+    Row("mast sweep s.yaml", "s.yaml", files={"s.yaml": "[1, 2]"}),
     Row("mast plot .", "is a folder, expected a file"),
     Row("mast plot x.db", "x.db", files={"x.db": "no database"}),
 ]
