@@ -34,7 +34,7 @@ class SimulatorModel(NestModel):
 
     def _count_nest(self, nest: Nest) -> dict[str, int]:
         units = math.prod(math.prod(level.units) for level in nest.levels)
-        _check_size("", nest, units * math.prod(nest.lanes.units))
+        _check_size("the layer", nest, units * math.prod(nest.lanes.units))
         return simulate(nest)
 
     def _count(self, known: Prepared, mappings: MappingBatch, rows: Rows) -> None:
@@ -54,7 +54,7 @@ class SimulatorModel(NestModel):
         if passes[0] & passes[1] or any(len(part) == len(TENSORS) for part in passes):
             return {}, ReasonCode.REFUSED
         nest = self.nest(known.layer, known.accelerator, mapping)
-        _check_size(f" {known.layer.name!r}", nest, num_pes)
+        _check_size(f"layer {known.layer.name!r}", nest, num_pes)
         executed = simulate(nest)
         counts = named_counts(executed, nest)
         fits = ReasonCode.FEASIBLE
@@ -75,13 +75,13 @@ def _check_size(layer: str, nest: Nest, num_pes: int) -> None:
     macs = math.prod(nest.extents)
     if macs > MAX_MACS:
         raise CostModelError(
-            f"simulator: layer{layer} has {macs} MACs, which would take too long to "
+            f"simulator: {layer} has {macs} MACs, which would take too long to "
             f"execute one by one; expected at most {MAX_MACS}. Use a smaller layer or load('exact')"
         )
     tiles = nest.levels[-1].tile
     visits = math.prod(-(-n // t) for n, t in zip(nest.extents, tiles, strict=True)) * num_pes
     if visits > MAX_VISITS:
         raise CostModelError(
-            f"simulator: the mapping of layer{layer} visits up to {visits} PEs in all its "
+            f"simulator: the mapping of {layer} visits up to {visits} PEs in all its "
             f"steps; expected at most {MAX_VISITS}. Use larger tiles or fewer PEs, or load('exact')"
         )

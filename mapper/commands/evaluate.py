@@ -284,10 +284,11 @@ def _print_chain(layer: Layer, given: Given, costs: dict[str, Cost], chip: Chip)
 
     assert isinstance(chip, Chain)
     assert isinstance(given, ChainMapping)
-    for cost in costs.values():
-        if cost.feasible:
-            print_chain(layer, chip, given, cost, -(-layer.macs // chip.peak_macs_per_cycle))
-            break
+    feasible = {name: cost for name, cost in costs.items() if cost.feasible}
+    for number, (name, cost) in enumerate(feasible.items()):
+        if len(feasible) > 1:
+            say(f"\nCost model {name}\n" if number else f"Cost model {name}\n")
+        print_chain(layer, chip, given, cost, -(-layer.macs // chip.peak_macs_per_cycle))
     print_infeasible(costs)
 
 

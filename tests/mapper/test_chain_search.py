@@ -130,3 +130,49 @@ def test_the_library_call_takes_them() -> None:
     two = PRESETS["edge"].to_levels()
     own = marl_mapper.map("resnet18.5", two, method="ga", budget=200, space={"uneven": True})
     assert [entry["level"] for entry in own.mapping.to_dict()["levels"]].count("L2") == 3
+
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+EVALUATE = (
+    *("evaluate", "-l", "conv:K=16,C=8,Y=6,X=6,R=3,S=3"),
+    *("-a", str(EXAMPLES / "three_levels.yaml")),
+    *("--mapping", str(EXAMPLES / "three_levels_mapping.yaml")),
+)
+
+
+def test_evaluate_says_what_each_level_holds_and_costs() -> None:
+    found = mapper_json(*EVALUATE)["costs"]["exact"]
+    assert list(found["levels"]) == ["DRAM", "GlobalBuffer", "Weights"]
+    assert "l1_bytes" not in found
+    energies = [level["energy_nj"] for level in found["levels"].values()]
+    assert sum(energies) < found["energy_nj"]
+    halved = mapper_json(*EVALUATE, "--set", "levels.Weights.read_pj=0")["costs"]["exact"]
+    assert halved["levels"]["Weights"]["energy_nj"] < found["levels"]["Weights"]["energy_nj"]
+
+
+def test_all_models_that_take_any_depth_stand_one_after_another(tmp_path: Path) -> None:
+    chip = yaml.safe_load((EXAMPLES / "three_levels.yaml").read_text(encoding="utf-8"))
+    for level in chip["levels"][1:]:
+        level["fanout"] = {"units": 2}
+    (tmp_path / "c.yaml").write_text(yaml.safe_dump(chip), encoding="utf-8")
+    entries = [
+        {"level": level, "tiles": {}, "parallel": [{"dim": dim}]}
+        for level, dim in (("GlobalBuffer", "K"), ("Weights", "C"), ("Lanes", "Y"))
+    ]
+    entries[-1]["tiles"] = {"Y": 2}
+    (tmp_path / "m.yaml").write_text(yaml.safe_dump({"levels": entries}), encoding="utf-8")
+    files = ("-a", str(tmp_path / "c.yaml"), "--mapping", str(tmp_path / "m.yaml"))
+    text = mapper(*EVALUATE[:3], *files, "--cost-model", "all")
+    first, second = text.split("Cost model simulator")
+    assert "Cost model exact" in first
+    cycles = [part.split("latency_cycles")[1].split()[0] for part in (first, second)]
+    assert cycles[0] == cycles[1]
+
+
+def test_a_chip_is_drawn_level_by_level() -> None:
+    text = mapper("accelerators", str(EXAMPLES / "three_levels.yaml"))
+    assert [line.split()[0] for line in text.splitlines() if not line.startswith("  |")] == [
+        *("DRAM", "GlobalBuffer", "Weights", "Lanes", "MAC"),
+    ]
+    assert max(map(len, text.splitlines())) <= 80
+    assert json.loads(mapper("accelerators", "edge", "--json"))["num_pes"] == 168
