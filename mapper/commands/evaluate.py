@@ -175,13 +175,9 @@ def _evaluated(pair: Pair, chip: Chip, models: dict[str, CostModel]) -> dict[str
 
 
 def _cost(model: CostModel, layer: Layer, chip: Chip, mapping: Given) -> Cost:
-    from cost_models import Accelerator, CostModelError, MappingError, capabilities_of
+    from cost_models import CostModelError, MappingError, check_depth
 
-    if not isinstance(chip, Accelerator) and not capabilities_of(model).any_depth:
-        raise CostModelError(
-            f"cost model {model.name!r} knows chips of two levels, L2 and L1, and the accelerator "
-            "is a list of levels; use exact"
-        )
+    check_depth(model, chip)
     try:
         return model.evaluate(layer, chip, mapping)  # type: ignore[arg-type]
     except MappingError as error:
