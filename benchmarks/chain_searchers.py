@@ -15,6 +15,7 @@ import statistics
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import baselines
 from baselines import SearcherError
@@ -52,8 +53,8 @@ def summary(rows: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
     ]
 
 
-def write(path: Path, columns: Iterable[str], rows: Iterable[Mapping[str, str]]) -> None:
-    """Write a table."""
+def write(path: Path, columns: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write a table as CSV."""
     with path.open("w", encoding="utf-8", newline="") as text:
         table = csv.DictWriter(text, list(columns), lineterminator="\n")
         table.writeheader()

@@ -10,7 +10,6 @@ are the best of several runs, by processor time, in turn, so that a busy machine
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy as np
 
 import baselines
 import layers
+from benchmarks.chain_searchers import write
 from common import IntArray
 from cost_models import CHAINS, Chain
 from cost_models.chain.batch_costs import ChainCounter
@@ -113,10 +113,7 @@ def main() -> None:
                 flush=True,
             )
     if args.out is not None:
-        with args.out.open("w", encoding="utf-8", newline="") as text:
-            table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-            table.writeheader()
-            table.writerows(rows)
+        write(args.out, COLUMNS, rows)
 
 
 if __name__ == "__main__":

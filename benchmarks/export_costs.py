@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.chain_searchers import write
 from benchmarks.export_cases import Case, exports
 from benchmarks.export_cost_rules import (
     Part,
@@ -32,7 +33,6 @@ from benchmarks.export_counts import (
     cause_of,
     exact_counts,
     run_accelforge,
-    write_table,
     zigzag_evaluated,
     zigzag_says,
 )
@@ -192,7 +192,7 @@ def main() -> None:
     for row in missed:
         print(row)
     if options.csv is not None:
-        write_table(options.csv, rows)
+        write(options.csv, rows[0], rows)
     raise SystemExit(bool(missed))
 
 

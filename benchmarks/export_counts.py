@@ -14,7 +14,6 @@ Python 3.12 that has it (`accelforge_run.py`), Timeloop 3.0.3 where its program 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import logging
 import subprocess
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import accelforge_run as runner
+from benchmarks.chain_searchers import write
 from benchmarks.crosscheck_timeloop import NO_CAUSE, TimeloopError, nest_counts, program_path
 from benchmarks.export_cases import Case, cases
 from benchmarks.export_rules import (
@@ -230,14 +230,6 @@ def summed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def write_table(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Write rows as CSV."""
-    with path.open("w", encoding="utf-8", newline="") as text:
-        table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--mappings", type=int, default=60)
@@ -261,7 +253,8 @@ def main() -> None:
         if cause:
             print(f"{count:5} {tool:10} {cause}")
     if options.csv is not None:
-        write_table(options.csv, summed(rows))
+        table = summed(rows)
+        write(options.csv, table[0], table)
     raise SystemExit(any(cause == NO_CAUSE for _, cause in causes))
 
 

@@ -6,7 +6,6 @@ python -m benchmarks search_memory --methods ga random --samples 10000000 --out 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import resource
 import subprocess
@@ -14,6 +13,7 @@ import sys
 from pathlib import Path
 
 import baselines
+from benchmarks.chain_searchers import write
 from maestro_env import Problem
 
 METHODS = {
@@ -62,10 +62,7 @@ def main() -> None:
         rows.append(json.loads(done.stdout.splitlines()[-1]))
         print(*(f"{key}={value}" for key, value in rows[-1].items()), flush=True)
         if args.out is not None:
-            with args.out.open("w", encoding="utf-8", newline="") as text:
-                table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-                table.writeheader()
-                table.writerows(rows)
+            write(args.out, COLUMNS, rows)
 
 
 if __name__ == "__main__":
