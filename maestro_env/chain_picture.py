@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cost_models import Chain, ChainMapping, Cost, nest_of_loops
 from layers import Layer
-from maestro_env.extras import needed
-from maestro_env.picture import DPI, SIZE_INCHES
+from maestro_env.picture import frame, no_mapping
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,21 +36,19 @@ def draw_chain(
     Raises:
         gymnasium.error.DependencyNotInstalled: matplotlib is missing (extra ``viz``).
     """
-    with needed("matplotlib", "viz"):
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    figure = Figure(figsize=SIZE_INCHES, dpi=DPI)
-    canvas = FigureCanvasAgg(figure)
     if mapping is None or cost is None:
-        figure.text(0.5, 0.5, f"{layer.name}: no mapping yet", ha="center", size=14)
-    else:
-        figure.suptitle(f"{layer.name}   {_summary(cost)}", x=0.05, ha="left", size=11)
-        lines = nest_of_loops(mapping.loops(layer, chip)).splitlines()
-        shown = lines[:LINES] + (["..."] if len(lines) > LINES else [])
-        figure.text(0.05, 0.9, "\n".join(shown), family="monospace", size=7.5, va="top")
-        _draw_memories(figure.add_axes((0.72, 0.1, 0.26, 0.78)), chip, cost)
-    canvas.draw()
-    return np.asarray(canvas.buffer_rgba())[..., :3].copy()
+        return frame(partial(no_mapping, layer))
+    return frame(lambda figure: _draw_mapping(figure, layer, chip, mapping, cost))
+
+
+def _draw_mapping(
+    figure: Any, layer: Layer, chip: Chain, mapping: ChainMapping, cost: Cost
+) -> None:
+    figure.suptitle(f"{layer.name}   {_summary(cost)}", x=0.05, ha="left", size=11)
+    lines = nest_of_loops(mapping.loops(layer, chip)).splitlines()
+    shown = lines[:LINES] + (["..."] if len(lines) > LINES else [])
+    figure.text(0.05, 0.9, "\n".join(shown), family="monospace", size=7.5, va="top")
+    _draw_memories(figure.add_axes((0.72, 0.1, 0.26, 0.78)), chip, cost)
 
 
 def _summary(cost: Cost) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,17 +45,33 @@ def draw(
     Raises:
         gymnasium.error.DependencyNotInstalled: matplotlib is missing (extra ``viz``).
     """
+    if mapping is None or cost is None:
+        return frame(partial(no_mapping, layer))
+    return frame(lambda figure: _draw_mapping(figure, layer, accelerator, mapping, cost))
+
+
+def frame(fill: Callable[[Any], None]) -> NDArray[np.uint8]:
+    """What is drawn into a figure, as ``(512, 800, 3)`` uint8.
+
+    Args:
+        fill: Draws into the figure that it is given.
+
+    Raises:
+        gymnasium.error.DependencyNotInstalled: matplotlib is missing (extra ``viz``).
+    """
     with needed("matplotlib", "viz"):
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     figure = Figure(figsize=SIZE_INCHES, dpi=DPI)
     canvas = FigureCanvasAgg(figure)
-    if mapping is None or cost is None:
-        figure.text(0.5, 0.5, f"{layer.name}: no mapping yet", ha="center", size=14)
-    else:
-        _draw_mapping(figure, layer, accelerator, mapping, cost)
+    fill(figure)
     canvas.draw()
     return np.asarray(canvas.buffer_rgba())[..., :3].copy()
+
+
+def no_mapping(layer: Layer, figure: Any) -> None:
+    """Say in a figure that there is nothing to draw yet."""
+    figure.text(0.5, 0.5, f"{layer.name}: no mapping yet", ha="center", size=14)
 
 
 def _draw_mapping(
