@@ -21,6 +21,7 @@ from .chain.drawing import nest_of_loops as nest_of_loops
 from .chain.entries import ChainMapping as ChainMapping
 from .chain.entries import Entry as Entry
 from .chain.entries import Spread as Spread
+from .chain.fields import SHORT_PATHS as SHORT_PATHS
 from .chain.fields import with_fields as with_fields
 from .chain.forms import chip_from as chip_from
 from .chain.forms import load_chip as load_chip

@@ -15,15 +15,14 @@ from cost_models.chain.chip import Chain
 from cost_models.chain.forms import chip_from
 
 SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-_SHORT_OF = {
-    "levels.L1.bytes": "l1_bytes",
-    "levels.L2.bytes": "l2_bytes",
-    "levels.L2.read_bw": "noc_bw",
-    "levels.L2.write_bw": "noc_bw",
-    "levels.DRAM.read_bw": "offchip_bw",
-    "levels.DRAM.write_bw": "offchip_bw",
+SHORT_PATHS = {
+    "l1_bytes": ("levels.L1.bytes",),
+    "l2_bytes": ("levels.L2.bytes",),
+    "noc_bw": ("levels.L2.read_bw", "levels.L2.write_bw"),
+    "offchip_bw": ("levels.DRAM.read_bw", "levels.DRAM.write_bw"),
 }
-"""Fields of the short form that say what a path says: it takes their place."""
+"""Fields of the short form, and the paths that say the same: a path takes their place."""
+_SHORT_OF = {path: field for field, paths in SHORT_PATHS.items() for path in paths}
 
 
 def with_fields(chip: Accelerator | Chain, given: Iterable[str]) -> Accelerator | Chain:

@@ -15,6 +15,7 @@ from cost_models.chain.chip import Chain, ChainLevel
 from cost_models.chain.level_prices import mac_area, mac_nj, prices_of
 from cost_models.chain.moves import At, EntryMoves, NestStructure
 from cost_models.cost import FIGURES, Cost, LevelCost
+from cost_models.exact.machine import BYTE
 from cost_models.exact.nest import OUTPUT, Nest
 from cost_models.prices import (
     PJ_PER_NJ,
@@ -24,8 +25,6 @@ from cost_models.prices import (
     mark,
 )
 from layers import TENSORS
-
-BYTE = 8
 
 
 def cost_of(chip: Chain, nest: Nest, names: tuple[str, ...], at: At) -> Cost:

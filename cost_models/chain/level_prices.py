@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cost_models.chain.chip import Chain, ChainLevel
+from cost_models.exact.machine import BYTE
 from cost_models.prices import PJ_PER_NJ, LevelPrices, buffer_prices, dram_prices, is_open
 from cost_models.technology.parts import REFERENCE_NM, mac
-
-BYTE = 8
 
 
 class ChainPrices(NamedTuple):

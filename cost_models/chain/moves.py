@@ -13,7 +13,7 @@ At = Callable[..., Any]
 
 
 class EntryMoves(NamedTuple):
-    """Elements that go in or out, by what moves: the order of `cost_models.prices.PARTS`."""
+    """Elements that go in or out, by what moves: the order of `cost_models.prices.ByPart`."""
 
     input: Any = 0
     filter: Any = 0

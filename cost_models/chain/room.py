@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 from cost_models.chain.chip import Chain
 from cost_models.exact.limits import Tiles, tile_elements, tile_levers
+from cost_models.exact.machine import BYTE
 from cost_models.exact.nest import Nest, NestLevel
 from cost_models.infeasible import Infeasible, ReasonCode
 from layers import TENSORS, Layer
-
-BYTE = 8
 
 
 class Room(NamedTuple):

@@ -225,7 +225,7 @@ def chip_of(
     """
     from dataclasses import replace
 
-    from cost_models import Accelerator, load_chip, with_fields
+    from cost_models import SHORT_PATHS, Accelerator, load_chip, with_fields
 
     chip = load_chip(text)
     fields: dict[str, Any] = {
@@ -235,7 +235,7 @@ def chip_of(
         return with_fields(replace(chip, **fields), sets or ())
     if [level.name for level in chip.memories] == ["L2", "L1"]:
         sets = [*_as_paths(fields), *(sets or ())]
-        fields = {field: value for field, value in fields.items() if field not in PATHS}
+        fields = {field: value for field, value in fields.items() if field not in SHORT_PATHS}
     for field in fields:
         flag = "--" + field.replace("_", "-")
         names = ", ".join(level.name for level in chip.memories)
@@ -246,19 +246,12 @@ def chip_of(
     return with_fields(chip, sets or ())
 
 
-PATHS = {
-    "l1_bytes": ("levels.L1.bytes",),
-    "l2_bytes": ("levels.L2.bytes",),
-    "noc_bw": ("levels.L2.read_bw", "levels.L2.write_bw"),
-    "offchip_bw": ("levels.DRAM.read_bw", "levels.DRAM.write_bw"),
-}
-"""Fields of the short form as paths of a list of levels that are L2 and L1."""
-
-
 def _as_paths(fields: dict[str, int | None]) -> Iterator[str]:
     """``PATH=VALUE`` texts of fields of the short form; bandwidths are bits there."""
+    from cost_models import SHORT_PATHS
+
     for field, value in fields.items():
-        for path in PATHS.get(field, ()):
+        for path in SHORT_PATHS.get(field, ()):
             bits = value if value is None or field.endswith("bytes") else 8 * value
             yield f"{path}={'null' if bits is None else bits}"
 
