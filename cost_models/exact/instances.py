@@ -125,11 +125,14 @@ class Instances:
         groups_of, first = self._groups(tensor, level, q, whole)
         groups: dict[int, Elements] = {}
         for unit, elements in sets.items():
-            group = groups_of[unit]
-            if elements and group >= 0:
+            if elements and (group := groups_of[unit]) >= 0:
                 groups[group] = groups.get(group, 0) | elements
-        sizes = {group: some.bit_count() for group, some in groups.items()}
-        return sum(sizes.values()), sum([n for group, n in sizes.items() if group < first])
+        total = lead = 0
+        for group, some in groups.items():
+            total += some.bit_count()
+            if group < first:
+                lead += some.bit_count()
+        return total, lead
 
     def _find_groups(self, tensor: int, level: int, q: int, whole: bool) -> tuple[list[int], int]:
         """The group of each instance of a level, -1 for none; how many the first of `q` has."""

@@ -66,7 +66,9 @@ class _Bent:
     """A tensor that no entry keeps."""
 
 
-def random_nest(rng: np.random.Generator, depth: int, most_macs: int = 500) -> Nest:
+def random_nest(
+    rng: np.random.Generator, depth: int, most_macs: int = 500, most_work: int = MOST_WORK
+) -> Nest:
     """A nest whose chain has `depth` memories, with every field drawn.
 
     Args:
@@ -74,13 +76,14 @@ def random_nest(rng: np.random.Generator, depth: int, most_macs: int = 500) -> N
         depth: Memories between DRAM and the MACs, 1 to 5.
         most_macs: MACs of the largest nest; more than half of them have at least 200 where that
             allows it.
+        most_work: What it may take to execute, as `work` counts it.
     """
     kind = KINDS[rng.integers(len(KINDS))]
     extents = _extents(rng, kind, most_macs)
     while True:
         windows = _window(rng, extents[P], extents[R]), _window(rng, extents[Q], extents[S])
         nest = draw_nest(rng, depth, Shape(extents, COUPLED_DIMS[kind], windows))
-        if work(nest) <= MOST_WORK:
+        if work(nest) <= most_work:
             return nest
 
 

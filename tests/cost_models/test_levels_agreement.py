@@ -160,3 +160,15 @@ def test_a_difference_is_printed_and_fails(
     out = capsys.readouterr().out
     assert out.startswith("seed 0, nest 0, depth 1: {'macs': (")
     assert "4 nests, simulator and sets: 4 differ" in out
+
+
+def test_a_kernel_is_held_against_executed_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "nests.csv"
+    assert run(monkeypatch, "--digest", "--out", str(out)) == 0
+    assert run(monkeypatch, "--between", "kernel", "sets", "--against", str(out)) == 0
+    head, line = out.read_text().splitlines()
+    out.write_text(f"{head}\n{line[:-1]}{9 - int(line[-1])}\n")
+    assert run(monkeypatch, "--between", "kernel", "sets", "--against", str(out)) == 1
+    assert "1 seeds differ [0]" in capsys.readouterr().out
