@@ -34,6 +34,7 @@ from .kernel_source import check_built as check_built
 from .kernel_source import entry as entry
 from .kernel_source import part as part
 from .packages_beside import NameClashError as NameClashError
+from .packages_beside import attach as attach
 from .packages_beside import check_packages as check_packages
 from .plain_text import brief as brief
 from .plain_text import printable as printable

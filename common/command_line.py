@@ -58,7 +58,7 @@ class CommandGroup(TyperGroup):
     summaries: ClassVar[Mapping[str, str]] = {}
     """Command -> its line in the list of commands, so that no command is imported to show it."""
     packages: ClassVar[Sequence[str]] = ("common",)
-    """Packages whose ValueErrors say that the input is wrong."""
+    """Packages whose ValueErrors say that the input is wrong; the command's own is the last."""
     extra: ClassVar[str] = ""
     """The extra that brings an optional library; empty where each command says it."""
     renamed: ClassVar[Mapping[str, str]] = {}
@@ -109,7 +109,7 @@ class CommandGroup(TyperGroup):
             streams.prepare()
             _check_words(words)
             _check_environment()
-            check_packages()
+            check_packages(self.packages[-1])
             code = super().main(words, name, **options)
             streams.flush()
         except BrokenPipeError:  # the reader, such as `head`, has gone: nothing left to tell it

@@ -4,6 +4,6 @@ Everything that other packages use is a name of this package; `__init__.pyi` say
 lives, and that module is imported when the name is first used.
 """
 
-import lazy_loader
+from common import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -7,12 +7,10 @@ Everything that other packages use is a name of this package; `__init__.pyi` say
 lives, and that module is imported when the name is first used.
 """
 
-import lazy_loader
+from common import attach, check_packages
 
-from common import check_packages
-
-check_packages()
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+check_packages(__name__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)
 
 from maestro_env.registration import register  # noqa: E402 - the surface first
 

@@ -5,6 +5,6 @@ package; `__init__.pyi` says in which module it lives, and that module is import
 first used.
 """
 
-import lazy_loader
+from common import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -5,6 +5,6 @@ lives, and that module is imported when the name is first used: the store's data
 takes a quarter of a second.
 """
 
-import lazy_loader
+from common import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)
