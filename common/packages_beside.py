@@ -73,5 +73,5 @@ def _where(name: str) -> Path | None:
     if spec is None:  # none, or a module that runs as a script
         place = getattr(module, "__file__", None)
     else:
-        place = next(iter(spec.submodule_search_locations or [spec.origin]), None)
+        place = next(iter(spec.submodule_search_locations or ()), spec.origin)
     return Path(place) if place else None
