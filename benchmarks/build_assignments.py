@@ -3,7 +3,7 @@
     python benchmarks/build_assignments.py
 
 Explores each layer with random mappings and clusters the best 15 %. None of the layers belongs to
-the cases that the tables of docs/notebook.md compare methods on.
+the cases that `benchmarks/marl_cases.py` compares methods on.
 """
 
 from __future__ import annotations
