@@ -10,12 +10,13 @@ import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.published import eyeriss, nvdla, tpu
+from benchmarks.published import eyeriss, nvdla, simba, tpu
 from benchmarks.published.rows import Row, save
 
 CHIPS: dict[str, Callable[[], Iterator[Row]]] = {
     "eyeriss": eyeriss.rows,
     "nvdla": nvdla.rows,
+    "simba": simba.rows,
     "tpu": tpu.rows,
 }
 

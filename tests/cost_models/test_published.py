@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from benchmarks.published import eyeriss, nvdla, tpu
+from benchmarks.published import eyeriss, nvdla, simba, tpu
 from benchmarks.published.rows import COLUMNS, Row, chain_of, given, shown
 
 DATA = Path(__file__).parents[2] / "docs" / "data"
@@ -32,7 +32,7 @@ def test_the_table_is_what_the_model_says(chip: str) -> None:
     )
 
 
-@pytest.mark.parametrize("chip", FOUND)
+@pytest.mark.parametrize("chip", [*FOUND, "simba"])
 def test_factors_and_what_they_leave_over_make_the_ratio(chip: str) -> None:
     for row in kept(chip):
         assert tuple(row) == COLUMNS
@@ -91,6 +91,25 @@ def test_the_tpu_is_as_fast_as_published_but_for_one_application() -> None:
     assert [(row.layer, row.quantity) for row in apart] == [("LSTM1", "TOPS")]
 
 
+def test_a_package_of_simba_is_so_many_chiplets() -> None:
+    chiplet, package = simba.CHAINS[simba.CHIP], simba.package(36)
+    assert package.peak_macs_per_cycle == 36 * chiplet.peak_macs_per_cycle == 36 * 1024
+    (peak,) = (row for row in kept("simba") if row["quantity"] == "peak [TOPS]")
+    assert float(peak["ours"]) == pytest.approx(36 * 4.01, rel=1e-3)
+
+
+def test_the_tables_of_simba_are_of_mappings_that_a_search_finds(monkeypatch) -> None:
+    monkeypatch.setattr(simba, "SAMPLES", 200)
+    network = simba.layers.network("resnet50")[1:3]
+    monkeypatch.setattr(simba.layers, "network", lambda name: network)
+    whole = simba.resnet50(simba.CHAINS[simba.CHIP], "latency")
+    macs = sum(layer.macs for layer in network)
+    assert whole.cycles >= macs / 1024
+    assert whole.chip_pj > 0
+    (area,) = (row for row in kept("simba") if row["quantity"] == "area [mm2]")
+    assert float(area["ours"]) == pytest.approx(whole.area_mm2, rel=1e-4)
+
+
 def test_causes_are_factors_in_the_order_in_which_they_are_taken_off() -> None:
     causes = chain_of(("", 12.0), ("a", 6.0), ("none", 6.0), ("b", 8.0))
     assert causes == {"a": 2.0, "b": 0.75}
@@ -99,7 +118,7 @@ def test_causes_are_factors_in_the_order_in_which_they_are_taken_off() -> None:
     assert shown(row)["read"] == "remembered, not checked"
 
 
-@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("name", [*FOUND, "simba"])
 def test_every_file_of_published_figures_names_its_source(name: str) -> None:
     source = given(name)["source"]
     assert len(yaml.safe_dump(source)) > 40
