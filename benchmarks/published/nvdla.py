@@ -21,12 +21,15 @@ from layers import Layer
 CHIP = "nvdla-cacc"
 MODEL = cost_models.load("exact", padding="free")
 CELLS, LANES, STRIPE = 32, 64, 32
+ATOM, SHEET_CELLS, BUFFER_KB = 16, 128, 512
+"""The sheet rounds channels up to whole atoms, and filters up to so many at a time."""
 WINOGRAD_FILTERS, WINOGRAD_MACS = 16 / 9, 2.25
 """Of 3 x 3 taps: a transformed filter has 4 x 4, and 4 outputs take 16 multiplications, not 36."""
 CAUSES = (
     "waits and first tiles",
     "no Winograd",
     "64 x 32 MACs at a time, not 16 x 128",
+    "4 taps, not 7 / 2",
     "no residual inputs",
     "stride not folded into channels",
     "no pooling",
@@ -67,25 +70,52 @@ def cycles(layer: Layer, row: dict[str, Any], rate: float) -> list[float]:
     inputs, filters = moved["input"]["read"] / KB, moved["filter"]["read"] / KB
     outputs, macs = moved["output"]["write"] / KB, cost.counts["compute_cycles"]
     found = [cost.latency_cycles]
+    residual = 0.0
 
-    def add(residual: float = 0.0, kb: int = KB) -> None:
+    def add(kb: int = KB) -> None:
         found.append(max((inputs + filters + outputs + residual) * kb / rate, macs))
 
     add()
     if row["taps"] == 3:
         filters, macs = filters * WINOGRAD_FILTERS, macs / WINOGRAD_MACS
     add()
-    macs = row["mac_cycles"]
+    channels = rounded(layer.C, ATOM)
+    inputs, filters = inputs * channels / layer.C, filters * channels / layer.C
+    macs *= channels / rounded(layer.C, LANES)
+    macs *= rounded(layer.K, SHEET_CELLS) / rounded(layer.K, CELLS) * CELLS / SHEET_CELLS
+    macs *= LANES / ATOM
+    add()
+    macs *= (row["taps"] / row.get("stride", 1) / layer.R) ** 2 if row["C"] == 3 else 1
     add()
     residual = outputs if row.get("residual") else 0.0
-    add(residual)
-    inputs, filters = row["input_kb"] * row["input_reads"], row["filter_kb"]
-    add(residual)
-    outputs = row["output_kb"]
-    residual = outputs if row.get("residual") else 0.0
-    add(residual)
-    add(residual, 1000)
+    add()
+    if layer.stride > 1:
+        inputs, filters = folded(layer, row["rows"], filters)
+    add()
+    pooled = (row.get("pooled", layer.out_y) / layer.out_y) ** 2
+    outputs, residual = outputs * pooled, residual * pooled
+    add()
+    add(1000)
     return found
+
+
+def folded(layer: Layer, rows: int, filters: float) -> tuple[float, float]:
+    """Inputs and filters with the stride's pixels as channels [KB].
+
+    All `rows` squared pixels are fetched, and filters have a channel for each. Where they are less than the
+    inputs they stay in the buffer, a part at a time beside a row, and the inputs come for each.
+    """
+    pixels = layer.stride**2
+    inputs, filters = layer.C * rows**2 / KB, filters * pixels
+    if inputs < filters:
+        return inputs, filters
+    beside = BUFFER_KB - inputs / math.ceil(rows / layer.stride)
+    return inputs * math.ceil(filters / beside), filters
+
+
+def rounded(n: int, unit: int) -> int:
+    """`n` up to whole units."""
+    return -(-n // unit) * unit
 
 
 def layer_of(name: str, row: dict[str, Any]) -> Layer:
