@@ -102,8 +102,9 @@ def cycles(layer: Layer, row: dict[str, Any], rate: float) -> list[float]:
 def folded(layer: Layer, rows: int, filters: float) -> tuple[float, float]:
     """Inputs and filters with the stride's pixels as channels [KB].
 
-    All `rows` squared pixels are fetched, and filters have a channel for each. Where they are less than the
-    inputs they stay in the buffer, a part at a time beside a row, and the inputs come for each.
+    All `rows` squared pixels are fetched, and filters have a channel for each. Where filters are
+    less than inputs they stay in the buffer, a part at a time beside a row, and the inputs come
+    for each part.
     """
     pixels = layer.stride**2
     inputs, filters = layer.C * rows**2 / KB, filters * pixels
