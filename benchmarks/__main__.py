@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-FOLDERS = {"paper": "benchmarks.paper.command", "mpe": "benchmarks.mpe.command"}
+FOLDERS = {name: f"benchmarks.{name}.command" for name in ("paper", "mpe", "published")}
 """Benchmarks of many steps, which are folders; ``main`` of the module takes the words."""
 
 
