@@ -69,9 +69,10 @@ def record(single: str, **several: Any) -> np.dtype[Any]:
 Window: Any = record("stride dilation box padded low high live")
 # `keeps` is a set of tensors, `alone` one of dimensions whose units share no transfer. `port`:
 # whether it has one; `read` and `write` are its rates in units of bits, `both` says that `read` is
-# for both directions together. A capacity of -1 is none
+# for both directions together; `spare` that it has no limit and can't bind, so that its cycles but
+# for first tiles are left out. A capacity of -1 is none
 Level: Any = record(
-    "keeps port read write both shared_bits joined",
+    "keeps port read write both spare shared_bits joined",
     tile=DIMS,
     units=DIMS,
     order=DIMS,

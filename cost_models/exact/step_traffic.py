@@ -154,8 +154,9 @@ def add_lanes(work: Work, c: int) -> None:
                 elements *= lane_rows(work, c, port.level)
             moved = elements * lane_steps(work, c, tensor, port.level, False)
             if tensor == OUTPUT:
-                span.again = 1
-                back = elements * lane_steps(work, c, tensor, port.level, True)
+                span.again, back = 1, moved
+                if work.any_alone[OUTPUT]:
+                    back = elements * lane_steps(work, c, tensor, port.level, True)
             for again in range(2):
                 passed, partial = address(span.cases[again].port[j]), work.nest.partial
                 if tensor == OUTPUT:
