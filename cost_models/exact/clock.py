@@ -41,7 +41,9 @@ def stepwise(work: Work) -> None:
     scope = FIRST if work.nest.whole_tiles else FIRST | ROWS
     for j in range(work.ports):
         for pair in range(PAIRS):
-            work.port[j].rows[pair] = asked_rows(work, pair, scope, work.port[j].level)
+            port = address(work.port[j])
+            port.rows[pair] = asked_rows(work, pair, scope, port.level)
+            port.lanes[pair] = asked_rows(work, pair, scope | work.padding, port.level)
     by_ports = spare_cycles(work)
     if work.ports == 0:
         counts.latency = counts.compute + by_ports

@@ -136,8 +136,10 @@ PairSum: Any = record("key found")
 Turn: Any = record("move times")
 # `read_shift`: the rate's logarithm where it is a power of two, else -1; `meter`: the clock level
 # whose steps its cycles are rounded up for; `begun`: bits of first tiles; `rows`: see
-# `rows.asked_rows`
-Port: Any = record("level read write read_shift write_shift both meter begun", rows=PAIRS)
+# `rows.asked_rows`, and `lanes` those that MACs read
+Port: Any = record(
+    "level read write read_shift write_shift both meter begun", rows=PAIRS, lanes=PAIRS
+)
 Link: Any = record("tensor port")
 # a level that has steps of its own. `outer`: ports outside it; `first`: the first port that steps
 # of it, or inside it, can use, `through` those of them outside it; `links`: tensors that its steps
