@@ -16,7 +16,6 @@ from common import FloatArray, IntArray
 from cost_models import Chain
 from maestro_env import Problem
 
-
 TOGETHER = 75
 """Children bred at least at a time on a list of levels: fewer take as long. Of two levels as many
 as are missing, so that searches of earlier versions are the same."""

@@ -234,8 +234,9 @@ class ChainCodec:
             )
 
     def _rank(self, e: int, orders: Any, iterates: Any) -> IntArray:
-        """Numbers of loop orders where not every one is offered: the first that has the loops that
-        iterate in this order.
+        """Numbers of loop orders where not every one is offered.
+
+        The first is taken that has the loops that iterate in this order.
         """
         entry = self._plan.entries[e]
         parameter = self._parameters[entry.order]
@@ -310,7 +311,7 @@ def iterating(orders: Any, iterates: Any) -> IntArray:
 
 
 def _ranks(tiled: str, orders: Any, iterates: Any) -> IntArray:
-    """``(B, n)`` numbers of orders of some dimensions; what never iterates is innermost, by dimension.
+    """``(B, n)`` numbers of loop orders; loops that never iterate are innermost, by dimension.
 
     Args:
         tiled: The dimensions.

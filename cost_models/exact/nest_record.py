@@ -89,8 +89,8 @@ def _never_binds(nest: Nest, units: int) -> bool:
     first = filters * math.prod(nest.extents[d] for d in nest.coupled[FILTER])
     inputs *= math.prod(nest.extents[d] for d in nest.coupled[INPUT] if d not in (P, Q, R, S))
     for window, output, tap in zip(nest.windows, (P, Q), (R, S), strict=True):
-        last = window.stride * (nest.extents[output] - 1) + window.dilation * (nest.extents[tap] - 1)
-        inputs *= last + 1
+        outputs, taps = nest.extents[output] - 1, nest.extents[tap] - 1
+        inputs *= window.stride * outputs + window.dilation * taps + 1
     return (len(nest.levels) + 1) * max(cycle, first + inputs) <= UNLIMITED
 
 
