@@ -60,21 +60,15 @@ def print_exploration(done: Exploration) -> None:
     from mapper.explore.explore_page import gap_text
 
     swept = done.front[0].design.fields
+    rows = [row | {"mappings": gap_text(row["gap"])} for row in front_table(done)]
     if swept.keys() <= FIELDS.keys():
         columns = [*OF_SHORT_FORM]
-        shown = {"l1": "l1_bytes", "l2": "l2_bytes"}
+        for row in rows:
+            row |= {"l1": bytes_text(row["l1_bytes"]), "l2": bytes_text(row["l2_bytes"])}
     else:
         columns = [Column(path, short_name(path), keep=10, right=True) for path in swept]
-        shown = {}
-    rows = [
-        {
-            **row,
-            **{name: bytes_text(row[field]) for name, field in shown.items()},
-            **({} if shown else {path: value_text(path, row[path]) for path in swept}),
-            "mappings": gap_text(row["gap"]),
-        }
-        for row in front_table(done)
-    ]
+        for row in rows:
+            row |= {path: value_text(path, row[path]) for path in swept}
     counted = done.counted()
     share = share_text(
         counted["designs_on_the_front"], counted["designs"], counted["points_on_the_front"]
