@@ -77,7 +77,11 @@ class Dedup:
         return np.fromiter(rows.values(), np.int64, len(rows))
 
     def fill(
-        self, draw: Callable[[int], IntArray], count: int, spare: Callable[[int], IntArray]
+        self,
+        draw: Callable[[int], IntArray],
+        count: int,
+        spare: Callable[[int], IntArray],
+        least: int = 1,
     ) -> IntArray:
         """Fresh actions from a generator; `spare` fills up when it keeps repeating itself.
 
@@ -85,12 +89,13 @@ class Dedup:
             draw: Gives `n` candidates.
             count: How many actions to return.
             spare: Gives `n` candidates that are taken even if known (a space may be used up).
+            least: Candidates to draw at least; those that are too many stay unknown.
         """
         kept: list[IntArray] = []
         missing = count
         for _ in range(ATTEMPTS):
-            candidates = draw(missing)
-            candidates = candidates[self.fresh(candidates)]
+            candidates = draw(max(missing, least))
+            candidates = candidates[self.fresh(candidates, missing)]
             kept.append(candidates)
             missing -= len(candidates)
             if missing == 0:

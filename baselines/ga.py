@@ -13,7 +13,12 @@ from baselines.operators import Moves
 from baselines.screening import Screening, screening_of
 from baselines.searcher import BaseSearcher
 from common import FloatArray, IntArray
+from cost_models import Chain
 from maestro_env import Problem
+
+TOGETHER = 75
+"""Children bred at least at a time on a list of levels: fewer take as long. Of two levels as many
+as are missing, so that searches of earlier versions are the same."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,7 @@ class _Generations:
         self.problem, self.config, self.rng = problem, config, rng
         self.moves, self.dedup, self.screening = Moves(problem.space), dedup, screening
         self.inner_tiles = inner_tiles(problem.space)
+        self.least = TOGETHER if isinstance(problem.accelerator, Chain) else 1
         self.actions: IntArray = np.empty((0, len(problem.space.nvec)), np.int64)
         self.values: FloatArray = np.empty(0)
 
@@ -155,7 +161,7 @@ class _Generations:
             rows = self.screening.pick(self.problem.space.decode(candidates), self.rng)
             if len(rows):
                 return candidates[rows]
-        return self.dedup.fill(self._breed, self.config.offspring, self._scattered)
+        return self.dedup.fill(self._breed, self.config.offspring, self._scattered, self.least)
 
     def _breed(self, count: int) -> IntArray:
         """Children of tournament winners."""

@@ -1,9 +1,12 @@
 """Every searcher on every chip of the library that is a list of levels: 200 samples of four layers.
 
-Values are over the physical bound of the objective. Fails where a searcher finds no mapping:
+Values are over the physical bound of the objective. Fails where a searcher finds no mapping. What a
+file holds already is not searched again, so that the same command goes on:
 
     python -m benchmarks chain_searchers --out chain-searchers.csv
     python -m benchmarks chain_searchers --out chain-searchers.csv --summary means.csv
+    python -m benchmarks chain_searchers --samples 20000 --seeds 5 --objectives edp latency \
+        --chips simba eyeriss-rs --layers LAYER ... --out seeds.csv
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import math
 import statistics
 import time
 from collections.abc import Iterable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +27,8 @@ from cost_models import CHAINS
 from maestro_env import Problem
 
 LAYERS = ("mobilenetv2.2", "resnet18.2", "vgg16.1", "gemm:M=128,N=768,K=768")
-COLUMNS = ("method", "chip", "layer", "objective", "samples", "ratio", "cpu_seconds")
+OF_SEARCH = ("method", "chip", "layer", "objective", "seed")
+COLUMNS = (*OF_SEARCH, "samples", "ratio", "cpu_seconds")
 
 
 def comparable() -> list[str]:
@@ -61,39 +66,53 @@ def write(path: Path, columns: Iterable[str], rows: Iterable[Mapping[str, Any]])
         table.writerows(rows)
 
 
+def known(path: Path | None) -> list[dict[str, Any]]:
+    """The rows of a file; none where there is no such file yet."""
+    if path is None or not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as text:
+        return list(csv.DictReader(text))
+
+
+def searched(method: str, chip: str, layer: str, objective: str, seed: int, samples: int) -> Any:
+    """The row of one search."""
+    problem = Problem(layer, chip, objective)
+    start = time.process_time()
+    try:
+        found = baselines.load(method).search(problem, samples, seed)
+    except SearcherError as error:
+        raise SystemExit(str(error)) from None
+    spent = time.process_time() - start
+    assert problem.bound is not None
+    figures = (str(problem.samples), f"{found.best_value / problem.bound:.4g}", f"{spent:.2f}")
+    return dict(zip(COLUMNS, (method, chip, layer, objective, str(seed), *figures), strict=True))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--methods", nargs="+", default=comparable())
+    parser.add_argument("--chips", nargs="+", choices=CHAINS, default=list(CHAINS))
+    parser.add_argument("--layers", nargs="+", default=list(LAYERS))
+    parser.add_argument("--objectives", nargs="+", default=["edp"])
     parser.add_argument("--samples", type=int, default=200)
-    parser.add_argument("--objective", default="edp")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--summary", type=Path, help="of --out, which is only read")
     args = parser.parse_args()
+    rows = known(args.out)
     if args.summary is not None:
-        with args.out.open(encoding="utf-8", newline="") as text:
-            write(args.summary, ("method", *CHAINS), summary(csv.DictReader(text)))
+        write(args.summary, ("method", *CHAINS), summary(rows))
         return
-    rows, failed = [], 0
-    for method in args.methods:
-        for chip in CHAINS:
-            for layer in LAYERS:
-                problem = Problem(layer, chip, args.objective)
-                start = time.process_time()
-                try:
-                    found = baselines.load(method).search(problem, args.samples, args.seed)
-                except SearcherError as error:
-                    raise SystemExit(str(error)) from None
-                spent = time.process_time() - start
-                assert problem.bound is not None
-                ratio = found.best_value / problem.bound
-                failed += not math.isfinite(ratio)
-                row = (method, chip, layer, args.objective, str(problem.samples))
-                values = (*row, f"{ratio:.4g}", f"{spent:.2f}")
-                rows.append(dict(zip(COLUMNS, values, strict=True)))
-                print(*values, flush=True)
+    done = {tuple(row[name] for name in OF_SEARCH) for row in rows}
+    every = product(range(args.seeds), args.methods, args.chips, args.objectives, args.layers)
+    for seed, method, chip, objective, layer in every:
+        if (method, chip, layer, objective, str(seed)) in done:
+            continue
+        rows.append(searched(method, chip, layer, objective, seed, args.samples))
+        print(*rows[-1].values(), flush=True)
         if args.out is not None:
             write(args.out, COLUMNS, rows)
+    failed = sum(not math.isfinite(float(row["ratio"])) for row in rows)
     if failed:
         raise SystemExit(f"{failed} of {len(rows)} searches found no mapping")
 

@@ -23,6 +23,7 @@ from .chain.entries import Entry as Entry
 from .chain.entries import Spread as Spread
 from .chain.fields import SHORT_PATHS as SHORT_PATHS
 from .chain.fields import with_fields as with_fields
+from .chain.fields import with_values as with_values
 from .chain.forms import chip_from as chip_from
 from .chain.forms import load_chip as load_chip
 from .chain.forms import mapping_from as mapping_from

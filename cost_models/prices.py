@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cost_models.accelerator import Accelerator
@@ -153,6 +154,7 @@ def marks(accelerator: Accelerator) -> dict[str, str]:
     return {buffer.name: mark(buffer, level) for buffer, level in pairs}
 
 
+@lru_cache(maxsize=256)
 def mark(buffer: Buffer, level: Level) -> str:
     """How a buffer is priced: `PROVISIONED` or `REQUIRED`.
 

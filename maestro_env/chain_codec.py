@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from common import Int32Array, IntArray
 from cost_models import ChainBatch
 from layers import DIMS, TENSORS
-from maestro_env.chain_parameters import NONE, EntryPlan, KeepPlan, SpacePlan, SpreadPlan
+from maestro_env.chain_parameters import NONE, KeepPlan, SpacePlan, SpreadPlan
 from maestro_env.loop_orders import orders_of, ranks_of
 from maestro_env.parameters import MapSpaceError, Parameter
 
@@ -50,6 +50,16 @@ class ChainCodec:
             table = _whole_orders(entry.tiled)
             kept = [orders_of(entry.tiled).number[str(c)] for c in parameters[entry.order].choices]
             self._tables[e] = np.ascontiguousarray(table[kept])
+        self._alike: dict[str, list[int]] = {}
+        self._narrow = []
+        for e in self._memories:
+            entry = plan.entries[e]
+            if len(parameters[entry.order]) < len(orders_of(entry.tiled).names):
+                self._narrow.append(e)
+            else:
+                self._alike.setdefault(entry.tiled, []).append(e)
+        self._shared = np.array([[d not in entry.tiled for d in DIMS] for entry in plan.entries])
+        self._held = np.array([entry.level.holds for entry in plan.entries])
         self._dims = np.array([spread.dim for spread in plan.spreads], np.int64)
         self._units = np.array([spread.units for spread in plan.spreads], np.int64)
 
@@ -154,17 +164,20 @@ class ChainCodec:
             )
         actions = np.zeros((len(batch), len(self._parameters)), np.int64)
         whole = batch.whole_tiles(self._plan.layer.extents)
-        around = np.concatenate(
-            [np.broadcast_to(self._extents, (len(batch), 1, WIDTH)), whole[:, :-1]], axis=1
-        )
+        around = np.empty_like(whole)
+        around[:, 0], around[:, 1:] = self._extents, whole[:, :-1]
         aligned = self._aligned(batch)
         self._encode_tiles(whole, around, actions)
-        for e, entry in enumerate(self._plan.entries):
-            spread = aligned.units_along(e - 1)
-            self._check_shares(entry, whole[:, e], around[:, e], spread)
-            if e in self._tables:
-                iterates = whole[:, e] * spread < around[:, e]
-                actions[:, entry.order] = self._rank(e, aligned.orders[:, e], iterates)
+        units = np.stack([aligned.units_along(e - 1) for e in range(len(self.levels))], axis=1)
+        self._check_shares(whole, around, units)
+        iterates = whole * units < around
+        for tiled, entries in self._alike.items():
+            columns = [self._plan.entries[e].order for e in entries]
+            orders, iterating = aligned.orders[:, entries], iterates[:, entries]
+            actions[:, columns] = _ranks(tiled, orders, iterating)
+        for e in self._narrow:
+            order = self._plan.entries[e].order
+            actions[:, order] = self._rank(e, aligned.orders[:, e], iterates[:, e])
         for place, plan in enumerate(self._plan.spreads):
             self._encode_spread(plan, aligned.dims[:, place], aligned.units[:, place], actions)
         self._encode_keeps(batch, actions)
@@ -200,52 +213,43 @@ class ChainCodec:
         choices = self._values[self._tiles, : self._most]
         place = (choices[None] < tile[:, :, None]).sum(axis=2)
         place = np.minimum(place, choices.shape[1] - 1)
-        found = np.take_along_axis(np.broadcast_to(choices, (size, *choices.shape)),
-                                   place[:, :, None], axis=2)[:, :, 0]  # fmt: skip
+        found = choices[np.arange(len(choices)), place]
         wrong = (found < tile) | ((found != tile) & (tile != most))
         if wrong.any():
             row, i = (int(n) for n in np.argwhere(wrong)[0])
             raise _not_offered(row, self._parameters[self._tiles[i]], int(tile[row, i]))
         actions[:, self._tiles] = place
 
-    def _check_shares(
-        self, entry: EntryPlan, tile: Int32Array, around: Int32Array, units: Int32Array
-    ) -> None:
+    def _check_shares(self, tiles: Int32Array, around: Int32Array, units: Int32Array) -> None:
         """Find out whether what has no tile of its own is what is around it, shared by units."""
-        shared = [i for i, d in enumerate(DIMS) if d not in entry.tiled]
         expected = -(-around // units)
-        wrong = (tile != expected)[:, shared]
+        wrong = (tiles != expected) & self._shared
         if wrong.any():
-            row, i = (int(n) for n in np.argwhere(wrong)[0])
-            d = shared[i]
+            row, e, d = (int(n) for n in np.argwhere(wrong)[0])
             raise MapSpaceError(
-                f"mapping {row}: {entry.name} has tile {DIMS[d]}={int(tile[row, d])}, but in this "
-                f"space it takes what is around it, {int(expected[row, d])}"
+                f"mapping {row}: {self._plan.entries[e].name} has tile {DIMS[d]}="
+                f"{int(tiles[row, e, d])}, but in this space it takes what is around it, "
+                f"{int(expected[row, e, d])}"
                 + ("; use MapSpace(filters='free')" if DIMS[d] in "RS" else "")
             )
 
     def _rank(self, e: int, orders: Any, iterates: Any) -> IntArray:
-        """Numbers of loop orders; loops that never iterate stand innermost, by dimension.
+        """Numbers of loop orders where not every one is offered.
 
-        Where not every order is offered, the first that has the others in this order.
+        The first is taken that has the loops that iterate in this order.
         """
         entry = self._plan.entries[e]
         parameter = self._parameters[entry.order]
-        if len(parameter) < len(orders_of(entry.tiled).names):
-            wanted = iterating(orders, iterates)
-            place = np.full(len(orders), -1, np.int64)
-            for choice in range(len(parameter) - 1, -1, -1):
-                offered = np.broadcast_to(self._tables[e][choice], orders.shape)
-                place[iterating(offered, iterates) == wanted] = choice
-            if (place < 0).any():
-                row = int(np.argmin(place))
-                order = "".join(DIMS[d] for d in orders[row] if DIMS[d] in entry.tiled)
-                raise _not_offered(row, parameter, order)
-            return place
-        dims = [DIMS.index(d) for d in entry.tiled]
-        keys = np.argsort(orders, axis=1)[:, dims]
-        keys = np.where(iterates[:, dims], keys, WIDTH + np.arange(len(dims)))
-        return ranks_of(np.argsort(keys, axis=1, kind="stable").astype(np.int8))
+        wanted = iterating(orders, iterates)
+        place = np.full(len(orders), -1, np.int64)
+        for choice in range(len(parameter) - 1, -1, -1):
+            offered = np.broadcast_to(self._tables[e][choice], orders.shape)
+            place[iterating(offered, iterates) == wanted] = choice
+        if (place < 0).any():
+            row = int(np.argmin(place))
+            order = "".join(DIMS[d] for d in orders[row] if DIMS[d] in entry.tiled)
+            raise _not_offered(row, parameter, order)
+        return place
 
     def _encode_spread(self, plan: SpreadPlan, dims: Any, units: Any, actions: IntArray) -> None:
         none = (dims == NO_DIM) | (units == 1)
@@ -266,7 +270,9 @@ class ChainCodec:
             actions[:, column] = place
 
     def _encode_keeps(self, batch: ChainBatch, actions: IntArray) -> None:
-        held = np.array([entry.level.holds for entry in self._plan.entries])
+        held = self._held
+        if batch.keeps is None and not self._plan.keeps:
+            return
         kept = np.broadcast_to(held, (len(batch), *held.shape))
         if batch.keeps is not None:
             kept = batch.keeps
@@ -292,16 +298,31 @@ class ChainCodec:
 
 
 def iterating(orders: Any, iterates: Any) -> IntArray:
-    """``(B,)`` the loops that iterate, outermost first, as digits of a number.
+    """``(...,)`` the loops that iterate, outermost first, as digits of a number.
 
     Args:
-        orders: ``(B, 8)`` indices of dimensions, outermost loop first.
-        iterates: ``(B, 8)`` whether each dimension's loop does.
+        orders: ``(..., 8)`` indices of dimensions, outermost loop first.
+        iterates: ``(..., 8)`` whether each dimension's loop does.
     """
-    places = np.take_along_axis(iterates, orders.astype(np.int64), axis=1)
-    inside = places[:, ::-1].cumsum(axis=1)[:, ::-1] - places
-    found: IntArray = (places * (orders + 1) * DIGITS[inside]).sum(axis=1)
+    places = np.take_along_axis(iterates, orders.astype(np.int64), axis=-1)
+    inside = places[..., ::-1].cumsum(axis=-1)[..., ::-1] - places
+    found: IntArray = (places * (orders + 1) * DIGITS[inside]).sum(axis=-1)
     return found
+
+
+def _ranks(tiled: str, orders: Any, iterates: Any) -> IntArray:
+    """``(B, n)`` numbers of loop orders; loops that never iterate are innermost, by dimension.
+
+    Args:
+        tiled: The dimensions.
+        orders: ``(B, n, 8)`` indices of dimensions, outermost loop first.
+        iterates: ``(B, n, 8)`` whether each dimension's loop does.
+    """
+    dims = [DIMS.index(d) for d in tiled]
+    keys = np.argsort(orders, axis=-1)[..., dims]
+    keys = np.where(iterates[..., dims], keys, WIDTH + np.arange(len(dims)))
+    ranked = np.argsort(keys, axis=-1, kind="stable").astype(np.int8)
+    return ranks_of(ranked.reshape(-1, len(dims))).reshape(orders.shape[:-1])
 
 
 def _not_offered(row: int, parameter: Parameter, value: int | str) -> MapSpaceError:

@@ -22,23 +22,19 @@ def chain_keys(layer: Layer, batch: ChainBatch, symmetry: Symmetry) -> UInt64Arr
 
     A key is a sum of the nest's numbers, each times a random odd factor, modulo 2^64, then mixed.
     """
-    size = len(batch)
+    size, depth = len(batch), len(batch.levels)
     tiles = batch.whole_tiles(layer.extents).astype(np.int64)
-    around = np.broadcast_to(np.array(layer.extents, np.int64), (size, WIDTH))
-    columns: list[Any] = [tiles.reshape(size, -1)]
-    for e in range(len(batch.levels)):
-        tile = tiles[:, e]
-        units = batch.units_along(e - 1).astype(np.int64)
-        if symmetry is Symmetry.NEST:  # of more units than get a tile, some never have work
-            units = np.minimum(units, -(-around // tile))
-        walked = tile * units if symmetry is Symmetry.NEST else tile
-        iterates = walked < around if symmetry is not Symmetry.NONE else np.ones_like(tile, bool)
-        columns += [units, iterating(batch.orders[:, e], iterates)[:, None]]
-        around = tile
-    units = batch.units_along(len(batch.levels) - 1).astype(np.int64)
-    if symmetry is Symmetry.NEST:
-        units = np.minimum(units, around)
-    columns += [units, _on_axes(batch)]
+    around = np.empty_like(tiles)
+    around[:, 0], around[:, 1:] = layer.extents, tiles[:, :-1]
+    units = np.stack([batch.units_along(e - 1) for e in range(depth)], axis=1).astype(np.int64)
+    last = batch.units_along(depth - 1).astype(np.int64)
+    if symmetry is Symmetry.NEST:  # of more units than get a tile, some never have work
+        units, last = np.minimum(units, -(-around // tiles)), np.minimum(last, tiles[:, -1])
+    walked = tiles * units if symmetry is Symmetry.NEST else tiles
+    iterates = walked < around if symmetry is not Symmetry.NONE else np.ones_like(tiles, bool)
+    loops = iterating(batch.orders, iterates)[:, :, None]
+    by_entry = np.concatenate([units, loops], axis=2).reshape(size, -1)
+    columns: list[Any] = [tiles.reshape(size, -1), by_entry, last, _on_axes(batch)]
     if batch.keeps is not None:
         columns.append(batch.keeps.reshape(size, -1))
     numbers = np.concatenate(columns, axis=1).astype(np.uint64)

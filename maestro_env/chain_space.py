@@ -17,8 +17,9 @@ from maestro_env.parameters import TILE_RULES, MapSpaceError, TileRule, narrowed
 INSTEAD = {
     "dataflow": "a dataflow's name binds the clusters and PEs of a chip of two levels; keep the "
     "dimensions of axes instead: only={'LEVEL.axis0.dim': ['K']}",
-    "co_search": "units are fields of the chip; search once for each value instead: --set "
-    "levels.LEVEL.fanout.units=8",
+    "co_search": "units are fields of the chip; search once for each value, --set "
+    "levels.LEVEL.fanout.units=8, or sweep them: mapper explore --sweep "
+    "levels.LEVEL.fanout.units=4..16",
     "parallel": "the chip says which dimensions an axis may spread (fanout.dims); narrow them with "
     "only={'LEVEL.axis0.dim': ['K', 'C']}",
     "orders": "every loop order of each memory is there, by number; narrow them with "

@@ -60,8 +60,31 @@ def order_swaps(count: int) -> IntArray:
     return table
 
 
+MOST_LISTED = 6
+"""Dimensions whose orders are looked up by their digits; more take too large a table."""
+
+
 def ranks_of(orders: Int8Array) -> IntArray:
     """Lexicographic place of each permutation ``(B, n)`` of 0 to n - 1."""
+    count = orders.shape[1]
+    if count > MOST_LISTED:
+        return _counted(orders)
+    ranks: IntArray = _ranks(count)[orders @ count ** np.arange(count)]
+    return ranks
+
+
+@lru_cache(maxsize=8)
+def _ranks(count: int) -> IntArray:
+    """``(n^n,)`` places of permutations by their digits, the first one times 1."""
+    orders = numbered(count)
+    table = np.zeros(count**count, dtype=np.int64)
+    table[orders @ count ** np.arange(count)] = np.arange(len(orders))
+    table.setflags(write=False)
+    return table
+
+
+def _counted(orders: Int8Array) -> IntArray:
+    """The same by counting what is smaller than each digit behind it."""
     count = orders.shape[1]
     ranks = np.zeros(len(orders), dtype=np.int64)
     for place in range(count):

@@ -19,6 +19,7 @@ from layers import DIMS, TENSORS
 
 WIDTH = len(DIMS)
 NO_ENTRY = -1
+NUMBERS = np.arange(WIDTH)
 FLAGS = np.int64(1) << np.arange(WIDTH)
 
 
@@ -148,9 +149,9 @@ class ChainBatch:
     @cached_property
     def _units(self) -> dict[int, Int32Array]:
         """Units along each dimension by entry; those of one without a fan-out are all 1."""
-        found = {NO_ENTRY: np.broadcast_to(np.int32(1), (len(self), WIDTH))}
+        found = {NO_ENTRY: np.ones((len(self), WIDTH), np.int32)}
         for place, slot in enumerate(self.slots):
-            mine = self.dims[:, place, None] == np.arange(WIDTH)
+            mine = self.dims[:, place, None] == NUMBERS
             units = np.where(mine, self.units[:, place, None], np.int32(1))
             found[slot.entry] = found[slot.entry] * units if slot.entry in found else units
         return found
@@ -165,7 +166,7 @@ class ChainBatch:
 
     def _clipped(self, extents: Sequence[int]) -> Int32Array:
         found = np.empty_like(self.tiles)
-        around: Int32Array = np.broadcast_to(np.array(extents, np.int32), (len(self), WIDTH))
+        around: Int32Array = np.array(extents, np.int32)[None]
         for e in range(len(self.levels)):
             own, shared = self.tiles[:, e], around
             if e - 1 in self._units:

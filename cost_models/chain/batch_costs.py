@@ -63,7 +63,8 @@ class ChainCounter:
         self._kept: dict[bytes, _Kept] = {}
         # what passes an entry that does not keep it is counted for networks alone
         every = any(level.fanout.pj_per_bit for level in chip.levels)
-        record = record_of(chain_nest(options, layer, chip, example[0]), every)
+        nest = chain_nest(options, layer, chip, example[0])
+        record = record_of(nest, every, units=chip.peak_macs_per_cycle)
         self.filler = Filler(chip, layer.extents, example, record)
 
     def serves(self, layer: Layer, chip: Chain, batch: ChainBatch) -> bool:

@@ -82,7 +82,7 @@ class ChainLevel(Level):
     shared_bw: bool = False
     fanout: Fanout = Fanout()
 
-    @property
+    @cached_property
     def buffer(self) -> Buffer:
         """Its capacities and ports in bits."""
         a, b, c = (None if own is None else 8 * own for own in self.tensor_bytes)

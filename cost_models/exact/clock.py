@@ -41,12 +41,19 @@ def stepwise(work: Work) -> None:
     scope = FIRST if work.nest.whole_tiles else FIRST | ROWS
     for j in range(work.ports):
         for pair in range(PAIRS):
-            work.port[j].rows[pair] = asked_rows(work, pair, scope, work.port[j].level)
+            port = address(work.port[j])
+            port.rows[pair] = asked_rows(work, pair, scope, port.level)
+            port.lanes[pair] = asked_rows(work, pair, scope | work.padding, port.level)
+    by_ports = spare_cycles(work)
+    if work.ports == 0:
+        counts.latency = counts.compute + by_ports
+        counts.bind_compute = counts.compute
+        return
     rest = rest_of(work, 1)
     descend(work, 0)
     step(work, 1, True, 0, 1)
     first, more = address(work.span[1].cases[0]), address(rest.cases[0])
-    counts.latency, by_ports = first.time + more.time, 0
+    counts.latency = first.time + more.time + by_ports
     for j in range(work.ports):
         port = address(work.port[j])
         begun, _ = port_cycles(port, port.begun, 0)
@@ -58,6 +65,25 @@ def stepwise(work: Work) -> None:
         passed.bind_in += begun
         by_ports += passed.bind_in + passed.bind_out
     counts.bind_compute = counts.latency - by_ports
+
+
+@part
+def spare_cycles(work: Work) -> int:
+    """Fill in the cycles of spare ports, and sum them: one each for first tiles, if there are."""
+    nest = address(work.nest)
+    found = 0
+    for level in range(nest.depth):
+        if not nest.levels[level].spare or nest.levels[level + 1].joined:
+            continue
+        used = 0
+        for inner in range(level + 1, nest.depth + 1):
+            for tensor in range(OUTPUT):
+                keeps = (nest.levels[inner].keeps >> tensor) & 1
+                if keeps and work.keeper[tensor][inner] <= level:
+                    used = 1
+        work.counts.port[level].busy_in, work.counts.port[level].bind_in = used, used
+        found += used
+    return found
 
 
 @part

@@ -170,7 +170,8 @@ def find_ports(work: Work) -> None:
             work.clocks += 1
             clock = address(work.clock[work.clocks])
             clock.level, clock.outer = level, work.ports
-        if level < nest.depth and spec.port and not nest.levels[level + 1].joined:
+        limits = spec.port and not spec.spare
+        if level < nest.depth and limits and not nest.levels[level + 1].joined:
             port = address(work.port[work.ports])
             port.level, port.both = level, spec.both
             port.read, port.write = spec.read, spec.write

@@ -10,17 +10,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models.cost_model import CostModelError
-from cost_models.exact.nest import OUTPUT, Nest, NestLevel, Port, R, S, Window
+from cost_models.exact.nest import (
+    FILTER,
+    INPUT,
+    OUTPUT,
+    Nest,
+    NestLevel,
+    P,
+    Port,
+    Q,
+    R,
+    S,
+    Window,
+)
 from cost_models.exact.records import DIMS, ENTRIES, TENSORS, UNLIMITED
 from cost_models.exact.records import Nest as NestRecord
 
 
-def record_of(nest: Nest, every: bool = False) -> NDArray[Any]:
+def record_of(nest: Nest, every: bool = False, units: int | None = None) -> NDArray[Any]:
     """The record of a nest, ``(1,)`` of :data:`cost_models.exact.records.Nest`.
 
     Args:
         nest: The nest.
         every: Count also what no figure needs.
+        units: MACs of the chip. Given, cycles of ports without a limit are left out where no port
+            of such a chip can bind; but for them counts are the same.
 
     Raises:
         CostModelError: The chain has more than 12 entries.
@@ -53,7 +67,31 @@ def record_of(nest: Nest, every: bool = False) -> NDArray[Any]:
         _fill_window(record["windows"][place], window, nest.extents[taps])
     for place, level in enumerate(levels):
         _fill_level(record["levels"][place], level, unit)
+        port = level.port
+        unlimited = port is not None and port.read is None and port.write is None
+        if units is not None and unlimited and _never_binds(nest, units):
+            record["levels"][place]["spare"] = True
     return records
+
+
+def _never_binds(nest: Nest, units: int) -> bool:
+    """Whether a port of `UNLIMITED` bits a cycle is faster than the MACs below it, come what may.
+
+    A tile has at most as many elements of a tensor as MACs, of inputs for each row and column that
+    one MAC reaches; so for each level inside a port, a cycle of all MACs moves no more than that.
+    First tiles, before all cycles, are at most the tensors.
+    """
+    if not nest.rules.stepwise or any(window.real is not None for window in nest.windows):
+        return False
+    inputs, filters, _, psum = nest.widths
+    reach = math.prod(window.stride + window.dilation for window in nest.windows)
+    cycle = units * (reach * inputs + filters + 2 * psum)
+    first = filters * math.prod(nest.extents[d] for d in nest.coupled[FILTER])
+    inputs *= math.prod(nest.extents[d] for d in nest.coupled[INPUT] if d not in (P, Q, R, S))
+    for window, output, tap in zip(nest.windows, (P, Q), (R, S), strict=True):
+        outputs, taps = nest.extents[output] - 1, nest.extents[tap] - 1
+        inputs *= window.stride * outputs + window.dilation * taps + 1
+    return (len(nest.levels) + 1) * max(cycle, first + inputs) <= UNLIMITED
 
 
 def _unit(nest: Nest, levels: Iterable[NestLevel]) -> int:

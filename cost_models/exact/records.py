@@ -69,9 +69,10 @@ def record(single: str, **several: Any) -> np.dtype[Any]:
 Window: Any = record("stride dilation box padded low high live")
 # `keeps` is a set of tensors, `alone` one of dimensions whose units share no transfer. `port`:
 # whether it has one; `read` and `write` are its rates in units of bits, `both` says that `read` is
-# for both directions together. A capacity of -1 is none
+# for both directions together; `spare` that it has no limit and can't bind, so that its cycles but
+# for first tiles are left out. A capacity of -1 is none
 Level: Any = record(
-    "keeps port read write both shared_bits joined",
+    "keeps port read write both spare shared_bits joined",
     tile=DIMS,
     units=DIMS,
     order=DIMS,
@@ -135,8 +136,10 @@ PairSum: Any = record("key found")
 Turn: Any = record("move times")
 # `read_shift`: the rate's logarithm where it is a power of two, else -1; `meter`: the clock level
 # whose steps its cycles are rounded up for; `begun`: bits of first tiles; `rows`: see
-# `rows.asked_rows`
-Port: Any = record("level read write read_shift write_shift both meter begun", rows=PAIRS)
+# `rows.asked_rows`, and `lanes` those that MACs read
+Port: Any = record(
+    "level read write read_shift write_shift both meter begun", rows=PAIRS, lanes=PAIRS
+)
 Link: Any = record("tensor port")
 # a level that has steps of its own. `outer`: ports outside it; `first`: the first port that steps
 # of it, or inside it, can use, `through` those of them outside it; `links`: tensors that its steps

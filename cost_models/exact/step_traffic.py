@@ -5,16 +5,14 @@ from __future__ import annotations
 from common import address, part
 from cost_models.exact.pairs import output_dim, tap_dim
 from cost_models.exact.records import (
-    FIRST,
     INPUT,
     OUTPUT,
     PAIRS,
-    ROWS,
     TENSORS,
     Port,
     Work,
 )
-from cost_models.exact.rows import known_rows, rows_after
+from cost_models.exact.rows import known_rows
 from cost_models.exact.states import ceil_div, is_coupled, within
 
 
@@ -145,17 +143,26 @@ def add_lanes(work: Work, c: int) -> None:
     for tensor in range(TENSORS):
         if (work.nest.levels[depth].keeps >> tensor) & 1:
             continue
+        like, rows, steps = -1, 1, 0
         for j in range(work.ports):
             port = address(work.port[j])
             if port.level < work.keeper[tensor][depth + 1]:
                 continue
             elements = tile_elements(work, c, tensor, j)
             if tensor == INPUT:
-                elements *= lane_rows(work, c, port.level)
-            moved = elements * lane_steps(work, c, tensor, port.level, False)
+                for pair in range(PAIRS):
+                    if like >= 0 and port.lanes[pair] != work.port[like].lanes[pair]:
+                        like = -1
+                if like < 0:
+                    like, rows = j, lane_rows(work, c, j)
+                elements *= rows
+            if steps == 0 or work.any_alone[tensor]:
+                steps = lane_steps(work, c, tensor, port.level, False)
+            moved = elements * steps
             if tensor == OUTPUT:
-                span.again = 1
-                back = elements * lane_steps(work, c, tensor, port.level, True)
+                span.again, back = 1, moved
+                if work.any_alone[OUTPUT]:
+                    back = elements * lane_steps(work, c, tensor, port.level, True)
             for again in range(2):
                 passed, partial = address(span.cases[again].port[j]), work.nest.partial
                 if tensor == OUTPUT:
@@ -188,9 +195,8 @@ def lane_steps(work: Work, c: int, tensor: int, level: int, distinct: bool) -> i
 
 
 @part
-def lane_rows(work: Work, c: int, level: int) -> int:
+def lane_rows(work: Work, c: int, j: int) -> int:
     """Rows times columns that MACs touch, summed over their steps along windows."""
-    scope = (FIRST if work.nest.whole_tiles else FIRST | ROWS) | work.padding
     found = 1
     for pair in range(PAIRS):
         if not work.nest.windows[pair].live:
@@ -202,7 +208,7 @@ def lane_rows(work: Work, c: int, level: int) -> int:
             y_move, y_count = lane_move(work, y, y_node, i)
             for k in range(max(work.dim[t].node[t_node].runs, 1)):
                 t_move, t_count = lane_move(work, t, t_node, k)
-                some = rows_after(work, pair, y_move, t_move, scope, level)
+                some = known_rows(work, y_move, t_move, work.port[j].lanes[pair])
                 rows += y_count * t_count * some.own
         found *= rows
     return found

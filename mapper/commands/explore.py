@@ -23,7 +23,7 @@ from mapper.commands.options import (
     Sets,
     StoreOption,
     WorkersOption,
-    accelerator_of,
+    chip_of,
     cost_model_with,
     picture_file,
 )
@@ -31,6 +31,7 @@ from mapper.output import check_writable
 from runs import go_on_with, tell
 
 if TYPE_CHECKING:
+    from mapper.explore.design_ranges import Value
     from mapper.explore.design_space import DesignSpace
     from mapper.explore.exploration import Exploration, ExplorePlan, RunAll
     from runs import Store
@@ -58,6 +59,16 @@ def explore(
     noc: Annotated[str | None, _Range(help="L2 to the PEs [B/cycle].")] = None,
     offchip: Annotated[str | None, _Range(help="DRAM to L2 [B/cycle].")] = None,
     lanes: Annotated[str | None, _Range(help="MACs of one PE in a cycle.")] = None,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sweep",
+            rich_help_panel=_PANEL,
+            metavar="PATH=RANGE",
+            help="Any field by its path: levels.L2.bytes=16k..1M, or axes: "
+            "levels.GLB.fanout.axes=4x4,8x8; may be repeated.",
+        ),
+    ] = None,
     objectives: Annotated[
         str,
         typer.Option(
@@ -138,7 +149,7 @@ def explore(
         gap=gap,
         timeout=timeout,
     )
-    space = DesignSpace(accelerator_of(accelerator, sets), _values(ranges))
+    space = DesignSpace(chip_of(accelerator, sets), _values(ranges, sweep or []))
     how = _how_drawn(space, designs, draw)
     _check_files(plot, csv, page)
     if out is not None:
@@ -207,13 +218,25 @@ def _plan(network: str, objectives: str, cost_model: str, **limits: Any) -> Expl
     return plan
 
 
-def _values(ranges: dict[str, str | None]) -> dict[str, tuple[int, ...]]:
-    from mapper.explore.design_ranges import values_of
+def _values(ranges: dict[str, str | None], sweeps: list[str]) -> dict[str, tuple[Value, ...]]:
+    """The values of every swept field.
+
+    Raises:
+        ExploreError: A range is none.
+        OptionError: A field is swept twice.
+    """
+    from mapper.explore.design_ranges import swept, values_of
     from mapper.explore.design_space import FIELDS
 
-    return {
+    found = {
         name: values_of(FIELDS[name], text) for name, text in ranges.items() if text is not None
     }
+    for text in sweeps:
+        path, values = swept(text)
+        if path in found:
+            raise OptionError(f"--sweep {path}: is swept twice; give one range, such as 8,16..64")
+        found[path] = values
+    return found
 
 
 def _how_drawn(space: DesignSpace, designs: int | None, draw: str | None) -> str:
@@ -246,10 +269,13 @@ def _begun(
 
     Raises:
         AcceleratorError: There is no such chip.
+        CostModelError: The cost model knows no lists of levels.
         NoDesignError: None meets the limit on area.
     """
+    from cost_models import check_depth
     from mapper.explore.exploration import Exploration
 
+    check_depth(plan.workload.model(), space.base)
     if how == "nsga2":
         space.design(0)
         return None
@@ -260,10 +286,13 @@ def _begun(
 
 def _tell_doubts(plan: ExplorePlan, space: DesignSpace) -> None:
     """On standard error: what of the smallest and of the largest design the agents never met."""
+    from cost_models import Chain
     from mapper.pretrained.cases import doubts_of
 
     model = plan.workload.model()
-    ends = (space.design(0), space.design(space.size - 1))
+    ends = [space.design(place).chip for place in (0, space.size - 1)]
+    if isinstance(space.base, Chain):  # no agents there
+        return
     found = [
         doubt
         for chip in dict.fromkeys(ends)

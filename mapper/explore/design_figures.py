@@ -9,7 +9,7 @@ import numpy as np
 
 from common import FloatArray, suggest
 from cost_models import Accelerator, Chain, clock_of
-from mapper.explore.design_ranges import ExploreError
+from mapper.explore.design_ranges import ExploreError, Value
 from mapper.explore.mapping_pool import NetworkPoint, ShapeOffer
 from mapper.explore.network_hull import LayerFloor, least_product, least_sums, share_above
 
@@ -68,20 +68,24 @@ class Design:
 
     Args:
         chip: The chip.
+        fields: Its swept fields.
         area: Its area [um^2].
         floors: What no mapping of each shape goes below.
         why: Why it cannot run the network, or "".
         offers: Mappings of every shape.
         points: Choices of mappings that no other of this design is below.
-        proven: Aims that were proven for every shape.
+        asked: Aims whose proofs were asked for.
+        proven: Those that were proven for every shape.
     """
 
-    chip: Accelerator
+    chip: Accelerator | Chain
+    fields: Mapping[str, Value]
     area: float
     floors: list[LayerFloor]
     why: str = ""
     offers: Sequence[ShapeOffer] = ()
     points: Sequence[NetworkPoint] = ()
+    asked: set[str] = field(default_factory=set)
     proven: set[str] = field(default_factory=set)
 
     def bounds(self, counts: Sequence[int]) -> dict[str, float]:

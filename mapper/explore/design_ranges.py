@@ -1,14 +1,18 @@
-"""What a sweep's options mean: ranges of sizes, and quantities with a unit."""
+"""What a sweep's options mean: ranges of sizes, fields by their path, quantities with a unit."""
 
 from __future__ import annotations
 
 import math
 import re
 
+Value = int | float | str
+"""Of a field that is swept; units of axes are text, such as ``4x4``."""
 MOST_VALUES = 100_000
 """Values that one range may have."""
 _BINARY = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?)i?b?", re.IGNORECASE | re.ASCII)
+_FRACTION = re.compile(r"\d{1,9}(\.\d{1,9})?", re.ASCII)
+_AXES = re.compile(r"[0-9]{1,9}(x[0-9]{1,9})*")
 _QUANTITY = re.compile(
     r"([0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)\s*([a-zµ]+(?:\^?2|²)?)", re.IGNORECASE
 )
@@ -22,34 +26,66 @@ class ExploreError(ValueError):
     """An exploration that cannot be made as it was asked for."""
 
 
-def values_of(flag: str, text: str) -> tuple[int, ...]:
+def swept(text: str) -> tuple[str, tuple[Value, ...]]:
+    """The field of a sweep and its values.
+
+    Args:
+        text: ``PATH=RANGE``: a path as ``--set`` takes it, and a range as :func:`values_of`; its
+            numbers may be fractions, or 0. Of ``fanout.axes``: ``4x4,8x8``.
+
+    Raises:
+        ExploreError: It is no such pair, or not a range.
+    """
+    path, equals, given = text.partition("=")
+    if not equals or not path or not given:
+        raise ExploreError(
+            f"--sweep {text!r}: expected PATH=RANGE, such as levels.L2.bytes=16k..1M or "
+            "levels.L2.fanout.axes=4x4,8x8"
+        )
+    flag = f"--sweep {path}"
+    if not path.endswith(".axes"):
+        return path, values_of(flag, given, any_number=True)
+    parts = [part.strip() for part in given.split(",")]
+    for part in parts:
+        if not _AXES.fullmatch(part):
+            raise ExploreError(
+                f"{flag}: got {part!r}, expected units of each axis such as 4x4,8x8 or 16"
+            )
+    return path, tuple(dict.fromkeys(parts))
+
+
+def values_of(flag: str, text: str, any_number: bool = False) -> tuple[Value, ...]:
     """The values of a range, ascending, each once.
 
     Args:
         flag: The option, for messages.
         text: Parts between commas: ``64..1024`` (the powers of two in between), ``64..1024:64``
             (in steps), or a number. ``16k`` and ``1M`` are 16,384 and 1,048,576.
+        any_number: Whether a number may be 0 or a fraction; a range is of whole numbers from 1.
 
     Raises:
         ExploreError: A part is none of these, or holds no value.
     """
-    found: set[int] = set()
+    found: set[Value] = set()
     for part in text.split(","):
-        values = _values(flag, text, part.strip())  # a range is counted before it is written out
+        values = _values(flag, text, part.strip(), any_number)
         if len(values) > MOST_VALUES or len(found.union(values)) > MOST_VALUES:
             raise ExploreError(
                 f"{flag}: {text!r} has more than {MOST_VALUES:,} values; give a larger step"
             )
         found.update(values)
-    return tuple(sorted(found))
+    return tuple(sorted(found, key=float))
 
 
-def _values(flag: str, text: str, part: str) -> range | list[int]:
+def _values(flag: str, text: str, part: str, any_number: bool) -> range | list[Value]:
+    """A range is counted before it is written out."""
     ends, colon, step_text = part.partition(":")
     first, dots, last = ends.partition("..")
     if not dots:
         if colon:
             raise _wrong(flag, text, part)
+        if any_number and _FRACTION.fullmatch(part):
+            return [int(part) if part.isdecimal() else float(part)]
         return [_size(flag, text, part)]
     low, high = _size(flag, text, first), _size(flag, text, last)
     if low > high:
@@ -57,7 +93,7 @@ def _values(flag: str, text: str, part: str) -> range | list[int]:
     if colon:
         return range(low, high + 1, _size(flag, text, step_text))
     found = [1 << bits for bits in range(low.bit_length() - 1, high.bit_length())]
-    powers = [power for power in found if low <= power <= high]
+    powers: list[Value] = [power for power in found if low <= power <= high]
     if not powers:
         raise ExploreError(
             f"{flag}: {part!r} holds no power of two; give a step, as in {part}:{max(1, low // 8)}"

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from common import atomic_write
+from cost_models import Accelerator, Chain, loop_nest, nest_of_loops
 from mapper.explore.design_figures import OBJECTIVES, OF_MAPPINGS, Design
-from mapper.explore.design_space import FIELDS
+from mapper.explore.design_space import FIELDS, label_of
 from mapper.explore.exploration import Exploration, FrontPoint
 
 COLUMN_OF = {
@@ -35,7 +36,7 @@ def front_table(exploration: Exploration) -> list[dict[str, Any]]:
 
 
 def row_of(exploration: Exploration, point: FrontPoint) -> dict[str, Any]:
-    """Fields of the chip, figures, what no mapping goes below, and the gap."""
+    """The design, figures, what no mapping goes below, and the gap."""
     bounds = point.design.bounds(exploration.plan.workload.counts)
     return {
         **_fields(point.design),
@@ -74,8 +75,11 @@ def _other(exploration: Exploration, design: Design) -> dict[str, Any]:
 
 
 def _fields(design: Design) -> dict[str, Any]:
-    totals = design.chip.totals()
-    return {name: totals[name] for name in FIELDS}
+    """What it is called, the short form of a chip of two levels, and its swept fields."""
+    totals = design.chip.totals() if isinstance(design.chip, Accelerator) else {}
+    row: dict[str, Any] = {name: totals[name] for name in FIELDS if name in totals}
+    swept = {name: value for name, value in design.fields.items() if name not in row}
+    return row | swept | {"design": label_of(design.chip)}
 
 
 def write_csv(path: Path, exploration: Exploration) -> None:
@@ -90,7 +94,6 @@ def write_csv(path: Path, exploration: Exploration) -> None:
 
 def loop_nests(exploration: Exploration, point: FrontPoint) -> list[tuple[str, str]]:
     """Of a point, each shape's name and loop nest."""
-    from cost_models import loop_nest
     from mapper.explore.mapping_rows import batch_of
 
     design = point.design
@@ -98,6 +101,11 @@ def loop_nests(exploration: Exploration, point: FrontPoint) -> list[tuple[str, s
     for layer, offer, row in zip(
         exploration.plan.workload.layers, design.offers, point.point.choice, strict=True
     ):
-        mapping = batch_of(offer.rows[row : row + 1])[0]
-        found.append((layer.name, loop_nest(mapping, layer, design.chip.num_pes)))
+        chip: Any = design.chip
+        mapping: Any = batch_of(offer.rows[row : row + 1], chip)[0]
+        if isinstance(chip, Chain):
+            nest = nest_of_loops(mapping.loops(layer, chip))
+        else:
+            nest = loop_nest(mapping, layer, chip.num_pes)
+        found.append((layer.name, nest))
     return found

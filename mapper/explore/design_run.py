@@ -10,25 +10,28 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from common import engineering
-from cost_models import Accelerator
+from common import IntArray, engineering
+from cost_models import Accelerator, Chain
 from layers import Layer
-from mapper.explore.design_space import label_of
+from mapper.explore.design_space import label_of, nameless
 from mapper.explore.mapping_rows import batch_of, rows_of
 from mapper.explore.network_hull import corners, pareto_rows
 from runs import Context, Experiment
 
 if TYPE_CHECKING:
-    from cost_models import CostModel, MappingBatch
-    from maestro_env import Problem
+    from cost_models import ChainBatch, CostModel, MappingBatch
+    from maestro_env import Evaluation, Problem
+
+    Mappings = MappingBatch | ChainBatch
 
 KIND = "explore"
 AIMS = ("edp", "latency", "energy")
 """What mappings are looked for: the objectives that agents know."""
 PROPOSALS = 32
 """Mappings that the agents propose for each layer and aim."""
-FALLBACK_SAMPLES = 3000
-"""Samples of the search where no proposal is feasible."""
+SEARCHED = 3000
+"""Samples of a search: of each layer and aim where agents do not know the chip, or propose nothing
+feasible."""
 
 
 class NoMappingError(ValueError):
@@ -59,7 +62,7 @@ class Workload:
 
         return cost_models.load(self.cost_model, **self.cost_model_options)
 
-    def problem(self, shape: int, chip: Accelerator, aim: str, model: CostModel) -> Problem:
+    def problem(self, shape: int, chip: Accelerator | Chain, aim: str, model: CostModel) -> Problem:
         """The mapping problem of one shape on a chip."""
         from maestro_env import Problem
 
@@ -77,9 +80,24 @@ class Workload:
         }
 
 
+@dataclass
+class Tried:
+    """What was tried for a shape.
+
+    Args:
+        batches: Mappings that were proposed or found.
+        samples: How many were tried.
+    """
+
+    batches: list[Mappings] = field(default_factory=list)
+    samples: int = 0
+
+
 @dataclass(frozen=True)
 class DesignRun(Experiment):
     """Mappings of every shape on one chip, as trained agents propose them.
+
+    On a list of levels, which they do not know, those that `auto` finds.
 
     Args:
         workload: The network.
@@ -87,14 +105,15 @@ class DesignRun(Experiment):
         aims: What mappings are proposed for, of `AIMS`.
         pretrained: The agents, as ``--pretrained`` takes them.
         seed: The seed of the draws.
-        budget: Mappings to propose, the same number for each shape and aim; 0 for `PROPOSALS` each.
+        budget: Mappings to try, the same number for each shape and aim; 0 for `PROPOSALS` each, or
+            `SEARCHED` on a list of levels.
     """
 
     kind: ClassVar[str] = KIND
     counts: ClassVar[str] = "proposals"
     patience: ClassVar[str] = "the first design compiles the agents (Ctrl-C stops)"
     workload: Workload
-    chip: Accelerator
+    chip: Accelerator | Chain
     aims: tuple[str, ...] = ("edp",)
     pretrained: str = "auto"
     seed: int = 0
@@ -102,8 +121,8 @@ class DesignRun(Experiment):
 
     def __post_init__(self) -> None:
         if self.budget == 0:
-            proposals = PROPOSALS * len(self.workload.layers) * len(self.aims)
-            object.__setattr__(self, "budget", proposals)
+            each = SEARCHED if isinstance(self.chip, Chain) else PROPOSALS
+            object.__setattr__(self, "budget", each * len(self.workload.layers) * len(self.aims))
 
     @property
     def name(self) -> str:
@@ -112,14 +131,16 @@ class DesignRun(Experiment):
 
     def spec(self) -> dict[str, Any]:
         """See :class:`Experiment`."""
-        agents: dict[str, Any] = {"pretrained": self.pretrained}
-        if Path(self.pretrained).is_file():
-            agents["digest"] = hashlib.sha256(Path(self.pretrained).read_bytes()).hexdigest()[:16]
+        how: dict[str, Any] = {"pretrained": self.pretrained}
+        if isinstance(self.chip, Chain):
+            how = {"method": "auto"}
+        elif Path(self.pretrained).is_file():
+            how["digest"] = hashlib.sha256(Path(self.pretrained).read_bytes()).hexdigest()[:16]
         return {
             **self.workload.spec(),
-            "chip": self.chip.to_dict(),
+            "chip": nameless(self.chip),
             "aims": list(self.aims),
-            **agents,
+            **how,
         }
 
     def standing(self, best: float) -> str:
@@ -127,32 +148,35 @@ class DesignRun(Experiment):
         return f"EDP {engineering(best, 'cycles * nJ', 4)}"
 
     def run(self, context: Context) -> dict[str, Any]:
-        """The best of the proposals for every shape: of latency and energy no other is below both.
+        """The best of what is tried for every shape: of latency and energy no other is below both.
 
         Returns:
             ``rows`` (mappings of each shape, see :mod:`mapper.explore.mapping_rows`), and
             ``latency`` and ``energy`` of the network where their product is least; ``empty``
             instead, where a shape has no mapping.
         """
-        model = self.workload.model()
+        model: Any = self.workload.model()
         rng = np.random.default_rng(self.seed)
-        proposed = self._proposals(model, rng)
+        shapes = range(len(self.workload.layers))
+        deep = isinstance(self.chip, Chain)
+        proposed = [] if deep else self._proposals(model, rng)
         rows, latencies, energies = [], [], []
         samples = 0
-        for shape, batches in enumerate(proposed):
+        for shape in shapes:
+            tried = self._searched(shape, model) if deep else proposed[shape]
             try:
-                batch, tried = self._feasible(shape, batches, model)
+                batch = self._feasible(shape, tried, model)
             except NoMappingError as error:
                 return {"samples": samples, "best_value": None, "empty": str(error)}
+            samples += tried.samples
             costs = model.evaluate_batch(self.workload.layers[shape], self.chip, batch)
             kept = pareto_rows(costs.latency_cycles, costs.energy_nj)
-            rows.append(rows_of(batch.take(kept)).tolist())
+            rows.append(rows_of(batch.take(kept), self.chip).tolist())
             latencies.append(costs.latency_cycles[kept])
             energies.append(costs.energy_nj[kept])
-            samples += tried
             context.progress(samples)
-        found = corners(latencies, energies, self.workload.counts)
-        latency, energy, _ = min(found, key=lambda corner: corner[0] * corner[1])
+        sums = corners(latencies, energies, self.workload.counts)
+        latency, energy, _ = min(sums, key=lambda corner: corner[0] * corner[1])
         context.progress(samples, latency * energy)
         return {
             "samples": samples,
@@ -163,15 +187,15 @@ class DesignRun(Experiment):
             "rows": rows,
         }
 
-    def _proposals(self, model: CostModel, rng: np.random.Generator) -> list[list[MappingBatch]]:
-        """For each shape the batches of mappings that agents propose for each aim."""
+    def _proposals(self, model: Any, rng: np.random.Generator) -> list[Tried]:
+        """For each shape the mappings that agents propose for each aim."""
         from mapper.pretrained.policy import MappingPolicy
         from mapper.pretrained.policy_proposals import proposed
         from mapper.pretrained.weights import agents_of
 
         shapes = range(len(self.workload.layers))
         agents = agents_of(self.pretrained, self.workload.cost_model)
-        found: list[list[MappingBatch]] = [[] for _ in shapes]
+        found = [Tried() for _ in shapes]
         if agents is None:
             return found
         for aim in self.aims:
@@ -179,13 +203,36 @@ class DesignRun(Experiment):
             each = self.budget // (len(problems) * len(self.aims))
             batches = proposed(MappingPolicy(agents.weights), problems, each, rng)
             for shape, batch in enumerate(batches):
-                found[shape].append(batch)
+                found[shape].batches.append(batch)
+                found[shape].samples += len(batch)
         return found
 
-    def _feasible(
-        self, shape: int, batches: list[MappingBatch], model: CostModel
-    ) -> tuple[MappingBatch, int]:
-        """Mappings of a shape, one of them feasible, and how many were tried.
+    def _searched(self, shape: int, model: Any) -> Tried:
+        """Mappings of a shape that `auto` finds for each aim.
+
+        Of each of its batches those stay that no other is below in latency and energy.
+        """
+        import baselines
+
+        # samples end a search, and proofs of the front are experiments of their own
+        method = baselines.load("auto", seconds=0, timeout=0, pretrained="none")
+        found = Tried()
+
+        def keep(_actions: IntArray, looked: Evaluation) -> None:
+            costs = looked.costs
+            best = pareto_rows(costs.latency_cycles, costs.energy_nj)
+            found.batches.append(looked.mappings.take(best))
+
+        for aim in self.aims:
+            problem = self.workload.problem(shape, self.chip, aim, model)
+            if problem.why_empty() is None:
+                problem.on_evaluate = keep
+                each = self.budget // (len(self.workload.layers) * len(self.aims))
+                found.samples += method.search(problem, each, self.seed).samples
+        return found
+
+    def _feasible(self, shape: int, tried: Tried, model: Any) -> Mappings:
+        """Mappings of a shape, one of them feasible; where nothing that was tried is, of a search.
 
         Raises:
             NoMappingError: There is none.
@@ -193,18 +240,20 @@ class DesignRun(Experiment):
         import baselines
 
         layer = self.workload.layers[shape]
-        tried = sum(map(len, batches))
-        if tried:
-            whole = batch_of(np.concatenate([rows_of(batch) for batch in batches]))
-            if model.evaluate_batch(layer, self.chip, whole).feasible.any():
-                return whole, tried
+        if tried.samples:
+            rows = np.concatenate([rows_of(batch, self.chip) for batch in tried.batches])
+            whole: Mappings = batch_of(rows, self.chip)
+            if len(whole) and model.evaluate_batch(layer, self.chip, whole).feasible.any():
+                return whole
         problem = self.workload.problem(shape, self.chip, self.aims[0], model)
         why = problem.why_empty()
         if why is not None:
             raise NoMappingError(why)
-        result = baselines.load("ga").search(problem, FALLBACK_SAMPLES, self.seed)
+        result = baselines.load("ga").search(problem, SEARCHED, self.seed)
         if result.best_action is None:
             raise NoMappingError(
                 f"layer {layer.name!r}: no feasible mapping found on {label_of(self.chip)}"
             )
-        return problem.look(result.best_action[None]).mappings, tried + problem.samples
+        tried.samples += problem.samples
+        found: Mappings = problem.look(result.best_action[None]).mappings
+        return found

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from common import engineering
-from cost_models import Accelerator
+from cost_models import Accelerator, Chain
 from maestro_env import figure_bounds
 from mapper.explore.design_figures import OBJECTIVES, Design, figures_of, front_rows
-from mapper.explore.design_ranges import ExploreError
+from mapper.explore.design_ranges import ExploreError, Value
 from mapper.explore.design_run import AIMS, DesignRun, Workload
-from mapper.explore.design_space import label_of
+from mapper.explore.design_space import SweptChip, label_of
 from mapper.explore.mapping_pool import MappingPool, NetworkPoint
 from mapper.explore.network_hull import LayerFloor
 from mapper.explore.shape_proof import ShapeProof
@@ -68,7 +68,7 @@ class ExplorePlan:
             return AIMS
         return self.aims
 
-    def run_of(self, chip: Accelerator) -> DesignRun:
+    def run_of(self, chip: Accelerator | Chain) -> DesignRun:
         """The experiment of a design."""
         return DesignRun(self.workload, chip, self.aims, self.pretrained, self.seed)
 
@@ -106,7 +106,7 @@ class Exploration:
     _front: list[FrontPoint] | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, plan: ExplorePlan, chips: Iterable[Accelerator]) -> Exploration:
+    def of(cls, plan: ExplorePlan, swept: Iterable[SweptChip]) -> Exploration:
         """The designs that meet the limit on area, with their physical bounds.
 
         Raises:
@@ -114,7 +114,7 @@ class Exploration:
             ExploreError: The cost model does not know the area of a chip.
         """
         model = plan.workload.model()
-        designs = [_design(plan, model, chip) for chip in chips]
+        designs = [_design(plan, model, *one) for one in swept]
         most = plan.max_area
         fitting = [d for d in designs if most is None or d.area <= most]
         if designs and not fitting:
@@ -127,7 +127,7 @@ class Exploration:
         """What the store holds of the designs and proofs, and from it points and floors of all."""
         pool = MappingPool(self.plan.workload)
         stored = {run.key: run.result or {} for run in store.runs(kind=DesignRun.kind)}
-        found: list[tuple[Accelerator, Any]] = []
+        found: list[tuple[Accelerator | Chain, Any]] = []
         for design in self.designs:
             result = stored.get(self.plan.run_of(design.chip).identity().key)
             if result is None or "rows" not in result:
@@ -194,7 +194,7 @@ class Exploration:
         for point in self.front:
             if point.gap <= self.plan.gap:
                 continue
-            left = [a for a in self.plan.proof_order if a not in point.design.proven]
+            left = [a for a in self.plan.proof_order if a not in point.design.asked]
             if left:
                 found.setdefault(id(point.design), (point.design, left[0]))
         return list(found.values())
@@ -250,7 +250,10 @@ def explore(exploration: Exploration, store: Store, run_all: RunAll) -> RunSumma
         summary = run_all([proof for *_, proof in proofs])
         _take_proofs(proofs, pool, store)
         for design, aim in asked:
-            design.proven.add(aim)
+            design.asked.add(aim)
+            shapes = [s for d, a, s, _ in proofs if d is design and a == aim]
+            if len(shapes) == len(plan.workload.layers):
+                design.proven.add(aim)
         exploration.settle(pool)
     return summary
 
@@ -295,7 +298,12 @@ def _take_proofs(
         pool.add(design.chip, shape, result["rows"])
 
 
-def _design(plan: ExplorePlan, model: Any, chip: Accelerator) -> Design:
+def _design(
+    plan: ExplorePlan,
+    model: Any,
+    chip: Accelerator | Chain,
+    fields: tuple[tuple[str, Value], ...],
+) -> Design:
     floors = []
     area = 0.0
     for layer in plan.workload.layers:
@@ -303,7 +311,7 @@ def _design(plan: ExplorePlan, model: Any, chip: Accelerator) -> Design:
         latency, energy = bounds["latency_cycles"], bounds.get("energy_nj", 0.0)
         floors.append(LayerFloor(latency, energy, latency * energy))
         area = max(area, bounds.get("area_um2", 0.0))
-    return Design(chip, area, floors)
+    return Design(chip, dict(fields), area, floors)
 
 
 def check_area(plan: ExplorePlan) -> None:

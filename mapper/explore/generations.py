@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cost_models import Accelerator
 from mapper.explore.design_figures import figures_of
 from mapper.explore.design_run import DesignRun
-from mapper.explore.design_space import DesignSpace
+from mapper.explore.design_space import DesignSpace, SweptChip
 from mapper.explore.exploration import Exploration, ExplorePlan, NoDesignError, RunAll
 from mapper.explore.mapping_pool import NetworkPoint
 from mapper.explore.nsga2_draw import draw_by_nsga2
@@ -24,15 +23,16 @@ class _StoppedError(Exception):
 
 def draw_generations(
     plan: ExplorePlan, space: DesignSpace, designs: int, store: Store, run_all: RunAll
-) -> list[Accelerator] | None:
+) -> list[SweptChip] | None:
     """Designs by NSGA-II, all of them mapped; None where the person asked to stop.
 
     What a generation is compared by are the agents' proposals; proofs come afterwards. The same
     seed draws the same designs, and those that the store holds are not mapped again.
     """
 
-    def evaluate(chips: Sequence[Accelerator]) -> list[tuple[Sequence[float], float]]:
-        areas = _areas(plan, chips)
+    def evaluate(swept: Sequence[SweptChip]) -> list[tuple[Sequence[float], float]]:
+        areas = _areas(plan, swept)
+        chips = [one.chip for one in swept]
         runs = {chip: plan.run_of(chip) for chip in chips if _over(areas[chip], plan.max_area) == 0}
         if run_all(list(runs.values())).stopped:
             raise _StoppedError
@@ -53,12 +53,12 @@ def draw_generations(
         return None
 
 
-def _areas(plan: ExplorePlan, chips: Sequence[Accelerator]) -> dict[Accelerator, float]:
+def _areas(plan: ExplorePlan, swept: Sequence[SweptChip]) -> dict[Any, float]:
     try:
-        known = Exploration.of(plan, chips).designs
+        known = Exploration.of(plan, swept).designs
     except NoDesignError:
         known = []
-    return dict.fromkeys(chips, WORST) | {design.chip: design.area for design in known}
+    return {one.chip: WORST for one in swept} | {design.chip: design.area for design in known}
 
 
 def _over(value: float, most: float | None) -> float:
@@ -67,7 +67,7 @@ def _over(value: float, most: float | None) -> float:
 
 
 def _objectives(
-    plan: ExplorePlan, chip: Accelerator, area: float, result: Mapping[str, Any]
+    plan: ExplorePlan, chip: Any, area: float, result: Mapping[str, Any]
 ) -> tuple[list[float], float]:
     """Objectives of a design, and by how much it breaks the limits."""
     if "latency" not in result:

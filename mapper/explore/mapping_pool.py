@@ -1,17 +1,17 @@
-"""Mappings that designs share: each is counted once per PEs and bandwidths, and priced per chip."""
+"""Mappings that designs share: counted once per PEs and bandwidths, priced per chip."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from common import FloatArray, IntArray
-from cost_models import Accelerator, CostBatch
+from cost_models import Accelerator, Chain, CostBatch
 from mapper.explore.design_run import Workload
-from mapper.explore.mapping_rows import WIDTH, batch_of
+from mapper.explore.mapping_rows import batch_of, kin_of
 from mapper.explore.network_hull import corners, pareto_rows
 
 
@@ -20,7 +20,7 @@ class ShapeOffer:
     """The mappings of one shape on one design that no other is below in latency and energy.
 
     Args:
-        rows: ``(n, WIDTH)`` the mappings.
+        rows: ``(n, W)`` the mappings, see :func:`mapper.explore.mapping_rows.rows_of`.
         latency: ``(n,)`` [cycles].
         energy: ``(n,)`` [nJ].
     """
@@ -46,43 +46,44 @@ class NetworkPoint:
 
 
 class MappingPool:
-    """All mappings that any design of an exploration found, by shape and PEs.
+    """All mappings that any design of an exploration found, by shape and kin.
 
-    A chip's map space follows from its PEs: a mapping of one design is one of every other design
-    with the same PEs, where it fits.
+    A chip's map space follows from its PEs, or from its levels and axes: a mapping of one design
+    is one of every other design of its kin (:func:`mapper.explore.mapping_rows.kin_of`), where it
+    fits.
     """
 
     def __init__(self, workload: Workload) -> None:
         self.workload = workload
-        self._model = workload.model()
-        self._rows: dict[tuple[int, int], IntArray] = {}
+        self._model: Any = workload.model()
+        self._rows: dict[tuple[int, Hashable], IntArray] = {}
         self._counted: dict[tuple[int, Accelerator], CostBatch] = {}
 
-    def add(self, chip: Accelerator, shape: int, rows: Any) -> None:
+    def add(self, chip: Accelerator | Chain, shape: int, rows: Any) -> None:
         """Add mappings of a shape that a design found."""
-        key = shape, chip.num_pes
-        known = self._rows.get(key, np.empty((0, WIDTH), np.int64))
-        given = np.asarray(rows, np.int64).reshape(-1, WIDTH)
+        key = shape, kin_of(chip)
+        given = np.asarray(rows, np.int64)
+        known = self._rows.get(key, given[:0])
         merged = np.unique(np.concatenate([known, given]), axis=0)
         if len(merged) > len(known):
             self._rows[key] = merged
-            self._counted = {k: v for k, v in self._counted.items() if (k[0], k[1].num_pes) != key}
+            self._counted = {k: v for k, v in self._counted.items() if (k[0], kin_of(k[1])) != key}
 
-    def add_all(self, found: Iterable[tuple[Accelerator, Sequence[Any]]]) -> None:
+    def add_all(self, found: Iterable[tuple[Accelerator | Chain, Sequence[Any]]]) -> None:
         """Add the mappings of many designs: of each, the rows of every shape."""
-        gathered: dict[tuple[int, int], list[Any]] = {}
-        chips: dict[int, Accelerator] = {}
+        gathered: dict[tuple[int, Hashable], list[Any]] = {}
+        chips: dict[Hashable, Accelerator | Chain] = {}
         for chip, by_shape in found:
-            chips[chip.num_pes] = chip
+            chips[kin_of(chip)] = chip
             for shape, rows in enumerate(by_shape):
-                gathered.setdefault((shape, chip.num_pes), []).extend(rows)
-        for (shape, pes), rows in gathered.items():
-            self.add(chips[pes], shape, rows)
+                gathered.setdefault((shape, kin_of(chip)), []).extend(rows)
+        for (shape, kin), rows in gathered.items():
+            self.add(chips[kin], shape, rows)
 
     def __len__(self) -> int:
         return sum(map(len, self._rows.values()))
 
-    def offers(self, chip: Accelerator) -> list[ShapeOffer] | None:
+    def offers(self, chip: Accelerator | Chain) -> list[ShapeOffer] | None:
         """The offers of all shapes on a design; None where one has no mapping."""
         found = []
         for shape in range(len(self.workload.layers)):
@@ -92,8 +93,8 @@ class MappingPool:
             found.append(offer)
         return found
 
-    def _offer(self, shape: int, chip: Accelerator) -> ShapeOffer | None:
-        rows = self._rows.get((shape, chip.num_pes))
+    def _offer(self, shape: int, chip: Accelerator | Chain) -> ShapeOffer | None:
+        rows = self._rows.get((shape, kin_of(chip)))
         if rows is None:
             return None
         latency, energy = self._figures(shape, chip, rows)
@@ -101,16 +102,16 @@ class MappingPool:
         return ShapeOffer(rows[kept], latency[kept], energy[kept]) if len(kept) else None
 
     def _figures(
-        self, shape: int, chip: Accelerator, rows: IntArray
+        self, shape: int, chip: Accelerator | Chain, rows: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         layer = self.workload.layers[shape]
         reprice = getattr(self._model, "reprice", None)
-        if reprice is not None:
+        if reprice is not None and isinstance(chip, Accelerator):
             counted = self._count(shape, chip, rows)
             energy = reprice(layer, chip, counted)
             if energy is not None:
                 return counted.latency_cycles, energy
-        costs = self._model.evaluate_batch(layer, chip, batch_of(rows))
+        costs = self._model.evaluate_batch(layer, chip, batch_of(rows, chip))
         return costs.latency_cycles, costs.energy_nj
 
     def _count(self, shape: int, chip: Accelerator, rows: IntArray) -> CostBatch:
@@ -118,7 +119,7 @@ class MappingPool:
         key = shape, replace(chip.unlimited_buffers(), name="")
         if key not in self._counted:
             self._counted[key] = self._model.evaluate_batch(
-                self.workload.layers[shape], key[1], batch_of(rows)
+                self.workload.layers[shape], key[1], batch_of(rows, chip)
             )
         return self._counted[key]
 

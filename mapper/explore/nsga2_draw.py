@@ -7,22 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from cost_models import Accelerator
-from mapper.explore.design_ranges import ExploreError
-from mapper.explore.design_space import DesignSpace
+from mapper.explore.design_ranges import ExploreError, Value
+from mapper.explore.design_space import DesignSpace, SweptChip
 
 POPULATION = 50
 """Designs of a generation."""
 MOST_REPEATS = 20
 """Generations in a row without a new design after which the draw ends."""
 
-Evaluate = Callable[[Sequence[Accelerator]], Sequence[tuple[Sequence[float], float]]]
+Evaluate = Callable[[Sequence[SweptChip]], Sequence[tuple[Sequence[float], float]]]
 """Objectives of designs, and by how much each breaks the limits (0 where it keeps them)."""
 
 
 def draw_by_nsga2(
     space: DesignSpace, designs: int, seed: int, objectives: int, evaluate: Evaluate
-) -> list[Accelerator]:
+) -> list[SweptChip]:
     """Different designs, generation by generation, each from the best of those before.
 
     Args:
@@ -50,7 +49,7 @@ def draw_by_nsga2(
         name: optuna.distributions.IntDistribution(0, len(values) - 1)
         for name, values in space.values.items()
     }
-    found: dict[Accelerator, None] = {}
+    found: dict[SweptChip, None] = {}
     idle = 0
     while len(found) < min(designs, space.size) and idle < MOST_REPEATS:
         trials = [study.ask(places) for _ in range(size)]
@@ -65,5 +64,5 @@ def draw_by_nsga2(
     return list(found)
 
 
-def _fields(space: DesignSpace, places: Mapping[str, int]) -> dict[str, int]:
+def _fields(space: DesignSpace, places: Mapping[str, int]) -> dict[str, Value]:
     return {name: values[places[name]] for name, values in space.values.items()}

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from common import engineering
-from cost_models import Accelerator, MappingBatch
+from cost_models import Accelerator, Chain
 from mapper.explore.design_run import Workload
-from mapper.explore.design_space import label_of
-from mapper.explore.mapping_rows import batch_of, rows_of
+from mapper.explore.design_space import label_of, nameless
+from mapper.explore.mapping_rows import batch_of, row_of
 from runs import Context, Experiment
 
 KIND = "explore-proof"
@@ -34,7 +34,7 @@ class ShapeProof(Experiment):
     kind: ClassVar[str] = KIND
     counts: ClassVar[str] = "proofs"
     workload: Workload
-    chip: Accelerator
+    chip: Accelerator | Chain
     aim: str
     timeout: float
     start: tuple[int, ...]
@@ -50,7 +50,7 @@ class ShapeProof(Experiment):
         """See :class:`Experiment`."""
         return {
             **self.workload.spec(),
-            "chip": self.chip.to_dict(),
+            "chip": nameless(self.chip),
             "aim": self.aim,
             "timeout": self.timeout,
         }
@@ -71,7 +71,7 @@ class ShapeProof(Experiment):
 
         model = self.workload.model()
         problem = self.workload.problem(0, self.chip, self.aim, model)
-        start = batch_of(np.array([self.start]))[0]
+        start: Any = batch_of(np.array([self.start]), self.chip)[0]
         proof = baselines.prove(
             problem,
             start=start,
@@ -79,7 +79,7 @@ class ShapeProof(Experiment):
             progress=lambda step: context.progress(0, step.value),
         )
         best = start if proof.mapping is None else proof.mapping
-        rows = rows_of(MappingBatch.from_mappings([best], problem.layer.extents))
+        rows = row_of(best, problem.layer, self.chip)
         return {
             "samples": 1,
             "boxes": proof.counts.boxes,

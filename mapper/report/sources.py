@@ -124,11 +124,11 @@ def _read(path: Path) -> StoredRun:
 
 
 def _as_run(data: dict[str, Any], mapping: dict[str, Any], written: float) -> StoredRun:
-    from cost_models import Accelerator
+    from cost_models import chip_from
 
     problem = data["problem"]
     layer = layer_of(problem["layer_fields"])
-    chip = Accelerator.from_dict(problem["accelerator"])
+    chip = chip_from(problem["accelerator"])
     spec = ProblemSpec(
         layer,
         problem["layer"],
@@ -172,8 +172,10 @@ def _as_run(data: dict[str, Any], mapping: dict[str, Any], written: float) -> St
 
 
 def chip_name(chip: Any) -> str:
-    """A preset's name, or a few words."""
-    from cost_models import PRESETS
+    """A name of the library, or a few words."""
+    from cost_models import CHAINS, PRESETS, Chain
 
-    names = [name for name, preset in PRESETS.items() if preset == chip]
-    return names[0] if names else f"custom ({chip.num_pes} PEs)"
+    deep = isinstance(chip, Chain)
+    names = [name for name, known in (CHAINS if deep else PRESETS).items() if known == chip]
+    size = f"{chip.peak_macs_per_cycle} MACs" if deep else f"{chip.num_pes} PEs"
+    return names[0] if names else f"custom ({size})"

@@ -19,25 +19,32 @@ FIGURE_COLUMNS = {
 }
 
 
+OF_SHORT_FORM = (
+    Column("num_pes", "PEs", keep=10),
+    Column("l1", "L1", keep=9, right=True),
+    Column("l2", "L2", keep=9, right=True),
+    Column("noc_bw", "NoC", keep=7),
+    Column("offchip_bw", "DRAM", keep=7),
+)
+
+
 def print_front(
-    title: str, rows: Sequence[Mapping[str, Any]], objectives: Sequence[str], note: str
+    title: str,
+    rows: Sequence[Mapping[str, Any]],
+    columns: list[Column],
+    objectives: Sequence[str],
+    note: str,
 ) -> None:
     """Print the table.
 
     Args:
         title: What stands above it.
-        rows: Of :func:`mapper.explore.design_rows.front_table`, with ``l1``, ``l2`` and
-            ``mappings`` as texts.
+        rows: Of :func:`mapper.explore.design_rows.front_table`, with what `columns` show of the
+            designs, and ``mappings``, as texts.
+        columns: Of the designs.
         objectives: What was explored; the other figures leave first.
         note: What stands below it.
     """
-    columns = [
-        Column("num_pes", "PEs", keep=10),
-        Column("l1", "L1", keep=9, right=True),
-        Column("l2", "L2", keep=9, right=True),
-        Column("noc_bw", "NoC", keep=7),
-        Column("offchip_bw", "DRAM", keep=7),
-    ]
     order = [*objectives, *(name for name in FIGURE_COLUMNS if name not in objectives)]
     for name in order:
         key, unit = FIGURE_COLUMNS[name]
@@ -49,18 +56,19 @@ def print_front(
 def print_exploration(done: Exploration) -> None:
     """Print the front of an exploration, and what became of the other designs."""
     from mapper.explore.design_rows import front_table, share_text
-    from mapper.explore.design_space import bytes_text
+    from mapper.explore.design_space import FIELDS, bytes_text, short_name, value_text
     from mapper.explore.explore_page import gap_text
 
-    rows = [
-        {
-            **row,
-            "l1": bytes_text(row["l1_bytes"]),
-            "l2": bytes_text(row["l2_bytes"]),
-            "mappings": gap_text(row["gap"]),
-        }
-        for row in front_table(done)
-    ]
+    swept = done.front[0].design.fields
+    rows = [row | {"mappings": gap_text(row["gap"])} for row in front_table(done)]
+    if swept.keys() <= FIELDS.keys():
+        columns = [*OF_SHORT_FORM]
+        for row in rows:
+            row |= {"l1": bytes_text(row["l1_bytes"]), "l2": bytes_text(row["l2_bytes"])}
+    else:
+        columns = [Column(path, short_name(path), keep=10, right=True) for path in swept]
+        for row in rows:
+            row |= {path: value_text(path, row[path]) for path in swept}
     counted = done.counted()
     share = share_text(
         counted["designs_on_the_front"], counted["designs"], counted["points_on_the_front"]
@@ -69,6 +77,7 @@ def print_exploration(done: Exploration) -> None:
         f"{done.plan.network}: {share} that no other one beats in "
         f"{' and '.join(done.plan.objectives)}",
         rows,
+        columns,
         done.plan.objectives,
         "\n".join(notes_of(done)),
     )

@@ -374,7 +374,7 @@ MUTATIONS = (
     Mutation(
         "counting",
         "entries of one memory have ports between them",
-        "if level < nest.depth and spec.port and not nest.levels[level + 1].joined:",
+        "if level < nest.depth and limits and not nest.levels[level + 1].joined:",
         "if level < nest.depth and spec.port:",
         1,
     ),

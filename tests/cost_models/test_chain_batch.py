@@ -11,6 +11,8 @@ import pytest
 import layers
 from cost_models import FIGURES, MappingError, ReasonCode, load
 from cost_models.chain.batch import ChainBatch
+from cost_models.chain.evaluation import chain_nest
+from cost_models.exact.nest_record import record_of
 from tests.cost_models.chain_chips import random_batch, random_chip
 
 LAYERS = ("mobilenetv2.2", "resnet18.5", "mobilenetv2.1")
@@ -46,6 +48,37 @@ def test_a_batch_equals_single_mappings(memories: int, options: dict[str, str]) 
                     for kind, value in kinds.items():
                         assert value == costs.accesses[tensor][kind][row], (tensor, kind)
     assert feasible > 20
+
+
+@pytest.mark.parametrize("memories", [1, 2, 3, 4])
+@pytest.mark.parametrize("limited", [0, 1, 2])
+def test_ports_without_a_limit_change_nothing(memories: int, limited: int) -> None:
+    """A batch leaves them out where they can't bind; one mapping has their cycles."""
+    rng = np.random.default_rng(10 * memories + limited)
+    model, spare = load("exact", threads=1), 0
+    for name in LAYERS:
+        layer, drawn = layers.get(name), random_chip(rng, memories)
+        levels = tuple(
+            dataclasses.replace(level, read_bw=None, write_bw=None, shared_bw=False)
+            if rng.random() < (1, 0.7, 0.4)[limited]
+            else level
+            for level in drawn.levels
+        )
+        chip = dataclasses.replace(drawn, levels=levels)
+        batch = random_batch(rng, chip, layer, 40, uneven=limited == 2)
+        costs = model.evaluate_batch(layer, chip, batch)
+        nest = chain_nest(model, layer, chip, batch[0])
+        spare += record_of(nest, units=chip.peak_macs_per_cycle)[0]["levels"]["spare"].sum()
+        assert not record_of(nest, units=1 << 32)[0]["levels"]["spare"].any()
+        assert not record_of(nest)[0]["levels"]["spare"].any()
+        for row in range(len(batch)):
+            one = model.evaluate(layer, chip, batch[row])
+            if one.infeasible is None:
+                assert costs.latency_cycles[row] == one.latency_cycles
+                assert costs.energy_nj[row] == one.energy_nj
+                for part, value in one.detail.items():
+                    assert value == costs.detail[part][row], part
+    assert spare > 0
 
 
 def test_threads_and_parts_of_a_batch_change_nothing() -> None:

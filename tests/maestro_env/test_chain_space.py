@@ -119,7 +119,7 @@ def test_a_mapping_outside_the_space_says_what_is_offered() -> None:
     ("options", "says"),
     [
         ({"dataflow": "nvdla"}, "space.dataflow: not on a chip that is a list of levels"),
-        ({"co_search": ["num_pes"]}, "--set levels.LEVEL.fanout.units=8"),
+        ({"co_search": ["num_pes"]}, "--sweep levels.LEVEL.fanout.units=4..16"),
         ("paper", "a space with a name is of two"),
         ({"uneven": 3}, "space.uneven: got 3"),
         ({"nope": 1}, "got 'nope', expected one of tiles"),

@@ -50,6 +50,18 @@ def test_what_is_found_is_a_file_that_costs_as_much(chip: str, tmp_path: Path) -
     assert manifest["problem"]["accelerator"] == CHAINS[chip].to_dict()
 
 
+def test_a_folder_of_results_is_reported_with_the_front(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    on_chip = ("--network", "mlp", "-a", "simba")
+    mapper("search", *on_chip, "--method", "random", "--budget", "200", "--out", "out")
+    sweep = ("--sweep", "levels.InputBuffer.bytes=8k,16k")
+    mapper("explore", *on_chip, *sweep, "--timeout", "0", "--workers", "1", "--out", "out")
+    mapper("report", "out", "--out", "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "accelerator simba" in page
+    assert "InputBuffer.bytes 8 kB" in page
+
+
 def test_a_file_with_a_chip_and_single_fields(tmp_path: Path) -> None:
     path = tmp_path / "chip.yaml"
     path.write_text(yaml.safe_dump(CHAINS["nvdla-cacc"].to_dict()))

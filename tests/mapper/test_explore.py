@@ -10,14 +10,23 @@ import pytest
 
 import cost_models
 import layers
-from cost_models import Accelerator
-from maestro_env import MapSpace
+from cost_models import CHAINS, Accelerator, load_chip, with_fields
+from maestro_env import ChainSpace, MapSpace, figure_bounds
 from mapper.cli import main
 from mapper.explore.design_figures import front_rows, objectives_of
-from mapper.explore.design_ranges import AREA_UM2, POWER_MW, ExploreError, quantity_of, values_of
-from mapper.explore.design_space import FIELDS, DesignSpace
-from mapper.explore.explore_file import read_explored
-from mapper.explore.mapping_rows import batch_of, rows_of
+from mapper.explore.design_ranges import (
+    AREA_UM2,
+    POWER_MW,
+    ExploreError,
+    quantity_of,
+    swept,
+    values_of,
+)
+from mapper.explore.design_run import Workload
+from mapper.explore.design_space import FIELDS, DesignSpace, label_of
+from mapper.explore.explore_file import design_text, read_explored
+from mapper.explore.mapping_pool import MappingPool
+from mapper.explore.mapping_rows import batch_of, row_of, rows_of
 from mapper.explore.network_hull import (
     LayerFloor,
     corners,
@@ -40,6 +49,33 @@ from mapper.explore.nsga2_draw import draw_by_nsga2
 )
 def test_ranges(text, values):
     assert values_of("--pes", text) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "values"),
+    [
+        ("levels.PEBuffer.bytes=8k..64k", "levels.PEBuffer.bytes", (8192, 16384, 32768, 65536)),
+        ("levels.Glb.fanout.axes=8x8,4x4", "levels.Glb.fanout.axes", ("8x8", "4x4")),
+        ("mac.pj=0.25,0,1M", "mac.pj", (0, 0.25, 1 << 20)),
+    ],
+)  # fmt: skip
+def test_sweeps_of_any_field(text, path, values):
+    assert swept(text) == (path, values)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("levels.L2.bytes", "expected PATH=RANGE"),
+        ("=8", "expected PATH=RANGE"),
+        ("levels.L2.bytes=64k..8k", "--sweep levels.L2.bytes: '64k..8k' runs from 65536 down"),
+        ("levels.L2.fanout.axes=4x,8", "--sweep levels.L2.fanout.axes: got '4x'"),
+        ("mac.pj=-1", "--sweep mac.pj: got '-1'"),
+    ],
+)
+def test_what_is_no_sweep(text, told):
+    with pytest.raises(ExploreError, match=told):
+        swept(text)
 
 
 @pytest.mark.parametrize("text", ["", "0", "8..4", "9..15", "1.5", "4:2", "x", "1..2..3", "1..4:0"])
@@ -68,7 +104,8 @@ def test_designs_are_all_combinations_and_draws_are_some_of_them():
     space = DesignSpace(base, {"num_pes": (8, 16), "l1_bytes": (64, 128, 256)})
     chips = list(space.all())
     assert len(set(chips)) == space.size == 6
-    assert chips[1] == replace(base, num_pes=8, l1_bytes=128)
+    assert chips[1].chip == replace(base, num_pes=8, l1_bytes=128)
+    assert dict(chips[1].fields) == {"num_pes": 8, "l1_bytes": 128}
     drawn = space.draw(4, seed=3)
     assert drawn == space.draw(4, seed=3)
     assert [chip for chip in chips if chip in drawn] == drawn
@@ -86,6 +123,61 @@ def test_front_keeps_what_no_other_row_beats():
         same = any((values[k] == values[row]).all() for k in kept)
         assert (row in kept) or beaten or same
         assert not (row in kept and beaten)
+
+
+def test_designs_of_a_list_of_levels_are_named_by_what_is_swept():
+    bytes_, axes = "levels.InputBuffer.bytes", "levels.GlobalBuffer.fanout.axes"
+    space = DesignSpace(load_chip("simba"), {bytes_: (8192, 16384), axes: ("4x4", "2x8x1")})
+    chip, fields = space.design(1)
+    assert dict(fields) == {bytes_: 8192, axes: "2x8x1"}
+    assert label_of(chip) == "InputBuffer.bytes 8 kB, GlobalBuffer.fanout.axes 2x8x1"
+    assert [axis.units for axis in chip.levels[1].fanout.axes] == [2, 8, 1]
+    assert space.design(2).chip == with_fields(space.base, [f"{bytes_}=16k", f"{axes}=4x4"])
+    both = {"num_pes": (8, 16), "levels.L2.read_pj": (0.00001, 2)}
+    chip, _ = DesignSpace(Accelerator.load("edge"), both).design(2)
+    assert (chip.num_pes, chip.levels[1].read_pj) == (16, 0.00001)
+    assert label_of(chip) == "num_pes 16, L2.read_pj 1e-05"
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "told"),
+    [
+        ("simba", {}, "no range is given; sweep fields of its levels"),
+        ("simba", {"l1_bytes": (8,)}, "--l1: the levels of this chip are a list.*WeightBuffer"),
+        ("edge", {"l2_bytes": (8,), "levels.L2.bytes": (8,)}, "--l2 sweeps it, too"),
+        ("edge", {name: range(1, 5001) for name in FIELDS}, "1.6e.22 designs, expected at most"),
+    ],
+)
+def test_spaces_that_are_refused(name, values, told):
+    with pytest.raises(ExploreError, match=told):
+        DesignSpace(load_chip(name), values)
+
+
+@pytest.mark.parametrize("name", sorted(CHAINS))
+def test_rows_of_mappings_of_lists_of_levels(name):
+    chip, layer = CHAINS[name], layers.parse("conv:K=16,C=8,Y=18,X=18,R=3,S=3")
+    space = ChainSpace(layer, chip)
+    batch = space.decode(space.sample(50, 0))
+    rows = rows_of(batch, chip)
+    again = batch_of(rows, chip)
+    assert list(again) == list(batch)
+    assert list(batch_of(row_of(again[7], layer, chip), chip)) == [again[7]]
+
+
+def test_designs_of_one_kin_share_their_mappings():
+    layer = layers.parse("conv:K=16,C=8,Y=18,X=18,R=3,S=3")
+    small = load_chip("nvdla-cacc")
+    big = with_fields(small, ["levels.CBUF.bytes=1M"])
+    other = with_fields(small, ["levels.CACC.fanout.axes=16"])
+    pool = MappingPool(Workload((layer,), (1,), "exact"))
+    space = ChainSpace(layer, small)
+    batch = space.decode(space.sample(400, 0))
+    pool.add(small, 0, rows_of(batch, small))
+    costs = cost_models.load("exact").evaluate_batch(layer, small, batch)
+    (mine,), (theirs,) = pool.offers(small), pool.offers(big)
+    assert mine.latency.min() == costs.latency_cycles.min()
+    assert theirs.latency.min() <= mine.latency.min()
+    assert pool.offers(other) is None
 
 
 def brute(latencies, energies, counts):
@@ -142,7 +234,7 @@ def test_counts_carry_over_to_chips_of_other_capacities(options):
     layer = layers.parse("conv:K=16,C=8,Y=18,X=18,R=3,S=3")
     chip = Accelerator(32, 1 << 20, 1 << 20, 8, 4)
     batch = MapSpace(layer, chip).decode(MapSpace(layer, chip).sample(300, 0))
-    batch = batch_of(rows_of(batch))
+    batch = batch_of(rows_of(batch, chip), chip)
     counted = model.evaluate_batch(layer, chip.unlimited_buffers(), batch)
     for l1, l2 in ((64, 2048), (300, 9000), (2000, 60_000)):
         one = replace(chip, l1_bytes=l1, l2_bytes=l2)
@@ -162,13 +254,14 @@ def test_nsga2_finds_the_better_half_and_repeats_itself():
     space = DesignSpace(base, {"num_pes": tuple(range(1, 65)), "l1_bytes": tuple(range(64, 128))})
 
     def evaluate(chips):
-        return [((c.num_pes, abs(c.l1_bytes - 100)), float(c.num_pes > 50)) for c in chips]
+        found = [chip for chip, _ in chips]
+        return [((c.num_pes, abs(c.l1_bytes - 100)), float(c.num_pes > 50)) for c in found]
 
     drawn = draw_by_nsga2(space, 150, 0, 2, evaluate)
     assert len(set(drawn)) == 150
     assert drawn == draw_by_nsga2(space, 150, 0, 2, evaluate)
-    late = [chip.num_pes for chip in drawn[-50:]]
-    assert np.mean(late) < np.mean([chip.num_pes for chip in drawn[:50]])
+    late = [chip.num_pes for chip, _ in drawn[-50:]]
+    assert np.mean(late) < np.mean([chip.num_pes for chip, _ in drawn[:50]])
 
 
 def run(*words, code=0):
@@ -222,6 +315,73 @@ def test_three_objectives_of_which_mappings_trade_two(tmp_path, monkeypatch, cap
     share = f"{len(chips)} of 3 designs ({len(found['front'])} points)"
     assert share in " ".join(capsys.readouterr().out.split())
     assert read_explored(tmp_path / "out" / "explore.json").share == share
+
+
+CHIP = """
+levels:
+  - {name: DRAM, read_bw: 64, write_bw: 64}
+  - {name: Glb, bytes: 16384, holds: [input, output], fanout: {axes: [4, 2], dims: [K, C]}}
+  - {name: Weights, bytes: 1024, holds: [filter]}
+  - {name: Sums, bytes: 256, holds: [output], fanout: {units: 4, dims: C}}
+"""
+DEEP = (
+    *("--network", "mlp", "-a", "c.yaml", "--workers", "1"),
+    *("--sweep", "levels.Weights.bytes=256..1k", "--sweep", "levels.Glb.fanout.axes=4x2,8x4"),
+)
+
+
+def test_a_list_of_levels_is_swept_by_its_fields(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.yaml").write_text(CHIP, encoding="utf-8")
+    files = ("--csv", "all.csv", "--plot", "front.svg", "--page", "front.html", "--out", "out")
+    run(*DEEP, "--json", *files)
+    told = capsys.readouterr()
+    first = json.loads(told.out)
+    assert first["designs"] == 6
+    with open("all.csv", encoding="utf-8") as text:
+        rows = list(csv.DictReader(text))
+    designs = {row["design"] for row in rows}
+    assert len(designs) == 6
+    assert "Weights.bytes 256 B, Glb.fanout.axes 8x4" in designs
+    assert {row["levels.Weights.bytes"] for row in rows} == {"256", "512", "1024"}
+    assert {row["levels.Glb.fanout.axes"] for row in rows} == {"4x2", "8x4"}
+    for row in first["front"]:
+        assert row["least_edp_cycles_nj"] <= row["edp_cycles_nj"]
+        assert 0 <= row["gap"] < 10
+    model, layer = cost_models.load("exact"), layers.get("mlp.fc1")
+    for row in rows:
+        paths = ("levels.Weights.bytes", "levels.Glb.fanout.axes")
+        chip = with_fields(load_chip("c.yaml"), [f"{path}={row[path]}" for path in paths])
+        area = figure_bounds(model, layer, chip)["area_um2"]
+        assert float(row["area_um2"]) == pytest.approx(area)
+    page = (tmp_path / "front.html").read_text(encoding="utf-8")
+    assert first["front"][0]["design"] in page
+    run(*DEEP, "--json")
+    again = capsys.readouterr()
+    assert json.loads(again.out) == first
+    assert "finished" not in again.err
+    run(*DEEP)
+    assert "Glb.fanout.axes" in capsys.readouterr().out
+    found = read_explored(tmp_path / "out" / "explore.json")
+    assert len(found.rows) == 6
+    assert {design_text(row) for row in found.rows} == designs
+
+
+def test_fields_of_a_chip_of_two_levels_are_swept_by_path_too(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ("--network", "mlp", "--workers", "1", "--timeout", "0", "--json")
+    run(*words, "--pes", "16,64", "--l2", "4k")
+    short = json.loads(capsys.readouterr().out)
+    run(*words, "--sweep", "num_pes=16,64", "--sweep", "l2_bytes=4k")
+    told = capsys.readouterr()
+    assert json.loads(told.out) == short
+    assert "finished" not in told.err  # the same experiments, which the store has
+    run(*words, "--pes", "16", "--sweep", "levels.L2.read_bw=64,512")
+    found = json.loads(capsys.readouterr().out)
+    assert {row["design"] for row in found["front"]} <= {
+        "num_pes 16, L2.read_bw 64",
+        "num_pes 16, L2.read_bw 512",
+    }
 
 
 def test_a_range_is_counted_before_it_is_written_out():

@@ -14,7 +14,7 @@ ROWS = [
     Row(f"{SEARCH} --certificate c.json", "--certificate: proofs take chips of two levels"),
     Row(f"{SEARCH} --cost-model maestro", "'maestro' knows chips of two levels"),
     Row(f"{SEARCH} --dataflow nvdla", "space.dataflow: not on a chip that is a list of levels"),
-    Row(f"{SEARCH} --space co_search=num_pes", "--set levels.LEVEL.fanout.units=8"),
+    Row(f"{SEARCH} --space co_search=num_pes", "--sweep levels.LEVEL.fanout.units=4..16"),
     Row(f"{SEARCH} --space parallel=KC", "space.parallel: not on a chip that is a list"),
     Row(f"{SEARCH} --space orders=permutation", "space.orders: not on a chip that is a list"),
     Row(f"{SEARCH} --space levels=1", "space.levels: not on a chip that is a list"),

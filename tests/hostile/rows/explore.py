@@ -7,6 +7,7 @@ from tests.hostile.rows import Row
 NET = "mapper explore --network mlp"
 ONE = f"{NET} --pes 16"
 CHIP = f"{NET} --pes 16 -a c.yaml"
+DEEP = f"{NET} -a simba"
 
 ROWS = [
     Row(f"{NET} --pes 1..1000000000:1", "--pes: '1..1000000000:1' has more than 100,000 values"),
@@ -70,6 +71,56 @@ ROWS = [
     Row(f"{ONE} --store afile", "afile", files={"afile": "no store"}),
     Row(f"{ONE} --accelerator edgy", "mean 'edge'"),
     Row(f"{ONE} --pretrained afile", "afile", files={"afile": "no weights"}),
+    Row(f"{NET} --sweep levels.L2.bytes", "--sweep 'levels.L2.bytes': expected PATH=RANGE"),
+    Row(f"{NET} --sweep =8..16", "--sweep '=8..16': expected PATH=RANGE"),
+    Row(f"{NET} --sweep levels.L2.bytes=64k..8k", "give 8k..64k"),
+    Row(f"{NET} --sweep levels.L2.bytes=some", "--sweep levels.L2.bytes: got 'some'"),
+    Row(f"{NET} --sweep levels.L2.bytes=1..9999999:1", "has more than 100,000 values"),
+    Row(f"{NET} --sweep levels.L2.bites=8..16", "unknown field 'bites'.*'bytes'"),
+    Row(f"{NET} --sweep levels.L3.bytes=8..16", "unknown field 'L3'"),
+    Row(f"{NET} --sweep num_pse=8..16", "unknown field 'num_pse'.*'num_pes'"),
+    Row(f"{NET} --sweep name=8..16", "--sweep name=8: name"),
+    Row(f"{NET} --sweep levels.L2.holds=8..16", "holds"),
+    Row(f"{NET} --pes 8,16 --sweep num_pes=32", "--sweep num_pes: is swept twice"),
+    Row(f"{NET} --l2 8k --sweep levels.L2.bytes=8k", "--l2 sweeps it, too"),
+    Row(f"{NET} --sweep levels.L2.read_bw=8 --sweep levels.L2.read_bw=9", "is swept twice"),
+    Row(DEEP, "no range is given; sweep fields of its levels.*levels.GlobalBuffer.bytes=8k..64k"),
+    Row(f"{DEEP} --pes 16", "--pes: the levels of this chip are a list.*WeightBuffer"),
+    Row(f"{DEEP} --sweep levels.PEBuffer.bytes=8k..64k", "no level 'PEBuffer'; expected one of"),
+    Row(f"{DEEP} --sweep levels.InputBufer.bytes=8k", "Did you mean 'InputBuffer'"),
+    Row(f"{DEEP} --sweep levels.InputBuffer.byte=8k", "unknown field 'byte'.*Did you mean 'bytes'"),
+    Row(f"{DEEP} --sweep levels.InputBuffer=8k", "expected a field of a level"),
+    Row(
+        f"{DEEP} --sweep levels.InputBuffer.bytes=0,8k",
+        "--sweep levels.InputBuffer.bytes=0: levels.InputBuffer",
+    ),
+    Row(f"{DEEP} --sweep levels.GlobalBuffer.fanout.axes=4x4,8y8", "fanout.axes: got '8y8'"),
+    Row(f"{DEEP} --sweep levels.GlobalBuffer.fanout.axes=4x4..8x8", "got '4x4..8x8'"),
+    Row(f"{DEEP} --sweep levels.GlobalBuffer.fanout.axes=0x4", "axes.0"),
+    Row(f"{DEEP} --sweep levels.GlobalBuffer.fanout.axes=2x2x2x2", "got 4 axes, expected 1 to 3"),
+    Row(f"{DEEP} --sweep levels.AccumulationBuffer.fanout.axes=8", "got 2 entries, expected 1"),
+    Row(
+        f"{DEEP} --sweep levels.GlobalBuffer.fanout.units=99999999",
+        "expected a whole number of 1 to 1048576",
+    ),
+    Row(
+        f"{DEEP} --draw all --sweep levels.InputBuffer.bytes=1..2000:1 "
+        "--sweep bits.psum=24..2000:1",
+        "--draw all: 3,954,000 designs, expected at most 1,000,000; give --designs N",
+    ),
+    Row(
+        f"{DEEP} --draw all "
+        + " ".join(
+            f"--sweep levels.{name}Buffer.{field}=1..100000:1"
+            for name in ("Input", "Weight")
+            for field in ("bytes", "read_bw")
+        ),
+        "1e.20 designs, expected at most 1e.15; give larger steps",
+    ),
+    Row(
+        f"{DEEP} --sweep bits.psum=24 -o edp,power --cost-model maestro",
+        "knows chips of two levels",
+    ),
     Row(f"{ONE} extra", "unexpected extra argument"),
     Row("mapper explore --pes 16", "--network"),
     Row("mapper explore --network none.yaml --pes 16", "none.yaml"),
