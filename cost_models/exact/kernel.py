@@ -45,7 +45,7 @@ def evaluate_rows(
 
     Args:
         works: ``(1,)`` work space.
-        chips: ``(1,)``: a layer on a chip, as `two_level.chip_nest` gives it.
+        chips: ``(1,)``: a layer on a chip, with a nest of two levels.
         mappings: ``(B,)``.
         rows: ``(B,)``, filled where a mapping is feasible.
         reasons: ``(B,)`` reason codes; MALFORMED where a row is no mapping at all.

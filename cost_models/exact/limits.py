@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from cost_models.accelerator import UNLIMITED_BW
 from cost_models.buffers import TENSORS, Buffer
+from cost_models.chain.clusters import spreads_of
 from cost_models.exact.machine import BYTE, Machine
-from cost_models.exact.nest import ONE
-from cost_models.exact.two_level import units_of
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.level_names import BUFFERS, LEVELS
 from cost_models.lowering import clipped
@@ -139,13 +138,14 @@ def explain(
         )
     level = 1 if code is ReasonCode.L1_CAPACITY else 0
     held = clipped(mapping.tiles, layer.extents)[level]
-    clusters = units_of(mapping, 0, num_pes // mapping.cluster_size) if level == 0 else ONE
+    clusters = spreads_of(mapping, 0, num_pes // mapping.cluster_size) if level == 0 else ()
+    units = {DIMS.index(spread.dim): spread.units or 1 for spread in clusters}
 
     buffer, passing = machine.buffers[level], machine.passes(mapping.bypass)[level]
 
     def needs(tiles: Tiles, room: Room) -> int:
-        parts = zip(tiles, clusters, layer.extents, strict=True)
-        spanned = tuple(min(tile * units, extent) for tile, units, extent in parts)
+        parts = enumerate(zip(tiles, layer.extents, strict=True))
+        spanned = tuple(min(tile * units.get(d, 1), extent) for d, (tile, extent) in parts)
         elements = tile_elements(layer, spanned, box)
         return room.taken(tile_bits(elements, machine.widths, buffer.copies))
 

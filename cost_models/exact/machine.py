@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 
 from cost_models.accelerator import Accelerator
-from cost_models.buffers import TENSORS, Buffer, Flags
+from cost_models.buffers import TENSORS, Buffer
 
 BYTE = 8
 Tensors = frozenset[str]
@@ -52,15 +53,10 @@ class Machine:
             for buffer in self.buffers
         )
 
-    @property
-    def holds(self) -> tuple[Flags, Flags]:
-        """Which tensors L2, and L1, hold at all."""
-        return self.buffers[0].holds, self.buffers[1].holds
-
     def passes(self, bypass: tuple[Tensors, Tensors]) -> tuple[Tensors, Tensors]:
         """The tensors that pass L2, and L1, where a mapping has some pass besides the chip's."""
         l2, l1 = (
-            passing.union(tensor for tensor, held in zip(TENSORS, holds, strict=True) if not held)
-            for passing, holds in zip(bypass, self.holds, strict=True)
+            passing | (frozenset(TENSORS) - set(compress(TENSORS, buffer.holds)))
+            for passing, buffer in zip(bypass, self.buffers, strict=True)
         )
         return l2, l1

@@ -110,7 +110,7 @@ Run: Any = record("node at count enter within")
 Move: Any = record("old new shift down")
 # `cuts_at`: cuts down to a level; `fans`: levels with more than one unit; `windowed`: whether its
 # tiles touch rows together with another dimension's; `first`: the first node behind so many cuts,
-# `steps` the steps behind them; `still`: see `sums.fill_coupled`
+# `steps` the steps behind them; `still`: see `sums.fill_dim`
 Dim: Any = record(
     "cuts fans windowed runs moves still_at",
     cuts_at=LEVELS,

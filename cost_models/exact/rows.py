@@ -25,25 +25,15 @@ from cost_models.exact.window import classes_of, interval, overlap, real_interva
 
 
 @part
-def rows_after(work: Work, pair: int, y_move: int, t_move: int, scope: int, port: int) -> Rows:
-    """Rows after a move of outputs and of taps: all (`own`), and those still held (`kept`).
-
-    Where instances share rows, `kept` are those that none of a group lacks; groups are summed.
+def asked_rows(work: Work, pair: int, scope: int, port: int) -> int:
+    """What `known_rows` is asked for, without what does not matter where nothing is spread.
 
     Args:
         work: The work space.
         pair: Rows or columns.
-        y_move: Move of the outputs.
-        t_move: Move of the taps.
         scope: Whose rows: FIRST, ROWS and PADDING, see `records`.
         port: The keeper's level, or one that the transfer passes.
     """
-    return known_rows(work, y_move, t_move, asked_rows(work, pair, scope, port))
-
-
-@part
-def asked_rows(work: Work, pair: int, scope: int, port: int) -> int:
-    """What `known_rows` is asked for, without what does not matter where nothing is spread."""
     fans = work.dim[output_dim(pair)].fans | work.dim[tap_dim(pair)].fans
     scope &= FIRST | ROWS | PADDING if fans else PADDING
     if fans & ((2 << port) - 1) == 0:
@@ -55,7 +45,11 @@ def asked_rows(work: Work, pair: int, scope: int, port: int) -> int:
 
 @part
 def known_rows(work: Work, y_move: int, t_move: int, asked: int) -> Rows:
-    """Rows as `rows_after` tells them; those of moves that were looked at before are kept."""
+    """Rows after a move of outputs and of taps: all (`own`), and those still held (`kept`).
+
+    Where instances share rows, `kept` are those that none of a group lacks; groups are summed. What
+    was found for the same moves is kept.
+    """
     key = (asked << MOVE_BITS | y_move) << MOVE_BITS | t_move
     place = (y_move + t_move * 61 + asked * 131) & (KNOWN - 1)
     found = address(work.rows[place])
@@ -69,7 +63,7 @@ def known_rows(work: Work, y_move: int, t_move: int, asked: int) -> Rows:
 def count_rows(
     work: Work, found: Rows, pair: int, y_move: int, t_move: int, scope: int, port: int
 ) -> None:
-    """Fill in what `rows_after` returns; its arguments are those."""
+    """Fill in what `known_rows` returns; its arguments are those of `asked_rows`."""
     window = address(work.nest.windows[pair])
     y_dim, t_dim = address(work.dim[output_dim(pair)]), address(work.dim[tap_dim(pair)])
     y, t = address(y_dim.move[y_move]), address(t_dim.move[t_move])

@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from cost_models.chain.clusters import as_chain
 from cost_models.cost_model import CostModelError
 from cost_models.exact.figures import Rows
 from cost_models.exact.limits import rooms_of, tile_bits
@@ -57,7 +58,7 @@ class SimulatorModel(NestModel):
         passes = machine.passes(mapping.bypass)
         if passes[0] & passes[1] or any(len(part) == len(TENSORS) for part in passes):
             return ReasonCode.REFUSED
-        nest = self.nest(known.layer, known.accelerator, mapping)
+        nest = self.nest(known.layer, *as_chain(known.accelerator, mapping, known.layer))
         _check_size(f"layer {known.layer.name!r}", nest, num_pes)
         counts = simulate(nest)
         l2, l1 = machine.buffers

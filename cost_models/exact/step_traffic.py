@@ -14,7 +14,7 @@ from cost_models.exact.records import (
     Port,
     Work,
 )
-from cost_models.exact.rows import known_rows, rows_after
+from cost_models.exact.rows import asked_rows, known_rows
 from cost_models.exact.states import ceil_div, is_coupled, within
 
 
@@ -197,13 +197,12 @@ def lane_rows(work: Work, c: int, level: int) -> int:
             continue
         y, t = output_dim(pair), tap_dim(pair)
         y_node, t_node = work.clock[c].now[y], work.clock[c].now[t]
-        rows = 0
+        asked, rows = asked_rows(work, pair, scope, level), 0
         for i in range(max(work.dim[y].node[y_node].runs, 1)):
             y_move, y_count = lane_move(work, y, y_node, i)
             for k in range(max(work.dim[t].node[t_node].runs, 1)):
                 t_move, t_count = lane_move(work, t, t_node, k)
-                some = rows_after(work, pair, y_move, t_move, scope, level)
-                rows += y_count * t_count * some.own
+                rows += y_count * t_count * known_rows(work, y_move, t_move, asked).own
         found *= rows
     return found
 

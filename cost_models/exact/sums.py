@@ -39,72 +39,58 @@ def forget(work: Work) -> None:
 
 
 @part
-def first_inside(work: Work, d: int, v: int, cuts: int) -> int:
-    """The node of the first step inside a node, behind so many cuts."""
-    dim = address(work.dim[d])
-    for _ in range(dim.node[v].cuts, cuts):
-        v = dim.run[dim.node[v].run].node
-    return v
+def first_inside(work: Work, d: int, v: int, cuts: int, alone: bool) -> int:
+    """The node of the first step inside a node, behind so many cuts.
 
-
-@part
-def only_inside(work: Work, d: int, v: int, cuts: int) -> int:
-    """The node of the one step inside a node, behind so many cuts; -1 if there are more."""
+    Args:
+        work: The work space.
+        d: The dimension.
+        v: The node.
+        cuts: How many.
+        alone: Whether it must be the only one; -1 if there are more.
+    """
     dim = address(work.dim[d])
     for _ in range(dim.node[v].cuts, cuts):
         node = address(dim.node[v])
         v = dim.run[node.run].node
-        if node.runs > 1 or dim.run[node.run].count > 1:
+        if alone and (node.runs > 1 or dim.run[node.run].count > 1):
             return -1
     return v
 
 
 @part
-def fill_coupled(work: Work, d: int, level: int, lead: int) -> None:
-    """Elements that a step shares with the one before, into `sums`; only a like tile is shared.
+def fill_dim(work: Work, d: int, level: int, lead: int, coupled: bool) -> None:
+    """Fill the `sums` of a dimension.
 
     Args:
         work: The work space.
-        d: A dimension of the tensor, each of whose indices is in one tile.
+        d: A dimension of the tensor, each of whose indices is in one tile, or another.
         level: Whose tiles are meant.
         lead: Levels whose first unit alone counts.
+        coupled: Whether elements are summed that a step shares with the one before, of which only a
+            like tile is shared; if not, the instances that take part in a step.
     """
     dim = address(work.dim[d])
     cuts = dim.cuts_at[level]
-    lead &= dim.fans
-    if lead == 0 and dim.still_at == cuts:
+    fans = dim.fans & ((2 << level) - 1)
+    if not coupled and fans & ~lead == 0:
+        for k in range(cuts + 1):
+            work.sums[d][k] = dim.steps[k]
+        return
+    every = coupled and dim.fans & lead == 0
+    if every and dim.still_at == cuts:
         for k in range(cuts + 1):
             work.sums[d][k] = dim.still[k]
         return
     for k in range(cuts + 1):
         found = 0
         for v in range(dim.first[k], dim.first[k + 1]):
-            inner = only_inside(work, d, v, cuts)
+            inner = first_inside(work, d, v, cuts, coupled)
             if inner >= 0:
-                found += dim.node[v].times * within(work, d, inner, lead, False)
+                found += dim.node[v].times * within(work, d, inner, lead, not coupled)
         work.sums[d][k] = found
-        if lead == 0:
-            dim.still[k] = found
-    if lead == 0:
-        dim.still_at = cuts
-
-
-@part
-def fill_uncoupled(work: Work, d: int, level: int, lead: int) -> None:
-    """Instances that take part in a step, into `sums`; arguments as `fill_coupled`."""
-    dim = address(work.dim[d])
-    cuts = dim.cuts_at[level]
-    fans = dim.fans & ((2 << level) - 1)
-    if fans & ~lead == 0:
-        for k in range(cuts + 1):
-            work.sums[d][k] = dim.steps[k]
-        return
-    for k in range(cuts + 1):
-        found = 0
-        for v in range(dim.first[k], dim.first[k + 1]):
-            inner = first_inside(work, d, v, cuts)
-            found += dim.node[v].times * within(work, d, inner, lead, True)
-        work.sums[d][k] = found
+        if every:
+            dim.still[k], dim.still_at = found, cuts
 
 
 @part
@@ -122,13 +108,11 @@ def fill_sums(work: Work, tensor: int, level: int, scope: int, port: int) -> Non
     lead = outer if scope & FIRST else 0
     for place in range(work.dims):
         d = work.cut_dim[place]
-        if is_coupled(work, tensor, d):
-            fill_coupled(work, d, level, lead)
-            continue
-        sharing = ~outer if scope & UNITS else 0
+        coupled = is_coupled(work, tensor, d)
+        sharing = ~outer if scope & UNITS and not coupled else 0
         if scope & ALL == 0:
             sharing &= ~work.alone[tensor][d]
-        fill_uncoupled(work, d, level, lead | sharing)
+        fill_dim(work, d, level, lead | sharing, coupled)
 
 
 @part

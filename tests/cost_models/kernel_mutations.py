@@ -212,15 +212,15 @@ MUTATIONS = (
     Mutation(
         "sums",
         "a step shares a tile that moved inside it",
-        "inner = only_inside(work, d, v, cuts)",
-        "inner = first_inside(work, d, v, cuts)",
+        "inner = first_inside(work, d, v, cuts, coupled)",
+        "inner = first_inside(work, d, v, cuts, False)",
         1,
     ),
     Mutation(
         "sums",
         "units outside of a port share what passes it",
-        "sharing = ~outer if scope & UNITS else 0",
-        "sharing = -1 if scope & UNITS else 0",
+        "sharing = ~outer if scope & UNITS and not coupled else 0",
+        "sharing = -1 if scope & UNITS and not coupled else 0",
         0,
     ),
     Mutation(
