@@ -116,7 +116,15 @@ def clear_case(work: Work, case: Case, first: int) -> None:
     """Begin with no time, in which nothing passes the ports from `first` on."""
     case.time = 0
     for j in range(first, work.ports):
-        case.port[j] = work.nothing.port[0]
+        clear_passed(address(case.port[j]))
+
+
+@part
+def clear_passed(passed: Passed) -> None:
+    """Let nothing pass."""
+    passed.into, passed.out = 0, 0
+    passed.busy_in, passed.busy_out = 0, 0
+    passed.bind_in, passed.bind_out = 0, 0
 
 
 @part
@@ -180,7 +188,8 @@ def add_class(work: Work, c: int, times: int, first: int) -> None:
         if total.again == 0:
             # so far both were alike
             total.again = 1
-            total.cases[1] = total.cases[0]
+            clear_case(work, address(total.cases[1]), work.clock[c].first)
+            add_case(work, c, address(total.cases[1]), address(total.cases[0]), 1)
         add_case(work, c, address(total.cases[1]), address(span.cases[1]), times)
     if first > 0:
         add_case(work, c, address(total.cases[0]), address(span.cases[0]), first)

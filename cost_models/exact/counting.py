@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from common import address, part
-from cost_models.exact.clock import stepwise
+from cost_models.exact.clock import clear_passed, stepwise
 from cost_models.exact.pairs import output_dim, pair_of, tap_dim
 from cost_models.exact.records import (
     COUNTED,
@@ -31,7 +31,7 @@ def count(work: Work) -> int:
         return work.status
     counts = address(work.counts)
     for level in range(work.nest.depth + 2):
-        counts.port[level] = work.nothing.port[0]
+        clear_passed(address(counts.port[level]))
     counts.bind_compute = 0
     list_loops(work)
     count_steps(work)

@@ -14,6 +14,7 @@ from cost_models.exact.records import (
     ADVANCES,
     ALL,
     FIRST,
+    INPUT,
     KNOWN,
     LEVELS,
     MEMO,
@@ -39,63 +40,77 @@ def forget(work: Work) -> None:
 
 
 @part
-def first_inside(work: Work, d: int, v: int, cuts: int, alone: bool) -> int:
-    """The node of the first step inside a node, behind so many cuts.
+def first_inside(work: Work, d: int, v: int, cuts: int) -> int:
+    """The node of the first step inside a node, behind so many cuts."""
+    dim = address(work.dim[d])
+    for _ in range(dim.node[v].cuts, cuts):
+        v = dim.run[dim.node[v].run].node
+    return v
 
-    Args:
-        work: The work space.
-        d: The dimension.
-        v: The node.
-        cuts: How many.
-        alone: Whether it must be the only one; -1 if there are more.
-    """
+
+@part
+def only_inside(work: Work, d: int, v: int, cuts: int) -> int:
+    """The node of the one step inside a node, behind so many cuts; -1 if there are more."""
     dim = address(work.dim[d])
     for _ in range(dim.node[v].cuts, cuts):
         node = address(dim.node[v])
         v = dim.run[node.run].node
-        if alone and (node.runs > 1 or dim.run[node.run].count > 1):
+        if node.runs > 1 or dim.run[node.run].count > 1:
             return -1
     return v
 
 
 @part
-def fill_dim(work: Work, d: int, level: int, lead: int, coupled: bool) -> None:
-    """Fill the `sums` of a dimension.
+def fill_coupled(work: Work, d: int, level: int, lead: int) -> None:
+    """Elements that a step shares with the one before, into `sums`; only a like tile is shared.
 
     Args:
         work: The work space.
-        d: A dimension of the tensor, each of whose indices is in one tile, or another.
+        d: A dimension of the tensor, each of whose indices is in one tile.
         level: Whose tiles are meant.
         lead: Levels whose first unit alone counts.
-        coupled: Whether elements are summed that a step shares with the one before, of which only a
-            like tile is shared; if not, the instances that take part in a step.
     """
     dim = address(work.dim[d])
     cuts = dim.cuts_at[level]
-    fans = dim.fans & ((2 << level) - 1)
-    if not coupled and fans & ~lead == 0:
-        for k in range(cuts + 1):
-            work.sums[d][k] = dim.steps[k]
-        return
-    every = coupled and dim.fans & lead == 0
-    if every and dim.still_at == cuts:
+    lead &= dim.fans
+    if lead == 0 and dim.still_at == cuts:
         for k in range(cuts + 1):
             work.sums[d][k] = dim.still[k]
         return
     for k in range(cuts + 1):
         found = 0
         for v in range(dim.first[k], dim.first[k + 1]):
-            inner = first_inside(work, d, v, cuts, coupled)
+            inner = only_inside(work, d, v, cuts)
             if inner >= 0:
-                found += dim.node[v].times * within(work, d, inner, lead, not coupled)
+                found += dim.node[v].times * within(work, d, inner, lead, False)
         work.sums[d][k] = found
-        if every:
-            dim.still[k], dim.still_at = found, cuts
+        if lead == 0:
+            dim.still[k] = found
+    if lead == 0:
+        dim.still_at = cuts
+
+
+@part
+def fill_uncoupled(work: Work, d: int, level: int, lead: int) -> None:
+    """Instances that take part in a step, into `sums`; arguments as `fill_coupled`."""
+    dim = address(work.dim[d])
+    cuts = dim.cuts_at[level]
+    fans = dim.fans & ((2 << level) - 1)
+    if fans & ~lead == 0:
+        for k in range(cuts + 1):
+            work.sums[d][k] = dim.steps[k]
+        return
+    for k in range(cuts + 1):
+        found = 0
+        for v in range(dim.first[k], dim.first[k + 1]):
+            inner = first_inside(work, d, v, cuts)
+            found += dim.node[v].times * within(work, d, inner, lead, True)
+        work.sums[d][k] = found
 
 
 @part
 def fill_sums(work: Work, tensor: int, level: int, scope: int, port: int) -> None:
-    """Fill the `sums` of all dimensions that have cuts.
+    """Fill the `sums` of all dimensions that have cuts, but for those of an input's rows.
 
     Args:
         work: The work space.
@@ -108,11 +123,15 @@ def fill_sums(work: Work, tensor: int, level: int, scope: int, port: int) -> Non
     lead = outer if scope & FIRST else 0
     for place in range(work.dims):
         d = work.cut_dim[place]
-        coupled = is_coupled(work, tensor, d)
-        sharing = ~outer if scope & UNITS and not coupled else 0
+        if tensor == INPUT and work.dim[d].windowed:
+            continue
+        if is_coupled(work, tensor, d):
+            fill_coupled(work, d, level, lead)
+            continue
+        sharing = ~outer if scope & UNITS else 0
         if scope & ALL == 0:
             sharing &= ~work.alone[tensor][d]
-        fill_dim(work, d, level, lead | sharing, coupled)
+        fill_uncoupled(work, d, level, lead | sharing)
 
 
 @part
@@ -149,7 +168,7 @@ def sum_pair(work: Work, pair: int, level: int, y: int, t: int, asked: int) -> i
         output = address(work.turn[0][i])
         for k in range(work.turned[1]):
             tap = address(work.turn[1][k])
-            kept = known_rows(work, output.move, tap.move, asked).kept
+            kept = known_rows(work, output.move, tap.move, asked)
             found += output.times * tap.times * kept
     return found
 
@@ -163,15 +182,15 @@ def list_turns(work: Work, side: int, d: int, level: int, event: int) -> None:
     for v in range(dim.first[cut], dim.first[cut + 1]):
         node = address(dim.node[v])
         if event & ADVANCES == 0:
-            add_turn(work, side, move_inside(work, d, node.stay, level), node.times)
+            add_turn(work, side, move_inside(work, d, cut, node.stay, level), node.times)
             continue
         for r in range(node.run, node.run + node.runs):
             run = address(dim.run[r])
             if run.enter >= 0:
-                add_turn(work, side, move_inside(work, d, run.enter, level), node.times)
+                add_turn(work, side, move_inside(work, d, cut + 1, run.enter, level), node.times)
             if run.within >= 0:
                 steps = node.times * (run.count - 1)
-                add_turn(work, side, move_inside(work, d, run.within, level), steps)
+                add_turn(work, side, move_inside(work, d, cut + 1, run.within, level), steps)
 
 
 @part
@@ -183,9 +202,8 @@ def add_turn(work: Work, side: int, move: int, times: int) -> None:
 
 
 @part
-def move_inside(work: Work, d: int, number: int, level: int) -> int:
-    """The move that the tiles of a level make when those outside make a move."""
-    dim = address(work.dim[d])
-    for k in range(dim.node[dim.move[number].new].cuts, dim.cuts_at[level]):
+def move_inside(work: Work, d: int, cuts: int, number: int, level: int) -> int:
+    """The move that the tiles of a level make when those behind so many cuts make a move."""
+    for k in range(cuts, work.dim[d].cuts_at[level]):
         number = inside(work, d, k, number)
     return number

@@ -26,7 +26,7 @@ from cost_models.exact.records import (
 from cost_models.exact.rows import asked_rows
 from cost_models.exact.states import is_coupled
 from cost_models.exact.step_traffic import port_cycles
-from cost_models.exact.sums import fill_dim, fill_sums, pair_sum
+from cost_models.exact.sums import fill_coupled, fill_sums, pair_sum
 
 
 @part
@@ -62,7 +62,8 @@ def volume(work: Work, tensor: int, level: int, scope: int, port: int) -> int:
     for d in range(DIMS):
         work.event[d] = work.dim[d].cuts_at[level]
     for pair in range(PAIRS):
-        work.asked[pair] = asked_rows(work, pair, scope, port)
+        if tensor == INPUT:
+            work.asked[pair] = asked_rows(work, pair, scope, port)
     found = shared_elements(work, tensor, level, -1)
     if level > work.nest.depth:
         return found
@@ -252,7 +253,7 @@ def lead_tiles(work: Work, dims: int, level: int, port: int) -> int:
     for d in range(DIMS):
         dim = address(work.dim[d])
         if (dims >> d) & 1 and dim.cuts:
-            fill_dim(work, d, level, (2 << port) - 1, True)
+            fill_coupled(work, d, level, (2 << port) - 1)
             found *= work.sums[d][dim.cuts_at[level]]
         elif (dims >> d) & 1:
             found *= work.nest.extents[d]

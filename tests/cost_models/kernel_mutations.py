@@ -184,8 +184,8 @@ MUTATIONS = (
     Mutation(
         "rows",
         "rows that are still held are those that are not",
-        "found.kept = found.own - lacking",
-        "found.kept = lacking",
+        "return found - distinct if moved else distinct",
+        "return distinct",
         1,
     ),
     Mutation(
@@ -212,15 +212,15 @@ MUTATIONS = (
     Mutation(
         "sums",
         "a step shares a tile that moved inside it",
-        "inner = first_inside(work, d, v, cuts, coupled)",
-        "inner = first_inside(work, d, v, cuts, False)",
+        "inner = only_inside(work, d, v, cuts)",
+        "inner = first_inside(work, d, v, cuts)",
         1,
     ),
     Mutation(
         "sums",
         "units outside of a port share what passes it",
-        "sharing = ~outer if scope & UNITS and not coupled else 0",
-        "sharing = -1 if scope & UNITS and not coupled else 0",
+        "sharing = ~outer if scope & UNITS else 0",
+        "sharing = -1 if scope & UNITS else 0",
         0,
     ),
     Mutation(
@@ -233,8 +233,8 @@ MUTATIONS = (
     Mutation(
         "sums",
         "repeated steps of outputs count once",
-        "add_turn(work, side, move_inside(work, d, run.enter, level), node.times)",
-        "add_turn(work, side, move_inside(work, d, run.enter, level), 1)",
+        "add_turn(work, side, move_inside(work, d, cut + 1, run.enter, level), node.times)",
+        "add_turn(work, side, move_inside(work, d, cut + 1, run.enter, level), 1)",
         929,
     ),
     Mutation(
