@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import compress
 
 from cost_models.accelerator import Accelerator
-from cost_models.buffers import TENSORS, Buffer
+from cost_models.buffers import TENSORS, Buffer, Flags
 
 BYTE = 8
 Tensors = frozenset[str]
@@ -53,10 +53,15 @@ class Machine:
             for buffer in self.buffers
         )
 
+    @property
+    def holds(self) -> tuple[Flags, Flags]:
+        """Which tensors L2, and L1, hold at all."""
+        return self.buffers[0].holds, self.buffers[1].holds
+
     def passes(self, bypass: tuple[Tensors, Tensors]) -> tuple[Tensors, Tensors]:
         """The tensors that pass L2, and L1, where a mapping has some pass besides the chip's."""
         l2, l1 = (
-            passing | (frozenset(TENSORS) - set(compress(TENSORS, buffer.holds)))
-            for passing, buffer in zip(bypass, self.buffers, strict=True)
+            passing | (frozenset(TENSORS) - set(compress(TENSORS, holds)))
+            for passing, holds in zip(bypass, self.holds, strict=True)
         )
         return l2, l1
