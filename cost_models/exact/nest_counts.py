@@ -85,6 +85,7 @@ def two_level_row(nest: Nest, counts: Mapping[str, int]) -> NDArray[Any]:
 
     record, rows = np.zeros(1, Counts), np.zeros(1, CountRow)
     for name, number in counts.items():
-        record.view(np.int64)[WORDS[name]] = number
+        word = WORDS[name]
+        record.view(np.int64)[word] = number
     name_counts(WORK.records, record_of(nest), record, rows)
     return rows

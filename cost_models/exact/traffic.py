@@ -242,7 +242,7 @@ def count_ports(work: Work) -> None:
                 width = partial if port else work.dram_width * nest.unit
                 counts.port[port].out += written * width
                 back = volume(work, OUTPUT, level, FIRST | DISTINCT, port)
-                back -= lead_tiles(work, nest.coupled[OUTPUT], min(level, nest.depth), port)
+                back -= lead_tiles(work, nest.coupled[tensor], min(level, nest.depth), port)
                 counts.port[port].into += back * partial
 
 
@@ -268,7 +268,7 @@ def count_lead_macs(work: Work, tensor: int) -> None:
     if tensor != OUTPUT:
         counts.port[depth].into += macs * nest.widths[tensor] * nest.unit
         return
-    fresh = lead_tiles(work, nest.coupled[OUTPUT], depth, depth)
+    fresh = lead_tiles(work, nest.coupled[tensor], depth, depth)
     counts.port[depth].out += macs * nest.partial * nest.unit
     counts.port[depth].into += (macs - fresh) * nest.partial * nest.unit
 
