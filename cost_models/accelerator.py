@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -179,28 +180,25 @@ class Accelerator:
         levels = [replace(level, tensor_bytes=(None, None, None)) for level in self.levels]
         return replace(self, l1_bytes=None, l2_bytes=None, levels=(levels[0], levels[1], levels[2]))
 
-    def in_elements(self, doubled: bool = True) -> Accelerator:
+    def in_elements(self) -> Accelerator:
         """The short form that comes nearest, for kernels that know elements alone.
 
         A level's capacities count together, each in elements of its tensor (of the widest one where
         tensors share it), and a boundary has the slower of its directions: PEs give partial sums to
-        L2, L2 gives outputs to DRAM.
-
-        Args:
-            doubled: Whether the kernel holds every tile twice; a capacity for a tensor that the
-                chip holds once then counts twice.
+        L2, L2 gives outputs to DRAM. The kernels hold every tile twice: a capacity for a tensor
+        that the chip holds once counts twice.
         """
         if self.short:
             return self
-        l1, l2, noc, offchip = self.size_in_elements(doubled).values()
+        l1, l2, noc, offchip = self.size_in_elements().values()
         return Accelerator(self.num_pes, l1, l2, noc, offchip, self.simd_lanes)
 
-    def size_in_elements(self, doubled: bool = True) -> dict[str, int | None]:
+    def size_in_elements(self) -> dict[str, int | None]:
         """Capacities [elements] and bandwidths [elements/cycle] in the order of the fields."""
         l2, l1 = self.buffers()
         return {
-            "l1_bytes": _elements(l1, self.widths, doubled),
-            "l2_bytes": _elements(l2, self.widths, doubled),
+            "l1_bytes": _elements(l1, self.widths),
+            "l2_bytes": _elements(l2, self.widths),
             "noc_bw": _slower(l1, self.widths),
             "offchip_bw": _slower(l2, self.widths),
         }
@@ -226,25 +224,17 @@ class Accelerator:
         return math.ceil(macs / self.peak_macs_per_cycle)
 
 
-def _elements(buffer: Buffer, widths: Widths, doubled: bool) -> int | None:
-    """All capacities of a buffer in elements; None where one is unlimited."""
+def _elements(buffer: Buffer, widths: Widths) -> int | None:
+    """All capacities of a buffer in elements of tiles held twice; None where one is unlimited."""
     bits = (widths.input, widths.filter, widths.psum)
-    once = 2 if doubled else 1
-    total = 0
-    for own, held, width, copies in zip(
-        buffer.tensor_bits, buffer.holds, bits, buffer.copies, strict=True
-    ):
-        if held and own is not None:
-            total += own // width * (1 if copies == 2 else once)
+    parts = zip(buffer.tensor_bits, buffer.holds, bits, buffer.copies, strict=True)
+    total = sum(own // width * (2 // copies) for own, held, width, copies in parts if held and own)
     if not any(buffer.sharing):
         return max(1, total)
     if buffer.capacity_bits is None:
         return None
-    tensors = zip(buffer.sharing, bits, buffer.copies, strict=True)
-    sharing = [(width, copies) for shares, width, copies in tensors if shares]
-    widest = max(width for width, _ in sharing)
-    twice = 2 in (copies for _, copies in sharing)
-    return total + buffer.capacity_bits // widest * (1 if twice else once)
+    widest, most = (max(compress(held, buffer.sharing)) for held in (bits, buffer.copies))
+    return total + buffer.capacity_bits // widest * (2 // most)
 
 
 def _slower(buffer: Buffer, widths: Widths) -> int | None:

@@ -16,23 +16,19 @@ class Laws:
     """Which physical laws the figures of a cost model obey.
 
     Args:
-        egress: Outputs cross the NoC in the latency.
-        offchip: Every tensor crosses the off-chip boundary in the latency.
         output_l2_reads: Outputs are read from L2 (to go off chip) in the energy.
         energy: Parts that `energy_nj` adds up.
         energy_total: Parts that `energy_total_nj` adds up.
     """
 
-    egress: bool
-    offchip: bool
     output_l2_reads: bool
     energy: EnergyTable
     energy_total: EnergyTable
 
 
-EXACT_LAWS = Laws(True, True, True, EnergyTable(), EnergyTable())
+EXACT_LAWS = Laws(True, EnergyTable(), EnergyTable())
 """Counts that equal an execution of the loop nest."""
-MAESTRO_LAWS = Laws(True, True, False, MAESTRO_L2_ONLY, MAESTRO_TOTAL)
+MAESTRO_LAWS = Laws(False, MAESTRO_L2_ONLY, MAESTRO_TOTAL)
 """MAESTRO behind its guard, which lifts the latency to what the traffic takes."""
 
 
@@ -44,15 +40,12 @@ def unique_elements(layer: Layer) -> dict[str, int]:
     return dict(zip(TENSORS, (layer.input_size, layer.filter_size, layer.output_size), strict=True))
 
 
-def latency_bound(
-    layer: Layer, accelerator: Accelerator, laws: Laws = EXACT_LAWS, inputs: int | None = None
-) -> int:
+def latency_bound(layer: Layer, accelerator: Accelerator, inputs: int | None = None) -> int:
     """Fewest cycles: all MACs at the array's peak, and all tensors at the bandwidths [cycles].
 
     Args:
         layer: The layer.
         accelerator: The accelerator.
-        laws: The laws of the cost model, `EXACT_LAWS` or `MAESTRO_LAWS`.
         inputs: Input elements that must move; None for all that the layer touches.
     """
     widths = accelerator.widths
@@ -60,13 +53,10 @@ def latency_bound(
     loads += layer.filter_size * widths.filter
     results = layer.output_size * widths.output
     l2, l1 = accelerator.buffers()
-    bounds = [accelerator.compute_bound(layer.macs), _cycles(loads, l1.read_bw)]
-    if laws.egress:
-        bounds.append(_cycles(results, l1.write_bw))
-    if laws.offchip:
-        bounds.append(_cycles(loads, l2.read_bw))
-        bounds.append(_cycles(results, l2.write_bw))
-    return max(bounds)
+    limits = [(loads, one.read_bw) for one in (l2, l1)]
+    limits += [(results, one.write_bw) for one in (l2, l1)]
+    moved = (0 if rate is None else math.ceil(bits / rate) for bits, rate in limits)
+    return max(accelerator.compute_bound(layer.macs), *moved)
 
 
 def energy_bound(layer: Layer, table: EnergyTable, output_l2_reads: bool = True) -> float:
@@ -97,13 +87,9 @@ def physical_bounds(
     """
     hardware = (accelerator.num_pes, accelerator.simd_lanes, 1, 1, accelerator.noc_bw or 0)
     return {
-        "latency_cycles": float(latency_bound(layer, accelerator, laws)),
+        "latency_cycles": float(latency_bound(layer, accelerator)),
         "energy_nj": energy_bound(layer, laws.energy, laws.output_l2_reads),
         "energy_total_nj": energy_bound(layer, laws.energy_total, laws.output_l2_reads),
         "area_um2": float(area_um2(*hardware)),
         "power_mw": float(power_mw(*hardware)),
     }
-
-
-def _cycles(bits: int, bandwidth: int | None) -> int:
-    return 0 if bandwidth is None else math.ceil(bits / bandwidth)

@@ -66,8 +66,6 @@ class Mapping:
                 )
             object.__setattr__(self, field, tuple(value))
         self._complete_orders()
-        for level in (0, 1):
-            self._check_tiles(level)
         object.__setattr__(
             self, "cluster_size", positive("mapping.cluster_size", self.cluster_size)
         )
@@ -79,27 +77,14 @@ class Mapping:
 
     def _complete_orders(self) -> None:
         orders, tiles = [], []
-        for level, (order, tile) in enumerate(zip(self.orders, self.tiles, strict=True)):
-            if not isinstance(tile, MappingABC):
-                raise MappingError(
-                    f"mapping.tiles[{level}]: got {tile!r}, expected tiles by dimension"
-                )
-            unsaid = [d for d in REPEATED if isinstance(order, str) and d not in order]
-            completed = "".join(unsaid) + order if isinstance(order, str) else ""
-            if sorted(completed) != sorted(DIMS):
-                raise MappingError(
-                    f"mapping.orders[{level}]: got {order!r}, expected a permutation of {DIMS} "
-                    f"({' and '.join(REPEATED)} may be left out)"
-                )
-            orders.append(completed)
+        for level, order in enumerate(self.orders):
+            tile = checked_tiles(f"mapping.tiles[{level}]", self.tiles[level])
+            whole = whole_order(f"mapping.orders[{level}]", order)
+            unsaid = whole[: len(whole) - len(order)]
+            orders.append(whole)
             tiles.append({**tile, **{d: tile.get(d, 1) for d in unsaid}})
         object.__setattr__(self, "orders", tuple(orders))
         object.__setattr__(self, "tiles", tuple(tiles))
-
-    def _check_tiles(self, level: int) -> None:
-        for dim, tile in self.tiles[level].items():
-            check_dim(f"mapping.tiles[{level}]", dim)
-            self.tiles[level][dim] = positive(f"mapping.tiles[{level}].{dim}", tile)
 
     def _check_parallel(self, level: int) -> None:
         first, second, units = self.parallel[level], self.parallel2[level], self.units[level]
@@ -264,6 +249,28 @@ def check_dim(path: str, dim: Any) -> None:
     """Check the name of a dimension; `path` begins the message."""
     if dim not in tuple(DIMS):
         raise MappingError(f"{path}: got {dim!r}, expected one of {', '.join(DIMS)}")
+
+
+def checked_tiles(path: str, tiles: Any) -> dict[str, int]:
+    """Tiles by dimension; `path` begins the message of something else."""
+    if not isinstance(tiles, MappingABC):
+        raise MappingError(f"{path}: got {tiles!r}, expected tiles by dimension")
+    for dim in tiles:
+        check_dim(path, dim)
+    return {dim: positive(f"{path}.{dim}", tile) for dim, tile in tiles.items()}
+
+
+def whole_order(path: str, order: Any) -> str:
+    """A loop order with N and G outermost where it leaves them out; `path` begins the message."""
+    whole = order
+    if isinstance(order, str):
+        whole = "".join(dim for dim in REPEATED if dim not in order) + order
+    if not isinstance(whole, str) or sorted(whole) != sorted(DIMS):
+        raise MappingError(
+            f"{path}: got {order!r}, expected a permutation of {DIMS} "
+            f"({' and '.join(REPEATED)} may be left out)"
+        )
+    return whole
 
 
 def positive(path: str, value: Any) -> int:

@@ -13,7 +13,7 @@ from common import IntArray
 from cost_models.chain.batch import ChainBatch, check_batch
 from cost_models.chain.chip import Chain
 from cost_models.chain.counted import Columns, Filler, count_rows, place_of
-from cost_models.chain.evaluation import chain_nest, check_prices
+from cost_models.chain.evaluation import check_prices
 from cost_models.chain.level_costs import cost_of
 from cost_models.columns import LazyColumns
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch, FloatArray
@@ -63,7 +63,7 @@ class ChainCounter:
         self._kept: dict[bytes, _Kept] = {}
         # what passes an entry that does not keep it is counted for networks alone
         every = any(level.fanout.pj_per_bit for level in chip.levels)
-        nest = chain_nest(options, layer, chip, example[0])
+        nest = options.nest(layer, chip, example[0])
         record = record_of(nest, every, units=chip.peak_macs_per_cycle)
         self.filler = Filler(chip, layer.extents, example, record)
 
@@ -128,7 +128,7 @@ class ChainCounter:
 
     def _of(self, key: bytes, batch: ChainBatch, row: int) -> _Kept:
         if key not in self._kept:
-            nest = chain_nest(self.options, self.layer, self.chip, batch[row])
+            nest = self.options.nest(self.layer, self.chip, batch[row])
             asked: dict[int, None] = {}
 
             def at(*names: Any) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cost_models.accelerator_checks import (
+    UNLIMITED_BW,
     AcceleratorError,
     check_buffer,
     check_memory,
@@ -23,8 +24,8 @@ from layers import DIMS
 
 MOST_MEMORIES, MOST_FANOUTS, MOST_AXES = 5, 2, 3
 """Levels that hold something, besides DRAM; levels that hold nothing; axes of one fan-out."""
-MOST_UNITS = 1 << 20
-"""Instances of a level, of all fan-outs together."""
+MOST_UNITS = 1 << 60
+"""MACs of all fan-outs together."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 RESERVED = ("mac", "macs")
 
@@ -272,9 +273,9 @@ def _check_fanout(where: str, level: ChainLevel, place: int, levels: int) -> Non
             f"{where}.axes: got {len(fanout.axes)} axes, expected at most {MOST_AXES}"
         )
     for axis in fanout.axes:
-        if not is_whole(axis.units) or not 1 <= axis.units <= MOST_UNITS:
+        if not is_whole(axis.units) or not 1 <= axis.units <= UNLIMITED_BW:
             raise AcceleratorError(
-                f"{where}: got {axis.units!r} units, expected a whole number of 1 to {MOST_UNITS}"
+                f"{where}: got {axis.units!r} units, expected a whole number of 1 to {UNLIMITED_BW}"
             )
         if not axis.dims or set(axis.dims) - set(DIMS) or len(set(axis.dims)) < len(axis.dims):
             raise AcceleratorError(

@@ -82,7 +82,7 @@ def entries_of(mapping: Mapping, layer: Layer, pes: int | None) -> tuple[Entry, 
     sizes = dict(zip(DIMS, layer.extents, strict=True))
     needed = -(-sizes[mapping.parallel[0]] // outer[mapping.parallel[0]])
     counts = (needed if pes is None else pes // mapping.cluster_size, mapping.cluster_size)
-    clusters, units = (_spreads(mapping, level, count) for level, count in enumerate(counts))
+    clusters, units = (spreads_of(mapping, level, count) for level, count in enumerate(counts))
     span = dict(outer)
     for spread in clusters:
         span[spread.dim] = outer[spread.dim] * (spread.units or 1)
@@ -94,7 +94,8 @@ def entries_of(mapping: Mapping, layer: Layer, pes: int | None) -> tuple[Entry, 
     )
 
 
-def _spreads(mapping: Mapping, level: int, count: int) -> tuple[Spread, ...]:
+def spreads_of(mapping: Mapping, level: int, count: int) -> tuple[Spread, ...]:
+    """What `count` units of a level work side by side on."""
     first, second, units = mapping.parallel[level], mapping.parallel2[level], mapping.units[level]
     if second is None or units is None:
         return (Spread(first, count),)

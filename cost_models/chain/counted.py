@@ -13,31 +13,18 @@ from cost_models.chain.batch import FLAGS, ChainBatch
 from cost_models.chain.chip import Axis, Chain
 from cost_models.chain.moves import At
 from cost_models.exact.nest import OUTPUT
-from cost_models.exact.nest_counts import WORK
+from cost_models.exact.nest_counts import WORDS, WORK
 from cost_models.exact.records import TENSORS, Counts
 from cost_models.mapping_batch import NO_DIM
 
 Fields = list[tuple[str, Any, Any]]
 CHUNK = 64
 """Nests at a time: their records and counts stay in a core's cache."""
-WORD = 8
-_COUNTS = np.dtype(Counts)
-_FIELDS = _COUNTS.fields or {}
-_IN_PORT = ("busy", "bind")
 
 
 def place_of(*names: Any) -> int:
     """Which word of the kernel's record of counts has a count, by the simulator's name for it."""
-    name, *numbers = names
-    if names == ("bind", "compute"):
-        name, numbers = "bind_compute", []
-    if name in _IN_PORT and numbers:
-        level, way = numbers
-        passed = _COUNTS["port"].base
-        inside = (passed.fields or {})[f"{name}_{way}"][1]
-        return int(_FIELDS["port"][1] + level * passed.itemsize + inside) // WORD
-    start = int(_FIELDS[name][1]) // WORD
-    return start + (int(np.ravel_multi_index(numbers, _COUNTS[name].shape)) if numbers else 0)
+    return WORDS["/".join(map(str, names))]
 
 
 class Columns:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from common import suggest
 from cost_models.chain.chip import Chain, ChainLevel
 from cost_models.infeasible import MappingError
-from cost_models.mapping import REPEATED, check_dim, positive
-from layers import DIMS, TENSORS, Layer
+from cost_models.mapping import REPEATED, check_dim, checked_tiles, positive, whole_order
+from layers import TENSORS, Layer
 
 if TYPE_CHECKING:
     from cost_models.chain.loops import Loop
@@ -309,21 +309,8 @@ def _checked(where: str, entry: Entry) -> Entry:
     """An entry whose values are of the right kind, with its whole order."""
     if not isinstance(entry.level, str):
         raise MappingError(f"{where}.level: got {entry.level!r}, expected a level's name")
-    if not isinstance(entry.tiles, MappingABC):
-        raise MappingError(f"{where}.tiles: got {entry.tiles!r}, expected tiles by dimension")
-    tiles = {}
-    for dim, tile in entry.tiles.items():
-        check_dim(f"{where}.tiles", dim)
-        tiles[dim] = positive(f"{where}.tiles.{dim}", tile)
-    order = entry.order
-    whole = order
-    if isinstance(order, str):
-        whole = "".join(dim for dim in REPEATED if dim not in order) + order
-    if not isinstance(whole, str) or sorted(whole) != sorted(DIMS):
-        raise MappingError(
-            f"{where}.order: got {order!r}, expected a permutation of {DIMS} "
-            f"({' and '.join(REPEATED)} may be left out)"
-        )
+    tiles = checked_tiles(f"{where}.tiles", entry.tiles)
+    whole = whole_order(f"{where}.order", entry.order)
     spreads = tuple(
         _checked_spread(f"{where}.parallel[{place}]", spread)
         for place, spread in enumerate(entry.parallel)

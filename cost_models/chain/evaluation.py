@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from cost_models.chain.chip import Chain
 from cost_models.chain.entries import ChainMapping
 from cost_models.chain.level_costs import cost_of
-from cost_models.chain.lowered import nest_of
 from cost_models.chain.room import over_capacity
 from cost_models.cost import Cost
 from cost_models.cost_model import CostModelError
@@ -16,7 +15,6 @@ from cost_models.energy_tables import CACTI
 from cost_models.exact.figures import PROVISIONED_AREA, refused
 from cost_models.exact.limits import too_large
 from cost_models.exact.nest import Nest
-from cost_models.exact.two_level import windows_of
 from cost_models.infeasible import Infeasible, MappingError, ReasonCode
 from layers import Layer
 
@@ -56,7 +54,7 @@ def evaluate(
     infeasible = too_large(layer, plain=False)
     if infeasible is not None:
         return refused(infeasible)
-    nest = chain_nest(options, layer, chip, mapping)
+    nest = options.nest(layer, chip, mapping)
     names = tuple(entry.level for entry in mapping.entries)
     box = options.window == "box"
     infeasible = over_capacity(layer, chip, nest, names, box)
@@ -74,19 +72,6 @@ def evaluate(
         return counts.get("/".join(map(str, names)), 0)
 
     return cost_of(chip, nest, names, at)
-
-
-def chain_nest(options: ExactOptions, layer: Layer, chip: Chain, mapping: ChainMapping) -> Nest:
-    """The loop nest of a mapping under a model's options.
-
-    Raises:
-        MappingError: It is no mapping of the chip.
-    """
-    free = options.padding == "free" and any(layer.padding)
-    windows = windows_of(layer, options.window == "box", free)
-    return nest_of(
-        layer, chip, mapping, options.rules, windows=windows, doubled=options.double_buffer
-    )
 
 
 def check_prices(options: ExactOptions) -> None:

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 from cost_models.chain.chip import Chain
-from cost_models.exact.limits import Tiles, tile_elements, tile_levers
+from cost_models.exact.limits import (
+    Room,
+    Tiles,
+    rooms_of,
+    tile_bits,
+    tile_elements,
+    tile_levers,
+)
 from cost_models.exact.machine import BYTE
 from cost_models.exact.nest import Nest, NestLevel
 from cost_models.infeasible import Infeasible, ReasonCode
 from layers import TENSORS, Layer
-
-
-class Room(NamedTuple):
-    """A capacity of a memory, and who takes of it.
-
-    Args:
-        path: The chip's field.
-        bits: How much there is in one instance.
-        tensors: Those that take of it.
-    """
-
-    path: str
-    bits: int
-    tensors: tuple[int, ...]
 
 
 def over_capacity(
@@ -41,7 +31,8 @@ def over_capacity(
     """
     for name in reversed(dict.fromkeys(names)):
         entries = [level for level, other in zip(nest.levels, names, strict=True) if other == name]
-        for room in rooms_of(chip, name):
+        buffer = chip.levels[chip.position(name)].buffer
+        for room in rooms_of(buffer, buffer.holds):
             needs = [_needs(layer, nest, entry, entry.tile, room, box) for entry in entries]
             if sum(needs) > room.bits:
                 return _report(layer, nest, name, entries, needs, room, box)
@@ -58,30 +49,15 @@ def has_room(layer: Layer, chip: Chain, name: str, tiles: Tiles, doubled: bool =
         tiles: What one instance works on, by dimension.
         doubled: Whether it holds twice what the chip can hold twice.
     """
-    level = chip.levels[chip.position(name)]
-    copies = level.buffer.copies if doubled else (1, 1, 1)
-    widths = (chip.widths.input, chip.widths.filter, chip.widths.psum)
-    sizes = zip(tile_elements(layer, tiles), widths, copies, strict=True)
-    bits = [elements * width * times for elements, width, times in sizes]
-    return all(sum(bits[t] for t in room.tensors) <= room.bits for room in rooms_of(chip, name))
-
-
-def rooms_of(chip: Chain, name: str) -> Iterator[Room]:
-    """The capacities of a memory."""
     buffer = chip.levels[chip.position(name)].buffer
-    path = f"levels.{name}.bytes"
-    if buffer.capacity_bits is not None:
-        shared = tuple(t for t, shares in enumerate(buffer.sharing) if shares)
-        yield Room(path, buffer.capacity_bits, shared)
-    for tensor, bits in enumerate(buffer.tensor_bits):
-        if bits is not None and buffer.holds[tensor]:
-            yield Room(f"{path}.{TENSORS[tensor]}", bits, (tensor,))
+    copies = buffer.copies if doubled else (1, 1, 1)
+    bits = tile_bits(tile_elements(layer, tiles), chip.widths, copies)
+    return all(room.taken(bits) <= room.bits for room in rooms_of(buffer, buffer.holds))
 
 
 def _needs(layer: Layer, nest: Nest, entry: NestLevel, tiles: Tiles, room: Room, box: bool) -> int:
-    inputs, filters, _, psum = nest.widths
-    widths, elements = (inputs, filters, psum), tile_elements(layer, tiles, box)
-    return sum(elements[t] * widths[t] * entry.copies[t] for t in room.tensors if entry.keeps[t])
+    copies = [times * kept for times, kept in zip(entry.copies, entry.keeps, strict=True)]
+    return room.taken(tile_bits(tile_elements(layer, tiles, box), nest.widths, copies))
 
 
 def _report(

@@ -45,11 +45,9 @@ def any_chip(name: str) -> Accelerator | Chain:
     Raises:
         AcceleratorError: The name is unknown.
     """
-    if name in CHIPS:
-        return _chip(name)
-    if name in CHAIN_CHIPS:
-        return _chain(name)
     known = (*CHIPS, *CHAIN_CHIPS)
+    if name in known:
+        return _chip(name)
     raise AcceleratorError(
         f"accelerator {name!r} is not known; expected one of {', '.join(known)} "
         f"or a YAML file.{suggest(name, known)}"
@@ -64,52 +62,33 @@ def fields_of(name: str) -> dict[str, Any]:
 
 
 @cache
-def _chip(name: str) -> Accelerator:
+def _chip(name: str) -> Accelerator | Chain:
     fields = {key: value for key, value in fields_of(name).items() if key not in _TOLD}
     if fields.keys() <= set(SHORT_FIELDS):  # without pydantic, which takes a while to import
         return Accelerator(**fields)
-    return Accelerator.from_dict(fields, f"chip {name}")
+    kind = Chain if name in CHAIN_CHIPS else Accelerator
+    return kind.from_dict(fields, f"chip {name}")
 
 
-@cache
-def _chain(name: str) -> Chain:
-    fields = {key: value for key, value in fields_of(name).items() if key not in _TOLD}
-    return Chain.from_dict(fields, f"chip {name}")
+class Library(Mapping[str, Any]):
+    """Chips by name; a chip's file is read when it is looked at."""
 
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = names
 
-class Library(Mapping[str, Accelerator]):
-    """The chips by name; a chip's file is read when it is looked at."""
-
-    def __getitem__(self, name: str) -> Accelerator:
-        if name not in CHIPS:
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
             raise KeyError(name)
         return _chip(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(CHIPS)
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(CHIPS)
+        return len(self._names)
 
 
-PRESETS = Library()
+PRESETS: Mapping[str, Accelerator] = Library(CHIPS)
 """Accelerators of two levels by name."""
-
-
-class ChainLibrary(Mapping[str, Chain]):
-    """The chips that are lists of levels by name; a file is read when it is looked at."""
-
-    def __getitem__(self, name: str) -> Chain:
-        if name not in CHAIN_CHIPS:
-            raise KeyError(name)
-        return _chain(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(CHAIN_CHIPS)
-
-    def __len__(self) -> int:
-        return len(CHAIN_CHIPS)
-
-
-CHAINS = ChainLibrary()
+CHAINS: Mapping[str, Chain] = Library(CHAIN_CHIPS)
 """Accelerators that are lists of levels by name."""

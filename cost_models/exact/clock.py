@@ -214,7 +214,8 @@ def add_class(work: Work, c: int, times: int, first: int) -> None:
         if total.again == 0:
             # so far both were alike
             total.again = 1
-            total.cases[1] = total.cases[0]
+            clear_case(work, address(total.cases[1]), work.clock[c].first)
+            add_case(work, c, address(total.cases[1]), address(total.cases[0]), 1)
         add_case(work, c, address(total.cases[1]), address(span.cases[1]), times)
     if first > 0:
         add_case(work, c, address(total.cases[0]), address(span.cases[0]), first)

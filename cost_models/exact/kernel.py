@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from common import Int8Array, IntArray, address, entry
-from cost_models.exact.counting import count
+from cost_models.exact.counting import count, find_keepers
 from cost_models.exact.records import Counts, Nest, Work
 from cost_models.exact.row_records import CountRow, MappingRow
-from cost_models.exact.two_level_rows import evaluate_row
+from cost_models.exact.two_level_rows import evaluate_row, fill_row
 
 
 @entry
@@ -45,7 +45,7 @@ def evaluate_rows(
 
     Args:
         works: ``(1,)`` work space.
-        chips: ``(1,)``: a layer on a chip, as `two_level.chip_nest` gives it.
+        chips: ``(1,)``: a layer on a chip, with a nest of two levels.
         mappings: ``(B,)``.
         rows: ``(B,)``, filled where a mapping is feasible.
         reasons: ``(B,)`` reason codes; MALFORMED where a row is no mapping at all.
@@ -57,3 +57,14 @@ def evaluate_rows(
     work.known = -1
     for i in range(low, high):
         reasons[i] = evaluate_row(work, address(chips[0]), address(mappings[i]), address(rows[i]))
+
+
+@entry
+def name_counts(works: Work, nests: Nest, counts: Counts, rows: CountRow) -> None:
+    """Give the counts of a nest of two levels the names that costs have; all are ``(1,)``."""
+    work = address(works[0])
+    work.nest = nests[0]
+    work.known = -1
+    find_keepers(work)
+    work.counts = counts[0]
+    fill_row(work, address(rows[0]))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress
+from typing import NamedTuple
 
 from cost_models.accelerator import UNLIMITED_BW
 from cost_models.buffers import TENSORS, Buffer
+from cost_models.chain.clusters import spreads_of
 from cost_models.exact.machine import BYTE, Machine
-from cost_models.exact.nest import ONE
-from cost_models.exact.two_level import units_of
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.level_names import BUFFERS, LEVELS
 from cost_models.lowering import clipped
@@ -64,41 +63,50 @@ def _hull(outputs: int, taps: int, stride: int, dilation: int) -> int:
     return stride * (outputs - 1) + dilation * (taps - 1) + 1
 
 
-@dataclass(frozen=True)
-class Capacity:
-    """A capacity, and who takes of it.
+class Room(NamedTuple):
+    """A capacity of a memory, and who takes of it.
+
+    Args:
+        path: The chip's field.
+        bits: How much there is in one instance.
+        tensors: Positions of the tensors that take of it.
+    """
+
+    path: str
+    bits: int
+    tensors: tuple[int, ...]
+
+    def taken(self, bits: Sequence[int]) -> int:
+        """What tensors of so many bits take of it."""
+        return sum(bits[t] for t in self.tensors)
+
+
+def rooms_of(buffer: Buffer, kept: Iterable[bool], short: str = "") -> Iterator[Room]:
+    """The capacities of a buffer that tensors take of which are kept there.
 
     Args:
         buffer: The buffer.
-        tensors: Positions of the tensors that take of it.
-        bits: How much there is; None for any amount.
-        path: The accelerator's field.
+        kept: Whether each tensor is.
+        short: A short name for the field of the capacity that tensors share.
     """
-
-    buffer: Buffer
-    tensors: tuple[int, ...]
-    bits: int | None
-    path: str
-
-    def needs(self, elements: tuple[int, int, int], machine: Machine) -> int:
-        """Bits that tiles of so many elements take; outputs are held as partial sums."""
-        inputs, filters, _, partial_sums = machine.widths
-        widths = (inputs, filters, partial_sums)
-        return sum(elements[t] * widths[t] * self.buffer.copies[t] for t in self.tensors)
-
-
-def capacities(machine: Machine, level: int, passing: frozenset[str]) -> Iterator[Capacity]:
-    """The capacities of a level that tensors take of which do not pass it."""
-    buffer = machine.buffers[level]
-    kept = [t for t, name in enumerate(TENSORS) if name not in passing]
-    shared = tuple(t for t in kept if buffer.tensor_bits[t] is None)
     path = f"levels.{buffer.name}.bytes"
-    if shared:
-        short = f"--{buffer.name.lower()}-bytes" if machine.chip.short else path
-        yield Capacity(buffer, shared, buffer.capacity_bits, short)
-    for t in kept:
-        if t not in shared:
-            yield Capacity(buffer, (t,), buffer.tensor_bits[t], f"{path}.{TENSORS[t]}")
+    tensors = list(compress(range(len(TENSORS)), kept))
+    shared = tuple(t for t in tensors if buffer.tensor_bits[t] is None)
+    if shared and buffer.capacity_bits is not None:
+        yield Room(short or path, buffer.capacity_bits, shared)
+    for t in tensors:
+        own = buffer.tensor_bits[t]
+        if own is not None:
+            yield Room(f"{path}.{TENSORS[t]}", own, (t,))
+
+
+def tile_bits(
+    elements: Sequence[int], widths: Sequence[int], copies: Sequence[int]
+) -> tuple[int, ...]:
+    """Bits that tiles of so many elements take, by tensor; outputs are held as partial sums."""
+    inputs, filters, _, partial = widths
+    parts = zip(elements, (inputs, filters, partial), copies, strict=True)
+    return tuple(number * width * times for number, width, times in parts)
 
 
 def explain(
@@ -130,27 +138,27 @@ def explain(
         )
     level = 1 if code is ReasonCode.L1_CAPACITY else 0
     held = clipped(mapping.tiles, layer.extents)[level]
-    clusters = units_of(mapping, 0, num_pes // mapping.cluster_size) if level == 0 else ONE
+    clusters = spreads_of(mapping, 0, num_pes // mapping.cluster_size) if level == 0 else ()
+    units = {DIMS.index(spread.dim): spread.units or 1 for spread in clusters}
 
-    def needs(tiles: Tiles, capacity: Capacity) -> int:
-        parts = zip(tiles, clusters, layer.extents, strict=True)
-        spanned = tuple(min(tile * units, extent) for tile, units, extent in parts)
-        return capacity.needs(tile_elements(layer, spanned, box), machine)
+    buffer, passing = machine.buffers[level], machine.passes(mapping.bypass)[level]
 
-    capacity, limit = next(
-        (one, one.bits)
-        for one in capacities(machine, level, machine.passes(mapping.bypass)[level])
-        if one.bits is not None and needs(held, one) > one.bits
-    )
-    demand = needs(held, capacity)
-    levers = tile_levers(held, lambda tiles: needs(tiles, capacity), limit, LEVELS[level])
+    def needs(tiles: Tiles, room: Room) -> int:
+        parts = enumerate(zip(tiles, layer.extents, strict=True))
+        spanned = tuple(min(tile * units.get(d, 1), extent) for d, (tile, extent) in parts)
+        elements = tile_elements(layer, spanned, box)
+        return room.taken(tile_bits(elements, machine.widths, buffer.copies))
+
+    short = f"--{buffer.name.lower()}-bytes" if machine.chip.short else ""
+    rooms = rooms_of(buffer, (tensor not in passing for tensor in TENSORS), short)
+    room = next(one for one in rooms if needs(held, one) > one.bits)
+    demand, limit = needs(held, room), room.bits
+    levers = tile_levers(held, lambda tiles: needs(tiles, room), limit, LEVELS[level])
     needed = -(-demand // BYTE)
-    levers.append(_raised(capacity.path, needed))
-    if set(capacity.buffer.copies) != {1} and -(-demand // 2) <= limit:
+    levers.append(_raised(room.path, needed))
+    if set(buffer.copies) != {1} and -(-demand // 2) <= limit:
         levers.append("load the model with double_buffer=False")
-    whose = ""
-    if not machine.chip.short:
-        whose = f" for {', '.join(TENSORS[tensor] for tensor in capacity.tensors)}"
+    whose = "" if short else f" for {', '.join(TENSORS[t] for t in room.tensors)}"
     return Infeasible(
         code,
         f"layer {layer.name!r}: {BUFFERS[level]} needs {needed} B{whose}, limit {limit // BYTE} B "

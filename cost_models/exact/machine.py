@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 
 from cost_models.accelerator import Accelerator
 from cost_models.buffers import TENSORS, Buffer, Flags
@@ -60,7 +61,7 @@ class Machine:
     def passes(self, bypass: tuple[Tensors, Tensors]) -> tuple[Tensors, Tensors]:
         """The tensors that pass L2, and L1, where a mapping has some pass besides the chip's."""
         l2, l1 = (
-            passing.union(tensor for tensor, held in zip(TENSORS, holds, strict=True) if not held)
+            passing | (frozenset(TENSORS) - set(compress(TENSORS, holds)))
             for passing, holds in zip(bypass, self.holds, strict=True)
         )
         return l2, l1

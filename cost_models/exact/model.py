@@ -14,12 +14,13 @@ from cost_models.accelerator import Accelerator
 from cost_models.chain.batch import ChainBatch
 from cost_models.chain.batch_costs import ChainCounter, stacked
 from cost_models.chain.chip import Chain
+from cost_models.chain.clusters import as_chain
 from cost_models.chain.entries import ChainMapping
 from cost_models.chain.evaluation import evaluate as evaluate_chain
 from cost_models.cost import Cost, CostBatch, FloatArray
 from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
-from cost_models.exact.figures import Rows, Setting, cost_batch, cost_of, energy_nj, refused
+from cost_models.exact.figures import Rows, Setting, cost_batch, energy_nj, refused
 from cost_models.exact.limits import too_large
 from cost_models.exact.nest import Nest
 from cost_models.exact.nest_counts import WORK, count
@@ -92,24 +93,17 @@ class NestModel(ExactOptions):
         """
         if not isinstance(accelerator, Accelerator) or isinstance(mapping, ChainMapping):
             return evaluate_chain(self, layer, accelerator, mapping, self._count_nest)
-        known = self._prepared(layer, accelerator)
-        if known.too_large[0] is not None:
-            return refused(known.too_large[0])
         if isinstance(mapping, Dataflow):
             try:
                 mapping = Mapping.from_dataflow(mapping, layer)
             except InfeasibleError as error:
-                return refused(error.infeasible)
+                return refused(too_large(layer) or error.infeasible)
         one = MappingBatch.from_mappings([mapping], layer.extents)
-        rows = _rows(known, one)
-        infeasible = known.too_large[bool(rows.wide[0])]
-        if infeasible is not None:
-            return refused(infeasible)
-        self._count(known, one, rows)
-        if rows.reasons[0] != 0:
-            code = ReasonCode(int(rows.reasons[0]))
-            return refused(self.why(layer, accelerator, mapping, code))
-        return cost_of(rows.row(0), known.setting)
+        cost = self.evaluate_batch(layer, accelerator, one)[0]
+        if cost.infeasible is None or cost.infeasible.code is ReasonCode.TOO_LARGE:
+            return cost
+        # arrays hold no number above the largest extent, and a report says what the mapping says
+        return refused(self.why(layer, accelerator, mapping, cost.infeasible.code))
 
     def evaluate_batch(
         self, layer: Layer, accelerator: Accelerator | Chain, mappings: MappingBatch | ChainBatch
@@ -181,7 +175,7 @@ class NestModel(ExactOptions):
             accelerator,
             self.is_plain(layer, accelerator),
             (too_large(layer), too_large(layer, False)),
-            record_of(self.nest(layer, accelerator, _ANY)),
+            record_of(self.nest(layer, *as_chain(accelerator, _ANY, layer))),
             self.setting(accelerator),
         )
 

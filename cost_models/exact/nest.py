@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from layers import DIMS
+from layers import DIMS, Layer
 
 K, C, P, Q, R, S, N, G = range(len(DIMS))
 """Dimensions, in the order of ``layers.DIMS``; P and Q are output rows and columns."""
@@ -82,6 +82,22 @@ class Window:
     dilation: int = 1
     real: tuple[int, int] | None = None
     box: bool = False
+
+
+def windows_of(layer: Layer, box: bool, padding_free: bool) -> tuple[Window, Window]:
+    """How a layer's outputs and taps touch rows, and columns.
+
+    Args:
+        layer: The layer.
+        box: Whether input tiles hold what lies between the rows and columns that they touch.
+        padding_free: Whether padding is no traffic.
+    """
+    top, bottom, left, right = layer.padding
+    real = ((top, layer.Y - bottom), (left, layer.X - right)) if padding_free else (None, None)
+    return (
+        Window(layer.stride_y, layer.dilation_y, real[0], box),
+        Window(layer.stride_x, layer.dilation_x, real[1], box),
+    )
 
 
 @dataclass(frozen=True)

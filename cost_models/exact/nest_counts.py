@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cost_models.cost_model import CostModelError
 from cost_models.exact.nest import Nest
 from cost_models.exact.nest_record import record_of
-from cost_models.exact.records import COUNTED, TENSORS, TOO_LARGE_TILES, Counts, Work
+from cost_models.exact.records import COUNTED, TOO_LARGE_TILES, Counts, Work
+from cost_models.exact.row_records import CountRow
 
 
 class WorkSpace(threading.local):
@@ -21,6 +24,24 @@ class WorkSpace(threading.local):
 
 
 WORK = WorkSpace()
+
+
+def _names(record: Any) -> Iterator[str]:
+    for field in record.names:
+        kind = record[field]
+        for place in np.ndindex(kind.shape):
+            at = "/".join(map(str, place))
+            if kind.base.names:
+                yield from (said.format(at) for said in _PASSED)
+            else:
+                yield f"{field}/{at}" if at else field.replace("_", "/")
+
+
+_PASSED = ("in/{}", "out/{}", "busy/{}/in", "busy/{}/out", "bind/{}/in", "bind/{}/out")
+"""What passes a port, in the order of the record's fields."""
+NAMES = tuple(_names(Counts))
+"""The simulator's name for the count in each word of the kernel's record."""
+WORDS = {name: word for word, name in enumerate(NAMES)}
 
 
 def count(nest: Nest) -> dict[str, int]:
@@ -44,29 +65,27 @@ def count(nest: Nest) -> dict[str, int]:
         raise CostModelError(f"level {work[0]['full']}: its tiles need more than its capacity")
     if status[0] != COUNTED:
         raise CostModelError("a dimension has too many different steps; choose tiles that divide")
-    return _named(nest, counts[0])
+    words = counts.view(np.int64)
+    found = {NAMES[word]: int(words[word]) for word in np.flatnonzero(words)}
+    found["stepwise" if nest.rules.stepwise else "bound"] = found.pop("latency")
+    return {name: number for name, number in found.items() if not name.startswith("bits/")}
 
 
-def _named(nest: Nest, record: Any) -> dict[str, int]:
-    """The kernel's counts by the simulator's names."""
-    found = {name: record[name] for name in ("macs", "compute")}
-    found["bind/compute"] = record["bind_compute"]
-    found["stepwise" if nest.rules.stepwise else "bound"] = record["latency"]
-    levels = range(len(nest.levels) + 2)
-    for m in levels:
-        for name in ("steps", "active", "drain", "add"):
-            found[f"{name}/{m}"] = record[name][m]
-        port = record["port"][m]
-        for way, field in (("in", "into"), ("out", "out")):
-            found[f"{way}/{m}"] = port[field]
-            found[f"busy/{m}/{way}"] = port[f"busy_{way}"]
-            found[f"bind/{m}/{way}"] = port[f"bind_{way}"]
-        for q in levels:
-            for name in ("write", "refill"):
-                found[f"{name}/{m}/{q}"] = record[name][m][q]
-        for tensor in range(TENSORS):
-            for name in ("fill", "tiles", "peak"):
-                found[f"{name}/{tensor}/{m}"] = record[name][tensor][m]
-            for q in levels:
-                found[f"read/{tensor}/{m}/{q}"] = record["read"][tensor][m][q]
-    return {name: int(n) for name, n in found.items() if n}
+def two_level_row(nest: Nest, counts: Mapping[str, int]) -> NDArray[Any]:
+    """Counts of a nest of two levels by the names that costs have.
+
+    Args:
+        nest: The nest.
+        counts: Its counts by the simulator's names, with ``latency``, and ``bits/m`` of each level.
+
+    Returns:
+        ``(1,)`` of :data:`cost_models.exact.row_records.CountRow`.
+    """
+    from cost_models.exact.kernel import name_counts
+
+    record, rows = np.zeros(1, Counts), np.zeros(1, CountRow)
+    for name, number in counts.items():
+        word = WORDS[name]
+        record.view(np.int64)[word] = number
+    name_counts(WORK.records, record_of(nest), record, rows)
+    return rows

@@ -11,7 +11,9 @@ from common import suggest
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import EXACT_LAWS
 from cost_models.chain.chip import Chain
+from cost_models.chain.entries import ChainMapping
 from cost_models.chain.level_floors import chain_floors
+from cost_models.chain.lowered import nest_of
 from cost_models.cost_model import (
     CostModelError,
     ModelCapabilities,
@@ -23,8 +25,7 @@ from cost_models.exact.figures import AREAS, PROVISIONED_AREA, Setting
 from cost_models.exact.floors import figure_floors
 from cost_models.exact.limits import explain
 from cost_models.exact.machine import Machine
-from cost_models.exact.nest import Nest, Rules
-from cost_models.exact.two_level import nest_of
+from cost_models.exact.nest import Nest, Rules, windows_of
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.mapping import Mapping
 from cost_models.physical import MAESTRO_DOUBTS
@@ -116,11 +117,16 @@ class ExactOptions:
             self.halo_time == "retain", self.halo_space == "tile", self.latency == "stepwise"
         )
 
-    def nest(self, layer: Layer, accelerator: Accelerator, mapping: Mapping) -> Nest:
-        """The loop nest of a mapping under these options."""
-        box, free = self.window == "box", self._free(layer)
-        machine = self.machine(accelerator)
-        return nest_of(layer, machine, mapping, self.rules, box=box, padding_free=free)
+    def nest(self, layer: Layer, chip: Chain, mapping: ChainMapping) -> Nest:
+        """The loop nest of a mapping under these options.
+
+        Raises:
+            MappingError: It is no mapping of the chip.
+        """
+        windows = windows_of(layer, self.window == "box", self._free(layer))
+        return nest_of(
+            layer, chip, mapping, self.rules, windows=windows, doubled=self.double_buffer
+        )
 
     def _free(self, layer: Layer) -> bool:
         return self.padding == "free" and any(layer.padding)

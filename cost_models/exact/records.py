@@ -130,8 +130,7 @@ Places: Any = record("start now before count pitch group")
 # unit alone is listed; `own`: levels whose units are groups of their own; `spread`: the last cut
 # with more than one unit; `start`: that of the lead where padding may be near, else 0
 Listing: Any = record("dim cuts lead own spread places groups start")
-Rows: Any = record("key own kept")
-PairSum: Any = record("key found")
+Known: Any = record("key found")
 # a move that an event leads to, and in how many steps
 Turn: Any = record("move times")
 # `read_shift`: the rate's logarithm where it is a power of two, else -1; `meter`: the clock level
@@ -210,8 +209,8 @@ Work: Any = record(
     listing=(Listing, PAIRS),
     around=(Places, CUTS + 1),
     place=(Places, (PAIRS, PLACES)),
-    rows=(Rows, KNOWN),
-    pair_sum=(PairSum, PAIR_SUMS),
+    rows=(Known, KNOWN),
+    pair_sum=(Known, PAIR_SUMS),
     turned=PAIRS,
     turn=(Turn, (PAIRS, MOVES)),
     port=(Port, PORTS),

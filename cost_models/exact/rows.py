@@ -1,4 +1,4 @@
-"""Rows (or columns) of all instances after a move: those they have, and those they still hold."""
+"""Rows (or columns) that all instances still hold after a move; where nothing moves, all rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from cost_models.exact.records import (
     ROWS,
     TOO_MANY_STATES,
     Places,
-    Rows,
     Window,
     Work,
 )
@@ -44,89 +43,93 @@ def asked_rows(work: Work, pair: int, scope: int, port: int) -> int:
 
 
 @part
-def known_rows(work: Work, y_move: int, t_move: int, asked: int) -> Rows:
-    """Rows after a move of outputs and of taps: all (`own`), and those still held (`kept`).
+def known_rows(work: Work, y_move: int, t_move: int, asked: int) -> int:
+    """Rows that are still held after a move of outputs and of taps; all where nothing moves.
 
-    Where instances share rows, `kept` are those that none of a group lacks; groups are summed.
-    Those of moves that were looked at before are known.
+    Where instances share rows, those that none of a group lacks; groups are summed. What was found
+    for the same moves is kept.
     """
     key = (asked << MOVE_BITS | y_move) << MOVE_BITS | t_move
     place = (y_move + t_move * 61 + asked * 131) & (KNOWN - 1)
-    found = address(work.rows[place])
-    if found.key != key:
-        found.key = key
-        count_rows(work, found, asked & 1, y_move, t_move, (asked >> 5) & 7, (asked >> 1) & 15)
-    return found
+    known = address(work.rows[place])
+    if known.key != key:
+        found = count_rows(work, y_move, t_move, asked)
+        known.key, known.found = key, found
+    return known.found
 
 
 @part
-def count_rows(
-    work: Work, found: Rows, pair: int, y_move: int, t_move: int, scope: int, port: int
-) -> None:
-    """Fill in what `known_rows` returns; arguments are those, and of `asked_rows`."""
+def rows_now(work: Work, y_node: int, t_node: int, asked: int) -> int:
+    """Rows of all instances at a step's outputs and taps; `asked` as in :func:`known_rows`."""
+    pair = asked & 1
+    y_move = work.dim[output_dim(pair)].node[y_node].stay
+    return known_rows(work, y_move, work.dim[tap_dim(pair)].node[t_node].stay, asked)
+
+
+@part
+def count_rows(work: Work, y_move: int, t_move: int, asked: int) -> int:
+    """Count what `known_rows` returns."""
+    pair, port, scope = asked & 1, (asked >> 1) & 15, (asked >> 5) & 7
     window = address(work.nest.windows[pair])
     y_dim, t_dim = address(work.dim[output_dim(pair)]), address(work.dim[tap_dim(pair)])
     y, t = address(y_dim.move[y_move]), address(t_dim.move[t_move])
-    outputs, taps = y_dim.node[y.new].lead, t_dim.node[t.new].lead
-    work.near = window.padded and y_dim.node[y.new].base >= 0 and scope & PADDING == 0
     moved = y.shift != 0 or t.shift != 0
+    # the first instance has the most now and had the most before
+    held = 0
+    if not moved:
+        held = touched(window, y_dim.node[y.new].lead, t_dim.node[t.new].lead)
+    elif work.nest.retain:
+        held = overlap(
+            window, y_dim.node[y.new].lead, t_dim.node[t.new].lead,
+            y_dim.node[y.old].lead, t_dim.node[t.old].lead, y.shift, t.shift,
+        )  # fmt: skip
     lead = 0
     if scope & FIRST:
         lead = (2 << port) - 1
-    held = 0
-    if moved and work.nest.retain:
-        held = overlap(
-            window, outputs, taps, y_dim.node[y.old].lead, t_dim.node[t.old].lead,
-            y.shift, t.shift,
-        )  # fmt: skip
-    if (y_dim.fans | t_dim.fans) & ~lead == 0 and not work.near:
-        found.own, found.kept = touched(window, outputs, taps), held
-    else:
-        for side in range(PAIRS):
-            listing = address(work.listing[side])
-            listing.dim = tap_dim(pair) if side else output_dim(pair)
-            listing.lead, listing.own = lead, 0
-            if scope & ROWS:
-                listing.own = (2 << port) - 1 | work.alone[INPUT][listing.dim]
-            list_places(work, side, t_move if side else y_move)
-            if work.status:
-                return
-        found.own, found.kept = 0, 0
-        if scope & ROWS == 0:
-            count_each(work, found, window, y.shift, t.shift)
-        else:
-            found.own = count_distinct(work, window, y.shift, t.shift, False)
-            # the first instance has the most now and had the most before
-            if held > 0:
-                lacking = count_distinct(work, window, y.shift, t.shift, True)
-                found.kept = found.own - lacking
-        if held == 0:
-            found.kept = 0
-    if not moved:
-        found.kept = found.own
+    near = window.padded and y_dim.node[y.new].base >= 0 and scope & PADDING == 0
+    if held == 0 or ((y_dim.fans | t_dim.fans) & ~lead == 0 and not near):
+        return held
+    found = 0
+    if moved and scope & ROWS:
+        found = rows_now(work, y.new, t.new, asked)
+    work.near = near
+    for side in range(PAIRS):
+        listing = address(work.listing[side])
+        listing.dim = tap_dim(pair) if side else output_dim(pair)
+        listing.lead, listing.own = lead, 0
+        if scope & ROWS:
+            listing.own = (2 << port) - 1 | work.alone[INPUT][listing.dim]
+        list_places(work, side, t_move if side else y_move)
+        if work.status:
+            return 0
+    if scope & ROWS == 0:
+        return count_each(work, window, y.shift, t.shift)
+    distinct = count_distinct(work, window, y.shift, t.shift, moved)
+    return found - distinct if moved else distinct
 
 
 @part
-def count_each(work: Work, found: Rows, window: Window, shift: int, turn: int) -> None:
-    """Sum rows over instances: what each has, and of that what it had before."""
+def count_each(work: Work, window: Window, shift: int, turn: int) -> int:
+    """Sum over instances the rows that each has and had before."""
+    found = 0
     for i in range(work.listing[0].places):
         y = address(work.place[0][i])
         for j in range(work.listing[1].places):
             t = address(work.place[1][j])
             if work.near:
-                count_real(work, found, window, y, t, shift, turn)
-                continue
-            pairs = y.count * t.count
-            found.own += pairs * touched(window, y.now, t.now)
-            if y.before > 0 and t.before > 0:
-                found.kept += pairs * overlap(window, y.now, t.now, y.before, t.before, shift, turn)
+                found += count_real(work, window, y, t, shift, turn)
+            elif shift == 0 and turn == 0:
+                found += y.count * t.count * touched(window, y.now, t.now)
+            elif y.before > 0 and t.before > 0:
+                some = overlap(window, y.now, t.now, y.before, t.before, shift, turn)
+                found += y.count * t.count * some
+    return found
 
 
 @part
-def count_real(
-    work: Work, found: Rows, window: Window, y: Places, t: Places, shift: int, turn: int
-) -> None:
+def count_real(work: Work, window: Window, y: Places, t: Places, shift: int, turn: int) -> int:
     """The same of two entries' instances, where rows may be padding, which does not count."""
+    found = 0
     for number in range(classes_of(window)):
         start, stop = real_interval(window, number)
         for u in range(y.count):
@@ -135,14 +138,12 @@ def count_real(
                 tap = work.listing[1].start + t.start + v * t.pitch
                 low, high = interval(window, number, first, y.now, tap, t.now)
                 low, high = max(low, start), min(high, stop)
-                if high <= low:
-                    continue
-                found.own += high - low
                 before, end = interval(
                     window, number, first - shift, y.before, tap - turn, t.before
                 )
-                if end > before:
-                    found.kept += max(min(high, end) - max(low, before), 0)
+                if high > low and end > before:
+                    found += max(min(high, end) - max(low, before), 0)
+    return found
 
 
 @part

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from numpy.typing import NDArray
+
+from cost_models.chain.clusters import as_chain
 from cost_models.cost_model import CostModelError
 from cost_models.exact.figures import Rows
-from cost_models.exact.limits import Capacity, capacities
+from cost_models.exact.limits import rooms_of, tile_bits
 from cost_models.exact.model import NestModel, Prepared
 from cost_models.exact.names import L1, L2
 from cost_models.exact.nest import Nest
+from cost_models.exact.nest_counts import two_level_row
 from cost_models.exact.simulator import simulate
-from cost_models.exact.two_level import named_counts, peaks
 from cost_models.infeasible import ReasonCode
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
@@ -39,36 +43,37 @@ class SimulatorModel(NestModel):
 
     def _count(self, known: Prepared, mappings: MappingBatch, rows: Rows) -> None:
         for i, mapping in enumerate(mappings):
-            counts, rows.reasons[i] = self._execute(known, mapping, int(rows.pes[i]))
-            for name in counts:
-                rows.counts[name][i] = counts[name]
+            rows.reasons[i] = self._execute(
+                known, mapping, int(rows.pes[i]), rows.counts[i : i + 1]
+            )
 
     def _execute(
-        self, known: Prepared, mapping: Mapping, num_pes: int
-    ) -> tuple[dict[str, int], ReasonCode]:
+        self, known: Prepared, mapping: Mapping, num_pes: int, row: NDArray[Any]
+    ) -> ReasonCode:
+        """Fill in the counts of a mapping that is feasible."""
         machine = self.machine(known.accelerator)
         units = num_pes // mapping.cluster_size, mapping.cluster_size
         if any((few or 1) > many for few, many in zip(mapping.units, units, strict=True)):
-            return {}, ReasonCode.PE_COUNT
+            return ReasonCode.PE_COUNT
         passes = machine.passes(mapping.bypass)
         if passes[0] & passes[1] or any(len(part) == len(TENSORS) for part in passes):
-            return {}, ReasonCode.REFUSED
-        nest = self.nest(known.layer, known.accelerator, mapping)
+            return ReasonCode.REFUSED
+        nest = self.nest(known.layer, *as_chain(known.accelerator, mapping, known.layer))
         _check_size(f"layer {known.layer.name!r}", nest, num_pes)
-        executed = simulate(nest)
-        counts = named_counts(executed, nest)
-        fits = ReasonCode.FEASIBLE
-        for level, place, name, code in (
-            (1, L1, "l1_bits", ReasonCode.L1_CAPACITY),
-            (0, L2, "l2_bits", ReasonCode.L2_CAPACITY),
+        counts = simulate(nest)
+        l2, l1 = machine.buffers
+        for buffer, place, code in (
+            (l1, L1, ReasonCode.L1_CAPACITY),
+            (l2, L2, ReasonCode.L2_CAPACITY),
         ):
-            held = peaks(executed, place)
-            everything = Capacity(machine.buffers[level], (0, 1, 2), None, "")
-            counts[name] = everything.needs(held, machine)
-            for capacity in capacities(machine, level, passes[level]):
-                if capacity.bits is not None and capacity.needs(held, machine) > capacity.bits:
-                    fits = fits or code
-        return (counts if fits is ReasonCode.FEASIBLE else {}), fits
+            held = [counts.get(f"peak/{tensor}/{place}", 0) for tensor in range(len(TENSORS))]
+            bits = tile_bits(held, machine.widths, buffer.copies)
+            counts[f"bits/{place}"] = sum(bits)
+            if any(room.taken(bits) > room.bits for room in rooms_of(buffer, map(bool, held))):
+                return code
+        counts["latency"] = counts.pop("stepwise" if nest.rules.stepwise else "bound")
+        row[:] = two_level_row(nest, counts)
+        return ReasonCode.FEASIBLE
 
 
 def _check_size(layer: str, nest: Nest, num_pes: int) -> None:

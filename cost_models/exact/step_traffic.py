@@ -12,7 +12,7 @@ from cost_models.exact.records import (
     Port,
     Work,
 )
-from cost_models.exact.rows import known_rows
+from cost_models.exact.rows import known_rows, rows_now
 from cost_models.exact.states import ceil_div, is_coupled, within
 
 
@@ -128,10 +128,10 @@ def fresh_rows(work: Work, c: int, j: int, initial: bool) -> int:
         kept = 0
     for pair in range(PAIRS):
         if work.nest.windows[pair].live:
-            y, t = clock.move[output_dim(pair)], clock.move[tap_dim(pair)]
-            rows = known_rows(work, y, t, work.port[j].rows[pair])
-            own *= rows.own
-            kept *= rows.kept
+            y, t, asked = output_dim(pair), tap_dim(pair), work.port[j].rows[pair]
+            own *= rows_now(work, clock.now[y], clock.now[t], asked)
+            if kept:
+                kept *= known_rows(work, clock.move[y], clock.move[t], asked)
     return own - kept
 
 
@@ -203,13 +203,12 @@ def lane_rows(work: Work, c: int, j: int) -> int:
             continue
         y, t = output_dim(pair), tap_dim(pair)
         y_node, t_node = work.clock[c].now[y], work.clock[c].now[t]
-        rows = 0
+        asked, rows = work.port[j].lanes[pair], 0
         for i in range(max(work.dim[y].node[y_node].runs, 1)):
             y_move, y_count = lane_move(work, y, y_node, i)
             for k in range(max(work.dim[t].node[t_node].runs, 1)):
                 t_move, t_count = lane_move(work, t, t_node, k)
-                some = known_rows(work, y_move, t_move, work.port[j].lanes[pair])
-                rows += y_count * t_count * some.own
+                rows += y_count * t_count * known_rows(work, y_move, t_move, asked)
         found *= rows
     return found
 

@@ -14,6 +14,7 @@ from cost_models.exact.records import (
     ADVANCES,
     ALL,
     FIRST,
+    INPUT,
     KNOWN,
     LEVELS,
     MEMO,
@@ -109,7 +110,7 @@ def fill_uncoupled(work: Work, d: int, level: int, lead: int) -> None:
 
 @part
 def fill_sums(work: Work, tensor: int, level: int, scope: int, port: int) -> None:
-    """Fill the `sums` of all dimensions that have cuts.
+    """Fill the `sums` of all dimensions that have cuts, but for those of an input's rows.
 
     Args:
         work: The work space.
@@ -122,6 +123,8 @@ def fill_sums(work: Work, tensor: int, level: int, scope: int, port: int) -> Non
     lead = outer if scope & FIRST else 0
     for place in range(work.dims):
         d = work.cut_dim[place]
+        if tensor == INPUT and work.dim[d].windowed:
+            continue
         if is_coupled(work, tensor, d):
             fill_coupled(work, d, level, lead)
             continue
@@ -165,7 +168,7 @@ def sum_pair(work: Work, pair: int, level: int, y: int, t: int, asked: int) -> i
         output = address(work.turn[0][i])
         for k in range(work.turned[1]):
             tap = address(work.turn[1][k])
-            kept = known_rows(work, output.move, tap.move, asked).kept
+            kept = known_rows(work, output.move, tap.move, asked)
             found += output.times * tap.times * kept
     return found
 
@@ -179,15 +182,15 @@ def list_turns(work: Work, side: int, d: int, level: int, event: int) -> None:
     for v in range(dim.first[cut], dim.first[cut + 1]):
         node = address(dim.node[v])
         if event & ADVANCES == 0:
-            add_turn(work, side, move_inside(work, d, node.stay, level), node.times)
+            add_turn(work, side, move_inside(work, d, cut, node.stay, level), node.times)
             continue
         for r in range(node.run, node.run + node.runs):
             run = address(dim.run[r])
             if run.enter >= 0:
-                add_turn(work, side, move_inside(work, d, run.enter, level), node.times)
+                add_turn(work, side, move_inside(work, d, cut + 1, run.enter, level), node.times)
             if run.within >= 0:
                 steps = node.times * (run.count - 1)
-                add_turn(work, side, move_inside(work, d, run.within, level), steps)
+                add_turn(work, side, move_inside(work, d, cut + 1, run.within, level), steps)
 
 
 @part
@@ -199,9 +202,8 @@ def add_turn(work: Work, side: int, move: int, times: int) -> None:
 
 
 @part
-def move_inside(work: Work, d: int, number: int, level: int) -> int:
-    """The move that the tiles of a level make when those outside make a move."""
-    dim = address(work.dim[d])
-    for k in range(dim.node[dim.move[number].new].cuts, dim.cuts_at[level]):
+def move_inside(work: Work, d: int, cuts: int, number: int, level: int) -> int:
+    """The move that the tiles of a level make when those behind so many cuts make a move."""
+    for k in range(cuts, work.dim[d].cuts_at[level]):
         number = inside(work, d, k, number)
     return number

@@ -26,7 +26,7 @@ from cost_models.exact.records import (
 from cost_models.exact.rows import asked_rows
 from cost_models.exact.states import is_coupled
 from cost_models.exact.step_traffic import port_cycles
-from cost_models.exact.sums import fill_sums, pair_sum
+from cost_models.exact.sums import fill_coupled, fill_sums, pair_sum
 
 
 @part
@@ -62,7 +62,8 @@ def volume(work: Work, tensor: int, level: int, scope: int, port: int) -> int:
     for d in range(DIMS):
         work.event[d] = work.dim[d].cuts_at[level]
     for pair in range(PAIRS):
-        work.asked[pair] = asked_rows(work, pair, scope, port)
+        if tensor == INPUT:
+            work.asked[pair] = asked_rows(work, pair, scope, port)
     found = shared_elements(work, tensor, level, -1)
     if level > work.nest.depth:
         return found
@@ -241,49 +242,35 @@ def count_ports(work: Work) -> None:
                 width = partial if port else work.dram_width * nest.unit
                 counts.port[port].out += written * width
                 back = volume(work, OUTPUT, level, FIRST | DISTINCT, port)
-                back -= lead_outputs(work, min(level, nest.depth), port)
+                back -= lead_tiles(work, nest.coupled[tensor], min(level, nest.depth), port)
                 counts.port[port].into += back * partial
 
 
 @part
-def lead_outputs(work: Work, level: int, port: int) -> int:
-    """Output elements below the first instance of `port`, summed over steps of a level."""
-    fill_sums(work, OUTPUT, level, FIRST, port)
-    found = work.plain[OUTPUT]
-    for place in range(work.dims):
-        d = work.cut_dim[place]
-        if is_coupled(work, OUTPUT, d):
-            found *= work.sums[d][work.dim[d].cuts_at[level]]
+def lead_tiles(work: Work, dims: int, level: int, port: int) -> int:
+    """Tiles below the first instance of `port` along some dimensions, summed over steps."""
+    found = 1
+    for d in range(DIMS):
+        dim = address(work.dim[d])
+        if (dims >> d) & 1 and dim.cuts:
+            fill_coupled(work, d, level, (2 << port) - 1)
+            found *= work.sums[d][dim.cuts_at[level]]
+        elif (dims >> d) & 1:
+            found *= work.nest.extents[d]
     return found
 
 
 @part
 def count_lead_macs(work: Work, tensor: int) -> None:
     """Count the bits that the MACs of the first instance of the innermost level move."""
-    counts, depth = address(work.counts), work.nest.depth
-    macs = 1
-    for d in range(DIMS):
-        if work.dim[d].cuts == 0:
-            macs *= work.nest.extents[d]
-    for place in range(work.dims):
-        macs *= lead_sum(work, work.cut_dim[place], depth)
+    nest, counts, depth = address(work.nest), address(work.counts), work.nest.depth
+    macs = lead_tiles(work, (1 << DIMS) - 1, depth, depth)
     if tensor != OUTPUT:
-        counts.port[depth].into += macs * work.nest.widths[tensor] * work.nest.unit
+        counts.port[depth].into += macs * nest.widths[tensor] * nest.unit
         return
-    partial = work.nest.partial * work.nest.unit
-    counts.port[depth].out += macs * partial
-    counts.port[depth].into += (macs - lead_outputs(work, depth, depth)) * partial
-
-
-@part
-def lead_sum(work: Work, d: int, level: int) -> int:
-    """The first instance's tiles, summed over the steps of a dimension."""
-    dim = address(work.dim[d])
-    cuts = dim.cuts_at[level]
-    found = 0
-    for v in range(dim.first[cuts], dim.first[cuts + 1]):
-        found += dim.node[v].times * dim.node[v].lead
-    return found
+    fresh = lead_tiles(work, nest.coupled[tensor], depth, depth)
+    counts.port[depth].out += macs * nest.partial * nest.unit
+    counts.port[depth].into += (macs - fresh) * nest.partial * nest.unit
 
 
 @part

@@ -184,8 +184,8 @@ MUTATIONS = (
     Mutation(
         "rows",
         "rows that are still held are those that are not",
-        "found.kept = found.own - lacking",
-        "found.kept = lacking",
+        "return found - distinct if moved else distinct",
+        "return distinct",
         1,
     ),
     Mutation(
@@ -233,8 +233,8 @@ MUTATIONS = (
     Mutation(
         "sums",
         "repeated steps of outputs count once",
-        "add_turn(work, side, move_inside(work, d, run.enter, level), node.times)",
-        "add_turn(work, side, move_inside(work, d, run.enter, level), 1)",
+        "add_turn(work, side, move_inside(work, d, cut + 1, run.enter, level), node.times)",
+        "add_turn(work, side, move_inside(work, d, cut + 1, run.enter, level), 1)",
         929,
     ),
     Mutation(

@@ -154,7 +154,6 @@ def test_in_elements_is_the_nearest_short_form() -> None:
     chip = Accelerator.from_dict(LONG)
     # L1: 60 B of inputs and partial sums at 24 bits, 448 B of filters, held once, at 8 bits
     assert chip.in_elements() == Accelerator(12, 20 + 2 * 448, 333, 2, 2, 2)
-    assert chip.in_elements(doubled=False) == Accelerator(12, 20 + 448, 333, 2, 2, 2)
     one = Accelerator.from_dict(
         {
             "num_pes": 4,

@@ -11,7 +11,6 @@ import pytest
 import layers
 from cost_models import FIGURES, MappingError, ReasonCode, load
 from cost_models.chain.batch import ChainBatch
-from cost_models.chain.evaluation import chain_nest
 from cost_models.exact.nest_record import record_of
 from tests.cost_models.chain_chips import random_batch, random_chip
 
@@ -67,7 +66,7 @@ def test_ports_without_a_limit_change_nothing(memories: int, limited: int) -> No
         chip = dataclasses.replace(drawn, levels=levels)
         batch = random_batch(rng, chip, layer, 40, uneven=limited == 2)
         costs = model.evaluate_batch(layer, chip, batch)
-        nest = chain_nest(model, layer, chip, batch[0])
+        nest = model.nest(layer, chip, batch[0])
         spare += record_of(nest, units=chip.peak_macs_per_cycle)[0]["levels"]["spare"].sum()
         assert not record_of(nest, units=1 << 32)[0]["levels"]["spare"].any()
         assert not record_of(nest)[0]["levels"]["spare"].any()

@@ -15,7 +15,6 @@ import yaml
 import cost_models
 from cost_models import Accelerator, Chain, ChainMapping, Loop
 from cost_models.chain.clusters import as_chain
-from cost_models.chain.evaluation import chain_nest
 from cost_models.chain.loops import MAC
 from cost_models.exact.nest import Nest
 from cost_models.exact.simulator import Execution
@@ -141,7 +140,7 @@ def test_rows_of_a_nest_run_every_mac_once_where_the_simulator_runs_it(depth: in
         rows = mapping.loops(layer, chip)
         outside = [row for row in rows if row.level != MAC]
         steps = list(walk(outside, {(): tuple(map(range, layer.extents))}))
-        recorder = Recorder(chain_nest(options, layer, chip, mapping))  # type: ignore[arg-type]
+        recorder = Recorder(options.nest(layer, chip, mapping))  # type: ignore[arg-type]
         recorder.run()
         assert len(steps) == len(recorder.seen)
         for step, seen in zip(steps, recorder.seen, strict=True):

@@ -20,7 +20,6 @@ PLACES = {
     "step_traffic.py:fresh_rows": "rows are the input's, lost where it moves along others",
     "traffic.py:begun": "outputs alone begin without a sum from outside",
     "traffic.py:count_outputs": "what outputs cross that no other tensor does",
-    "traffic.py:lead_outputs": "sums of the first instances, of outputs alone",
     "two_level_rows.py:fill_outputs": "counts of two levels by their names",
     "two_level_rows.py:fill_row": "counts of two levels by their names",
     "two_level_rows.py:from_l2": "counts of two levels by their names",
