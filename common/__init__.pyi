@@ -2,6 +2,7 @@ from .arrays import BoolArray as BoolArray
 from .arrays import Float32Array as Float32Array
 from .arrays import FloatArray as FloatArray
 from .arrays import Int8Array as Int8Array
+from .arrays import Int16Array as Int16Array
 from .arrays import Int32Array as Int32Array
 from .arrays import IntArray as IntArray
 from .arrays import UInt64Array as UInt64Array
