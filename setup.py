@@ -24,6 +24,7 @@ KERNELS = (
     "cost_models.exact.bounds.kernel",
     "cost_models.maestro.kernel",
     "maestro_env.kernel",
+    "baselines.optimal.kernel",
 )
 """Modules that hold a kernel's entries; `setup_kernels.py` finds the other sources."""
 CHECKED = os.environ.get("MAPPER_CHECKED", "0") not in ("", "0")
