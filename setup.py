@@ -25,6 +25,8 @@ KERNELS = (
     "cost_models.maestro.kernel",
     "maestro_env.kernel",
     "baselines.optimal.kernel",
+    "mapper.pretrained.kernel",
+    "mapper.marl.kernel",
 )
 """Modules that hold a kernel's entries; `setup_kernels.py` finds the other sources."""
 CHECKED = os.environ.get("MAPPER_CHECKED", "0") not in ("", "0")

@@ -54,13 +54,14 @@ CASTS = {"int": "longlong", "float": "double", "bool": "bint", "uint64": "ulongl
 """A conversion is a call until the text is written: Cython can't infer the type of its own call."""
 ROUNDED = {ast.FloorDiv: "floor_div", ast.Mod: "floor_mod"}
 PART = ["cython.cfunc", "cython.nogil", "cython.exceptval(check={checked})"]
+MATH = tuple("ceil exp fabs floor isfinite isnan log log2 log10 sqrt tanh".split())
+"""Functions of C's that sources call by NumPy's names, or by those of `math`."""
 PRELUDE = '''# cython: language_level=3, wraparound=False, cdivision=True, infer_types=True
 # cython: initializedcheck=False, boundscheck={checked}, show_performance_hints=False
 cimport cython
 from cpython.buffer cimport (
     PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBuffer_Release, PyObject_GetBuffer)
-from libc.math cimport (
-    ceil, exp, fabs, floor, isfinite, isnan, log, log2, log10, sqrt, tanh, INFINITY as inf)
+from libc.math cimport {math}, INFINITY as inf
 
 cdef extern from *:
     """
@@ -214,6 +215,8 @@ class Joined:
             self.names[name] = held[alias.name]
 
     def _claim(self, name: str, module: str) -> None:
+        if name in MATH:
+            raise KernelError(f"{name} of {module} is a name of C's too: rename it")
         other = self.origin.setdefault(name, module)
         if other != module:
             raise KernelError(f"{name} is defined in {other} and in {module}: rename one of them")
@@ -290,6 +293,7 @@ def _struct_type(hint: Any) -> str:
 
 def _dtype_type(dtype: Any) -> str:
     held = {"i8": "longlong", "f8": "double", "i4": "int", "i1": "schar", "u8": "ulonglong"}
+    held["f4"] = "float"
     return C_TYPES[held.get(dtype.str[1:], "bint8")]
 
 
@@ -518,7 +522,7 @@ def translate(kernel: str, checked: bool = False) -> tuple[str, list[Path]]:
     wrappers = [_wrapper(entry, structs, checked) for entry in translator.entries]
     text = "\n".join(
         [
-            PRELUDE.format(checked=checked),
+            PRELUDE.format(checked=checked, math=", ".join(MATH)),
             *types,
             "",
             constants_text(joined.names),
