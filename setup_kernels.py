@@ -54,7 +54,7 @@ CASTS = {"int": "longlong", "float": "double", "bool": "bint", "uint64": "ulongl
 """A conversion is a call until the text is written: Cython can't infer the type of its own call."""
 ROUNDED = {ast.FloorDiv: "floor_div", ast.Mod: "floor_mod"}
 PART = ["cython.cfunc", "cython.nogil", "cython.exceptval(check={checked})"]
-MATH = tuple("ceil exp fabs floor isfinite isnan log log2 log10 sqrt tanh".split())
+MATH = "ceil, exp, fabs, floor, isfinite, isnan, log, log2, log10, sqrt, tanh"
 """Functions of C's that sources call by NumPy's names, or by those of `math`."""
 PRELUDE = '''# cython: language_level=3, wraparound=False, cdivision=True, infer_types=True
 # cython: initializedcheck=False, boundscheck={checked}, show_performance_hints=False
@@ -215,7 +215,7 @@ class Joined:
             self.names[name] = held[alias.name]
 
     def _claim(self, name: str, module: str) -> None:
-        if name in MATH:
+        if name in MATH.split(", "):
             raise KernelError(f"{name} of {module} is a name of C's too: rename it")
         other = self.origin.setdefault(name, module)
         if other != module:
@@ -522,7 +522,7 @@ def translate(kernel: str, checked: bool = False) -> tuple[str, list[Path]]:
     wrappers = [_wrapper(entry, structs, checked) for entry in translator.entries]
     text = "\n".join(
         [
-            PRELUDE.format(checked=checked, math=", ".join(MATH)),
+            PRELUDE.format(checked=checked, math=MATH),
             *types,
             "",
             constants_text(joined.names),

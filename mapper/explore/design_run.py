@@ -92,7 +92,6 @@ class DesignRun(Experiment):
 
     kind: ClassVar[str] = KIND
     counts: ClassVar[str] = "proposals"
-    patience: ClassVar[str] = "the first design compiles the agents (Ctrl-C stops)"
     workload: Workload
     chip: Accelerator
     aims: tuple[str, ...] = ("edp",)
