@@ -139,7 +139,7 @@ def _iterating(extents: IntArray, mappings: MappingBatch, pes: Int32Array, nest:
         np.put_along_axis(steps, parallel[..., None], stepping, axis=2)
     moving = steps < whole
     if not nest:  # a parallel R or S
-        taps = ((parallel >= TAPS[0]) & (parallel <= TAPS[1])).any(axis=1)
+        taps = np.asarray(((parallel >= TAPS[0]) & (parallel <= TAPS[1])).any(axis=1))
         moving |= taps[:, None, None] & (extents > 1)
     masks: IntArray = (moving.astype(np.int64) << np.arange(len(DIMS))).sum(axis=2)
     return masks

@@ -95,8 +95,8 @@ class Front:
         np.minimum.at(self._least, bands, sets.bounds)
         places = np.empty(len(sets), dtype=np.int64)
         chain(bands, self._first, self._next, places, len(sets))
-        for held, some in zip(self._pool, sets, strict=True):
-            held[places] = some
+        self._pool.which[places], self._pool.boxes[places] = sets.which, sets.boxes
+        self._pool.bounds[places], self._pool.ids[places] = sets.bounds, sets.ids
         self.size += len(sets)
 
     def pop(self, wanted: int) -> Sets:

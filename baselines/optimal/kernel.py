@@ -73,7 +73,7 @@ def splits_apart(boxes: Int16Array, start: int, d: int, tiles: FloatArray, most:
     """
     first = start + 2 * WIDTH + d
     middle = (boxes[first] + boxes[first + WIDTH]) // 2
-    return tiles[(WIDTH + d) * most + middle] < tiles[d * most + boxes[start + d]]
+    return bool(tiles[(WIDTH + d) * most + middle] < tiles[d * most + boxes[start + d]])
 
 
 @part

@@ -65,7 +65,9 @@ def draw(
     cells = np.empty(current.shape, Cell)
     cells["mark"], cells["choice"] = marks, current
     trunk = np.concatenate([weights.trunk, weights.trunk_bias], axis=1)
-    nets = trunk, weights.head, weights.head_bias, weights.earlier
-    rest = contiguous((observation, shares[1]))
-    draw_cells(asked, *nets, found, *rest, cells, np.empty(units + width))
+    head, head_bias, earlier, observation, fixed = contiguous(
+        (weights.head, weights.head_bias, weights.earlier, observation, shares[1])
+    )
+    work = np.empty(units + width)
+    draw_cells(asked, trunk, head, head_bias, earlier, found, observation, fixed, cells, work)
     return cells["choice"].copy()

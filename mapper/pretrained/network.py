@@ -70,10 +70,11 @@ def scores(
     hidden = np.maximum(_affine(weights, f"{kind}.context1", context), 0)
     hidden = np.maximum(_affine(weights, f"{kind}.context2", hidden), 0)
     out = np.full(legal.shape, -np.inf, np.float32)
-    seen = contiguous((choices, legal))
-    asked = (_affine(weights, f"{kind}.{name}", hidden) for name in ("query", "direct"))
-    own = contiguous(weights[f"{kind}.{name}"] for name in ("choice.weight", "pointer"))
-    score_rows(*seen, *asked, *own, np.empty(POINTER, np.float32), out, *legal.shape)
+    query, direct = (_affine(weights, f"{kind}.{name}", hidden) for name in ("query", "direct"))
+    own = (weights[f"{kind}.{name}"] for name in ("choice.weight", "pointer"))
+    choices, legal, weight, pointer = contiguous((choices, legal, *own))
+    inside, (rows, width) = np.empty(POINTER, np.float32), legal.shape
+    score_rows(choices, legal, query, direct, weight, pointer, inside, out, rows, width)
     return out
 
 

@@ -152,7 +152,7 @@ def draw_choices(
     above = (scores - scores.max(axis=1, keepdims=True))[member]
     sums = np.exp(above / np.where(cold, 1, temperature)[:, None]).cumsum(axis=1, dtype=np.float64)
     drawn = (sums > (draws * sums[:, -1])[:, None]).argmax(axis=1)
-    return np.where(cold, best[member], drawn)[:, None]
+    return np.asarray(np.where(cold, best[member], drawn)[:, None])
 
 
 def _ranked(found: Float32Array, temperature: Any, rng: np.random.Generator) -> IntArray:

@@ -42,16 +42,16 @@ def arrays_of(problems: Sequence[Problem]) -> ProblemArrays:
     width = max(len(c) for rows in choices for c in rows)
     values = np.zeros((len(problems), len(DECISIONS), width), np.int64)
     for row, rows in enumerate(choices):
-        for place, found in enumerate(rows):
-            values[row, place, : len(found)] = found
+        for place, held in enumerate(rows):
+            values[row, place, : len(held)] = held
     found = np.zeros(len(problems), ProblemRow)
-    for row, problem in zip(found, problems, strict=True):
-        row["extents"], row["window"] = problem.layer.extents, _window(problem.layer)
-        row["coupling"], row["pes"] = problem.layer.coupling, problem.accelerator.num_pes
+    for one, problem in zip(found, problems, strict=True):
+        one["extents"], one["window"] = problem.layer.extents, _window(problem.layer)
+        one["coupling"], one["pes"] = problem.layer.coupling, problem.accelerator.num_pes
         for level, buffer in enumerate(_buffers(problem)):
             for name, value in zip(_Buffer._fields, buffer, strict=True):
-                row[name][level] = value
-        row["features"] = _features(problem)
+                one[name][level] = value
+        one["features"] = _features(problem)
     found["counts"] = [[len(c) for c in rows] for rows in choices]
     return ProblemArrays(found, values)
 

@@ -18,7 +18,7 @@ def size_log(value: float) -> float:
 @part
 def log_of(seen: Seen, number: int) -> float:
     """`size_log` of a whole number, looked up as far as it is small."""
-    return seen.logs[number] if number < LOGS else size_log(number)
+    return float(seen.logs[number]) if number < LOGS else size_log(number)
 
 
 @part
@@ -85,7 +85,7 @@ def fill_of(seen: Seen, level: int) -> float:
         used += need * problem.shares[level][tensor]
         if problem.own[level][tensor] < math.inf:
             worst = max(worst, need / problem.own[level][tensor])
-    return max(worst, used / problem.capacity[level])
+    return float(max(worst, used / problem.capacity[level]))
 
 
 @part
