@@ -21,7 +21,7 @@ from mapper.pretrained.decisions import (
 from mapper.pretrained.seen_records import (
     CHOICE_FEATURES,
     CONTEXT_FEATURES,
-    DECISIONS,
+    DECISION_COUNT,
     PER_DIM,
     POINTER,
     PROBLEM_FEATURES,
@@ -74,7 +74,7 @@ def see_rows(
     for row in range(count):
         seen.problem = problems[which[row]]
         seen.state = states[row]
-        seen.at = (which[row] * DECISIONS + decision) * seen.values
+        seen.at = (which[row] * DECISION_COUNT + decision) * seen.values
         seen.first = row * seen.width
         see_context(seen, decision, contexts, row * CONTEXT_FEATURES)
         if decision >= OUTER_ORDER:

@@ -10,7 +10,7 @@ D: Final = 8
 """Dimensions, in the order of ``layers.DIMS``."""
 Y, X, R, S = range(2, 6)
 INPUT, TENSORS = 0, 3
-DECISIONS: Final = 2 * D + 5
+DECISION_COUNT: Final = 2 * D + 5
 PROBLEM_FEATURES: Final = 2 * D + 30
 PER_DIM: Final = 6
 """State features of a dimension: its tiles, what they leave, and whether it is parallel."""
@@ -31,7 +31,7 @@ ProblemRow: Any = np.dtype(
         ("own", "f8", (2, TENSORS)),
         ("bits", "f8", (2, TENSORS)),
         ("shares", "f8", (2, TENSORS)),
-        ("counts", "i8", (DECISIONS,)),
+        ("counts", "i8", (DECISION_COUNT,)),
         ("features", "f4", (PROBLEM_FEATURES,)),
     ],
     align=True,
