@@ -9,7 +9,7 @@ SEARCH_ARGS ?=
 CHANGED = $$(git diff --name-only --diff-filter=d $$(git merge-base HEAD main 2>/dev/null || echo HEAD) -- "*.py"; git ls-files --others --exclude-standard -- "*.py")
 QUICK := tests/common/test_units.py tests/common/test_reading.py tests/layers tests/terminal tests/hostile tests/runs/test_tables.py tests/runs/test_statistics.py tests/mapper/test_cli.py tests/cost_models/test_dataflow.py tests/cost_models/test_accelerator.py tests/maestro_env/test_tiling.py
 
-CHECKED := tests/maestro_env/test_map_space.py tests/maestro_env/test_full_space.py tests/cost_models/test_maestro_model.py tests/cost_models/test_maestro_reference.py tests/cost_models/test_exact_model.py tests/cost_models/test_exact_simulator.py tests/cost_models/test_levels_agreement.py
+CHECKED := tests/maestro_env/test_map_space.py tests/maestro_env/test_full_space.py tests/cost_models/test_maestro_model.py tests/cost_models/test_maestro_reference.py tests/cost_models/test_exact_model.py tests/cost_models/test_exact_simulator.py tests/cost_models/test_levels_agreement.py tests/baselines/test_optimal.py
 BUILD = $(BIN)/python setup.py --quiet build_ext --inplace
 
 .PHONY: help search test quick checked lint build kernels format bench docs wheel clean

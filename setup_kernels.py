@@ -8,7 +8,7 @@ are imported here without their packages' `__init__`, so they may need NumPy and
 library at most.
 
 In a kernel ``int`` is C's ``long long``, ``float`` ``double``, ``bool`` a flag, ``tuple[int, int]``
-two values; ``IntArray``, ``FloatArray``, ``BoolArray``, ``Int32Array`` and ``Int8Array`` are flat
+two values; ``IntArray``, ``FloatArray``, ``BoolArray``, ``Int32Array`` and the like are flat
 arrays; a NamedTuple is a struct by value; a record, which is a NumPy dtype with names, a pointer to
 its struct. ``//`` and ``%`` round down as in Python, and give 0 for a divisor of 0; ``/`` is C's.
 Cython's own types and decorators may stand in a source too.
@@ -34,6 +34,7 @@ ARRAYS = {
     "Float32Array": ("float", "f"),
     "UInt64Array": ("ulonglong", "LQ"),
     "Int32Array": ("int", "i"),
+    "Int16Array": ("short", "h"),
     "Int8Array": ("schar", "b"),
 }
 """C's type of an element, and the letters that NumPy's buffers may give it."""
@@ -45,6 +46,7 @@ C_TYPES = {
     "ulonglong": "unsigned long long",
     "float": "float",
     "int": "int",
+    "short": "short",
     "schar": "signed char",
 }
 LARGEST_INT, LARGEST_INT64 = 2**31 - 1, 2**63 - 1
@@ -52,12 +54,14 @@ CASTS = {"int": "longlong", "float": "double", "bool": "bint", "uint64": "ulongl
 """A conversion is a call until the text is written: Cython can't infer the type of its own call."""
 ROUNDED = {ast.FloorDiv: "floor_div", ast.Mod: "floor_mod"}
 PART = ["cython.cfunc", "cython.nogil", "cython.exceptval(check={checked})"]
+MATH = "ceil, exp, fabs, floor, isfinite, isnan, log, log2, log10, sqrt, tanh"
+"""Functions of C's that sources call by NumPy's names, or by those of `math`."""
 PRELUDE = '''# cython: language_level=3, wraparound=False, cdivision=True, infer_types=True
 # cython: initializedcheck=False, boundscheck={checked}, show_performance_hints=False
 cimport cython
 from cpython.buffer cimport (
     PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBuffer_Release, PyObject_GetBuffer)
-from libc.math cimport ceil, exp, fabs, floor, isfinite, isnan, log, log10, sqrt, INFINITY as inf
+from libc.math cimport {math}, INFINITY as inf
 
 cdef extern from *:
     """
@@ -108,7 +112,7 @@ class BareModules:
     """
 
     def __init__(self) -> None:
-        inits = [*ROOT.glob("*/__init__.py"), *ROOT.glob("*/*/__init__.py")]
+        inits = [path for n in (1, 2, 3) for path in ROOT.glob(f"{n * '*/'}__init__.py")]
         self._tops = {path.relative_to(ROOT).parts[0] for path in inits}
         names = [".".join(path.parent.relative_to(ROOT).parts) for path in inits]
         self._modules = {name: _bare_package(name) for name in names}
@@ -211,6 +215,8 @@ class Joined:
             self.names[name] = held[alias.name]
 
     def _claim(self, name: str, module: str) -> None:
+        if name in MATH.split(", "):
+            raise KernelError(f"{name} of {module} is a name of C's too: rename it")
         other = self.origin.setdefault(name, module)
         if other != module:
             raise KernelError(f"{name} is defined in {other} and in {module}: rename one of them")
@@ -287,6 +293,7 @@ def _struct_type(hint: Any) -> str:
 
 def _dtype_type(dtype: Any) -> str:
     held = {"i8": "longlong", "f8": "double", "i4": "int", "i1": "schar", "u8": "ulonglong"}
+    held["f4"] = "float"
     return C_TYPES[held.get(dtype.str[1:], "bint8")]
 
 
@@ -515,7 +522,7 @@ def translate(kernel: str, checked: bool = False) -> tuple[str, list[Path]]:
     wrappers = [_wrapper(entry, structs, checked) for entry in translator.entries]
     text = "\n".join(
         [
-            PRELUDE.format(checked=checked),
+            PRELUDE.format(checked=checked, math=MATH),
             *types,
             "",
             constants_text(joined.names),

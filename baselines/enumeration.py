@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from itertools import product
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from baselines.level_orders import LevelOrders
-from common import BoolArray, Int8Array, Int32Array, IntArray, compiled
+from common import BoolArray, FloatArray, Int32Array, IntArray
 from cost_models import MappingBatch
 from layers import DIMS
 from maestro_env import MapSpace
 
 Selection = Callable[[MappingBatch], BoolArray]
 CHUNK = 1 << 15
+TAPS, WINDOW = (4, 5), (2, 5)
+"""Places of R and S, and of Y to S, in `layers.DIMS`."""
 
 
 class Enumeration:
@@ -88,16 +90,8 @@ class Enumeration:
                 [DIMS.index(str(d)) for d in self.space.parameters[column].choices]
                 for column in (self.space.index(f"{n}_parallel") for n in ("outer", "inner"))
             ]
-            keep &= _first_nests(
-                self._extents,
-                mappings.tiles,
-                mappings.parallel,
-                mappings.cluster_size,
-                pes,
-                values,
-                np.array(spread[0], dtype=np.int64),
-                np.array(spread[1], dtype=np.int64),
-            )
+            dims = np.array(spread[0], dtype=np.int64), np.array(spread[1], dtype=np.int64)
+            keep &= _first_nests(self._extents, mappings, pes, values, dims)
         return np.flatnonzero(keep)
 
     def expand(self, actions: IntArray, mappings: MappingBatch, first: bool) -> IntArray:
@@ -113,14 +107,7 @@ class Enumeration:
         pes = mappings.num_pes
         if pes is None:
             pes = np.full(len(mappings), self.space.accelerator.num_pes, dtype=np.int32)
-        masks = _iterating(
-            self._extents,
-            mappings.tiles,
-            mappings.parallel,
-            mappings.cluster_size,
-            pes,
-            self._nest,
-        )
+        masks = _iterating(self._extents, mappings, pes, self._nest)
         found: list[IntArray] = []
         for outer, inner in {(int(a), int(b)) for a, b in masks}:
             rows = actions[(masks[:, 0] == outer) & (masks[:, 1] == inner)]
@@ -141,120 +128,94 @@ def _not_clamped(outer: int, inner: tuple[int, ...]) -> list[int]:
     return below + ([len(below)] if len(below) < len(inner) else [])
 
 
-@compiled
-def _iterating(
-    extents: IntArray,
-    tiles: Int32Array,
-    parallel: Int8Array,
-    cluster: Int32Array,
-    pes: Int32Array,
-    nest: bool,
-) -> IntArray:
+def _iterating(extents: IntArray, mappings: MappingBatch, pes: Int32Array, nest: bool) -> IntArray:
     """``(B, 2)`` bit masks of the loops whose place matters, a level each: see `symmetry.keys`."""
-    masks = np.zeros((len(tiles), 2), np.int64)
-    for row in range(len(tiles)):
-        taps = False  # a parallel R or S
-        for level in range(2):
-            taps = taps or 4 <= parallel[row, level] <= 5
-        for level in range(2):
-            width = cluster[row] if level == 1 else max(1, pes[row] // cluster[row])
-            for dim in range(len(DIMS)):
-                whole = tiles[row, 0, dim] if level == 1 else extents[dim]
-                step = tiles[row, level, dim]
-                if nest and parallel[row, level] == dim:
-                    step *= width
-                if step < whole or (taps and not nest and extents[dim] > 1):
-                    masks[row, level] |= 1 << dim
+    parallel, steps = mappings.parallel.astype(np.int64), mappings.tiles.astype(np.int64)
+    whole = np.stack([np.broadcast_to(extents, steps[:, 0].shape), steps[:, 0]], axis=1)
+    if nest:
+        clusters = np.maximum(1, pes // mappings.cluster_size)
+        widths = np.stack([clusters, mappings.cluster_size], axis=1)
+        stepping = np.take_along_axis(steps, parallel[..., None], axis=2) * widths[..., None]
+        np.put_along_axis(steps, parallel[..., None], stepping, axis=2)
+    moving = steps < whole
+    if not nest:  # a parallel R or S
+        taps = np.asarray(((parallel >= TAPS[0]) & (parallel <= TAPS[1])).any(axis=1))
+        moving |= taps[:, None, None] & (extents > 1)
+    masks: IntArray = (moving.astype(np.int64) << np.arange(len(DIMS))).sum(axis=2)
     return masks
 
 
-@compiled
 def _first_nests(
     extents: IntArray,
-    tiles: Int32Array,
-    parallel: Int8Array,
-    cluster: Int32Array,
+    mappings: MappingBatch,
     pes: Int32Array,
     sizes: IntArray,
-    outer_dims: IntArray,
-    inner_dims: IntArray,
-) -> NDArray[np.bool_]:
+    dims: tuple[IntArray, IntArray],
+) -> BoolArray:
     """``(B,)`` whether no earlier parallel dimensions and cluster size make the same nest.
 
     Two choices make the same nest if the same number of clusters and of PEs a cluster have work,
     along the same dimensions. A K, C, N or G along which one unit works is none; a parallel Y, X, R
     or S is one even then, as inputs slide along temporal dimensions only.
+
+    Args:
+        extents: ``(D,)``.
+        mappings: `B` mappings.
+        pes: ``(B,)``.
+        sizes: ``(S,)`` cluster sizes, ascending.
+        dims: Dimensions that may be parallel, of the outer and of the inner level.
     """
-    keep = np.ones(len(tiles), np.bool_)
-    for row in range(len(tiles)):
-        mine = _busy(
-            extents, tiles[row], parallel[row, 0], parallel[row, 1], cluster[row], pes[row]
-        )
-        for outer in outer_dims:
-            for inner in inner_dims:
-                for size in sizes:
-                    if (
-                        outer == parallel[row, 0]
-                        and inner == parallel[row, 1]
-                        and size >= cluster[row]
-                    ):
-                        break
-                    if size > pes[row]:
-                        break
-                    if _busy(extents, tiles[row], outer, inner, size, pes[row]) == mine:
-                        keep[row] = False
-                        break
-                if not keep[row] or (outer == parallel[row, 0] and inner == parallel[row, 1]):
-                    break
-            if not keep[row] or outer == parallel[row, 0]:
-                break
+    tiles, own = mappings.tiles.astype(np.int64), mappings.parallel.astype(np.int64)
+    there = sizes[:, None] <= pes
+    units = pes // np.minimum(sizes[:, None], pes), np.broadcast_to(sizes[:, None], there.shape)
+    mine = pes // mappings.cluster_size, mappings.cluster_size
+    wholes = np.broadcast_to(extents, tiles[:, 0].shape), tiles[:, 0]
+    alike: list[list[BoolArray]] = []  # by level and dimension ``(S, B)``: the same units work
+    for level in range(2):
+        pieces = -(-wholes[level] // tiles[:, level])
+        at_work = np.minimum(mine[level], np.take_along_axis(pieces, own[:, [level]], 1)[:, 0])
+        along = _along(own[:, level], at_work)
+        alike.append([])
+        for dim in dims[level]:
+            working = np.minimum(units[level], pieces[:, dim])
+            alike[level].append((working == at_work) & (_along(dim, working) == along) & there)
+    keep, outer_seen = np.ones(len(tiles), np.bool_), np.zeros(len(tiles), np.bool_)
+    for outer, same_outer in zip(dims[0], alike[0], strict=True):
+        inner_seen = outer_seen.copy()
+        for inner, same_inner in zip(dims[1], alike[1], strict=True):
+            itself = (own[:, 0] == outer) & (own[:, 1] == inner)
+            earlier = same_outer & same_inner & ~inner_seen
+            earlier &= ~itself | (sizes[:, None] < mappings.cluster_size)
+            keep &= ~earlier.any(axis=0)
+            inner_seen |= itself
+        outer_seen |= own[:, 0] == outer
     return keep
 
 
-@compiled
-def _busy(
-    extents: IntArray, tiles: Int32Array, outer: int, inner: int, size: int, pes: int
-) -> tuple[int, int, int, int]:
-    clusters = min(pes // size, -(-extents[outer] // tiles[0, outer]))
-    workers = min(size, -(-tiles[0, inner] // tiles[1, inner]))
-    return (
-        clusters,
-        workers,
-        outer if clusters > 1 or 2 <= outer <= 5 else -1,
-        inner if workers > 1 or 2 <= inner <= 5 else -1,
-    )
+def _along(dim: Any, units: IntArray) -> IntArray:
+    """The dimension that so many units work along, -1 where that is none."""
+    window = (dim >= WINDOW[0]) & (dim <= WINDOW[1])
+    return np.where((units > 1) | window, dim, -1)
 
 
-@compiled
 def compute_cycles(
-    extents: IntArray,
-    tiles: Int32Array,
-    parallel: Int8Array,
-    cluster: Int32Array,
-    pes: Int32Array,
-    lanes: int,
-) -> NDArray[np.float64]:
+    extents: IntArray, mappings: MappingBatch, pes: Int32Array, lanes: int
+) -> FloatArray:
     """``(B,)`` MACs of the busiest PE over the lanes: no order of the loops is faster.
 
     The first PE of the first cluster works in every step, on the largest tile of each.
     """
-    cycles = np.ones(len(tiles))
-    for row in range(len(tiles)):
-        clusters = max(1, pes[row] // cluster[row])
-        for dim in range(len(DIMS)):
-            outer = tiles[row, 0, dim]
-            stride = outer * (clusters if parallel[row, 0] == dim else 1)
-            width = cluster[row] if parallel[row, 1] == dim else 1
-            whole = extents[dim] // stride
-            rest = min(outer, extents[dim] - whole * stride)
-            cycles[row] *= whole * _share(outer, tiles[row, 1, dim], width) + _share(
-                rest, tiles[row, 1, dim], width
-            )
+    tiles, cluster = mappings.tiles.astype(np.int64), mappings.cluster_size[:, None]
+    own = [mappings.parallel[:, [level]] == np.arange(len(DIMS)) for level in range(2)]
+    outer, inner = tiles[:, 0], tiles[:, 1] * np.where(own[1], cluster, 1)
+    stride = outer * np.where(own[0], np.maximum(1, pes[:, None] // cluster), 1)
+    whole = extents // stride
+
+    def share(extent: IntArray) -> IntArray:
+        """Elements of a cluster's tile that its first PE works on."""
+        full = extent // inner
+        return full * tiles[:, 1] + np.minimum(tiles[:, 1], extent - full * inner)
+
+    rest = np.minimum(outer, extents - whole * stride)
+    cycles: FloatArray = np.prod((whole * share(outer) + share(rest)).astype(np.float64), axis=1)
     return cycles / lanes
-
-
-@compiled
-def _share(extent: int, tile: int, width: int) -> int:
-    """Elements of a cluster's tile that its first PE works on."""
-    whole = extent // (tile * width)
-    return whole * tile + min(tile, extent - whole * tile * width)

@@ -146,14 +146,8 @@ def _bounds(problem: Problem, mappings: MappingBatch) -> FloatArray:
     pes = mappings.num_pes
     if pes is None:
         pes = np.full(len(mappings), accelerator.num_pes, dtype=np.int32)
-    cycles = compute_cycles(
-        np.array(layer.extents, dtype=np.int64),
-        mappings.tiles,
-        mappings.parallel,
-        mappings.cluster_size,
-        pes,
-        accelerator.simd_lanes,
-    )
+    extents = np.array(layer.extents, dtype=np.int64)
+    cycles = compute_cycles(extents, mappings, pes, accelerator.simd_lanes)
     figures = figure_bounds(problem.cost_model, layer, accelerator, int(pes.min()))
     bounds = np.ones(len(mappings))
     for figure in problem.objective.figures:

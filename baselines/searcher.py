@@ -40,8 +40,8 @@ class Capabilities:
         on_request: It takes minutes where the others take seconds: a comparison of all searchers
             leaves it out unless it is named.
         any_depth: It takes chips that are a list of levels; otherwise those of L2 and L1 alone.
-        warm_up: Samples that reach every part of it which is imported or compiled late, for those
-            who measure its time.
+        warm_up: Samples that reach every part of it which is imported late, for those who measure
+            its time.
     """
 
     batch: bool = True

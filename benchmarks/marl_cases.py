@@ -101,11 +101,11 @@ def case(run: dict[str, Any]) -> tuple[Any, ...]:
 
 
 _warm: set[tuple[str, str]] = set()
-"""Pairs of method and cost model that this process has imported and compiled already."""
+"""Pairs of method and cost model that this process has imported already."""
 
 
 def warm_up(run: dict[str, Any]) -> None:
-    """Import and compile what a search needs, once a process: its time is not counted."""
+    """Import what a search needs, once a process: its time is not counted."""
     name, options = parse_method(run["method"])
     if (name, run["cost_model"]) in _warm:
         return

@@ -20,14 +20,7 @@ import numpy as np
 from baselines import Proof, StructureSpace, prove
 from baselines.optimal.solver import Solver
 from cost_models.exact.bounds import ExactBounds
-from cost_models.exact.bounds.bound_problem import (
-    BANDWIDTH,
-    DRAM_IN,
-    FILLS,
-    NOC_IN,
-    PHASES,
-    SLOTS,
-)
+from cost_models.exact.bounds.box_records import INNER, OUTER
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.optimal_speed import MODELS, NETWORKS, shapes
@@ -65,15 +58,15 @@ def boxes_without(rule: str, problem: Problem, proof: Proof, most: int) -> tuple
     """
     space = StructureSpace(problem.space)
     bounds = bounds_of(problem, space)
-    facts, flags = bounds.problem.facts, bounds.problem.flags
+    numbers = bounds.problem
     if rule == "no capacities":
-        flags[:, SLOTS : SLOTS + 2] = 0
+        numbers["slots"] = 0
     elif rule == "no DRAM bandwidth":
-        facts[:, BANDWIDTH + DRAM_IN : BANDWIDTH + DRAM_IN + 2] = np.inf
+        numbers["into"][:, OUTER] = numbers["out"][:, OUTER] = np.inf
     elif rule == "no NoC bandwidth":
-        facts[:, BANDWIDTH + NOC_IN : BANDWIDTH + NOC_IN + 2] = np.inf
+        numbers["into"][:, INNER] = numbers["out"][:, INNER] = np.inf
     elif rule == "no steps in order":
-        flags[:, [FILLS, PHASES]] = 0
+        numbers["fills"] = numbers["phases"] = 0
     solver = Solver(problem, bounds, space)
     solver.value, solver.mapping = proof.value, proof.mapping
 

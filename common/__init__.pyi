@@ -2,6 +2,7 @@ from .arrays import BoolArray as BoolArray
 from .arrays import Float32Array as Float32Array
 from .arrays import FloatArray as FloatArray
 from .arrays import Int8Array as Int8Array
+from .arrays import Int16Array as Int16Array
 from .arrays import Int32Array as Int32Array
 from .arrays import IntArray as IntArray
 from .arrays import UInt64Array as UInt64Array
@@ -27,7 +28,6 @@ from .installed import working_folder_modules as working_folder_modules
 from .jit import compiled as compiled
 from .jit import entry_point as entry_point
 from .jit import inner_function as inner_function
-from .jit import shared_function as shared_function
 from .jit import source_stamp as source_stamp
 from .kernel_source import address as address
 from .kernel_source import check_built as check_built

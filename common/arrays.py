@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 BoolArray = NDArray[np.bool_]
 Int8Array = NDArray[np.int8]
+Int16Array = NDArray[np.int16]
 Int32Array = NDArray[np.int32]
 IntArray = NDArray[np.int64]
 UInt64Array = NDArray[np.uint64]

@@ -247,7 +247,7 @@ def _check_words(words: Sequence[str]) -> None:
 
 
 def _check_environment() -> None:
-    """Numba reads this variable while it is imported, and fails without saying which it is."""
+    """How many threads to use: Numba, where it is imported, fails without saying which it is."""
     name = "NUMBA_NUM_THREADS"
     text = os.environ.get(name, "1")
     if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= MOST_THREADS:
@@ -258,4 +258,4 @@ def _check_environment() -> None:
 
 
 def _optional(error: ImportError) -> bool:
-    return error.name in ("torch", "pettingzoo", "mpe2", "safetensors")
+    return error.name in ("torch", "pettingzoo", "mpe2", "safetensors", "numba")

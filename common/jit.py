@@ -1,16 +1,18 @@
-"""Compiled code: one way to compile for all, and a cache that follows the sources."""
+"""Code that Numba compiles at first use: one way for all, and a cache that follows the sources.
+
+The mapper has none: its kernels are compiled ahead, see `kernel_source`.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from numba import njit
 from numba.core.cpu import CPUTargetOptions
-from numba.core.types.misc import unliteral
 
 _UNCOUNTED = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}
 inner_function: Any = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_UNCOUNTED)
@@ -22,23 +24,6 @@ function. They are not cached by themselves, the entry point that calls them is.
 Numba need not count references to arrays in them: the counting, by locked instructions, took two
 thirds of a kernel's time.
 """
-
-
-def shared_function(function: Callable[..., Any]) -> Any:
-    """Decorator of an inner function that is compiled once for all constants that it is given.
-
-    Numba compiles a function anew for every constant argument; where many functions take many, that
-    is half of the compilation.
-    """
-    dispatcher = inner_function(function)
-    resolve = dispatcher.get_call_template
-
-    def get_call_template(args: Iterable[Any], kws: Mapping[str, Any]) -> Any:
-        named = {name: unliteral(kind) for name, kind in kws.items()}
-        return resolve(tuple(unliteral(kind) for kind in args), named)
-
-    dispatcher.get_call_template = get_call_template
-    return dispatcher
 
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:

@@ -97,7 +97,7 @@ def knows(problem: Problem, pretrained: str) -> bool:
 def _slow(problem: Problem) -> bool:
     """Whether a sample of this model takes so long that the number of samples is what counts."""
     actions = problem.space.sample(TIMED, 0)
-    problem.look(actions[:1])  # compiles
+    problem.look(actions[:1])  # imports
     began = time.perf_counter()
     problem.look(actions)
     return (time.perf_counter() - began) / TIMED > SLOW

@@ -29,7 +29,7 @@ FILES = ("checkpoint", "warm_start", "shared_policy")
 """Options that name files which a search continues from; its warm-up must not touch them."""
 
 _warm: set[tuple[str, str]] = set()
-"""Pairs of method and cost model that this process has imported and compiled already."""
+"""Pairs of method and cost model that this process has imported already."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,6 @@ class SearchRun(Experiment):
     """
 
     kind: ClassVar[str] = KIND
-    patience: ClassVar[str] = "the first run of a cost model compiles it (Ctrl-C stops)"
     problem: ProblemSpec
     method: str
     budget: int
@@ -109,7 +108,7 @@ class SearchRun(Experiment):
         return spec if self.carry is None else spec | {"carry": self.carry.spec()}
 
     def prepare(self) -> None:
-        """Import and compile what the search needs, once a process, by a search that is not kept.
+        """Import what the search needs, once a process, by a search that is not kept.
 
         So the run's processor time is that of the search, whichever run comes first.
         """

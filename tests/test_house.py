@@ -32,6 +32,7 @@ PARALLEL = {
     ("cost_models", "layout.py"),
     ("cost_models", "model.py"),
     ("cost_models", "tables.py"),
+    ("mapper", "kernel.py"),
     ("mapper", "searcher.py"),
 }
 """File names that several implementations of one interface share."""

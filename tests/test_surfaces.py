@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 import subprocess
 import sys
@@ -72,6 +73,40 @@ def test_a_search_by_samples_imports_no_proof_no_importer_and_no_simulator() -> 
     assert code == "0", done.stderr
     assert "cost_models.exact.model" in modules
     assert not set(UNUSED) & set(modules)
+
+
+USED = """
+import sys
+import baselines
+from mapper.cli import main
+from maestro_env import Problem
+folder = sys.argv[1]
+for words in (
+    ["search", "--layer", "gemm:M=8,N=4,K=6", "--certificate", f"{folder}/proof.json"],
+    ["search", "--layer", "gemm:M=8,N=4,K=6", "--method", "zero-shot", "--budget", "80"],
+    ["explain", "--layer", "gemm:M=8,N=4,K=6"],
+    ["validate", "--certificate", f"{folder}/proof.json"],
+):
+    try:
+        main(words)
+    except SystemExit as done:
+        assert not done.code, (words, done.code)
+problem = Problem("gemm:M=4,N=4,K=2", space={"only": {"cluster_size": [1, 2]}})
+baselines.load("exhaustive").search(problem, 3000, 0)
+if "torch" in sys.argv:
+    baselines.load("marl").search(Problem("gemm:M=8,N=4,K=6"), 100, 0)
+print(*sorted(name for name in sys.modules if name.partition(".")[0] in ("numba", "llvmlite")))
+"""
+
+
+def test_the_mapper_compiles_nothing_at_first_use(tmp_path: Path) -> None:
+    """Proofs, their check, trained agents and MARL run without Numba, which extras bring."""
+    words = [sys.executable, "-c", USED, str(tmp_path)]
+    if importlib.util.find_spec("torch") is not None:
+        words.append("torch")
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == ""
 
 
 @pytest.mark.parametrize("name", [*PACKAGES, "runs", "baselines"])

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from baselines.optimal.box_layout import BANDS, NONE
 from baselines.optimal.structure_space import Boxes
-from common import FloatArray, IntArray, compiled
+from common import FloatArray, IntArray
 from layers import DIMS
 
-BANDS: Final = 256
-NONE: Final = -1
 FIRST_PLACES: Final = 1 << 14
 
 
@@ -86,18 +85,28 @@ class Front:
 
     def push(self, sets: Sets) -> None:
         """Add sets."""
+        from baselines.optimal.kernel import chain
+
         room = len(self._next) - self.size
         if room < len(sets):
             self._grow(max(len(sets) - room, len(self._next) // 2, FIRST_PLACES))
-        put(sets, self._low, self._scale, self._first, self._least, self._pool, self._next)
+        # what the last band holds is beyond all others
+        bands = np.clip((sets.bounds - self._low) * self._scale, 0, BANDS - 1).astype(np.int64)
+        np.minimum.at(self._least, bands, sets.bounds)
+        places = np.empty(len(sets), dtype=np.int64)
+        chain(bands, self._first, self._next, places, len(sets))
+        self._pool.which[places], self._pool.boxes[places] = sets.which, sets.boxes
+        self._pool.bounds[places], self._pool.ids[places] = sets.bounds, sets.ids
         self.size += len(sets)
 
     def pop(self, wanted: int) -> Sets:
         """Take some of the sets with the least bounds."""
-        sets = Sets.empty(min(wanted, self.size))
-        get(sets, self._first, self._least, self._pool, self._next)
-        self.size -= len(sets)
-        return sets
+        from baselines.optimal.kernel import unchain
+
+        places = np.empty(min(wanted, self.size), dtype=np.int64)
+        unchain(self._least, self._first, self._next, places, len(places))
+        self.size -= len(places)
+        return self._pool.take(places)
 
     def _grow(self, more: int) -> None:
         old = len(self._next)
@@ -106,55 +115,3 @@ class Front:
         chain[-1] = self._first[BANDS]
         self._next = np.concatenate([self._next, chain])
         self._first[BANDS] = old
-
-
-@compiled(nogil=True)
-def put(
-    sets: Any, low: float, scale: float, first: Any, least: Any, pool: Any, following: Any
-) -> None:
-    """Put sets into free places and chain them to their bands.
-
-    Args:
-        sets: The sets.
-        low: Where the bands begin.
-        scale: Bands per unit of the bound.
-        first: ``(BANDS + 1,)`` first place of each band, and of the free places.
-        least: ``(BANDS,)`` least bound of each band.
-        pool: The sets in all places.
-        following: The place that comes after each.
-    """
-    which, boxes, bounds, ids = sets
-    to_which, to_boxes, to_bounds, to_ids = pool
-    for i in range(len(which)):
-        # what the last band holds is beyond all others
-        band = int(max(0.0, min((bounds[i] - low) * scale, BANDS - 1.0)))
-        place = first[BANDS]
-        first[BANDS] = following[place]
-        following[place] = first[band]
-        first[band] = place
-        least[band] = min(least[band], bounds[i])
-        to_which[place] = which[i]
-        to_boxes[place] = boxes[i]
-        to_bounds[place] = bounds[i]
-        to_ids[place] = ids[i]
-
-
-@compiled(nogil=True)
-def get(sets: Any, first: Any, least: Any, pool: Any, following: Any) -> None:
-    """Fill `sets` with those of the lowest bands; arguments as `put`."""
-    which, boxes, bounds, ids = sets
-    from_which, from_boxes, from_bounds, from_ids = pool
-    band = 0
-    for i in range(len(which)):
-        while first[band] == NONE:
-            band += 1
-        place = first[band]
-        first[band] = following[place]
-        following[place] = first[BANDS]
-        first[BANDS] = place
-        if first[band] == NONE:
-            least[band] = np.inf
-        which[i] = from_which[place]
-        boxes[i] = from_boxes[place]
-        bounds[i] = from_bounds[place]
-        ids[i] = from_ids[place]

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from baselines.optimal.boxes import LEAF, split_boxes
+from baselines.optimal.box_layout import LEAF
+from baselines.optimal.boxes import split_boxes
 from baselines.optimal.front import Front, Sets
 from baselines.optimal.loop_orders import LoopOrders
 from baselines.optimal.proof import Counts, ProofProgress
@@ -255,10 +256,7 @@ class Solver:
 
     def _halves(self, sets: Sets) -> Sets:
         """Evaluate the boxes that are structures, and split the others."""
-        children = np.empty((2 * len(sets), *sets.boxes.shape[1:]), dtype=sets.boxes.dtype)
-        splits = np.empty(len(sets), dtype=np.int8)
-        in_turn = self.bounds.sizes_priced
-        count = split_boxes(sets.boxes, self.space.tiles, children, splits, in_turn)
+        children, splits = split_boxes(sets.boxes, self.space.tiles, self.bounds.sizes_priced)
         leaves = splits == LEAF
         if leaves.any():
             self._evaluate(sets.take(leaves))
@@ -266,10 +264,10 @@ class Solver:
         which = np.repeat(sets.which, 2)
         with self._lock:
             ids = np.repeat(sets.ids, 2) if self.tree is None else self.tree.add(sets.ids, splits)
-            self.counts.boxes += count
-        bounds = self.bounds.bounds(which, children[:count])
+            self.counts.boxes += len(children)
+        bounds = self.bounds.bounds(which, children)
         # a half is part of the whole: its bound is no less
-        return Sets(which, children[:count], np.maximum(bounds, np.repeat(sets.bounds, 2)), ids)
+        return Sets(which, children, np.maximum(bounds, np.repeat(sets.bounds, 2)), ids)
 
     def _evaluate(self, sets: Sets) -> None:
         """Evaluate every loop order of structures, best first, until none can be better."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.optimal.allocations import Allocations
-from baselines.optimal.boxes import TAPS
+from baselines.optimal.box_layout import TAPS
 from common import IntArray
 from cost_models import INNER_FIRST, OUTER_FIRST, MappingBatch
 from layers import DIMS

@@ -211,12 +211,13 @@ class ExactModel(NestModel):
         structures: Structures,
     ) -> LowerBounds | None:
         """Bounds for proofs; see :func:`cost_models.lower_bounds_of`."""
-        from cost_models.exact.bounds import ExactBounds, bounded
+        from cost_models.exact.bounds import Asked, ExactBounds, bounded
 
         plain = self.is_plain(layer, accelerator) and not structures.bypasses.any()
         if too_large(layer, plain) is not None or not bounded(figures):
             return None
-        return ExactBounds(self, layer, accelerator, figures, limits, structures, self.threads)
+        asked = Asked(self, layer, accelerator, figures, limits, structures)
+        return ExactBounds(asked, self.threads)
 
     def reprice(
         self, layer: Layer, accelerator: Accelerator, costs: CostBatch

@@ -1,6 +1,6 @@
 """Records of the kernel: a nest, how its dimensions are cut, its counts, and the work space.
 
-All fields are whole numbers. Levels are numbered as in :mod:`cost_models.exact.nest`: 0 is DRAM,
+Their fields are whole numbers. Levels are numbered as in :mod:`cost_models.exact.nest`: 0 is DRAM,
 the MACs come after the last. Sets of dimensions, tensors or levels are bit masks. Node, run and
 move numbers index the arrays of their dimension.
 """
@@ -50,14 +50,19 @@ COUNTED, TOO_MANY_STATES, TOO_LARGE_TILES = range(3)
 instance of a level holds does not fit (the level is in the work space)."""
 
 
-def record(single: str, **several: Any) -> np.dtype[Any]:
-    """The type of a record of whole numbers; in a kernel it is a type.
+REAL = np.dtype("f8")
+
+
+def record(single: str, real: str = "", **several: Any) -> np.dtype[Any]:
+    """The type of a record; in a kernel it is a type.
 
     Args:
-        single: Names of the fields that hold one number each.
-        several: Shapes of those that hold several; or a record, and the shape.
+        single: Names of the fields that hold one whole number each.
+        real: Names of those that hold one real number.
+        several: Shapes of those that hold several whole numbers; or a type, and the shape.
     """
     fields: list[Any] = [(name, "i8") for name in single.split()]
+    fields += [(name, REAL) for name in real.split()]
     for name, held in several.items():
         inner = isinstance(held, tuple) and isinstance(held[0], np.dtype)
         fields.append((name, *held) if inner else (name, "i8", held))

@@ -128,7 +128,7 @@ def _effort(summary: Summary) -> TextTable:
         f"Effort: {summary.board}",
         ("method", "runs", "samples a run", "CPU s a run", "CPU us a sample"),
         tuple(rows),
-        ("Processor time of the search and its cost model, without imports and compilation.",),
+        ("Processor time of the search and its cost model, without imports.",),
     )
 
 

@@ -111,7 +111,6 @@ class DesignRun(Experiment):
 
     kind: ClassVar[str] = KIND
     counts: ClassVar[str] = "proposals"
-    patience: ClassVar[str] = "the first design compiles the agents (Ctrl-C stops)"
     workload: Workload
     chip: Accelerator | Chain
     aims: tuple[str, ...] = ("edp",)

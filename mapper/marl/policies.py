@@ -201,11 +201,9 @@ class Mixture:
         Returns:
             ``(B, P)`` choices, the current ones where no agent acts.
         """
-        marks = rng.random(acting.shape)
-        drawn: NDArray[np.int64] = policy_sampling.draw(
-            policies.weights(), observation, current, acting, marks, self.own, self.fixed, free
-        )
-        return drawn
+        marks = np.where(acting, rng.random(acting.shape), -1.0)
+        shares = self.own, self.fixed
+        return policy_sampling.draw(policies.weights(), observation, current, marks, shares, free)
 
     def log_policy(
         self,

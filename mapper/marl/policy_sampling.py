@@ -1,4 +1,4 @@
-"""Compiled drawing of the agents' choices: only the heads of acting parameters are computed."""
+"""Drawing of the agents' choices."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from common import BoolArray, Float32Array, FloatArray, IntArray, compiled
+from common import Float32Array, FloatArray, IntArray, contiguous
+from mapper.marl.draw_records import Cell, Column, DrawSizes
 
 
 class Weights(NamedTuple):
@@ -32,15 +33,12 @@ class Weights(NamedTuple):
     nvec: IntArray
 
 
-@compiled
 def draw(
     weights: Weights,
     observation: Float32Array,
     current: IntArray,
-    acting: BoolArray,
     marks: FloatArray,
-    own: float,
-    fixed: FloatArray,
+    shares: tuple[float, FloatArray],
     free: bool,
 ) -> IntArray:
     """Draw the acting parameters' choices from their policies mixed with fixed shares.
@@ -49,97 +47,27 @@ def draw(
         weights: Of the policies.
         observation: ``(B, I)``.
         current: ``(B, P)`` choices, kept where no agent acts and never drawn where one does.
-        acting: ``(B, P)``.
-        marks: ``(B, P)`` uniform numbers in [0, 1).
-        own: Share of the policies.
-        fixed: ``(P, C, C)`` other shares, a row a current choice, which has none.
+        marks: ``(B, P)`` uniform numbers in [0, 1), below 0 where no agent acts.
+        shares: Share of the policies; and ``(P, C, C)`` other shares, a row a current choice, which
+            has none.
         free: Draw from the policies alone, the current choices too.
 
     Returns:
         ``(B, P)`` choices.
     """
-    count, width = acting.shape
-    chosen = current.copy()
-    units = weights.trunk.shape[2]
-    hidden, context = np.empty(units), np.zeros(units)
-    autoregressive = weights.earlier.shape[0] > 0
-    running = np.zeros(weights.head.shape[2])
-    for world in range(count):
-        before = -1
-        for column in range(width):
-            if not acting[world, column]:
-                continue
-            choices = weights.nvec[column]
-            stay = -1 if free else current[world, column]
-            if free or own > 0.0:
-                if autoregressive:
-                    _context(weights, column, chosen[world], context)
-                if autoregressive or weights.owner[column] != before:
-                    before = weights.owner[column]
-                    _hidden(weights, before, observation[world], context, hidden)
-                _probabilities(weights, column, hidden, stay, running[:choices])
-            if not free:
-                for choice in range(choices):
-                    running[choice] = own * running[choice] + fixed[column, stay, choice]
-            chosen[world, column] = _pick(running[:choices], marks[world, column])
-    return chosen
+    from mapper.marl.kernel import draw_cells
 
-
-@compiled
-def _context(weights: Weights, column: int, chosen: IntArray, out: FloatArray) -> None:
-    """What the choices made before this parameter's, in its agent, add to the hidden layer."""
-    out[:] = 0.0
-    for other in range(column):
-        if weights.owner[other] == weights.owner[column]:
-            for unit in range(len(out)):
-                out[unit] += weights.earlier[other, chosen[other], unit]
-
-
-@compiled
-def _hidden(
-    weights: Weights,
-    agent: int,
-    observation: Float32Array,
-    context: FloatArray,
-    out: FloatArray,
-) -> None:
-    for unit in range(len(out)):
-        total = float(weights.trunk_bias[agent, 0, unit]) + context[unit]
-        for figure in range(len(observation)):
-            total += observation[figure] * weights.trunk[agent, figure, unit]
-        out[unit] = np.tanh(total)
-
-
-@compiled
-def _probabilities(
-    weights: Weights, column: int, hidden: FloatArray, stay: int, out: FloatArray
-) -> None:
-    """Softmax of a parameter's head, without the choice `stay`; -1 leaves none out."""
-    for choice in range(len(out)):
-        out[choice] = weights.head_bias[column, 0, choice]
-    for unit in range(len(hidden)):
-        for choice in range(len(out)):
-            out[choice] += hidden[unit] * weights.head[column, unit, choice]
-    if stay >= 0:
-        out[stay] = -np.inf
-    largest = out.max()
-    total = 0.0
-    for choice in range(len(out)):
-        out[choice] = np.exp(out[choice] - largest)
-        total += out[choice]
-    for choice in range(len(out)):
-        out[choice] /= total
-
-
-@compiled
-def _pick(shares: FloatArray, mark: float) -> int:
-    """The choice at which the running sum of the shares passes `mark` of their total."""
-    left = mark * shares.sum()
-    last = 0
-    for choice in range(len(shares)):
-        if shares[choice] > 0.0:
-            last = choice
-            left -= shares[choice]
-            if left < 0.0:
-                break
-    return last
+    (count, columns), (_, units, width) = current.shape, weights.head.shape
+    asked, found = np.zeros(1, DrawSizes), np.empty(len(weights.nvec), Column)
+    sizes = count, columns, observation.shape[1], units, width
+    asked[0] = (*sizes, len(weights.earlier) > 0, free, shares[0])
+    found["owner"], found["choices"] = weights.owner, weights.nvec
+    cells = np.empty(current.shape, Cell)
+    cells["mark"], cells["choice"] = marks, current
+    trunk = np.concatenate([weights.trunk, weights.trunk_bias], axis=1)
+    head, head_bias, earlier, observation, fixed = contiguous(
+        (weights.head, weights.head_bias, weights.earlier, observation, shares[1])
+    )
+    work = np.empty(units + width)
+    draw_cells(asked, trunk, head, head_bias, earlier, found, observation, fixed, cells, work)
+    return cells["choice"].copy()

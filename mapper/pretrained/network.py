@@ -10,19 +10,15 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from common import compiled
-from mapper.pretrained.choice_features import CHOICE_FEATURES
+from common import Float32Array, contiguous
 from mapper.pretrained.decisions import KINDS
-from mapper.pretrained.observation import CONTEXT_FEATURES
+from mapper.pretrained.seen_records import CHOICE_FEATURES, CONTEXT_FEATURES, POINTER
 
-Float32Array = NDArray[np.float32]
 Weights = dict[str, Float32Array]
 """Arrays by name, ``KIND.LAYER``."""
 
 HIDDEN: Final = 96
-POINTER: Final = 32
 ROWS: Final = 32
 
 
@@ -69,18 +65,16 @@ def scores(
     Returns:
         ``(B, C)`` float32, -inf where a choice is not legal.
     """
+    from mapper.pretrained.kernel import score_rows
+
     hidden = np.maximum(_affine(weights, f"{kind}.context1", context), 0)
     hidden = np.maximum(_affine(weights, f"{kind}.context2", hidden), 0)
     out = np.full(legal.shape, -np.inf, np.float32)
-    _point(
-        choices,
-        legal,
-        _affine(weights, f"{kind}.query", hidden),
-        _affine(weights, f"{kind}.direct", hidden),
-        weights[f"{kind}.choice.weight"],
-        weights[f"{kind}.pointer"],
-        out,
-    )
+    query, direct = (_affine(weights, f"{kind}.{name}", hidden) for name in ("query", "direct"))
+    own = (weights[f"{kind}.{name}"] for name in ("choice.weight", "pointer"))
+    choices, legal, weight, pointer = contiguous((choices, legal, *own))
+    inside, (rows, width) = np.empty(POINTER, np.float32), legal.shape
+    score_rows(choices, legal, query, direct, weight, pointer, inside, out, rows, width)
     return out
 
 
@@ -95,27 +89,3 @@ def _affine(weights: Weights, name: str, x: Float32Array) -> Float32Array:
         np.matmul(x[low : low + ROWS], weight, out=y[low : low + ROWS])
     y += weights[f"{name}.bias"]
     return y
-
-
-@compiled(fastmath=True)
-def _point(
-    choices: Any, legal: Any, query: Any, direct: Any, weight: Any, pointer: Any, out: Any
-) -> None:
-    features, width = weight.shape
-    inside = np.empty(width, np.float32)
-    for row in range(legal.shape[0]):
-        for c in range(legal.shape[1]):
-            if not legal[row, c]:
-                continue
-            inside[:] = query[row]
-            score = np.float32(0.0)
-            for f in range(features):
-                value = choices[row, c, f]
-                if value == 0.0:
-                    continue
-                score += value * direct[row, f]
-                for h in range(width):
-                    inside[h] += value * weight[f, h]
-            for h in range(width):
-                score += max(inside[h], np.float32(0.0)) * pointer[h]
-            out[row, c] = score

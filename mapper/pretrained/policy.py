@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from common import compiled
+from common import Float32Array, FloatArray, IntArray
 from mapper.pretrained.decisions import DECISIONS, Decision
-from mapper.pretrained.network import Float32Array, Weights, scores
+from mapper.pretrained.network import Weights, scores
 from mapper.pretrained.observation import Observation, observe
-from mapper.pretrained.problem_arrays import D, Int64Array, ProblemArrays
+from mapper.pretrained.problem_arrays import ProblemArrays
+from mapper.pretrained.seen_records import D
 from mapper.pretrained.state import State, begin, choose, rank
 
 TINY = np.float32(1e-30)
@@ -32,7 +33,7 @@ class Taken(NamedTuple):
 
     decision: Decision
     seen: Observation
-    picks: Int64Array
+    picks: IntArray
 
     @property
     def open(self) -> NDArray[np.bool_]:
@@ -57,7 +58,7 @@ class MappingPolicy:
     def propose(
         self,
         arrays: ProblemArrays,
-        which: Int64Array,
+        which: IntArray,
         rng: np.random.Generator,
         temperature: Float32Array | None = None,
         kept: list[Taken] | None = None,
@@ -93,7 +94,7 @@ class MappingPolicy:
         return state
 
 
-def replay(arrays: ProblemArrays, which: Int64Array, given: State) -> list[Taken]:
+def replay(arrays: ProblemArrays, which: IntArray, given: State) -> list[Taken]:
     """The decisions that lead to given mappings, as agents would observe them.
 
     Rows whose choice is not legal at a decision (or not among the choices) have no say there.
@@ -113,7 +114,7 @@ def replay(arrays: ProblemArrays, which: Int64Array, given: State) -> list[Taken
     return found
 
 
-def _unsettled(arrays: ProblemArrays, which: Int64Array, state: State) -> Iterator[Decision]:
+def _unsettled(arrays: ProblemArrays, which: IntArray, state: State) -> Iterator[Decision]:
     """Decisions in which there is something to choose; the others are carried out on the way."""
     for decision in DECISIONS:
         if decision.is_order or arrays.counts[which, decision.place].max() > 1:
@@ -125,9 +126,9 @@ def _unsettled(arrays: ProblemArrays, which: Int64Array, state: State) -> Iterat
 def _carry_out(
     decision: Decision,
     arrays: ProblemArrays,
-    which: Int64Array,
+    which: IntArray,
     legal: NDArray[np.bool_],
-    picks: Int64Array,
+    picks: IntArray,
     state: State,
 ) -> None:
     if decision.is_order:
@@ -136,8 +137,9 @@ def _carry_out(
         choose(decision.place, arrays, which, picks[:, 0], state)
 
 
-@compiled
-def draw_choices(scores: Any, member: Any, temperature: Any, draws: Any) -> Any:
+def draw_choices(
+    scores: Float32Array, member: IntArray, temperature: Float32Array, draws: FloatArray
+) -> IntArray:
     """``(B, 1)`` a choice of each row, drawn by the softmax of its scores.
 
     Args:
@@ -146,28 +148,14 @@ def draw_choices(scores: Any, member: Any, temperature: Any, draws: Any) -> Any:
         temperature: ``(B,)``; 0 takes the likeliest choice.
         draws: ``(B,)`` random numbers in [0, 1).
     """
-    picks = np.empty((len(member), 1), np.int64)
-    sums = np.empty(scores.shape[1])
-    for row in range(len(member)):
-        found = scores[member[row]]
-        best = np.argmax(found)
-        picks[row, 0] = best
-        if temperature[row] == 0:
-            continue
-        total = 0.0
-        for c in range(len(found)):
-            if found[c] > -np.inf:
-                total += np.exp((found[c] - found[best]) / temperature[row])
-            sums[c] = total
-        wanted = draws[row] * total
-        for c in range(len(found)):
-            if sums[c] > wanted:
-                picks[row, 0] = c
-                break
-    return picks
+    best, cold = scores.argmax(axis=1), temperature == 0
+    above = (scores - scores.max(axis=1, keepdims=True))[member]
+    sums = np.exp(above / np.where(cold, 1, temperature)[:, None]).cumsum(axis=1, dtype=np.float64)
+    drawn = (sums > (draws * sums[:, -1])[:, None]).argmax(axis=1)
+    return np.asarray(np.where(cold, best[member], drawn)[:, None])
 
 
-def _ranked(found: Float32Array, temperature: Any, rng: np.random.Generator) -> Int64Array:
+def _ranked(found: Float32Array, temperature: Any, rng: np.random.Generator) -> IntArray:
     """``(B, C)`` loops by rank, drawn by Plackett and Luce's model with Gumbel's noise.
 
     Scores that are made noisy so rank as that model draws (Yellott, 1977).
@@ -177,25 +165,15 @@ def _ranked(found: Float32Array, temperature: Any, rng: np.random.Generator) -> 
     return np.argsort(-(found + noise), axis=1, kind="stable")
 
 
-@compiled
-def alike(numbers: Any) -> tuple[Any, Any]:
+def alike(numbers: IntArray) -> tuple[IntArray, IntArray]:
     """``(N,)`` the first place of each number that there is, and ``(B,)`` whose each place is."""
-    order = np.argsort(numbers, kind="mergesort")
-    first = np.empty(len(numbers), np.int64)
-    member = np.empty(len(numbers), np.int64)
-    found = 0
-    for place in range(len(order)):
-        here = order[place]
-        if place == 0 or numbers[here] != numbers[order[place - 1]]:
-            first[found] = here
-            found += 1
-        member[here] = found - 1
-    return first[:found], member
+    _, first, member = np.unique(numbers, return_index=True, return_inverse=True)
+    return first, member
 
 
 def _picks(
-    decision: Decision, arrays: ProblemArrays, which: Int64Array, given: State, seen: Observation
-) -> Int64Array:
+    decision: Decision, arrays: ProblemArrays, which: IntArray, given: State, seen: Observation
+) -> IntArray:
     """The picks, as in :class:`Taken`, with which a given mapping results."""
     width = seen.legal.shape[1]
     values = arrays.values[which, decision.place, :width]

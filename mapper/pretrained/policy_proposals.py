@@ -8,12 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from common import IntArray
+from common import Float32Array, IntArray
 from cost_models import MappingBatch
 from maestro_env import MapSpace, MapSpaceError, Problem
 from mapper.pretrained.decisions import DECISIONS, INNER_TILE
 from mapper.pretrained.local_search import Heard, ProposalSearch
-from mapper.pretrained.network import Float32Array
 from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.problem_arrays import arrays_of
 from mapper.pretrained.state import State

@@ -8,61 +8,32 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from common import compiled
+from common import IntArray
 from layers import DIMS, Layer
 from maestro_env import MapSpace, Problem
 from mapper.pretrained.decisions import DECISIONS
+from mapper.pretrained.seen_records import ProblemRow
 
-Int64Array = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
-Float32Array = NDArray[np.float32]
-
-D = len(DIMS)
-Y, X, R, S = (DIMS.index(d) for d in "YXRS")
 OBJECTIVES = {"latency": (1.0, 0.0), "energy": (0.0, 1.0), "edp": (1.0, 1.0)}
 """Objectives that were trained, with their exponents of latency and energy."""
-PROBLEM_FEATURES = 2 * D + 30
 
 
 class ProblemArrays(NamedTuple):
     """`M` problems, of which each row of a batch of proposals names one.
 
     Args:
-        extents: ``(M, D)`` extents in the order of ``layers.DIMS``.
-        window: ``(M, 4)`` strides of rows and columns, dilations of rows and columns.
-        coupling: ``(M, 3, D)`` 1 where a tensor (input, filter, output) depends on a dimension.
-        pes: ``(M,)`` PEs.
-        capacity: ``(M, 2)`` bits that L2 and L1 hold; inf where nothing limits them.
-        own: ``(M, 2, 3)`` the same of one tensor alone.
-        bits: ``(M, 2, 3)`` bits an element takes in L2 and L1, double buffering included; 0 where
-            the level does not hold the tensor.
-        shares: ``(M, 2, 3)`` 1 where a tensor lies in the capacity that tensors share.
-        counts: ``(M, DECISIONS)`` choices of each decision; of an order, loops that can iterate.
+        rows: ``(M,)`` records `seen_records.ProblemRow`.
         values: ``(M, DECISIONS, C)`` dimensions, PEs, tiles or loops that choices stand for.
-        features: ``(M, PROBLEM_FEATURES)`` float32, the problem as the agents see it.
     """
 
-    extents: Int64Array
-    window: Int64Array
-    coupling: Int64Array
-    pes: Int64Array
-    capacity: FloatArray
-    own: FloatArray
-    bits: FloatArray
-    shares: FloatArray
-    counts: Int64Array
-    values: Int64Array
-    features: Float32Array
+    rows: NDArray[Any]
+    values: IntArray
 
-
-@compiled
-def problem_at(arrays: ProblemArrays, m: int) -> Any:
-    """One problem, all arrays without their first axis."""
-    a = arrays
-    return ProblemArrays(
-        a.extents[m], a.window[m], a.coupling[m], a.pes[m], a.capacity[m], a.own[m], a.bits[m],
-        a.shares[m], a.counts[m], a.values[m], a.features[m],
-    )  # fmt: skip
+    @property
+    def counts(self) -> IntArray:
+        """``(M, DECISIONS)`` choices of each decision; of an order, loops that can iterate."""
+        counts: IntArray = self.rows["counts"]
+        return counts
 
 
 def arrays_of(problems: Sequence[Problem]) -> ProblemArrays:
@@ -71,26 +42,18 @@ def arrays_of(problems: Sequence[Problem]) -> ProblemArrays:
     width = max(len(c) for rows in choices for c in rows)
     values = np.zeros((len(problems), len(DECISIONS), width), np.int64)
     for row, rows in enumerate(choices):
-        for place, found in enumerate(rows):
-            values[row, place, : len(found)] = found
-    levels = [_buffers(problem) for problem in problems]
-    capacity, own, bits, shares = (
-        np.array([[getattr(level, name) for level in pair] for pair in levels], np.float64)
-        for name in _Buffer._fields
-    )
-    return ProblemArrays(
-        np.array([p.layer.extents for p in problems], np.int64),
-        np.array([_window(p.layer) for p in problems], np.int64),
-        np.array([p.layer.coupling for p in problems], np.int64),
-        np.array([p.accelerator.num_pes for p in problems], np.int64),
-        capacity,
-        own,
-        bits,
-        shares,
-        np.array([[len(c) for c in rows] for rows in choices], np.int64),
-        values,
-        np.array([_features(p) for p in problems], np.float32),
-    )
+        for place, held in enumerate(rows):
+            values[row, place, : len(held)] = held
+    found = np.zeros(len(problems), ProblemRow)
+    for one, problem in zip(found, problems, strict=True):
+        one["extents"], one["window"] = problem.layer.extents, _window(problem.layer)
+        one["coupling"], one["pes"] = problem.layer.coupling, problem.accelerator.num_pes
+        for level, buffer in enumerate(_buffers(problem)):
+            for name, value in zip(_Buffer._fields, buffer, strict=True):
+                one[name][level] = value
+        one["features"] = _features(problem)
+    found["counts"] = [[len(c) for c in rows] for rows in choices]
+    return ProblemArrays(found, values)
 
 
 def weights_of(problem: Problem) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""The choices made so far, and how a decision is carried out (compiled)."""
+"""The choices made so far, and how a decision is carried out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from common import compiled
+from common import BoolArray, IntArray
 from cost_models import MappingBatch
 from mapper.pretrained.decisions import (
     CLUSTER_SIZE,
@@ -17,7 +17,8 @@ from mapper.pretrained.decisions import (
     OUTER_ORDER,
     OUTER_TILE,
 )
-from mapper.pretrained.problem_arrays import D, ProblemArrays
+from mapper.pretrained.problem_arrays import ProblemArrays
+from mapper.pretrained.seen_records import D, StateRow
 
 
 class State(NamedTuple):
@@ -30,10 +31,10 @@ class State(NamedTuple):
         orders: ``(B, 2, D)`` loop orders, outermost first.
     """
 
-    parallel: NDArray[np.int64]
-    cluster: NDArray[np.int64]
-    tiles: NDArray[np.int64]
-    orders: NDArray[np.int64]
+    parallel: IntArray
+    cluster: IntArray
+    tiles: IntArray
+    orders: IntArray
 
     @classmethod
     def of(cls, mappings: MappingBatch) -> State:
@@ -44,6 +45,13 @@ class State(NamedTuple):
     def take(self, rows: Any) -> State:
         """Some rows."""
         return State(*(part[rows] for part in self))
+
+    def rows(self) -> NDArray[Any]:
+        """``(B,)`` records."""
+        found = np.empty(len(self.cluster), StateRow)
+        for name, part in zip(self._fields, self, strict=True):
+            found[name] = part
+        return found
 
     def mappings(self) -> MappingBatch:
         """`B` mappings, where all is chosen."""
@@ -56,31 +64,21 @@ class State(NamedTuple):
         )
 
 
-@compiled
-def state_at(state: State, row: int) -> Any:
-    """One row, all arrays without their first axis."""
-    return State(state.parallel[row], state.cluster[row], state.tiles[row], state.orders[row])
-
-
-@compiled
-def begin(arrays: ProblemArrays, which: Any) -> State:
+def begin(arrays: ProblemArrays, which: IntArray) -> State:
     """No choice made yet: every tile at its least, every order as it comes."""
-    size = len(which)
-    parallel = np.full((size, 2), -1, np.int64)
-    cluster = np.zeros(size, np.int64)
-    tiles = np.ones((size, 2, D), np.int64)
-    orders = np.empty((size, 2, D), np.int64)
-    for row in range(size):
-        for d in range(D):
-            orders[row, :, d] = d
-            least = arrays.values[which[row], INNER_TILE + d, 0]
-            tiles[row, INNER, d] = least
-            tiles[row, OUTER, d] = max(least, arrays.values[which[row], OUTER_TILE + d, 0])
-    return State(parallel, cluster, tiles, orders)
+    least = arrays.values[which, INNER_TILE : INNER_TILE + D, 0]
+    outer = arrays.values[which, OUTER_TILE : OUTER_TILE + D, 0]
+    return State(
+        np.full((len(which), 2), -1, np.int64),
+        np.zeros(len(which), np.int64),
+        np.stack([np.maximum(least, outer), least], axis=1),
+        np.tile(np.arange(D), (len(which), 2, 1)),
+    )
 
 
-@compiled
-def choose(decision: int, arrays: ProblemArrays, which: Any, picks: Any, state: State) -> None:
+def choose(
+    decision: int, arrays: ProblemArrays, which: IntArray, picks: IntArray, state: State
+) -> None:
     """Carry out a decision that is no order.
 
     Args:
@@ -90,23 +88,26 @@ def choose(decision: int, arrays: ProblemArrays, which: Any, picks: Any, state: 
         picks: ``(B,)`` the choice of each row.
         state: Changed in place.
     """
-    for row in range(len(which)):
-        value = arrays.values[which[row], decision, picks[row]]
-        if decision < CLUSTER_SIZE:
-            state.parallel[row, decision] = value
-        elif decision == CLUSTER_SIZE:
-            state.cluster[row] = value
-        elif decision < OUTER_TILE:
-            d = decision - INNER_TILE
-            state.tiles[row, INNER, d] = value
-            state.tiles[row, OUTER, d] = max(state.tiles[row, OUTER, d], value)
-        else:
-            state.tiles[row, OUTER, decision - OUTER_TILE] = value
+    value = arrays.values[which, decision, picks]
+    if decision < CLUSTER_SIZE:
+        state.parallel[:, decision] = value
+    elif decision == CLUSTER_SIZE:
+        state.cluster[:] = value
+    elif decision < OUTER_TILE:
+        d = decision - INNER_TILE
+        state.tiles[:, INNER, d] = value
+        state.tiles[:, OUTER, d] = np.maximum(state.tiles[:, OUTER, d], value)
+    else:
+        state.tiles[:, OUTER, decision - OUTER_TILE] = value
 
 
-@compiled
 def rank(
-    decision: int, arrays: ProblemArrays, which: Any, ranks: Any, legal: Any, state: State
+    decision: int,
+    arrays: ProblemArrays,
+    which: IntArray,
+    ranks: IntArray,
+    legal: BoolArray,
+    state: State,
 ) -> None:
     """Carry out an order: loops that iterate by rank, the others innermost as they come.
 
@@ -118,18 +119,7 @@ def rank(
         legal: ``(B, C)`` loops that iterate.
         state: Changed in place.
     """
-    level = OUTER if decision == OUTER_ORDER else INNER
-    for row in range(len(which)):
-        problem = which[row]
-        placed = 0
-        for c in ranks[row]:
-            if legal[row, c]:
-                state.orders[row, level, placed] = arrays.values[problem, decision, c]
-                placed += 1
-        for d in range(D):
-            known = False
-            for place in range(placed):
-                known |= state.orders[row, level, place] == d
-            if not known:
-                state.orders[row, level, placed] = d
-                placed += 1
+    rows, choices = np.nonzero(legal)
+    place = np.tile(np.arange(D, 2 * D), (len(which), 1))
+    place[rows, arrays.values[which[rows], decision, choices]] = np.argsort(ranks, axis=1)[legal]
+    state.orders[:, OUTER if decision == OUTER_ORDER else INNER] = np.argsort(place, axis=1)

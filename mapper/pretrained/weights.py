@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from common import atomic_write, brief, parse_record
 from layers import DIMS
-from mapper.pretrained.choice_features import CHOICE_FEATURES
 from mapper.pretrained.network import Weights, shapes
-from mapper.pretrained.observation import CONTEXT_FEATURES
+from mapper.pretrained.seen_records import CHOICE_FEATURES, CONTEXT_FEATURES
 from runs import plain
 
 VERSION = 3

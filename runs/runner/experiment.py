@@ -33,7 +33,6 @@ class Experiment(ABC):
             Such an experiment also looks at ``context.stopping`` itself; see
             :class:`runs.Autosave`.
         counts: What the budget counts, such as ``"samples"``.
-        patience: Why nothing may move at first, for the person who waits.
         before_first: What is said while there is no best value yet.
         seed: The seed.
         budget: How much it may use, in its own unit (samples, episodes).
@@ -42,7 +41,6 @@ class Experiment(ABC):
     kind: ClassVar[str]
     continues: ClassVar[bool] = False
     counts: ClassVar[str] = "samples"
-    patience: ClassVar[str] = ""
     before_first: ClassVar[str] = "nothing feasible yet"
     seed: int
     budget: int

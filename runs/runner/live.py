@@ -118,8 +118,7 @@ class LoneReporter(SilentReporter):
 
     def started(self, experiment: Experiment) -> None:
         """See :class:`Reporter`."""
-        parts = ["starting", *([experiment.patience] if experiment.patience else [])]
-        self._live.update(_OneLine(parts), refresh=True)
+        self._live.update(_OneLine(["starting"]), refresh=True)
 
     def moved(self, experiment: Experiment, progress: Progress) -> None:
         """See :class:`Reporter`."""

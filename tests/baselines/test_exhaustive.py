@@ -104,9 +104,7 @@ def test_compute_cycles_bound_the_latency() -> None:
     mappings = problem.space.decode(actions)
     pes = np.full(3000, 12, dtype=np.int32)
     extents = np.array(layer.extents, dtype=np.int64)
-    cycles = compute_cycles(
-        extents, mappings.tiles, mappings.parallel, mappings.cluster_size, pes, 1
-    )
+    cycles = compute_cycles(extents, mappings, pes, 1)
     latency = problem.look(actions).values
     assert (cycles <= latency).all()
     assert (cycles >= layer.macs / 12).all()

@@ -8,7 +8,8 @@ import pytest
 import baselines
 from baselines import ProveError, StructureSpace, Tree, can_prove, prove
 from baselines.optimal import proving, solver
-from baselines.optimal.boxes import LEAF, split_boxes
+from baselines.optimal.box_layout import LEAF
+from baselines.optimal.boxes import split_boxes
 from cost_models import Accelerator, MappingBatch
 from layers import Layer
 from maestro_env import Problem
@@ -116,12 +117,10 @@ def test_splits_leave_no_mapping_out_and_none_twice(in_turn):
     which, boxes = which[:3], boxes[:3]
     whole, leaves = sum(space.sizes(which, boxes)), 0
     while len(boxes):
-        children = np.empty((2 * len(boxes), *boxes.shape[1:]), boxes.dtype)
-        splits = np.empty(len(boxes), np.int8)
-        count = split_boxes(boxes, space.tiles, children, splits, in_turn)
+        children, splits = split_boxes(boxes, space.tiles, in_turn)
         ends = splits == LEAF
         leaves += sum(space.sizes(which[ends], boxes[ends]))
-        which, boxes = np.repeat(which[~ends], 2), children[:count]
+        which, boxes = np.repeat(which[~ends], 2), children
     assert leaves == whole
 
 

@@ -12,7 +12,7 @@ import pytest
 from numba import njit
 from numba.core import caching
 
-from common.jit import compiled, entry_point
+from common.jit import compiled, entry_point, source_stamp
 
 ROOT = Path(__file__).parents[2]
 _SETUP = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
@@ -93,3 +93,12 @@ def test_every_module_with_a_kernel_can_be_imported_where_nothing_can_be_cached(
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_stamp_follows_the_content(tmp_path):
+    path = tmp_path / "a.py"
+    path.write_text("x = 1\n")
+    before = source_stamp([path])
+    assert source_stamp([path]) == before
+    path.write_text("x = 2\n")
+    assert source_stamp([path]) != before

@@ -97,6 +97,13 @@ def test_two_sources_of_a_kernel_cannot_define_one_name(build: ModuleType, toy: 
         build.translate("toy.kernel")
 
 
+def test_a_source_cannot_define_what_is_c_s(build: ModuleType, toy: Path) -> None:
+    with (toy / "kernel.py").open("a") as file:
+        file.write("@part\ndef log(value: float) -> float:\n    return value\n")
+    with pytest.raises(build.KernelError, match=r"log of toy.kernel is a name of C's too: rename"):
+        build.translate("toy.kernel")
+
+
 def test_a_constant_beside_functions_is_refused(build: ModuleType, toy: Path) -> None:
     with (toy / "kernel.py").open("a") as file:
         file.write("MORE = 3\n")

@@ -1,13 +1,11 @@
-"""Threads over rows, lazy columns, and the stamp of compiled code's sources."""
+"""Threads over rows, and lazy columns."""
 
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 
 import pytest
 
-from common import source_stamp
 from cost_models import CostModelError
 from cost_models.columns import LazyColumns
 from cost_models.threads import CHUNK, default_threads, run_rows
@@ -64,12 +62,3 @@ def test_columns_are_worked_out_once_and_only_when_looked_at() -> None:
     assert dict(columns) == {"a": 1, "bb": 2}
     with pytest.raises(KeyError):
         columns["c"]
-
-
-def test_the_stamp_follows_the_content(tmp_path: Path) -> None:
-    path = tmp_path / "a.py"
-    path.write_text("x = 1\n")
-    before = source_stamp([path])
-    assert source_stamp([path]) == before
-    path.write_text("x = 2\n")
-    assert source_stamp([path]) != before

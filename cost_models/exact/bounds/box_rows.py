@@ -2,63 +2,35 @@
 
 Where the innermost loop that iterates is Y, a buffer that keeps rows fetches every row once in each
 pass over Y. When a pass is over, its first tile may still share rows with its last one: all columns
-of them where a loop that leaves the input alone moved on (`WRAP`), and those that two tiles of X
-share where X did (`CORNER`).
+of them where a loop that leaves the input alone moved on (`wrap`), and those that two tiles of X
+share where X did (`corner`).
 """
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import math
-from typing import Final
 
-from common import shared_function
-from cost_models.exact.bounds.bound_problem import (
-    DILATION,
-    EXTENT,
-    HALO,
-    HALO_RETAIN,
-    STRIDE,
-    Floats,
-    Ints,
+from common import address, part
+from cost_models.exact.bounds.box_records import (
+    HELD_ROWS,
+    INNER,
+    NOC_ROWS,
+    OUTER,
+    OUTER_ROWS,
+    PAIRS,
+    PE_ROWS,
+    Box,
+    P,
     R,
-    Y,
+    RowSums,
 )
-from cost_models.exact.bounds.box_capacity import row_count
-from cost_models.exact.bounds.box_fields import (
-    BLOCKS,
-    CLUSTER_TILES,
-    INNER_HIGH,
-    INNER_LOW,
-    MEMBERS,
-    MOST_STEPS,
-    OUTER_HIGH,
-    OUTER_LOW,
-    OUTER_STEPS,
-    PLACES,
-    RAGGED,
-    SPAN,
-    STEPS,
-    UNITS,
-)
-
-# groups of columns of `rows`, whose rows are pair 0 (rows) and 1 (columns)
-OUTER_ROWS: Final = 0  # what L2 takes in outer steps
-NOC_ROWS: Final = 6  # what crosses the NoC in inner steps
-PE_ROWS: Final = 12  # what PEs take in inner steps
-HELD_ROWS: Final = 18  # what crosses the NoC once per outer step
-ROW_FIELDS: Final = 24
-# columns of a group
-EACH: Final = 0  # rows summed over steps, every step's in full
-ONCE: Final = 1  # where the window moves along this axis
-FLAT: Final = 2  # rows without what a tile needs beyond its stride
-WRAP: Final = 3  # what a pass saves at most after a loop that leaves the input alone
-CORNER: Final = 4  # after a loop of the other axis
-PASSES: Final = 5  # steps
+from cost_models.exact.bounds.box_sizes import row_count
 
 
-@shared_function
-def tap_sums(taps: float, high: float, pieces: float, stride: float) -> tuple[float, float]:
+@part
+def tap_sums(
+    taps: float, high: float, pieces: float, stride: float, whole: bool
+) -> tuple[float, float]:
     """Least sums over a filter's pieces of min(stride, piece) and of max(piece - stride, 0).
 
     Args:
@@ -66,20 +38,27 @@ def tap_sums(taps: float, high: float, pieces: float, stride: float) -> tuple[fl
         high: Longest piece.
         pieces: Most pieces.
         stride: Stride of the filter.
+        whole: Whether the filter is not cut at all: then what the steps over all taps touch
+            together is counted; see :mod:`box_traffic`.
     """
-    whole = math.floor(taps / high)
-    holes = whole * min(stride, high) + min(stride, taps - whole * high)
+    if whole:
+        high, pieces = taps, 1.0
+    uncut = math.floor(taps / high)
+    holes = uncut * min(stride, high) + min(stride, taps - uncut * high)
     return holes, max(taps - stride * pieces, 0.0)
 
 
-@shared_function
-def unique_rows(facts: Floats, pair: int) -> float:
-    """Rows (pair 0) or columns (1) of the whole input."""
-    n, r = facts[EXTENT + Y + pair], facts[EXTENT + R + pair]
-    return row_count(n, r, facts[STRIDE + pair], facts[DILATION + pair])
+@part
+def unique_area(box: Box) -> float:
+    """Rows times columns of the whole input."""
+    area = 1.0
+    for pair in range(PAIRS):
+        outputs, taps = box.dim[P + pair].extent, box.dim[R + pair].extent
+        area *= row_count(outputs, taps, box.problem.stride[pair], box.problem.dilation[pair])
+    return area
 
 
-@shared_function
+@part
 def tail_count(n: float, widest: float, steps: float, dilation: float) -> float:
     """How often steps need the rows beyond a tile's stride: once each, or once per output.
 
@@ -95,28 +74,21 @@ def tail_count(n: float, widest: float, steps: float, dilation: float) -> float:
     return whole * min(widest, dilation) + min(n - whole * widest, dilation)
 
 
-@shared_function
-def set_group(
-    rows: Floats, pair: int, group: int, flat: float, tails: float, steps: float, extra: float
-) -> None:
-    """Fill a group where no window keeps anything; `extra` rows come on top."""
-    rows[pair, group + EACH] = flat + steps * tails + extra
-    rows[pair, group + ONCE] = rows[pair, group + EACH]
-    rows[pair, group + FLAT] = flat
-    rows[pair, group + WRAP] = 0.0
-    rows[pair, group + CORNER] = 0.0
-    rows[pair, group + PASSES] = steps
+@part
+def set_sums(sums: RowSums, flat: float, tails: float, steps: float, extra: float) -> None:
+    """Fill sums where no window keeps anything; `extra` rows come on top."""
+    sums.each = flat + steps * tails + extra
+    sums.flat, sums.steps = flat, steps
+    keep_rows(sums, sums.each, 0.0, 0.0)
 
 
-@shared_function
-def keep_rows(rows: Floats, pair: int, group: int, once: float, wrap: float, corner: float) -> None:
-    """Let the windows of a group keep rows."""
-    rows[pair, group + ONCE] = once
-    rows[pair, group + WRAP] = wrap
-    rows[pair, group + CORNER] = corner
+@part
+def keep_rows(sums: RowSums, once: float, wrap: float, corner: float) -> None:
+    """Let windows keep rows."""
+    sums.once, sums.wrap, sums.corner = once, wrap, corner
 
 
-@shared_function
+@part
 def wrapped(n: float, wide: float, tails: float, stride: float, dilation: float) -> float:
     """Rows that the last of at least two tiles shares with the first, at most.
 
@@ -132,235 +104,173 @@ def wrapped(n: float, wide: float, tails: float, stride: float, dilation: float)
     return min(max(tails - stride * (n - 2 * wide), 0.0), tails)
 
 
-@shared_function
-def one_tile(facts: Floats, axis: int, work: Floats) -> bool:
-    """Whether no outer loop over a dimension iterates."""
-    return work[OUTER_LOW, axis] * work[UNITS, axis] >= facts[EXTENT + axis]
+@part
+def fill_rows(box: Box) -> None:
+    """Fill all sums of rows and of columns."""
+    for pair in range(PAIRS):
+        fill_outer_rows(box, pair)
+        fill_noc_rows(box, pair)
+        fill_pe_rows(box, pair)
+        widen_ragged(box, pair)
 
 
-@shared_function
-def fill_outer_rows(
-    facts: Floats, flags: Ints, pair: int, whole: bool, work: Floats, rows: Floats
-) -> None:
-    """Rows that L2 takes: clusters' tiles lie side by side, so that the window always moves on.
-
-    `whole`: count what the steps over all taps touch together; see :mod:`box_traffic`.
-    """
-    axis, taps = Y + pair, R + pair
-    n, r, stride = facts[EXTENT + axis], facts[EXTENT + taps], facts[STRIDE + pair]
-    dilation = facts[DILATION + pair]
-    widest = min(work[OUTER_HIGH, taps] * work[UNITS, taps], r)
-    holes, tails = tap_sums(r, widest, math.ceil(r / work[SPAN, taps]), stride)
-    if whole:
-        holes, tails = tap_sums(r, r, 1.0, stride)
-    wide = min(work[OUTER_HIGH, axis] * work[UNITS, axis], n)
-    count = tail_count(n, wide, work[OUTER_STEPS, axis], dilation)
-    set_group(rows, pair, OUTER_ROWS, n * holes, tails, count, 0.0)
-    once = n * holes + tails * min(n, dilation)
-    if flags[HALO] == HALO_RETAIN:
+@part
+def fill_outer_rows(box: Box, pair: int) -> None:
+    """Rows that L2 takes: clusters' tiles lie side by side, so that the window always moves on."""
+    axis, taps = address(box.dim[P + pair]), address(box.dim[R + pair])
+    n, r, whole = axis.extent, taps.extent, box.outer_taps
+    stride, dilation = box.problem.stride[pair], box.problem.dilation[pair]
+    widest = min(taps.high[OUTER] * taps.units, r)
+    holes, tails = tap_sums(r, widest, math.ceil(r / taps.tile[OUTER]), stride, whole)
+    wide = min(axis.high[OUTER] * axis.units, n)
+    count = tail_count(n, wide, axis.steps[OUTER], dilation)
+    sums = address(box.rows[pair][OUTER_ROWS])
+    set_sums(sums, n * holes, tails, count, 0.0)
+    if box.problem.retain:
         wrap = wrapped(n, wide, tails, stride, dilation)
-        if whole and one_tile(facts, axis, work):
+        if whole and axis.low[OUTER] * axis.units >= n:
             wrap = 0.0
-        keep_rows(rows, pair, OUTER_ROWS, once, wrap, wrap)
+        keep_rows(sums, n * holes + tails * min(n, dilation), wrap, wrap)
 
 
-@shared_function
-def pe_keeps(facts: Floats, flags: Ints, pair: int, tails: float, work: Floats) -> bool:
-    """Whether a PE may keep rows as its window moves on.
-
-    Args:
-        facts: Numbers of the problem.
-        flags: Its whole numbers.
-        pair: 0 for Y, 1 for X.
-        tails: Rows that a tile needs beyond its stride.
-        work: Work table.
-    """
-    axis = Y + pair
-    if flags[HALO] != HALO_RETAIN or facts[DILATION + pair] > 1:
-        return flags[HALO] == HALO_RETAIN
+@part
+def pe_keeps(box: Box, pair: int, tails: float) -> bool:
+    """Whether a PE may keep rows as its window moves on, of `tails` beyond a tile's stride."""
+    axis, stride = address(box.dim[P + pair]), box.problem.stride[pair]
     # PEs side by side skip over each other's rows
-    skipped = (work[MEMBERS, axis] - 1) * work[INNER_LOW, axis] * facts[STRIDE + pair]
-    return skipped < tails
+    skipped = (axis.members - 1) * axis.low[INNER] * stride
+    return box.problem.retain and (box.problem.dilation[pair] > 1 or skipped < tails)
 
 
-@shared_function
-def noc_tap_sums(
-    facts: Floats, pair: int, spread: int, whole: bool, work: Floats
-) -> tuple[float, float, float]:
-    """`tap_sums` of what crosses the NoC in a step, and the stride that they hold for."""
-    taps = R + pair
-    r, stride = facts[EXTENT + taps], facts[STRIDE + pair]
-    if (spread >> taps) & 1:
-        # the taps of several units may lie anywhere: as many rows as a sum of two sets has at least
-        stride = 1.0
-    if whole:
-        holes, tails = tap_sums(r, r, 1.0, stride)
-        return holes, tails, stride
-    widest = min(work[INNER_HIGH, taps] * work[MEMBERS, taps], work[OUTER_HIGH, taps])
-    holes, tails = tap_sums(r, min(widest * work[UNITS, taps], r), work[MOST_STEPS, taps], stride)
-    return holes, tails, stride
-
-
-@shared_function
-def fill_noc_rows(
-    facts: Floats, flags: Ints, pair: int, spread: int, whole: bool, work: Floats, rows: Floats
-) -> None:
-    """Rows that cross the NoC, in inner steps and once per outer step; `whole` as above."""
-    axis = Y + pair
-    n, dilation = facts[EXTENT + axis], facts[DILATION + pair]
+@part
+def fill_noc_rows(box: Box, pair: int) -> None:
+    """Rows that cross the NoC, in inner steps and once per outer step."""
+    axis, taps = address(box.dim[P + pair]), address(box.dim[R + pair])
+    n, r, whole = axis.extent, taps.extent, box.taps
+    stride, dilation = box.problem.stride[pair], box.problem.dilation[pair]
     dilated = dilation > 1
-    if (spread >> (R + pair)) & 1 or (spread >> axis) & 1:
+    if ((box.spread >> (R + pair)) | (box.spread >> (P + pair))) & 1:
         # what lies apart may touch the same rows: at least those of a filter without dilation
         dilation = 1.0
-    holes, tails, stride = noc_tap_sums(facts, pair, spread, whole, work)
+    if (box.spread >> (R + pair)) & 1:
+        # the taps of several units may lie anywhere: as many rows as a sum of two sets has at least
+        stride = 1.0
+    long = min(taps.high[INNER] * taps.members, taps.high[OUTER])
+    holes, tails = tap_sums(r, min(long * taps.units, r), taps.most_steps, stride, whole)
     flat = n * holes
-    outer = min(work[OUTER_HIGH, axis] * work[UNITS, axis], n)
-    block = min(work[INNER_HIGH, axis] * work[MEMBERS, axis], work[OUTER_HIGH, axis])
-    widest = min(block * work[UNITS, axis], n)
-    count = tail_count(n, widest, work[STEPS, axis], dilation)
-    extra = 0.0
-    passes = 1.0
-    apart = work[UNITS, axis] > 1 and work[BLOCKS, axis] > work[STEPS, axis]
+    block = min(axis.high[INNER] * axis.members, axis.high[OUTER])
+    count = tail_count(n, min(block * axis.units, n), axis.steps[INNER], dilation)
+    extra, passes = 0.0, 1.0
+    apart = axis.units > 1 and axis.blocks > axis.steps[INNER]
     if apart and not dilated and not whole:
         # clusters' blocks lie apart, and share rows only where they nearly touch
-        tile = work[OUTER_LOW, axis]
+        tile = axis.low[OUTER]
         shared = max(0.0, tails - stride * (tile - min(block, tile)))
-        extra = max(0.0, tails - shared) * (work[BLOCKS, axis] - work[STEPS, axis])
-        if shared == 0.0 and (work[UNITS, axis] - 1) * tile * stride >= tails:
-            passes = work[CLUSTER_TILES, axis]
-    set_group(rows, pair, NOC_ROWS, flat, tails, count, extra)
-    held = tail_count(n, outer, work[OUTER_STEPS, axis], dilation)
-    set_group(rows, pair, HELD_ROWS, flat, tails, held, 0.0)
+        extra = max(0.0, tails - shared) * (axis.blocks - axis.steps[INNER])
+        if shared == 0.0 and (axis.units - 1) * tile * stride >= tails:
+            passes = axis.cluster_tiles
+    noc, held = address(box.rows[pair][NOC_ROWS]), address(box.rows[pair][HELD_ROWS])
+    set_sums(noc, flat, tails, count, extra)
+    outer = min(axis.high[OUTER] * axis.units, n)
+    set_sums(held, flat, tails, tail_count(n, outer, axis.steps[OUTER], dilation), 0.0)
     deep = tails * min(n, dilation)
-    if pe_keeps(facts, flags, pair, tails, work):
-        wrap, corner = pass_savings(facts, flags, pair, whole, tails, stride, work)
-        keep_rows(rows, pair, NOC_ROWS, flat + passes * deep, passes * wrap, passes * corner)
-        keep_rows(rows, pair, HELD_ROWS, flat + deep, wrap, corner)
-    elif flags[HALO] == HALO_RETAIN and passes == 1.0:
-        keep_between_outer_steps(flat, axis, pair, tails, work, rows)
+    if pe_keeps(box, pair, tails):
+        wrap = pass_wrap(box, pair, tails, stride)
+        corner = tails * min(n, box.problem.dilation[pair])
+        keep_rows(noc, flat + passes * deep, passes * wrap, passes * corner)
+        keep_rows(held, flat + deep, wrap, corner)
+    elif box.problem.retain and passes == 1.0:
+        # PEs that skip over each other's rows keep some from one outer step to the next
+        once = flat + tails
+        if axis.low[OUTER] == axis.high[OUTER]:
+            once = max(once, noc.each - (axis.steps[OUTER] - 1) * tails)
+        keep_rows(noc, once, tails, tails)
+        keep_rows(held, flat + tails, tails, tails)
 
 
-@shared_function
-def pass_savings(
-    facts: Floats, flags: Ints, pair: int, whole: bool, tails: float, stride: float, work: Floats
-) -> tuple[float, float]:
-    """What a pass of the inner loop over an axis saves at most: `WRAP` and `CORNER`."""
-    if flags[HALO] != HALO_RETAIN:
-        return 0.0, 0.0
-    axis = Y + pair
-    n, dilation = facts[EXTENT + axis], facts[DILATION + pair]
-    low, wide = work[OUTER_LOW, axis], work[INNER_HIGH, axis] * work[MEMBERS, axis]
-    wrap = wrapped(low, min(wide, work[OUTER_HIGH, axis]), tails, stride, dilation)
-    if whole and work[INNER_LOW, axis] * work[MEMBERS, axis] >= work[OUTER_HIGH, axis]:
+@part
+def pass_wrap(box: Box, pair: int, tails: float, stride: float) -> float:
+    """What a pass of the inner loop over an axis saves at most: `wrap`."""
+    axis, dilation = address(box.dim[P + pair]), box.problem.dilation[pair]
+    n, low, high = axis.extent, axis.low[OUTER], axis.high[OUTER]
+    wrap = wrapped(low, min(axis.high[INNER] * axis.members, high), tails, stride, dilation)
+    if box.taps and axis.low[INNER] * axis.members >= high:
         wrap = 0.0
-    if not one_tile(facts, axis, work):
-        outer = min(work[OUTER_HIGH, axis] * work[UNITS, axis], n)
-        wrap = max(wrap, wrapped(n, outer, tails, stride, dilation))
-    return wrap, tails * min(n, dilation)
+    if low * axis.units < n:
+        wrap = max(wrap, wrapped(n, min(high * axis.units, n), tails, stride, dilation))
+    return wrap
 
 
-@shared_function
-def keep_between_outer_steps(
-    flat: float, axis: int, pair: int, tails: float, work: Floats, rows: Floats
-) -> None:
-    """Let PEs that skip over each other's rows keep some from one outer step to the next."""
-    once = flat + tails
-    if work[OUTER_LOW, axis] == work[OUTER_HIGH, axis]:
-        between = (work[OUTER_STEPS, axis] - 1) * tails
-        once = max(once, rows[pair, NOC_ROWS + EACH] - between)
-    keep_rows(rows, pair, NOC_ROWS, once, tails, tails)
-    keep_rows(rows, pair, HELD_ROWS, flat + tails, tails, tails)
-
-
-@shared_function
-def fill_pe_rows(
-    facts: Floats, flags: Ints, pair: int, spread: int, whole: bool, work: Floats, rows: Floats
-) -> None:
-    """Rows that PEs take, those that several take once for each; `whole` as above."""
-    axis, taps = Y + pair, R + pair
-    n, r, stride = facts[EXTENT + axis], facts[EXTENT + taps], facts[STRIDE + pair]
-    dilation = facts[DILATION + pair]
-    pieces = math.floor(r / work[INNER_LOW, taps]) + math.ceil(r / work[OUTER_LOW, taps])
-    if work[INNER_LOW, taps] == r:
+@part
+def fill_pe_rows(box: Box, pair: int) -> None:
+    """Rows that PEs take, those that several take once for each."""
+    axis, taps = address(box.dim[P + pair]), address(box.dim[R + pair])
+    n, r = axis.extent, taps.extent
+    stride, dilation = box.problem.stride[pair], box.problem.dilation[pair]
+    pieces = math.floor(r / taps.low[INNER]) + math.ceil(r / taps.low[OUTER])
+    if taps.low[INNER] == r:
         pieces = 1.0
-    holes, tails = tap_sums(r, work[INNER_HIGH, taps], pieces, stride)
-    if whole:
-        holes, tails = tap_sums(r, r, 1.0, stride)
-    count = tail_count(n, work[INNER_HIGH, axis], work[PLACES, axis], dilation)
-    set_group(rows, pair, PE_ROWS, n * holes, tails, count, 0.0)
-    once = n * holes + tails * min(n, dilation)
-    if pe_keeps(facts, flags, pair, tails, work):
-        wrap, corner = pass_savings(facts, flags, pair, whole, tails, stride, work)
-        keep_rows(rows, pair, PE_ROWS, once, wrap, corner)
-    elif flags[HALO] == HALO_RETAIN:
-        between = (work[CLUSTER_TILES, axis] - 1) * tails * work[MEMBERS, axis]
-        if work[OUTER_LOW, axis] == work[OUTER_HIGH, axis]:
-            once = max(once, rows[pair, PE_ROWS + EACH] - between)
-        keep_rows(rows, pair, PE_ROWS, once, tails, tails)
+    holes, tails = tap_sums(r, taps.high[INNER], pieces, stride, box.taps)
+    count = tail_count(n, axis.high[INNER], axis.places, dilation)
+    sums = address(box.rows[pair][PE_ROWS])
+    set_sums(sums, n * holes, tails, count, 0.0)
+    deep = tails * min(n, dilation)
+    once = n * holes + deep
+    if pe_keeps(box, pair, tails):
+        keep_rows(sums, once, pass_wrap(box, pair, tails, stride), deep)
+    elif box.problem.retain:
+        if axis.low[OUTER] == axis.high[OUTER]:
+            between = (axis.cluster_tiles - 1) * tails * axis.members
+            once = max(once, sums.each - between)
+        keep_rows(sums, once, tails, tails)
 
 
-@shared_function
-def widen_ragged(pair: int, work: Floats, rows: Floats) -> None:
+@part
+def widen_ragged(box: Box, pair: int) -> None:
     """Make the ragged share of an axis one of the input too, whose tiles reach beyond it."""
-    axis = Y + pair
-    share = work[RAGGED, axis]
+    axis = address(box.dim[P + pair])
+    share = axis.ragged
     if share == 0.0:
         return
-    for group in (NOC_ROWS, PE_ROWS):
-        tiles = work[UNITS, axis] * work[MEMBERS, axis] if group == PE_ROWS else 1.0
-        flat, passes = rows[pair, group + FLAT], rows[pair, group + PASSES]
-        tails = (rows[pair, group + EACH] - flat) / passes
-        part = (share * flat + tiles * tails) / rows[pair, group + ONCE]
-        work[RAGGED, axis] = min(max(work[RAGGED, axis], part), 1.0)
+    for group in range(NOC_ROWS, HELD_ROWS):
+        sums = address(box.rows[pair][group])
+        tiles = axis.units * axis.members if group == PE_ROWS else 1.0
+        tails = (sums.each - sums.flat) / sums.steps
+        axis.ragged = min(max(axis.ragged, (share * sums.flat + tiles * tails) / sums.once), 1.0)
 
 
-@shared_function
-def moving_along(rows: Floats, group: int, pair: int, again: bool, whole: bool) -> float:
-    """Rows times columns of a group where the window moves along one axis.
+@part
+def kept_area(box: Box, group: int, again: bool, whole: bool) -> float:
+    """Rows times columns of a group where the window moves along the better axis.
 
     Args:
-        rows: Rows and columns.
+        box: The box.
         group: The group.
-        pair: 0 for Y, 1 for X.
         again: Whether a loop that leaves the input alone may come between two passes.
         whole: Whether loops over taps may come between two passes: they do so more than once, so
             that nothing is known where the last tile of a pass touches the first of the next.
     """
-    if whole and rows[pair, group + WRAP] > 0:
-        return 0.0
-    other = 1 - pair
-    each = rows[other, group + EACH]
-    area = rows[pair, group + ONCE] * each
-    if again:
-        area -= rows[pair, group + WRAP] * each
-    if rows[other, group + PASSES] > 1:
-        area -= rows[pair, group + CORNER] * (each - rows[other, group + FLAT])
-    return max(area, rows[pair, group + FLAT] * rows[other, group + FLAT])
+    best = math.inf
+    for pair in range(PAIRS):
+        mine, other = address(box.rows[pair][group]), address(box.rows[1 - pair][group])
+        if whole and mine.wrap > 0:
+            return 0.0
+        area = mine.once * other.each
+        if again:
+            area -= mine.wrap * other.each
+        if other.steps > 1:
+            area -= mine.corner * (other.each - other.flat)
+        best = min(best, max(area, mine.flat * other.flat))
+    return best
 
 
-@shared_function
-def kept_area(rows: Floats, group: int, again: bool, whole: bool) -> float:
-    """Rows times columns of a group where the window moves along the better axis."""
-    return min(
-        moving_along(rows, group, 0, again, whole), moving_along(rows, group, 1, again, whole)
-    )
-
-
-@shared_function
-def full_area(rows: Floats, group: int) -> float:
+@part
+def full_area(box: Box, group: int) -> float:
     """Rows times columns of a group where nothing is kept."""
-    return rows[0, group + EACH] * rows[1, group + EACH]
+    return box.rows[0][group].each * box.rows[1][group].each
 
 
-@shared_function
-def flat_area(rows: Floats, group: int) -> float:
+@part
+def flat_area(box: Box, group: int) -> float:
     """Rows times columns of a group without what tiles need beyond their stride."""
-    return rows[0, group + FLAT] * rows[1, group + FLAT]
-
-
-@shared_function
-def least_area(flags: Ints, rows: Floats, group: int) -> float:
-    """Rows times columns of a group where either axis may keep rows, in different steps."""
-    if flags[HALO] == HALO_RETAIN:
-        return flat_area(rows, group)
-    return rows[0, group + ONCE] * rows[1, group + ONCE]
+    return box.rows[0][group].flat * box.rows[1][group].flat

@@ -1,354 +1,252 @@
 """From the least traffic of a box to a bound of its objective."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import math
 
-from common import shared_function
-from cost_models.exact.bounds.bound_problem import (
-    ACTIVE,
-    BANDWIDTH,
-    BITS,
-    COUPLED,
-    DRAM_IN,
-    DRAM_OUT,
+from common import address, part
+from cost_models.exact.bounds.box_records import (
+    DIMS,
+    EVERYTHING,
     FILTER,
     IN,
-    LIMIT,
+    INNER,
+    NOTHING,
     OUT,
-    PAST,
-    POWER,
-    Floats,
-    Ints,
+    OUTER,
+    PSUMS,
+    TAP_LOOPS,
+    TAPS,
+    TENSORS,
+    WAYS,
+    WINDOW,
+    Box,
+    Price,
 )
-from cost_models.exact.bounds.box_capacity import may_hold
-from cost_models.exact.bounds.box_clock import (
-    COMPUTE,
-    FILL,
-    LOADED,
+from cost_models.exact.bounds.box_sizes import may_hold, need
+from cost_models.exact.bounds.box_time import (
     arriving_bits,
     dram_cycles,
     dram_loads,
     leaving_bits,
-    noc_cycles,
     past_first,
+    phases,
 )
-from cost_models.exact.bounds.box_fields import RAGGED
-from cost_models.exact.bounds.box_phases import inner_phases, may_iterate, outer_phases
-from cost_models.exact.bounds.box_prices import SCALE
-from cost_models.exact.bounds.box_rounding import rounding
 from cost_models.exact.bounds.box_traffic import (
-    EVERYTHING,
-    KEPT,
-    KEPT_PE,
-    NOTHING,
-    ONCE_PE,
-    PSUMS,
-    SERVED,
-    SLIDING,
-    STREAM,
-    STREAM_PE,
-    TAP_LOOPS,
-    TAPS,
-    channels_iterate,
+    iterates,
     loops_beside,
+    may_iterate,
     reductions,
 )
-from cost_models.exact.bounds.price_tables import BASE, DRAM, LEAKAGE, NOC, PE
 
 
-@shared_function
-def objective(facts: Floats, flags: Ints, latency: float, energy: float, prices: Floats) -> float:
+@part
+def fill_prices(box: Box, prices: Price) -> None:
+    """Fill the prices of a box; its smallest tiles decide what the buffers must hold at least.
+
+    Args:
+        box: The box.
+        prices: By bypass, level and what the buffer holds: what they are above the fixed ones.
+    """
+    problem, price = address(box.problem), address(box.price)
+    box.price = problem.fixed
+    for level in range(2):
+        if problem.scale[level] > 0:
+            place = int(math.log2(max(need(box, level), 1.0)) * problem.scale[level])
+            row = (2 * box.bypass + level) * problem.sizes + min(place, problem.sizes - 1)
+            more = address(prices[row])
+            for tensor in range(TENSORS):
+                price.dram[tensor] += more.dram[tensor]
+                price.noc[tensor] += more.noc[tensor]
+                price.pe[tensor] += more.pe[tensor]
+            price.base += more.base
+            price.leakage += more.leakage
+            price.pe_leakage += more.pe_leakage
+    price.leakage += box.pes * price.pe_leakage
+    box.scale = 1.0
+    if problem.power[2] > 0:
+        area = box.area + problem.area[OUTER] * need(box, OUTER)
+        area += problem.area[INNER] * box.pes * need(box, INNER)
+        for _ in range(problem.power[2]):
+            box.scale *= area
+
+
+@part
+def objective(box: Box, latency: float, energy: float) -> float:
     """The objective of a latency and of an energy but leakage; inf where they break a limit."""
-    cycles = math.ceil(latency - 1e-6)
-    energy += cycles * prices[LEAKAGE]
-    if cycles > facts[LIMIT] or energy > facts[LIMIT + 1] * (1 + 1e-12):
+    problem, cycles = address(box.problem), math.ceil(latency - 1e-6)
+    energy += cycles * box.price.leakage
+    if cycles > problem.most_cycles or energy > problem.most_energy * (1 + 1e-12):
         return math.inf
-    value = prices[SCALE]
-    for _ in range(flags[POWER]):
+    value = box.scale
+    for _ in range(problem.power[0]):
         value *= cycles
-    for _ in range(flags[POWER + 1]):
+    for _ in range(problem.power[1]):
         value *= energy
     return value
 
 
-@shared_function
-def ragged_of(flags: Ints, loops: int, work: Floats) -> float:
+@part
+def ragged_of(box: Box, loops: int) -> float:
     """Largest share of ragged last steps among some loops."""
     most = 0.0
-    for i in range(flags[ACTIVE]):
-        d = flags[ACTIVE + 1 + i]
+    for d in range(DIMS):
         if (loops >> d) & 1:
-            most = max(most, work[RAGGED, d])
+            most = max(most, box.dim[d].ragged)
     return most
 
 
-@shared_function
-def held_share(facts: Floats, flags: Ints, mask: int, still: int, work: Floats) -> float:
+@part
+def held_share(box: Box, mask: int) -> float:
     """Largest share of a tensor that PEs may hold over outer steps, because no loop moves it."""
-    least = 1.0
-    most = 0.0
-    for i in range(flags[ACTIVE]):
-        d = flags[ACTIVE + 1 + i]
-        if (mask >> d) & 1:
-            if not (still >> d) & 1:
-                least = min(least, work[RAGGED, d])
-            most = max(most, work[RAGGED, d])
+    least, most = 1.0, ragged_of(box, mask)
+    for d in range(DIMS):
+        if ((mask & ~box.still) >> d) & 1:
+            least = min(least, box.dim[d].ragged)
     if least == 0.0:
         return 0.0
     if least == 1.0:
-        if may_hold(facts, flags, mask, False, work):
+        if may_hold(box, mask, False):
             return 1.0
         least = most
-    if least > 0.0 and may_hold(facts, flags, mask, True, work):
-        return least
-    return 0.0
+    return least if least > 0.0 and may_hold(box, mask, True) else 0.0
 
 
-@shared_function
-def window_flow(
-    held: float, ragged: float, least: float, once: float, served: float, flows: Floats
-) -> tuple[float, float]:
+@part
+def blend(share: float, most: float, least: float) -> float:
+    """A figure of which a share is `least`."""
+    return (1 - share) * most + share * least
+
+
+@part
+def window_flow(box: Box, least: float, once: float, served: float) -> tuple[float, float]:
     """`noc_flow` of the input where taps pass: it may stay otherwise, or its window move on."""
-    noc = min(
-        (1 - held) * flows[KEPT, IN] + held * least,
-        (1 - ragged) * flows[STREAM, SLIDING] + ragged * least,
-    )
-    pe = min(
-        (1 - held) * flows[KEPT_PE, IN] + held * once,
-        (1 - ragged) * flows[STREAM_PE, SLIDING] + ragged * once,
-    )
+    flow, moving = address(box.flow[IN]), address(box.flow[WINDOW])
+    held, ragged = box.inner.window, box.inner.ragged
+    noc = min(blend(held, flow.kept, least), blend(ragged, moving.stream, least))
+    pe = min(blend(held, flow.kept_pe, once), blend(ragged, moving.stream_pe, once))
     noc = max(noc, served)
     return noc, max(pe, noc, once)
 
 
-@shared_function
-def noc_flow(
-    tensor: int,
-    stays: int,
-    kept: int,
-    ragged: float,
-    held: float,
-    window: float,
-    least: float,
-    flows: Floats,
-) -> tuple[float, float]:
-    """Least elements of a tensor over the NoC and into PEs.
+@part
+def noc_flow(box: Box, tensor: int, kept: int) -> tuple[float, float]:
+    """Least elements of a tensor over the NoC and into PEs, where another stays in L2.
 
-    Args:
-        tensor: The tensor.
-        stays: The tensor that stays in the PEs.
-        kept: The tensor that stays in L2.
-        ragged: Share of steps in which another loop may be innermost.
-        held: Share of the tensor that PEs may hold over outer steps.
-        window: The same of the input, while taps pass.
-        least: What crosses DRAM's boundary; no less crosses the NoC.
-        flows: Flows of the box.
+    What crosses DRAM's boundary crosses the NoC too.
     """
-    once = max(least, flows[ONCE_PE, tensor])
-    served = max(least, flows[SERVED, tensor])
+    stays, held, ragged = box.inner.stays, box.inner.held, box.inner.ragged
+    flow, least = address(box.flow[tensor]), box.dram[kept][tensor]
+    once, served = max(least, flow.once_pe), max(least, flow.served)
     if stays == EVERYTHING:
         # PEs hold tiles as long as L2 does: where they move, they move in every outer step
-        column = SLIDING if tensor == IN and kept in (IN, FILTER, TAPS) else tensor
+        if tensor == IN and kept != OUT and kept != NOTHING:
+            flow = address(box.flow[WINDOW])
         if tensor == kept or (kept == TAPS and tensor != FILTER):
-            return served, max(once, flows[ONCE_PE, column])
-        return max(served, flows[STREAM, column]), max(once, flows[STREAM_PE, column])
+            return served, max(once, flow.once_pe)
+        return max(served, flow.stream), max(once, flow.stream_pe)
     if stays == TAPS and tensor == IN:
-        return window_flow(window, ragged, least, once, served, flows)
+        return window_flow(box, least, once, served)
     if tensor == stays or (stays == TAPS and tensor == OUT):
-        column = PSUMS if stays == TAPS else tensor
-        noc = (1 - held) * flows[KEPT, column] + held * least
-        pe = (1 - held) * flows[KEPT_PE, column] + held * once
-        return max(noc, served), max(pe, once)
-    column = SLIDING if tensor == IN and stays == FILTER else tensor
-    noc = max((1 - ragged) * flows[STREAM, column] + ragged * least, served)
-    return noc, max((1 - ragged) * flows[STREAM_PE, column] + ragged * once, noc, once)
+        flow = address(box.flow[PSUMS if stays == TAPS else tensor])
+        noc = max(blend(held, flow.kept, least), served)
+        return noc, max(blend(held, flow.kept_pe, once), once)
+    if tensor == IN and stays == FILTER:
+        flow = address(box.flow[WINDOW])
+    noc = max(blend(ragged, flow.stream, least), served)
+    return noc, max(blend(ragged, flow.stream_pe, once), noc, once)
 
 
-@shared_function
-def all_held(facts: Floats, flags: Ints, still: int, work: Floats) -> bool:
-    """Whether PEs may hold all of a cluster's tile, so that no inner loop iterates."""
-    everything = 0
-    for i in range(flags[ACTIVE]):
-        everything |= 1 << flags[ACTIVE + 1 + i]
-    return still & everything == everything and may_hold(facts, flags, everything, False, work)
-
-
-@shared_function
-def fill_outer(
-    facts: Floats,
-    flags: Ints,
-    dram: Floats,
-    clock: Floats,
-    work: Floats,
-    rows: Floats,
-    traffic: Floats,
-    outer: Floats,
-    prices: Floats,
-) -> None:
-    """``outer[stays]``: cycles, energy and loads by what stays in L2; cycles inf where nothing can.
-
-    Args:
-        facts: Numbers of the problem.
-        flags: Its whole numbers.
-        dram: Least traffic of DRAM.
-        clock: Least cycles.
-        work: Work table.
-        rows: Input rows and columns.
-        traffic: Work array, ``(3,)``.
-        outer: Gets the figures, ``(5, 3)``.
-        prices: Prices of the box.
-    """
+@part
+def fill_ways(box: Box) -> None:
+    """Cycles, energy and loads by what stays in L2."""
     any_loop = False
-    for stays in range(5):
-        outer[stays, 0] = math.inf
-        passing = stays == TAPS and channels_iterate(flags, work)
-        if passing and not may_iterate(facts, flags, flags[COUPLED + OUT], work):
+    for stays in range(WAYS):
+        way = address(box.way[stays])
+        way.cycles = math.inf
+        outputs = box.problem.coupled[OUT]
+        passing = stays == TAPS and iterates(box, outputs | TAP_LOOPS)
+        if passing and not may_iterate(box, outputs):
             continue
-        if may_iterate(facts, flags, loops_beside(flags, stays), work) or (
-            stays == NOTHING and not any_loop
-        ):
-            any_loop = True
-            rounded = rounding(facts, flags, stays, work)
-            outer[stays, 0] = dram_cycles(facts, flags, dram, stays, rounded, clock)
-            if stays < TAPS:
-                phases = outer_phases(facts, flags, stays, dram, clock, work, rows, traffic)
-                outer[stays, 0] = max(outer[stays, 0], phases)
-            outer[stays, 2] = dram_loads(facts, flags, dram, stays)
-            outer[stays, 1] = prices[BASE]
-            for tensor in range(3):
-                crossing = past_first(facts, tensor, dram[stays, tensor])
-                outer[stays, 1] += prices[DRAM + tensor] * crossing
+        if not may_iterate(box, loops_beside(box, stays)) and (stays != NOTHING or any_loop):
+            continue
+        any_loop = True
+        way.cycles = dram_cycles(box, stays)
+        if stays < TENSORS:
+            way.cycles = max(way.cycles, phases(box, OUTER, stays))
+        way.loads = dram_loads(box, stays)
+        way.energy = box.price.base
+        for tensor in range(TENSORS):
+            past = past_first(box, tensor, box.dram[stays][tensor])
+            way.energy += box.price.dram[tensor] * past
 
 
-@shared_function
-def bound_staying(
-    facts: Floats,
-    flags: Ints,
-    stays: int,
-    ragged: float,
-    held: float,
-    window: float,
-    least_cycles: float,
-    dram: Floats,
-    flows: Floats,
-    clock: Floats,
-    outer: Floats,
-    prices: Floats,
-) -> float:
-    """Bound where one tensor stays in the PEs: the least over what stays in L2.
-
-    Args:
-        facts: Numbers of the problem.
-        flags: Its whole numbers.
-        stays: The tensor, `TAPS`, `NOTHING`, or `EVERYTHING`.
-        ragged: Share of steps in which another loop may be innermost.
-        held: Share of the tensor that PEs may hold over outer steps.
-        window: The same of the input, while taps pass.
-        least_cycles: Cycles that compute and NoC take at least.
-        dram: Least traffic of DRAM.
-        flows: Least traffic of the NoC.
-        clock: Least cycles.
-        outer: Cycles and energy by what stays in L2, and bits that it loads.
-        prices: Prices of the box.
-    """
+@part
+def bound_staying(box: Box) -> float:
+    """Bound where `Box.inner` says what stays in the PEs: the least over what stays in L2."""
+    problem, price, clock = address(box.problem), address(box.price), address(box.clock)
     best = math.inf
-    for kept in range(5):
-        if outer[kept, 0] == math.inf:
+    for kept in range(WAYS):
+        way = address(box.way[kept])
+        if way.cycles == math.inf:
             continue
-        energy = outer[kept, 1]
-        arriving = 0.0
-        leaving = 0.0
-        past = 0.0
-        for tensor in range(3):
-            least = dram[kept, tensor]
-            noc, pe = noc_flow(tensor, stays, kept, ragged, held, window, least, flows)
-            energy += prices[NOC + tensor] * past_first(facts, tensor, noc)
-            energy += prices[PE + tensor] * pe
-            bits = arriving_bits(facts, tensor, noc)
+        energy, arriving, leaving, past = way.energy, 0.0, 0.0, 0.0
+        for tensor in range(TENSORS):
+            noc, pe = noc_flow(box, tensor, kept)
+            energy += price.noc[tensor] * past_first(box, tensor, noc)
+            energy += price.pe[tensor] * pe
+            bits = arriving_bits(box, tensor, noc)
             arriving += bits
-            if (flags[PAST] >> tensor) & 1:
+            if (problem.past >> tensor) & 1:
                 past += bits
             leaving = noc  # the output comes last
-        noc_out = leaving * facts[BITS + OUT]
-        cycles = max(least_cycles, outer[kept, 0], noc_cycles(facts, arriving, noc_out, clock))
-        if flags[PAST]:
-            past += outer[kept, 2] - clock[LOADED]
-            cycles = max(cycles, past / facts[BANDWIDTH + DRAM_IN])
-            if (flags[PAST] >> OUT) & 1:
-                written = leaving_bits(facts, leaving)
-                cycles = max(cycles, written / facts[BANDWIDTH + DRAM_OUT])
-        best = min(best, objective(facts, flags, clock[FILL] + cycles, energy, prices))
+        cycles = max(
+            box.inner.cycles,
+            way.cycles,
+            (arriving - clock.fed) / problem.into[INNER],
+            leaving_bits(box, INNER, leaving) / problem.out[INNER],
+        )
+        if problem.past:
+            cycles = max(cycles, (past + (way.loads - clock.loaded)) / problem.into[OUTER])
+            if (problem.past >> OUT) & 1:
+                cycles = max(cycles, leaving_bits(box, OUTER, leaving) / problem.out[OUTER])
+        best = min(best, objective(box, clock.fill + cycles, energy))
     return best
 
 
-@shared_function
-def bound_value(
-    facts: Floats,
-    flags: Ints,
-    still: int,
-    moves: int,
-    taps: bool,
-    dram: Floats,
-    flows: Floats,
-    clock: Floats,
-    work: Floats,
-    rows: Floats,
-    traffic: Floats,
-    outer: Floats,
-    prices: Floats,
-) -> float:
-    """Bound of a box: the least over what stays in L2 and in the PEs.
+@part
+def set_staying(box: Box, stays: int, loops: int) -> bool:
+    """Say in `Box.inner` what stays in the PEs where some loops may be innermost, if it may."""
+    problem, inner = address(box.problem), address(box.inner)
+    inner.stays, inner.cycles = stays, box.clock.compute
+    inner.ragged, inner.held, inner.window = ragged_of(box, loops), 0.0, 0.0
+    if stays == TAPS:
+        reduced = reductions(box)
+        if reduced > 0 and box.moves & problem.coupled[OUT] == 0:
+            return False
+        outputs = problem.coupled[OUT]
+        inner.held = ragged_of(box, reduced) if reduced > 0 else held_share(box, outputs)
+        inner.window = held_share(box, problem.coupled[IN] & ~TAP_LOOPS)
+    elif stays < TENSORS:
+        mask = problem.coupled[stays]
+        if box.taps and stays == IN:
+            mask &= ~TAP_LOOPS
+        inner.held = held_share(box, mask)
+        if inner.ragged == 0.0 and inner.held == 0.0:
+            inner.cycles = max(inner.cycles, phases(box, INNER, stays))
+    return True
 
-    Args:
-        facts: Numbers of the problem.
-        flags: Its whole numbers.
-        still: Dimensions whose inner loop may be still throughout, as bits.
-        moves: Dimensions whose inner loop may iterate.
-        taps: Whether loops over taps may iterate while buffers keep what they hold.
-        dram: Least traffic of DRAM.
-        flows: Least traffic of the NoC.
-        clock: Least cycles.
-        work: Work table.
-        rows: Input rows and columns.
-        traffic: Work array, ``(3,)``.
-        outer: Cycles and energy by what stays in L2.
-        prices: Prices of the box.
-    """
-    best = math.inf
-    if all_held(facts, flags, still, work):
-        best = bound_staying(
-            facts, flags, EVERYTHING, 0.0, 0.0, 0.0, clock[COMPUTE],
-            dram, flows, clock, outer, prices,
-        )  # fmt: skip
-    for stays in range(5):
-        loops = moves & loops_beside(flags, stays)
-        if loops == 0:
-            continue
-        held = 0.0
-        window = 0.0
-        cycles = clock[COMPUTE]
-        ragged = ragged_of(flags, loops, work)
-        if stays == TAPS:
-            reduced = reductions(flags, still)
-            if reduced > 0 and moves & flags[COUPLED + OUT] == 0:
-                continue
-            held = ragged_of(flags, reduced, work)
-            if reduced == 0:
-                held = held_share(facts, flags, flags[COUPLED + OUT], still, work)
-            mask = flags[COUPLED + IN] & ~TAP_LOOPS
-            window = held_share(facts, flags, mask, still, work)
-        elif stays != NOTHING:
-            mask = flags[COUPLED + stays]
-            if taps and stays == IN:
-                mask &= ~TAP_LOOPS
-            held = held_share(facts, flags, mask, still, work)
-            if ragged == 0.0 and held == 0.0:
-                phases = inner_phases(facts, flags, stays, clock, flows, work, rows, traffic)
-                cycles = max(cycles, phases)
-        value = bound_staying(
-            facts, flags, stays, ragged, held, window, cycles, dram, flows, clock, outer, prices
-        )
-        best = min(best, value)
+
+@part
+def bound_value(box: Box) -> float:
+    """Bound of a box: the least over what stays in L2 and in the PEs."""
+    best, every = math.inf, (1 << DIMS) - 1
+    if box.still == every and may_hold(box, every, False):
+        # PEs may hold all of a cluster's tile, so that no inner loop iterates
+        set_staying(box, EVERYTHING, 0)
+        best = bound_staying(box)
+    for stays in range(WAYS):
+        loops = box.moves & loops_beside(box, stays)
+        if loops != 0 and set_staying(box, stays, loops):
+            best = min(best, bound_staying(box))
     return best

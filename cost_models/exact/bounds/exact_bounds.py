@@ -3,110 +3,85 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from common import FloatArray, IntArray
-from cost_models.accelerator import Accelerator
-from cost_models.exact.bounds.bound_problem import (
+from common import FloatArray, IntArray, contiguous
+from cost_models.exact.bounds.box_records import ArrayRow, Box, Fan, Price
+from cost_models.exact.bounds.offers import offers_of
+from cost_models.exact.bounds.price_tables import Priced, price_tables
+from cost_models.exact.bounds.problem_facts import (
     BOUNDED,
     ENERGIES,
-    HELD,
-    AllocationTables,
-    BoundProblem,
-)
-from cost_models.exact.bounds.offers import offers_of
-from cost_models.exact.bounds.price_tables import Priced, PriceTables, price_tables, stacked
-from cost_models.exact.bounds.problem_facts import (
+    Asked,
     Passing,
     is_free,
-    problem_facts,
-    problem_flags,
+    problem_row,
     real_inputs,
 )
 from cost_models.exact.figures import area as area_of
 from cost_models.lower_bounds import Structures
 from cost_models.threads import default_threads, run_rows
-from layers import Layer
 
 if TYPE_CHECKING:
     from cost_models.exact.figures import Setting
-    from cost_models.exact.options import ExactOptions
 
 
 class ExactBounds:
     """Bounds of an objective under the exact model; see :class:`cost_models.LowerBounds`.
 
     Args:
-        model: The model with its options.
-        layer: The layer.
-        accelerator: The accelerator.
-        figures: Factors of the objective, of `BOUNDED`.
-        limits: Largest figures allowed, such as ``{"max_latency_cycles": 1e6}``.
-        structures: Allocations and tiles.
+        asked: What is bounded.
         threads: Threads for a batch; None for NUMBA_NUM_THREADS, or the number of cores.
+
+    Attributes:
+        problem: ``(V,)`` records `box_records.Problem`, a row for each choice of tensors that pass
+            a buffer.
     """
 
-    def __init__(
-        self,
-        model: ExactOptions,
-        layer: Layer,
-        accelerator: Accelerator,
-        figures: Sequence[str],
-        limits: Mapping[str, float],
-        structures: Structures,
-        threads: int | None = None,
-    ) -> None:
-        setting, machine = model.setting(accelerator), model.machine(accelerator)
+    def __init__(self, asked: Asked, threads: int | None = None) -> None:
+        layer, structures = asked.layer, asked.structures
+        setting = asked.model.setting(asked.accelerator)
+        machine = asked.model.machine(asked.accelerator)
         passings = [Passing.of(machine, bypass) for bypass in structures.bypasses]
         areas, per_element = np.zeros(len(structures.num_pes)), (0.0, 0.0)
-        if "area_um2" in figures:
+        if "area_um2" in asked.figures:
             areas, per_element = _areas(setting, structures.num_pes)
-        facts = [
-            problem_facts(model, layer, accelerator, limits, passing, per_element)
-            for passing in passings
-        ]
-        flags = [
-            problem_flags(model, layer, accelerator, figures, structures, passing)
-            for passing in passings
-        ]
-        bits = max(float(numbers[HELD : HELD + 6].max()) for numbers in facts)
-        real = real_inputs(layer) if is_free(model, layer) else None
+        self.problem = np.stack([problem_row(asked, passing, per_element) for passing in passings])
+        held = self.problem["held"]
+        bits = max(float(held[tensor].max()) for tensor in ("input", "filter", "output"))
         most = bits * (layer.input_size + layer.filter_size + layer.output_size)
-        prices = stacked(
-            [
-                price_tables(Priced(layer, setting, passing, most, layer.output_size, real))
-                for passing in passings
-            ]
-        )
-        # arrays of one layout, so that one compiled version serves all problems
-        prices = PriceTables(*(np.ascontiguousarray(table) for table in prices))
-        energy = any(name in ENERGIES for name in figures)
-        self.sizes_priced = energy and bool(prices.scale.any())
-        offers = offers_of(layer.extents, structures)
-        self.problem = BoundProblem(np.stack(facts), np.stack(flags), offers, prices)
-        self._allocations = AllocationTables(
-            np.minimum(structures.fans, np.array(layer.extents, dtype=np.int32)),
-            structures.spread,
-            structures.arrays,
-            structures.starts,
-            structures.num_pes.astype(np.float64),
-            areas,
-            np.array([passing.refused for passing in passings]),
-        )
+        real = real_inputs(layer) if is_free(asked.model, layer) else None
+        tables = [price_tables(Priced(layer, setting, one, most, real)) for one in passings]
+        self.problem["fixed"] = _priced(np.stack([table.fixed for table in tables]))
+        self.problem["scale"] = [table.scale for table in tables]
+        self._prices = _priced(np.stack([table.more for table in tables]))
+        self.problem["sizes"] = self._prices.shape[-1]
+        energy = any(name in ENERGIES for name in asked.figures)
+        self.sizes_priced = energy and bool(self.problem["scale"].any())
+        self._offers, first = offers_of(layer.extents, structures)
+        self._arrays, self._fans = _allocations(structures, areas, layer.extents)
+        self._work = np.ones(1, Box)
+        self._work["bypass"], self._work["arrays"] = -1, len(areas)
+        self._work["dim"]["at"], self._work["dim"]["extent"] = first, layer.extents
+        self._work["dim"]["ragged"] = 0
         self.threads = default_threads() if threads is None else threads
 
     def bounds(self, which: IntArray, boxes: NDArray[np.signedinteger[Any]]) -> FloatArray:
         """See :meth:`cost_models.LowerBounds.bounds`."""
-        from cost_models.exact.bounds.box_kernel import bound_boxes
+        from cost_models.exact.bounds.kernel import bound_boxes
 
         out = np.empty(len(which))
+        which, places = contiguous((which, boxes.astype(np.int16, copy=False)))
+        tables = self.problem, self._arrays, self._fans, self._offers, self._prices
 
         def work(low: int, high: int) -> None:
-            bound_boxes(self.problem, self._allocations, which, boxes, out, low, high)
+            part = slice(low, high)
+            asked = which[part], places[part], out[part], high - low
+            bound_boxes(self._work.copy(), *tables, *asked)
 
         run_rows(work, len(which), self.threads)
         return out
@@ -115,6 +90,24 @@ class ExactBounds:
 def bounded(figures: Sequence[str]) -> bool:
     """Whether the bounds know all factors of an objective."""
     return all(name in BOUNDED for name in figures)
+
+
+def _priced(numbers: FloatArray) -> NDArray[Any]:
+    """``(..., 12)`` numbers as prices ``(...,)``."""
+    return np.ascontiguousarray(numbers).view(Price)[..., 0]
+
+
+def _allocations(
+    structures: Structures, areas: FloatArray, extents: Sequence[int]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """``(G + 1,)`` arrays and ``(F,)`` fans, with no more units than a dimension's extent."""
+    arrays, fans = np.zeros(len(areas) + 1, ArrayRow), np.zeros(len(structures.fans), Fan)
+    for column, name in enumerate(("outer", "outers", "inner", "inners")):
+        arrays[name][:-1] = structures.arrays[:, column]
+    arrays["start"], arrays["pes"][:-1] = structures.starts, structures.num_pes
+    arrays["area"][:-1] = areas
+    fans["spread"], fans["units"] = structures.spread, np.minimum(structures.fans, extents)
+    return arrays, fans
 
 
 def _areas(setting: Setting, num_pes: IntArray) -> tuple[FloatArray, tuple[float, float]]:

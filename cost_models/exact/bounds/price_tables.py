@@ -11,8 +11,9 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from common import FloatArray
+from cost_models.exact.bounds.box_records import FILTER, IN, INNER, OUT, OUTER, TENSORS
 from cost_models.exact.figures import Setting, energy_nj
 from cost_models.prices import open_levels
 from layers import Layer
@@ -20,36 +21,23 @@ from layers import Layer
 if TYPE_CHECKING:
     from cost_models.exact.bounds.problem_facts import Passing
 
-INPUT: Final = 1  # tensors as bits of `Passing`
-FILTER: Final = 2
-OUTPUT: Final = 4
-
-# columns of a price table
-DRAM: Final = 0  # +tensor: energy of an element over DRAM's boundary [nJ]; of an output that went
-# there before, as over the NoC
-NOC: Final = 3  # +tensor: of a distinct one over the NoC
-PE: Final = 6  # +tensor: of one that a PE receives or gives
-BASE: Final = 9  # of all that no mapping changes
-LEAKAGE: Final = 10  # of a cycle, PEs apart
-PE_LEAKAGE: Final = 11  # of a cycle of a PE
-PRICES: Final = 12
 SIZES: Final = 2048
 """Sizes in a table, evenly spaced in their logarithm."""
 
 
 class PriceTables(NamedTuple):
-    """Prices by what the buffers must hold.
+    """Prices by what the buffers must hold, each with the fields of `box_records.Price`.
 
     Args:
-        fixed: ``(PRICES,)`` prices where both buffers hold one bit.
-        more: ``(2, n, PRICES)`` what prices are above those, by the bits in L2 and in L1; one row
+        fixed: ``(12,)`` prices where both buffers hold one bit.
+        more: ``(2, n, 12)`` what prices are above those, by the bits in L2 and in L1; one row
             where both have a capacity.
         scale: ``(2,)`` rows per doubling of the size; 0 where the size changes no price.
     """
 
-    fixed: NDArray[np.float64]
-    more: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    fixed: FloatArray
+    more: FloatArray
+    scale: FloatArray
 
 
 class Priced(NamedTuple):
@@ -60,7 +48,6 @@ class Priced(NamedTuple):
         setting: The accelerator, prices and options.
         passing: The tensors that pass a buffer.
         most: Bits that all tensors take in the larger of both buffers.
-        outputs: Elements of the output.
         real: Input elements, each of which moves at least once; None where all that move count.
     """
 
@@ -68,7 +55,6 @@ class Priced(NamedTuple):
     setting: Setting
     passing: Passing
     most: float
-    outputs: int
     real: int | None
 
 
@@ -76,26 +62,18 @@ def price_tables(priced: Priced) -> PriceTables:
     """The prices of a layer's energy."""
     setting = priced.setting
     names = open_levels(setting.accelerator) if setting.table is None else ()
-    fixed = _prices(priced, 1.0, 1.0)
-    scale = np.zeros(2)
+    fixed, scale = _prices(priced, 1.0, 1.0), np.zeros(2)
     if not names:
-        return PriceTables(fixed, np.zeros((2, 1, PRICES)), scale)
+        return PriceTables(fixed, np.zeros((2, 1, len(fixed))), scale)
     doublings = math.log2(priced.most) + 1
     sizes = 2 ** (np.arange(SIZES) * doublings / (SIZES - 1))
-    more = np.zeros((2, SIZES, PRICES))
-    if "L2" in names:
-        scale[0] = (SIZES - 1) / doublings
-        more[0] = _prices(priced, sizes, 1.0) - fixed
-    if "L1" in names:
-        scale[1] = (SIZES - 1) / doublings
-        more[1] = _prices(priced, 1.0, sizes) - fixed
+    more = np.zeros((2, SIZES, len(fixed)))
+    for level, name, held in ((OUTER, "L2", (sizes, 1.0)), (INNER, "L1", (1.0, sizes))):
+        if name in names:
+            scale[level] = (SIZES - 1) / doublings
+            more[level] = _prices(priced, *held) - fixed
     # of a size and all larger ones the least
     return PriceTables(fixed, np.minimum.accumulate(more[:, ::-1], axis=1)[:, ::-1], scale)
-
-
-def stacked(tables: list[PriceTables]) -> PriceTables:
-    """Some tables as one, with an axis more."""
-    return PriceTables(*(np.stack(parts) for parts in zip(*tables, strict=True)))
 
 
 class _Moves(NamedTuple):
@@ -119,26 +97,22 @@ def _moves(priced: Priced) -> list[_Moves]:
     tile = "_tile" if priced.setting.tile else ""
     past, streamed = priced.passing.l2, priced.passing.l1
     moves = []
-    for tensor, short in ((INPUT, "in"), (FILTER, "fil")):
-        if streamed & tensor:
-            moves.append(
-                _Moves((f"dram_{short}",), (f"l2r_{short}{tile}",), (), (f"l1_skipped_{short}",))
-            )
-        elif past & tensor:
-            moves.append(_Moves((), (f"dram_{short}", f"dram_{short}_direct"), (f"l1w_{short}",)))
+    for tensor, short in ((IN, "in"), (FILTER, "fil")):
+        dram, noc, pe = f"dram_{short}", f"l2r_{short}{tile}", f"l1w_{short}"
+        if streamed >> tensor & 1:
+            moves.append(_Moves((dram,), (noc,), (), (f"l1_skipped_{short}",)))
+        elif past >> tensor & 1:
+            moves.append(_Moves((), (dram, f"{dram}_direct"), (pe,)))
         else:
-            moves.append(_Moves((f"dram_{short}",), (f"l2r_{short}{tile}",), (f"l1w_{short}",)))
-    written = ("dram_out_w", "dram_out_r")
-    noc = (f"l2w_out{tile}", "l2r_psum")
-    if streamed & OUTPUT:
-        moves.append(
-            _Moves(written, (*noc, "l1_skipped_out"), (), ("l1_skipped_out", "l1drain_out"))
-        )
-    elif past & OUTPUT:
-        direct = tuple(f"{name}_direct" for name in written)
-        moves.append(_Moves((), (*written, *direct), ("l1drain_out",)))
+            moves.append(_Moves((dram,), (noc,), (pe,)))
+    written, drain = ("dram_out_w", "dram_out_r"), ("l1drain_out",)
+    noc_out, skipped = (f"l2w_out{tile}", "l2r_psum"), ("l1_skipped_out",)
+    if streamed >> OUT & 1:
+        moves.append(_Moves(written, noc_out + skipped, (), skipped + drain))
+    elif past >> OUT & 1:
+        moves.append(_Moves((), (*written, *(f"{name}_direct" for name in written)), drain))
     else:
-        moves.append(_Moves(written, noc, ("l1drain_out",)))
+        moves.append(_Moves(written, noc_out, drain))
     return moves
 
 
@@ -150,8 +124,8 @@ less than 0, and a larger buffer never costs less.
 """
 
 
-def _prices(priced: Priced, l2: Any, l1: Any) -> Any:
-    """``(PRICES,)`` prices at the bits that the buffers must hold; a row each for arrays."""
+def _prices(priced: Priced, l2: Any, l1: Any) -> FloatArray:
+    """``(12,)`` prices at the bits that the buffers must hold; a row each for arrays."""
     nothing = defaultdict[str, Any](int, {"l2_bits": l2, "l1_bits": l1})
 
     def energy(**counts: float) -> Any:
@@ -160,16 +134,16 @@ def _prices(priced: Priced, l2: Any, l1: Any) -> Any:
     def price(names: tuple[str, ...]) -> Any:
         return energy(**dict.fromkeys(names, 1))
 
-    moves = _moves(priced)
-    leakage = price(("latency",))
+    moves, leakage = _moves(priced), price(("latency",))
     fixed = ("macs", *(name for move in moves for name in move.macs))
     base = energy(**dict.fromkeys(fixed, priced.layer.macs))
-    for names in (moves[2].dram, moves[2].noc):
-        base = base + priced.outputs * price(tuple(n for n in names if n not in READ_BACK))
-    columns = [price(getattr(move, way)) for way in ("dram", "noc", "pe") for move in moves]
+    for names in (moves[OUT].dram, moves[OUT].noc):
+        first = tuple(name for name in names if name not in READ_BACK)
+        base = base + priced.layer.output_size * price(first)
+    moved = [price(getattr(move, way)) for way in ("dram", "noc", "pe") for move in moves]
     if priced.real is not None:
-        for way in (DRAM, NOC, PE):
-            base = base + priced.real * columns[way]
-            columns[way] = 0.0 * columns[way]
-    columns += [base, leakage, energy(latency=1, num_pes=1) - leakage]
+        for place in range(0, len(moved), TENSORS):
+            base = base + priced.real * moved[place]
+            moved[place] = 0.0 * moved[place]
+    columns = [base, leakage, energy(latency=1, num_pes=1) - leakage, *moved]
     return np.stack(np.broadcast_arrays(*columns), axis=-1).astype(np.float64)

@@ -5,30 +5,43 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
-from cost_models.exact.bounds.bound_problem import (
-    ENERGIES,
-    FACTS,
-    FLAGS,
-    HALOS,
-    IN,
-    LIMITS,
-    D,
-    Floats,
-    Ints,
-    R,
-    Y,
-)
+from cost_models.exact.bounds.box_records import IN, TENSORS, P, Problem, R, S
 from cost_models.lower_bounds import Structures
 from layers import Layer
 
 if TYPE_CHECKING:
     from cost_models.exact.machine import Machine
     from cost_models.exact.options import ExactOptions
+
+CYCLES, ENERGIES, AREA = ("latency_cycles",), ("energy_nj", "energy_total_nj"), ("area_um2",)
+BOUNDED: Final = CYCLES + ENERGIES + AREA
+"""Figures that the bounds know."""
+
+
+class Asked(NamedTuple):
+    """What is bounded.
+
+    Args:
+        model: The model with its options.
+        layer: The layer.
+        accelerator: The accelerator.
+        figures: Factors of the objective, of `BOUNDED`.
+        limits: Largest figures allowed, such as ``{"max_latency_cycles": 1e6}``.
+        structures: Allocations and tiles.
+    """
+
+    model: ExactOptions
+    layer: Layer
+    accelerator: Accelerator
+    figures: Sequence[str]
+    limits: Mapping[str, float]
+    structures: Structures
 
 
 @dataclass(frozen=True)
@@ -42,7 +55,7 @@ class Passing:
     def of(cls, machine: Machine, bypass: Sequence[Sequence[bool]]) -> Passing:
         """What passes where a mapping's `bypass`, ``(2, 3)``, comes on top of the chip's."""
         masks = [
-            sum(1 << t for t in range(3) if chosen[t] or not held[t])
+            sum(1 << t for t in range(TENSORS) if chosen[t] or not held[t])
             for held, chosen in zip(machine.holds, bypass, strict=True)
         ]
         return cls(*masks)
@@ -53,67 +66,70 @@ class Passing:
         return bool(self.l2 & self.l1) or 7 in (self.l2, self.l1)
 
 
-def problem_facts(
-    model: ExactOptions,
-    layer: Layer,
-    accelerator: Accelerator,
-    limits: Mapping[str, float],
-    passing: Passing,
-    area: tuple[float, float],
-) -> Floats:
-    """``(FACTS,)`` numbers of a problem.
+def problem_row(asked: Asked, passing: Passing, area: tuple[float, float]) -> NDArray[Any]:
+    """The `Problem` of a choice of tensors that pass a buffer, but for its prices.
 
     Args:
-        model: The model with its options.
-        layer: The layer.
-        accelerator: The accelerator.
-        limits: Such as ``{"max_latency_cycles": 1e6}``.
-        passing: The tensors that pass a buffer.
+        asked: What is bounded.
+        passing: The tensors that pass.
         area: Area of an element that L2, or every L1 together, must hold [um^2].
     """
-    machine, extents = model.machine(accelerator), layer.extents
-    sizes = [
-        math.prod(extents[d] for d in dims if tensor != IN or not Y <= d <= R + 1)
-        for tensor, dims in enumerate(layer.coupled_dims)
-    ]
-    pairs = [
-        _distances(extents[Y + pair], extents[R + pair], stride, dilation)
-        for pair, (stride, dilation) in enumerate(
-            [(layer.stride_y, layer.dilation_y), (layer.stride_x, layer.dilation_x)]
-        )
-    ]
+    model, layer, figures = asked.model, asked.layer, asked.figures
+    machine, free = model.machine(asked.accelerator), is_free(model, layer)
     inputs, filters, outputs, psums = machine.widths
-    l2, l1 = machine.buffers
-    bandwidths = (l1.read_bw, l1.write_bw, l2.read_bw, l2.write_bw)
+    share = real_inputs(layer) / layer.input_size if free else 1.0
+    loose = free or (model.window == "box" and _skips(layer, asked.structures))
+    fills = model.latency == "stepwise"
+    distances = [_distances(layer, pair) for pair in range(2)]
     held, slots = _rooms(machine, passing)
-    facts = [
-        *extents,
-        *(stride for stride, _ in pairs),
-        *(dilation for _, dilation in pairs),
-        *sizes,
-        *(inputs * real_share(model, layer), filters, psums, min(outputs, psums)),
-        *(math.inf if bits is None else bits for bits in bandwidths),
-        limits.get("max_latency_cycles", math.inf),
-        min(limits.get(f"max_{name}", math.inf) for name in ENERGIES),
-        accelerator.simd_lanes,
-        *(of_one / max(bits) for of_one, bits in zip(area, held, strict=True)),
-        *held[0],
-        *held[1],
-        *(number for level in slots for slot in _filled(level) for number in slot),
-    ]
-    assert len(facts) == FACTS
-    return np.array(facts, dtype=np.float64)
+    buffers = machine.buffers
+    values: dict[str, Any] = {
+        "retain": model.halo_time == "retain",
+        "fills": fills,
+        "phases": fills and not loose and passing.l2 == 0 and passing.l1 == 0,
+        "past": passing.l2,
+        "streamed": passing.l1,
+        "refused": passing.refused,
+        "loose": loose,
+        "free": free,
+        "leave": min(outputs, psums),
+        "most_cycles": asked.limits.get("max_latency_cycles", math.inf),
+        "most_energy": min(asked.limits.get(f"max_{name}", math.inf) for name in ENERGIES),
+        "lanes": asked.accelerator.simd_lanes,
+        "power": [sum(map(figures.count, names)) for names in (CYCLES, ENERGIES, AREA)],
+        "coupled": [sum(1 << d for d in dims) for dims in layer.coupled_dims],
+        "slots": [len(level) for level in slots],
+        "held": [(0.0, *bits) for bits in held],
+        "stride": [stride for stride, _ in distances],
+        "dilation": [dilation for _, dilation in distances],
+        "size": [
+            math.prod(layer.extents[d] for d in dims if tensor != IN or not P <= d <= S)
+            for tensor, dims in enumerate(layer.coupled_dims)
+        ],
+        "bits": [inputs * share, filters, psums],
+        "into": [math.inf if level.read_bw is None else level.read_bw for level in buffers],
+        "out": [math.inf if level.write_bw is None else level.write_bw for level in buffers],
+        "area": [of_one / max(bits) for of_one, bits in zip(area, held, strict=True)],
+    }
+    found = np.zeros((), Problem)
+    for name, value in values.items():
+        found[name] = value
+    for level, rooms in enumerate(slots):
+        found["slot"][level, : len(rooms)] = rooms
+    return found
 
 
-def _distances(outputs: int, taps: int, stride: int, dilation: int) -> tuple[int, int]:
+def _distances(layer: Layer, pair: int) -> tuple[int, int]:
     """Distances of outputs and of taps in rows, brought to a form that touches as many rows.
 
     Common divisors only leave rows out. Where no two pairs of an output and a tap touch the same
     row, all such pairs of distances are alike.
 
     Returns:
-        Two numbers without a common divisor, the first at most `taps`.
+        Two numbers without a common divisor, the first at most the taps.
     """
+    stride, dilation = _window(layer)[pair]
+    outputs, taps = layer.extents[P + pair], layer.extents[R + pair]
     common = math.gcd(stride, dilation)
     stride, dilation = stride // common, dilation // common
     if stride >= taps or dilation >= outputs:
@@ -121,95 +137,43 @@ def _distances(outputs: int, taps: int, stride: int, dilation: int) -> tuple[int
     return stride, dilation
 
 
-def _mask_of(dims: Sequence[int]) -> int:
-    """Dimensions as a bit mask."""
-    return sum(1 << d for d in dims)
+def _window(layer: Layer) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Stride and dilation of rows, and of columns."""
+    return (layer.stride_y, layer.dilation_y), (layer.stride_x, layer.dilation_x)
 
 
-Slot = tuple[float, float, float, float]
+_Room = tuple[float, ...]
 
 
-def _filled(slots: Sequence[Slot]) -> list[Slot]:
-    return [*slots, *[(math.inf, 0.0, 0.0, 0.0)] * (LIMITS - len(slots))]
-
-
-def _rooms(machine: Machine, passing: Passing) -> tuple[list[list[float]], list[list[Slot]]]:
+def _rooms(machine: Machine, passing: Passing) -> tuple[list[list[float]], list[list[_Room]]]:
     """Bits that an element takes, by level and tensor, and each level's capacities.
 
     A capacity is followed by the bits that an element of each tensor takes of it.
     """
     inputs, filters, _, psums = machine.widths
     held: list[list[float]] = []
-    slots: list[list[Slot]] = []
+    slots: list[list[_Room]] = []
     for buffer, passes in zip(machine.buffers, (passing.l2, passing.l1), strict=True):
         bits = [
             0.0 if passes >> t & 1 else float(width * buffer.copies[t])
             for t, width in enumerate((inputs, filters, psums))
         ]
-        shared = [
-            b if own is None else 0.0 for b, own in zip(bits, buffer.tensor_bits, strict=True)
-        ]
-        limits: list[Slot] = []
+        own = buffer.tensor_bits
+        shared = [b if limit is None else 0.0 for b, limit in zip(bits, own, strict=True)]
+        limits: list[_Room] = []
         if buffer.capacity_bits is not None and any(shared):
-            limits.append((buffer.capacity_bits, shared[0], shared[1], shared[2]))
-        for t, own in enumerate(buffer.tensor_bits):
-            if own is not None and bits[t]:
-                a, b, c = (bits[i] if i == t else 0.0 for i in range(3))
-                limits.append((own, a, b, c))
+            limits.append((buffer.capacity_bits, *shared))
+        for t, limit in enumerate(own):
+            if limit is not None and bits[t]:
+                limits.append((limit, *(bits[i] if i == t else 0.0 for i in range(TENSORS))))
         held.append(bits)
         slots.append(limits)
     return held, slots
 
 
-def problem_flags(
-    model: ExactOptions,
-    layer: Layer,
-    accelerator: Accelerator,
-    figures: Sequence[str],
-    structures: Structures,
-    passing: Passing,
-) -> Ints:
-    """``(FLAGS,)`` whole numbers of a problem; arguments as `problem_facts`.
-
-    Args:
-        model: The model with its options.
-        layer: The layer.
-        accelerator: The accelerator.
-        figures: Factors of the objective, of `BOUNDED`.
-        structures: The tiles that are offered.
-        passing: The tensors that pass a buffer.
-    """
-    slots = _rooms(model.machine(accelerator), passing)[1]
-    free = is_free(model, layer)
-    loose = free or (model.window == "box" and _skips(layer, structures))
-    fills = model.latency == "stepwise"
-    active = [d for d in range(D) if layer.extents[d] > 1]
-    flags = [
-        *map(_mask_of, layer.coupled_dims),
-        figures.count("latency_cycles"),
-        sum(map(figures.count, ENERGIES)),
-        figures.count("area_um2"),
-        HALOS[model.halo_time],
-        fills,
-        fills and not loose and passing.l2 == 0 and passing.l1 == 0,
-        passing.l2,
-        passing.l1,
-        loose,
-        free,
-        *map(len, slots),
-        len(active),
-        *active,
-        *[0] * (D - len(active)),
-    ]
-    assert len(flags) == FLAGS
-    return np.array(flags, dtype=np.int64)
-
-
 def _skips(layer: Layer, structures: Structures) -> bool:
     """Whether an input tile may leave rows (or columns) out that lie between its own."""
-    for pair, (stride, dilation) in enumerate(
-        [(layer.stride_y, layer.dilation_y), (layer.stride_x, layer.dilation_x)]
-    ):
+    for pair, (stride, dilation) in enumerate(_window(layer)):
         taps = layer.extents[R + pair]
         tiles = (structures.outer_tiles[R + pair], structures.inner_tiles[R + pair])
         whole = all(choices.min() >= taps for choices in tiles)
@@ -223,23 +187,14 @@ def is_free(model: ExactOptions, layer: Layer) -> bool:
     return model.padding == "free" and any(layer.padding)
 
 
-def real_share(model: ExactOptions, layer: Layer) -> float:
-    """Share of the input elements that a layer touches which are traffic."""
-    return real_inputs(layer) / layer.input_size if is_free(model, layer) else 1.0
-
-
 def real_inputs(layer: Layer) -> int:
     """Input elements that the layer touches, padding left out."""
     top, bottom, left, right = layer.padding
-    channels = math.prod(layer.extents[d] for d in layer.coupled_dims[IN] if not Y <= d <= R + 1)
-    area = 1
-    for pair, (stride, dilation, low, end) in enumerate(
-        [
-            (layer.stride_y, layer.dilation_y, top, layer.Y - bottom),
-            (layer.stride_x, layer.dilation_x, left, layer.X - right),
-        ]
-    ):
-        outputs, taps = np.arange(layer.extents[Y + pair]), np.arange(layer.extents[R + pair])
+    found = math.prod(layer.extents[d] for d in layer.coupled_dims[IN] if not P <= d <= S)
+    borders = ((top, layer.Y - bottom), (left, layer.X - right))
+    for pair, (low, end) in enumerate(borders):
+        stride, dilation = _window(layer)[pair]
+        outputs, taps = np.arange(layer.extents[P + pair]), np.arange(layer.extents[R + pair])
         rows = np.unique(stride * outputs[:, None] + dilation * taps)
-        area *= int(((rows >= low) & (rows < end)).sum())
-    return channels * area
+        found *= int(((rows >= low) & (rows < end)).sum())
+    return found
