@@ -100,7 +100,7 @@ class SearchRun(Experiment):
             "label": self.label,
             "config": self.config,
         }
-        files = _digests(self.options)
+        files = digests_of(self.options)
         spec |= {"files": files} if files else {}
         if self.idle is not None:
             spec["idle"] = self.idle
@@ -288,7 +288,7 @@ def counters_of(result: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _digests(options: Mapping[str, Any]) -> dict[str, str]:
+def digests_of(options: Mapping[str, Any]) -> dict[str, str]:
     """Fingerprints of the files that options name: another content is another search."""
     paths = {key: Path(value) for key, value in options.items() if isinstance(value, str)}
     return {
