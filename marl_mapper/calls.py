@@ -23,6 +23,7 @@ def export(
     out: str | Path | None = None,
     *,
     pad: bool = False,
+    openmp: bool = False,
 ) -> dict[str, str]:
     """Another tool's files, or a program, of a mapping.
 
@@ -31,6 +32,7 @@ def export(
         to: The tool, as ``mapper export --to`` takes it.
         out: Folder that the files are written into; None writes nothing.
         pad: Where a tile does not divide, export a larger layer.
+        openmp: In C, mark loops over units as parallel.
 
     Returns:
         The files' texts by name.
@@ -40,7 +42,7 @@ def export(
         OSError: The folder cannot be written to.
     """
     source = ExportSource(_mapped(mapped).layer, mapped.accelerator, mapped.mapping)
-    texts = files_for(to, source, pad=pad)
+    texts = files_for(to, source, pad=pad, openmp=openmp)
     if out is not None:
         write_files(Path(out), texts)
     return texts
