@@ -7,12 +7,12 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import isfinite, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from common import engineering
+from common import engineering, percent
 from mapper.carry import Carry
 from mapper.problem_spec import ProblemSpec
 from mapper.watching import Ends, OnBatch, watched
@@ -90,6 +90,16 @@ class SearchRun(Experiment):
         import baselines
 
         return baselines.can_prove(self.problem.build()) is None
+
+    @cached_property
+    def open_ended(self) -> bool:
+        """Whether it proves, and so ends before its samples are spent."""
+        import baselines
+
+        return (
+            self.proves
+            and baselines.prover_of(baselines.load(self.method, **self.options)) is not None
+        )
 
     def spec(self) -> dict[str, Any]:
         """See :class:`Experiment`; a default that changes makes another run."""
@@ -172,7 +182,8 @@ class SearchRun(Experiment):
             def look(step: ProofProgress) -> None:
                 reached[:] = [step]
                 if isfinite(step.gap):
-                    context.note = f"proof: within {100 * step.gap:.2g} % of the optimum"
+                    proven = f"within {percent(step.gap)} of" if step.gap else "at"
+                    context.note = f"proof: {proven} the optimum"
                 context.progress(problem.samples, step.value)
 
             prover.on_progress = look

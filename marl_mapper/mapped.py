@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from baselines import SearchResult
-from common import engineering, html_table
+from common import engineering, html_table, percent
 from cost_models import (
     FIGURES,
     Accelerator,
@@ -243,4 +243,4 @@ def _row(one: Answer) -> list[str]:
 
 
 def _gap_text(gap: float | None) -> str:
-    return "" if gap is None else "proven optimal" if gap == 0 else f"within {gap:.2%}"
+    return "" if gap is None else "proven optimal" if gap == 0 else f"within {percent(gap)}"

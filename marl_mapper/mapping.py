@@ -250,7 +250,7 @@ def _layers_of(model: Any) -> tuple[str, Sequence[Layer]]:
     found = [_layer(layer) for layer in given]
     if not found:
         raise LibraryError("the model has no layers; expected at least one")
-    return f"{len(found)} layers", found
+    return "model", found
 
 
 def _chip_name(chip: Chip) -> str:
