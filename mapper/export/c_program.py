@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from layers import DIMS
 from mapper.export.export_source import ExportSource
-from mapper.export.loop_program import Program, Turn, comment
+from mapper.export.loop_program import LoopProgram, Turn, comment
 
 DECLARED = """#ifndef DATA
 #define DATA int8_t
@@ -29,7 +29,7 @@ def c_files(source: ExportSource, *, openmp: bool = False, hook: str = "") -> di
         ExportError: The mapping is infeasible.
         MappingError: It is a mapping of another chip.
     """
-    program = Program.of(source)
+    program = LoopProgram.of(source)
     shapes, body = program.shapes, program.body
     inputs, filters, outputs = (
         name + "".join(f"[{place}]" for place in places)

@@ -94,7 +94,7 @@ class LoopBody:
 
 
 @dataclass(frozen=True)
-class Program:
+class LoopProgram:
     """What programs of a mapping share.
 
     Args:
@@ -106,7 +106,7 @@ class Program:
     name: str
 
     @classmethod
-    def of(cls, source: ExportSource) -> Program:
+    def of(cls, source: ExportSource) -> LoopProgram:
         """The program of a mapping that has a cost on its chip.
 
         Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from layers import DIMS
 from mapper.export.export_source import ExportSource
-from mapper.export.loop_program import Program, Turn, comment
+from mapper.export.loop_program import LoopProgram, Turn, comment
 
 MOST_BLOCKS = 16
 """Loops in each other of one function: Python takes at most 20."""
@@ -21,7 +21,7 @@ def python_files(source: ExportSource, *, hook: str = "") -> dict[str, str]:
         ExportError: The mapping is infeasible.
         MappingError: It is a mapping of another chip.
     """
-    program = Program.of(source)
+    program = LoopProgram.of(source)
     body = program.body
     inputs, filters, outputs = (
         f"{name}[{', '.join(places)}]" for name, places in zip("IFO", program.places, strict=True)

@@ -28,17 +28,25 @@ def standing_line(standing: Standing, problem: Problem, effort: bool = False) ->
         problem: What was searched.
         effort: Whether to say what the proof took.
     """
-    took = f" ({standing.boxes:,} parts of the space, {standing.seconds:.2f} s)" if effort else ""
+    took = f"{standing.boxes:,} parts of the space, {standing.seconds:.2f} s"
     size = f"{float(problem.space.size):.3g}"
     if standing.optimal:
-        return f"proven optimal: none of {size} mappings is better{took}"
+        return f"proven optimal: none of {size} mappings is better{_brackets(effort and took)}"
     above = percent(standing.gap)
     best = engineering(standing.value, problem.objective.unit, digits=4)
     if standing.proven:
-        return f"{above} above the optimum of {best}, proven over {size} mappings{took}"
+        best = f"{best}, proven over {size} mappings"
+        return f"{above} above the optimum of {best}{_brackets(effort and took)}"
     bound = engineering(standing.bound, problem.objective.unit, digits=4)
     why = WHY.get(standing.status, standing.status)
-    return f"at most {above} above the optimum: no mapping is below {bound} ({why}){took}"
+    return (
+        f"at most {above} above the optimum: no mapping is below {bound}"
+        f"{_brackets(f'{why}: {took}' if effort else why)}"
+    )
+
+
+def _brackets(text: str | bool) -> str:
+    return f" ({text})" if text else ""
 
 
 def print_better(standing: Standing, problem: Problem) -> None:

@@ -18,7 +18,7 @@ from layers import DIMS, Layer, LayerKind
 from maestro_env import Problem
 from mapper.export.c_program import c_files
 from mapper.export.export_source import ExportSource
-from mapper.export.loop_program import Program
+from mapper.export.loop_program import LoopProgram
 from mapper.export.python_program import python_files
 from tests.cost_models.chains import random_chip, random_mapping
 
@@ -81,7 +81,7 @@ def random_layer(rng: np.random.Generator) -> Layer:
 
 def operands(source: ExportSource, rng: np.random.Generator) -> list[np.ndarray]:
     """Input, filter and an output of zeros, as a program takes them."""
-    inputs, filters, outputs = (tuple(axes.values()) for axes in Program.of(source).shapes)
+    inputs, filters, outputs = (tuple(axes.values()) for axes in LoopProgram.of(source).shapes)
     return [
         rng.integers(-128, 128, inputs).astype(np.int8),
         rng.integers(-128, 128, filters).astype(np.int8),
