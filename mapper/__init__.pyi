@@ -16,6 +16,7 @@ from .found import Found as Found
 from .marl.config import MarlConfig as MarlConfig
 from .methods import chosen_method as chosen_method
 from .methods import default_budget as default_budget
+from .methods import digests_of as digests_of
 from .network_runs import Shape as Shape
 from .network_runs import plan_network as plan_network
 from .pretrained.explanation import Choice as Choice
@@ -24,7 +25,6 @@ from .pretrained.weights import PretrainedError as PretrainedError
 from .pretrained.weights import agents_of as agents_of
 from .problem_spec import ProblemSpec as ProblemSpec
 from .search_run import SearchRun as SearchRun
-from .search_run import digests_of as digests_of
 from .verdicts import Verdict as Verdict
 from .verdicts import validate as validate
 from .watching import Ends as Ends

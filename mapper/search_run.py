@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
 from math import isfinite, isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from common import engineering, percent
 from mapper.carry import Carry
+from mapper.methods import digests_of
 from mapper.problem_spec import ProblemSpec
 from mapper.watching import Ends, OnBatch, watched
 from runs import Context, Experiment, MetricBoard
@@ -296,14 +295,4 @@ def counters_of(result: Mapping[str, Any]) -> dict[str, Any]:
         "best_value": float("inf") if best is None else result["best_value"],
         "best_action": best,
         "improvements": result["curve"],
-    }
-
-
-def digests_of(options: Mapping[str, Any]) -> dict[str, str]:
-    """Fingerprints of the files that options name: another content is another search."""
-    paths = {key: Path(value) for key, value in options.items() if isinstance(value, str)}
-    return {
-        key: hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-        for key, path in paths.items()
-        if path.is_file()
     }

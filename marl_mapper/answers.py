@@ -15,8 +15,9 @@ import math
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,10 @@ from runs import plain
 if TYPE_CHECKING:
     from maestro_env import Problem
 
+ABSENT = math.inf
+"""Stands for the gap of an answer that is not kept."""
+UNPROVEN = math.nextafter(math.inf, 0)
+"""Stands for the gap of an answer of which nothing is proven."""
 MOST = 10_000
 """Answers that a process keeps; the one that was asked for longest ago leaves first."""
 
@@ -60,9 +65,16 @@ class Question:
         """The same, where any answer that is proven to be within a gap will do."""
         return Question(self.problem, (self.keys[0], problem_key(self.problem)), gap)
 
-    def answered_by(self, key: str, gap: float | None) -> bool:
-        """Whether an answer of this gap, kept under a key, answers the question."""
-        return key == self.keys[0] or (gap is not None and self.gap is not None and gap <= self.gap)
+    def choose(self, gaps: Sequence[float | None]) -> int | None:
+        """Which of the answers that are kept under the keys is the one; None where none is.
+
+        Args:
+            gaps: Of the answers, by key; :data:`ABSENT` where there is none.
+        """
+        own, *others = gaps
+        if own == ABSENT and not any(gap is not None and gap <= (self.gap or 0) for gap in others):
+            return None
+        return min(range(len(gaps)), key=lambda place: _gap(gaps[place]))
 
 
 _known: OrderedDict[str, SearchResult] = OrderedDict()
@@ -72,12 +84,12 @@ _lock = threading.Lock()
 def recall(question: Question) -> SearchResult | None:
     """The answer of this process to a question; None where it has none."""
     with _lock:
-        for key in question.keys:
-            found = _known.get(key)
-            if found is not None and question.answered_by(key, found.gap):
-                _known.move_to_end(key)
-                return _own(found)
-    return None
+        found = [_known.get(key) for key in question.keys]
+        place = question.choose([ABSENT if one is None else one.gap for one in found])
+        if place is None:
+            return None
+        _known.move_to_end(question.keys[place])
+        return _own(_known[question.keys[place]])
 
 
 def keep(question: Question, result: SearchResult) -> None:
@@ -92,6 +104,13 @@ def keep(question: Question, result: SearchResult) -> None:
             _known.popitem(last=False)
 
 
+def tighter(one: SearchResult | None, other: SearchResult | None) -> SearchResult | None:
+    """The answer that is nearer to the optimum, as far as is proven; the first of equals."""
+    if one is None or other is None:
+        return one or other
+    return min(one, other, key=lambda result: _gap(result.gap))
+
+
 def _own(result: SearchResult) -> SearchResult:
     """A result whose action and mapping nobody else has."""
     action = None if result.best_action is None else result.best_action.copy()
@@ -99,7 +118,7 @@ def _own(result: SearchResult) -> SearchResult:
 
 
 def _gap(gap: float | None) -> float:
-    return math.inf if gap is None else gap
+    return UNPROVEN if gap is None else gap
 
 
 class AnswerFile:
@@ -131,18 +150,27 @@ class AnswerFile:
         """Let the file go."""
         self._connection.close()
 
+    def holds(self, question: Question) -> bool:
+        """Whether there is an answer under the whole question."""
+        return self._row(question.keys[0]) is not None
+
     def recall(self, question: Question) -> SearchResult | None:
         """The answer to a question; None where there is none that the model still agrees with."""
-        for key in question.keys:
-            with self._errors_named():
-                row = self._connection.execute(
-                    "SELECT gap, answer FROM answers WHERE key = ?", (_stamped(key),)
-                ).fetchone()
-            if row is None or not question.answered_by(key, row[0]):
-                continue
+        rows = [self._row(key) for key in question.keys]
+        place = question.choose([ABSENT if row is None else row[0] for row in rows])
+        row = None if place is None else rows[place]
+        if row is not None:
             with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
                 return result_of(json.loads(row[1]), question.problem)
         return None
+
+    def _row(self, key: str) -> tuple[float | None, str] | None:
+        """Gap and text of an answer."""
+        with self._errors_named():
+            found: tuple[float | None, str] | None = self._connection.execute(
+                "SELECT gap, answer FROM answers WHERE key = ?", (_stamped(key),)
+            ).fetchone()
+            return found
 
     def keep(self, question: Question, answer: dict[str, Any], gap: float | None) -> None:
         """Keep an answer, as JSON values, unless a tighter one is there."""
@@ -166,6 +194,11 @@ class AnswerFile:
             ) from None
 
 
+@cache
+def _stamp() -> str:
+    return f"{FORMAT} {VERSION} {version('marl-mapper')}"
+
+
 def _stamped(key: str) -> str:
     """A key that answers of other versions of the program do not have."""
-    return f"{key} {FORMAT} {VERSION} {version('marl-mapper')}"
+    return f"{key} {_stamp()}"

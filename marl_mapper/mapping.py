@@ -15,7 +15,7 @@ from cost_models import Accelerator, Chain, Infeasible, InfeasibleError, ReasonC
 from layers import Imported, Layer
 from maestro_env import Problem
 from mapper import Ends, ProblemSpec, chosen_method, default_budget, digests_of, watched
-from marl_mapper.answers import AnswerFile, Question, keep, recall
+from marl_mapper.answers import AnswerFile, Question, keep, recall, tighter
 from marl_mapper.mapped import Answer, Mapped, MappedModel
 from marl_mapper.options import CheckedOptions, LibraryError, Options, checked_options
 
@@ -145,18 +145,18 @@ def _answer(problem: Problem, chip: Chip, how: CheckedOptions, store: AnswerFile
         layer_name=problem.layer.name,
         accelerator_name=name,
     )
-    known = _known(question, store)
-    if known is not None and how.on_batch is None:
-        return Mapped(spec, known)
+    known = _known(question, spec, store, how)
+    if known is not None and (known.gap == 0 or known.result.proof is None):
+        return known
     empty = problem.why_infeasible()
     if empty is not None:
         return InfeasibleError(empty, problem.layer.name, name)
     searcher = _searcher(how)
     if question is not None and baselines.prover_of(searcher) is not None:
         question = question.of_proof(how.of_method.get("gap", 0.0))
-        known = _known(question, store)
-        if known is not None and how.on_batch is None:
-            return Mapped(spec, known)
+        known = _known(question, spec, store, how)
+    if known is not None:
+        return known
     samples = default_budget(searcher, problem) if how.budget is None else how.budget
     with watched(problem, ends, how.on_batch):
         result = searcher.search(problem, samples, how.seed)
@@ -170,16 +170,22 @@ def _answer(problem: Problem, chip: Chip, how: CheckedOptions, store: AnswerFile
     return mapped
 
 
-def _known(question: Question | None, store: AnswerFile | None) -> SearchResult | None:
-    """What this process or the store knows of a question."""
-    if question is None:
+def _known(
+    question: Question | None, spec: ProblemSpec, store: AnswerFile | None, how: CheckedOptions
+) -> Mapped | None:
+    """What this process or the store knows of a question; nothing of a search that is watched."""
+    if question is None or how.on_batch is not None:
         return None
-    known = recall(question)
-    if known is None and store is not None:
-        known = store.recall(question)
-        if known is not None:
-            keep(question, known)
-    return known
+    result = recall(question)
+    if store is not None and (result is None or result.gap != 0):
+        result = tighter(result, store.recall(question))
+    if result is None:
+        return None
+    keep(question, result)
+    mapped = Mapped(spec, result)
+    if store is not None and not store.holds(question):
+        store.keep(question, mapped.to_dict(), result.gap)
+    return mapped
 
 
 def _searcher(how: CheckedOptions) -> Searcher:

@@ -81,6 +81,25 @@ def test_a_tighter_proof_answers_looser_questions(searches):
     assert len(searches) == 2
 
 
+def test_a_tighter_proof_replaces_a_looser_answer_to_the_same_question(searches, tmp_path):
+    store, how = tmp_path / "answers.db", {"gap": 0.5, "agents": "none"}
+    loose = marl_mapper.map(WIDE, CHIP, **how, store=store)
+    tight = marl_mapper.map(WIDE, CHIP, agents="none", store=store)
+    assert marl_mapper.map(WIDE, CHIP, **how).value == tight.value <= loose.value
+    forget()
+    assert marl_mapper.map(WIDE, CHIP, **how, store=store).gap == 0
+    assert len(searches) == 2
+
+
+def test_what_the_process_knows_is_written_too(searches, tmp_path):
+    store, how = tmp_path / "answers.db", {"method": "random", "budget": 50}
+    marl_mapper.map(TINY, CHIP, **how)
+    marl_mapper.map(TINY, CHIP, **how, store=store)
+    forget()
+    marl_mapper.map(TINY, CHIP, **how, store=store)
+    assert len(searches) == 1
+
+
 @pytest.mark.parametrize("chip", [CHIP, "simba"])
 def test_a_file_outlives_the_process(searches, tmp_path, chip):
     store, how = tmp_path / "answers.db", {"method": "random", "budget": 80}
