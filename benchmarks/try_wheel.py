@@ -4,7 +4,8 @@ One wheel is built for each Python that is found, beside the one that runs this:
 pyenv's versions. The environments find no compiler. That of this Python gets the base dependencies
 only, at the versions of ``constraints.txt``: no torch, no package for graphics cards. There the
 programs start, a layer is mapped and proven from Python, and a search prints its answer. In those
-of the other Pythons the kernels are called.
+of the other Pythons the kernels are called. ``mypy --strict`` of this environment checks a user's
+program against the wheel, and against an editable install.
 
 python benchmarks/try_wheel.py --out dist
 """
@@ -30,6 +31,7 @@ assert mapped.gap == 0, mapped
 assert "site-packages" in marl_mapper.__file__, marl_mapper.__file__
 print(mapped)
 """
+USER = ROOT / "tests" / "marl_mapper" / "user_program.py"
 KERNELS = """
 import numpy as np
 from cost_models.maestro import kernel
@@ -98,6 +100,15 @@ def try_all(python: str, wheel: Path, folder: Path) -> None:
         print(run(folder / "venv" / "bin" / program, "--version", folder=folder), end="")
     words = ("search", "--layer", "mlp.0", "--method", "random", "--budget", "200")
     print(run(folder / "venv" / "bin" / "mapper", *words, folder=folder))
+    check_types(inside, folder)
+    run(inside, *PIP, "install", "--no-deps", "--editable", ROOT, folder=folder, compiler=True)
+    check_types(inside, folder)
+
+
+def check_types(inside: Path, folder: Path) -> None:
+    """Check a user's program against what an environment has installed."""
+    strict = ("--strict", "--cache-dir", folder / "types", "--python-executable", inside)
+    print(run(sys.executable, "-m", "mypy", *strict, USER, folder=folder))
 
 
 def main() -> None:

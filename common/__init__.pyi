@@ -49,3 +49,4 @@ from .spelling import suggest as suggest
 from .strict_json import parse_record as parse_record
 from .strict_json import too_deep as too_deep
 from .units import engineering as engineering
+from .units import percent as percent

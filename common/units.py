@@ -74,6 +74,15 @@ def engineering(value: float | None, unit: str = "", digits: int = 3) -> str:
     return f"{number} {'·'.join([symbol, *others])}".rstrip()
 
 
+def percent(share: float) -> str:
+    """A share as people read it: ``1.8 %``, ``137 %``; never so short that it reads as none."""
+    if not math.isfinite(share):
+        return "unknown"
+    if 0 < share < 1e-4:
+        return "less than 0.01 %"
+    return f"{100 * share:,.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
+
+
 def _parsed(unit: str) -> tuple[Unit, list[str]]:
     """The factor that takes the prefix, scaled by all of them, and the symbols of the others."""
     known = [SYSTEM.get(name, Unit(1.0, name, counted=True)) for name in unit.split(" * ")]

@@ -100,8 +100,24 @@ class MappingError(ValueError):
 
 
 class InfeasibleError(MappingError):
-    """A dataflow that a mapping cannot express; `infeasible` holds the typed reason."""
+    """A layer that no mapping runs on a chip, or a dataflow that a mapping cannot express.
 
-    def __init__(self, infeasible: Infeasible) -> None:
+    Args:
+        infeasible: The typed reason.
+        layer: Name of the layer; empty where the reason is about a dataflow alone.
+        chip: What tables call the chip; likewise.
+    """
+
+    def __init__(self, infeasible: Infeasible, layer: str = "", chip: str = "") -> None:
         super().__init__(str(infeasible))
-        self.infeasible = infeasible
+        self.infeasible, self.layer, self.chip = infeasible, layer, chip
+
+    @property
+    def limit(self) -> float | None:
+        """What is allowed, in the reason's unit; None where the rule has no number."""
+        return self.infeasible.bound
+
+    @property
+    def levers(self) -> tuple[str, ...]:
+        """Concrete changes, each of which would satisfy the rule."""
+        return self.infeasible.levers

@@ -68,7 +68,9 @@ def package_page(package: str) -> Iterator[str]:
     for name, module in public_names(package):
         shown = getattr(home, name)
         if isinstance(shown, type):
-            yield f".. autoclass:: {package}.{name}\n\n"
+            elsewhere = not shown.__module__.startswith(f"{package}.")  # its own page has it too
+            yield f".. autoclass:: {package}.{name}\n"
+            yield "   :no-index:\n\n" if elsewhere else "\n"
         elif inspect.isroutine(shown) or hasattr(shown, "py_func"):
             yield f".. autofunction:: {package}.{name}\n\n"
         else:

@@ -20,8 +20,8 @@ GROWING = ("l1_bytes", "l2_bytes")
 """Figures that are least for the smallest tiles."""
 
 
-def why_empty(problem: Problem) -> str | None:
-    """Why no mapping of a problem is feasible, in one line; None where one may be.
+def why_empty(problem: Problem) -> Infeasible | None:
+    """Why no mapping of a problem is feasible; None where one may be.
 
     A buffer needs least for the smallest tiles, so that nothing fits where they do not; and no
     mapping keeps a limit that is below the physical bound of its figure.
@@ -58,22 +58,27 @@ def sharing(space: ActionSpace, taps: str) -> IntArray:
     return action
 
 
-def _beyond_a_bound(problem: Problem) -> str | None:
+def _beyond_a_bound(problem: Problem) -> Infeasible | None:
     bounds = problem.figure_bounds if problem.limits else {}
     for name, limit in problem.limits.items():
         figure = name.removeprefix("max_")
         least = bounds.get(figure, 0.0)
         if least > limit * (1 + 1e-12):
             unit = unit_of(figure)
-            return (
+            return Infeasible(
+                ReasonCode.LIMIT,
                 f"layer {problem.layer.name!r} has no mapping within {name}={limit:g}: none is "
                 f"below {least:.6g} {unit}, {least / limit:.3g} times the limit, on this "
-                f"accelerator; raise {name}, or change the accelerator"
+                "accelerator",
+                least,
+                limit,
+                unit,
+                (f"raise {name}", "change the accelerator"),
             )
     return None
 
 
-def _no_room(problem: Problem) -> str | None:
+def _no_room(problem: Problem) -> Infeasible | None:
     if problem.space.full:  # what a mapping lets pass a level needs no room there
         return None
     looked = problem.look(smallest_tiles(problem.space))
@@ -85,17 +90,29 @@ def _no_room(problem: Problem) -> str | None:
             figure = name.removeprefix("max_")
             least = float(looked.costs.column(figure)[fits].min())
             if least > problem.limits[name]:
-                return (
+                whole, levers = _fix(problem, f"raise {name} to {least:g}")
+                return Infeasible(
+                    ReasonCode.LIMIT,
                     f"layer {problem.layer.name!r} has no mapping within {name}="
                     f"{problem.limits[name]:g}: even the smallest tiles need {least:g} "
-                    f"{unit_of(figure)}{_fix(problem, f'raise {name} to {least:g}')}"
+                    f"{unit_of(figure)}{whole}",
+                    least,
+                    problem.limits[name],
+                    unit_of(figure),
+                    levers,
                 )
         return None
     found = (looked.infeasible(row) for row in range(len(looked)))
     mildest = min((reason for reason in found if reason is not None), key=lambda r: r.gap or 0.0)
-    return (
+    whole, levers = _fix(problem, _more_room(mildest))
+    return Infeasible(
+        mildest.code,
         f"layer {problem.layer.name!r} has no feasible mapping: even with the smallest tiles "
-        f"{_need(mildest)}{_fix(problem, _more_room(mildest))}"
+        f"{_need(mildest)}{whole}",
+        mildest.demand,
+        mildest.bound,
+        mildest.unit,
+        levers,
     )
 
 
@@ -112,8 +129,8 @@ def _more_room(reason: Infeasible) -> str:
     return next((lever for lever in reason.levers if lever.startswith("raise")), "give it more")
 
 
-def _fix(problem: Problem, otherwise: str) -> str:
-    """What to change: tiles of the filter where that alone is enough."""
+def _fix(problem: Problem, otherwise: str) -> tuple[str, tuple[str, ...]]:
+    """A word on filters that are kept whole, and what to change: tiling them where that helps."""
     layer, space = problem.layer, problem.space
     taps = layer.R * layer.S
     if space.filters == "whole" and taps > 1:
@@ -121,6 +138,6 @@ def _fix(problem: Problem, otherwise: str) -> str:
         options = {**space.options, "filters": "free"}
         freed = problem.with_space(type(problem.space)(layer, problem.accelerator, **options))
         if why_empty(freed) is None:
-            return f"{whole}; let it be tiled (--space filters=free), or {otherwise}"
-        return f"{whole}; {otherwise}"
-    return f"; {otherwise}"
+            return whole, ("let it be tiled (--space filters=free)", otherwise)
+        return whole, (otherwise,)
+    return "", (otherwise,)

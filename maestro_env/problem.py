@@ -14,6 +14,7 @@ from cost_models import (
     Accelerator,
     Chain,
     CostModel,
+    Infeasible,
     LowerBounds,
     Structures,
     capabilities_of,
@@ -196,9 +197,14 @@ class Problem:
             self.budget,
         )
 
-    def why_empty(self) -> str | None:
-        """Why no mapping is feasible, in one line, found without a sample; None: some may be."""
+    def why_infeasible(self) -> Infeasible | None:
+        """Why no mapping is feasible, found without a sample; None: some may be."""
         return why_empty(self)
+
+    def why_empty(self) -> str | None:
+        """The same in one line."""
+        found = self.why_infeasible()
+        return None if found is None else f"{found.message}; {', or '.join(found.levers)}"
 
     @property
     def remaining(self) -> int | None:

@@ -21,6 +21,7 @@ COMMANDS = {
     "report": "mapper.commands.report:report",
     "validate": "mapper.commands.validate:validate",
     "explain": "mapper.commands.explain:explain",
+    "diff": "mapper.commands.diff:diff",
     "pretrain": "mapper.commands.pretrain:pretrain",
     "runs": "mapper.commands.runs:app",
 }
@@ -39,7 +40,9 @@ SUMMARIES = {
     "space": "Print the size of the mapping space, exact and by the paper's equation 1.",
     "compare": "Compare searchers on the same problems, with the same samples and seeds.",
     "explore": "Map a network on many chips, and find those that no other one beats.",
-    "export": "Write an accelerator, a layer and its mapping as the files of another tool.",
+    "export": (
+        "Write a mapping as a program, or with its accelerator and layer as another tool's files."
+    ),
     "report": (
         "Write one HTML page that needs no other file: tables, plots, best mappings, commands."
     ),
@@ -49,6 +52,7 @@ SUMMARIES = {
     "explain": (
         "Show how the parameters of a run's best mapping settled, or why agents propose a mapping."
     ),
+    "diff": "Print what differs between two mappings of a layer, and what each difference costs.",
     "pretrain": "Train mapping policies over random layers, chips and objectives.",
     "runs": "List, show and remove the runs of a store.",
 }

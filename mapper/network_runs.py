@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import layers
-from cost_models import Cost
+from cost_models import Accelerator, Chain, Cost
 from layers import Layer
 from mapper.carry import NOTHING, Carry, Earlier
 from mapper.found import Found
@@ -69,6 +69,12 @@ class ShapeResult:
         """Cost of the best mapping, or None."""
         best = None if self.found is None else self.found.best
         return None if best is None else best[1]
+
+    @property
+    def chip(self) -> Accelerator | Chain:
+        """The chip of a shape that has a result."""
+        assert self.found is not None
+        return self.found.run.problem.accelerator
 
 
 def shapes(network: str) -> list[Shape]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import isfinite, isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from common import engineering
+from common import engineering, percent
 from mapper.carry import Carry
+from mapper.methods import digests_of
 from mapper.problem_spec import ProblemSpec
 from mapper.watching import Ends, OnBatch, watched
 from runs import Context, Experiment, MetricBoard
@@ -90,6 +89,16 @@ class SearchRun(Experiment):
 
         return baselines.can_prove(self.problem.build()) is None
 
+    @cached_property
+    def open_ended(self) -> bool:
+        """Whether it proves, and so ends before its samples are spent."""
+        import baselines
+
+        return (
+            self.proves
+            and baselines.prover_of(baselines.load(self.method, **self.options)) is not None
+        )
+
     def spec(self) -> dict[str, Any]:
         """See :class:`Experiment`; a default that changes makes another run."""
         spec: dict[str, Any] = {
@@ -99,7 +108,7 @@ class SearchRun(Experiment):
             "label": self.label,
             "config": self.config,
         }
-        files = _digests(self.options)
+        files = digests_of(self.options)
         spec |= {"files": files} if files else {}
         if self.idle is not None:
             spec["idle"] = self.idle
@@ -171,7 +180,8 @@ class SearchRun(Experiment):
             def look(step: ProofProgress) -> None:
                 reached[:] = [step]
                 if isfinite(step.gap):
-                    context.note = f"proof: within {100 * step.gap:.2g} % of the optimum"
+                    proven = f"within {percent(step.gap)} of" if step.gap else "at"
+                    context.note = f"proof: {proven} the optimum"
                 context.progress(problem.samples, step.value)
 
             prover.on_progress = look
@@ -284,14 +294,4 @@ def counters_of(result: Mapping[str, Any]) -> dict[str, Any]:
         "best_value": float("inf") if best is None else result["best_value"],
         "best_action": best,
         "improvements": result["curve"],
-    }
-
-
-def _digests(options: Mapping[str, Any]) -> dict[str, str]:
-    """Fingerprints of the files that options name: another content is another search."""
-    paths = {key: Path(value) for key, value in options.items() if isinstance(value, str)}
-    return {
-        key: hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-        for key, path in paths.items()
-        if path.is_file()
     }

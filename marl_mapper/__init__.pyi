@@ -1,5 +1,11 @@
+from .calls import explain as explain
+from .calls import export as export
+from .calls import validate as validate
+from .mapped import Answer as Answer
+from .mapped import InfeasibleError as InfeasibleError
 from .mapped import Mapped as Mapped
 from .mapped import MappedModel as MappedModel
+from .mapped import to_frame as to_frame
 from .mapping import map as map
 from .mapping import map_many as map_many
 from .options import LibraryError as LibraryError

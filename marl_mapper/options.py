@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 import numpy as np
@@ -32,6 +33,9 @@ class Options(TypedDict, total=False):
     on_batch: Watcher | None
     patience: int | None
     timeout: float | None
+    gap: float | None
+    agents: str | None
+    store: str | Path | None
 
 
 def _plain(value: Any) -> Any:
@@ -72,6 +76,21 @@ class CheckedOptions(BaseModel):
     ] = None
     patience: Any = None
     timeout: Any = None
+    gap: Annotated[
+        Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)] | None,
+        expected("a share from 0 to below 1, such as 0.05, or None"),
+    ] = None
+    agents: Annotated[
+        str | None, expected("'auto', 'none', or a file of `mapper pretrain`, or None")
+    ] = None
+    store: Annotated[str | Path | None, expected("a path such as 'answers.db', or None")] = None
+
+    @property
+    def of_method(self) -> dict[str, Any]:
+        """Options of the method, those that have a name of their own included."""
+        named = {"gap": self.gap, "pretrained": self.agents}
+        given = {name: value for name, value in named.items() if value is not None}
+        return {**(self.searcher or {}), **given}
 
 
 def checked_options(options: Mapping[str, Any]) -> CheckedOptions:

@@ -98,6 +98,9 @@ def compare(
     format: Annotated[
         str, typer.Option("--format", help="table, markdown, csv, json or latex.")
     ] = "table",
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Of --format table: all tables, not the gaps alone.")
+    ] = False,
 ) -> None:
     """Compare searchers on the same problems, with the same samples and seeds.
 
@@ -106,6 +109,7 @@ def compare(
     """
     from common import suggest
     from mapper.compare import FORMATS, make_plan
+    from mapper.compare.formats import as_terminal
     from mapper.compare.gap_proofs import prove_gaps
     from mapper.compare.run import run_plan, summarise
     from runs import Store, new_figure
@@ -137,7 +141,8 @@ def compare(
             if timeout > 0 and not outcome.stopped:
                 prove_gaps(plan, opened, timeout, workers=workers or _cores())
         summaries = summarise(plan, opened, target)
-    print(FORMATS[format](summaries))
+    every = verbose and format == "table"
+    print(as_terminal(summaries, every=True) if every else FORMATS[format](summaries))
     if plots is not None:
         from mapper.compare.figures import write_figures
 

@@ -243,6 +243,7 @@ def _print_one(
     from cost_models import Chain, ChainMapping, loop_nest
     from mapper.show.cost import bounds_of, print_costs, print_infeasible
     from mapper.show.limits import what_limits
+    from mapper.show.speed import speed_lines
 
     layer, given = pair
     say(f"Layer {layer.name}: {layers.inline(layer)}, {layer.macs:,} MACs\n")
@@ -262,6 +263,8 @@ def _print_one(
         print()
         for line in what_limits(cost, layer, chip, mapping):
             say(line)
+        for line in speed_lines(chip, cost.latency_cycles, cost.energy_nj, cost.macs):
+            say(line)
     elif feasible:
         print_costs(feasible, title)
     print_infeasible(costs)
@@ -274,9 +277,10 @@ def _print_one(
 
 
 def _print_chain(layer: Layer, given: Given, costs: dict[str, Cost], chip: Chip) -> None:
-    from cost_models import Chain, ChainMapping
-    from mapper.show.chain import print_chain
+    from cost_models import Chain, ChainMapping, hierarchy, nest_of_loops
+    from mapper.show.chain import print_chain_details
     from mapper.show.cost import print_infeasible
+    from mapper.show.speed import speed_lines
 
     assert isinstance(chip, Chain)
     assert isinstance(given, ChainMapping)
@@ -284,7 +288,11 @@ def _print_chain(layer: Layer, given: Given, costs: dict[str, Cost], chip: Chip)
     for number, (name, cost) in enumerate(feasible.items()):
         if len(feasible) > 1:
             say(f"\nCost model {name}\n" if number else f"Cost model {name}\n")
-        print_chain(layer, chip, given, cost, -(-layer.macs // chip.peak_macs_per_cycle))
+        print(f"{hierarchy(chip)}\n")
+        print(f"{nest_of_loops(given.loops(layer, chip))}\n")
+        print_chain_details(chip, cost, -(-layer.macs // chip.peak_macs_per_cycle))
+        for line in speed_lines(chip, cost.latency_cycles, cost.energy_nj, cost.macs):
+            say(line)
     print_infeasible(costs)
 
 

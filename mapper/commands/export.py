@@ -29,7 +29,7 @@ def export(
         str,
         typer.Option(
             "--to",
-            help="zigzag, timeloop, accelforge or maestro.",
+            help="zigzag, timeloop, accelforge, maestro, gemmini, c or python.",
             autocompletion=completion.export_tools,
         ),
     ] = "",
@@ -42,14 +42,17 @@ def export(
     pad: Annotated[
         bool, typer.Option("--pad", help="Where a tile does not divide, export a larger layer.")
     ] = False,
+    openmp: Annotated[
+        bool, typer.Option("--openmp", help="With --to c: mark loops over units as parallel.")
+    ] = False,
 ) -> None:
-    """Write an accelerator, a layer and its mapping as the files of another tool."""
+    """Write a mapping as a program, or with its accelerator and layer as another tool's files."""
     from mapper.export.export_files import check_tool, files_for, write_files
     from runs import tell
 
     check_tool(to)
     found = _source(source, run, store, layer, mapping, accelerator)
-    texts = files_for(to, found, pad=pad)
+    texts = files_for(to, found, pad=pad, openmp=openmp)
     check_writable(out)
     for path in write_files(out, texts):
         tell(f"wrote {path}")

@@ -183,11 +183,14 @@ def search(
     offchip_bw: OffchipBw = None,
     simd_lanes: SimdLanes = None,
     sets: Sets = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print every figure, its bound, and all accesses.")
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Find the best mapping of a layer, and prove that none is better.
 
-    It prints the loop nest, the costs, and how far the answer is from the optimum.
+    It prints how far the answer is from the optimum, the loop nest, and the costs.
     Ctrl-C ends the search and prints the best mapping so far; exit code 1: none was feasible.
     """
     import baselines
@@ -283,7 +286,7 @@ def search(
     spec = spec_of(first, layer).complete()
     _check_agents(baselines.load(what["method"], **options), spec)
     after = After(gap, timeout, certificate) if certificate or not no_proof else None
-    search_layer(SearchRun(spec, **what), store, out, as_json, after)
+    search_layer(SearchRun(spec, **what), store, out, after, as_json, verbose)
 
 
 def _check_agents(searcher: Searcher, spec: ProblemSpec) -> None:

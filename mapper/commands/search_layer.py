@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 
 def search_layer(
-    run: SearchRun, store: str | None, out: Path | None, as_json: bool, after: After | None
+    run: SearchRun,
+    store: str | None,
+    out: Path | None,
+    after: After | None,
+    as_json: bool = False,
+    verbose: bool = False,
 ) -> None:
     """Search one layer, print the result and write it; whatever goes wrong late comes after that.
 
@@ -27,7 +32,6 @@ def search_layer(
     search runs here and nothing is kept of it but what `out` holds.
     """
     from mapper.show.search_result import print_nothing_found, print_result, result_values
-    from mapper.show.standing_lines import print_standing
 
     problem = run.problem.build()
     for doubt in (*problem.doubts, *run.doubts(problem)):
@@ -43,13 +47,11 @@ def search_layer(
     fault = None if found is None or out is None else _write(found, out)
     standing = None
     if found is not None:
-        if not as_json:
-            print_result(found)
         standing = None if after is None else _standing(found, after)
         if as_json:
             print_json(result_values(found, standing))
-        elif standing is not None and found.best is not None:
-            print_standing(standing, found.problem)
+        else:
+            print_result(found, standing, verbose)
     if found is not None and after is not None and after.certificate is not None:
         _certify(found, standing, after.certificate, after)
     for error in (failure, fault):

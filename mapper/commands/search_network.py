@@ -177,7 +177,8 @@ def _print(
         return
     if language is not None:  # the settings of the pass stand above the table once
         rows = [row | {"layer": row["layer"].removeprefix(_zoo_name(row["layer"]))} for row in rows]
-    print_network(network, rows, whole, Objective.parse(objective))
+    whole_chip = None if any(result.cost is None for result in results) else results[0].chip
+    print_network(network, rows, whole, Objective.parse(objective), whole_chip)
     if by_token is not None:
         typer.echo(f"{by_token.speed}, {by_token.energy}")
     if language is not None:
@@ -201,11 +202,10 @@ def _by_token(
     """Speed and energy by token; None where a layer is missing, or it is no language model."""
     from mapper.token_figures import TokenFigures
 
-    chips = [result.found.run.problem.accelerator for result in results if result.found]
     if language is None or any(result.cost is None for result in results):
         return None
     totals = (whole["latency_cycles"], whole["energy_nj"])
-    return TokenFigures.of(language.run.new_tokens, chips[0], *totals)
+    return TokenFigures.of(language.run.new_tokens, results[0].chip, *totals)
 
 
 def _row(result: ShapeResult) -> dict[str, Any]:

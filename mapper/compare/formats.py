@@ -9,17 +9,28 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mapper.compare.entry import ComparedRun
-from mapper.compare.result_tables import TextTable, make_tables
+from mapper.compare.result_tables import TextTable, gap_tables, make_tables
 from mapper.compare.summary import Summary
 
+MORE = "Values, samples, effort, intervals: add --verbose"
 
-def as_terminal(summaries: Sequence[Summary]) -> str:
-    """Tables that fit the terminal: layers it has no room for go on below."""
+
+def as_terminal(summaries: Sequence[Summary], every: bool = False) -> str:
+    """Tables that fit the terminal: layers it has no room for go on below.
+
+    Args:
+        summaries: The boards.
+        every: Whether the other tables follow those of the gaps.
+    """
     from runs import Column, console, print_rows
 
+    tables = [table for summary in summaries for table in gap_tables(summary)]
+    if every:
+        gaps = {table.title for table in tables}
+        tables += [table for table in _all_tables(summaries) if table.title not in gaps]
     out = console()
     with out.capture() as text:
-        for table in _all_tables(summaries):
+        for table in tables:
             columns = [Column.name("0", table.header[0])]
             columns += [
                 Column(str(place), name, right=True, fold=True)
@@ -28,7 +39,7 @@ def as_terminal(summaries: Sequence[Summary]) -> str:
             rows = [{str(place): cell for place, cell in enumerate(row)} for row in table.rows]
             notes = "\n".join((*table.notes, ""))
             print_rows(table.title, rows, notes, columns, below=True, out=out)
-    return text.get().strip("\n")
+    return text.get().strip("\n") + ("" if every else f"\n\n{MORE}")
 
 
 def as_markdown(summaries: Sequence[Summary]) -> str:

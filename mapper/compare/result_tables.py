@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from common import engineering
 from mapper.compare.entry import ComparedCase
@@ -36,14 +36,36 @@ class TextTable:
 def make_tables(summary: Summary) -> list[TextTable]:
     """All tables of a board: values, samples to the target, time, gaps, and the overall picture."""
     tables = []
-    for objective in summary.objectives:
-        cases = [case for case in summary.cases if case.objective == objective]
+    for objective, cases in _by_objective(summary):
         tables += [
             _values(summary, objective, cases),
             _targets(summary, objective, cases),
             _gaps(summary, objective, cases),
         ]
     return [*tables, _effort(summary), _overall(summary)]
+
+
+def gap_tables(summary: Summary) -> list[TextTable]:
+    """How far each method is from the optimum, or its values where nothing is known of that.
+
+    A table an objective, with what is missing below it.
+    """
+    tables = [
+        _gaps(summary, objective, cases)
+        if any(summary.floor(case) for case in cases)
+        else _values(summary, objective, cases)
+        for objective, cases in _by_objective(summary)
+    ]
+    lacking = tuple(_lacking(summary))
+    return [
+        table if set(lacking) <= {*table.notes} else replace(table, notes=(*table.notes, *lacking))
+        for table in tables
+    ]
+
+
+def _by_objective(summary: Summary) -> Iterator[tuple[str, list[ComparedCase]]]:
+    for objective in summary.objectives:
+        yield objective, [case for case in summary.cases if case.objective == objective]
 
 
 def _values(summary: Summary, objective: str, cases: list[ComparedCase]) -> TextTable:

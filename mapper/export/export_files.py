@@ -8,8 +8,10 @@ from common import atomic_write, suggest
 from mapper.export.export_source import ExportSource
 from mapper.export.loop_nest import ExportError, loop_nest
 
-TOOLS = ("zigzag", "timeloop", "accelforge", "maestro")
-"""The tools that mappings are exported to."""
+PROGRAMS = ("c", "python")
+"""Languages that a mapping's loops are written in."""
+TOOLS = ("zigzag", "timeloop", "accelforge", "maestro", "gemmini", *PROGRAMS)
+"""The tools and languages that mappings are exported to."""
 
 
 def check_tool(tool: str) -> None:
@@ -24,19 +26,35 @@ def check_tool(tool: str) -> None:
         )
 
 
-def files_for(tool: str, source: ExportSource, *, pad: bool = False) -> dict[str, str]:
+def files_for(
+    tool: str, source: ExportSource, *, pad: bool = False, openmp: bool = False
+) -> dict[str, str]:
     """The texts of a tool's files by name; each is checked against the tool's schema.
 
     Args:
         tool: One of `TOOLS`.
         source: What is exported.
-        pad: See :func:`loop_nest`; MAESTRO takes tiles that do not divide.
+        pad: See :func:`loop_nest` and :func:`gemmini_files`; the others take tiles that do not
+            divide.
+        openmp: In C, mark loops over units as parallel.
 
     Raises:
-        ExportError: The tool has no words for the mapping.
+        ExportError: The tool has no words for the mapping, or it is infeasible and a program is
+            asked for.
         MappingError: Likewise, of MAESTRO.
     """
     check_tool(tool)
+    if openmp and tool != "c":
+        raise ExportError(f"--openmp: got --to {tool}, expected --to c")
+    if tool in PROGRAMS:
+        from mapper.export.c_program import c_files
+        from mapper.export.python_program import python_files
+
+        return c_files(source, openmp=openmp) if tool == "c" else python_files(source)
+    if tool == "gemmini":
+        from mapper.export.gemmini_tiles import gemmini_files
+
+        return gemmini_files(source, pad=pad)
     if tool == "maestro":
         from mapper.export.maestro_files import maestro_files
 

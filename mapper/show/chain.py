@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from common import engineering
-from cost_models import Chain, ChainMapping, Cost, hierarchy, nest_of_loops
-from layers import Layer
+from cost_models import Chain, Cost
 from maestro_env import UNITS
+from mapper.show.cost import TITLES
 from runs import Column, print_rows, say, shown
 
 FIGURES = (
@@ -25,20 +25,16 @@ FIGURES = (
 """Figures that do not name L2 or L1."""
 
 
-def print_chain(layer: Layer, chip: Chain, mapping: ChainMapping, cost: Cost, bound: float) -> None:
-    """Print a chip, a mapping's nest on it, its figures and levels, and what limits it.
+def print_chain_details(chip: Chain, cost: Cost, bound: float) -> None:
+    """Print a mapping's figures and levels on a chip, and what limits it.
 
     Args:
-        layer: The layer.
         chip: The chip.
-        mapping: The mapping.
-        cost: Its cost, feasible.
+        cost: The mapping's cost, feasible.
         bound: Fewest cycles that the layer's MACs take.
     """
-    print(f"{hierarchy(chip)}\n")
-    print(f"{nest_of_loops(mapping.loops(layer, chip))}\n")
     rows = [
-        {"figure": name, "value": engineering(getattr(cost, name), UNITS.get(name, ""))}
+        {"figure": TITLES[name], "value": engineering(getattr(cost, name), UNITS.get(name, ""))}
         for name in FIGURES
     ]
     print_rows("Cost", rows, "", [Column.name("figure"), Column("value", keep=9)])

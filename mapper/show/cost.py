@@ -55,6 +55,22 @@ def infeasible_values(reason: Infeasible) -> dict[str, Any]:
     }
 
 
+TITLES = {
+    "latency_cycles": "latency",
+    "energy_nj": "energy",
+    "energy_total_nj": "energy, all parts",
+    "power_mw": "power",
+    "area_um2": "area",
+    "throughput_macs_per_cycle": "throughput",
+    "macs": "MACs",
+    "l1_bytes": "L1 of a PE",
+    "l2_bytes": "L2",
+    "noc_bw_req": "NoC bandwidth it asks for",
+    "offchip_bw_req": "DRAM bandwidth it asks for",
+    "utilized_pes": "PEs at work",
+    "arithmetic_intensity": "MACs an element moved",
+}
+"""What tables call the figures, whose cells have the unit."""
 SAYS_NOTHING = 1000
 """A bound so many times below its figure is not shown: power falls as long as a mapping slows."""
 
@@ -73,7 +89,9 @@ def print_costs(
     for figure in FIGURES:
         unit = UNITS.get(figure, "")
         values = {name: getattr(cost, figure) for name, cost in costs.items()}
-        row = {"figure": figure} | {name: engineering(v, unit) for name, v in values.items()}
+        row = {"figure": TITLES[figure]} | {
+            name: engineering(v, unit) for name, v in values.items()
+        }
         bound = (bounds or {}).get(figure)
         least = min(values.values())
         if bound is not None and least <= SAYS_NOTHING * bound:

@@ -30,6 +30,18 @@ def slowest_part(cost: Cost) -> str | None:
     return max(parts, key=lambda part: parts[part]) if parts else None
 
 
+def limit_line(cost: Cost) -> str | None:
+    """What limits a mapping's latency in one sentence; None where the model does not say."""
+    slowest = slowest_part(cost)
+    if slowest is None:
+        return None
+    cycles = latency_parts(cost)[slowest]
+    return (
+        f"limited by {slowest}: {shown(cycles)} of {shown(cost.latency_cycles)} cycles "
+        f"({cycles / cost.latency_cycles:.0%})"
+    )
+
+
 def what_limits(
     cost: Cost, layer: Layer, accelerator: Accelerator, mapping: Mapping | None
 ) -> Iterator[str]:
@@ -48,14 +60,10 @@ def what_limits(
     chosen = None if mapping is None else mapping.num_pes
     pes = chosen or accelerator.num_pes
     parts = latency_parts(cost)
-    slowest = slowest_part(cost)
-    if slowest is not None:
-        share = parts[slowest] / cost.latency_cycles
+    slowest, line = slowest_part(cost), limit_line(cost)
+    if line is not None:
         others = ", ".join(f"{k} {shown(v)}" for k, v in parts.items() if k != slowest)
-        yield (
-            f"limited by {slowest}: {shown(parts[slowest])} of {shown(cost.latency_cycles)} "
-            f"cycles ({share:.0%}); {others}"
-        )
+        yield f"{line}; {others}"
     least = replace(accelerator, num_pes=pes).compute_bound(layer.macs)
     yield (
         f"PEs at work: {shown(round(cost.utilized_pes, 1))} of {pes} "

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from common import engineering
-from runs import Column, print_rows
+from common import engineering, percent
+from mapper.show.speed import speed_lines
+from runs import Column, print_rows, say
 
 if TYPE_CHECKING:
+    from cost_models import Accelerator, Chain
     from maestro_env import Objective
 
 FIGURES = ("latency_cycles", "energy_nj")
@@ -20,8 +22,9 @@ def print_network(
     rows: Sequence[Mapping[str, Any]],
     totals: Mapping[str, float],
     objective: Objective,
+    chip: Accelerator | Chain | None = None,
 ) -> None:
-    """Print the table of a network.
+    """Print the verdict on a network, its table, and its speed.
 
     Args:
         network: Its name.
@@ -31,17 +34,25 @@ def print_network(
         totals: Sums over all layers: ``layers``, ``macs``, ``latency_cycles``, ``energy_nj``,
             ``edp``, ``seconds``.
         objective: What was minimised.
+        chip: Where it runs; None where a layer has no mapping, so that there is no speed.
     """
     sums = {name: totals[name] for name in ("macs", *FIGURES)}
     whole = {"layer": "all layers", "count": int(totals["layers"]), **sums}
+    say(
+        f"{network}: {engineering(totals['edp'], 'cycles * nJ', 4)} (latency times energy)"
+        f"{_proven(rows)}\n"
+    )
     print_rows(
-        f"{network}: {len(rows)} distinct shapes",
+        f"{len(rows)} distinct shapes, searched in {totals['seconds']:.1f} s",
         rows,
-        f"whole network: {engineering(totals['edp'], 'cycles * nJ', 4)} (latency times energy), "
-        f"searched in {totals['seconds']:.1f} s{_proven(rows)}",
+        "",
         _columns(objective, rows),
         total=whole,
     )
+    if chip is not None:
+        say("")
+        for line in speed_lines(chip, *(totals[name] for name in (*FIGURES, "macs"))):
+            say(line)
 
 
 def _proven(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -50,7 +61,7 @@ def _proven(rows: Sequence[Mapping[str, Any]]) -> str:
     if not gaps:
         return ""
     optimal = sum(gap == 0 for gap in gaps)
-    rest = "" if optimal == len(gaps) else f", the others within {max(gaps):.2%} of it"
+    rest = "" if optimal == len(gaps) else f", the others within {percent(max(gaps))} of it"
     return f"; {optimal} of {len(rows)} shapes proven optimal{rest}"
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from common import engineering
-from cost_models import ChainMapping, ReasonCode, loop_nest
+from cost_models import ChainMapping, ReasonCode, hierarchy, loop_nest, nest_of_loops
 from mapper.manifest import search_manifest
-from mapper.show.chain import print_chain
+from mapper.show.chain import print_chain_details
+from mapper.show.chain import what_limits as chain_limits
 from mapper.show.cost import bounds_of, cost_values, print_costs
-from mapper.show.limits import what_limits
+from mapper.show.limits import limit_line, what_limits
+from mapper.show.speed import speed_lines
+from mapper.show.standing_lines import print_better, standing_line
 from runs import say, tell
 
 if TYPE_CHECKING:
-    from cost_models import Infeasible
+    from cost_models import Cost, Infeasible
     from maestro_env import Problem
     from mapper.found import Found
     from mapper.standing import Standing
@@ -51,8 +54,14 @@ def result_values(found: Found, standing: Standing | None = None) -> dict[str, A
     }
 
 
-def print_result(found: Found) -> None:
-    """Print the loop nest, the cost with units, the distance to the bound and what limits it."""
+def print_result(found: Found, standing: Standing | None, verbose: bool = False) -> None:
+    """Print the verdict, then the loop nest, then the figures.
+
+    Args:
+        found: The search.
+        standing: What is proven of its answer; None where nothing is.
+        verbose: Whether to print every figure, access and limit too, and what the search took.
+    """
     problem = found.problem
     spent = f"{problem.samples:,} samples in {found.seconds:.2f} s"
     if found.interrupted:
@@ -60,33 +69,52 @@ def print_result(found: Found) -> None:
     if found.best is None:
         return
     mapping, cost = found.best
-    say(f"Best mapping of {problem.layer.name} ({spent}, {found.feasible_share:.1%} feasible)\n")
     chip = problem.accelerator
+    say(f"{problem.layer.name} on {found.run.problem.accelerator_name}: {_value(problem)}")
+    say(_distance(problem) if standing is None else standing_line(standing, problem, verbose))
+    deep = isinstance(mapping, ChainMapping)
+    least = -(-problem.layer.macs // chip.peak_macs_per_cycle) if deep else 0
+    binds = next(chain_limits(cost, chip, least), None) if deep else limit_line(cost)
+    if binds is not None:
+        say(binds)
+    if deep:
+        print(f"\n{nest_of_loops(mapping.loops(problem.layer, chip))}\n")
+    else:
+        print(f"\n{loop_nest(mapping, problem.layer, chip.num_pes)}\n")
+    for line in speed_lines(chip, cost.latency_cycles, cost.energy_nj, cost.macs):
+        say(line)
+    if verbose:
+        say(f"{spent}, {found.feasible_share:.1%} feasible; {_distance(problem)}\n")
+        _print_details(problem, mapping, cost, least)
+    if standing is not None:
+        print_better(standing, problem)
+
+
+def _print_details(problem: Problem, mapping: Any, cost: Cost, least: int) -> None:
+    """Print every figure with its bound, all accesses, and what limits them."""
+    layer, chip = problem.layer, problem.accelerator
     if isinstance(mapping, ChainMapping):
-        print_chain(
-            problem.layer, chip, mapping, cost, -(-problem.layer.macs // chip.peak_macs_per_cycle)
-        )
-        say(_value(problem))
+        print(f"{hierarchy(chip)}\n")
+        print_chain_details(chip, cost, least)
         return
-    print(loop_nest(mapping, problem.layer, chip.num_pes), end="\n\n")
-    bounds = bounds_of(problem.cost_model, problem.layer, chip, mapping)
+    bounds = bounds_of(problem.cost_model, layer, chip, mapping)
     print_costs({problem.cost_model.name: cost}, bounds=bounds)
-    say(f"\n{_value(problem)}")
-    for line in what_limits(cost, problem.layer, chip, mapping):
+    print()
+    for line in what_limits(cost, layer, chip, mapping):
         say(line)
 
 
 def _value(problem: Problem) -> str:
     value = engineering(problem.best_value, problem.objective.unit, digits=4)
-    return f"{problem.objective.name}: {value}{_distance(problem)}"
+    return f"{problem.objective.name} {value}"
 
 
 def _distance(problem: Problem) -> str:
     if not problem.bound:
-        return " (no physical bound is known for it)"
+        return "no physical bound is known for it"
     ratio = problem.best_value / problem.bound
     bound = engineering(problem.bound, problem.objective.unit, digits=4)
-    return f", {ratio:.3f} x the physical bound of {bound}"
+    return f"{ratio:.3f} x the physical bound of {bound}, which no mapping need reach"
 
 
 def print_nothing_found(found: Found, standing: Standing | None = None) -> None:

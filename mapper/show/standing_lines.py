@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from common import engineering
+from common import engineering, percent
 from cost_models import loop_nest
 from runs import say
 
@@ -22,32 +20,40 @@ WHY = {
 }
 
 
-def print_standing(standing: Standing, problem: Problem) -> None:
-    """Say whether the answer is optimal, or how far above the optimum; and what is better."""
-    for line in standing_lines(standing, problem):
-        say(line)
-    if standing.mapping is not None:
-        print()
-        print(loop_nest(standing.mapping, problem.layer, problem.accelerator.num_pes))
+def standing_line(standing: Standing, problem: Problem, effort: bool = False) -> str:
+    """Whether an answer is optimal, or how far above the optimum it may be.
 
-
-def standing_lines(standing: Standing, problem: Problem) -> Iterator[str]:
-    """The sentences about an answer."""
-    effort = f"{standing.boxes:,} parts of the space, {standing.seconds:.2f} s"
+    Args:
+        standing: The answer beside its proof.
+        problem: What was searched.
+        effort: Whether to say what the proof took.
+    """
+    took = f"{standing.boxes:,} parts of the space, {standing.seconds:.2f} s"
     size = f"{float(problem.space.size):.3g}"
     if standing.optimal:
-        yield f"proven optimal: none of {size} mappings is better ({effort})"
-        return
-    above = f"{100 * standing.gap:.2g} %" if math.isfinite(standing.gap) else "unknown"
+        return f"proven optimal: none of {size} mappings is better{_brackets(effort and took)}"
+    above = percent(standing.gap)
     best = engineering(standing.value, problem.objective.unit, digits=4)
     if standing.proven:
-        yield f"{above} above the optimum of {best}, proven over {size} mappings ({effort})"
-        yield "the best mapping of all:"
-        return
+        best = f"{best}, proven over {size} mappings"
+        return f"{above} above the optimum of {best}{_brackets(effort and took)}"
     bound = engineering(standing.bound, problem.objective.unit, digits=4)
-    yield (
-        f"at most {above} above the optimum: no mapping is below {bound} "
-        f"({WHY.get(standing.status, standing.status)}: {effort})"
+    why = WHY.get(standing.status, standing.status)
+    return (
+        f"at most {above} above the optimum: no mapping is below {bound}"
+        f"{_brackets(f'{why}: {took}' if effort else why)}"
     )
-    if standing.mapping is not None:
-        yield f"a better mapping, of {best}:"
+
+
+def _brackets(text: str | bool) -> str:
+    return f" ({text})" if text else ""
+
+
+def print_better(standing: Standing, problem: Problem) -> None:
+    """Print the mapping that the proof found to be better; nothing where the answer is as good."""
+    if standing.mapping is None:
+        return
+    best = engineering(standing.value, problem.objective.unit, digits=4)
+    say("\nthe best mapping of all:" if standing.proven else f"\na better mapping, of {best}:")
+    print()
+    print(loop_nest(standing.mapping, problem.layer, problem.accelerator.num_pes))

@@ -55,6 +55,11 @@ class Experiment(ABC):
         """The whole definition as JSON values; seed and budget need not be repeated."""
 
     @property
+    def open_ended(self) -> bool:
+        """Whether it seldom uses its whole budget, so that a share of it says nothing."""
+        return False
+
+    @property
     def after(self) -> Sequence[str]:
         """Keys of runs that must be over before this one begins, as it takes over from them."""
         return ()

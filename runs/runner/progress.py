@@ -18,6 +18,9 @@ LINE_S = 30.0
 ALONE_S = 2.0
 """The same where one experiment alone is running [s]."""
 
+LEAST_SHARE = 5e-4
+"""A share of infeasible samples that is less reads as 0.0 %."""
+
 
 class Reporter(Protocol):
     """Tells the person how it goes; used as a context manager."""
@@ -169,16 +172,16 @@ class Rate:
 
 
 def standing_parts(progress: Progress, experiment: Experiment, per_s: float) -> tuple[str, ...]:
-    """How a run stands, the most important first."""
+    """How a run stands, the most important first; what is 0 is left out."""
     unit = experiment.counts
     best = progress.best
     found = experiment.before_first if best is None else experiment.standing(best)
-    parts = [
-        f"{progress.done:,} of {experiment.budget:,} {unit}",
-        found,
-        f"{per_s:,.0f} {unit}/s",
-    ]
-    if progress.infeasible is not None:
+    parts = [found]
+    if not experiment.open_ended:
+        parts.insert(0, f"{progress.done:,} of {experiment.budget:,} {unit}")
+        if per_s >= 1:
+            parts.append(f"{per_s:,.0f} {unit}/s")
+    if progress.infeasible is not None and progress.infeasible >= LEAST_SHARE:
         parts.append(f"{progress.infeasible:.1%} infeasible")
     if progress.note is not None:
         parts.append(progress.note)
@@ -188,7 +191,8 @@ def standing_parts(progress: Progress, experiment: Experiment, per_s: float) -> 
 def standing(progress: Progress, experiment: Experiment) -> str:
     """Such as ``4,096/20,000 best 39.57 kcycles``."""
     best = "" if progress.best is None else f" {experiment.standing(progress.best)}"
-    return f"{progress.done:,}/{experiment.budget:,}{best}"
+    whole = "" if experiment.open_ended else f"/{experiment.budget:,}"
+    return f"{progress.done:,}{whole}{best}"
 
 
 def summary(experiment: Experiment, ended: Ended) -> str:
@@ -196,7 +200,8 @@ def summary(experiment: Experiment, ended: Ended) -> str:
     if ended.outcome == "failed":
         return f"failed    {experiment.name}: {ended.error}"
     best = "" if ended.best is None else f", {experiment.standing(ended.best)}"
+    whole = experiment.counts if experiment.open_ended else f"of {experiment.budget:,}"
     return (
-        f"{ended.outcome:<9} {experiment.name}: {ended.samples:,} of {experiment.budget:,}{best}, "
+        f"{ended.outcome:<9} {experiment.name}: {ended.samples:,} {whole}{best}, "
         f"{ended.cpu_s:.1f} s CPU"
     )

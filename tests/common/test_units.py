@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from common import engineering, printable
+from common import engineering, percent, printable
 
 
 @pytest.mark.parametrize(
@@ -83,3 +83,20 @@ def test_every_text_can_be_printed_in_one_line(text: str) -> None:
     assert len(seen.splitlines()) <= 1
     assert "\x1b" not in seen
     seen.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0, "0 %"),
+        (1e-9, "less than 0.01 %"),
+        (0.0004, "0.04 %"),
+        (0.018, "1.8 %"),
+        (0.36, "36 %"),
+        (1.4, "140 %"),
+        (32.5, "3,250 %"),
+        (math.inf, "unknown"),
+    ],
+)
+def test_a_share_never_reads_as_none(share: float, text: str) -> None:
+    assert percent(share) == text

@@ -70,16 +70,18 @@ def random_layer(rng: np.random.Generator) -> Layer:
     )
 
 
-def random_mapping(rng: np.random.Generator, chip: Chain, layer: Layer) -> ChainMapping:
+def random_mapping(
+    rng: np.random.Generator, chip: Chain, layer: Layer, dims: str = NEST_DIMS
+) -> ChainMapping:
     """Any tiles, ragged ones included; any order; fan-outs in part or whole."""
     tile = dict(zip(DIMS, layer.extents, strict=True))
     units = dict.fromkeys(DIMS, 1)
     entries = []
     for level in chip.inner:
-        some = [d for d in NEST_DIMS if rng.random() < 0.8]
+        some = [d for d in dims if rng.random() < 0.8]
         tiles = {d: int(rng.integers(1, tile[d] + 1)) for d in some}
-        parallel = _parallel(rng, level)
-        order = "".join(rng.permutation(list(NEST_DIMS)))
+        parallel = _parallel(rng, level, dims)
+        order = "".join(rng.permutation(list(dims)))
         entries.append(Entry(level.name, tiles, order, parallel))
         tile = {d: min(tiles.get(d, -(-n // units[d])), n) for d, n in tile.items()}
         units = dict.fromkeys(DIMS, 1)
@@ -88,10 +90,10 @@ def random_mapping(rng: np.random.Generator, chip: Chain, layer: Layer) -> Chain
     return ChainMapping(tuple(entries))
 
 
-def _parallel(rng: np.random.Generator, level: ChainLevel) -> tuple[Spread, ...]:
-    dims = iter(rng.permutation(list(NEST_DIMS)))
+def _parallel(rng: np.random.Generator, level: ChainLevel, dims: str) -> tuple[Spread, ...]:
+    chosen = iter(rng.permutation(list(dims)))
     return tuple(
-        Spread(str(next(dims)), int(rng.integers(1, axis.units + 1)), number)
+        Spread(str(next(chosen)), int(rng.integers(1, axis.units + 1)), number)
         for number, axis in enumerate(level.fanout.axes)
         if rng.random() < 0.8
     )

@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from mapper.compare import FORMATS, CompareError, Summary, collect, make_plan, make_tables
 from mapper.compare.curves import bands, ratio_bars, target_bars
 from mapper.compare.entry import Board, ComparedCase, ComparedRun
+from mapper.compare.formats import as_terminal
 from mapper.compare.run import run_plan, summarise
 from mapper.verdicts import validate
 from runs import (
@@ -124,6 +126,20 @@ def test_tables_name_cost_model_and_accelerator_and_what_is_missing(summary):
 def test_every_format_shows_every_method(summary, name):
     text = FORMATS[name]([summary])
     assert all(method in text for method in ("good", "poor"))
+
+
+def test_a_terminal_shows_the_gaps_first_and_the_rest_on_request(summary):
+    short, whole = as_terminal([summary]), as_terminal([summary], every=True)
+    assert short.startswith("Gap, ")
+    assert "Best " not in short
+    assert "--verbose" in short.splitlines()[-1]
+    assert "none failed: it broke" in short
+    titles = [table.title for table in make_tables(summary)]
+    assert all(whole.count(title) == 1 for title in titles)
+    assert short.count("it broke") == 1
+    unknown = Summary(BOARD, [replace(entry, bound=None) for entry in summary.entries])
+    assert as_terminal([unknown]).startswith("Best ")
+    assert "Gap" not in as_terminal([unknown])
 
 
 def test_csv_and_latex_can_be_read(summary):

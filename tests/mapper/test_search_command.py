@@ -131,16 +131,39 @@ def cli_accelerator(fields: dict[str, Any]) -> Any:
     return Accelerator(**fields)
 
 
-def test_text_shows_nest_costs_units_bound_and_what_limits() -> None:
+def test_text_begins_with_the_verdict() -> None:
     code, out, err = search()
     assert code == 0
-    for words in ("parallel", "latency_cycles", "cycles", "µJ", "mm²", "x the physical bound"):
+    lines = out.splitlines()
+    assert lines[0].startswith("mobilenetv2.block1_project on edge: edp ")
+    assert lines[1].startswith("at most ")
+    assert lines[2].startswith("limited by ")
+    assert out.index("limited by") < out.index("parallel") < out.index("latency: ")
+    for words in (" ms at an assumed 1,000 MHz", " inferences/s, ", " TOPS\n", " µJ, ", " TOPS/W"):
         assert words in out
-    assert "PEs at work" in out
-    assert "L1 of a PE" in out
+    assert "Accesses" not in out
     assert "300 of 300 samples" in err
     assert "samples/s" in err
     assert "% infeasible" in err
+
+
+def test_verbose_shows_every_figure_with_its_bound() -> None:
+    code, out, _ = search("--verbose")
+    assert code == 0
+    for words in ("x bound", "mm²", "x the physical bound", "Accesses", "300 samples in"):
+        assert words in out
+    assert "PEs at work" in out
+    assert "L1 of a PE" in out
+    assert "parts of the space" in out
+
+
+def test_a_proof_speaks_of_no_budget() -> None:
+    code, out, err = search("--method", "auto", "--budget", "3001")
+    assert code == 0
+    assert "proven optimal: none of" in out
+    assert "of 3,001" not in err
+    assert "samples/s" not in err
+    assert "within 0 %" not in err
 
 
 def test_nothing_is_written_without_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,7 +282,7 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
-    assert "Best mapping" in out
+    assert "block1_project on edge: edp" in out
     assert "interrupted after" in err
     assert "Traceback" not in err
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -296,7 +319,7 @@ def test_a_search_in_a_store_is_kept_and_goes_on(
     with monkeypatch.context() as patch:
         stopping(patch, 500)
         code, out, err = search(*words)
-    assert (code, "Best mapping" in out, "to go on: " in err) == (0, True, True)
+    assert (code, "on edge: edp" in out, "to go on: " in err) == (0, True, True)
     found, again = search_json(*words), search_json(*words)
     assert found["samples"] == 2000
     assert found == again  # kept: even the seconds are those of the search
@@ -330,7 +353,7 @@ def test_a_result_that_cannot_be_written_is_printed(
         cli.main(["search", "--layer", LAYER, *SMALL, "--out", str(tmp_path)])
     printed = capsys.readouterr()
     assert end.value.code == 1
-    assert "Best mapping" in printed.out
+    assert "block1_project on edge: edp" in printed.out
     assert "No space left on device" in printed.err
 
 
@@ -352,8 +375,8 @@ def test_a_search_that_fails_late_is_not_lost(
         cli.main(["search", "--layer", LAYER, *SMALL])
     printed = capsys.readouterr()
     assert end.value.code == 1
-    assert "Best mapping" in printed.out
-    assert "300 samples" in printed.out
+    assert "block1_project on edge: edp" in printed.out
+    assert "300 samples" in printed.err
     assert "No space left on device" in printed.err
 
 

@@ -6,20 +6,27 @@ After a change that is meant: ``pytest tests/terminal --snapshot-update``, and r
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from cost_models import FIGURES, Cost
-from maestro_env import Objective
+from cost_models import FIGURES, Accelerator, Cost, Mapping
+from maestro_env import Objective, Problem
 from mapper.compare import FORMATS, Summary
 from mapper.compare.entry import Board, ComparedCase, ComparedRun
+from mapper.mapping_changes import changes_between
+from mapper.show.change_table import print_changes
 from mapper.show.cost import print_costs
 from mapper.show.layer_tables import print_layers, print_networks
 from mapper.show.network_table import print_network
 from mapper.show.run_tables import print_runs
+from mapper.show.speed import speed_lines
+from mapper.show.standing_lines import standing_line
+from mapper.standing import Standing
 from mpe_marl.show import print_comparison, print_profiles, print_training
+from runs import say
 from tests.terminals import WIDTHS, terminal
 
 ODD = "net[v2].conv[/x]"
@@ -48,7 +55,8 @@ def network() -> None:
     rows.append({"layer": "resnet18.lost", "count": 2, "samples": 20_000})
     totals = {"layers": 6.0, "macs": 580_947_968.0, "latency_cycles": 6_923_086.0}
     totals |= {"energy_nj": 18_146_362.5, "edp": 1.25628e14, "seconds": 12.345}
-    print_network("resnet18", rows, totals, Objective.parse("edp"))
+    chip = Accelerator.load("nvdla-full")
+    print_network("resnet18", rows, totals, Objective.parse("edp"), chip)
 
 
 def runs() -> None:
@@ -113,7 +121,16 @@ def compare() -> None:
     names = ["mobilenetv2.block1_project", "vgg16.conv1_2", "resnet18.conv1", "mlp.fc1"]
     cases = [ComparedCase("edp", name) for name in names]
     entries = [
-        ComparedRun(board, case, method, seed, "finished", samples=100, best=best * (1 + seed / 10))
+        ComparedRun(
+            board,
+            case,
+            method,
+            seed,
+            "finished",
+            samples=100,
+            best=best * (1 + seed / 10),
+            bound=4e9,
+        )
         for case in cases
         for method, best in (("ga", 5.5e9), ("random", 7.5e12))
         for seed in range(3)
@@ -182,8 +199,28 @@ def profile() -> None:
     )
 
 
+def answer() -> None:
+    """What a search prints before and after its nest, which is not broken into lines."""
+    for line in speed_lines(Accelerator.load("edge"), 39_604.0, 54_160.2, 6_422_528.0):
+        say(line)
+    problem = Problem("mobilenetv2.2")
+    for status, mapping in (("optimal", None), ("timeout", None)):
+        standing = Standing(status, 2.145e9, 2.145e9, 2.107e9, mapping, 8_362, 21.87)
+        say(standing_line(standing, problem, effort=True))
+
+
+def changes() -> None:
+    layer = Problem("mobilenetv2.2").layer
+    whole = dict.fromkeys("KCYXRS", 1)
+    one = Mapping(("KCYXRS", "KCYXRS"), ("Y", "K"), ({**whole, "C": 8, "X": 8}, whole), 8)
+    other = replace(one, parallel=("X", "K"), orders=("YXKCRS", "KCYXRS"), cluster_size=400)
+    found = changes_between(layer, Accelerator.load("edge"), (one, other))
+    print_changes(("results/net[v2].conv[/x]", "b.yaml"), found, "edp")
+
+
 TABLES = [
-    network, runs, layers, networks, accelerators, compare, cost, train, mpe_compare, profile
+    network, runs, layers, networks, accelerators, compare, cost, train, mpe_compare, profile,
+    answer, changes,
 ]  # fmt: skip
 
 

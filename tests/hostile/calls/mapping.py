@@ -14,7 +14,7 @@ from baselines import SearcherError
 from cost_models import Accelerator, AcceleratorError, CostModelError
 from layers import LayerError
 from maestro_env import MapSpace, MapSpaceError, ObjectiveError, ProblemError
-from mapper import WatchError
+from mapper import PretrainedError, WatchError
 from marl_mapper import LibraryError
 from tests.hostile.calls import Row
 
@@ -101,6 +101,7 @@ KEYWORDS = [
     option("sed", 3, LibraryError, "Did you mean 'seed'"),
     option("costmodel", "exact", LibraryError, "Did you mean 'cost_model'"),
     option("time_out", 3, LibraryError, "Did you mean 'timeout'"),
+    option("timout", 3, LibraryError, "Did you mean 'timeout'"),
     option("layer", LAYER, LibraryError, "unknown field 'layer'; expected method"),
     option("chips", ["edge"], LibraryError, "unknown field 'chips'"),
     option("population", 3, LibraryError, "unknown field 'population'"),
@@ -154,6 +155,18 @@ ENDS = [
     option("on_batch", 3, LibraryError, "on_batch: got 3, expected a function"),
     option("on_batch", "print", LibraryError, "on_batch: got 'print'"),
     option("on_batch", [print], LibraryError, "on_batch: got"),
+]
+
+STORES = [
+    option("store", 3, LibraryError, "store: got 3, expected a path"),
+    option("store", "/proc/answers.db", LibraryError, "unable to open database file; expected an"),
+    option("store", "no/such/folder/a.db", LibraryError, "unable to open database file"),
+    option("store", "/proc/version", LibraryError, "store: '/proc/version': "),
+    option("gap", -0.1, LibraryError, "gap: got -0.1, expected a share from 0"),
+    option("gap", 1, LibraryError, "gap: got 1"),
+    option("gap", "5%", LibraryError, "gap: got '5%'"),
+    option("agents", 3, LibraryError, "agents: got 3"),
+    option("agents", "no.bin", PretrainedError, "no.bin: not found"),
 ]
 
 MODELS = [
@@ -253,6 +266,6 @@ MANY_ROWS = [
 ]  # fmt: skip
 
 ROWS = [
-    *LAYERS, *CHIPS, *OBJECTIVES, *KEYWORDS, *METHODS, *SEEDS, *ENDS, *MODELS, *SPACES, *LIMITS,
-    *MANY_ROWS,
+    *LAYERS, *CHIPS, *OBJECTIVES, *KEYWORDS, *METHODS, *SEEDS, *ENDS, *STORES, *MODELS, *SPACES,
+    *LIMITS, *MANY_ROWS,
 ]  # fmt: skip

@@ -22,6 +22,8 @@ GOOD = mapping()
 WORDS = "mapper export --layer gemm:M=1,N=8,K=8 --mapping m.yaml"
 ZIGZAG = f"{WORDS} --to zigzag"
 SMALL = f"{ZIGZAG} -a c.yaml"
+GEMMINI = f"{WORDS} -a gemmini-16"
+TIGHT = GOOD | {"c.yaml": "{num_pes: 16, l1_bytes: 1}"}
 FOLDER = "mapper export . --to zigzag"
 DEEP = f"mapper export {deep.LAYER} -a c.yaml --mapping m.yaml --to"
 WHOLE = deep.mapping(deep.G, deep.R)
@@ -126,6 +128,26 @@ ROWS = [
         files=GOOD
         | {"c.yaml": "{num_pes: 16, levels: {L2: {bytes: 1073741824, double_buffer: false}}}"},
     ),
+    Row(f"{WORDS} --to python --openmp", "--openmp: got --to python, expected --to c", files=GOOD),
+    Row(f"{WORDS} --to gemini", "mean 'gemmini'", files=GOOD),
+    Row(f"{WORDS} --to gemmini", "expected a square array whose L2", files=GOOD),
+    Row(f"{GEMMINI} --to gemmini", "tiles have 4 of K, expected a multiple of 16", files=GOOD),
+    Row(
+        f"{GEMMINI} -l conv:K=8,C=8,Y=5,X=5,R=3,S=3 --to gemmini",
+        "is no product of two matrices",
+        files=GOOD,
+    ),
+    Row(f"{SMALL} --to c", "infeasible on this chip: .*limit 1 B", files=TIGHT),
+    Row(f"{SMALL} --to python", "infeasible on this chip: .*limit 1 B", files=TIGHT),
+    Row(f"{WORDS} --to c --out /proc/x", "/proc", files=GOOD),
+    Row("mapper diff m.yaml", "argument", files=GOOD),
+    Row("mapper diff m.yaml m.yaml", "needs --layer", files=GOOD),
+    Row("mapper diff m.yaml none.yaml -l mlp.2", "none.yaml", files=GOOD),
+    Row("mapper diff . . -l mlp.2", "holds no manifest.json", files=GOOD),
+    Row("mapper diff m.yaml m.yaml -l mpl.2", "mean 'mlp", files=GOOD),
+    Row("mapper diff m.yaml m.yaml -l mlp.2 -o enrgy", "mean 'energy'", files=GOOD),
+    Row("mapper diff m.yaml m.yaml -l mlp.2 -a edgy", "mean 'edge'", files=GOOD),
+    Row(f"mapper diff m.yaml m.yaml {deep.LAYER} -a c.yaml", "mapping", files=WHOLE | GOOD),
     Row(FOLDER, "holds no manifest.json"),
     Row(FOLDER, "manifest.json", files={"manifest.json": "{"}),
     Row(FOLDER, "manifest.json.*damaged", files={"manifest.json": "{}"}),

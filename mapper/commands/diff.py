@@ -1,0 +1,86 @@
+"""``mapper diff``: what differs between two mappings, and what each difference costs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mapper.commands.options import (
+    AcceleratorOption,
+    JsonFlag,
+    ObjectiveOption,
+    OptionalLayer,
+    OptionError,
+)
+from runs import print_json
+
+if TYPE_CHECKING:
+    from mapper.export.export_source import ExportSource
+
+Source = Annotated[
+    Path, typer.Argument(help="Folder of `mapper search --out`, or with --layer a mapping as YAML.")
+]
+
+
+def diff(
+    first: Source,
+    second: Source,
+    layer: OptionalLayer = None,
+    accelerator: AcceleratorOption = "edge",
+    objective: ObjectiveOption = "edp",
+    as_json: JsonFlag = False,
+) -> None:
+    """Print what differs between two mappings of a layer, and what each difference costs.
+
+    Each row is a part of the mapping's file, and what the first mapping costs with this part of the
+    second alone. Exit code 1: one of the two does not fit the chip.
+    """
+    from mapper.mapping_changes import changes_between
+
+    sources = [_source(path, layer, accelerator) for path in (first, second)]
+    one, other = sources
+    if (one.layer.shape, one.chip) != (other.layer.shape, other.chip):
+        raise OptionError(
+            f"{second}: is of another layer or chip than {first}; expected two mappings of one"
+        )
+    found = changes_between(one.layer, one.chip, (one.mapping, other.mapping), objective)
+    if as_json:
+        from mapper.show.cost import cost_values
+
+        print_json(
+            {
+                "objective": objective,
+                "values": found.values,
+                "costs": [cost_values(cost) for cost in found.costs],
+                "changes": [asdict(change) for change in found.changes],
+            }
+        )
+    else:
+        from mapper.show.change_table import print_changes
+
+        print_changes((str(first), str(second)), found, objective)
+    if not all(cost.feasible for cost in found.costs):
+        raise typer.Exit(1)
+
+
+def _source(path: Path, layer: str | None, accelerator: str) -> ExportSource:
+    """A mapping with its layer and chip.
+
+    Raises:
+        OptionError: A mapping's file stands without a layer.
+        ValueError: It cannot be read.
+    """
+    import layers
+    from cost_models import load_chip
+    from mapper.export.export_source import ExportSource, of_folder
+    from mapper.result_files import read_any_mapping
+
+    if path.is_dir():
+        return of_folder(path)
+    mapping = read_any_mapping(path)
+    if layer is None:
+        raise OptionError(f"{path}: a mapping as YAML needs --layer, such as --layer mobilenetv2.2")
+    return ExportSource(layers.parse(layer), load_chip(accelerator), mapping)
