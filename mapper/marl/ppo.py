@@ -122,7 +122,8 @@ class PPO:
         count, width = elites.actions.shape
         rows = torch.arange(count).expand(width, count)
         logs, _ = self.policies(torch.from_numpy(seen), rows, elites.actions)
-        return logs.of(elites.actions.T).mean(dim=1).sum()
+        likely: Tensor = logs.of(elites.actions.T).mean(dim=1).sum()
+        return likely
 
 
 def _asked(acting: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Tensor]:
