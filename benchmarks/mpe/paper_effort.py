@@ -34,7 +34,7 @@ class MpeEffort:
 
     agents: tuple[int, ...] = (3, 6, 12, 24, 48)
     rows: int = 20_000
-    repeats: int = 5
+    repeats: int = 3
     compared: tuple[int, ...] = (3, 6, 12)
     compared_rows: int = 100_000
     rounds: int = 5

@@ -33,8 +33,11 @@ def expected_seconds(search: Search) -> float:
 
 
 def in_order(searches: Iterable[Search]) -> list[Search]:
-    """Wave by wave; in each the cheap ones first, each kind in the order given."""
-    return sorted(searches, key=lambda one: (_wave(one), expected_seconds(one) > DEAR))
+    """Wave by wave; in each the cheap ones first, and the paper's cost model before `exact`."""
+    return sorted(
+        searches,
+        key=lambda one: (_wave(one), expected_seconds(one) > DEAR, one.cost_model != "maestro"),
+    )
 
 
 def _wave(search: Search) -> int:
