@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,30 +43,33 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a dataset, one a way of clustering, and the matrix that is drawn."""
     rows: list[dict[str, Any]] = []
     ways: list[dict[str, Any]] = []
-    drawn = False
-    for search in plan(effort):
-        notes = kept(search).notes if search in kept else {}
-        if "fig4" not in notes:
-            continue
+    known = [one for one in plan(effort) if one in kept and "fig4" in kept(one).notes]
+    for search in known:
+        notes = kept(search).notes
         told = {name: getattr(search, name) for name in ("cost_model", "space", "layer")}
         told |= {"policy": search.method, "samples": search.budget}
         together = notes["fig4"]["K with C"]
         rows.append({**told, **notes["fig4"], "K with C": together[0] if together else np.nan})
-        for (linkage, metric, reward), (suggested, similar) in zip(
-            WAYS, notes["ways"], strict=True
-        ):
-            way = {"linkage": linkage, "metric": metric, "reward": "yes" if reward else "no"}
-            way |= {"agents suggested": suggested, "alike with 6 agents": similar}
-            ways.append({**told, **way})
-        if not drawn and "matrix" in notes:
-            matrix = _matrix(notes, search.budget)
-            _keep(matrix, output.data / MATRIX)
-            draw(matrix, TITLE, output.figures / "fig4.png")
-            drawn = True
+        ways += [{**told, **way} for way in _ways(notes)]
     if rows:
         names = ("cost_model", "space", "policy")
         output.table("paper-fig4.csv", _merged(rows, (*names, "layer")))
         output.table("paper-clustering.csv", _merged(ways, (*names, "linkage", "metric", "reward")))
+    for search in [one for one in known if "matrix" in kept(one).notes][:1]:
+        matrix = _matrix(kept(search).notes, search.budget)
+        _keep(matrix, output.data / MATRIX)
+        draw(matrix, TITLE, output.figures / "fig4.png")
+
+
+def _ways(notes: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for (linkage, metric, reward), (suggested, similar) in zip(WAYS, notes["ways"], strict=True):
+        yield {
+            "linkage": linkage,
+            "metric": metric,
+            "reward": "yes" if reward else "no",
+            "agents suggested": suggested,
+            "alike with 6 agents": similar,
+        }
 
 
 def _matrix(notes: dict[str, Any], samples: int) -> Correlation:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.paper.effort import Effort, Output, Step, mean_and_error
+from benchmarks.paper.effort import Effort, Output, Step, finished, mean_and_error
+from benchmarks.paper.found import Found
 from benchmarks.paper.kept import Kept
 from benchmarks.paper.searches import EVERY, ONE_AGENT, Search
 
@@ -71,37 +72,46 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
     rows, single = [], []
     for told in _cases(effort):
         case = {"cost model": told["cost_model"], "layer": told["layer"]}
-        sweep, alone = _sweep(effort, told), _single(effort, told)
-        pairs = [each for pair in sweep.values() for each in pair.values()]
-        known = [one.best for each in (*pairs, *alone.values()) for one in kept.of(each)]
-        best = min(known, default=np.inf)
-        for name, pair in sweep.items():
-            runs = {label: kept.of(each) for label, each in pair.items()}
-            if not all(runs.values()):
-                continue
-            row: dict[str, Any] = {**case, "setting": name, "seeds": min(map(len, runs.values()))}
-            for label, some in runs.items():
-                row[label], row[f"{label}, +-"] = mean_and_error(
-                    [one.last_return(best) for one in some]
-                )
-                row[f"{label}, value / best"] = float(np.median([one.best for one in some]) / best)
-            rows.append(row)
-        for label, each in alone.items():
-            some = kept.of(each)
-            if not some:
-                continue
-            mean, error = mean_and_error([one.last_return(best) for one in some])
-            half = [one.return_arrives(best, HALF) for one in some]
-            told_of = {"agent": label, "seeds": len(some), "samples": effort.long}
-            told_of |= {"passes 0.5 at": float(np.median(half)), "last mean return": mean}
-            told_of |= {"+-": error}
-            told_of["value / best"] = float(np.median([one.best for one in some]) / best)
-            told_of["CPU s"] = float(np.mean([one.seconds for one in some]))
-            single.append({**case, **told_of})
+        sweep = {
+            name: {label: kept.of(each) for label, each in pair.items()}
+            for name, pair in _sweep(effort, told).items()
+        }
+        alone = finished(kept, _single(effort, told))
+        every = [runs for pair in sweep.values() for runs in pair.values()] + [*alone.values()]
+        best = min((one.best for runs in every for one in runs), default=np.inf)
+        rows += [
+            {**case, "setting": name, **_both(pair, best)}
+            for name, pair in sweep.items()
+            if all(pair.values())
+        ]
+        single += [
+            {**case, "agent": label, "samples": effort.long, **_alone(runs, best)}
+            for label, runs in alone.items()
+        ]
     if rows:
         output.table("paper-settings.csv", rows)
     if single:
         output.table("paper-single.csv", single)
+
+
+def _both(pair: dict[str, list[Found]], best: float) -> dict[str, Any]:
+    row: dict[str, Any] = {"seeds": min(map(len, pair.values()))}
+    for label, runs in pair.items():
+        row[label], row[f"{label}, +-"] = mean_and_error([one.last_return(best) for one in runs])
+        row[f"{label}, value / best"] = float(np.median([one.best for one in runs]) / best)
+    return row
+
+
+def _alone(runs: list[Found], best: float) -> dict[str, Any]:
+    mean, error = mean_and_error([one.last_return(best) for one in runs])
+    return {
+        "seeds": len(runs),
+        "passes 0.5 at": float(np.median([one.return_arrives(best, HALF) for one in runs])),
+        "last mean return": mean,
+        "+-": error,
+        "value / best": float(np.median([one.best for one in runs]) / best),
+        "CPU s": float(np.mean([one.seconds for one in runs])),
+    }
 
 
 STEP = Step("settings", "settings that are not printed, for many agents and one", plan, make)

@@ -63,6 +63,8 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
     pairs = []
     for cost_model, objective in _blocks(effort):
         block = _block(effort, kept, cost_model, objective)
+        if not block:
+            continue
         told = {"cost model": cost_model, "objective": objective}
         rows += [{**told, **row} for row in _rows(block, effort)]
         pairs += list(_pairs(block))
