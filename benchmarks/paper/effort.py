@@ -17,8 +17,9 @@ from runs import Ratio, holm, mean_interval, two_level_ratio
 
 REPEATS = 20_000
 """Draws of the bootstrap: with the tables' many comparisons Holm's p asks for small ones."""
-FEWEST_CASES = 3
-"""Cases, such as layers, from which on an interval over them is given."""
+FEWEST_CASES, FEWEST_FOR_P = 3, 5
+"""Cases, such as layers, from which on an interval over them is given, and a p and verdict: four
+of one sign come by chance in an eighth of all fours, whatever a bootstrap of them says."""
 TINY = 1e-6
 """A mean return is at least this in a ratio."""
 
@@ -134,20 +135,27 @@ def last_returns(runs: Iterable[Found], reference: float) -> np.ndarray:
 def compared(pairs: Sequence[tuple[list[Any], list[Any]]]) -> list[dict[str, Any]]:
     """Ratios of a table's comparisons, each with its interval, Holm's p and a verdict.
 
-    Nothing is said of one without cases, and no interval of fewer than `FEWEST_CASES`.
+    What the cases are too few for stays empty.
 
     Args:
         pairs: Of each comparison the first method's and the second's values, an array a case.
     """
     ratios = [two_level_ratio(a, b, REPEATS) if a else None for a, b in pairs]
-    told = [i for i, (a, _) in enumerate(pairs) if len(a) >= FEWEST_CASES]
-    adjusted = dict(zip(told, holm([ratio.p for i in told if (ratio := ratios[i])]), strict=True))
-    return [_verdict(ratio, adjusted.get(i)) for i, ratio in enumerate(ratios)]
+    enough = [i for i, (a, _) in enumerate(pairs) if len(a) >= FEWEST_FOR_P]
+    ps = dict(zip(enough, holm([ratio.p for i in enough if (ratio := ratios[i])]), strict=True))
+    return [
+        _verdict(ratio, len(a) >= FEWEST_CASES, ps.get(i))
+        for i, (ratio, (a, _)) in enumerate(zip(ratios, pairs, strict=True))
+    ]
 
 
-def _verdict(ratio: Ratio | None, p: float | None) -> dict[str, Any]:
-    row: dict[str, Any] = {"ratio": ratio.value if ratio else ""}
-    if ratio is None or p is None:
-        return {**row, "from": "", "to": "", "p (Holm)": "", "verdict": ""}
-    verdict = "within error" if p >= 0.05 else "lower" if ratio.value < 1 else "higher"
-    return {**row, "from": ratio.low, "to": ratio.high, "p (Holm)": p, "verdict": verdict}
+def _verdict(ratio: Ratio | None, interval: bool, p: float | None) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(("ratio", "from", "to", "p (Holm)", "verdict"), "")
+    if ratio is not None:
+        row["ratio"] = ratio.value
+        if interval:
+            row |= {"from": ratio.low, "to": ratio.high}
+        if p is not None:
+            verdict = "lower" if ratio.value < 1 else "higher"
+            row |= {"p (Holm)": p, "verdict": "within error" if p >= 0.05 else verdict}
+    return row

@@ -111,7 +111,8 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
             best = min((one.best for one in every), default=np.inf)
             case = {"cost model": cost_model, "layer": layer}
             for title, runs in zip(tables, (found, counted), strict=True):
-                tables[title] += [{**case, **row} for row in _rows(title, runs, best)]
+                if len(runs) > 1:  # one alone compares nothing
+                    tables[title] += [{**case, **row} for row in _rows(title, runs, best)]
             if OWN in found:
                 returns.setdefault(cost_model, []).append(_by_kind(found, best))
     for title, name in zip(tables, ("paper-transfer.csv", "paper-dataset.csv"), strict=True):
