@@ -34,6 +34,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
         (("paper", "--only", "fig8"), "got 'fig8', expected some of table2"),
         (("paper", "--seeds", "0"), "got 0, expected a whole number of at least 1"),
         (("paper", "--cost-models", "simulator"), "got 'simulator', expected maestro or exact"),
+        (("mpe", "--only", "figure6"), "got 'figure6', expected some of sizes, profiles"),
     ],
 )
 def test_bad_words_end_with_one_line(words: tuple[str, ...], said: str) -> None:
@@ -77,6 +78,51 @@ def test_a_file_of_finished_searches_that_is_none_ends_with_one_line(tmp_path: P
     assert done.returncode == 2
     assert f"{runs}, line 2: expected a JSON object with 'key'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_measurement_is_made_once_and_not_after_the_time(tmp_path: Path) -> None:
+    from benchmarks.mpe.paper_effort import Places
+
+    made: list[int] = []
+
+    def measure() -> dict[str, int]:
+        made.append(len(made))
+        return {"ms": made[-1]}
+
+    def places(until: float = np.inf) -> Places:
+        return Places(tmp_path / "lines", tmp_path / "db", tmp_path, tmp_path, until)
+
+    assert places().kept("one", measure) == {"ms": 0}
+    late = places(until=0.0)
+    assert late.kept("one", measure) == {"ms": 0}
+    assert late.kept("two", measure) is None
+    assert places().kept("two", measure) == {"ms": 1}
+    assert len((tmp_path / "lines").read_text(encoding="utf-8").splitlines()) == 2
+
+
+def test_seed_0_of_all_comes_first_and_dear_searches_after_cheap_ones() -> None:
+    from benchmarks.paper.order import in_order
+    from benchmarks.paper.searches import Search
+
+    def named(method: str, seed: int, cost_model: str = "maestro") -> Search:
+        return Search("vgg16.1", "edp", method, cost_model, seed=seed)
+
+    expected = [
+        *(named("ga", 0), named("ga", 0, "exact"), named("ppo", 0), named("ga", 2)),
+        *(named("bo", 1), named("ga", 3), named("ppo", 4)),
+    ]
+    assert in_order(expected[::-1]) == expected
+
+
+def test_layers_too_few_for_a_verdict_get_none() -> None:
+    from benchmarks.paper.effort import compared
+
+    low, high = [np.array([1.0, 1.1])] * 8, [np.array([2.0, 2.1])] * 8
+    rows = compared([(low, high), (low[:4], high[:4]), (low[:2], high[:2]), ([], [])])
+    assert [row["verdict"] for row in rows] == ["lower", "", "", ""]
+    assert [row["to"] != "" for row in rows] == [True, True, False, False]
+    assert rows[0]["ratio"] < rows[0]["to"] < 1.0
+    assert rows[3]["ratio"] == ""
 
 
 def test_a_line_tells_what_the_samples_do() -> None:
