@@ -20,6 +20,8 @@ REPEATS = 20_000
 FEWEST_CASES, FEWEST_FOR_P = 3, 5
 """Cases, such as layers, from which on an interval over them is given, and a p and verdict: four
 of one sign come by chance in an eighth of all fours, whatever a bootstrap of them says."""
+HALF = 0.5
+"""A mean return on the way up."""
 TINY = 1e-6
 """A mean return is at least this in a ratio."""
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.paper import curves
-from benchmarks.paper.effort import Effort, Output, Step, mean_and_error
+from benchmarks.paper.effort import HALF, Effort, Output, Step, mean_and_error
 from benchmarks.paper.found import Found
 from benchmarks.paper.kept import Kept
 from benchmarks.paper.searches import EVERY, ONE_AGENT, Search
@@ -99,6 +99,9 @@ def _panel(
         row |= {f"{name}, last mean return": mean, f"{name}, +-": error}
     row["many arrive at"] = float(np.median([many for many, _ in arrived]))
     row["one arrives at"] = float(np.median([one for _, one in arrived]))
+    for name, which in (("many", "many"), ("one", single)):
+        half = [each[which].return_arrives(best, HALF) for each in runs]
+        row[f"{name} past 0.5 at"] = float(np.median(half))
     row["seeds in which many arrive"] = sum(np.isfinite(many) for many, _ in arrived)
     row["times sooner"] = float(np.median(sooner)) if sooner else ""
     row["least"] = min(sooner) if sooner else ""

@@ -96,10 +96,10 @@ def _figures(found: Correlation, tree: Any) -> dict[str, Any]:
     k, c = place.get("outer_tile_K"), place.get("outer_tile_C")
     together = [float(strength[k, c])] if k is not None and c is not None else []
     return {
-        "median |r|": round(float(np.median(pairs)), 5),
+        "median abs r": round(float(np.median(pairs)), 5),
         "share below 0.2": round(float((pairs < 0.2).mean()), 5),
         "K with C": [round(one, 5) for one in together],
-        "strongest |r|": round(float(pairs.max()), 5),
+        "strongest abs r": round(float(pairs.max()), 5),
         "agents below 0.5": len(tree.assign(threshold=0.5)),
         "agents above 2.5": len(tree.assign(threshold=2.5)),
         "agents suggested": tree.suggested(),

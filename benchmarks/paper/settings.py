@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.paper.effort import Effort, Output, Step, finished, mean_and_error
+from benchmarks.paper.effort import HALF, Effort, Output, Step, finished, mean_and_error
 from benchmarks.paper.found import Found
 from benchmarks.paper.kept import Kept
 from benchmarks.paper.searches import EVERY, ONE_AGENT, Search
@@ -25,7 +25,6 @@ SWEPT: dict[str, tuple[Any, ...]] = {
 }
 """Values beside ours: 0.01, 16, 128, 0, true and 0.01."""
 SINGLE = {"one agent, our settings": ONE_AGENT, "ppo-matched": "ppo-matched", "ppo (SB3)": "ppo"}
-HALF = 0.5
 
 
 def variants() -> list[tuple[str, str]]:
