@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 from benchmarks.mpe import paper_shares, paper_training
+from benchmarks.mpe.kept_lines import minutes
 from benchmarks.mpe.paper_effort import FULL, QUICK, MpeEffort, Places
 
 RUNS = "mpe-measured.jsonl"
@@ -46,7 +47,7 @@ def main(words: list[str]) -> None:
     made.add_argument("--rounds", type=int, help="processes of each variant, in turn")
     made.add_argument("--seeds", type=int, help="seeds of the training runs")
     made.add_argument("--trained", type=int, nargs="+", help="sizes of the training runs")
-    made.add_argument("--minutes", type=float, help="nothing begins after them; 0: only tables")
+    made.add_argument("--minutes", type=minutes, help="nothing begins after them; 0: only tables")
     given = made.parse_args(words)
     names = given.only.split(",") if given.only else list(STEPS)
     for name in names:

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 from pathlib import Path
 from typing import Any
+
+
+def minutes(text: str) -> float:
+    """How long a part of a benchmark may take, as an option says [min].
+
+    Raises:
+        argparse.ArgumentTypeError: It is below 0.
+    """
+    number = float(text)
+    if not number >= 0.0:
+        raise argparse.ArgumentTypeError(f"got {text}, expected minutes of at least 0")
+    return number
 
 
 class KeptLines:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.mpe.kept_lines import minutes
 from benchmarks.paper import (
     curves,
     fig4,
@@ -56,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--long", type=_positive, help="samples of the single agent's long search")
     made.add_argument("--cost-models", metavar="NAMES", help="with commas: maestro, exact")
     made.add_argument("--skip", metavar="METHODS", help="methods that are left out, with commas")
-    made.add_argument("--minutes", type=float, help="no search begins after them; 0: only tables")
+    made.add_argument("--minutes", type=minutes, help="no search begins after them; 0: only tables")
     made.add_argument("--redraw", action="store_true", help="only draw the tables' figures again")
     made.add_argument("--list", action="store_true", help="only say what is left, and its cost")
     return made
@@ -108,8 +109,8 @@ def main(words: list[str]) -> None:
     if given.list:
         _say_what_is_left(steps, effort, kept)
         return
-    minutes = math.inf if given.minutes is None else given.minutes
-    failed = _fill(steps, effort, kept, given.workers, time.monotonic() + 60.0 * minutes)
+    until = math.inf if given.minutes is None else time.monotonic() + 60.0 * given.minutes
+    failed = _fill(steps, effort, kept, given.workers, until)
     for step in steps:
         step.make(effort, kept, output)
     left = _say_what_is_left(steps, effort, kept)

@@ -34,6 +34,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
         (("paper", "--only", "fig8"), "got 'fig8', expected some of table2"),
         (("paper", "--seeds", "0"), "got 0, expected a whole number of at least 1"),
         (("paper", "--cost-models", "simulator"), "got 'simulator', expected maestro or exact"),
+        (("mpe", "--minutes", "nan"), "got nan, expected minutes of at least 0"),
         (("mpe", "--only", "figure6"), "got 'figure6', expected some of sizes, profiles"),
     ],
 )
