@@ -80,7 +80,7 @@ class Ratio:
     p: float
 
 
-def two_level_ratio(first: Scores, second: Scores) -> Ratio:
+def two_level_ratio(first: Scores, second: Scores, repeats: int = REPEATS) -> Ratio:
     """The ratio of two methods' values, with a bootstrap of two levels: cases, and runs in them.
 
     Cases are drawn with replacement, and for each drawn case its runs: an interval over runs alone
@@ -89,6 +89,7 @@ def two_level_ratio(first: Scores, second: Scores) -> Ratio:
     Args:
         first: ``(runs,)`` positive finite values of each case.
         second: Values on the same cases, in the same order.
+        repeats: Draws of the bootstrap; p is never below 2 / (repeats + 1).
 
     Raises:
         ValueError: There is no case.
@@ -101,7 +102,7 @@ def two_level_ratio(first: Scores, second: Scores) -> Ratio:
         for pair in zip(first, second, strict=True)
     ]
     value = float(np.mean([np.median(a) - np.median(b) for a, b in logs]))
-    drawn = rng.integers(0, len(logs), (REPEATS, len(logs)))
+    drawn = rng.integers(0, len(logs), (repeats, len(logs)))
     ratios = np.empty(drawn.shape)
     for case, (a, b) in enumerate(logs):
         places = np.nonzero(drawn == case)
@@ -109,7 +110,7 @@ def two_level_ratio(first: Scores, second: Scores) -> Ratio:
     means = ratios.mean(axis=1)
     tail = 100 * (1 - LEVEL) / 2
     low, high = np.percentile(means, [tail, 100 - tail])
-    sides = [(1 + np.count_nonzero(one)) / (REPEATS + 1) for one in (means <= 0, means >= 0)]
+    sides = [(1 + np.count_nonzero(one)) / (repeats + 1) for one in (means <= 0, means >= 0)]
     p = min(1.0, 2 * min(sides))
     return Ratio(float(np.exp(value)), float(np.exp(low)), float(np.exp(high)), p)
 

@@ -1,19 +1,25 @@
 """``python -m benchmarks mpe``: the tables and figures of the papers on multi-agent training.
 
-Every profile, round and training run is kept in --runs, so the same command goes on where it was
-stopped, by Ctrl-C or otherwise. --quick runs every step with little, to see that it works; its
-tables go to a folder of their own.
+Every finished profile, round and training run is a line of --runs, so the same command goes on
+where it was stopped, by Ctrl-C or otherwise, and on another machine; a training run that was cut
+off goes on from --unfinished. --quick runs every step with little, to see that it works, in a
+folder of its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
+import time
 from pathlib import Path
 
 from benchmarks.mpe import paper_shares, paper_training
+from benchmarks.mpe.kept_lines import minutes
 from benchmarks.mpe.paper_effort import FULL, QUICK, MpeEffort, Places
 
+RUNS = "mpe-measured.jsonl"
+"""What is finished, in the folder of tables."""
 STEPS = {
     "sizes": paper_shares.sizes,
     "profiles": paper_shares.profiles,
@@ -32,7 +38,8 @@ def main(words: list[str]) -> None:
     made = argparse.ArgumentParser("python -m benchmarks mpe", description=__doc__)
     made.add_argument("--quick", action="store_true", help="every step with little")
     made.add_argument("--only", metavar="STEPS", help=f"with commas, of {', '.join(STEPS)}")
-    made.add_argument("--runs", type=Path, help="folder of what is measured and trained")
+    made.add_argument("--runs", type=Path, help="file of what is finished")
+    made.add_argument("--unfinished", type=Path, help="store of training runs under way")
     made.add_argument("--data", type=Path, help="folder of tables")
     made.add_argument("--figures", type=Path, help="folder of pictures")
     made.add_argument("--agents", type=int, nargs="+", help="sizes of the profiles")
@@ -40,7 +47,7 @@ def main(words: list[str]) -> None:
     made.add_argument("--rounds", type=int, help="processes of each variant, in turn")
     made.add_argument("--seeds", type=int, help="seeds of the training runs")
     made.add_argument("--trained", type=int, nargs="+", help="sizes of the training runs")
-    made.add_argument("--hours", type=float, help="no training of 12 agents begins after them")
+    made.add_argument("--minutes", type=minutes, help="nothing begins after them; 0: only tables")
     given = made.parse_args(words)
     names = given.only.split(",") if given.only else list(STEPS)
     for name in names:
@@ -48,8 +55,19 @@ def main(words: list[str]) -> None:
             made.error(f"argument --only: got {name!r}, expected some of {', '.join(STEPS)}")
     effort = effort_of(given)
     home = Path("mpe-quick" if given.quick else "docs")
-    runs = given.runs or Path("mpe-quick/runs" if given.quick else "mpe-runs")
-    places = Places(runs, given.data or home / "data", given.figures or home / "figures")
+    data = given.data or home / "data"
+    away = Path("mpe-quick" if given.quick else "mpe-runs")
+    until = math.inf if given.minutes is None else time.monotonic() + 60.0 * given.minutes
+    try:
+        places = Places(
+            given.runs or data / RUNS,
+            given.unfinished or away / "rewards.db",
+            data,
+            given.figures or home / "figures",
+            until,
+        )
+    except (OSError, ValueError) as error:
+        made.error(f"argument --runs: {error}")
     for name in names:
         print(f"{name}: {(STEPS[name].__doc__ or '').splitlines()[0]}", file=sys.stderr, flush=True)
         STEPS[name](effort, places)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
+import resource
+import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.mpe.kept_lines import KeptLines
 from benchmarks.mpe.tables import write_table
-from common import atomic_write
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,11 @@ class MpeEffort:
         seeds: Seeds of a training run.
         episodes: Episodes of a training run.
         batch: Transitions of a mini-batch in training.
-        hours: No training of 12 agents or more begins after so much time [h].
     """
 
     agents: tuple[int, ...] = (3, 6, 12, 24, 48)
     rows: int = 20_000
-    repeats: int = 5
+    repeats: int = 3
     compared: tuple[int, ...] = (3, 6, 12)
     compared_rows: int = 100_000
     rounds: int = 5
@@ -41,7 +42,6 @@ class MpeEffort:
     seeds: int = 3
     episodes: int = 60_000
     batch: int = 1024
-    hours: float = 3.0
 
 
 FULL = MpeEffort()
@@ -59,34 +59,49 @@ QUICK = MpeEffort(
 )
 
 
-@dataclass(frozen=True)
 class Places:
-    """Folders.
+    """What is finished, and folders.
 
     Args:
-        runs: Of what is measured, a file each.
-        data: Of tables.
-        figures: Of pictures.
+        runs: File of what is finished, a line each.
+        unfinished: Store of training runs under way.
+        data: Folder of tables.
+        figures: Folder of pictures.
+        until: No measurement or training begins after this moment of ``time.monotonic()``.
+
+    Raises:
+        ValueError: The file holds something else.
     """
 
-    runs: Path
-    data: Path
-    figures: Path
+    def __init__(
+        self, runs: Path, unfinished: Path, data: Path, figures: Path, until: float = math.inf
+    ) -> None:
+        self._lines = KeptLines(runs)
+        self.unfinished, self.data, self.figures, self.until = unfinished, data, figures, until
 
-    def kept(self, name: str, measure: Callable[[], Any]) -> Any:
-        """What a JSON file of the runs holds; measured and written where there is none."""
-        path = self.runs / f"{name}.json"
-        if not path.exists():
+    def kept(self, name: str, measure: Callable[[], Mapping[str, Any]]) -> dict[str, Any] | None:
+        """What is kept by a name; measured and kept where there is none and there is time."""
+        if name not in self._lines:
+            if time.monotonic() > self.until:
+                print(f"left: {name}", file=sys.stderr, flush=True)
+                return None
+            begun = time.process_time() + _children()
             found = measure()
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_write(path) as draft:
-                draft.write_text(json.dumps(found), encoding="utf-8")
-        return json.loads(path.read_text(encoding="utf-8"))
+            spent = time.process_time() + _children() - begun
+            self._lines.add({"key": name, "cpu_s": round(spent, 1), "found": found})
+            print(f"{name}: {spent:.0f} s", file=sys.stderr, flush=True)
+        return dict(self._lines[name]["found"])
 
     def table(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write rows to a CSV file, whole or not at all; fractions have five digits."""
         self.data.mkdir(parents=True, exist_ok=True)
         write_table(self.data / name, [{k: _told(v) for k, v in row.items()} for row in rows])
+
+
+def _children() -> float:
+    """Processor time of the processes that have ended [s]."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _told(value: Any) -> Any:

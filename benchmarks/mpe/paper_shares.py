@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -45,14 +46,17 @@ def sizes(effort: MpeEffort, places: Places) -> None:
 
 def profiles(effort: MpeEffort, places: Places) -> None:
     """Fig. 2, 3 and 4: the papers' baseline, phase by phase."""
-    found = [
+    every = [
         places.kept(
             f"profile-{name}-{n}-{effort.rows}-{effort.repeats}",
             lambda name=name, n=n: _profile(effort, name, n),
         )
-        for name in ALGORITHMS
         for n in effort.agents
+        for name in ALGORITHMS
     ]
+    found = sorted((p for p in every if p), key=lambda p: (p["algorithm"], p["n_agents"]))
+    if not found:
+        return
     for path in draw_profiles(found, places.figures):
         path.rename(path.with_name(f"mpe-{path.name}"))
     whole, papers = training_shares(found), training_shares(found, interaction=False)
@@ -86,35 +90,52 @@ def _profile(effort: MpeEffort, algorithm: str, n: int) -> dict[str, Any]:
 
 def neighbors(effort: MpeEffort, places: Places) -> None:
     """Fig. 5: what neighbor sampling takes off sampling and off a cycle, with intervals."""
+    rounds: dict[int, list[Any]] = {n: [] for n in effort.compared}
+    for turn, n in product(range(effort.rounds), effort.compared):
+        one = [_of_round(effort, places, n, name, turn) for name in COMPARED]
+        if all(one):
+            rounds[n].append(one)
     rows = []
-    for n in effort.compared:
-        rounds = [
-            [_of_round(effort, places, n, name, turn) for name in COMPARED]
-            for turn in range(effort.rounds)
-        ]
+    for n, finished in rounds.items():
         for place, name in enumerate(COMPARED[1:], 1):
-            cuts = [against_first(one)[place] for one in rounds]
-            rows.append({"agents": n, "law": name, "rounds": effort.rounds, **_means(cuts)})
-    places.table("mpe-neighbors.csv", rows)
+            cuts = [_cuts(one, place) for one in finished]
+            if cuts:
+                rows.append({"agents": n, "law": name, "rounds": len(cuts), **_means(cuts)})
+    if rows:
+        places.table("mpe-neighbors.csv", rows)
 
 
-def _of_round(effort: MpeEffort, places: Places, n: int, name: str, turn: int) -> dict[str, Any]:
+def _of_round(
+    effort: MpeEffort, places: Places, n: int, name: str, turn: int
+) -> dict[str, Any] | None:
     config = TrainConfig(world=WORLD, n_agents=n, capacity=effort.compared_rows)
     how = Effort(effort.compared_rows, effort.repeats, 1)
     found = places.kept(
         f"round-{n}-{name}-{effort.compared_rows}-{effort.repeats}-{turn}",
         lambda: measure(variant(config, name), how),
     )
-    ms = found["phase_ms"]
-    cut = {**found, "phase_ms": {k: v for k, v in ms.items() if k != "environment"}}
-    return {"variant": name, **found, "papers": cut}
+    return {"variant": name, **found} if found else None
 
 
-def _means(cuts: list[dict[str, Any]]) -> dict[str, float]:
+def _cuts(turns: list[dict[str, Any]], place: int) -> dict[str, float]:
+    """What a law takes off in one round; the papers leave the worlds' steps out."""
+    papers = [
+        {**one, "phase_ms": {k: v for k, v in one["phase_ms"].items() if k != "environment"}}
+        for one in turns
+    ]
+    whole = against_first(turns)[place]
+    return {
+        "sample": whole["sample_cut_percent"],
+        "whole cycle": whole["cycle_cut_percent"],
+        "cycle, papers": against_first(papers)[place]["cycle_cut_percent"],
+    }
+
+
+def _means(cuts: list[dict[str, float]]) -> dict[str, float]:
     """Means and intervals over the rounds."""
     told: dict[str, float] = {}
-    for what in ("sample", "cycle"):
-        values = np.array([cut[f"{what}_cut_percent"] for cut in cuts])
+    for what in cuts[0]:
+        values = np.array([cut[what] for cut in cuts])
         mean, half = mean_interval(values)
         told |= {f"{what} cut %": float(mean), f"{what} cut, +-": float(half)}
         told |= {f"{what} cut, least": float(values.min()), f"{what} cut, most": values.max()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import sys
-import time
 from itertools import product
 from typing import Any
 
@@ -20,8 +19,8 @@ from mpe_marl.trainer import random_rewards
 from runs import Store, mean_interval, run_all
 
 LAWS = ("uniform", "neighbor")
-LARGE = 12
-"""Agents from which on a run takes half an hour."""
+POINTS = 100
+"""Points of a run's curve."""
 PLAYED = 500
 """Episodes of random play."""
 
@@ -39,25 +38,24 @@ def config_of(effort: MpeEffort, n: int, law: str) -> TrainConfig:
 
 
 def rewards(effort: MpeEffort, places: Places) -> None:
-    """Fig. 6: mean reward over training, small worlds first; large ones while there is time."""
-    places.runs.mkdir(parents=True, exist_ok=True)
-    begun = time.monotonic()
-    cells = list(product(effort.trained, range(effort.seeds), LAWS))
-    runs = {
-        cell: Training(config_of(effort, cell[0], cell[2]), cell[1], effort.episodes)
-        for cell in sorted(cells)
-    }
-    with Store.open(str(places.runs / "rewards.db")) as store:
-        for (n, seed, law), run in runs.items():
-            if n >= LARGE and time.monotonic() - begun > 3600 * effort.hours:
-                print(f"left: {n} agents, {law}, seed {seed}", file=sys.stderr)
-                continue
-            summary = run_all([run], store, workers=1)
-            if summary.interrupted:
-                sys.exit(130)
-        rows, curves = _tables(effort, store, runs)
+    """Fig. 6: mean reward over training, few agents and the first seeds first."""
+    rows, curves = [], []
+    for n in effort.trained:
+        chance = places.kept(f"random-{n}", lambda n=n: _random(effort, n))
+        by_law: dict[str, dict[int, float]] = {law: {} for law in LAWS}
+        for seed, law in product(range(effort.seeds), LAWS):
+            found = places.kept(
+                f"train-{n}-{law}-{seed}-{effort.episodes}-{effort.batch}",
+                lambda cell=(n, law, seed): _trained(effort, places, *cell),
+            )
+            if found:
+                by_law[law][seed] = found["mean_reward"]
+                curves += [(n, law, seed, *point) for point in found["curve"]]
+        for law, means in by_law.items():
+            if means and chance:
+                rows.append(_row(effort, n, law, means, by_law["uniform"], chance["mean_reward"]))
     if not rows:
-        sys.exit("no training run is finished; the same command goes on")
+        return
     places.table("mpe-figure6.csv", rows)
     with (
         atomic_write(places.data / "mpe-figure6-curves.csv") as draft,
@@ -68,24 +66,25 @@ def rewards(effort: MpeEffort, places: Places) -> None:
         writer.writerows(curves)
 
 
-def _tables(effort: MpeEffort, store: Store, runs: dict[Any, Training]) -> tuple[list[Any], Any]:
-    rows, curves = [], []
-    for n in effort.trained:
-        chance = float(random_rewards(config_of(effort, n, "uniform"), PLAYED).mean())
-        by_law: dict[str, dict[int, float]] = {}
-        for law in LAWS:
-            for seed in range(effort.seeds):
-                for found in store.runs(key=runs[n, seed, law].identity().key)[:1]:
-                    if found.status != "finished":
-                        continue
-                    by_law.setdefault(law, {})[seed] = found.result["mean_reward"]
-                    points = zip(*store.metrics(found.id, "mean_reward"), strict=True)
-                    every = max(1, effort.episodes // 100)
-                    curves += [(n, law, seed, e, round(float(r), 4))
-                               for e, r in points if e % every == 0]  # fmt: skip
-        for law, means in by_law.items():
-            rows.append(_row(effort, n, law, means, by_law.get("uniform", {}), chance))
-    return rows, curves
+def _random(effort: MpeEffort, n: int) -> dict[str, float]:
+    rewards = random_rewards(config_of(effort, n, "uniform"), PLAYED)
+    return {"mean_reward": round(float(rewards.mean()), 4)}
+
+
+def _trained(effort: MpeEffort, places: Places, n: int, law: str, seed: int) -> dict[str, Any]:
+    """Train, or go on where the store of what is under way says; Ctrl-C ends the command."""
+    run = Training(config_of(effort, n, law), seed, effort.episodes)
+    places.unfinished.parent.mkdir(parents=True, exist_ok=True)
+    with Store.open(str(places.unfinished)) as store:
+        if run_all([run], store, workers=1).interrupted:
+            sys.exit(130)
+        done = [one for one in store.runs(key=run.identity().key) if one.status == "finished"]
+        if not done:
+            sys.exit(f"training failed: {run.name}; see {places.unfinished}")
+        points = zip(*store.metrics(done[0].id, "mean_reward"), strict=True)
+        every = max(1, effort.episodes // POINTS)
+        curve = [(int(e), round(float(r), 4)) for e, r in points if e % every == 0]
+        return {"mean_reward": round(float(done[0].result["mean_reward"]), 5), "curve": curve}
 
 
 def _row(

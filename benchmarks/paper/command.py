@@ -1,18 +1,22 @@
 """``python -m benchmarks paper``: every table and figure of the mapping paper on its own space.
 
-Every finished search is a file of --runs, so the same command goes on where it was stopped, by
-Ctrl-C or otherwise. --quick runs every step with few samples, to see that it works; its tables go
-to a folder of their own. What a table stands on (seeds, samples) is in its columns.
+Every finished search is a line of --runs, so the same command goes on where it was stopped, by
+Ctrl-C or otherwise, and on another machine. Seed 0 of all steps comes first, dear searches after
+cheap ones; tables are made of what is finished, and their columns say of how many seeds. --quick
+runs every step with few samples, to see that it works, in a folder of its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.mpe.kept_lines import minutes
 from benchmarks.paper import (
     curves,
     fig4,
@@ -27,11 +31,15 @@ from benchmarks.paper import (
     transfer,
 )
 from benchmarks.paper.effort import FULL, QUICK, Effort, Output, Step
-from benchmarks.paper.searches import Kept, tell
+from benchmarks.paper.kept import Kept
+from benchmarks.paper.order import expected_seconds, in_order
+from benchmarks.paper.searches import Search, tell
 
+RUNS = "paper-searches.jsonl"
+"""Finished searches, in the folder of tables."""
 STEPS: dict[str, Step] = {
     module.STEP.name: module.STEP
-    for module in (table2, table3, methods, fig4, fig5, fig6, fig7, settings, transfer)
+    for module in (table2, table3, fig4, fig5, fig6, fig7, methods, settings, transfer)
 }
 
 
@@ -40,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser("python -m benchmarks paper", description=__doc__)
     made.add_argument("--quick", action="store_true", help="every step with few samples")
     made.add_argument("--only", metavar="STEPS", help=f"with commas, of {', '.join(STEPS)}")
-    made.add_argument("--runs", type=Path, help="folder of finished searches")
+    made.add_argument("--runs", type=Path, help="file of finished searches")
     made.add_argument("--data", type=Path, help="folder of tables")
     made.add_argument("--figures", type=Path, help="folder of pictures")
     made.add_argument("--workers", type=_positive, default=1, help="processes of one thread each")
@@ -49,8 +57,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--long", type=_positive, help="samples of the single agent's long search")
     made.add_argument("--cost-models", metavar="NAMES", help="with commas: maestro, exact")
     made.add_argument("--skip", metavar="METHODS", help="methods that are left out, with commas")
+    made.add_argument("--minutes", type=minutes, help="no search begins after them; 0: only tables")
     made.add_argument("--redraw", action="store_true", help="only draw the tables' figures again")
-    made.add_argument("--list", action="store_true", help="only say what is done and what is not")
+    made.add_argument("--list", action="store_true", help="only say what is left, and its cost")
     return made
 
 
@@ -91,15 +100,60 @@ def main(words: list[str]) -> None:
         if name not in FULL.cost_models:
             made.error(f"argument --cost-models: got {name!r}, expected maestro or exact")
     home = Path("paper-quick" if given.quick else "docs")
-    kept = Kept(given.runs or Path("paper-quick/runs" if given.quick else "paper-runs"))
     output = Output(given.data or home / "data", given.figures or home / "figures")
     if given.redraw:
         redraw(output)
         return
-    broken = [name for name in names if not _step(STEPS[name], effort, kept, output, given)]
-    if broken:
-        tell(f"not whole: {', '.join(broken)}; the same command goes on")
+    kept = _opened(given.runs or home / "data" / RUNS, made)
+    steps = [STEPS[name] for name in names]
+    if given.list:
+        _say_what_is_left(steps, effort, kept)
+        return
+    until = math.inf if given.minutes is None else time.monotonic() + 60.0 * given.minutes
+    failed = _fill(steps, effort, kept, given.workers, until)
+    for step in steps:
+        step.make(effort, kept, output)
+    left = _say_what_is_left(steps, effort, kept)
+    if left:
+        tell(f"{left} searches are left ({len(failed)} failed); the same command goes on")
         sys.exit(1)
+
+
+def _opened(path: Path, made: argparse.ArgumentParser) -> Kept:
+    try:
+        return Kept(path)
+    except (OSError, ValueError) as error:
+        made.error(f"argument --runs: {error}")
+
+
+def _fill(steps: list[Step], effort: Effort, kept: Kept, workers: int, until: float) -> set[Search]:
+    """Run what is missing of all steps, until nothing that can be run is; returns what failed.
+
+    Some searches are known only when others are finished: assignments come from datasets.
+    """
+    failed: set[Search] = set()
+    while time.monotonic() < until:
+        searches = [one for step in steps for one in step.searches(effort, kept)]
+        todo = [one for one in kept.missing(in_order(searches)) if one not in failed]
+        if not todo:
+            break
+        failed |= kept.fill(todo, workers, until)
+    return failed
+
+
+def _say_what_is_left(steps: list[Step], effort: Effort, kept: Kept) -> int:
+    """A line a step; returns how many searches are left."""
+    every = []
+    for step in steps:
+        searches = list(dict.fromkeys(step.searches(effort, kept)))
+        missing = kept.missing(searches)
+        hours = sum(map(expected_seconds, missing)) / 3600.0
+        tell(
+            f"{step.name}: {step.what}: {len(searches)} searches, {len(missing)} left, "
+            f"some {hours:.1f} h of one core"
+        )
+        every += missing
+    return len(set(every))
 
 
 def redraw(output: Output) -> None:
@@ -116,18 +170,3 @@ def redraw(output: Output) -> None:
     lines = curves.read_curves(data / table3_curves.FILE)
     title = "best EDP so far over the proven optimum, median of seeds"
     curves.draw(lines, figures / "table3-edp.png", title, 4, (3.2, 2.6), table3_curves.YLIM)
-
-
-def _step(
-    step: Step, effort: Effort, kept: Kept, output: Output, given: argparse.Namespace
-) -> bool:
-    """Whether a step has all its searches, and so its tables."""
-    searches = list(step.searches(effort, kept))
-    missing = len(kept.missing(searches))
-    tell(f"{step.name}: {step.what}: {len(searches)} searches, {missing} to run")
-    if given.list:
-        return True
-    if kept.fill(searches, given.workers, tell):
-        return False
-    step.make(effort, kept, output)
-    return True

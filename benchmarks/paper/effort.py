@@ -10,13 +10,20 @@ from typing import Any
 import numpy as np
 
 from benchmarks.mpe.tables import write_table
-from benchmarks.paper.searches import Found, Kept, Search
-from runs import Ratio, holm, two_level_ratio
+from benchmarks.paper.found import Found
+from benchmarks.paper.kept import Kept
+from benchmarks.paper.searches import Search
+from runs import Ratio, holm, mean_interval, two_level_ratio
 
-MANY, ONE = "marl:mode=paper:agents=all", "marl:mode=paper:agents=1"
-"""The paper's method with one agent a parameter, and its single agent."""
-WINDOW = 500
-"""Samples over which a mean return is taken."""
+REPEATS = 20_000
+"""Draws of the bootstrap: with the tables' many comparisons Holm's p asks for small ones."""
+FEWEST_CASES, FEWEST_FOR_P = 3, 5
+"""Cases, such as layers, from which on an interval over them is given, and a p and verdict: four
+of one sign come by chance in an eighth of all fours, whatever a bootstrap of them says."""
+HALF = 0.5
+"""A mean return on the way up."""
+TINY = 1e-6
+"""A mean return is at least this in a ratio."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +54,6 @@ class Effort:
     swept: tuple[str, ...] = ("mobilenetv2.2", "resnet18.1")
     seconds: tuple[float, ...] = (0.1, 1.0, 5.0)
     skip: tuple[str, ...] = ()
-
-    @property
-    def window(self) -> int:
-        """Samples over which a mean return is taken."""
-        return min(WINDOW, max(1, self.budget // 4))
 
     def of_seeds(self, **fields: Any) -> list[Search]:
         """A search a seed."""
@@ -98,8 +100,8 @@ class Step:
     Args:
         name: What the command line calls it.
         what: What it shows.
-        searches: The searches it stands on.
-        make: Makes tables and pictures of them.
+        searches: The searches it stands on, as far as those that are finished tell.
+        make: Makes tables and pictures of those that are finished.
     """
 
     name: str
@@ -115,47 +117,47 @@ def shown(value: Any) -> Any:
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
-def returns(found: Found, reference: float) -> np.ndarray:
-    """Return of each sample: reference / value, 0 where infeasible."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(np.isfinite(found.values), reference / found.values, 0.0)
-
-
-def last_return(found: Found, reference: float, window: int) -> float:
-    """Mean return of the last samples."""
-    return float(returns(found, reference)[-window:].mean())
-
-
-def return_arrives(found: Found, reference: float, level: float, window: int) -> float:
-    """The sample at which the mean return of the last `window` reaches a level; inf if never."""
-    sums = np.concatenate([[0.0], np.cumsum(returns(found, reference))])
-    means = (sums[window:] - sums[:-window]) / window
-    there = np.flatnonzero(means >= level)
-    return float(there[0] + window) if len(there) else np.inf
-
-
 def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
     """Mean over seeds, and half of its 95 % interval; nothing is said of one seed."""
-    from runs import mean_interval
-
     mean, half = mean_interval(np.asarray(values, np.float64))
     return float(mean), float(half) if np.isfinite(half) else float("-inf")
 
 
+def finished(kept: Kept, searches: Mapping[str, Sequence[Search]]) -> dict[str, list[Found]]:
+    """The groups of which at least one search is finished, and what these found."""
+    found = {name: kept.of(group) for name, group in searches.items()}
+    return {name: runs for name, runs in found.items() if runs}
+
+
+def last_returns(runs: Iterable[Found], reference: float) -> np.ndarray:
+    """Mean return of each search's last samples, for ratios."""
+    return np.maximum([one.last_return(reference) for one in runs], TINY)
+
+
 def compared(pairs: Sequence[tuple[list[Any], list[Any]]]) -> list[dict[str, Any]]:
-    """Ratios of several comparisons, each with its interval, Holm's p and a verdict.
+    """Ratios of a table's comparisons, each with its interval, Holm's p and a verdict.
+
+    What the cases are too few for stays empty.
 
     Args:
         pairs: Of each comparison the first method's and the second's values, an array a case.
     """
-    ratios = [
-        two_level_ratio(a, b) if a else Ratio(float("nan"), 0.0, float("inf"), 1.0)
-        for a, b in pairs
+    ratios = [two_level_ratio(a, b, REPEATS) if a else None for a, b in pairs]
+    enough = [i for i, (a, _) in enumerate(pairs) if len(a) >= FEWEST_FOR_P]
+    ps = dict(zip(enough, holm([ratio.p for i in enough if (ratio := ratios[i])]), strict=True))
+    return [
+        _verdict(ratio, len(a) >= FEWEST_CASES, ps.get(i))
+        for i, (ratio, (a, _)) in enumerate(zip(ratios, pairs, strict=True))
     ]
-    adjusted = holm([ratio.p for ratio in ratios])
-    rows = []
-    for ratio, p in zip(ratios, adjusted, strict=True):
-        verdict = "within error" if p >= 0.05 else "lower" if ratio.value < 1 else "higher"
-        told = {"ratio": ratio.value, "from": ratio.low, "to": ratio.high}
-        rows.append({**told, "p (Holm)": p, "verdict": verdict})
-    return rows
+
+
+def _verdict(ratio: Ratio | None, interval: bool, p: float | None) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(("ratio", "from", "to", "p (Holm)", "verdict"), "")
+    if ratio is not None:
+        row["ratio"] = ratio.value
+        if interval:
+            row |= {"from": ratio.low, "to": ratio.high}
+        if p is not None:
+            verdict = "lower" if ratio.value < 1 else "higher"
+            row |= {"p (Holm)": p, "verdict": "within error" if p >= 0.05 else verdict}
+    return row

@@ -3,140 +3,98 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.paper.effort import Effort, Output, Step
-from benchmarks.paper.searches import Kept, Search, dataset_of
+from benchmarks.paper.kept import Kept
+from benchmarks.paper.notes import POLICIES, WAYS
+from benchmarks.paper.searches import Search
 from common import atomic_write
-from mapper.clustering import Assignment, Dataset, cluster, correlate, plots
+from mapper.clustering import cluster, plots
 from mapper.clustering.correlation import Correlation
 
-POLICIES = ("random", "ga", "ppo")
 MATRIX = "paper-fig4-matrix.csv"
 SPACES = ("paper", "paper-10")
-WAYS = (
-    ("ward", "rows", False),
-    ("average", "rows", False),
-    ("complete", "rows", False),
-    ("average", "pairs", False),
-    ("complete", "pairs", False),
-    ("ward", "rows", True),
-)
-"""Linkage, metric and whether the reward is a column; the first is the default."""
-AGENTS = 6
 TITLE = "mobilenetv2.2, latency, pearson"
 BEST_OF_DATASET = 3_000
 """Samples behind the kept matrix: the best 15 % of 20,000."""
 
 
 def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
-    """The datasets of mobilenetv2.2 (the paper's), and of a layer that has filters to tile."""
+    """The datasets of mobilenetv2.2 (the paper's), and of layers that have filters to tile."""
     return [
         search
         for cost_model in effort.cost_models
-        for space in SPACES
-        for layer in effort.layers
         for policy in POLICIES
         if policy not in effort.skip
+        for space in SPACES
+        for layer in effort.layers
         for search in effort.of_seeds(
             layer=layer, objective="latency", method=policy, cost_model=cost_model, space=space
         )
     ]
 
 
-def grown(
-    data: Dataset, linkage: str = "ward", metric: str = "rows", reward: bool = False
-) -> tuple[Correlation, Any]:
-    """Correlation and tree of a dataset's best 15 %."""
-    best, values = data.best_with_values()
-    found = correlate(best, data.names, data.categorical, values=values if reward else None)
-    return found, cluster(found, linkage, metric, reward)
-
-
-def alike(one: Assignment, other: Assignment) -> float:
-    """How alike two assignments of the same parameters are: the adjusted Rand index."""
-    from sklearn.metrics import adjusted_rand_score
-
-    names = sorted(one.names)
-    marks = [
-        [next(i for i, agent in enumerate(a.agents) if name in agent) for name in names]
-        for a in (one, other)
-    ]
-    return float(adjusted_rand_score(*marks))
-
-
 def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a dataset, one a way of clustering, and the matrix that is drawn."""
     rows: list[dict[str, Any]] = []
     ways: list[dict[str, Any]] = []
-    drawn = False
-    for search in plan(effort):
-        data = dataset_of(search, kept(search))
-        told = {name: getattr(search, name) for name in ("cost_model", "space", "layer", "seed")}
+    known = [one for one in plan(effort) if one in kept and "fig4" in kept(one).notes]
+    for search in known:
+        notes = kept(search).notes
+        told = {name: getattr(search, name) for name in ("cost_model", "space", "layer")}
         told |= {"policy": search.method, "samples": search.budget}
-        if int(np.isfinite(data.values).sum()) < 20:
-            continue  # nothing to correlate: guarded MAESTRO refused nearly all
-        found, tree = grown(data)
-        rows.append({**told, **_figures(found, tree)})
-        ways += [{**told, **row} for row in _ways(data, tree)]
-        if not drawn and search.method == "random":
-            _keep(found, output.data / MATRIX)
-            draw(found, TITLE, output.figures / "fig4.png")
-            drawn = True
-    output.table("paper-fig4.csv", _merged(rows))
-    output.table("paper-clustering.csv", _merged(ways))
+        together = notes["fig4"]["K with C"]
+        rows.append({**told, **notes["fig4"], "K with C": together[0] if together else np.nan})
+        ways += [{**told, **way} for way in _ways(notes)]
+    if rows:
+        names = ("cost_model", "space", "policy")
+        output.table("paper-fig4.csv", _merged(rows, (*names, "layer")))
+        output.table("paper-clustering.csv", _merged(ways, (*names, "linkage", "metric", "reward")))
+    for search in [one for one in known if "matrix" in kept(one).notes][:1]:
+        matrix = _matrix(kept(search).notes, search.budget)
+        _keep(matrix, output.data / MATRIX)
+        draw(matrix, TITLE, output.figures / "fig4.png")
 
 
-def _figures(found: Correlation, tree: Any) -> dict[str, Any]:
-    strength = np.abs(np.triu(found.matrix, 1))
-    pairs = strength[np.triu_indices(len(found.names), 1)]
-    place = {name: row for row, name in enumerate(found.names)}
-    k, c = place.get("outer_tile_K"), place.get("outer_tile_C")
-    together = abs(float(found.matrix[k, c])) if k is not None and c is not None else np.nan
-    return {
-        "median |r|": float(np.median(pairs)),
-        "share below 0.2": float((pairs < 0.2).mean()),
-        "K with C": together,
-        "strongest |r|": float(strength.max()),
-        "agents below 0.5": len(tree.assign(threshold=0.5)),
-        "agents above 2.5": len(tree.assign(threshold=2.5)),
-        "agents suggested": tree.suggested(),
-    }
+def _ways(notes: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for (linkage, metric, reward), (suggested, similar) in zip(WAYS, notes["ways"], strict=True):
+        yield {
+            "linkage": linkage,
+            "metric": metric,
+            "reward": "yes" if reward else "no",
+            "agents suggested": suggested,
+            "alike with 6 agents": similar,
+        }
 
 
-def _ways(data: Dataset, default: Any) -> list[dict[str, Any]]:
-    count = min(AGENTS, len(data.names))
-    rows = []
-    for linkage, metric, reward in WAYS:
-        tree = grown(data, linkage, metric, reward)[1]
-        rows.append(
-            {
-                "linkage": linkage,
-                "metric": metric,
-                "reward": "yes" if reward else "no",
-                "agents suggested": tree.suggested(),
-                "alike with 6 agents": alike(tree.assign(count), default.assign(count)),
-            }
-        )
-    return rows
+def _matrix(notes: dict[str, Any], samples: int) -> Correlation:
+    names = tuple(notes["names"])
+    matrix = np.eye(len(names))
+    upper = np.triu_indices(len(names), 1)
+    matrix[upper] = notes["matrix"]
+    matrix.T[upper] = notes["matrix"]
+    return Correlation(names, matrix, "pearson", (), samples)
 
 
-def _merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _merged(rows: list[dict[str, Any]], names: tuple[str, ...]) -> list[dict[str, Any]]:
     """Means of the numbers over the seeds (and layers of the tables of ways)."""
-    names = ("cost_model", "space", "policy", "linkage", "metric", "reward")
-    names = names if "linkage" in rows[0] else (*names, "layer")
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
-        groups.setdefault(tuple(row.get(name) for name in names), []).append(row)
+        groups.setdefault(tuple(row[name] for name in names), []).append(row)
     merged = []
     for key, alike_rows in groups.items():
-        told = {n: v for n, v in zip(names, key, strict=True) if v is not None}
+        told = dict(zip(names, key, strict=True))
         told |= {"datasets": len(alike_rows), "samples": alike_rows[0]["samples"]}
-        numbers = [n for n, v in alike_rows[0].items() if n not in (*told, "seed", "layer")]
-        told |= {n: float(np.nanmean([row[n] for row in alike_rows])) for n in numbers}
+        numbers = [n for n, v in alike_rows[0].items() if n not in told and n != "layer"]
+        for name in numbers:
+            values = np.array([row[name] for row in alike_rows], np.float64)
+            known = values[~np.isnan(values)]
+            told[name] = float(known.mean()) if len(known) else ""
         merged.append(told)
     return merged
 

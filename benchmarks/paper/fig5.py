@@ -1,7 +1,8 @@
 """Fig. 5: mean return of many agents and of one, and "ResNet18 layer 2" of the text.
 
-One agent searches `long` samples; its level is 95 % of its last mean return there. Both arrive when
-the mean return of their last 500 samples reaches it.
+One agent searches `long` samples; its level is 95 % of its last mean return there (until these
+searches are finished, of one as long as that of many agents). Both arrive when the mean return of
+their last 500 samples reaches it.
 """
 
 from __future__ import annotations
@@ -12,18 +13,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.paper import curves
-from benchmarks.paper.effort import (
-    MANY,
-    ONE,
-    Effort,
-    Output,
-    Step,
-    last_return,
-    mean_and_error,
-    return_arrives,
-    returns,
-)
-from benchmarks.paper.searches import Found, Kept, Search
+from benchmarks.paper.effort import HALF, Effort, Output, Step, mean_and_error
+from benchmarks.paper.found import Found
+from benchmarks.paper.kept import Kept
+from benchmarks.paper.searches import EVERY, ONE_AGENT, Search
 
 PRINTED = {
     ("mobilenetv2.2", "latency"): 100.0,
@@ -50,8 +43,8 @@ def panels(effort: Effort) -> list[tuple[str, str, str]]:
 def three(effort: Effort, panel: tuple[str, str, str], seed: int) -> dict[str, Search]:
     """Many agents, one, and one for long."""
     cost_model, layer, objective = panel
-    many = Search(layer, objective, MANY, cost_model, budget=effort.budget, seed=seed)
-    one = replace(many, method=ONE)
+    many = Search(layer, objective, EVERY, cost_model, budget=effort.budget, seed=seed)
+    one = replace(many, method=ONE_AGENT)
     return {"many": many, "one": one, "long": replace(one, budget=effort.long)}
 
 
@@ -66,39 +59,49 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a panel, and the curves of the first cost model."""
     rows, drawn = [], {}
     for panel in panels(effort):
+        sets = [three(effort, panel, seed) for seed in range(effort.seeds)]
         runs = [
-            {name: kept(search) for name, search in three(effort, panel, seed).items()}
-            for seed in range(effort.seeds)
+            {name: kept(search) for name, search in one.items() if search in kept}
+            for one in sets
+            if one["many"] in kept and one["one"] in kept
         ]
+        if not runs:
+            continue
         row, lines = _panel(panel, runs, effort)
         rows.append(row)
         if panel[0] == effort.cost_models[0]:
             drawn[", ".join(panel[1:])] = lines
-    output.table("paper-fig5.csv", rows)
-    curves.keep_curves(drawn, output.data / "paper-fig5-curves.csv")
-    curves.draw(drawn, output.figures / "fig5.png", "mean return", columns=3)
+    if rows:
+        output.table("paper-fig5.csv", rows)
+    if drawn:
+        curves.keep_curves(drawn, output.data / "paper-fig5-curves.csv")
+        curves.draw(drawn, output.figures / "fig5.png", "mean return", columns=3)
 
 
 def _panel(
     panel: tuple[str, str, str], runs: list[dict[str, Found]], effort: Effort
 ) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The single agent's level is that of its long searches, where every seed has one."""
     best = min(one.best for each in runs for one in each.values())
-    window = effort.window
+    single = "long" if all("long" in each for each in runs) else "one"
     arrived = []
     for each in runs:
-        level = LEVEL * last_return(each["long"], best, window)
-        arrived.append([return_arrives(each[n], best, level, window) for n in ("many", "long")])
-    sooner = [long / many for many, long in arrived if np.isfinite(many) and np.isfinite(long)]
+        level = LEVEL * each[single].last_return(best)
+        arrived.append([each[n].return_arrives(best, level) for n in ("many", single)])
+    sooner = [one / many for many, one in arrived if np.isfinite(many) and np.isfinite(one)]
     row: dict[str, Any] = {
         **dict(zip(("cost model", "layer", "objective"), panel, strict=True)),
-        "seeds": effort.seeds,
-        "long": effort.long,
+        "seeds": len(runs),
+        "samples of one": effort.long if single == "long" else effort.budget,
     }
-    for name in ("many", "one", "long"):
-        mean, error = mean_and_error([last_return(each[name], best, window) for each in runs])
+    for name, which in (("many", "many"), ("one", single)):
+        mean, error = mean_and_error([each[which].last_return(best) for each in runs])
         row |= {f"{name}, last mean return": mean, f"{name}, +-": error}
     row["many arrive at"] = float(np.median([many for many, _ in arrived]))
-    row["one arrives at"] = float(np.median([long for _, long in arrived]))
+    row["one arrives at"] = float(np.median([one for _, one in arrived]))
+    for name, which in (("many", "many"), ("one", single)):
+        half = [each[which].return_arrives(best, HALF) for each in runs]
+        row[f"{name} past 0.5 at"] = float(np.median(half))
     row["seeds in which many arrive"] = sum(np.isfinite(many) for many, _ in arrived)
     row["times sooner"] = float(np.median(sooner)) if sooner else ""
     row["least"] = min(sooner) if sooner else ""
@@ -108,10 +111,9 @@ def _panel(
         np.median([each["one"].best / each["many"].best for each in runs])
     )
     lines = {}
-    for name, label in (("many", "one agent a parameter"), ("long", "one agent")):
-        ends = curves.windows(len(runs[0][name].values))
-        means = [curves.mean_returns(returns(each[name], best), ends) for each in runs]
-        lines[label] = (ends, np.mean(means, axis=0))
+    for name, label in (("many", "one agent a parameter"), (single, "one agent")):
+        ends = curves.windows(runs[0][name].samples)
+        lines[label] = (ends, np.mean([each[name].returns(best) for each in runs], axis=0))
     return row, lines
 
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from benchmarks.paper import curves
 from benchmarks.paper.effort import (
-    MANY,
     Effort,
     Output,
     Step,
-    last_return,
+    compared,
+    finished,
+    last_returns,
     mean_and_error,
-    return_arrives,
-    returns,
 )
-from benchmarks.paper.searches import Kept, Search, choosing, problem_of
+from benchmarks.paper.found import Found
+from benchmarks.paper.kept import Kept
+from benchmarks.paper.searches import EVERY, Search, choosing, problem_of
 
 COUNTS = (1, 2, 3, 6, 9)
 SPACES = ("paper", "paper-10")
 LEVEL = 0.9
+ALL_AGENTS = "all"
 
 
 def grouped(layer: str, cost_model: str) -> dict[str, tuple[tuple[str, ...], ...]]:
@@ -52,7 +55,7 @@ def _of_layer(effort: Effort, cost_model: str, space: str, layer: str) -> list[S
     told = {"layer": layer, "objective": "latency", "cost_model": cost_model, "space": space}
     count = len(choosing(problem_of(Search(**told, method="random"))))
     methods = [f"marl:mode=paper:agents={n}" for n in COUNTS if n < count]
-    searches = [s for m in (*methods, MANY) for s in effort.of_seeds(**told, method=m)]
+    searches = [s for m in (*methods, EVERY) for s in effort.of_seeds(**told, method=m)]
     if space == "paper-10":
         for agents in grouped(layer, cost_model).values():
             searches += effort.of_seeds(**told, method="marl:mode=paper", agents=agents)
@@ -68,47 +71,67 @@ def label(search: Search) -> str:
 
 
 def make(effort: Effort, kept: Kept, output: Output) -> None:
-    """Write a row a layer, space and number of agents."""
+    """Write a row a layer, space and number of agents, and one a number over the layers."""
     groups: dict[Any, dict[str, list[Search]]] = {}
     for search in plan(effort):
         groups.setdefault(search.case, {}).setdefault(label(search), []).append(search)
-    rows, drawn = [], {}
+    rows: list[dict[str, Any]] = []
+    drawn = {}
+    returns: dict[tuple[str, str], list[dict[str, np.ndarray]]] = {}
     for case, of_agents in groups.items():
-        found = {name: [kept(one) for one in searches] for name, searches in of_agents.items()}
+        found = finished(kept, of_agents)
+        if ALL_AGENTS not in found:
+            continue
         best = min(one.best for runs in found.values() for one in runs)
-        level = LEVEL * max(
-            np.mean([last_return(one, best, effort.window) for one in runs])
-            for runs in found.values()
-        )
-        for name, runs in found.items():
-            mean, error = mean_and_error([last_return(one, best, effort.window) for one in runs])
-            arrived = [return_arrives(one, best, level, effort.window) for one in runs]
-            rows.append(
-                {
-                    "cost model": case[0],
-                    "space": case[2],
-                    "layer": case[3],
-                    "agents": name,
-                    "seeds": effort.seeds,
-                    "last mean return": mean,
-                    "+-": error,
-                    "arrives at": float(np.median(arrived)),
-                    "value / best": float(np.median([one.best for one in runs]) / best),
-                    "CPU s": float(np.mean([one.seconds for one in runs])),
-                }
-            )
+        told = {"cost model": case[0], "space": case[2], "layer": case[3]}
+        rows += [{**told, **row} for row in _rows(found, best)]
+        each = {name: last_returns(runs, best) for name, runs in found.items()}
+        returns.setdefault((case[0], case[2]), []).append(each)
         if case[0] == effort.cost_models[0] and case[2] == "paper":
             ends = curves.windows(effort.budget)
             drawn[case[3]] = {
-                f"{name} agents": (
-                    ends,
-                    np.mean([curves.mean_returns(returns(r, best), ends) for r in runs], axis=0),
-                )
+                f"{name} agents": (ends, np.mean([r.returns(best) for r in runs], axis=0))
                 for name, runs in found.items()
             }
-    output.table("paper-fig6.csv", rows)
-    curves.keep_curves(drawn, output.data / "paper-fig6-curves.csv")
-    curves.draw(drawn, output.figures / "fig6.png", "mean return", columns=2)
+    if rows:
+        output.table("paper-fig6.csv", rows)
+        output.table("paper-fig6-agents.csv", _over_layers(returns))
+    if drawn:
+        curves.keep_curves(drawn, output.data / "paper-fig6-curves.csv")
+        curves.draw(drawn, output.figures / "fig6.png", "mean return", columns=2)
+
+
+def _rows(found: dict[str, list[Found]], best: float) -> Iterator[dict[str, Any]]:
+    level = LEVEL * max(np.mean([one.last_return(best) for one in runs]) for runs in found.values())
+    for name, runs in found.items():
+        mean, error = mean_and_error([one.last_return(best) for one in runs])
+        yield {
+            "agents": name,
+            "seeds": len(runs),
+            "last mean return": mean,
+            "+-": error,
+            "arrives at": float(np.median([one.return_arrives(best, level) for one in runs])),
+            "value / best": float(np.median([one.best for one in runs]) / best),
+            "CPU s": float(np.mean([one.seconds for one in runs])),
+        }
+
+
+def _over_layers(
+    returns: dict[tuple[str, str], list[dict[str, np.ndarray]]],
+) -> list[dict[str, Any]]:
+    """Each number of agents beside all agents: the ratio of their last mean returns."""
+    rows: list[dict[str, Any]] = []
+    pairs = []
+    for (cost_model, space), layers in returns.items():
+        for name in dict.fromkeys(n for each in layers for n in each if n != ALL_AGENTS):
+            both = [each for each in layers if name in each]
+            pairs.append(([e[name] for e in both], [e[ALL_AGENTS] for e in both]))
+            rows.append({"cost model": cost_model, "space": space, "agents": name})
+            rows[-1] |= {"layers": len(both), "seeds": min(len(e[name]) for e in both)}
+    return [
+        {**row, "return / all agents'": over.pop("ratio"), **over}
+        for row, over in zip(rows, compared(pairs), strict=True)
+    ]
 
 
 STEP = Step("fig6", "Fig. 6: number of agents", plan, make)

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks.paper import curves
-from benchmarks.paper.effort import MANY, ONE, Effort, Output, Step
-from benchmarks.paper.searches import Kept, Search, choosing, problem_of
-from mapper.clustering import Assignment
-from mapper.evolution import Evolution, explain
+from benchmarks.paper.effort import Effort, Output, Step
+from benchmarks.paper.found import Found
+from benchmarks.paper.kept import Kept
+from benchmarks.paper.notes import EVOLVED
+from benchmarks.paper.searches import EVERY, ONE_AGENT, Search
 
-LAYER = "mobilenetv2.2"
-METHODS = {"many agents": MANY, "one agent": ONE}
+METHODS = {"many agents": EVERY, "one agent": ONE_AGENT}
 
 
 def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
@@ -21,11 +21,16 @@ def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
     return [
         search
         for cost_model in effort.cost_models
-        for method in METHODS.values()
-        for search in effort.of_seeds(
-            layer=LAYER, objective="latency", method=method, cost_model=cost_model
-        )
+        for seed in range(effort.seeds)
+        for search in _pair(effort, cost_model, seed).values()
     ]
+
+
+def _pair(effort: Effort, cost_model: str, seed: int) -> dict[str, Search]:
+    return {
+        label: Search(EVOLVED, "latency", method, cost_model, budget=effort.budget, seed=seed)
+        for label, method in METHODS.items()
+    }
 
 
 def make(effort: Effort, kept: Kept, output: Output) -> None:
@@ -34,32 +39,34 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
     drawn: dict[str, dict[str, Any]] = {}
     for cost_model in effort.cost_models:
         for seed in range(effort.seeds):
-            found = {
-                label: _evolution(Search(LAYER, "latency", m, cost_model, seed=seed,
-                                         budget=effort.budget), kept)
-                for label, m in METHODS.items()
-            }  # fmt: skip
-            single = found["one agent"].best[-1]
+            pair = _pair(effort, cost_model, seed)
+            if any(search not in kept for search in pair.values()):
+                continue
+            found = {label: kept(search) for label, search in pair.items()}
+            single = np.array(found["one agent"].notes["ends"])
             for label, one in found.items():
                 told = {"cost model": cost_model, "method": label, "seed": seed}
-                told["settled"] = float(np.median(one.settled))
-                told["same as one agent"] = float((one.best[-1] == single).mean())
+                told["settled"] = one.notes["settled"]
+                told["same as one agent"] = float((np.array(one.notes["ends"]) == single).mean())
                 rows.append(told)
-            if not drawn:
-                first = found["one agent"]
-                drawn = {
-                    name: {k: (one.steps, one.typical[:, i]) for k, one in found.items()}
-                    for i, name in enumerate(first.names)
-                }
-    output.table("paper-fig7.csv", rows)
-    curves.keep_curves(drawn, output.data / "paper-fig7-curves.csv")
-    curves.draw(drawn, output.figures / "fig7.png", curves.CHOICE, 4, curves.SMALL_IN)
+            drawn = drawn or _lines(found)
+    if rows:
+        output.table("paper-fig7.csv", rows)
+        curves.keep_curves(drawn, output.data / "paper-fig7-curves.csv")
+        curves.draw(drawn, output.figures / "fig7.png", curves.CHOICE, 4, curves.SMALL_IN)
 
 
-def _evolution(search: Search, kept: Kept) -> Evolution:
-    problem, found = problem_of(search), kept(search)
-    agents = Assignment.single(choosing(problem))
-    return explain(problem, found.actions.astype(np.int64), found.values, agents)
+def _lines(found: dict[str, Found]) -> dict[str, dict[str, Any]]:
+    typical = {label: np.array(one.notes["typical"]) for label, one in found.items()}
+    steps = {label: np.array(one.notes["steps"]) for label, one in found.items()}
+    names = found["one agent"].notes["names"]
+    return {
+        name: {
+            label: (steps[label], np.where(each[:, i] < 0, np.nan, each[:, i]))
+            for label, each in typical.items()
+        }
+        for i, name in enumerate(names)
+    }
 
 
 STEP = Step("fig7", "Fig. 7: parameters over samples", plan, make)

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.paper.effort import Effort, Output, Step, compared
-from benchmarks.paper.searches import Found, Kept, Search
+from benchmarks.paper.found import Found
+from benchmarks.paper.kept import Kept
+from benchmarks.paper.searches import Search, tell
 from runs import geometric_mean
 
 PORTFOLIO = "benchmarks.paper.portfolio:Portfolio"
@@ -49,16 +51,22 @@ def _by_time(effort: Effort, layer: str, method: str, seed: int) -> Search:
 
 
 def make(effort: Effort, kept: Kept, output: Output) -> None:
-    """Write a row a method; values are over the proven optimum."""
-    proofs = {s.layer: kept(s) for s in plan(effort) if s.method == PROOF}
-    unproven = [layer for layer, found in proofs.items() if not found.proven]
+    """Write a row a method with searches on every layer; values are over the proven optimum."""
+    proofs = {s.layer: kept(s) for s in plan(effort) if s.method == PROOF and s in kept}
+    unproven = [one for one in effort.table if one not in proofs or not proofs[one].proven]
     if unproven:
-        raise SystemExit(f"no proof of {', '.join(unproven)}; run again on a less busy machine")
+        tell(f"methods: no proof of {', '.join(unproven)}, so no table")
+        return
     optimum = {layer: found.best for layer, found in proofs.items()}
-    methods = [method for method in METHODS if method not in effort.skip]
-    searched = {m: _searched(effort, kept, m, _by_samples) for m in methods}
-    timed = {m: _searched(effort, kept, m, _by_time) for m in methods}
-    pairs = [(_bests(searched[FIRST]), _bests(searched[method])) for method in methods]
+    searched, timed = (
+        {m: _searched(effort, kept, m, how) for m in METHODS if m not in effort.skip}
+        for how in (_by_samples, _by_time)
+    )
+    methods = [m for m, runs in searched.items() if all(runs.values()) and all(timed[m].values())]
+    if FIRST not in methods:
+        return
+    first = _bests(searched[FIRST])
+    pairs = [([], []) if m == FIRST else (first, _bests(searched[m])) for m in methods]
     rows = [
         _row(method, searched[method], timed[method], optimum, effort) | over
         for method, over in zip(methods, map(_over, compared(pairs)), strict=True)
@@ -69,7 +77,7 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
 
 def _searched(effort: Effort, kept: Kept, method: str, how: Any) -> dict[str, list[Found]]:
     return {
-        layer: [kept(how(effort, layer, method, seed)) for seed in range(effort.seeds)]
+        layer: kept.of(how(effort, layer, method, seed) for seed in range(effort.seeds))
         for layer in effort.table
     }
 
@@ -100,10 +108,10 @@ def _row(
         for layer, runs in searched.items()
     ]
     every = [one for runs in searched.values() for one in runs]
-    ends = [len(one.values) for runs in timed.values() for one in runs]
+    ends = [one.samples for runs in timed.values() for one in runs]
     return {
         "method": SHORT.get(method, method),
-        "seeds": effort.seeds,
+        "seeds": min(len(runs) for some in (searched, timed) for runs in some.values()),
         "EDP, geometric mean": over(median(searched, lambda one: one.best)),
         "samples to 5 %": _samples(float(np.median(arrived))),
         "CPU s": float(np.mean([one.seconds for one in every])),

@@ -10,17 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.paper.effort import (
-    MANY,
-    ONE,
-    Effort,
-    Output,
-    Step,
-    last_return,
-    mean_and_error,
-    return_arrives,
-)
-from benchmarks.paper.searches import Kept, Search
+from benchmarks.paper.effort import HALF, Effort, Output, Step, finished, mean_and_error
+from benchmarks.paper.found import Found
+from benchmarks.paper.kept import Kept
+from benchmarks.paper.searches import EVERY, ONE_AGENT, Search
 
 SWEPT: dict[str, tuple[Any, ...]] = {
     "learning_rate": (1e-3, 3e-3, 3e-2),
@@ -31,8 +24,7 @@ SWEPT: dict[str, tuple[Any, ...]] = {
     "entropy": (0.0, 0.1),
 }
 """Values beside ours: 0.01, 16, 128, 0, true and 0.01."""
-SINGLE = {"one agent, our settings": ONE, "ppo-matched": "ppo-matched", "ppo (SB3)": "ppo"}
-HALF = 0.5
+SINGLE = {"one agent, our settings": ONE_AGENT, "ppo-matched": "ppo-matched", "ppo (SB3)": "ppo"}
 
 
 def variants() -> list[tuple[str, str]]:
@@ -43,69 +35,82 @@ def variants() -> list[tuple[str, str]]:
 
 def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
     """The sweep, then the single agents."""
-    searches = []
-    for cost_model in effort.cost_models:
-        for layer in effort.swept:
-            told = {"layer": layer, "objective": "latency", "cost_model": cost_model}
-            for _, text in variants():
-                for method in (MANY, ONE):
-                    searches += effort.of_seeds(**told, method=method + text)
-            for method in SINGLE.values():
-                if method not in effort.skip:
-                    searches += effort.of_seeds(**told, method=method, budget=effort.long)
-    return searches
+    cases = _cases(effort)
+    sweep = [s for told in cases for pair in _sweep(effort, told).values() for each in pair.values()
+             for s in each]  # fmt: skip
+    return [*sweep, *(s for told in cases for each in _single(effort, told).values() for s in each)]
+
+
+def _cases(effort: Effort) -> list[dict[str, str]]:
+    return [
+        {"layer": layer, "objective": "latency", "cost_model": cost_model}
+        for cost_model in effort.cost_models
+        for layer in effort.swept
+    ]
+
+
+def _sweep(effort: Effort, told: dict[str, str]) -> dict[str, dict[str, list[Search]]]:
+    """The searches of many agents and of one, by setting."""
+    both = {"many": EVERY, "one": ONE_AGENT}
+    return {
+        name: {label: effort.of_seeds(**told, method=m + text) for label, m in both.items()}
+        for name, text in variants()
+    }
+
+
+def _single(effort: Effort, told: dict[str, str]) -> dict[str, list[Search]]:
+    return {
+        label: effort.of_seeds(**told, method=method, budget=effort.long)
+        for label, method in SINGLE.items()
+        if method not in effort.skip
+    }
 
 
 def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a setting, and one a single agent."""
     rows, single = [], []
-    for cost_model in effort.cost_models:
-        for layer in effort.swept:
-            told = {"layer": layer, "objective": "latency", "cost_model": cost_model}
-            best = min(kept(search).best for search in plan(effort) if search.case == _case(told))
-            for name, text in variants():
-                row: dict[str, Any] = {"cost model": cost_model, "layer": layer, "setting": name}
-                row["seeds"] = effort.seeds
-                for label, method in (("many", MANY), ("one", ONE)):
-                    runs = [kept(s) for s in effort.of_seeds(**told, method=method + text)]
-                    last = [last_return(one, best, effort.window) for one in runs]
-                    row[label], row[f"{label}, +-"] = mean_and_error(last)
-                    row[f"{label}, value / best"] = float(
-                        np.median([one.best for one in runs]) / best
-                    )
-                rows.append(row)
-            single += _single(effort, kept, told, best)
-    output.table("paper-settings.csv", rows)
-    output.table("paper-single.csv", single)
+    for told in _cases(effort):
+        case = {"cost model": told["cost_model"], "layer": told["layer"]}
+        sweep = {
+            name: {label: kept.of(each) for label, each in pair.items()}
+            for name, pair in _sweep(effort, told).items()
+        }
+        alone = finished(kept, _single(effort, told))
+        every = [runs for pair in sweep.values() for runs in pair.values()] + [*alone.values()]
+        best = min((one.best for runs in every for one in runs), default=np.inf)
+        rows += [
+            {**case, "setting": name, **_both(pair, best)}
+            for name, pair in sweep.items()
+            if all(pair.values())
+        ]
+        single += [
+            {**case, "agent": label, "samples": effort.long, **_alone(runs, best)}
+            for label, runs in alone.items()
+        ]
+    if rows:
+        output.table("paper-settings.csv", rows)
+    if single:
+        output.table("paper-single.csv", single)
 
 
-def _case(told: dict[str, Any]) -> Any:
-    return Search(**told, method="random").case
+def _both(pair: dict[str, list[Found]], best: float) -> dict[str, Any]:
+    row: dict[str, Any] = {"seeds": min(map(len, pair.values()))}
+    for label, runs in pair.items():
+        row[label], row[f"{label}, +-"] = mean_and_error([one.last_return(best) for one in runs])
+        row[f"{label}, value / best"] = float(np.median([one.best for one in runs]) / best)
+    return row
 
 
-def _single(effort: Effort, kept: Kept, told: dict[str, Any], best: float) -> list[Any]:
-    rows = []
-    for label, method in SINGLE.items():
-        if method in effort.skip:
-            continue
-        runs = [kept(s) for s in effort.of_seeds(**told, method=method, budget=effort.long)]
-        mean, error = mean_and_error([last_return(one, best, effort.window) for one in runs])
-        half = [return_arrives(one, best, HALF, effort.window) for one in runs]
-        rows.append(
-            {
-                "cost model": told["cost_model"],
-                "layer": told["layer"],
-                "agent": label,
-                "seeds": effort.seeds,
-                "samples": effort.long,
-                "passes 0.5 at": float(np.median(half)),
-                "last mean return": mean,
-                "+-": error,
-                "value / best": float(np.median([one.best for one in runs]) / best),
-                "CPU s": float(np.mean([one.seconds for one in runs])),
-            }
-        )
-    return rows
+def _alone(runs: list[Found], best: float) -> dict[str, Any]:
+    mean, error = mean_and_error([one.last_return(best) for one in runs])
+    return {
+        "seeds": len(runs),
+        "passes 0.5 at": float(np.median([one.return_arrives(best, HALF) for one in runs])),
+        "last mean return": mean,
+        "+-": error,
+        "value / best": float(np.median([one.best for one in runs]) / best),
+        "CPU s": float(np.mean([one.seconds for one in runs])),
+    }
 
 
 STEP = Step("settings", "settings that are not printed, for many agents and one", plan, make)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from benchmarks.paper.effort import Effort, Output, Step
-from benchmarks.paper.searches import Kept, Search, problem_of
+from benchmarks.paper.kept import Kept
+from benchmarks.paper.searches import Search, problem_of
 from maestro_env import LAYER_CLASSES, mapping_space_size
 
 PRINTED = {"linear": (4, 13), "attention": (8, 26), "convolution": (13, 39)}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from benchmarks.paper.effort import MANY, Effort, Output, Step, compared
-from benchmarks.paper.searches import Kept, Search
+from benchmarks.paper.effort import Effort, Output, Step, compared, finished
+from benchmarks.paper.found import Found
+from benchmarks.paper.kept import Kept
+from benchmarks.paper.searches import EVERY, Search
 from runs import geometric_mean
 
 PAPERS = {
@@ -17,117 +20,114 @@ PAPERS = {
     "ppo": "RL (PPO)",
     "gamma": "GAMMA",
     "marl:mode=paper": "MARL (this work), clustered",
-    MANY: "MARL (this work), one agent a parameter",
+    EVERY: "MARL (this work), one agent a parameter",
 }
 """The paper's rows; its `MARL` does not say which assignment it has."""
 OURS = ("random", "ppo-matched", "zero-shot", "marl", "auto:timeout=10.0")
 OBJECTIVES = ("latency", "edp")
-CAPPED = {"bo": 200}
-"""A method whose own work outgrows its samples takes fewer."""
+
+Runs = dict[str, list[Found]]
+"""What a method found, by layer."""
 
 
 def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
     """Every search of the table."""
     return [
         search
-        for cost_model in effort.cost_models
-        for method in (*PAPERS, *OURS)
-        if method not in effort.skip and not (cost_model == "maestro" and "auto" in method)
-        for objective in OBJECTIVES
+        for cost_model, objective in _blocks(effort)
+        for method in _methods(effort, cost_model)
         for layer in effort.table
-        for search in effort.of_seeds(
-            layer=layer,
-            objective=objective,
-            method=method,
-            cost_model=cost_model,
-            budget=min(effort.budget, CAPPED.get(method, effort.budget)),
-        )
+        for search in _of_layer(effort, cost_model, objective, method, layer)
     ]
 
 
+def _blocks(effort: Effort) -> list[tuple[str, str]]:
+    return [(model, objective) for model in effort.cost_models for objective in OBJECTIVES]
+
+
+def _methods(effort: Effort, cost_model: str) -> list[str]:
+    """Bounds are for `exact` alone, and so is `auto`."""
+    methods = [method for method in (*PAPERS, *OURS) if method not in effort.skip]
+    return [method for method in methods if cost_model == "exact" or "auto" not in method]
+
+
+def _of_layer(
+    effort: Effort, cost_model: str, objective: str, method: str, layer: str
+) -> list[Search]:
+    return effort.of_seeds(layer=layer, objective=objective, method=method, cost_model=cost_model)
+
+
 def make(effort: Effort, kept: Kept, output: Output) -> None:
-    """Write a row a cost model, objective and method."""
-    found = {search: kept(search) for search in plan(effort)}
-    best: dict[Any, float] = {}
-    for search, one in found.items():
-        best[search.case] = min(best.get(search.case, np.inf), one.best)
-    rows = []
-    for cost_model in effort.cost_models:
-        for objective in OBJECTIVES:
-            mine = {
-                search: one
-                for search, one in found.items()
-                if (search.cost_model, search.objective) == (cost_model, objective)
-            }
-            rows += _rows(mine, best, effort)
-    output.table("paper-table3.csv", rows)
-
-
-def _rows(found: dict[Search, Any], best: dict[Any, float], effort: Effort) -> list[dict[str, Any]]:
-    methods = list(dict.fromkeys(search.method for search in found))
-    values = {m: {layer: _of(found, m, layer) for layer in effort.table} for m in methods}
-    finite = {
-        m: [
-            layer for layer in effort.table if np.isfinite([r.best for r in values[m][layer]]).all()
-        ]
-        for m in methods
-    }
+    """Write a row a cost model, objective and method that has a search on every layer."""
+    rows: list[dict[str, Any]] = []
     pairs = []
-    for method in methods:
-        both = [layer for layer in finite[MANY] if layer in finite[method]]
-        pairs.append(
-            tuple(
-                [np.array([r.best for r in values[m][layer]]) for layer in both]
-                for m in (MANY, method)
-            )
-        )
-    rows = []
-    for method, over in zip(methods, compared(pairs), strict=True):
-        some = next(search for search in found if search.method == method)
-        over_best = {
-            layer: float(np.median([r.best for r in values[method][layer]]))
-            / best[next(s.case for s in found if s.layer == layer)]
-            for layer in effort.table
-        }
+    for cost_model, objective in _blocks(effort):
+        block = _block(effort, kept, cost_model, objective)
+        if not block:
+            continue
+        told = {"cost model": cost_model, "objective": objective}
+        rows += [{**told, **row} for row in _rows(block, effort)]
+        pairs += list(_pairs(block))
+    over = compared(pairs)
+    for row, other in zip(rows, over, strict=True):
+        row["one agent a parameter / method"] = other.pop("ratio")
+        row |= other
+        row["CPU s"] = row.pop("CPU s")
+    if rows:
+        output.table("paper-table3.csv", rows)
+
+
+def _block(effort: Effort, kept: Kept, cost_model: str, objective: str) -> dict[str, Runs]:
+    block = {}
+    for method in _methods(effort, cost_model):
+        searches = {n: _of_layer(effort, cost_model, objective, method, n) for n in effort.table}
+        runs = finished(kept, searches)
+        if len(runs) == len(effort.table):
+            block[method] = runs
+    return block
+
+
+def _pairs(block: dict[str, Runs]) -> Iterator[tuple[list[Any], list[Any]]]:
+    """The paper's method and each other, on the layers where all runs of both found a mapping."""
+    for method, runs in block.items():
+        if EVERY not in block or method == EVERY:
+            yield [], []
+            continue
+        both = [n for n in _mapped(runs) if n in _mapped(block[EVERY])]
+        yield tuple([_bests(block[m][n]) for n in both] for m in (EVERY, method))  # type: ignore[misc]
+
+
+def _mapped(runs: Runs) -> list[str]:
+    return [layer for layer, some in runs.items() if np.isfinite(_bests(some)).all()]
+
+
+def _bests(runs: list[Found]) -> np.ndarray:
+    return np.array([one.best for one in runs])
+
+
+def _rows(block: dict[str, Runs], effort: Effort) -> Iterator[dict[str, Any]]:
+    best = {n: min(_bests(runs[n]).min() for runs in block.values()) for n in effort.table}
+    for method, runs in block.items():
+        over = {n: float(np.median(_bests(runs[n]))) / best[n] for n in effort.table}
         arrivals = [
-            float(
-                np.median(
-                    [
-                        r.arrival(1.05 * best[next(s.case for s in found if s.layer == layer)])
-                        for r in values[method][layer]
-                    ]
-                )
-            )
-            for layer in effort.table
+            float(np.median([one.arrival(1.05 * best[n]) for one in runs[n]])) for n in effort.table
         ]
-        rows.append(
-            {
-                "cost model": some.cost_model,
-                "objective": some.objective,
-                "method": method,
-                "the paper's row": PAPERS.get(method, "ours"),
-                "seeds": effort.seeds,
-                "samples": some.budget,
-                "value / best": geometric_mean(list(over_best.values())),
-                **{
-                    net: geometric_mean([v for n, v in over_best.items() if n.startswith(net)])
-                    for net in ("mobilenetv2", "vgg16")
-                },
-                "layers with a mapping": len(finite[method]),
-                "within 5 %": int(np.isfinite(arrivals).sum()),
-                "samples to 5 %": float(np.median(arrivals)),
-                "one agent a parameter / method": over["ratio"],
-                **{name: over[name] for name in ("from", "to", "p (Holm)", "verdict")},
-                "CPU s": float(
-                    np.mean([r.seconds for runs in values[method].values() for r in runs])
-                ),
-            }
-        )
-    return rows
-
-
-def _of(found: dict[Search, Any], method: str, layer: str) -> list[Any]:
-    return [one for s, one in found.items() if (s.method, s.layer) == (method, layer)]
+        every = [one for some in runs.values() for one in some]
+        yield {
+            "method": method,
+            "the paper's row": PAPERS.get(method, "ours"),
+            "seeds": min(len(some) for some in runs.values()),
+            "samples": effort.budget,
+            "value / best": geometric_mean(list(over.values())),
+            **{
+                net: geometric_mean([v for n, v in over.items() if n.startswith(net)])
+                for net in ("mobilenetv2", "vgg16")
+            },
+            "layers with a mapping": len(_mapped(runs)),
+            "within 5 %": int(np.isfinite(arrivals).sum()),
+            "samples to 5 %": float(np.median(arrivals)),
+            "CPU s": float(np.mean([one.seconds for one in every])),
+        }
 
 
 STEP = Step("table3", "Table III: methods under equal samples", plan, make)

@@ -11,19 +11,22 @@ from typing import Any
 import numpy as np
 
 from benchmarks.paper.effort import (
-    MANY,
     Effort,
     Output,
     Step,
-    last_return,
+    compared,
+    finished,
+    last_returns,
     mean_and_error,
 )
-from benchmarks.paper.fig4 import AGENTS, grown
-from benchmarks.paper.searches import Kept, Search, choosing, dataset_of, problem_of
+from benchmarks.paper.found import Found
+from benchmarks.paper.kept import Kept
+from benchmarks.paper.searches import EVERY, Search, choosing, problem_of
 from mapper.clustering import Assignment
 
 SPACE = "paper-10"
 METHOD = "marl:mode=paper"
+OWN = "its own dataset"
 FEWEST = 1_000
 """Samples of a dataset, at least: guarded MAESTRO refuses most of them."""
 
@@ -40,92 +43,117 @@ def dataset(effort: Effort, layer: str, cost_model: str) -> Search:
 def assignments(
     effort: Effort, kept: Kept, layer: str, cost_model: str
 ) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """The agents of a layer, by where they come from."""
+    """The agents of a layer, by where they come from; of the datasets that are finished."""
     names = choosing(problem_of(dataset(effort, layer, cost_model)))
     found = {}
     for other in effort.layers:
         search = dataset(effort, other, cost_model)
-        data = dataset_of(search, kept(search))
-        fitted = grown(data)[1].assign(min(AGENTS, len(data.names))).fit(names)
-        found["its own dataset" if other == layer else f"the dataset of {other}"] = fitted.agents
+        groups = kept(search).notes.get("agents") if search in kept else None
+        if groups:
+            fitted = Assignment(tuple(map(tuple, groups))).fit(names)
+            found[OWN if other == layer else f"the dataset of {other}"] = fitted.agents
+    if OWN in found:
+        found["chance"] = _by_chance(names, len(found[OWN]))
+    return found
+
+
+def _by_chance(names: tuple[str, ...], count: int) -> tuple[tuple[str, ...], ...]:
     rng = np.random.default_rng(0)
-    count = len(found["its own dataset"])
     while True:
         owner = rng.integers(0, count, len(names))
         if len(set(owner.tolist())) == count:
             break
     groups = [tuple(n for n, o in zip(names, owner, strict=True) if o == a) for a in range(count)]
-    found["chance"] = Assignment(tuple(groups)).agents
-    return found
+    return Assignment(tuple(groups)).agents
 
 
 def plan(effort: Effort, kept: Kept) -> list[Search]:
     """The datasets first, as the assignments come from them; counted and not."""
     searches: list[Search] = []
     for cost_model in effort.cost_models:
-        kept.fill([dataset(effort, one, cost_model) for one in effort.layers], 1, lambda text: None)
+        searches += [dataset(effort, one, cost_model) for one in effort.layers]
         for layer in effort.layers:
-            told = _told(layer, cost_model)
-            for agents in assignments(effort, kept, layer, cost_model).values():
-                searches += effort.of_seeds(**told, method=METHOD, agents=agents)
-            searches += effort.of_seeds(**told, method=MANY)
-            for method in _counted(effort).values():
-                searches += effort.of_seeds(
-                    **told, method=method, budget=effort.budget + _samples(effort)
-                )
+            for group in _sources(effort, kept, layer, cost_model).values():
+                searches += group
+            for group in _counted(effort, layer, cost_model).values():
+                searches += group
     return searches
+
+
+def _sources(effort: Effort, kept: Kept, layer: str, cost_model: str) -> dict[str, list[Search]]:
+    told = _told(layer, cost_model)
+    of_agents = assignments(effort, kept, layer, cost_model).items()
+    found = {n: effort.of_seeds(**told, method=METHOD, agents=agents) for n, agents in of_agents}
+    return {**found, "one agent a parameter": effort.of_seeds(**told, method=EVERY)}
 
 
 def _told(layer: str, cost_model: str) -> dict[str, Any]:
     return {"layer": layer, "objective": "latency", "cost_model": cost_model, "space": SPACE}
 
 
-def _counted(effort: Effort) -> dict[str, str]:
+def _counted(effort: Effort, layer: str, cost_model: str) -> dict[str, list[Search]]:
     own = f"{METHOD}:dataset={_samples(effort)}"
-    return {"not counted": own, "counted": f"{own}:count_dataset=true", "no dataset": MANY}
+    ways = {"not counted": own, "counted": f"{own}:count_dataset=true", "no dataset": EVERY}
+    told = _told(layer, cost_model)
+    budget = effort.budget + _samples(effort)
+    return {name: effort.of_seeds(**told, method=m, budget=budget) for name, m in ways.items()}
 
 
 def make(effort: Effort, kept: Kept, output: Output) -> None:
-    """Write a row a layer and source of its agents, and one a way of counting."""
-    rows, counted = [], []
+    """Write a row a layer and source of its agents, one a way of counting, and over the layers."""
+    tables: dict[str, list[dict[str, Any]]] = {"agents from": [], "the dataset's samples": []}
+    returns: dict[str, list[dict[str, np.ndarray]]] = {}
     for cost_model in effort.cost_models:
         for layer in effort.layers:
-            told = _told(layer, cost_model)
-            found = {
-                name: [kept(s) for s in effort.of_seeds(**told, method=METHOD, agents=agents)]
-                for name, agents in assignments(effort, kept, layer, cost_model).items()
-            }
-            found["one agent a parameter"] = [kept(s) for s in effort.of_seeds(**told, method=MANY)]
-            doubled = {
-                name: [
-                    kept(s)
-                    for s in effort.of_seeds(
-                        **told, method=m, budget=effort.budget + _samples(effort)
-                    )
-                ]
-                for name, m in _counted(effort).items()
-            }
-            both = [*found.values(), *doubled.values()]
-            best = min(one.best for runs in both for one in runs)
-            rows += _rows(cost_model, layer, found, best, effort, "agents from")
-            counted += _rows(cost_model, layer, doubled, best, effort, "the dataset's samples")
-    output.table("paper-transfer.csv", rows)
-    output.table("paper-dataset.csv", counted)
+            found = finished(kept, _sources(effort, kept, layer, cost_model))
+            counted = finished(kept, _counted(effort, layer, cost_model))
+            every = [one for some in (found, counted) for runs in some.values() for one in runs]
+            best = min((one.best for one in every), default=np.inf)
+            case = {"cost model": cost_model, "layer": layer}
+            for title, runs in zip(tables, (found, counted), strict=True):
+                if len(runs) > 1:  # one alone compares nothing
+                    tables[title] += [{**case, **row} for row in _rows(title, runs, best)]
+            if OWN in found:
+                returns.setdefault(cost_model, []).append(_by_kind(found, best))
+    for title, name in zip(tables, ("paper-transfer.csv", "paper-dataset.csv"), strict=True):
+        if tables[title]:
+            output.table(name, tables[title])
+    if returns:
+        output.table("paper-transfer-layers.csv", _over_layers(returns))
 
 
-def _rows(
-    cost_model: str, layer: str, found: dict[str, Any], best: float, effort: Effort, title: str
-) -> list[dict[str, Any]]:
+def _by_kind(found: dict[str, list[Found]], best: float) -> dict[str, np.ndarray]:
+    """Last mean returns by source, those of all other layers together."""
+    kinds: dict[str, list[Found]] = {}
+    for name, runs in found.items():
+        kind = "another layer's dataset" if name.startswith("the dataset of") else name
+        kinds.setdefault(kind, []).extend(runs)
+    return {kind: last_returns(runs, best) for kind, runs in kinds.items()}
+
+
+def _over_layers(returns: dict[str, list[dict[str, np.ndarray]]]) -> list[dict[str, Any]]:
+    """Each source beside the layer's own dataset: the ratio of their last mean returns."""
+    rows, pairs = [], []
+    for cost_model, layers in returns.items():
+        for name in dict.fromkeys(n for each in layers for n in each if n != OWN):
+            both = [each for each in layers if name in each]
+            pairs.append(([e[name] for e in both], [e[OWN] for e in both]))
+            rows.append({"cost model": cost_model, "agents from": name, "layers": len(both)})
+    return [
+        {**row, "return / own dataset's": over.pop("ratio"), **over}
+        for row, over in zip(rows, compared(pairs), strict=True)
+    ]
+
+
+def _rows(title: str, found: dict[str, list[Found]], best: float) -> list[dict[str, Any]]:
     rows = []
     for name, runs in found.items():
-        mean, error = mean_and_error([last_return(one, best, effort.window) for one in runs])
+        mean, error = mean_and_error([one.last_return(best) for one in runs])
         rows.append(
             {
-                "cost model": cost_model,
-                "layer": layer,
                 title: name,
-                "seeds": effort.seeds,
-                "samples": len(runs[0].values),
+                "seeds": len(runs),
+                "samples": runs[0].samples,
                 "last mean return": mean,
                 "+-": error,
                 "value / best": float(np.median([one.best for one in runs]) / best),

@@ -290,13 +290,13 @@ def search(
 
 
 def _check_agents(searcher: Searcher, spec: ProblemSpec) -> None:
-    """Read the file of an assignment before anything is said or done.
+    """Find the agents that are asked for before anything is said or done.
 
     Raises:
-        AssignmentError: It cannot be read, or does not fit the layer.
+        AssignmentError: A file cannot be read or does not fit the layer, or there are too many.
     """
     agents = getattr(searcher.config, "agents", None)
-    if isinstance(agents, str) and agents != "auto" and not agents.isdecimal():
+    if agents not in (None, "auto"):
         from mapper.marl.agents import resolve
 
         resolve(agents, spec.build())

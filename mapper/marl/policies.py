@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from common import Float32Array
 from mapper.marl import policy_sampling
+from mapper.marl.head_logs import NEVER, HeadLogs, head_groups
 from mapper.marl.policy_sampling import Weights
 
 OBSERVATION = 4
@@ -39,8 +40,8 @@ class Space(NamedTuple):
 class Policies(nn.Module):
     """One policy and value network an agent; nothing is shared between agents.
 
-    An agent's hidden layer feeds one categorical head for each of its parameters. Heads are padded
-    to the longest and masked, so that all agents run in three batched products.
+    An agent's hidden layer feeds one categorical head for each of its parameters. Heads of like
+    width run in one batched product, padded to the longest of them and masked.
 
     Args:
         space: Parameters, choices and owners.
@@ -68,6 +69,7 @@ class Policies(nn.Module):
         self.common = OBSERVATION + len(self.facts)
         self.inputs = self.common + (count if own_choice else 0)
         self.space = space
+        self.groups = head_groups(space.nvec)
 
         def weights(*shape: int, scale: float) -> nn.Parameter:
             return nn.Parameter(torch.randn(*shape, generator=generator) * scale)
@@ -113,7 +115,7 @@ class Policies(nn.Module):
 
     def forward(
         self, observation: Tensor, rows: Tensor, chosen: NDArray[np.int64]
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[HeadLogs, Tensor]:
         """Log-probabilities and values.
 
         Args:
@@ -122,7 +124,7 @@ class Policies(nn.Module):
             chosen: ``(B, P)`` choices; an autoregressive head sees those made before its own.
 
         Returns:
-            ``(P, M, C)`` log-probabilities, about -1e9 on padding, and ``(A, B)`` values.
+            Log-probabilities of all heads' choices, and ``(A, B)`` values.
         """
         entering = torch.matmul(observation, self.trunk * self.seen) + self.trunk_bias
         hidden = torch.tanh(entering)
@@ -130,10 +132,14 @@ class Policies(nn.Module):
             asked = hidden[self.owner[:, None], rows]
         else:
             asked = torch.tanh(entering[self.owner[:, None], rows] + self._context(rows, chosen))
-        logits = torch.baddbmm(self.head_bias, asked, self.head)
-        logits = logits.masked_fill(self.padding, -1e9)
+        parts = []
+        for columns, width in self.groups:
+            head, bias = self.head[columns, :, :width], self.head_bias[columns, :, :width]
+            logits = torch.baddbmm(bias, asked[columns], head)
+            logits = logits.masked_fill(self.padding[columns, :, :width], NEVER)
+            parts.append(torch.log_softmax(logits, dim=-1))
         values = torch.baddbmm(self.value_bias, hidden, self.value)[..., 0]
-        return torch.log_softmax(logits, dim=-1), values
+        return HeadLogs(self.groups, tuple(parts)), values
 
     def _context(self, rows: Tensor, chosen: NDArray[np.int64]) -> Tensor:
         """``(P, M, H)``: what the choices before each parameter's own, in its agent, add."""
@@ -207,7 +213,7 @@ class Mixture:
 
     def log_policy(
         self,
-        log_probabilities: Tensor,
+        logs: HeadLogs,
         chosen: NDArray[np.int64],
         current: NDArray[np.int64],
         free: NDArray[np.bool_],
@@ -215,18 +221,12 @@ class Mixture:
         """``(P, M)`` log-probability of each choice under the policies.
 
         Args:
-            log_probabilities: ``(P, M, C)``.
+            logs: Of all heads.
             chosen: ``(P, M)``.
             current: ``(P, M)``, masked where the draw was not free.
             free: ``(P, M)`` bool, where the choice was drawn from the policies alone.
         """
-        if free.all():
-            return log_probabilities.gather(2, torch.from_numpy(chosen)[..., None])[..., 0]
-        masked = np.zeros(log_probabilities.shape, dtype=np.bool_)
-        np.put_along_axis(masked, current[..., None], ~free[..., None], axis=2)
-        rest = log_probabilities.masked_fill(torch.from_numpy(masked), -1e9)
-        likely = torch.log_softmax(rest, dim=-1).gather(2, torch.from_numpy(chosen)[..., None])
-        return likely[..., 0]
+        return (logs if free.all() else logs.without(current, free)).of(chosen)
 
     def log_weight(
         self,

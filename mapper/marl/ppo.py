@@ -12,6 +12,7 @@ from torch import Tensor
 from baselines import Adam
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites
+from mapper.marl.head_logs import HeadLogs
 from mapper.marl.policies import Mixture, Policies
 
 MAX_GRADIENT = 5.0
@@ -84,12 +85,12 @@ class PPO:
             every = torch.zeros(len(rows), len(reward)).scatter_add(1, worlds, logs * valid)
             return self._of_agent @ every
 
-        def forward() -> tuple[Tensor, Tensor, Tensor]:
-            log_probabilities, values = self.policies(observation, worlds, batch.chosen)
-            likely = self.mixture.log_policy(log_probabilities, chosen, current, free)
-            return likely, values, log_probabilities
+        def forward() -> tuple[Tensor, Tensor, HeadLogs]:
+            logs, values = self.policies(observation, worlds, batch.chosen)
+            likely = self.mixture.log_policy(logs, chosen, current, free)
+            return likely, values, logs
 
-        likely, values, log_probabilities = forward()
+        likely, values, logs = forward()
         before = of_agents(likely.detach())
         weight = of_agents(self.mixture.log_weight(likely.detach(), chosen, current, free)).exp()
         acts = acts * weight.clamp(max=LARGEST_WEIGHT)
@@ -98,7 +99,7 @@ class PPO:
             advantage = _normalised(advantage, acts)
         for epoch in range(config.epochs):
             if epoch:
-                likely, values, log_probabilities = forward()
+                likely, values, logs = forward()
             after = of_agents(likely)
             ratio = (after - before).clamp(-5.0, 5.0).exp()
             clipped = ratio.clamp(1.0 - config.clip, 1.0 + config.clip)
@@ -106,11 +107,8 @@ class PPO:
             error = (reward - values) ** 2 * acts
             loss = (0.5 * error - gain).sum() / len(reward)
             if entropy:
-                # padding lies at -1e9, whose exponential is slow to work out
-                logs = log_probabilities.clamp_min(-30.0)
-                bits = (logs.exp() * logs).sum(dim=2)
                 share = valid / valid.sum(dim=1, keepdim=True).clamp_min(1.0)
-                loss = loss + entropy * (bits * share).sum()
+                loss = loss + entropy * (logs.negative_entropy() * share).sum()
             if config.self_imitation and len(elites.values):
                 loss = loss - config.self_imitation * self._likelihood(elites)
             self.optimizer.zero_grad()
@@ -123,9 +121,8 @@ class PPO:
         seen = self.policies.observe(elites.figures, elites.actions)
         count, width = elites.actions.shape
         rows = torch.arange(count).expand(width, count)
-        log_probabilities, _ = self.policies(torch.from_numpy(seen), rows, elites.actions)
-        actions = torch.from_numpy(np.ascontiguousarray(elites.actions.T))
-        likely: Tensor = log_probabilities.gather(2, actions[..., None]).mean(dim=1).sum()
+        logs, _ = self.policies(torch.from_numpy(seen), rows, elites.actions)
+        likely: Tensor = logs.of(elites.actions.T).mean(dim=1).sum()
         return likely
 
 

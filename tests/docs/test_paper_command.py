@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import signal
 import subprocess
 import sys
@@ -33,6 +34,8 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
         (("paper", "--only", "fig8"), "got 'fig8', expected some of table2"),
         (("paper", "--seeds", "0"), "got 0, expected a whole number of at least 1"),
         (("paper", "--cost-models", "simulator"), "got 'simulator', expected maestro or exact"),
+        (("mpe", "--minutes", "nan"), "got nan, expected minutes of at least 0"),
+        (("mpe", "--only", "figure6"), "got 'figure6', expected some of sizes, profiles"),
     ],
 )
 def test_bad_words_end_with_one_line(words: tuple[str, ...], said: str) -> None:
@@ -44,31 +47,113 @@ def test_bad_words_end_with_one_line(words: tuple[str, ...], said: str) -> None:
 
 @pytest.mark.slow
 def test_a_killed_run_goes_on_and_ends_with_the_same_table(tmp_path: Path) -> None:
-    def words(folder: str) -> list[str]:
-        where = ("--runs", str(tmp_path / folder), "--data", str(tmp_path / f"{folder}-data"))
+    def words(name: str) -> list[str]:
+        where = ("--runs", str(tmp_path / f"{name}.jsonl"), "--data", str(tmp_path / name))
         return ["paper", *FEW, "--seeds", "2", *where, "--figures", str(tmp_path / "figures")]
 
     killed = subprocess.Popen(command(*words("one")), cwd=ROOT, stderr=subprocess.DEVNULL)
-    runs, limit = tmp_path / "one", time.monotonic() + 120
-    while not list(runs.glob("*.npz")) and time.monotonic() < limit:
+    runs, limit = tmp_path / "one.jsonl", time.monotonic() + 120
+    while not (runs.exists() and runs.stat().st_size) and time.monotonic() < limit:
         time.sleep(0.05)
     killed.send_signal(signal.SIGKILL)
     killed.wait()
-    kept = {path.name: path.stat().st_mtime_ns for path in runs.glob("*.npz")}
-    assert 0 < len(kept) < 4
-    for path in runs.glob("*.npz"):
-        with np.load(path) as file:
-            assert len(file["values"]) == 64
+    kept = runs.read_bytes()
+    whole = kept[: kept.rfind(b"\n") + 1]
+    assert 0 < whole.count(b"\n") < 4
+    runs.write_bytes(whole + b'{"key":"cut o')
     assert run(*words("one")).returncode == 0
     assert run(*words("two")).returncode == 0
-    for name, changed in kept.items():
-        assert (runs / name).stat().st_mtime_ns == changed
+    assert runs.read_bytes().startswith(whole)
+    assert runs.read_bytes().count(b"\n") == 4
     tables = [
-        (tmp_path / f"{one}-data" / "paper-fig7.csv").read_text(encoding="utf-8")
-        for one in ("one", "two")
+        (tmp_path / one / "paper-fig7.csv").read_text(encoding="utf-8") for one in ("one", "two")
     ]
     assert tables[0] == tables[1]
     assert len(list(csv.DictReader(tables[0].splitlines()))) == 4
+
+
+def test_a_file_of_finished_searches_that_is_none_ends_with_one_line(tmp_path: Path) -> None:
+    runs = tmp_path / "runs.jsonl"
+    runs.write_text('{"key":"a"}\n[1]\n{"key":"b"}\n', encoding="utf-8")
+    done = run("paper", "--list", "--runs", str(runs))
+    assert done.returncode == 2
+    assert f"{runs}, line 2: expected a JSON object with 'key'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_measurement_is_made_once_and_not_after_the_time(tmp_path: Path) -> None:
+    from benchmarks.mpe.paper_effort import Places
+
+    made: list[int] = []
+
+    def measure() -> dict[str, int]:
+        made.append(len(made))
+        return {"ms": made[-1]}
+
+    def places(until: float = np.inf) -> Places:
+        return Places(tmp_path / "lines", tmp_path / "db", tmp_path, tmp_path, until)
+
+    assert places().kept("one", measure) == {"ms": 0}
+    late = places(until=0.0)
+    assert late.kept("one", measure) == {"ms": 0}
+    assert late.kept("two", measure) is None
+    assert places().kept("two", measure) == {"ms": 1}
+    assert len((tmp_path / "lines").read_text(encoding="utf-8").splitlines()) == 2
+
+
+def test_seed_0_of_all_comes_first_and_dear_searches_after_cheap_ones() -> None:
+    from benchmarks.paper.order import in_order
+    from benchmarks.paper.searches import Search
+
+    def named(method: str, seed: int, cost_model: str = "maestro") -> Search:
+        return Search("vgg16.1", "edp", method, cost_model, seed=seed)
+
+    expected = [
+        *(named("ga", 0), named("ga", 0, "exact"), named("ppo", 0), named("ga", 2)),
+        *(named("bo", 1), named("ga", 3), named("ppo", 4)),
+    ]
+    assert in_order(expected[::-1]) == expected
+
+
+def test_layers_too_few_for_a_verdict_get_none() -> None:
+    from benchmarks.paper.effort import compared
+
+    low, high = [np.array([1.0, 1.1])] * 8, [np.array([2.0, 2.1])] * 8
+    rows = compared([(low, high), (low[:4], high[:4]), (low[:2], high[:2]), ([], [])])
+    assert [row["verdict"] for row in rows] == ["lower", "", "", ""]
+    assert [row["to"] != "" for row in rows] == [True, True, False, False]
+    assert rows[0]["ratio"] < rows[0]["to"] < 1.0
+    assert rows[3]["ratio"] == ""
+
+
+def test_a_line_tells_what_the_samples_do() -> None:
+    """Bests, mean returns and arrivals of a line beside those of every sample."""
+    from benchmarks.paper.found import STEP, WINDOW, found_of, summary
+    from benchmarks.paper.searches import Samples, Search
+
+    rng = np.random.default_rng(0)
+    count = 4_000
+    values = 1e6 * (1.0 + np.exp(-np.arange(count) / 800.0)) * rng.uniform(1.0, 2.0, count)
+    values[rng.random(count) < 0.3] = np.inf
+    ends = np.arange(8, count + 1, 8)
+    samples = Samples(values, np.empty((0, 1)), np.stack([ends, ends / 1e3], 1), False, 4.5)
+    search = Search("vgg16.1", "latency", "random", budget=count)
+    found = found_of(json.loads(json.dumps(summary(search, samples, {}))))
+    assert found.best == pytest.approx(values.min(), rel=1e-8)
+    for part in (1, 100, 2_000):
+        value = values[:part].min()
+        if np.isfinite(value):
+            assert found.arrival(value) == np.flatnonzero(values <= value)[0] + 1
+    assert found.best_at(1.0) == pytest.approx(values[:1_000].min(), rel=1e-8)
+    assert found.best_at(0.001) == np.inf
+    reference = 0.9 * values.min()
+    returns = np.where(np.isfinite(values), reference / values, 0.0)
+    assert found.last_return(reference) == pytest.approx(returns[-WINDOW:].mean(), rel=1e-4)
+    means = np.convolve(returns, np.ones(WINDOW) / WINDOW, "valid")
+    level = 0.95 * means.max()
+    arrived = found.return_arrives(reference, level)
+    assert means[: int(arrived) - WINDOW].max() < level + 2 * STEP
+    assert means[int(arrived) - WINDOW] >= level - 1e-3
 
 
 def test_a_seeded_search_spends_its_proposals_and_begins_with_them() -> None:

@@ -55,7 +55,8 @@ def test_draws_weigh_what_the_policies_alone_would_draw():
         share = np.bincount(drawn[1:, column], minlength=choices) / (count - 1)
         stay = current[0, column]
         assert share[stay] == 0.0
-        own = logs[column, 0, :choices].exp().numpy().copy()
+        held_by = [np.where(np.arange(4) == column, n, 0)[:, None] for n in range(choices)]
+        own = np.array([logs.of(one)[column, 0].exp() for one in held_by])
         own[stay] = 0.0
         own /= own.sum()
         for choice in set(range(choices)) - {stay}:
@@ -84,10 +85,10 @@ def test_autoregressive_draws_what_their_joint_density_says(free, still):
     acts = np.arange(4) != (-1 if still is None else still)
     rows = torch.arange(len(every)).expand(4, -1)
     with torch.no_grad():
-        log_probabilities, _ = agents(torch.zeros(len(every), OBSERVATION), rows, every)
+        logs, _ = agents(torch.zeros(len(every), OBSERVATION), rows, every)
         current = np.tile(start, (len(every), 1))
         frees = np.full(every.T.shape, free)
-        density = mixture.log_policy(log_probabilities, every.T, current.T, frees)
+        density = mixture.log_policy(logs, every.T, current.T, frees)
     likely = (density.numpy() * acts[:, None]).sum(axis=0)
     moved = ((every != start) | ~acts).all(axis=1) | free
     expected = np.where(moved, np.exp(likely), 0.0)

@@ -62,6 +62,11 @@ ROWS = [
     ),
     Row(f"{EVALUATE} --dataflow nowhere.m", "nowhere.m: not found"),
     Row("mapper search -l mlp.2 --agents nowhere.yaml --budget 50", "nowhere.yaml"),
+    Row("mapper search -l mlp.2 --agents 50 --budget 50", "agents: got 50, expected 1..11"),
+    Row(
+        "mapper search -l mlp.2 --cost-model simulator --space paper --budget 50",
+        "'paper' is for the cost models maestro and exact, not 'simulator'",
+    ),
     *(
         Row(
             "mapper search -l mlp.2 --agents agents.yaml --budget 50",

@@ -1,0 +1,72 @@
+"""Finished steps of a benchmark as a file of lines, so that it goes on anywhere."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+
+def minutes(text: str) -> float:
+    """How long a part of a benchmark may take, as an option says [min].
+
+    Raises:
+        argparse.ArgumentTypeError: It is below 0.
+    """
+    number = float(text)
+    if not number >= 0.0:
+        raise argparse.ArgumentTypeError(f"got {text}, expected minutes of at least 0")
+    return number
+
+
+class KeptLines:
+    """A JSON object a line, each a finished step; a step that was cut off leaves none.
+
+    Args:
+        path: The file; made with the first step.
+        key: What tells one step from another.
+
+    Raises:
+        ValueError: A line but the last is no JSON object with the key.
+    """
+
+    def __init__(self, path: Path, key: str = "key") -> None:
+        self.path, self.key = path, key
+        self._rows: dict[str, dict[str, Any]] = {}
+        self._whole = 0
+        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+        for number, line in enumerate(lines, 1):
+            if number == len(lines) and not line.endswith(b"\n"):
+                break  # cut off while it was written: the next step takes its place
+            self._read(number, line)
+            self._whole += len(line)
+
+    def _read(self, number: int, line: bytes) -> None:
+        try:
+            row = json.loads(line)
+            self._rows.setdefault(row[self.key], row)
+        except (ValueError, KeyError, TypeError):
+            raise ValueError(
+                f"{self.path}, line {number}: expected a JSON object with {self.key!r}; "
+                "remove the line, and its step runs again"
+            ) from None
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._rows
+
+    def __getitem__(self, key: str) -> dict[str, Any]:
+        return self._rows[key]
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Keep a finished step; it is on the disk when this returns."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        line = json.dumps(row, separators=(",", ":")).encode() + b"\n"
+        with self.path.open("ab") as stream:
+            stream.truncate(self._whole)
+            stream.write(line)
+            stream.flush()
+            os.fsync(stream.fileno())
+        self._whole += len(line)
+        self._rows[row[self.key]] = row

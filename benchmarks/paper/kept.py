@@ -1,0 +1,101 @@
+"""Finished searches in a file of lines, and those that are not there run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from benchmarks.mpe.kept_lines import KeptLines
+from benchmarks.paper.found import Found, found_of, summary
+from benchmarks.paper.notes import notes_of
+from benchmarks.paper.searches import Search, run, tell
+
+
+class Kept:
+    """Searches of a file, each there once it is finished.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._lines = KeptLines(path)
+
+    def __contains__(self, search: Search) -> bool:
+        return search.key in self._lines
+
+    def __call__(self, search: Search) -> Found:
+        """What a search found."""
+        return found_of(self._lines[search.key])
+
+    def of(self, searches: Iterable[Search]) -> list[Found]:
+        """What those found that are finished."""
+        return [self(one) for one in searches if one in self]
+
+    def missing(self, searches: Iterable[Search]) -> list[Search]:
+        """Those that are not finished, each once."""
+        return [one for one in dict.fromkeys(searches) if one not in self]
+
+    def fill(self, searches: list[Search], workers: int, until: float) -> set[Search]:
+        """Run searches in their order, `workers` at a time; returns those that failed.
+
+        Args:
+            searches: What is not finished.
+            workers: Processes of one thread each; one is this process.
+            until: No search begins after this moment of ``time.monotonic()``.
+        """
+        failed = set()
+        done = _here if workers == 1 else _apart(workers)
+        for place, (search, row) in enumerate(done(searches, until), 1):
+            if isinstance(row, Exception):
+                failed.add(search)
+                tell(f"failed: {search}: {row}")
+                continue
+            self._lines.add(row)
+            tell(f"{place} of {len(searches)}: {search}: {row['cpu_s']:.1f} s")
+        return failed
+
+
+Done = Iterator[tuple[Search, dict[str, Any] | Exception]]
+
+
+def line_of(search: Search) -> dict[str, Any]:
+    """Run a search; its line."""
+    samples = run(search)
+    return summary(search, samples, notes_of(search, samples))
+
+
+def _here(searches: list[Search], until: float) -> Done:
+    for search in searches:
+        if time.monotonic() > until:
+            return
+        yield search, _tried(lambda one=search: line_of(one))
+
+
+def _apart(workers: int) -> Callable[[list[Search], float], Done]:
+    def done(searches: list[Search], until: float) -> Done:
+        for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+            os.environ[name] = "1"  # read by the processes when they start
+        context = get_context("spawn")
+        with ProcessPoolExecutor(workers, context, signal.signal, (signal.SIGINT, 0)) as pool:
+            futures = {pool.submit(line_of, one): one for one in searches}
+            for future in as_completed(futures):
+                yield futures[future], _tried(future.result)
+                if time.monotonic() > until:
+                    pool.shutdown(cancel_futures=True)
+                    return
+
+    return done
+
+
+def _tried(work: Callable[[], dict[str, Any]]) -> dict[str, Any] | Exception:
+    try:
+        return work()
+    except Exception as error:
+        return error
