@@ -19,7 +19,10 @@ from setuptools.command.build_ext import build_ext
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-KERNELS = ("cost_models.exact.kernel", "cost_models.maestro.kernel", "maestro_env.kernel")
+KERNELS = (
+    *("cost_models.exact.kernel", "cost_models.exact.chain_bounds.kernel"),
+    *("cost_models.maestro.kernel", "maestro_env.kernel"),
+)
 """Modules that hold a kernel's entries; `setup_kernels.py` finds the other sources."""
 CHECKED = os.environ.get("MAPPER_CHECKED", "0") not in ("", "0")
 FLAGS = ["-O3", "-DNDEBUG", "-g0", "-fwrapv", "-fno-math-errno", "-ffp-contract=off"]

@@ -157,6 +157,8 @@ class Brancher:
             for m in range(self.facts.depth + 1)
         ]
         self._begun = self._first_ports()
+        self._turns: list[Any] = []
+        self._tables: list[list[ToGo | None]] = [[None, None] for _ in self._ports]
 
     def _classes(self) -> list[Class]:
         halos = [self.dims.index(d) for d in self.togo.halos()]
@@ -206,24 +208,20 @@ class Brancher:
             ((0.0, 0.0, 0.0),) * (facts.depth + 1),
         )
 
-    def root_bound(self) -> float:
-        """What no mapping of the spread goes below."""
-        node = self.root()
-        turns = self.spread.lead_turns()
-        for place, d in enumerate(self.dims):
-            turns *= steps(node.lead[place], self.spread.inside(0, d))
-        share, (_, outputs) = self.spread.sums[0][1], node.sums
-        energy = node.energy + self.togo.root() - share * outputs
-        cycles = -(-turns // self.facts.chip.lanes) + self._least_first()
-        return float(self.value(np.array([energy]), np.array([cycles]))[0])
+    def fill_turns(self) -> None:
+        """Work out which MAC steps memories have room for."""
+        self._turns = self.togo.turns()
 
     def quick_bound(self) -> float:
-        """The same with every tensor moved once, by no table."""
+        """What no mapping goes below, with every tensor moved once, by no table but MAC steps'."""
         spread, facts = self.spread, self.facts
         node, energy = self.root(), self.root().energy
         turns = spread.lead_turns()
         for place, d in enumerate(self.dims):
             turns *= steps(node.lead[place], spread.inside(0, d))
+        if self._turns:
+            at = tuple(n - 1 for n in self.togo.shape)
+            turns = max(turns, spread.lead_turns() * float(self._turns[0][at]))
         for t in range(3):
             m = facts.innermost[t]
             reads = spread.mac_reads(t, m, 1.0)
@@ -232,20 +230,19 @@ class Brancher:
             volume = self.togo.least_volume(t)
             held = [q for q in range(facts.depth + 1) if facts.keeps[q][t]]
             if t == OUTPUT:
-                share = spread.weights[m][0]
-                add = next(own for q, own, _ in spread.sums if q == m)
                 instances = self._instances[m]
-                energy += share * add * max(reads - volume * instances, 0.0)
-                energy += sum(once * volume for _, _, once in spread.sums[1:])
+                energy += spread.energy.add[m] * max(reads - volume * instances, 0.0)
+                energy += sum(spread.energy.once[q] * volume for q in spread.sums[1:])
                 continue
             energy += facts.prices[m].read[t] * reads
             energy += sum(facts.prices[q].read[t] for q in held[:-1]) * volume
             energy += sum(facts.prices[q].write[t] for q in held[1:]) * volume
-        cycles = -(-turns // facts.chip.lanes) + self._least_first()
+        cycles = math.ceil(min(turns / facts.chip.lanes, 1e300)) + self._least_first()
         return float(self.value(np.array([energy]), np.array([cycles]))[0])
 
     def _least_first(self) -> int:
-        return sum(self._begun) if self.facts.stepwise else 0
+        ports = zip(self._begun, self._ports, strict=True)
+        return sum(begun and port[0] is None for begun, port in ports) * self.facts.stepwise
 
     def value(self, energy: Any, cycles: Any) -> FloatArray:
         """The objective from energy but for leakage [nJ] and latency [cycles]."""
@@ -368,6 +365,13 @@ class Brancher:
                 fills.append(self._first_count(node.depth + 1, place, source, around, tile))
         return Held(one[0], one[1], tuple(fills), (one[2], one[3]))
 
+    @staticmethod
+    def _at(options: list[Options]) -> Any:
+        """Where tiles stand in tables."""
+        if all(len(o.at) == o.at[-1] + 1 for o in options):
+            return tuple(slice(len(o.at)) for o in options)
+        return np.ix_(*(o.at for o in options))
+
     def _axis(self, place: int, values: Any) -> Any:
         shape = [1] * len(self.dims)
         shape[place] = -1
@@ -382,7 +386,7 @@ class Brancher:
 
     def _fits(self, m: int, node: Node, options: list[Options]) -> Any:
         """Whether tiles fit the memory."""
-        at = np.ix_(*(o.at for o in options))
+        at = self._at(options)
         return np.isfinite(self._room(m)[at])
 
     def _room(self, m: int) -> Any:
@@ -526,6 +530,8 @@ class Brancher:
         valid: Any = True
         if kind[0] >= 0:
             valid = self._axis(kind[0], options[kind[0]].iterates)
+            if kind[1] not in (-1, kind[0]):
+                valid = valid & self._first_window(options, kind[1])
         else:
             for p, o in enumerate(options):
                 valid = valid & self._axis(p, ~o.iterates)
@@ -557,19 +563,34 @@ class Brancher:
             energy = energy + facts.prices[keeper].read[t] * read + facts.prices[m].write[t] * fill
             self._give(ports, keeper, m, read * facts.chip.widths[t], options, t)
         energy, extra = self._serve(m, options, energy, sums, ports)
-        cycles = self._cycles(m, options, ports)
-        rest = self._rest(m, options, amounts, sums)
+        inside = [
+            [0.0 if table is None else np.maximum(
+                self._rest(table, m, options, amounts, sums), 0.0) for table in tables]
+            for tables in self._tables
+        ]  # fmt: skip
+        cycles = self._cycles(m, options, ports, inside)
+        rest = self._rest(self.togo, m, options, amounts, sums)
         bound = np.where(valid, self.value(energy + rest, cycles), np.inf)
-        after = {"energy": energy, "sums": sums, "moves": moves, "ports": ports}
+        after = {"energy": energy, "sums": sums, "moves": moves, "ports": ports, "cycles": cycles, "inside": inside, "rest": rest}
         return bound, after
+
+    def _first_window(self, options: list[Options], place: int) -> Any:
+        """Where a loop over rows or columns may be the first of them: it iterates, or none does."""
+        halos = sorted({h for _, h in self.classes if h >= 0})
+        found = self._axis(place, options[place].iterates)
+        if place != halos[0]:
+            return found
+        none: Any = True
+        for h in halos:
+            none = none & ~self._axis(h, options[h].iterates)
+        return found | none
 
     def _written(
         self, energy: Any, sums: Any, m: int, out: Any, fills: Any, share: Any
     ) -> tuple[Any, Any]:
         """Outputs that leave a memory for the one around it that keeps them."""
         keeper, before = sums
-        add = next(own for place, own, _ in self.spread.sums if place == keeper)
-        once = next(o for place, _, o in self.spread.sums if place == m)
+        add, once = self.spread.energy.add[keeper], self.spread.energy.once[m]
         whole = float(self.spread.whole(OUTPUT)) * self.spread.still(OUTPUT, m)
         energy = energy + add * np.maximum(out - before, 0.0) + once * whole * fills * share
         return energy, (m, whole * fills)
@@ -585,7 +606,7 @@ class Brancher:
             for p in self._free(t):
                 turns = turns * self._axis(p, options[p].each)
             if t == OUTPUT:
-                add = next(own for place, own, _ in self.spread.sums if place == m)
+                add = self.spread.energy.add[m]
                 more = np.maximum(turns - sums[1], 0.0)
                 energy = energy + add * more
                 self._pass(ports, m, self.facts.depth + 1, more, turns)
@@ -611,7 +632,7 @@ class Brancher:
             ports[q][2] = ports[q][2] + first
 
     def _elements(self, m: int, options: list[Options], tensor: int) -> Any:
-        at = np.ix_(*(o.at for o in options))
+        at = self._at(options)
         if m not in self._sizes:
             self._sizes[m] = self.togo.elements(m)
         sizes = self._sizes[m]
@@ -625,37 +646,56 @@ class Brancher:
             width = np.where(back > 0, widths.psum, widths.output) if q == 0 else widths.psum
             ports[q][1] = ports[q][1] + out * width / self._instances[q]
 
-    def _cycles(self, m: int, options: list[Options], ports: Any) -> Any:
+    def fill(self) -> None:
+        """Work out tables of energy."""
+        self.togo.fill()
+
+    def fill_ports(self) -> None:
+        """Work out tables of what ports take that have a limit."""
+        spread = self.spread
+        for q, (read, write, shared) in enumerate(self._ports):
+            ways = [(read is not None, shared), (False, write is not None)]
+            for way, (into, out) in enumerate(ways):
+                if into or out:
+                    costs = spread.port(q, into, out)
+                    table = ToGo(spread, self.togo.tiles, self.togo.redundant, costs, self.togo)
+                    if not table.is_empty():
+                        table.fill()
+                        self._tables[q][way] = table
+
+    def _cycles(self, m: int, options: list[Options], ports: Any, inside: Any) -> Any:
         """Cycles at least."""
-        turns: Any = float(self.spread.lead_turns())
+        turns: Any = 1.0
         for p, o in enumerate(options):
             turns = turns * self._axis(p, o.turns)
-        slowest = np.ceil(turns / self.facts.chip.lanes)
+        if self._turns:
+            turns = np.maximum(turns, self._turns[m][self._at(options)])
+        slowest = np.ceil(turns * self.spread.lead_turns() / self.facts.chip.lanes - 1e-9)
         first: Any = 0.0
         stepwise = self.facts.stepwise
-        for (read, write, shared), (into, out, begun), starts in zip(
-            self._ports, ports, self._begun, strict=True
+        for (read, write, shared), (into, out, begun), starts, more in zip(
+            self._ports, ports, self._begun, inside, strict=True
         ):
             if stepwise and starts:
-                cycles = 1.0 if read is None else np.maximum(np.ceil(begun / read), 1.0)
+                cycles = 1.0 if read is None else np.ceil(begun / read)
                 first = first + cycles
             off = begun if stepwise else 0.0
             if shared:
-                slowest = np.maximum(slowest, np.ceil((into + out - off) / read - 1e-9))
+                slowest = np.maximum(slowest, np.ceil((into + out + more[0] - off) / read - 1e-9))
                 continue
             if read is not None:
-                slowest = np.maximum(slowest, np.ceil((into - off) / read - 1e-9))
+                slowest = np.maximum(slowest, np.ceil((into + more[0] - off) / read - 1e-9))
             if write is not None:
-                slowest = np.maximum(slowest, np.ceil(out / write - 1e-9))
+                slowest = np.maximum(slowest, np.ceil((out + more[1]) / write - 1e-9))
         return slowest + first
 
-    def _rest(self, m: int, options: list[Options], amounts: Any, sums: Any) -> Any:
-        """Energy of the memories inside, at least."""
+    def _rest(self, table: ToGo, m: int, options: list[Options], amounts: Any, sums: Any) -> Any:
+        """What the memories inside cost, at least."""
         if m == self.facts.depth:
             return 0.0
-        at = np.ix_(*(o.at for o in options))
+        at = self._at(options)
         least: Any = np.inf
-        for rest in self.togo.rest[m]:
+        for rest in table.rest[m]:
             cost = rest.cost[at]
             for t in range(3):
                 if rest.reads[t] + rest.fills[t] == 0:
@@ -668,9 +708,7 @@ class Brancher:
                 cost = cost + rest.reads[t] * read + rest.fills[t] * fill
             least = np.minimum(least, cost)
         place = sums[0]
-        share = self.spread.weights[place][0]
-        add = next(own for q, own, _ in self.spread.sums if q == place)
-        return least - share * add * sums[1]
+        return least - table.weights[place][0] * table.costs.add[place] * sums[1]
 
 
 __all__ = ["STILL", "Brancher", "Children", "Class", "Node", "reduce", "mul"]

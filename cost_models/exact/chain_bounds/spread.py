@@ -5,12 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from cost_models.exact.chain_bounds.facts import ChainFacts, Spatial
 from cost_models.exact.chain_bounds.pieces import Pieces, Stages, number, of_all, steps
 from cost_models.exact.nest import FILTER, INPUT, OUTPUT, P, Q, R, S
 
 WINDOWS = ((P, R), (Q, S))
+
+
+class Costs(NamedTuple):
+    """What elements cost that move, in any unit.
+
+    Args:
+        reads: By memory and tensor, one that is read for it (of outputs: written from it).
+        fills: One that is written into it.
+        serve: By tensor, one that MACs read (outputs: write) of the memory that serves them.
+        add: By memory that keeps outputs, one that is written there again.
+        once: One that leaves it.
+    """
+
+    reads: list[list[float]]
+    fills: list[list[float]]
+    serve: list[float]
+    add: dict[int, float]
+    once: dict[int, float]
 
 
 class Spread:
@@ -123,39 +142,72 @@ class Spread:
         return min(1.0, (some + outputs - 1) / (outputs * some))
 
     @cached_property
-    def sums(self) -> list[tuple[int, float, float]]:
-        """By memory that keeps outputs, DRAM first: what a write that adds costs there and where it
-        comes from, and what an element costs that is written there and leaves once."""
-        prices = self.facts.prices
-        keepers = [m for m in range(self.facts.depth + 1) if self.facts.keeps[m][OUTPUT]]
-        found = []
-        for place, m in enumerate(keepers):
-            add = prices[m].read.psum + prices[m].write.psum
-            if place + 1 < len(keepers):
-                inner = prices[keepers[place + 1]]
-                add += inner.read.psum - inner.read.output + inner.write.psum
-            found.append((m, add, prices[m].write.output + prices[m].read.output))
-        return found
+    def sums(self) -> list[int]:
+        """The memories that keep outputs, DRAM first."""
+        return [m for m in range(self.facts.depth + 1) if self.facts.keeps[m][OUTPUT]]
 
     @cached_property
-    def weights(self) -> dict[int, tuple[float, float]]:
-        """By memory that keeps outputs, the share of `sums` that bounds count, and what a write into
-        the memory around it weighs at least when all that depends on it is summed up."""
+    def energy(self) -> Costs:
+        """What elements cost [nJ]."""
+        facts, prices = self.facts, self.facts.prices
+        reads, fills = [], []
+        for m in range(facts.depth + 1):
+            kept = [bool(m) and t != OUTPUT and facts.keeps[m][t] for t in range(3)]
+            keepers = [facts.keeper(t, m) if kept[t] else 0 for t in range(3)]
+            reads.append([prices[keepers[t]].read[t] if kept[t] else 0.0 for t in range(3)])
+            fills.append([prices[m].write[t] if kept[t] else 0.0 for t in range(3)])
+        add, once = {}, {}
+        for place, m in enumerate(self.sums):
+            add[m] = prices[m].read.psum + prices[m].write.psum
+            if place + 1 < len(self.sums):
+                inner = prices[self.sums[place + 1]]
+                add[m] += inner.read.psum - inner.read.output + inner.write.psum
+            once[m] = prices[m].write.output + prices[m].read.output if m else 0.0
+        serve = [0.0 if t == OUTPUT else prices[facts.innermost[t]].read[t] for t in range(3)]
+        return Costs(reads, fills, serve, add, once)
+
+    def port(self, q: int, into: bool, out: bool) -> Costs:
+        """Bits through the port of the first instance of a memory, in and out."""
+        facts, widths = self.facts, self.facts.chip.widths
+        depth = facts.depth
+        instances = math.prod(self.units(0, q, d) for d in range(len(self.extents)))
+        reads = [[0.0] * 3 for _ in range(depth + 1)]
+        serve, add = [0.0] * 3, dict.fromkeys(self.sums, 0.0)
+        for t in range(3):
+            width = float(widths[t]) if t != OUTPUT or q == 0 else float(widths.psum)
+            counted = out if t == OUTPUT else into
+            for m in range(q + 1, depth + 1):
+                if counted and facts.keeps[m][t] and facts.keeper(t, m) <= q:
+                    reads[m][t] = width / instances
+            if counted and facts.innermost[t] <= q:
+                serve[t] = width / instances
+        if into:
+            for m, taker in zip(self.sums, [*self.sums[1:], depth + 1], strict=True):
+                if m <= q < taker:
+                    add[m] = float(widths.psum) / instances
+        fills = [[0.0] * 3 for _ in range(depth + 1)]
+        return Costs(reads, fills, serve, add, dict.fromkeys(self.sums, 0.0))
+
+    def weights(self, costs: Costs) -> dict[int, tuple[float, float]]:
+        """By memory that keeps outputs: the share of `add` that bounds count, and what an output
+        that enters the memory around it from there weighs with all that depends on it.
+
+        What leaves a memory once lessens what is added there: the share is so small that a count
+        never weighs less than nothing.
+        """
         rel = self.facts.relevant[OUTPUT]
         found = {0: (1.0, 0.0)}
-        outer, add, share = 0, self.sums[0][1], 1.0
-        for m, own, once in self.sums[1:]:
+        outer, share = 0, 1.0
+        for m in self.sums[1:]:
             units = math.prod(
                 self.units(outer, m, d) for d in range(len(self.extents)) if d not in rel
             )
-            if own <= once:
-                mine, weight = 1.0, add * share + once - own
-            else:
-                mine = min(1.0, (add * share / units + once) / own)
-                less = mine * own - once
-                weight = add * share - (units * less if less > 0 else less)
-            found[m] = mine, max(weight, 0.0)
-            outer, add, share = m, own, mine
+            own, once = costs.add[m], costs.once[m]
+            above = costs.reads[m][OUTPUT] + costs.add[outer] * share
+            mine = 1.0 if own <= once else min(1.0, (above / units + once) / own)
+            less = mine * own - once
+            found[m] = mine, max(above - (units * less if less > 0 else less), 0.0)
+            outer, share = m, mine
         return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -9,7 +10,8 @@ import numpy as np
 
 from common import FloatArray, IntArray
 from cost_models.exact.chain_bounds.facts import shared_out
-from cost_models.exact.chain_bounds.spread import TENSORS_IN, WINDOWS, Spread
+from cost_models.exact.chain_bounds.kernel import least_in_ranges
+from cost_models.exact.chain_bounds.spread import TENSORS_IN, WINDOWS, Costs, Spread
 from cost_models.exact.nest import INPUT, OUTPUT
 from layers import footprint
 
@@ -56,17 +58,53 @@ class ToGo:
         redundant: By gap and dimension, units that make this spread redundant where they suffice.
     """
 
-    def __init__(self, spread: Spread, tiles: Tiles, redundant: tuple[tuple[int, ...], ...]) -> None:
+    def __init__(
+        self,
+        spread: Spread,
+        tiles: Tiles,
+        redundant: tuple[tuple[int, ...], ...],
+        costs: Costs,
+        like: ToGo | None = None,
+    ) -> None:
         self.spread, self.tiles, self.redundant = spread, tiles, redundant
+        self.costs, self.weights = costs, spread.weights(costs)
         self.facts, self.dims = spread.facts, spread.dims
         self.shape = tuple(len(v) for v in tiles.values)
-        self._known: dict[tuple[int, int], tuple[IntArray, IntArray]] = {}
+        self._known: dict[tuple[int, int], tuple[IntArray, IntArray]] = (
+            {} if like is None else like._known
+        )
+        self._room: dict[int, Grid] = {} if like is None else like._room
+        self._lowest = np.zeros(max(self.shape, default=1), np.int64)
         self.rest: list[list[Rest]] = [[] for _ in range(self.facts.depth + 1)]
+
+    def turns(self) -> list[Grid]:
+        """MAC steps at least, by memory (DRAM first) and its tiles, along tiled dimensions."""
+        depth = self.facts.depth
+        found: Any = np.ones(self.shape)
+        for place, d in enumerate(self.dims):
+            inside = self.spread.inside(depth, d)
+            each = np.minimum(self.tiles.values[place], inside)
+            units = self.spread.units(0, depth, d)
+            found = found * self.axis(place, np.ceil(self.spread.extents[d] / (units * each)))
+        rows = [found]
+        for m in range(depth, 0, -1):
+            self._reach = [self.reach(m, place) for place in range(len(self.dims))]
+            found = self._inner(found + self.fits(m), list(range(len(self.dims))))
+            rows.append(found)
+        return rows[::-1]
+
+    def is_empty(self) -> bool:
+        """Whether nothing inside the outermost memory costs anything."""
+        costs = self.costs
+        inner = [*costs.reads[2:], *costs.fills[2:], [w for m, (_, w) in self.weights.items() if m > 1]]
+        served = [costs.serve[t] for t in range(3) if self.facts.innermost[t] > 1]
+        added = costs.add[self.spread.sums[-1]] if self.spread.sums[-1] > 1 else 0.0
+        return not any(map(any, inner)) and not any(served) and not added
 
     def fill(self) -> None:
         """Work the tables out."""
         self.rest[-1] = [Rest(NOTHING, NOTHING, np.zeros(self.shape))]
-        for m in range(self.facts.depth, 0, -1):
+        for m in range(self.facts.depth, 1, -1):
             self._level(m)
 
     # -------------------------------------------------------------- tiles
@@ -95,10 +133,15 @@ class ToGo:
             most = np.minimum(most, (shared - 1) // fewer)
         high = np.searchsorted(values, most, side="right") - 1
         low = np.searchsorted(values, -(-shared // stages[-1]), side="left")
-        return high, low
+        return high.astype(np.int64), low.astype(np.int64)
 
     def fits(self, m: int) -> Grid:
         """0 for tiles that a memory has room for, else inf."""
+        if m not in self._room:
+            self._room[m] = self._make_room(m)
+        return self._room[m]
+
+    def _make_room(self, m: int) -> Grid:
         found = np.zeros(self.shape)
         for place, offered in enumerate(self.tiles.offered[m]):
             found += self.axis(place, np.where(offered, 0.0, np.inf))
@@ -219,26 +262,23 @@ class ToGo:
     def _served(self, m: int) -> Any:
         """What the MACs read of a memory, and write there."""
         total: Any = 0.0
-        prices = self.facts.prices[m]
         for tensor in range(3):
-            if self.facts.innermost[tensor] != m:
+            each = self.costs.serve[tensor]
+            if tensor == OUTPUT and m in self.weights:
+                each += self.weights[m][0] * self.costs.add[m]
+            if self.facts.innermost[tensor] != m or each == 0:
                 continue
 
             def turns(place: int) -> FloatArray:
                 d = self.dims[place]
-                each = np.minimum(self.spread.inside(m, d), self.tiles.values[place])
-                found: FloatArray = np.ceil(self.spread.extents[d] / each)
+                some = np.minimum(self.spread.inside(m, d), self.tiles.values[place])
+                found: FloatArray = np.ceil(self.spread.extents[d] / some)
                 return found
 
             reads = self.spread.mac_reads(tensor, m, 1.0) * self._product(
                 self._free(tensor), turns
             )
-            if tensor == OUTPUT:
-                share = self.spread.weights[m][0]
-                own = next(add for place, add, _ in self.spread.sums if place == m)
-                total = total + share * own * reads
-            else:
-                total = total + prices.read[tensor] * reads
+            total = total + each * reads
         return total
 
     def _weights(self, m: int, rest: Rest) -> tuple[list[float], list[float]]:
@@ -248,11 +288,10 @@ class ToGo:
             if not self.facts.keeps[m][tensor]:
                 continue
             if tensor == OUTPUT:
-                reads[tensor] += self.spread.weights[m][1]
+                reads[tensor] += self.weights[m][1]
             else:
-                keeper = self.facts.keeper(tensor, m)
-                reads[tensor] += self.facts.prices[keeper].read[tensor]
-                fills[tensor] += self.facts.prices[m].write[tensor]
+                reads[tensor] += self.costs.reads[m][tensor]
+                fills[tensor] += self.costs.fills[m][tensor]
         return reads, fills
 
     def _modes(self, m: int, rest: Rest, fits: Grid) -> Any:
@@ -362,38 +401,16 @@ class ToGo:
 
     def _inner(self, cost: Grid, free: list[int], places: list[int] | None = None) -> Grid:
         """By tile around, the least over tiles inside; only loops along `free` may iterate."""
-        found = cost
+        found = np.ascontiguousarray(cost)
         for place in range(len(self.dims)) if places is None else places:
             high, low = self._reach[place]
-            if place in free:
-                low = np.zeros_like(low)
-                least = np.minimum.accumulate(found, axis=place)
-                taken = np.take(least, np.maximum(high, 0), axis=place)
-            else:
-                last = found.shape[place] - 1
-                taken = np.take(found, np.clip(low, 0, last), axis=place)
-                for more in range(1, int(np.max(high - low, initial=0)) + 1):
-                    at = np.clip(np.minimum(low + more, np.maximum(high, low)), 0, last)
-                    taken = np.minimum(taken, np.take(found, at, axis=place))
-            none = high < low
-            if none.any():
-                taken = taken + self.axis(place, np.where(none, np.inf, 0.0))
-            found = taken
+            low = self._lowest[: len(high)] if place in free else low
+            before, size, after = found.shape[:place], found.shape[place], found.shape[place + 1 :]
+            out = np.empty((*before, len(high), *after))
+            outer, inner = math.prod(before), math.prod(after)
+            least_in_ranges(found, outer, size, inner, low, high, len(high), out)
+            found = out
         return found
-
-    # -------------------------------------------------------------- the whole
-
-    def root(self) -> float:
-        """Energy of memories, at least, less what the first sums of DRAM take off."""
-        at = tuple(n - 1 for n in self.shape)
-        least = np.inf
-        for rest in self.rest[0]:
-            cost = float(rest.cost[at])
-            for t in range(3):
-                volume = self.least_volume(t)
-                cost += (rest.reads[t] + rest.fills[t]) * volume
-            least = min(least, cost)
-        return least
 
     def least_volume(self, tensor: int) -> float:
         """Elements of a tensor."""
