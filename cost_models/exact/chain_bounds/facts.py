@@ -25,7 +25,7 @@ WINDOWS = {P: R, Q: S}
 """The taps of a row, and of a column, of outputs."""
 
 
-class Room(NamedTuple):
+class Ceiling(NamedTuple):
     """A capacity of a memory [bits], and what an element of each tensor takes of it."""
 
     bits: float
@@ -114,21 +114,21 @@ class ChainFacts:
         return float(self.layer.macs * mac_nj(self.chip))
 
     @cached_property
-    def rooms(self) -> tuple[tuple[Room, ...], ...]:
+    def rooms(self) -> tuple[tuple[Ceiling, ...], ...]:
         """The capacities of each memory."""
         chip = self.chip.widths
         widths = (chip.input, chip.filter, chip.psum)
-        found: list[tuple[Room, ...]] = [()]
+        found: list[tuple[Ceiling, ...]] = [()]
         for level in self.memories[1:]:
             copies = level.buffer.copies if self.doubled else (1, 1, 1)
             each = [w * c if held else 0 for w, c, held in
                     zip(widths, copies, level.holds, strict=True)]  # fmt: skip
             mine = [
-                Room(room.bits, tuple(each[t] if t in room.tensors else 0 for t in range(3)))  # type: ignore[arg-type]
+                Ceiling(room.bits, tuple(each[t] if t in room.tensors else 0 for t in range(3)))  # type: ignore[arg-type]
                 for room in rooms_of(self.chip, level.name)
             ]
             if level.name in self.limits:
-                mine.append(Room(self.limits[level.name], (each[0], each[1], each[2])))
+                mine.append(Ceiling(self.limits[level.name], (each[0], each[1], each[2])))
             found.append(tuple(mine))
         return tuple(found)
 
@@ -164,6 +164,3 @@ def shared_out(spatial: Spatial, gap: int, d: int, around: int) -> int:
 def names_of(dims: Sequence[int]) -> str:
     """Dimensions by their letters."""
     return "".join(DIMS[d] for d in dims)
-
-
-__all__ = ["FILTER", "INPUT", "OUTPUT", "ChainFacts", "Room", "Spatial", "Vector"]

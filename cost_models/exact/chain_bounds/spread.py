@@ -14,7 +14,7 @@ from cost_models.exact.nest import FILTER, INPUT, OUTPUT, P, Q, R, S
 WINDOWS = ((P, R), (Q, S))
 
 
-class Costs(NamedTuple):
+class MoveCosts(NamedTuple):
     """What elements cost that move, in any unit.
 
     Args:
@@ -32,7 +32,7 @@ class Costs(NamedTuple):
     once: dict[int, float]
 
 
-class Spread:
+class UnitSpread:
     """A layer on a chip whose units are spread in one way.
 
     Args:
@@ -53,9 +53,7 @@ class Spread:
 
     def units(self, low: int, high: int, d: int) -> int:
         """Units along a dimension between two memories."""
-        return math.prod(
-            stage[d] for gap in self.spatial[low:high] for stage in gap
-        )
+        return math.prod(stage[d] for gap in self.spatial[low:high] for stage in gap)
 
     def inside(self, m: int, d: int) -> int:
         """Units along a dimension below an instance of a memory."""
@@ -91,9 +89,7 @@ class Spread:
     def lead_turns(self) -> int:
         """MAC steps along the dimensions that no memory tiles."""
         depth = self.facts.depth
-        return math.prod(
-            -(-self.tile(depth, d) // self.inside(depth, d)) for d in self._taps
-        )
+        return math.prod(-(-self.tile(depth, d) // self.inside(depth, d)) for d in self._taps)
 
     def still(self, tensor: int, m: int) -> int:
         """Instances of a memory along untiled dimensions that a tensor does not depend on."""
@@ -147,7 +143,7 @@ class Spread:
         return [m for m in range(self.facts.depth + 1) if self.facts.keeps[m][OUTPUT]]
 
     @cached_property
-    def energy(self) -> Costs:
+    def energy(self) -> MoveCosts:
         """What elements cost [nJ]."""
         facts, prices = self.facts, self.facts.prices
         reads, fills = [], []
@@ -164,9 +160,9 @@ class Spread:
                 add[m] += inner.read.psum - inner.read.output + inner.write.psum
             once[m] = prices[m].write.output + prices[m].read.output if m else 0.0
         serve = [0.0 if t == OUTPUT else prices[facts.innermost[t]].read[t] for t in range(3)]
-        return Costs(reads, fills, serve, add, once)
+        return MoveCosts(reads, fills, serve, add, once)
 
-    def port(self, q: int, into: bool, out: bool) -> Costs:
+    def port(self, q: int, into: bool, out: bool) -> MoveCosts:
         """Bits through the port of the first instance of a memory, in and out."""
         facts, widths = self.facts, self.facts.chip.widths
         depth = facts.depth
@@ -186,9 +182,9 @@ class Spread:
                 if m <= q < taker:
                     add[m] = float(widths.psum) / instances
         fills = [[0.0] * 3 for _ in range(depth + 1)]
-        return Costs(reads, fills, serve, add, dict.fromkeys(self.sums, 0.0))
+        return MoveCosts(reads, fills, serve, add, dict.fromkeys(self.sums, 0.0))
 
-    def weights(self, costs: Costs) -> dict[int, tuple[float, float]]:
+    def weights(self, costs: MoveCosts) -> dict[int, tuple[float, float]]:
         """By memory that keeps outputs: the share of `add` that bounds count, and what an output
         that enters the memory around it from there weighs with all that depends on it.
 

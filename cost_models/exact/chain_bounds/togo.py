@@ -11,7 +11,7 @@ import numpy as np
 from common import FloatArray, IntArray
 from cost_models.exact.chain_bounds.facts import shared_out
 from cost_models.exact.chain_bounds.kernel import least_in_ranges
-from cost_models.exact.chain_bounds.spread import TENSORS_IN, WINDOWS, Costs, Spread
+from cost_models.exact.chain_bounds.spread import WINDOWS, MoveCosts, UnitSpread
 from cost_models.exact.nest import INPUT, OUTPUT
 from layers import footprint
 
@@ -19,7 +19,7 @@ Grid = FloatArray
 """A number for each vector of tiles, an axis a dimension."""
 
 
-class Tiles(NamedTuple):
+class ChainTiles(NamedTuple):
     """The tiles that a space offers.
 
     Args:
@@ -32,8 +32,8 @@ class Tiles(NamedTuple):
     offered: tuple[tuple[Any, ...], ...]
 
 
-class Rest(NamedTuple):
-    """Costs of what is inside a memory, where some tensors stay over all its loops.
+class RestCosts(NamedTuple):
+    """MoveCosts of what is inside a memory, where some tensors stay over all its loops.
 
     Args:
         reads: What a fetch of all of each tensor costs, of those that stay.
@@ -60,10 +60,10 @@ class ToGo:
 
     def __init__(
         self,
-        spread: Spread,
-        tiles: Tiles,
+        spread: UnitSpread,
+        tiles: ChainTiles,
         redundant: tuple[tuple[int, ...], ...],
-        costs: Costs,
+        costs: MoveCosts,
         like: ToGo | None = None,
     ) -> None:
         self.spread, self.tiles, self.redundant = spread, tiles, redundant
@@ -75,7 +75,7 @@ class ToGo:
         )
         self._room: dict[int, Grid] = {} if like is None else like._room
         self._lowest = np.zeros(max(self.shape, default=1), np.int64)
-        self.rest: list[list[Rest]] = [[] for _ in range(self.facts.depth + 1)]
+        self.rest: list[list[RestCosts]] = [[] for _ in range(self.facts.depth + 1)]
 
     def turns(self) -> list[Grid]:
         """MAC steps at least, by memory (DRAM first) and its tiles, along tiled dimensions."""
@@ -96,14 +96,18 @@ class ToGo:
     def is_empty(self) -> bool:
         """Whether nothing inside the outermost memory costs anything."""
         costs = self.costs
-        inner = [*costs.reads[2:], *costs.fills[2:], [w for m, (_, w) in self.weights.items() if m > 1]]
+        inner = [
+            *costs.reads[2:],
+            *costs.fills[2:],
+            [w for m, (_, w) in self.weights.items() if m > 1],
+        ]
         served = [costs.serve[t] for t in range(3) if self.facts.innermost[t] > 1]
         added = costs.add[self.spread.sums[-1]] if self.spread.sums[-1] > 1 else 0.0
         return not any(map(any, inner)) and not any(served) and not added
 
     def fill(self) -> None:
         """Work the tables out."""
-        self.rest[-1] = [Rest(NOTHING, NOTHING, np.zeros(self.shape))]
+        self.rest[-1] = [RestCosts(NOTHING, NOTHING, np.zeros(self.shape))]
         for m in range(self.facts.depth, 1, -1):
             self._level(m)
 
@@ -117,8 +121,7 @@ class ToGo:
         return found
 
     def reach(self, m: int, place: int) -> tuple[IntArray, IntArray]:
-        """By tile around, places of the largest tile inside, and of the least that never iterates.
-        """
+        """By tile around, places of the largest tile inside, and of the least that never iterates."""
         if (m, place) not in self._known:
             self._known[m, place] = self._make_reach(m, place)
         return self._known[m, place]
@@ -153,7 +156,7 @@ class ToGo:
 
     def elements(self, m: int) -> list[Any]:
         """Elements of each tensor's tile."""
-        spread, layer = self.spread, self.facts.layer
+        spread = self.spread
         found: list[Any] = []
         for tensor in range(3):
             rel = self.facts.relevant[tensor]
@@ -174,7 +177,6 @@ class ToGo:
                     else:
                         size = size * footprint(spread.tile(m, d), rows, step, gap)
             found.append(size)
-        assert layer is not None
         return found
 
     def _tile(self, m: int, d: int) -> Any:
@@ -257,7 +259,7 @@ class ToGo:
             for reads, fills, cost in self._modes(m, rest, fits):
                 key = reads, fills
                 found[key] = np.minimum(found[key], cost) if key in found else cost
-        self.rest[m - 1] = [Rest(r, f, cost) for (r, f), cost in found.items()]  # type: ignore[arg-type]
+        self.rest[m - 1] = [RestCosts(r, f, cost) for (r, f), cost in found.items()]  # type: ignore[arg-type]
 
     def _served(self, m: int) -> Any:
         """What the MACs read of a memory, and write there."""
@@ -275,13 +277,11 @@ class ToGo:
                 found: FloatArray = np.ceil(self.spread.extents[d] / some)
                 return found
 
-            reads = self.spread.mac_reads(tensor, m, 1.0) * self._product(
-                self._free(tensor), turns
-            )
+            reads = self.spread.mac_reads(tensor, m, 1.0) * self._product(self._free(tensor), turns)
             total = total + each * reads
         return total
 
-    def _weights(self, m: int, rest: Rest) -> tuple[list[float], list[float]]:
+    def _weights(self, m: int, rest: RestCosts) -> tuple[list[float], list[float]]:
         """What a fetch of all of each tensor costs, with that into memory `m` if it keeps it."""
         reads, fills = list(rest.reads), list(rest.fills)
         for tensor in range(3):
@@ -294,7 +294,7 @@ class ToGo:
                 fills[tensor] += self.costs.fills[m][tensor]
         return reads, fills
 
-    def _modes(self, m: int, rest: Rest, fits: Grid) -> Any:
+    def _modes(self, m: int, rest: RestCosts, fits: Grid) -> Any:
         """Which loop is innermost, and which tensors stay while none of theirs iterates."""
         reads, fills = self._weights(m, rest)
         self._own = reads, fills
@@ -366,9 +366,7 @@ class ToGo:
         read = self._product(free, lambda p: self.rounds(m - 1, p, keeper))
         return reads * read + fills * self._product(free, times)
 
-    def _general(
-        self, m: int, place: int, kept: int | None, base: Grid, every: list[int]
-    ) -> Grid:
+    def _general(self, m: int, place: int, kept: int | None, base: Grid, every: list[int]) -> Grid:
         e = self.dims[place]
         still = [t for t in range(3) if e not in self.facts.relevant[t]]
         moving = [t for t in range(3) if t not in still]
@@ -420,6 +418,3 @@ class ToGo:
                 e = self.spread.extents
                 found *= footprint(e[d], e[taps], self.facts.stride(d), self.facts.dilation(d))
         return found
-
-
-__all__ = ["TENSORS_IN", "Rest", "Tiles", "ToGo"]
