@@ -21,11 +21,11 @@ from cost_models.exact.chain_bounds.pieces import steps
 from cost_models.exact.chain_bounds.port_time import PortTime
 from cost_models.exact.chain_bounds.spread import WINDOWS, UnitSpread
 from cost_models.exact.chain_bounds.tensor_moves import TensorMoves
-from cost_models.exact.chain_bounds.togo import ToGo
+from cost_models.exact.chain_bounds.togo import CostsToGo
 from cost_models.exact.nest import INPUT, OUTPUT
 
 
-class Brancher:
+class ChainBrancher:
     """Bounds of one spread.
 
     Args:
@@ -38,7 +38,7 @@ class Brancher:
     def __init__(
         self,
         spread: UnitSpread,
-        togo: ToGo,
+        togo: CostsToGo,
         powers: tuple[int, int],
         most: tuple[float, float] = (math.inf, math.inf),
     ) -> None:
@@ -151,6 +151,20 @@ class Brancher:
         bounds = np.concatenate([b for _, _, b in found])
         order = np.argsort(bounds, kind="stable")
         return ChainChoices(classes[order], tiles[order], bounds[order])
+
+    def cells(self, node: ChainNode) -> int:
+        """How many vectors of tiles :meth:`children` bounds."""
+        return math.prod(len(self.tables.options(node, p).at) for p in range(len(self.dims)))
+
+    @property
+    def table_cells(self) -> int:
+        """Vectors of tiles of all memories inside the outermost one."""
+        return math.prod(self.togo.shape) * max(self.facts.depth - 1, 0)
+
+    @property
+    def halos(self) -> list[int]:
+        """Places of dimensions along which neighbouring tiles may share inputs."""
+        return [self.dims.index(d) for d in self.togo.halos()]
 
     def child(self, node: ChainNode, kind: Class, tiles: Any) -> ChainNode:
         """The node of one choice."""
@@ -283,7 +297,7 @@ class Brancher:
         self.time.fill_ports()
 
     def _rest(
-        self, table: ToGo, m: int, options: list[TileOptions], amounts: Any, sums: Any
+        self, table: CostsToGo, m: int, options: list[TileOptions], amounts: Any, sums: Any
     ) -> Any:
         """What the memories inside cost, at least."""
         if m == self.facts.depth:

@@ -10,7 +10,7 @@ from cost_models.exact.chain_bounds.chain_nodes import ChainNode, TileOptions
 from cost_models.exact.chain_bounds.facts import shared_out
 from cost_models.exact.chain_bounds.pieces import Pieces, number, of_all, of_first, of_lead, steps
 from cost_models.exact.chain_bounds.spread import UnitSpread
-from cost_models.exact.chain_bounds.togo import ToGo
+from cost_models.exact.chain_bounds.togo import CostsToGo
 
 
 class OptionTables:
@@ -21,7 +21,7 @@ class OptionTables:
         togo: Its tables.
     """
 
-    def __init__(self, spread: UnitSpread, togo: ToGo) -> None:
+    def __init__(self, spread: UnitSpread, togo: CostsToGo) -> None:
         self.spread, self.togo, self.facts = spread, togo, spread.facts
         self.dims = spread.dims
         self._rooms: dict[int, Any] = {}

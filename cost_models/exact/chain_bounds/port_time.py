@@ -10,7 +10,7 @@ import numpy as np
 from cost_models.exact.chain_bounds.chain_nodes import TileOptions
 from cost_models.exact.chain_bounds.option_tables import OptionTables
 from cost_models.exact.chain_bounds.spread import TENSORS_IN
-from cost_models.exact.chain_bounds.togo import ToGo
+from cost_models.exact.chain_bounds.togo import CostsToGo
 
 
 class PortTime:
@@ -34,7 +34,7 @@ class PortTime:
         ]
         self._begun = self._first_ports()
         self.turns: list[Any] = []
-        self.inner: list[list[ToGo | None]] = [[None, None] for _ in self._ports]
+        self.inner: list[list[CostsToGo | None]] = [[None, None] for _ in self._ports]
 
     def _first_ports(self) -> list[bool]:
         """Ports that first tiles pass."""
@@ -58,7 +58,7 @@ class PortTime:
             for way, (into, out) in enumerate(ways):
                 if into or out:
                     costs = spread.port(q, into, out)
-                    table = ToGo(
+                    table = CostsToGo(
                         spread,
                         self.tables.togo.tiles,
                         self.tables.togo.redundant,

@@ -49,7 +49,7 @@ class RestCosts(NamedTuple):
 NOTHING = (0.0, 0.0, 0.0)
 
 
-class ToGo:
+class CostsToGo:
     """Tables of one spread.
 
     Args:
@@ -64,7 +64,7 @@ class ToGo:
         tiles: ChainTiles,
         redundant: tuple[tuple[int, ...], ...],
         costs: MoveCosts,
-        like: ToGo | None = None,
+        like: CostsToGo | None = None,
     ) -> None:
         self.spread, self.tiles, self.redundant = spread, tiles, redundant
         self.costs, self.weights = costs, spread.weights(costs)
