@@ -20,6 +20,7 @@ from .optimal import ProofProgress as ProofProgress
 from .optimal import ProveError as ProveError
 from .optimal import StructureSpace as StructureSpace
 from .optimal import Tree as Tree
+from .optimal import NO_RECORD as NO_RECORD
 from .optimal import can_prove as can_prove
 from .optimal import check_entry as check_entry
 from .optimal import known_optimum as known_optimum

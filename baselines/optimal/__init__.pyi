@@ -12,6 +12,7 @@ from .proof import Counts as Counts
 from .proof import Proof as Proof
 from .proof import ProofProgress as ProofProgress
 from .proof import ProveError as ProveError
+from .proving import NO_RECORD as NO_RECORD
 from .proving import can_prove as can_prove
 from .proving import prove as prove
 from .structure_space import StructureSpace as StructureSpace

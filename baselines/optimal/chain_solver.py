@@ -14,7 +14,7 @@ import numpy as np
 
 from baselines.optimal.chain_structures import ChainStructures
 from baselines.optimal.proof import Counts, ProofProgress, Status
-from common import IntArray
+from common import FloatArray, IntArray
 from cost_models import ChainBrancher, ChainChoices, ChainNode, CostsToGo
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ ROUNDING = 1e-9
 """What two figures may differ by without one being the better; far above rounding."""
 MAPPINGS = 512
 """Mappings evaluated at a time."""
+STRUCTURES = 64
+"""Structures evaluated at a time, at most."""
 PER_STRUCTURE = 1000
 """Boxes that take about as long as the loop orders of a structure."""
 DIVES = 32
@@ -198,7 +200,7 @@ class ChainSolver:
         """Evaluate what the best choices lead to, for a value."""
         while len(choices.bounds):
             if node.depth + 1 == self.structures.facts.depth:
-                self._evaluate(float(choices.bounds[0]), Open(way, node, choices, 0), 2)
+                self.look(next(self._orders(Open(way, node, choices, 0))))
                 return
             kind = way.bounds.classes[choices.classes[0]]
             node = way.bounds.child(node, kind, choices.tiles[0])
@@ -215,48 +217,64 @@ class ChainSolver:
         """Look at the best of some choices, and leave the others."""
         way, node, choices, place = some
         if node.depth + 1 == self.structures.facts.depth:
-            self._evaluate(bound, some)
+            place = self._evaluate(some)
         else:
             kind = way.bounds.classes[choices.classes[place]]
             self._expand(bound, way, way.bounds.child(node, kind, choices.tiles[place]))
-        if place + 1 < len(choices.bounds):
-            self._push(
-                max(bound, float(choices.bounds[place + 1])),
-                self._next,
-                some._replace(place=place + 1),
-            )
+            place += 1
+        if place < len(choices.bounds):
+            rest = some._replace(place=place)
+            self._push(max(bound, float(choices.bounds[place])), self._next, rest)
         else:
             self._bytes -= some.bytes
 
-    def _evaluate(self, bound: float, some: Open, most: int | None = None) -> None:
-        """Evaluate the loop orders of a structure that differ, until one reaches its bound."""
+    def _evaluate(self, some: Open) -> int:
+        """Evaluate the next structures, more of them each time; returns the place behind them.
+
+        One mapping of each comes first: where its value is the bound, no other order is better.
+        """
+        choices, first = some.choices, some.place
+        last = min(first + min(first + 1, STRUCTURES), len(choices.bounds))
+        last = first + max(1, int((choices.bounds[first:last] < self.enough).sum()))
+        found = [self._orders(some._replace(place=place)) for place in range(first, last)]
+        values = self.look(np.concatenate([next(batches) for batches in found]))
+        self.counts.structures += last - first
+        for place, value, batches in zip(range(first, last), values, found, strict=True):
+            if value <= choices.bounds[place] * (1 + ROUNDING):
+                continue
+            for actions in batches:
+                if choices.bounds[place] >= self.enough:
+                    break
+                self.look(actions)
+                if time.perf_counter() >= self.deadline:
+                    return place
+        return last
+
+    def _orders(self, some: Open) -> Iterator[IntArray]:
+        """Actions with every loop order of a structure that differs: one, and then many at a time.
+        """
         way, node, choices, place = some
         bounds = way.bounds
         kinds = (*node.classes, bounds.classes[choices.classes[place]])
         tiles = (*node.tiles, tuple(choices.tiles[place]))
-        action, columns, orders = self.structures.actions(
-            way.picks, bounds.spread, tiles, kinds, bounds.halos
+        return _batches(
+            *self.structures.actions(way.picks, bounds.spread, tiles, kinds, bounds.halos)
         )
-        self.counts.structures += 1
-        for actions in _batches(action, columns, orders, most):
-            self.look(actions)
-            if self.value <= bound * (1 + ROUNDING) or time.perf_counter() >= self.deadline:
-                break
 
-    def look(self, actions: IntArray) -> None:
+    def look(self, actions: IntArray) -> FloatArray:
         """Evaluate mappings and remember the best."""
         found = self.problem.look(actions)
         self.counts.evaluated += len(actions)
         row = int(np.argmin(found.values))
         if found.values[row] < self.value:
             self.value, self.mapping = float(found.values[row]), found.mappings[row]
+        return found.values
 
 
 def _batches(
-    action: IntArray, columns: list[int], orders: list[list[int]], most: int | None
+    action: IntArray, columns: list[int], orders: list[list[int]]
 ) -> Iterator[IntArray]:
-    """Actions with every combination of orders: one, and then many at a time."""
-    combined = islice(product(*orders), most)
+    combined = product(*orders)
     size = 1
     while part := list(islice(combined, size)):
         actions = np.repeat(action[None], len(part), axis=0)

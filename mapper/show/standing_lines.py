@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from common import engineering
-from cost_models import loop_nest
+from cost_models import ChainMapping, loop_nest, nest_of_loops
 from runs import say
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 WHY = {
     "timeout": "the proof ran out of time",
     "memory": "the proof ran out of memory",
+    "boxes": "the proof ended after its number of parts",
     "within_gap": "the proof stopped there",
     "interrupted": "the proof was interrupted",
 }
@@ -28,7 +29,10 @@ def print_standing(standing: Standing, problem: Problem) -> None:
         say(line)
     if standing.mapping is not None:
         print()
-        print(loop_nest(standing.mapping, problem.layer, problem.accelerator.num_pes))
+        if isinstance(standing.mapping, ChainMapping):
+            print(nest_of_loops(standing.mapping.loops(problem.layer, problem.accelerator)))
+        else:
+            print(loop_nest(standing.mapping, problem.layer, problem.accelerator.num_pes))
 
 
 def standing_lines(standing: Standing, problem: Problem) -> Iterator[str]:
