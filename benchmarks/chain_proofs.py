@@ -61,7 +61,9 @@ def row_of(layer: Layer, chip: str, objective: str, seconds: float) -> dict[str,
 
 def summary(rows: list[dict[str, Any]]) -> str:
     """One line a chip."""
-    lines = ["| chip | objective | shapes | proven | median time | gap of the others: median | worst |"]
+    lines = [
+        "| chip | objective | shapes | proven | median time | gap of the others: median | worst |"
+    ]
     lines.append("|---" * 7 + "|")
     for case in dict.fromkeys((r["accelerator"], r["objective"]) for r in rows):
         mine = [r for r in rows if (r["accelerator"], r["objective"]) == case]

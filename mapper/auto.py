@@ -47,8 +47,8 @@ class AutoConfig(OptimalConfig):
 class Auto(Optimal):
     """A first value and a proof; on a model without bounds `ga` for a time, or `marl`.
 
-    On a chip that is a list of levels a proof ends after a number of boxes, about a minute, or after
-    `timeout`; where there are no bounds it is `ga` for a time.
+    On a chip that is a list of levels a proof ends after a number of boxes, about a minute, or
+    after `timeout`; where there are no bounds it is `ga` for a time.
 
     The first value is that of `zero-shot` where its agents know such problems, else that of `ga`.
     """

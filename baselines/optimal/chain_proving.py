@@ -31,18 +31,14 @@ def cannot_prove_chain(problem: Problem) -> str | None:
     reason = refused(problem.space, problem.accelerator, problem.layer)
     if reason is not None:
         return reason
-    facts = chain_facts_of(
-        problem.cost_model, problem.layer, problem.accelerator, problem.limits
-    )
+    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, problem.limits)
     return facts if isinstance(facts, str) else None
 
 
 def prove_chain(problem: Problem, start: ChainMapping | None, limits: ProofLimits) -> Proof:
     """See :func:`baselines.prove`; :func:`cannot_prove_chain` must have said that it can be."""
     began, wall = time.process_time(), time.perf_counter()
-    facts = chain_facts_of(
-        problem.cost_model, problem.layer, problem.accelerator, problem.limits
-    )
+    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, problem.limits)
     assert isinstance(facts, ChainFacts)
 
     def elapsed() -> float:

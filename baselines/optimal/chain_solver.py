@@ -125,9 +125,7 @@ class ChainSolver:
     def progress(self, seconds: float) -> ProofProgress:
         """How far the proof is after some processor time."""
         left = len(self._heap)
-        return ProofProgress(
-            self.value, self.bound, self.counts.boxes, left, seconds, self.mapping
-        )
+        return ProofProgress(self.value, self.bound, self.counts.boxes, left, seconds, self.mapping)
 
     def run(self) -> Status:
         """Search until nothing can be better, or until time, memory or boxes end."""
@@ -251,8 +249,7 @@ class ChainSolver:
         return last
 
     def _orders(self, some: Open) -> Iterator[IntArray]:
-        """Actions with every loop order of a structure that differs: one, and then many at a time.
-        """
+        """Actions with every loop order of a structure that differs: one, then many at a time."""
         way, node, choices, place = some
         bounds = way.bounds
         kinds = (*node.classes, bounds.classes[choices.classes[place]])
@@ -271,9 +268,7 @@ class ChainSolver:
         return found.values
 
 
-def _batches(
-    action: IntArray, columns: list[int], orders: list[list[int]]
-) -> Iterator[IntArray]:
+def _batches(action: IntArray, columns: list[int], orders: list[list[int]]) -> Iterator[IntArray]:
     combined = product(*orders)
     size = 1
     while part := list(islice(combined, size)):

@@ -87,8 +87,8 @@ class Proof:
         value: Its value, in the objective's unit; inf if there is none.
         bound: No mapping of the space has a lower value; inf where the space is proven empty.
         status: ``"optimal"``; ``"within_gap"``: proven up to the gap that was asked for;
-            ``"timeout"``, ``"memory"`` or ``"boxes"``: ended before; ``"empty"``: proven that no mapping is
-            feasible.
+            ``"timeout"``, ``"memory"`` or ``"boxes"``: ended before; ``"empty"``: proven that no
+            mapping is feasible.
         counts: What it took.
         seconds: Processor time [s].
         tree: What was split, ruled out and evaluated; None unless it was asked for.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from common import engineering
-from cost_models import Accelerator, MappingBatch
+from cost_models import Accelerator, ChainMapping, MappingBatch
 from mapper.explore.design_run import Workload
 from mapper.explore.design_space import label_of
 from mapper.explore.mapping_rows import batch_of, rows_of
@@ -78,6 +78,7 @@ class ShapeProof(Experiment):
             timeout=self.timeout,
             progress=lambda step: context.progress(0, step.value),
         )
+        assert not isinstance(proof.mapping, ChainMapping)
         best = start if proof.mapping is None else proof.mapping
         rows = rows_of(MappingBatch.from_mappings([best], problem.layer.extents))
         return {

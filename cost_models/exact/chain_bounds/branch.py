@@ -94,7 +94,7 @@ class ChainBrancher:
         """What no mapping goes below, with every tensor moved once, by no table but MAC steps'."""
         spread, facts = self.spread, self.facts
         node, energy = self.root(), self.root().energy
-        turns = spread.lead_turns()
+        turns = float(spread.lead_turns())
         for place, d in enumerate(self.dims):
             turns *= steps(node.lead[place], spread.inside(0, d))
         if self.time.turns:
@@ -173,6 +173,8 @@ class ChainBrancher:
             every = self.tables.options(node, place)
             options.append(every.one(int(np.searchsorted(every.at, tiles[place]))))
         _, after = self._bound(node, options, kind)
+        held = [self.moves.frozen(node, options, kind, t, after) for t in range(3)]
+        ports = [[np.asarray(x).ravel()[0] for x in port] for port in after["ports"]]
         return ChainNode(
             (*node.tiles, tuple(int(t) for t in tiles)),
             (*node.classes, kind),
@@ -181,8 +183,8 @@ class ChainBrancher:
             tuple(o.lead[0] for o in options),
             float(np.asarray(after["energy"]).ravel()[0]),
             (after["sums"][0], float(np.asarray(after["sums"][1]).ravel()[0])),
-            tuple(self.moves.frozen(node, options, kind, t, after) for t in range(3)),  # type: ignore[arg-type]
-            tuple(tuple(float(np.asarray(x).ravel()[0]) for x in port) for port in after["ports"]),  # type: ignore[arg-type]
+            (held[0], held[1], held[2]),
+            tuple((float(a), float(b), float(c)) for a, b, c in ports),
             float(np.asarray(after["start"]).ravel()[0]),
         )
 

@@ -21,7 +21,7 @@ class TileOptions(NamedTuple):
     Args:
         at: Their places among all tiles.
         tile: The tiles.
-        count: Pieces of all instances.
+        many: Pieces of all instances.
         steps: Steps of the first instance.
         iterates: Whether a loop runs over them.
         share: The share of the dimension in pieces around that a loop runs over.
@@ -35,7 +35,7 @@ class TileOptions(NamedTuple):
 
     at: IntArray
     tile: IntArray
-    count: FloatArray
+    many: FloatArray
     steps: FloatArray
     iterates: Any
     share: FloatArray

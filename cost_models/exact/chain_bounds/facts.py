@@ -11,7 +11,7 @@ from typing import NamedTuple
 from cost_models.chain.chip import Chain, ChainLevel
 from cost_models.chain.level_prices import mac_nj, prices_of
 from cost_models.chain.room import rooms_of
-from cost_models.exact.nest import FILTER, INPUT, OUTPUT, P, Q, R, S
+from cost_models.exact.nest import P, Q, R, S
 from cost_models.prices import UW_PER_MW, LevelPrices, clock_of, is_open
 from layers import DIMS, Layer
 

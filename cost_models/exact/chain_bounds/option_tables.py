@@ -8,7 +8,15 @@ import numpy as np
 
 from cost_models.exact.chain_bounds.chain_nodes import ChainNode, TileOptions
 from cost_models.exact.chain_bounds.facts import shared_out
-from cost_models.exact.chain_bounds.pieces import Pieces, number, of_all, of_first, of_lead, steps
+from cost_models.exact.chain_bounds.pieces import (
+    Pieces,
+    cut,
+    number,
+    of_all,
+    of_first,
+    of_lead,
+    steps,
+)
 from cost_models.exact.chain_bounds.spread import UnitSpread
 from cost_models.exact.chain_bounds.togo import CostsToGo
 
@@ -54,9 +62,10 @@ class OptionTables:
             pieces = of_all(node.pieces[place], around, stages, tile)
             lead = of_lead(node.lead[place], around, stages, tile)
             step = stages[-1] * tile
-            before = node.pieces[place]
+            before, whole_tile = node.pieces[place], around
             for units in stages[:-1]:
-                before = of_all(before, around, (units,), shared)
+                whole_tile = -(-whole_tile // units)
+                before = cut(before, whole_tile)
             running = [(n, c) for n, c in before if n > step]
             gap = (-(-shared // step) - 1) * step - tile
             rows.append((
@@ -67,7 +76,7 @@ class OptionTables:
         columns: list[Any] = [list(column) for column in zip(*rows, strict=True)] or [[]] * 12
         whole, real = np.int64, np.float64
         kinds = (whole, whole, real, real, np.bool_, real, real, real, real, real)
-        arrays = [np.array(c, k) for c, k in zip(columns[:10], kinds, strict=True)]
+        arrays: list[Any] = [np.array(c, k) for c, k in zip(columns[:10], kinds, strict=True)]
         return TileOptions(*arrays, columns[10], columns[11])
 
     def first_count(self, m: int, place: int, source: Pieces, around: int, tile: int) -> Pieces:

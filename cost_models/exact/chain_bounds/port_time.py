@@ -47,6 +47,7 @@ class PortTime:
         return found
 
     def least_first(self) -> int:
+        """Cycles of first tiles at least, those through ports without a limit."""
         ports = zip(self._begun, self._ports, strict=True)
         return sum(begun and port[0] is None for begun, port in ports) * self.facts.stepwise
 
@@ -78,6 +79,7 @@ class PortTime:
         options: list[TileOptions] | None = None,
         tensor: int = 0,
     ) -> None:
+        """Bits of inputs or filters that a keeper gives to a memory, or to the MACs."""
         first: Any = 0.0
         if options is not None:
             first = self.facts.chip.widths[tensor] * self.tables.elements(m, options, tensor)

@@ -66,7 +66,8 @@ class UnitSpread:
         for d in range(len(self.extents)):
             if d in self.dims:
                 continue
-            tile, pieces = self.extents[d], ((self.extents[d], 1),)
+            tile = self.extents[d]
+            pieces: Pieces = ((tile, 1),)
             rows: list[tuple[int, Pieces]] = [(tile, pieces)]
             for m in range(1, self.facts.depth + 1):
                 inner = tile
@@ -185,8 +186,10 @@ class UnitSpread:
         return MoveCosts(reads, fills, serve, add, dict.fromkeys(self.sums, 0.0))
 
     def weights(self, costs: MoveCosts) -> dict[int, tuple[float, float]]:
-        """By memory that keeps outputs: the share of `add` that bounds count, and what an output
-        that enters the memory around it from there weighs with all that depends on it.
+        """By memory that keeps outputs, what sums there weigh in bounds.
+
+        The first number is the share of `add` that bounds count; the second what an output that
+        enters the memory around it from there weighs, with all that depends on it.
 
         What leaves a memory once lessens what is added there: the share is so small that a count
         never weighs less than nothing.

@@ -42,7 +42,7 @@ class TensorMoves:
 
     def _rounds(self, m: int, place: int, o: TileOptions, keeper: int) -> FloatArray:
         units = self.spread.units(keeper, m, self.dims[place])
-        return np.maximum(o.steps, np.ceil(o.count / units))
+        return np.maximum(o.steps, np.ceil(o.many / units))
 
     def _around_rounds(self, m: int, place: int, node: ChainNode, keeper: int) -> float:
         """Rounds of the memory around."""
@@ -62,7 +62,7 @@ class TensorMoves:
             fills: Any = 1.0
             for p in free:
                 reads = reads * self.tables.axis(p, self._rounds(m, p, options[p], keeper))
-                fills = fills * self.tables.axis(p, options[p].count)
+                fills = fills * self.tables.axis(p, options[p].many)
             share: Any = self.tables.axis(e, options[e].share)
             rows = self._rows(node, options, kind, keeper) if tensor == INPUT else ((1.0, 1.0), ())
             return reads, share, fills, rows
@@ -116,7 +116,7 @@ class TensorMoves:
         """Rows and columns of the input that are read, and that are written into all instances."""
         m = node.depth + 1
         read, fill = [], []
-        for window, (d, taps) in enumerate(WINDOWS):
+        for window, (d, _) in enumerate(WINDOWS):
             n = self.spread.extents[d]
             if d not in self.dims:
                 read.append(self.spread.rows(keeper, window, 1.0, n))
@@ -125,8 +125,8 @@ class TensorMoves:
             place = self.dims.index(d)
             o = options[place]
             counts = self._rounds(m, place, o, keeper)
-            apart = [self.spread.rows(keeper, window, float(c), n) for c in counts]
-            own = [self.spread.rows(m, window, float(c), n) for c in o.count]
+            apart: Any = [self.spread.rows(keeper, window, float(c), n) for c in counts]
+            own: Any = [self.spread.rows(m, window, float(c), n) for c in o.many]
             if kind[1] == place:
                 kept = self._kept(node, o, place, window, keeper)
                 apart = np.where(o.iterates, np.minimum(kept, apart), apart)
@@ -156,6 +156,7 @@ class TensorMoves:
     def frozen(
         self, node: ChainNode, options: list[TileOptions], kind: Class, tensor: int, after: Any
     ) -> LastMove:
+        """How a tensor moved last, after one choice."""
         reads, share, _, rows = after["moves"][tensor]
         one = [float(np.asarray(x).ravel()[0]) for x in (reads, share, *rows)]
         fills = []

@@ -121,7 +121,7 @@ class CostsToGo:
         return found
 
     def reach(self, m: int, place: int) -> tuple[IntArray, IntArray]:
-        """By tile around, places of the largest tile inside, and of the least that never iterates."""
+        """By tile around, places of the largest tile inside and of the least that is one step."""
         if (m, place) not in self._known:
             self._known[m, place] = self._make_reach(m, place)
         return self._known[m, place]
@@ -312,7 +312,8 @@ class CostsToGo:
             if free and reads[tensor] + fills[tensor] > 0:
                 staying = [tensor]
                 others = [t for t in range(3) if t != tensor]
-                kept = [d for d in halos if self.dims.index(d) in free] or [None]  # type: ignore[list-item]
+                own: list[int | None] = [d for d in halos if self.dims.index(d) in free]
+                kept = own or [None]
                 for h in kept if tensor != INPUT else [None]:
                     cost = base + sum(self._counted(m, t, h) for t in others)
                     yield (*self._pending(staying), self._inner(cost, free))
@@ -347,8 +348,7 @@ class CostsToGo:
         return self._volume(m, tensor, kept) * (reads * read + fills * fill)
 
     def _stays(self, m: int, tensor: int) -> Any:
-        """How often a tensor moves that stays over loops of memory `m`, times what that costs, by
-        the tile around."""
+        """What a tensor costs that stays over loops of memory `m`, by the tile around."""
         reads, fills = self._own[0][tensor], self._own[1][tensor]
         free = self._free(tensor)
         keeper = min(self.facts.keeper(tensor, m), m - 1)
