@@ -10,7 +10,6 @@ from .initial_population import sampled as sampled
 from .initial_population import scattered as scattered
 from .nest_memory import NestMemory as NestMemory
 from .operators import Moves as Moves
-from .optimal import NO_RECORD as NO_RECORD
 from .optimal import Counts as Counts
 from .optimal import OptimaError as OptimaError
 from .optimal import Optimal as Optimal
@@ -22,6 +21,7 @@ from .optimal import ProveError as ProveError
 from .optimal import StructureSpace as StructureSpace
 from .optimal import Tree as Tree
 from .optimal import can_prove as can_prove
+from .optimal import can_record as can_record
 from .optimal import check_entry as check_entry
 from .optimal import known_optimum as known_optimum
 from .optimal import optimum_of as optimum_of

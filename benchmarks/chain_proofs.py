@@ -77,6 +77,7 @@ def summary(rows: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--networks", nargs="+", default=list(NETWORKS))
     parser.add_argument("--accelerators", nargs="+", default=list(CHIPS))
     parser.add_argument("--objective", default="edp")
     parser.add_argument("--seconds", type=float, default=10.0, help="processor time of each")
@@ -87,7 +88,7 @@ def main() -> None:
         with args.out.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
     known = {(r["accelerator"], r["objective"], r["layer"]) for r in rows}
-    for layer in shapes(list(NETWORKS)):
+    for layer in shapes(args.networks):
         for chip in args.accelerators:
             if (chip, args.objective, layer.name) in known:
                 continue

@@ -62,7 +62,7 @@ from .exact.chain_bounds.facts import ChainFacts as ChainFacts
 from .exact.chain_bounds.facts import shared_out as shared_out
 from .exact.chain_bounds.offer import CHAIN_BOUNDED as CHAIN_BOUNDED
 from .exact.chain_bounds.offer import chain_facts_of as chain_facts_of
-from .exact.chain_bounds.spread import UnitSpread as UnitSpread
+from .exact.chain_bounds.spread import ChainSpread as ChainSpread
 from .exact.chain_bounds.togo import ChainTiles as ChainTiles
 from .exact.chain_bounds.togo import CostsToGo as CostsToGo
 from .infeasible import Infeasible as Infeasible

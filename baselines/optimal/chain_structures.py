@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from common import IntArray
-from cost_models import Chain, ChainFacts, ChainTiles, UnitSpread, shared_out
+from cost_models import Chain, ChainFacts, ChainSpread, ChainTiles, shared_out
 from layers import DIMS
 from maestro_env import ChainSpace
 
@@ -19,7 +19,7 @@ MOST_CELLS = 1 << 22
 """Vectors of tiles of one memory at most."""
 
 
-class Fan(NamedTuple):
+class FanWay(NamedTuple):
     """A way of spreading the units of one fan-out.
 
     Args:
@@ -85,11 +85,11 @@ class ChainStructures:
         counts = {n for level in self.chip.levels for n in range(1, level.fanout.units + 1)}
         return tiles | {-(-tile // n) for tile in tiles for n in counts}
 
-    def _fans(self, name: str) -> list[Fan]:
+    def _fans(self, name: str) -> list[FanWay]:
         """Ways of spreading the units of a level that differ."""
         own = [i for n, i in self.columns.items() if n.startswith(f"{name}.axis")]
         if not own:
-            return [Fan((1,) * len(DIMS), (), {})]
+            return [FanWay((1,) * len(DIMS), (), {})]
         combined = product(*(range(len(self.space.parameters[i])) for i in own))
         picks = np.array(list(combined), np.int64).reshape(-1, len(own))
         actions = np.zeros((len(picks), len(self.space.parameters)), np.int64)
@@ -98,7 +98,7 @@ class ChainStructures:
         entry = batch.levels.index(name)
         units = np.minimum(batch.units_along(entry), np.array(self.facts.layer.extents))
         axes = self.chip.levels[self.chip.position(name)].fanout.axes
-        found: dict[Any, Fan] = {}
+        found: dict[Any, FanWay] = {}
         for row, pick in enumerate(picks.tolist()):
             flags = {
                 (int(batch.dims[row, i]), axes[slot.axis].multicast, axes[slot.axis].reduce)
@@ -107,7 +107,7 @@ class ChainStructures:
             }
             alone = tuple(sorted(f for f in flags if not (f[1] and f[2])))
             key = tuple(int(u) for u in units[row]), alone
-            found.setdefault(key, Fan(*key, dict(zip(own, pick, strict=True))))
+            found.setdefault(key, FanWay(*key, dict(zip(own, pick, strict=True))))
         return list(found.values())
 
     def turns(self) -> Any:
@@ -118,11 +118,11 @@ class ChainStructures:
         steps = -(-np.array(self.facts.layer.extents) // units)
         return np.ceil(steps.prod(axis=1, dtype=np.float64) / self.chip.lanes)
 
-    def spread(self, way: IntArray) -> UnitSpread:
+    def spread(self, way: IntArray) -> ChainSpread:
         """One way of spreading all units."""
         fans = [self.fans[level][i] for level, i in enumerate(way)]
         spatial = tuple(tuple(fans[level].units for level in gap) for gap in self._gaps)
-        return UnitSpread(self.facts, spatial, self.dims)
+        return ChainSpread(self.facts, spatial, self.dims)
 
     def redundant(self, way: IntArray) -> tuple[Vector, ...]:
         """By gap and dimension, the most units below its own that another way has there.
@@ -150,7 +150,7 @@ class ChainStructures:
         return self._orders[key]
 
     def actions(
-        self, way: IntArray, spread: UnitSpread, tiles: Any, kinds: Any, halos: list[int]
+        self, way: IntArray, spread: ChainSpread, tiles: Any, kinds: Any, halos: list[int]
     ) -> tuple[IntArray, list[int], list[list[int]]]:
         """An action of a structure, the columns of loop orders, and the choices for each."""
         action = np.zeros(len(self.space.parameters), np.int64)
@@ -175,7 +175,7 @@ class ChainStructures:
         return iter(self.ways)
 
 
-def _fewer(fans: list[Fan], own: Fan, d: int) -> int:
+def _fewer(fans: list[FanWay], own: FanWay, d: int) -> int:
     """The most units along a dimension below those of a fan, the rest being the same."""
     if own.units[d] == 1:
         return 0

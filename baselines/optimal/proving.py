@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 FIRST_SAMPLES = 3000
 """Samples of the search for a first value."""
-NO_RECORD = (
-    "certificates are of chips of two levels, L2 and L1, but the accelerator is a list of levels; "
-    "prove without one"
-)
 DEFAULT_MEMORY = 2 << 30
 """Memory that a proof may take where nothing is said [B]."""
 
@@ -47,6 +43,16 @@ def can_prove(problem: Problem) -> str | None:
             f"on this layer and accelerator; {instead}"
         )
     return None
+
+
+def can_record(problem: Problem) -> str | None:
+    """Why the proof of a problem keeps no record for a certificate; None where it does."""
+    if isinstance(problem.accelerator, Chain):
+        return (
+            "certificates are of chips of two levels, L2 and L1, but the accelerator is a list of "
+            "levels; prove without one"
+        )
+    return can_prove(problem)
 
 
 def prove(
@@ -89,7 +95,7 @@ def prove(
     memory = DEFAULT_MEMORY if max_memory is None else max_memory
     if isinstance(problem.accelerator, Chain):
         if record:
-            raise ProveError(NO_RECORD)
+            raise ProveError(str(can_record(problem)))
         assert not isinstance(start, Mapping)
         return prove_chain(problem, start, ProofLimits(gap, timeout, memory, boxes, progress))
     assert not isinstance(start, ChainMapping)

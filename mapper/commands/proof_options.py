@@ -35,15 +35,11 @@ def check_certificate_file(path: Path, network: str | None, problem: ProblemSpec
         OutputError: The folder cannot be written to.
     """
     import baselines
-    from cost_models import Chain
     from mapper.output import check_writable
 
     if network is not None:
         raise OptionError("--certificate: a certificate is of one layer; give --layer L")
-    built = problem.build()
-    reason = baselines.can_prove(built)
-    if reason is None and isinstance(built.accelerator, Chain):
-        reason = baselines.NO_RECORD
+    reason = baselines.can_record(problem.build())
     if reason is not None:
         raise OptionError(f"--certificate: {reason}")
     if path.is_dir():

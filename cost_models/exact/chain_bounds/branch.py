@@ -19,7 +19,7 @@ from cost_models.exact.chain_bounds.chain_nodes import (
 from cost_models.exact.chain_bounds.option_tables import OptionTables
 from cost_models.exact.chain_bounds.pieces import steps
 from cost_models.exact.chain_bounds.port_time import PortTime
-from cost_models.exact.chain_bounds.spread import WINDOWS, UnitSpread
+from cost_models.exact.chain_bounds.spread import WINDOWS, ChainSpread
 from cost_models.exact.chain_bounds.tensor_moves import TensorMoves
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from cost_models.exact.nest import INPUT, OUTPUT
@@ -37,7 +37,7 @@ class ChainBrancher:
 
     def __init__(
         self,
-        spread: UnitSpread,
+        spread: ChainSpread,
         togo: CostsToGo,
         powers: tuple[int, int],
         most: tuple[float, float] = (math.inf, math.inf),

@@ -17,7 +17,7 @@ from cost_models.exact.chain_bounds.pieces import (
     of_lead,
     steps,
 )
-from cost_models.exact.chain_bounds.spread import UnitSpread
+from cost_models.exact.chain_bounds.spread import ChainSpread
 from cost_models.exact.chain_bounds.togo import CostsToGo
 
 
@@ -29,7 +29,7 @@ class OptionTables:
         togo: Its tables.
     """
 
-    def __init__(self, spread: UnitSpread, togo: CostsToGo) -> None:
+    def __init__(self, spread: ChainSpread, togo: CostsToGo) -> None:
         self.spread, self.togo, self.facts = spread, togo, spread.facts
         self.dims = spread.dims
         self._rooms: dict[int, Any] = {}
@@ -76,8 +76,8 @@ class OptionTables:
         columns: list[Any] = [list(column) for column in zip(*rows, strict=True)] or [[]] * 12
         whole, real = np.int64, np.float64
         kinds = (whole, whole, real, real, np.bool_, real, real, real, real, real)
-        arrays: list[Any] = [np.array(c, k) for c, k in zip(columns[:10], kinds, strict=True)]
-        return TileOptions(*arrays, columns[10], columns[11])
+        columns[:10] = [np.array(c, k) for c, k in zip(columns[:10], kinds, strict=True)]
+        return TileOptions(*columns)
 
     def first_count(self, m: int, place: int, source: Pieces, around: int, tile: int) -> Pieces:
         """Pieces of the first step of each piece of the memory around."""

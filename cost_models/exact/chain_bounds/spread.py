@@ -32,7 +32,7 @@ class MoveCosts(NamedTuple):
     once: dict[int, float]
 
 
-class UnitSpread:
+class ChainSpread:
     """A layer on a chip whose units are spread in one way.
 
     Args:

@@ -11,7 +11,7 @@ import numpy as np
 from common import FloatArray, IntArray
 from cost_models.exact.chain_bounds.facts import shared_out
 from cost_models.exact.chain_bounds.kernel import least_in_ranges
-from cost_models.exact.chain_bounds.spread import WINDOWS, MoveCosts, UnitSpread
+from cost_models.exact.chain_bounds.spread import WINDOWS, ChainSpread, MoveCosts
 from cost_models.exact.nest import INPUT, OUTPUT
 from layers import footprint
 
@@ -60,7 +60,7 @@ class CostsToGo:
 
     def __init__(
         self,
-        spread: UnitSpread,
+        spread: ChainSpread,
         tiles: ChainTiles,
         redundant: tuple[tuple[int, ...], ...],
         costs: MoveCosts,
@@ -312,9 +312,8 @@ class CostsToGo:
             if free and reads[tensor] + fills[tensor] > 0:
                 staying = [tensor]
                 others = [t for t in range(3) if t != tensor]
-                own: list[int | None] = [d for d in halos if self.dims.index(d) in free]
-                kept = own or [None]
-                for h in kept if tensor != INPUT else [None]:
+                own = [d for d in halos if self.dims.index(d) in free]
+                for h in own if own and tensor != INPUT else [None]:
                     cost = base + sum(self._counted(m, t, h) for t in others)
                     yield (*self._pending(staying), self._inner(cost, free))
         yield (*self._pending([0, 1, 2]), self._inner(base, []))
