@@ -86,7 +86,7 @@ class ChainSolver:
         energies = (limits.get(f"max_{n}", math.inf) for n in ("energy_nj", "energy_total_nj"))
         self._most = limits.get("max_latency_cycles", math.inf), min(energies)
         self._heap: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
-        self._numbers, self._bytes, self._ways = count(), 0, 0
+        self._numbers, self._bytes, self._ways, self._turned = count(), 0, 0, 0
         self.status: Status | None = None
         self._begin()
 
@@ -165,6 +165,12 @@ class ChainSolver:
     def _turn(self, bound: float, way: Way) -> None:
         """Bound it by the MAC steps that its memories have room for."""
         way.bounds.fill_turns()
+        self._turned += 1
+        if self._turned & (self._turned - 1) == 0:  # a good value early rules out much
+            way.bounds.fill()
+            self.counts.boxes += way.bounds.table_cells
+            root = way.bounds.root()
+            self._dive(way, root, self._choices(way, root))
         self._push(max(bound, way.bounds.quick_bound()), self._fill, way)
 
     def _fill(self, bound: float, way: Way) -> None:

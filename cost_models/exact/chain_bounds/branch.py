@@ -291,8 +291,9 @@ class ChainBrancher:
         return energy
 
     def fill(self) -> None:
-        """Work out tables of energy."""
-        self.togo.fill()
+        """Work out tables of energy, once."""
+        if not self.togo.rest[-1]:
+            self.togo.fill()
 
     def fill_ports(self) -> None:
         """Work out tables of what ports take that have a limit."""
