@@ -105,7 +105,7 @@ class ChainBrancher:
             reads = spread.mac_reads(t, m, 1.0)
             for d in spread.free[t]:
                 reads *= -(-spread.extents[d] // spread.inside(m, d))
-            volume = self.togo.least_volume(t)
+            volume = spread.least_volume(t)
             held = [q for q in range(facts.depth + 1) if facts.keeps[q][t]]
             if t == OUTPUT:
                 instances = self.time.instances[m]

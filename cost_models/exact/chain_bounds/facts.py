@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -11,9 +9,9 @@ from typing import NamedTuple
 from cost_models.chain.chip import Chain, ChainLevel
 from cost_models.chain.level_prices import mac_nj, prices_of
 from cost_models.chain.room import rooms_of
-from cost_models.exact.nest import P, Q, R, S
+from cost_models.exact.nest import P
 from cost_models.prices import UW_PER_MW, LevelPrices, clock_of, is_open
-from layers import DIMS, Layer
+from layers import Layer
 
 Vector = tuple[int, ...]
 """Units, or a tile, along each of KCYXRSNG."""
@@ -21,8 +19,6 @@ Spatial = tuple[tuple[Vector, ...], ...]
 """Units along each dimension, by gap between memories (DRAM the first, the MACs behind the last)
 and by fan-out in that gap: that of the memory around it, then those of levels that hold nothing."""
 PSUM = 3
-WINDOWS = {P: R, Q: S}
-"""The taps of a row, and of a column, of outputs."""
 
 
 class Ceiling(NamedTuple):
@@ -149,18 +145,8 @@ class ChainFacts:
         return max(0, self.dilation(d) * (taps - 1) + 1 - self.stride(d))
 
 
-def units_of(spatial: Spatial, gap: int, d: int) -> int:
-    """Units along a dimension in a gap."""
-    return math.prod(stage[d] for stage in spatial[gap])
-
-
 def shared_out(spatial: Spatial, gap: int, d: int, around: int) -> int:
     """The tile around that the units of all fan-outs of a gap but the last one leave."""
     for stage in spatial[gap][:-1]:
         around = -(-around // stage[d])
     return around
-
-
-def names_of(dims: Sequence[int]) -> str:
-    """Dimensions by their letters."""
-    return "".join(DIMS[d] for d in dims)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from cost_models.exact.chain_bounds.facts import ChainFacts, Spatial
 from cost_models.exact.chain_bounds.pieces import Pieces, Stages, number, of_all, steps
 from cost_models.exact.nest import FILTER, INPUT, OUTPUT, P, Q, R, S
+from layers import footprint
 
 WINDOWS = ((P, R), (Q, S))
 
@@ -101,6 +102,15 @@ class ChainSpread:
         """Elements of a tensor, rows and columns of the input apart."""
         apart = (P, Q, R, S) if tensor == INPUT else ()
         return math.prod(self.extents[d] for d in self.facts.relevant[tensor] if d not in apart)
+
+    def least_volume(self, tensor: int) -> float:
+        """Elements of a tensor."""
+        found = float(self.whole(tensor))
+        if tensor == INPUT:
+            for d, taps in WINDOWS:
+                e = self.extents
+                found *= footprint(e[d], e[taps], self.facts.stride(d), self.facts.dilation(d))
+        return found
 
     def rows(self, m: int, window: int, count: float, length: float) -> float:
         """Rows that `count` runs of outputs touch, `length` outputs in all, with a memory's taps.

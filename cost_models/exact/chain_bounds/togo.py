@@ -4,49 +4,17 @@ from __future__ import annotations
 
 import math
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from common import FloatArray, IntArray
+from cost_models.exact.chain_bounds.chain_tables import NOTHING, ChainTiles, Grid, RestCosts
 from cost_models.exact.chain_bounds.facts import shared_out
 from cost_models.exact.chain_bounds.kernel import least_in_ranges
 from cost_models.exact.chain_bounds.spread import WINDOWS, ChainSpread, MoveCosts
 from cost_models.exact.nest import INPUT, OUTPUT
 from layers import footprint
-
-Grid = FloatArray
-"""A number for each vector of tiles, an axis a dimension."""
-
-
-class ChainTiles(NamedTuple):
-    """The tiles that a space offers.
-
-    Args:
-        values: By tiled dimension, all tiles, ascending; the extent is the last.
-        offered: By memory (DRAM first) and dimension, which of them it offers.
-        fewest: By gap and dimension, units that another spread with fewer of them has; 0 for none.
-    """
-
-    values: tuple[IntArray, ...]
-    offered: tuple[tuple[Any, ...], ...]
-
-
-class RestCosts(NamedTuple):
-    """MoveCosts of what is inside a memory, where some tensors stay over all its loops.
-
-    Args:
-        reads: What a fetch of all of each tensor costs, of those that stay.
-        fills: The same for each unit that it goes to.
-        cost: All else, by the memory's tiles.
-    """
-
-    reads: tuple[float, float, float]
-    fills: tuple[float, float, float]
-    cost: Grid
-
-
-NOTHING = (0.0, 0.0, 0.0)
 
 
 class CostsToGo:
@@ -218,7 +186,7 @@ class CostsToGo:
         for window, (d, _) in enumerate(WINDOWS):
             n = self.spread.extents[d]
             if d not in self.dims:
-                found = found * self.spread.rows(keeper, window, self._still(m, d), n)
+                found = found * self.spread.rows(keeper, window, 1.0, n)
             elif d == kept:
                 found = found * self._once(keeper, window, n)
             else:
@@ -227,9 +195,6 @@ class CostsToGo:
                 values = [self.spread.rows(keeper, window, float(c), n) for c in counts]
                 found = found * self.axis(place, values)
         return found
-
-    def _still(self, m: int, d: int) -> float:
-        return 1.0
 
     def _once(self, keeper: int, window: int, n: int) -> float:
         """All rows, those that neighbours share once."""
@@ -407,13 +372,4 @@ class CostsToGo:
             outer, inner = math.prod(before), math.prod(after)
             least_in_ranges(found, outer, size, inner, low, high, len(high), out)
             found = out
-        return found
-
-    def least_volume(self, tensor: int) -> float:
-        """Elements of a tensor."""
-        found = float(self.spread.whole(tensor))
-        if tensor == INPUT:
-            for d, taps in WINDOWS:
-                e = self.spread.extents
-                found *= footprint(e[d], e[taps], self.facts.stride(d), self.facts.dilation(d))
         return found
