@@ -275,12 +275,11 @@ class CostsToGo:
         for tensor in range(3):
             free = self._free(tensor)
             if free and reads[tensor] + fills[tensor] > 0:
-                staying = [tensor]
                 others = [t for t in range(3) if t != tensor]
                 own = [d for d in halos if self.dims.index(d) in free]
                 for h in own if own and tensor != INPUT else [None]:
                     cost = base + sum(self._counted(m, t, h) for t in others)
-                    yield (*self._pending(staying), self._inner(cost, free))
+                    yield (*self._pending([tensor]), self._inner(cost, free))
         yield (*self._pending([0, 1, 2]), self._inner(base, []))
 
     def _pending(self, tensors: list[int]) -> tuple[Any, Any]:
