@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 KERNELS = (
     "cost_models.exact.kernel",
     "cost_models.exact.bounds.kernel",
+    "cost_models.exact.chain_bounds.kernel",
     "cost_models.maestro.kernel",
     "maestro_env.kernel",
     "baselines.optimal.kernel",

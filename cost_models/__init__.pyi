@@ -56,6 +56,16 @@ from .dataflow import Directive as Directive
 from .dataflow import parse_dataflow as parse_dataflow
 from .differences import Comparison as Comparison
 from .differences import compare as compare
+from .exact.chain_bounds.branch import ChainBrancher as ChainBrancher
+from .exact.chain_bounds.chain_nodes import ChainChoices as ChainChoices
+from .exact.chain_bounds.chain_nodes import ChainNode as ChainNode
+from .exact.chain_bounds.chain_tables import ChainTiles as ChainTiles
+from .exact.chain_bounds.facts import ChainFacts as ChainFacts
+from .exact.chain_bounds.facts import shared_out as shared_out
+from .exact.chain_bounds.offer import CHAIN_BOUNDED as CHAIN_BOUNDED
+from .exact.chain_bounds.offer import chain_facts_of as chain_facts_of
+from .exact.chain_bounds.spread import ChainSpread as ChainSpread
+from .exact.chain_bounds.togo import CostsToGo as CostsToGo
 from .infeasible import Infeasible as Infeasible
 from .infeasible import InfeasibleError as InfeasibleError
 from .infeasible import MappingError as MappingError

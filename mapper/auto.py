@@ -15,6 +15,9 @@ from mapper.watching import Ends, watched
 
 TRIED = 64
 """Samples of the trained agents for a first value."""
+DEEP_BOXES = 40_000_000
+"""Boxes after which a proof on a chip that is a list of levels ends, about a minute: so that a seed
+has one answer on any machine."""
 SLOW = 1e-3
 """Time of a sample [s] from which on the number of samples is what counts."""
 TIMED = 16
@@ -44,7 +47,8 @@ class AutoConfig(OptimalConfig):
 class Auto(Optimal):
     """A first value and a proof; on a model without bounds `ga` for a time, or `marl`.
 
-    On a chip that is a list of levels it is `ga` for a time.
+    On a chip that is a list of levels a proof ends after a number of boxes, about a minute, or
+    after `timeout`; where there are no bounds it is `ga` for a time.
 
     The first value is that of `zero-shot` where its agents know such problems, else that of `ga`.
     """
@@ -59,9 +63,10 @@ class Auto(Optimal):
         self, problem: Problem, budget: int, seed: int, recorded: tuple[Any, Any] | None = None
     ) -> SearchResult:
         """See :meth:`Searcher.search`."""
-        if can_prove(problem) is None:
-            return super().search(problem, budget, seed, recorded)
         deep = isinstance(problem.accelerator, Chain)
+        if can_prove(problem) is None:
+            self.most_boxes = DEEP_BOXES if deep and self.config.timeout is None else None
+            return super().search(problem, budget, seed, recorded)
         if not deep and _slow(problem) and importlib.util.find_spec("torch") is not None:
             return baselines.load("marl").search(problem, budget, seed, recorded)
         with watched(problem, Ends(timeout=self.config.seconds or None)):
@@ -70,8 +75,8 @@ class Auto(Optimal):
     def _first_value(
         self, problem: Problem, samples: int, seed: int, recorded: tuple[Any, Any] | None
     ) -> None:
-        given = self.config.pretrained
-        if samples < TRIED or not knows(problem, given):
+        given, deep = self.config.pretrained, isinstance(problem.accelerator, Chain)
+        if samples < TRIED or deep or not knows(problem, given):
             super()._first_value(problem, samples, seed, recorded)
             return
         agents = baselines.load("zero-shot", pretrained=given)

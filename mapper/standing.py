@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from baselines import Proof, ProofProgress
-    from cost_models import Mapping
+    from cost_models import ChainMapping, Mapping
     from mapper.found import Found
 
 CLOSE = 1e-9
@@ -33,7 +33,7 @@ class Standing:
     own: float
     value: float
     bound: float
-    mapping: Mapping | None
+    mapping: Mapping | ChainMapping | None
     boxes: int
     seconds: float
 
@@ -148,7 +148,7 @@ def of_step(found: Found, step: ProofProgress | None) -> Standing:
 
 def standing_kept(found: Found) -> Standing | None:
     """What a search that proves kept of its proof; None of any other search."""
-    from cost_models import Mapping
+    from cost_models import mapping_from
 
     kept = found.result.get("proof")
     if kept is None:
@@ -160,7 +160,7 @@ def standing_kept(found: Found) -> Standing | None:
         own=own,
         value=min(own, kept["value"]),
         bound=min(own, kept["bound"]),
-        mapping=Mapping.from_dict(kept["mapping"]) if better else None,
+        mapping=mapping_from(kept["mapping"]) if better else None,
         boxes=kept["boxes"],
         seconds=kept["seconds"],
     )

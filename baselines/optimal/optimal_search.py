@@ -12,7 +12,7 @@ from baselines.optimal.proof import Proof, ProofProgress
 from baselines.optimal.proving import LEAST_MEMORY, can_prove, prove
 from baselines.registry import load
 from baselines.searcher import BaseSearcher, Capabilities, SearcherError, SearchResult
-from cost_models import Mapping, MappingBatch
+from cost_models import ChainBatch, ChainMapping, Mapping, MappingBatch
 from maestro_env import BudgetExhausted, Problem
 
 FIRST_SAMPLES = 3000
@@ -66,7 +66,9 @@ class Optimal(BaseSearcher):
     source = "branch and bound over boxes of tiles with the cost model's own lower bounds"
     Config = OptimalConfig
     config: OptimalConfig
-    capabilities = Capabilities(proves_optimum=True, any_depth=False)
+    capabilities = Capabilities(proves_optimum=True, any_depth=True)
+    most_boxes: int | None = None
+    """On a chip that is a list of levels, boxes after which a proof without a timeout ends."""
     on_progress: Callable[[ProofProgress], None] | None = None
     """Called while the proof goes on; what it raises ends the search."""
 
@@ -88,12 +90,16 @@ class Optimal(BaseSearcher):
         start = None if best is None else problem.space.decode(best[None])[0]
         proof = self.prove(problem, start)
         if proof.mapping is not None and proof.value < problem.best_value:
-            mappings = MappingBatch.from_mappings([proof.mapping], problem.layer.extents)
+            mappings: Any
+            if isinstance(proof.mapping, ChainMapping):
+                mappings = ChainBatch.from_mappings([proof.mapping], problem.accelerator)
+            else:
+                mappings = MappingBatch.from_mappings([proof.mapping], problem.layer.extents)
             with contextlib.suppress(BudgetExhausted):
                 problem.evaluate(problem.space.encode(mappings))
         return SearchResult.of(problem, proof.proven, proof.bound, proof)
 
-    def prove(self, problem: Problem, start: Mapping | None) -> Proof:
+    def prove(self, problem: Problem, start: Mapping | ChainMapping | None) -> Proof:
         """The proof with this searcher's options; the problem's counters stay as they are."""
         config = self.config
         return prove(
@@ -103,6 +109,7 @@ class Optimal(BaseSearcher):
             timeout=config.timeout,
             threads=config.threads,
             max_memory=config.max_memory,
+            boxes=self.most_boxes,
             progress=self.on_progress,
         )
 

@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
 from baselines.optimal.tree import Tree
-from cost_models import Mapping
+from cost_models import ChainMapping, Mapping
 
-Status = Literal["optimal", "within_gap", "timeout", "memory", "empty"]
+Status = Literal["optimal", "within_gap", "timeout", "memory", "boxes", "empty"]
 
 
 class ProveError(ValueError):
     """A problem without bounds, or an option that makes no sense."""
+
+
+@dataclass(frozen=True)
+class ProofLimits:
+    """Where a proof ends, and who watches it.
+
+    Args:
+        gap: Share above the optimum.
+        timeout: Wall time [s]; None for no end.
+        max_memory: Memory [B].
+        boxes: Boxes, after which it ends on any machine alike; None for no end.
+        progress: Called now and then.
+    """
+
+    gap: float = 0.0
+    timeout: float | None = None
+    max_memory: int = 2 << 30
+    boxes: int | None = None
+    progress: Callable[[ProofProgress], None] | None = None
 
 
 @dataclass
@@ -50,7 +70,7 @@ class ProofProgress:
     boxes: int
     left: int
     seconds: float
-    mapping: Mapping | None = None
+    mapping: Mapping | ChainMapping | None = None
 
     @property
     def gap(self) -> float:
@@ -67,14 +87,14 @@ class Proof:
         value: Its value, in the objective's unit; inf if there is none.
         bound: No mapping of the space has a lower value; inf where the space is proven empty.
         status: ``"optimal"``; ``"within_gap"``: proven up to the gap that was asked for;
-            ``"timeout"`` or ``"memory"``: ended before; ``"empty"``: proven that no mapping is
-            feasible.
+            ``"timeout"``, ``"memory"`` or ``"boxes"``: ended before; ``"empty"``: proven that no
+            mapping is feasible.
         counts: What it took.
         seconds: Processor time [s].
         tree: What was split, ruled out and evaluated; None unless it was asked for.
     """
 
-    mapping: Mapping | None
+    mapping: Mapping | ChainMapping | None
     value: float
     bound: float
     status: Status

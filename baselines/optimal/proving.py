@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baselines.optimal.proof import Proof, ProofProgress, ProveError, Status
+from baselines.optimal.chain_proving import cannot_prove_chain, prove_chain
+from baselines.optimal.proof import Proof, ProofLimits, ProofProgress, ProveError, Status
 from baselines.optimal.solver import Solver, Stop
 from baselines.optimal.structure_space import KINDS, MOST_TILES, StructureSpace
 from baselines.optimal.tree import Tree
 from baselines.registry import load
-from cost_models import Chain, Mapping, MappingBatch
+from cost_models import Chain, ChainMapping, Mapping, MappingBatch
 
 if TYPE_CHECKING:
     from maestro_env import Problem
@@ -28,7 +29,7 @@ def can_prove(problem: Problem) -> str | None:
     """Why the optimum of a problem cannot be proven by bounds; None where it can."""
     name, objective = problem.cost_model.name, problem.objective.name
     if isinstance(problem.accelerator, Chain):
-        return "proofs take chips of two levels, L2 and L1, but the accelerator is a list of levels"
+        return cannot_prove_chain(problem)
     instead = "use the method 'exhaustive' on a space that it can list"
     unknown = [p.name for p in problem.space.parameters if p.kind not in KINDS]
     if unknown:
@@ -44,14 +45,25 @@ def can_prove(problem: Problem) -> str | None:
     return None
 
 
+def can_record(problem: Problem) -> str | None:
+    """Why the proof of a problem keeps no record for a certificate; None where it does."""
+    if isinstance(problem.accelerator, Chain):
+        return (
+            "certificates are of chips of two levels, L2 and L1, but the accelerator is a list of "
+            "levels; prove without one"
+        )
+    return can_prove(problem)
+
+
 def prove(
     problem: Problem,
     *,
-    start: Mapping | None = None,
+    start: Mapping | ChainMapping | None = None,
     gap: float = 0.0,
     timeout: float | None = None,
     threads: int = 1,
     max_memory: int | None = None,
+    boxes: int | None = None,
     progress: Callable[[ProofProgress], None] | None = None,
     record: bool = False,
 ) -> Proof:
@@ -65,8 +77,9 @@ def prove(
         gap: Stop when the value is proven to be at most this share above the optimum.
         timeout: Stop after so much time [s]; 0 gives the first value and the bound of the whole
             space.
-        threads: Threads that share the boxes.
+        threads: Threads that share the boxes; on a chip that is a list of levels one works.
         max_memory: Memory for boxes and record [B]; beyond it boxes are looked at depth first.
+        boxes: On a chip that is a list of levels, boxes after which it ends, on any machine alike.
         progress: Called between batches of boxes; what it raises ends the proof.
         record: Whether to record the tree of boxes, as certificates need it.
 
@@ -79,6 +92,13 @@ def prove(
     reason = can_prove(problem)
     if reason is not None:
         raise ProveError(f"problem: {reason}")
+    memory = DEFAULT_MEMORY if max_memory is None else max_memory
+    if isinstance(problem.accelerator, Chain):
+        if record:
+            raise ProveError(str(can_record(problem)))
+        assert not isinstance(start, Mapping)
+        return prove_chain(problem, start, ProofLimits(gap, timeout, memory, boxes, progress))
+    assert not isinstance(start, ChainMapping)
     space = StructureSpace(problem.space)
     bounds = problem.lower_bounds_of(space.structures)
     assert bounds is not None
@@ -92,7 +112,7 @@ def prove(
         space,
         gap=gap,
         deadline=np.inf if timeout is None else wall + timeout,
-        max_memory=DEFAULT_MEMORY if max_memory is None else max_memory,
+        max_memory=memory,
         threads=threads,
         tree=Tree(len(space.structures)) if record else None,
     )

@@ -24,8 +24,8 @@ from layers import DIMS
 
 MOST_MEMORIES, MOST_FANOUTS, MOST_AXES = 5, 2, 3
 """Levels that hold something, besides DRAM; levels that hold nothing; axes of one fan-out."""
-MOST_UNITS = 1 << 60
-"""MACs of all fan-outs together."""
+MOST_MACS = 1 << 60
+"""MACs of all fan-outs together, so that a chip of two levels has a chain; files have fewer."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 RESERVED = ("mac", "macs")
 
@@ -235,9 +235,9 @@ def _check_levels(levels: tuple[ChainLevel, ...], widths: Widths) -> None:
             f"{MOST_FANOUTS}; a fan-out may have up to {MOST_AXES} axes instead"
         )
     units = math.prod(level.fanout.units for level in levels)
-    if units > MOST_UNITS:
+    if units > MOST_MACS:
         raise AcceleratorError(
-            f"{where}: all fan-outs together make {units} MACs, expected at most {MOST_UNITS}"
+            f"{where}: all fan-outs together make {units} MACs, expected at most {MOST_MACS}"
         )
     for place, tensor in enumerate(TENSORS):
         if not any(level.holds[place] for level in levels[1:]):

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import atomic_write, brief, parse_record, read_fields
-from cost_models import Mapping
+from cost_models import ChainMapping, Mapping
 from mapper.problem_spec import ProblemSpec
 from runs import made_with
 
@@ -93,6 +93,7 @@ def make_certificate(spec: ProblemSpec, proof: Proof) -> Certificate:
         raise CertificateError(
             f"proof: it ended ({proof.status}) before it found a mapping; give it more time"
         )
+    assert not isinstance(proof.mapping, ChainMapping)  # such proofs keep no record
     complete = spec.complete()
     versions = {str(name): str(version) for name, version in made_with().versions.items()}
     return Certificate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from common import engineering, percent
-from cost_models import loop_nest
+from cost_models import ChainMapping, loop_nest, nest_of_loops
 from runs import say
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 WHY = {
     "timeout": "the proof ran out of time",
     "memory": "the proof ran out of memory",
+    "boxes": "the proof ended after its number of parts",
     "within_gap": "the proof stopped there",
     "interrupted": "the proof was interrupted",
 }
@@ -56,4 +57,7 @@ def print_better(standing: Standing, problem: Problem) -> None:
     best = engineering(standing.value, problem.objective.unit, digits=4)
     say("\nthe best mapping of all:" if standing.proven else f"\na better mapping, of {best}:")
     print()
-    print(loop_nest(standing.mapping, problem.layer, problem.accelerator.num_pes))
+    if isinstance(standing.mapping, ChainMapping):
+        print(nest_of_loops(standing.mapping.loops(problem.layer, problem.accelerator)))
+    else:
+        print(loop_nest(standing.mapping, problem.layer, problem.accelerator.num_pes))

@@ -9,9 +9,12 @@ SEARCH = "mapper search --layer resnet18.5 -a simba"
 TWO = "takes chips of two levels, L2 and L1"
 
 ROWS = [
-    Row(f"{SEARCH} --method optimal", "proofs take chips of two levels"),
+    Row(f"{SEARCH} --method optimal --space uneven", "leave uneven and full out"),
+    Row(f"{SEARCH} --method optimal --objective area", "area_um2 has no bounds"),
+    Row(f"{SEARCH} --method optimal --cost-model exact:halo_space=tile", "has no bounds"),
+    Row("mapper search --layer resnet18.5 -a tpu-v1-ws --method optimal", "tiles filters"),
     Row(f"{SEARCH} --method zero-shot", TWO),
-    Row(f"{SEARCH} --certificate c.json", "--certificate: proofs take chips of two levels"),
+    Row(f"{SEARCH} --certificate c.json", "--certificate: certificates are of chips of two levels"),
     Row(f"{SEARCH} --cost-model maestro", "'maestro' knows chips of two levels"),
     Row(f"{SEARCH} --dataflow nvdla", "space.dataflow: not on a chip that is a list of levels"),
     Row(f"{SEARCH} --space co_search=num_pes", "--sweep levels.LEVEL.fanout.units=4..16"),
@@ -40,5 +43,5 @@ ROWS = [
         "two levels",
     ),
     Row("mapper cluster --layer resnet18.5 -a simba --cost-model maestro", "knows chips of two"),
-    Row("mapper search --layer resnet18.5 -a c.yaml --method optimal", "two levels", files=GOOD),
+    Row("mapper search --layer resnet18.5 -a c.yaml --certificate c", "two levels", files=GOOD),
 ]

@@ -1,0 +1,66 @@
+"""Prove the optimum of a whole space on a chip that is a list of levels."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from baselines.optimal.chain_solver import ChainSolver
+from baselines.optimal.chain_structures import ChainStructures, refused
+from baselines.optimal.proof import Proof, ProofLimits
+from baselines.registry import load
+from cost_models import CHAIN_BOUNDED, ChainBatch, ChainFacts, ChainMapping, chain_facts_of
+
+if TYPE_CHECKING:
+    from maestro_env import Problem
+
+FIRST_SAMPLES = 3000
+"""Samples of the search for a first value."""
+
+
+def cannot_prove_chain(problem: Problem) -> str | None:
+    """Why the optimum on a chain cannot be proven by bounds; None where it can."""
+    unknown = [name for name in problem.objective.figures if name not in CHAIN_BOUNDED]
+    if unknown:
+        return (
+            f"{', '.join(dict.fromkeys(unknown))} has no bounds on a chip that is a list of "
+            "levels; use the method 'exhaustive' on a space that it can list"
+        )
+    reason = refused(problem.space, problem.accelerator, problem.layer)
+    if reason is not None:
+        return reason
+    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, problem.limits)
+    return facts if isinstance(facts, str) else None
+
+
+def prove_chain(problem: Problem, start: ChainMapping | None, limits: ProofLimits) -> Proof:
+    """See :func:`baselines.prove`; :func:`cannot_prove_chain` must have said that it can be."""
+    began, wall = time.process_time(), time.perf_counter()
+    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, problem.limits)
+    assert isinstance(facts, ChainFacts)
+
+    def elapsed() -> float:
+        return time.process_time() - began
+
+    solver = ChainSolver(
+        problem,
+        ChainStructures(problem.space, facts),
+        gap=limits.gap,
+        deadline=np.inf if limits.timeout is None else wall + limits.timeout,
+        max_memory=limits.max_memory,
+        most_boxes=np.inf if limits.boxes is None else limits.boxes,
+    )
+    watch = limits.progress
+    if watch is not None:
+        solver.on_step = lambda: watch(solver.progress(elapsed()))
+    if start is not None:
+        mappings = ChainBatch.from_mappings([start], problem.accelerator)
+        solver.look(problem.space.encode(mappings))
+    elif problem.why_empty() is None:
+        found = load("ga").search(problem.fork(), FIRST_SAMPLES, 0)
+        if found.best_action is not None:
+            solver.look(found.best_action[None])
+    status = solver.run()
+    return Proof(solver.mapping, solver.value, solver.bound, status, solver.counts, elapsed())

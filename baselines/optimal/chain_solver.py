@@ -1,0 +1,284 @@
+"""Best first over ways of spreading units, and then over tiles, a memory after another."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count, islice, product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from baselines.optimal.chain_structures import ChainStructures
+from baselines.optimal.proof import Counts, ProofProgress, Status
+from common import FloatArray, IntArray
+from cost_models import ChainBrancher, ChainChoices, ChainNode, CostsToGo
+
+if TYPE_CHECKING:
+    from cost_models import ChainMapping
+    from maestro_env import Problem
+
+ROUNDING = 1e-9
+"""What two figures may differ by without one being the better; far above rounding."""
+MAPPINGS = 512
+"""Mappings evaluated at a time."""
+STRUCTURES = 64
+"""Structures evaluated at a time, at most."""
+PER_STRUCTURE = 1000
+"""Boxes that take about as long as the loop orders of a structure."""
+DIVES = 32
+"""Every so many ways of spreading units the best tiles of one are looked at at once."""
+
+
+class Way(NamedTuple):
+    """A way of spreading units, and its bounds."""
+
+    picks: IntArray
+    bounds: ChainBrancher
+
+
+class Open(NamedTuple):
+    """Choices of tiles that are still to be looked at: those from a place on."""
+
+    way: Way
+    node: ChainNode
+    choices: ChainChoices
+    place: int
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the choices."""
+        return sum(part.nbytes for part in self.choices)
+
+
+@dataclass
+class ChainSolver:
+    """One proof.
+
+    Args:
+        problem: The problem; its counters are not used.
+        structures: What its space offers.
+        gap: Relative gap to the bound at which to stop.
+        deadline: Time to stop at, as `time.perf_counter` counts.
+        max_memory: Bytes of open choices.
+        most_boxes: Vectors of tiles to bound at most.
+        on_step: Called now and then.
+    """
+
+    problem: Problem
+    structures: ChainStructures
+    gap: float = 0.0
+    deadline: float = math.inf
+    max_memory: float = math.inf
+    most_boxes: float = math.inf
+    on_step: Callable[[], None] = lambda: None
+    counts: Counts = field(default_factory=Counts)
+    value: float = math.inf
+    mapping: ChainMapping | None = None
+
+    def __post_init__(self) -> None:
+        figures, limits = self.problem.objective.figures, self.problem.limits
+        late = sum(name == "latency_cycles" for name in figures)
+        self._powers = late, len(figures) - late
+        energies = (limits.get(f"max_{n}", math.inf) for n in ("energy_nj", "energy_total_nj"))
+        self._most = limits.get("max_latency_cycles", math.inf), min(energies)
+        self._heap: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
+        self._numbers, self._bytes, self._ways, self._turned = count(), 0, 0, 0
+        self.status: Status | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        """Order the ways of spreading units by what they can reach at least."""
+        late, spent = self._powers
+        energy = self.problem.figure_bounds.get("energy_nj", 0.0)
+        keys = self.structures.turns() ** late * max(energy, 0.0) ** spent
+        self._order = np.argsort(keys, kind="stable")
+        self._keys = keys[self._order]
+        if len(self._order):
+            self._push(float(self._keys[0]), self._take, 0)
+
+    def _push(self, bound: float, step: Callable[..., None], *args: Any) -> None:
+        if bound < self.enough:
+            heapq.heappush(self._heap, (bound, next(self._numbers), step, args))
+        else:
+            self.counts.ruled_out += 1
+
+    @property
+    def enough(self) -> float:
+        """A bound from which on a choice is of no interest."""
+        return self.value / (1 + self.gap) * (1 - ROUNDING)
+
+    @property
+    def bound(self) -> float:
+        """What no mapping goes below, as far as is proven."""
+        least = min(self._heap[0][0] if self._heap else math.inf, self._least_lost)
+        return self.value if least >= self.value * (1 - ROUNDING) else least
+
+    @property
+    def _least_lost(self) -> float:
+        """What was ruled out below the value, because of the gap that is asked for."""
+        return self.value / (1 + self.gap) if self.gap else math.inf
+
+    def progress(self, seconds: float) -> ProofProgress:
+        """How far the proof is after some processor time."""
+        left = len(self._heap)
+        return ProofProgress(self.value, self.bound, self.counts.boxes, left, seconds, self.mapping)
+
+    def run(self) -> Status:
+        """Search until nothing can be better, or until time, memory or boxes end."""
+        steps = 0
+        while self._heap and self._heap[0][0] < self.enough:
+            if time.perf_counter() >= self.deadline:
+                return "timeout"
+            if self._bytes > self.max_memory:
+                return "memory"
+            if self.counts.boxes + PER_STRUCTURE * self.counts.structures >= self.most_boxes:
+                return "boxes"
+            bound, _, step, args = heapq.heappop(self._heap)
+            try:
+                step(bound, *args)
+            except BaseException:
+                heapq.heappush(self._heap, (bound, next(self._numbers), step, args))
+                raise
+            steps += 1
+            if steps % 16 == 0:
+                self.on_step()
+        if not math.isfinite(self.value):
+            return "empty"
+        return "optimal" if self.bound >= self.value else "within_gap"
+
+    # -------------------------------------------------------------- ways of spreading units
+
+    def _take(self, bound: float, place: int) -> None:
+        """Bound the next way by itself."""
+        picks = self.structures.ways[self._order[place]]
+        spread, redundant = self.structures.spread(picks), self.structures.redundant(picks)
+        togo = CostsToGo(spread, self.structures.tiles, redundant, spread.energy)
+        way = Way(picks, ChainBrancher(spread, togo, self._powers, self._most))
+        self._push(max(bound, way.bounds.quick_bound()), self._turn, way)
+        if place + 1 < len(self._order):
+            self._push(float(self._keys[place + 1]), self._take, place + 1)
+
+    def _turn(self, bound: float, way: Way) -> None:
+        """Bound it by the MAC steps that its memories have room for."""
+        way.bounds.fill_turns()
+        self._turned += 1
+        if self._turned & (self._turned - 1) == 0:  # a good value early rules out much
+            way.bounds.fill()
+            self.counts.boxes += way.bounds.table_cells
+            root = way.bounds.root()
+            self._dive(way, root, self._choices(way, root))
+        self._push(max(bound, way.bounds.quick_bound()), self._fill, way)
+
+    def _fill(self, bound: float, way: Way) -> None:
+        """Bound it by tables of energy."""
+        way.bounds.fill()
+        self.counts.boxes += way.bounds.table_cells
+        self._ways += 1
+        root = way.bounds.root()
+        choices = self._choices(way, root)
+        if len(choices.bounds) == 0:
+            return
+        low = max(bound, float(choices.bounds[0]))
+        if self._ways & (self._ways - 1) == 0 or self._ways % DIVES == 0:
+            self._dive(way, root, choices)
+        self._push(low, self._fill_ports, way)
+
+    def _fill_ports(self, bound: float, way: Way) -> None:
+        """Bound it by tables of ports."""
+        way.bounds.fill_ports()
+        self.counts.boxes += way.bounds.table_cells
+        self._expand(bound, way, way.bounds.root())
+
+    # -------------------------------------------------------------- tiles
+
+    def _choices(self, way: Way, node: ChainNode) -> ChainChoices:
+        found = way.bounds.children(node, self.enough)
+        self.counts.boxes += way.bounds.cells(node)
+        return found
+
+    def _dive(self, way: Way, node: ChainNode, choices: ChainChoices) -> None:
+        """Evaluate what the best choices lead to, for a value."""
+        while len(choices.bounds):
+            if node.depth + 1 == self.structures.facts.depth:
+                self.look(next(self._orders(Open(way, node, choices, 0))))
+                return
+            kind = way.bounds.classes[choices.classes[0]]
+            node = way.bounds.child(node, kind, choices.tiles[0])
+            choices = self._choices(way, node)
+
+    def _expand(self, bound: float, way: Way, node: ChainNode) -> None:
+        choices = self._choices(way, node)
+        if len(choices.bounds):
+            some = Open(way, node, choices, 0)
+            self._bytes += some.bytes
+            self._push(max(bound, float(choices.bounds[0])), self._next, some)
+
+    def _next(self, bound: float, some: Open) -> None:
+        """Look at the best of some choices, and leave the others."""
+        way, node, choices, place = some
+        if node.depth + 1 == self.structures.facts.depth:
+            place = self._evaluate(some)
+        else:
+            kind = way.bounds.classes[choices.classes[place]]
+            self._expand(bound, way, way.bounds.child(node, kind, choices.tiles[place]))
+            place += 1
+        if place < len(choices.bounds):
+            rest = some._replace(place=place)
+            self._push(max(bound, float(choices.bounds[place])), self._next, rest)
+        else:
+            self._bytes -= some.bytes
+
+    def _evaluate(self, some: Open) -> int:
+        """Evaluate the next structures, more of them each time; returns the place behind them.
+
+        One mapping of each comes first: where its value is the bound, no other order is better.
+        """
+        choices, first = some.choices, some.place
+        last = min(first + min(first + 1, STRUCTURES), len(choices.bounds))
+        last = first + max(1, int((choices.bounds[first:last] < self.enough).sum()))
+        found = [self._orders(some._replace(place=place)) for place in range(first, last)]
+        values = self.look(np.concatenate([next(batches) for batches in found]))
+        self.counts.structures += last - first
+        for place, value, batches in zip(range(first, last), values, found, strict=True):
+            if value <= choices.bounds[place] * (1 + ROUNDING):
+                continue
+            for actions in batches:
+                if choices.bounds[place] >= self.enough:
+                    break
+                self.look(actions)
+                if time.perf_counter() >= self.deadline:
+                    return place
+        return last
+
+    def _orders(self, some: Open) -> Iterator[IntArray]:
+        """Actions with every loop order of a structure that differs: one, then many at a time."""
+        way, node, choices, place = some
+        bounds = way.bounds
+        kinds = (*node.classes, bounds.classes[choices.classes[place]])
+        tiles = (*node.tiles, tuple(choices.tiles[place]))
+        return _batches(
+            *self.structures.actions(way.picks, bounds.spread, tiles, kinds, bounds.halos)
+        )
+
+    def look(self, actions: IntArray) -> FloatArray:
+        """Evaluate mappings and remember the best."""
+        found = self.problem.look(actions)
+        self.counts.evaluated += len(actions)
+        row = int(np.argmin(found.values))
+        if found.values[row] < self.value:
+            self.value, self.mapping = float(found.values[row]), found.mappings[row]
+        return found.values
+
+
+def _batches(action: IntArray, columns: list[int], orders: list[list[int]]) -> Iterator[IntArray]:
+    combined = product(*orders)
+    size = 1
+    while part := list(islice(combined, size)):
+        actions = np.repeat(action[None], len(part), axis=0)
+        actions[:, columns] = part
+        yield actions
+        size = MAPPINGS

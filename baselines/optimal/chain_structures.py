@@ -1,0 +1,224 @@
+"""All that a space on a chain offers but loop orders: ways of spreading units, and tiles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from common import IntArray
+from cost_models import Chain, ChainFacts, ChainSpread, ChainTiles, shared_out
+from layers import DIMS
+from maestro_env import ChainSpace
+
+Vector = tuple[int, ...]
+MOST_CELLS = 1 << 22
+"""Vectors of tiles of one memory at most."""
+
+
+class FanWay(NamedTuple):
+    """A way of spreading the units of one fan-out.
+
+    Args:
+        units: Units along each dimension.
+        flags: Dimensions that do not share reads or sums, with what they share.
+        columns: Choices of an action, by column.
+    """
+
+    units: Vector
+    flags: tuple[Any, ...]
+    columns: dict[int, int]
+
+
+class ChainStructures:
+    """The structures of a space.
+
+    Args:
+        space: The space; even, and with filters in one tile.
+        facts: What bounds know of the problem.
+
+    Attributes:
+        dims: Tiled dimensions.
+        tiles: Their tiles.
+        ways: ``(W, F)`` fans of each way of spreading all units.
+    """
+
+    def __init__(self, space: ChainSpace, facts: ChainFacts) -> None:
+        self.space, self.facts, self.chip = space, facts, space.accelerator
+        self.columns = {p.name: i for i, p in enumerate(space.parameters)}
+        self.dims = [DIMS.index(d) for d in space.moving]
+        names = [level.name for level in facts.memories[1:]]
+        self._tile = [[self.columns[f"{n}.tile_{DIMS[d]}"] for d in self.dims] for n in names]
+        self._order = [self.columns[f"{name}.order"] for name in names]
+        self.tiles = self._tiles()
+        self._gaps: list[list[int]] = []
+        for place, level in enumerate(self.chip.levels):
+            if place == 0 or level.is_memory:
+                self._gaps.append([])
+            self._gaps[-1].append(place)
+        self.fans = [self._fans(level.name) for level in self.chip.levels]
+        self.ways = np.array(list(product(*(range(len(f)) for f in self.fans))), np.int64)
+        self._orders: dict[Any, list[int]] = {}
+
+    def _choices(self, column: int) -> list[int]:
+        return [int(c) for c in self.space.parameters[column].choices]
+
+    def _tiles(self) -> ChainTiles:
+        values, offered = [], []
+        for place, d in enumerate(self.dims):
+            found = {self.facts.layer.extents[d]}
+            found |= {c for row in self._tile for c in self._choices(row[place])}
+            values.append(np.array(sorted(self._shared(found)), np.int64))
+        offered.append(tuple(np.ones(len(v), np.bool_) for v in values))
+        for row in self._tile:
+            pairs = zip(row, values, strict=True)
+            offered.append(tuple(np.isin(v, self._choices(column)) for column, v in pairs))
+        return ChainTiles(tuple(values), tuple(offered))
+
+    def _shared(self, tiles: set[int]) -> set[int]:
+        """Tiles, and those that units of levels which hold nothing make of them."""
+        if all(level.is_memory for level in self.chip.inner):
+            return tiles
+        counts = {n for level in self.chip.levels for n in range(1, level.fanout.units + 1)}
+        return tiles | {-(-tile // n) for tile in tiles for n in counts}
+
+    def _fans(self, name: str) -> list[FanWay]:
+        """Ways of spreading the units of a level that differ."""
+        own = [i for n, i in self.columns.items() if n.startswith(f"{name}.axis")]
+        if not own:
+            return [FanWay((1,) * len(DIMS), (), {})]
+        combined = product(*(range(len(self.space.parameters[i])) for i in own))
+        picks = np.array(list(combined), np.int64).reshape(-1, len(own))
+        actions = np.zeros((len(picks), len(self.space.parameters)), np.int64)
+        actions[:, own] = picks
+        batch = self.space.decode_checked(actions)
+        entry = batch.levels.index(name)
+        units = np.minimum(batch.units_along(entry), np.array(self.facts.layer.extents))
+        axes = self.chip.levels[self.chip.position(name)].fanout.axes
+        found: dict[Any, FanWay] = {}
+        for row, pick in enumerate(picks.tolist()):
+            flags = {
+                (int(batch.dims[row, i]), axes[slot.axis].multicast, axes[slot.axis].reduce)
+                for i, slot in enumerate(batch.slots)
+                if slot.entry == entry and batch.units[row, i] > 1
+            }
+            alone = tuple(sorted(f for f in flags if not (f[1] and f[2])))
+            key = tuple(int(u) for u in units[row]), alone
+            found.setdefault(key, FanWay(*key, dict(zip(own, pick, strict=True))))
+        return list(found.values())
+
+    def turns(self) -> Any:
+        """``(W,)`` MAC steps of each way at least."""
+        units = np.ones((len(self.ways), len(DIMS)), np.int64)
+        for column, fans in enumerate(self.fans):
+            units *= np.array([fan.units for fan in fans])[self.ways[:, column]]
+        steps = -(-np.array(self.facts.layer.extents) // units)
+        return np.ceil(steps.prod(axis=1, dtype=np.float64) / self.chip.lanes)
+
+    def spread(self, way: IntArray) -> ChainSpread:
+        """One way of spreading all units."""
+        fans = [self.fans[level][i] for level, i in enumerate(way)]
+        spatial = tuple(tuple(fans[level].units for level in gap) for gap in self._gaps)
+        return ChainSpread(self.facts, spatial, self.dims)
+
+    def redundant(self, way: IntArray) -> tuple[Vector, ...]:
+        """By gap and dimension, the most units below its own that another way has there.
+
+        Where those suffice, the other way has the same mapping.
+        """
+        found = []
+        for gap in self._gaps[:-1]:
+            fans = self.fans[gap[-1]]
+            own = fans[way[gap[-1]]]
+            found.append(tuple(_fewer(fans, own, d) for d in range(len(DIMS))))
+        return (*found, (0,) * len(DIMS))
+
+    def orders(self, m: int, iterates: tuple[bool, ...], kind: Any, halos: list[int]) -> list[int]:
+        """Choices of a memory's loop order that differ in loops that iterate, of one class."""
+        key = m, iterates, kind
+        if key not in self._orders:
+            place = {DIMS[d]: i for i, d in enumerate(self.dims)}
+            seen: dict[tuple[int, ...], int] = {}
+            for number, choice in enumerate(self.space.parameters[self._order[m]].choices):
+                loops = [place[d] for d in str(choice) if iterates[place[d]]]
+                if _is_of(loops, kind, halos):
+                    seen.setdefault(tuple(loops), number)
+            self._orders[key] = list(seen.values())
+        return self._orders[key]
+
+    def actions(
+        self, way: IntArray, spread: ChainSpread, tiles: Any, kinds: Any, halos: list[int]
+    ) -> tuple[IntArray, list[int], list[list[int]]]:
+        """An action of a structure, the columns of loop orders, and the choices for each."""
+        action = np.zeros(len(self.space.parameters), np.int64)
+        for level, i in enumerate(way):
+            for column, choice in self.fans[level][i].columns.items():
+                action[column] = choice
+        around = [int(v[-1]) for v in self.tiles.values]
+        orders = []
+        for m, columns in enumerate(self._tile):
+            iterates = []
+            for place, d in enumerate(self.dims):
+                tile = int(self.tiles.values[place][tiles[m][place]])
+                offered = self._choices(columns[place])
+                action[columns[place]] = next(i for i, c in enumerate(offered) if c >= tile)
+                shared = shared_out(spread.spatial, m, d, around[place])
+                iterates.append(spread.stages(m + 1, d)[-1] * tile < shared)
+                around[place] = tile
+            orders.append(self.orders(m, tuple(iterates), kinds[m], halos))
+        return action, self._order, orders
+
+    def __iter__(self) -> Iterator[IntArray]:
+        return iter(self.ways)
+
+
+def _fewer(fans: list[FanWay], own: FanWay, d: int) -> int:
+    """The most units along a dimension below those of a fan, the rest being the same."""
+    if own.units[d] == 1:
+        return 0
+    rest = own.units[:d] + own.units[d + 1 :]
+    found = [
+        fan.units[d]
+        for fan in fans
+        if fan.units[d] < own.units[d]
+        and fan.flags == own.flags
+        and fan.units[:d] + fan.units[d + 1 :] == rest
+    ]
+    return max(found, default=0)
+
+
+def _is_of(loops: list[int], kind: tuple[int, int], halos: list[int]) -> bool:
+    """Whether loops that iterate, outermost first, are of a class."""
+    if kind[0] < 0 or not loops:
+        return kind[0] < 0 and not loops
+    windows = [place for place in loops if place in halos]
+    first = kind[1] in (-1, kind[0]) or not windows or windows[-1] == kind[1]
+    return loops[-1] == kind[0] and first
+
+
+def refused(space: Any, chip: Chain, layer: Any) -> str | None:
+    """Why there are no proofs of a space on a chain, in one line; None where there are."""
+    if not isinstance(space, ChainSpace) or space.uneven or space.full:
+        return (
+            "proofs on a chip that is a list of levels take the default space; "
+            "leave uneven and full out"
+        )
+    taps = [p.name for p in space.parameters if p.kind == "tile" and p.dim in "RS"]
+    if taps:
+        return (
+            f"the space tiles filters ({', '.join(taps)}), which bounds on a chip that is a list "
+            "of levels do not know; use the method 'exhaustive' on a space that it can list"
+        )
+    most: dict[str, int] = {}
+    for p in space.parameters:
+        if p.kind == "tile":
+            most[p.dim] = max(most.get(p.dim, 1), len(p))
+    if math.prod(most.values()) > MOST_CELLS:
+        return (
+            f"a memory has {math.prod(most.values()):.2g} vectors of tiles to choose from, "
+            f"expected at most {MOST_CELLS}; use tiles='balanced'"
+        )
+    return None

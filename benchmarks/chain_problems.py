@@ -1,0 +1,93 @@
+"""Random small problems on random chips of one to three memories."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cost_models import AcceleratorError, Axis, Chain, ChainLevel, Fanout, Widths
+from layers import Layer, LayerKind
+from maestro_env import Problem
+
+HELD = ("111", "101", "011", "110", "100", "010", "001")
+OBJECTIVES = ("edp", "energy", "latency", "edp", "latency*edp")
+MODELS = ("", "", "", ":halo_time=none", ":latency=bound", ":double_buffer=false")
+TRIES = 3_000
+
+
+def random_problem(seed: int, least: int, most: int) -> Problem:
+    """A problem whose space holds between `least` and `most` mappings."""
+    rng = np.random.default_rng(seed)
+    for _ in range(TRIES):
+        try:
+            chip = random_chip(rng, int(rng.integers(1, 4)))
+        except AcceleratorError:
+            continue
+        objective, model = str(rng.choice(OBJECTIVES)), f"exact{rng.choice(MODELS)}"
+        problem = Problem(random_layer(rng), chip, objective, model)
+        taps = any(p.kind == "tile" and p.dim in "RS" for p in problem.space.parameters)
+        if least <= problem.space.size <= most and not taps:
+            return problem
+    raise RuntimeError(f"seed {seed}: no space of {least} to {most} mappings in {TRIES} tries")
+
+
+def random_layer(rng: np.random.Generator) -> Layer:
+    """A small layer with strides, dilations and depthwise filters."""
+    taps, more = int(rng.choice([1, 1, 2, 3])), int(rng.choice([1, 1, 3]))
+    stride, dilation = int(rng.choice([1, 1, 2])), int(rng.choice([1, 1, 1, 2]))
+    kind = LayerKind.DSCONV if rng.random() < 0.15 else LayerKind.CONV
+    k, c, y, x = (int(rng.integers(1, n)) for n in (7, 7, 6, 5))
+    sides = [(n - 1) * stride + dilation * (r - 1) + 1 for n, r in ((y, taps), (x, more))]
+    k = 1 if kind is LayerKind.DSCONV else k
+    size = {"K": k, "C": c, "Y": sides[0], "X": sides[1], "R": taps, "S": more}
+    return Layer("small", kind, **size, stride=stride, dilation=dilation)
+
+
+def random_chip(rng: np.random.Generator, memories: int) -> Chain:
+    """A chip with bypass, own buffers, fan-outs of up to two axes and levels that hold nothing.
+
+    Raises:
+        AcceleratorError: It is none.
+    """
+    rate = int(rng.choice([8, 64, 512])) if rng.random() < 0.7 else None
+    back = int(rng.choice([8, 64])) if rng.random() < 0.5 else None
+    levels = [ChainLevel(name="DRAM", read_bw=rate, write_bw=back, kind="LPDDR4")]
+    if rng.random() < 0.1:
+        levels.append(bare("Top", "KC"))
+    for place in range(memories):
+        level = _memory(rng, place, memories)
+        levels.append(level)
+        if not level.fanout.any and len(levels) - 1 <= place + 2 and rng.random() < 0.15:
+            levels.append(bare(f"B{place}", "KCY"))
+    return Chain(tuple(levels), widths=Widths(8, 8, 16, 24), node_nm=28, clock_mhz=500)
+
+
+def bare(name: str, dims: str) -> ChainLevel:
+    """A fan-out alone."""
+    return ChainLevel(name=name, holds=(False,) * 3, fanout=Fanout((Axis(2, dims),)))
+
+
+def _memory(rng: np.random.Generator, place: int, memories: int) -> ChainLevel:
+    kept = str(rng.choice(HELD)) if memories > 1 else "111"
+    holds = kept[0] == "1", kept[1] == "1", kept[2] == "1"
+    room = int(2 ** rng.integers(5, 12))
+    own = (None, max(room // 2, 1), None) if holds[1] and rng.random() < 0.3 else (None,) * 3
+    shared = bool(rng.random() < 0.2)
+    fanout = Fanout(tuple(_axis(rng) for _ in range(rng.integers(0, 3))))
+    if place == memories - 1 and rng.random() < 0.2:
+        fanout = Fanout((Axis(int(rng.integers(2, 4))),), any=True)
+    return ChainLevel(
+        name=f"M{place}",
+        holds=holds,
+        shared_bytes=None if rng.random() < 0.3 else room,
+        tensor_bytes=own,
+        double_buffer=(bool(rng.random() < 0.5), True, False),
+        read_bw=int(rng.choice([8, 32, 256])) if shared or rng.random() < 0.5 else None,
+        write_bw=None if shared or rng.random() < 0.6 else 16,
+        shared_bw=shared,
+        fanout=fanout,
+    )
+
+
+def _axis(rng: np.random.Generator) -> Axis:
+    dims = "".join(rng.permutation(list("KCYXRS"))[: rng.integers(1, 4)])
+    return Axis(int(rng.integers(1, 4)), dims, bool(rng.random() < 0.8), bool(rng.random() < 0.8))

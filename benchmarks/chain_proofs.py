@@ -1,0 +1,104 @@
+"""Prove the EDP of every distinct shape of three networks on three chips of three levels and more.
+
+    python -m benchmarks chain_proofs --seconds 10
+
+Processor time of one core, the first value included. Rows that are in the file already are kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from baselines import ProofProgress, prove
+from benchmarks.optimal_speed import shapes
+from layers import Layer
+from maestro_env import Problem
+
+NETWORKS = ("resnet18", "mobilenetv2", "bert_base")
+CHIPS = ("simba", "nvdla-cacc", "eyeriss-rs")
+FIELDS = ("accelerator", "objective", "layer", "status", "value", "bound", "gap", "cpu_s", "boxes")
+
+
+class OutOfTimeError(Exception):
+    """The proof has had its processor time."""
+
+
+def row_of(layer: Layer, chip: str, objective: str, seconds: float) -> dict[str, Any]:
+    """Prove one case, or say how far it came."""
+    began = time.process_time()
+    last: list[ProofProgress] = []
+
+    def watch(step: ProofProgress) -> None:
+        last[:] = [step]
+        if time.process_time() - began > seconds:
+            raise OutOfTimeError
+
+    status = "timeout"
+    try:
+        proof = prove(Problem(layer, chip, objective), progress=watch)
+        status, value, bound, gap = proof.status, proof.value, proof.bound, proof.gap
+        boxes = proof.counts.boxes
+    except OutOfTimeError:
+        value, bound, gap, boxes = last[0].value, last[0].bound, last[0].gap, last[0].boxes
+    return {
+        "accelerator": chip,
+        "objective": objective,
+        "layer": layer.name,
+        "status": status,
+        "value": repr(float(value)),
+        "bound": repr(float(bound)),
+        "gap": f"{gap:.3e}",
+        "cpu_s": f"{time.process_time() - began:.2f}",
+        "boxes": boxes,
+    }
+
+
+def summary(rows: list[dict[str, Any]]) -> str:
+    """One line a chip."""
+    lines = [
+        "| chip | objective | shapes | proven | median time | gap of the others: median | worst |"
+    ]
+    lines.append("|---" * 7 + "|")
+    for case in dict.fromkeys((r["accelerator"], r["objective"]) for r in rows):
+        mine = [r for r in rows if (r["accelerator"], r["objective"]) == case]
+        proven = [float(r["cpu_s"]) for r in mine if r["status"] == "optimal"]
+        gaps = [100 * float(r["gap"]) for r in mine if r["status"] != "optimal"] or [0.0]
+        times = f"{np.median(proven):.1f} s" if proven else ""
+        shown = f"{np.median(gaps):.2g} % | {max(gaps):.2g} %"
+        lines.append(f"| {' | '.join(case)} | {len(mine)} | {len(proven)} | {times} | {shown} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--networks", nargs="+", default=list(NETWORKS))
+    parser.add_argument("--accelerators", nargs="+", default=list(CHIPS))
+    parser.add_argument("--objective", default="edp")
+    parser.add_argument("--seconds", type=float, default=10.0, help="processor time of each")
+    parser.add_argument("--out", type=Path, default=Path("docs/data/chain-proofs.csv"))
+    args = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    if args.out.exists():
+        with args.out.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+    known = {(r["accelerator"], r["objective"], r["layer"]) for r in rows}
+    for layer in shapes(args.networks):
+        for chip in args.accelerators:
+            if (chip, args.objective, layer.name) in known:
+                continue
+            rows.append(row_of(layer, chip, args.objective, args.seconds))
+            with args.out.open("w", newline="", encoding="utf-8") as file:
+                writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(rows)
+    print(summary(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""Tiles that a space offers, and tables of costs by vectors of tiles."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from common import FloatArray, IntArray
+
+Grid = FloatArray
+"""A number for each vector of tiles, an axis a dimension."""
+
+
+class ChainTiles(NamedTuple):
+    """The tiles that a space offers.
+
+    Args:
+        values: By tiled dimension, all tiles, ascending; the extent is the last.
+        offered: By memory (DRAM first) and dimension, which of them it offers.
+        fewest: By gap and dimension, units that another spread with fewer of them has; 0 for none.
+    """
+
+    values: tuple[IntArray, ...]
+    offered: tuple[tuple[Any, ...], ...]
+
+
+class RestCosts(NamedTuple):
+    """MoveCosts of what is inside a memory, where some tensors stay over all its loops.
+
+    Args:
+        reads: What a fetch of all of each tensor costs, of those that stay.
+        fills: The same for each unit that it goes to.
+        cost: All else, by the memory's tiles.
+    """
+
+    reads: tuple[float, float, float]
+    fills: tuple[float, float, float]
+    cost: Grid
+
+
+NOTHING = (0.0, 0.0, 0.0)

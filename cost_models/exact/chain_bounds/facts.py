@@ -1,0 +1,152 @@
+"""What bounds of a chain need to know of a layer, a chip and a way of spreading units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from cost_models.chain.chip import Chain, ChainLevel
+from cost_models.chain.level_prices import mac_nj, prices_of
+from cost_models.exact.limits import rooms_of
+from cost_models.exact.nest import P
+from cost_models.prices import UW_PER_MW, LevelPrices, clock_of, is_open
+from layers import Layer
+
+Vector = tuple[int, ...]
+"""Units, or a tile, along each of KCYXRSNG."""
+Spatial = tuple[tuple[Vector, ...], ...]
+"""Units along each dimension, by gap between memories (DRAM the first, the MACs behind the last)
+and by fan-out in that gap: that of the memory around it, then those of levels that hold nothing."""
+PSUM = 3
+
+
+class Ceiling(NamedTuple):
+    """A capacity of a memory [bits], and what an element of each tensor takes of it."""
+
+    bits: float
+    widths: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class ChainFacts:
+    """A layer on a chip under the exact model's counts.
+
+    Args:
+        layer: The layer.
+        chip: The chip.
+        doubled: Whether memories hold twice what the chip can hold twice.
+        retain: Whether a memory keeps what it holds of its next tile.
+        stepwise: Whether time is the sum over steps of the slowest.
+        limits: Largest bits of an instance of a memory, by its name.
+    """
+
+    layer: Layer
+    chip: Chain
+    doubled: bool = True
+    retain: bool = True
+    stepwise: bool = True
+    limits: dict[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def memories(self) -> tuple[ChainLevel, ...]:
+        """DRAM, and all that hold something, from the outermost one."""
+        return (self.chip.levels[0], *self.chip.memories)
+
+    @cached_property
+    def depth(self) -> int:
+        """Memories besides DRAM."""
+        return len(self.memories) - 1
+
+    @cached_property
+    def relevant(self) -> tuple[frozenset[int], ...]:
+        """The dimensions of input, filter and output."""
+        return tuple(frozenset(dims) for dims in self.layer.coupled_dims)
+
+    @cached_property
+    def keeps(self) -> tuple[tuple[bool, ...], ...]:
+        """By memory, whether it keeps input, filter and output."""
+        return ((True,) * 3, *(level.holds for level in self.memories[1:]))
+
+    def keeper(self, tensor: int, m: int) -> int:
+        """The nearest memory outside one that keeps a tensor."""
+        return max(q for q in range(m) if self.keeps[q][tensor])
+
+    @cached_property
+    def innermost(self) -> tuple[int, ...]:
+        """The memory that serves the MACs with each tensor."""
+        return tuple(self.keeper(t, self.depth + 1) for t in range(3))
+
+    @cached_property
+    def prices(self) -> tuple[LevelPrices, ...]:
+        """What an element of input, filter, output and partial sum costs in each memory [nJ].
+
+        One without a capacity is priced as the smallest there is. The memory next to the MACs holds
+        partial sums alone.
+        """
+        found = [
+            prices_of(self.chip, level, 1 / 8 if place and is_open(level.buffer, level) else None)
+            for place, level in enumerate(self.memories)
+        ]
+        last = found[-1]
+        found[-1] = LevelPrices(
+            last.read._replace(output=last.read.psum),
+            last.write._replace(output=last.write.psum),
+            last.leakage_uw,
+        )
+        return tuple(found)
+
+    @cached_property
+    def leakage(self) -> float:
+        """What all memories leak in a cycle [nJ]."""
+        known = dict(zip((level.name for level in self.memories), self.prices, strict=True))
+        found = sum(n * known[level.name].leakage_uw for level, n in self.chip.instances()
+                    if level.name in known)  # fmt: skip
+        return float(found / UW_PER_MW / clock_of(self.chip))
+
+    @cached_property
+    def mac_energy(self) -> float:
+        """What all multiply-accumulates cost [nJ]."""
+        return float(self.layer.macs * mac_nj(self.chip))
+
+    @cached_property
+    def rooms(self) -> tuple[tuple[Ceiling, ...], ...]:
+        """The capacities of each memory."""
+        chip = self.chip.widths
+        widths = (chip.input, chip.filter, chip.psum)
+        found: list[tuple[Ceiling, ...]] = [()]
+        for level in self.memories[1:]:
+            copies = level.buffer.copies if self.doubled else (1, 1, 1)
+            each = [w * c if held else 0 for w, c, held in
+                    zip(widths, copies, level.holds, strict=True)]  # fmt: skip
+            mine = [
+                Ceiling(room.bits, tuple(each[t] if t in room.tensors else 0 for t in range(3)))  # type: ignore[arg-type]
+                for room in rooms_of(level.buffer, level.buffer.holds)
+            ]
+            if level.name in self.limits:
+                mine.append(Ceiling(self.limits[level.name], (each[0], each[1], each[2])))
+            found.append(tuple(mine))
+        return tuple(found)
+
+    def stride(self, d: int) -> int:
+        """Input rows (or columns) from one output to the next."""
+        return self.layer.stride_y if d == P else self.layer.stride_x
+
+    def dilation(self, d: int) -> int:
+        """Input rows (or columns) from one tap to the next."""
+        return self.layer.dilation_y if d == P else self.layer.dilation_x
+
+    def more(self, d: int, taps: int) -> int:
+        """Rows that one output more touches beside those of its neighbours, at least."""
+        return min(taps, self.stride(d)) if self.dilation(d) == 1 else 1
+
+    def halo(self, d: int, taps: int) -> int:
+        """Rows at most that tiles of different outputs both touch."""
+        return max(0, self.dilation(d) * (taps - 1) + 1 - self.stride(d))
+
+
+def shared_out(spatial: Spatial, gap: int, d: int, around: int) -> int:
+    """The tile around that the units of all fan-outs of a gap but the last one leave."""
+    for stage in spatial[gap][:-1]:
+        around = -(-around // stage[d])
+    return around

@@ -1,0 +1,46 @@
+"""The compiled entry point: least values over ranges along one dimension of a grid."""
+
+from __future__ import annotations
+
+from common import FloatArray, IntArray, entry
+
+
+@entry
+def least_in_ranges(
+    grid: FloatArray,
+    outer: int,
+    size: int,
+    inner: int,
+    low: IntArray,
+    high: IntArray,
+    rows: int,
+    out: FloatArray,
+) -> None:
+    """For each row the least of places `low` to `high` along the middle dimension; inf of none.
+
+    Args:
+        grid: ``(outer, size, inner)``.
+        outer: Its first extent.
+        size: Its second extent.
+        inner: Its third extent.
+        low: ``(rows,)`` first places, ascending.
+        high: ``(rows,)`` last places, ascending; below `low` where there are none.
+        rows: How many rows there are.
+        out: Gets ``(outer, rows, inner)``.
+    """
+    for o in range(outer):
+        for row in range(rows):
+            to = (o * rows + row) * inner
+            first = low[row]
+            if row > 0 and low[row - 1] == first and high[row - 1] >= first:
+                for i in range(inner):
+                    out[to + i] = out[to - inner + i]
+                first = high[row - 1] + 1
+            else:
+                for i in range(inner):
+                    out[to + i] = 1e308 * 10.0
+            for place in range(first, high[row] + 1):
+                at = (o * size + place) * inner
+                for i in range(inner):
+                    if grid[at + i] < out[to + i]:
+                        out[to + i] = grid[at + i]

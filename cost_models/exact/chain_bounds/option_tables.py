@@ -1,0 +1,131 @@
+"""The tiles of a memory along each dimension, given what is around them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cost_models.exact.chain_bounds.chain_nodes import ChainNode, TileOptions
+from cost_models.exact.chain_bounds.facts import shared_out
+from cost_models.exact.chain_bounds.pieces import (
+    Pieces,
+    cut,
+    number,
+    of_all,
+    of_first,
+    of_lead,
+    steps,
+)
+from cost_models.exact.chain_bounds.spread import ChainSpread
+from cost_models.exact.chain_bounds.togo import CostsToGo
+
+
+class OptionTables:
+    """Tiles of one spread, remembered by what is around them.
+
+    Args:
+        spread: The spread.
+        togo: Its tables.
+    """
+
+    def __init__(self, spread: ChainSpread, togo: CostsToGo) -> None:
+        self.spread, self.togo, self.facts = spread, togo, spread.facts
+        self.dims = spread.dims
+        self._rooms: dict[int, Any] = {}
+        self._sizes: dict[int, Any] = {}
+        self._options: dict[Any, TileOptions] = {}
+        self._first: dict[Any, Pieces] = {}
+
+    def options(self, node: ChainNode, place: int) -> TileOptions:
+        """ChainTiles of the next memory along a dimension."""
+        m = node.depth + 1
+        key = (m, place, node.around[place], node.pieces[place], node.lead[place])
+        found = self._options.get(key)
+        if found is None:
+            found = self._options[key] = self._make(m, place, node)
+        return found
+
+    def _make(self, m: int, place: int, node: ChainNode) -> TileOptions:
+        d, values = self.dims[place], self.togo.tiles.values[place]
+        around = int(values[node.around[place]])
+        stages = self.spread.stages(m, d)
+        shared = shared_out(self.spread.spatial, m - 1, d, around)
+        high = int(self.togo.reach(m, place)[0][node.around[place]])
+        offered = self.togo.tiles.offered[m][place]
+        at = [i for i in range(high + 1) if offered[i] or values[i] == shared]
+        rows = []
+        total = self.spread.extents[d]
+        inside = self.spread.inside(m, d)
+        for i in at:
+            tile = int(values[i])
+            pieces = of_all(node.pieces[place], around, stages, tile)
+            lead = of_lead(node.lead[place], around, stages, tile)
+            step = stages[-1] * tile
+            before, whole_tile = node.pieces[place], around
+            for units in stages[:-1]:
+                whole_tile = -(-whole_tile // units)
+                before = cut(before, whole_tile)
+            running = [(n, c) for n, c in before if n > step]
+            gap = (-(-shared // step) - 1) * step - tile
+            rows.append((
+                i, tile, number(pieces), number(lead), step < shared,
+                sum(n * c for n, c in running) / total, sum(c for _, c in running), gap,
+                steps(lead, inside), steps(pieces, inside), pieces, lead,
+            ))  # fmt: skip
+        columns: list[Any] = [list(column) for column in zip(*rows, strict=True)] or [[]] * 12
+        whole, real = np.int64, np.float64
+        kinds = (whole, whole, real, real, np.bool_, real, real, real, real, real)
+        columns[:10] = [np.array(c, k) for c, k in zip(columns[:10], kinds, strict=True)]
+        return TileOptions(*columns)
+
+    def first_count(self, m: int, place: int, source: Pieces, around: int, tile: int) -> Pieces:
+        """Pieces of the first step of each piece of the memory around."""
+        key = (m, place, source, around, tile)
+        found = self._first.get(key)
+        if found is None:
+            stages = self.spread.stages(m, self.dims[place])
+            found = self._first[key] = of_first(source, around, stages, tile)
+        return found
+
+    @staticmethod
+    def at(options: list[TileOptions]) -> Any:
+        """Where tiles stand in tables."""
+        if all(len(o.at) == o.at[-1] + 1 for o in options):
+            return tuple(slice(len(o.at)) for o in options)
+        return np.ix_(*(o.at for o in options))
+
+    def axis(self, place: int, values: Any) -> Any:
+        """Values along one dimension, as a grid."""
+        shape = [1] * len(self.dims)
+        shape[place] = -1
+        return np.asarray(values).reshape(shape)
+
+    def free(self, tensor: int) -> list[int]:
+        """Places of dimensions that a tensor does not depend on."""
+        return [self.dims.index(d) for d in self.spread.free[tensor]]
+
+    def own(self, tensor: int) -> list[int]:
+        """Places of those it depends on."""
+        free = self.free(tensor)
+        return [p for p in range(len(self.dims)) if p not in free]
+
+    def fits(self, m: int, options: list[TileOptions]) -> Any:
+        """Whether tiles fit the memory."""
+        at = self.at(options)
+        return np.isfinite(self.room(m)[at])
+
+    def room(self, m: int) -> Any:
+        """0 for tiles that a memory has room for, else inf."""
+        if m not in self._rooms:
+            plain = self.togo.fits(m)
+            self._rooms[m] = np.where(np.isfinite(plain), 0.0, np.inf)
+        return self._rooms[m]
+
+    def elements(self, m: int, options: list[TileOptions], tensor: int) -> Any:
+        """Elements of a tensor's tile."""
+        at = self.at(options)
+        if m not in self._sizes:
+            self._sizes[m] = self.togo.elements(m)
+        sizes = self._sizes[m]
+        return np.broadcast_to(sizes[tensor], self.togo.shape)[at]

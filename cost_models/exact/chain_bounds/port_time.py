@@ -1,0 +1,138 @@
+"""What ports and MACs take of the time, at least."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from cost_models.exact.chain_bounds.chain_nodes import TileOptions
+from cost_models.exact.chain_bounds.option_tables import OptionTables
+from cost_models.exact.chain_bounds.spread import TENSORS_IN
+from cost_models.exact.chain_bounds.togo import CostsToGo
+
+
+class PortTime:
+    """Time of one spread.
+
+    Args:
+        tables: Its tiles.
+    """
+
+    def __init__(self, tables: OptionTables) -> None:
+        self.tables, self.spread, self.facts = tables, tables.spread, tables.facts
+        self.dims = tables.dims
+        self._ports = [
+            (level.read_bw, level.write_bw, level.shared_bw) for level in self.facts.memories
+        ]
+        if self.facts.chip.levels[-1].is_memory:  # what it gives to its MACs takes no time
+            self._ports[-1] = (None, None, False)
+        self.instances = [
+            math.prod(self.spread.units(0, m, d) for d in range(len(self.spread.extents)))
+            for m in range(self.facts.depth + 1)
+        ]
+        self._begun = self._first_ports()
+        self.turns: list[Any] = []
+        self.inner: list[list[CostsToGo | None]] = [[None, None] for _ in self._ports]
+
+    def _first_ports(self) -> list[bool]:
+        """Ports that first tiles pass."""
+        found = [False] * (self.facts.depth + 1)
+        for m in range(1, self.facts.depth + 1):
+            for t in TENSORS_IN:
+                if self.facts.keeps[m][t]:
+                    for q in range(self.facts.keeper(t, m), m):
+                        found[q] = True
+        return found
+
+    def least_first(self) -> int:
+        """Cycles of first tiles at least, those through ports without a limit."""
+        ports = zip(self._begun, self._ports, strict=True)
+        return sum(begun and port[0] is None for begun, port in ports) * self.facts.stepwise
+
+    def fill_ports(self) -> None:
+        """Work out tables of what ports take that have a limit."""
+        spread = self.spread
+        for q, (read, write, shared) in enumerate(self._ports):
+            ways = [(read is not None, shared), (False, write is not None)]
+            for way, (into, out) in enumerate(ways):
+                if into or out:
+                    costs = spread.port(q, into, out)
+                    table = CostsToGo(
+                        spread,
+                        self.tables.togo.tiles,
+                        self.tables.togo.redundant,
+                        costs,
+                        self.tables.togo,
+                    )
+                    if not table.is_empty():
+                        table.fill()
+                        self.inner[q][way] = table
+
+    def give(
+        self,
+        ports: Any,
+        keeper: int,
+        m: int,
+        bits: Any,
+        options: list[TileOptions] | None = None,
+        tensor: int = 0,
+    ) -> None:
+        """Bits of inputs or filters that a keeper gives to a memory, or to the MACs."""
+        first: Any = 0.0
+        if options is not None:
+            first = self.facts.chip.widths[tensor] * self.tables.elements(m, options, tensor)
+        for q in range(keeper, min(m, self.facts.depth + 1)):
+            ports[q][0] = ports[q][0] + bits / self.instances[q]
+            ports[q][2] = ports[q][2] + first
+
+    def carry(self, ports: Any, keeper: int, m: int, back: Any, out: Any) -> None:
+        """Sums that cross ports, out and, where they come again, in."""
+        widths = self.facts.chip.widths
+        for q in range(keeper, min(m, self.facts.depth + 1)):
+            ports[q][0] = ports[q][0] + back * widths.psum / self.instances[q]
+            width = np.where(back > 0, widths.psum, widths.output) if q == 0 else widths.psum
+            ports[q][1] = ports[q][1] + out * width / self.instances[q]
+
+    def cycles(
+        self, m: int, options: list[TileOptions], ports: Any, inside: Any, start: Any
+    ) -> Any:
+        """Cycles at least."""
+        turns: Any = 1.0
+        for p, o in enumerate(options):
+            turns = turns * self.tables.axis(p, o.turns)
+        if self.turns:
+            turns = np.maximum(turns, self.turns[m][self.tables.at(options)])
+        slowest = np.ceil(turns * self.spread.lead_turns() / self.facts.chip.lanes - 1e-9)
+        slowest = np.maximum(slowest, start)
+        first: Any = 0.0
+        stepwise = self.facts.stepwise
+        for (read, write, shared), (into, out, begun), starts, more in zip(
+            self._ports, ports, self._begun, inside, strict=True
+        ):
+            if stepwise and starts:
+                cycles = 1.0 if read is None else np.ceil(begun / read)
+                first = first + cycles
+            off = begun if stepwise else 0.0
+            if shared:
+                slowest = np.maximum(slowest, np.ceil((into + out + more[0] - off) / read - 1e-9))
+                continue
+            if read is not None:
+                slowest = np.maximum(slowest, np.ceil((into + more[0] - off) / read - 1e-9))
+            if write is not None:
+                slowest = np.maximum(slowest, np.ceil((out + more[1]) / write - 1e-9))
+        return slowest + first
+
+    def start(self, options: list[TileOptions], dram: Any) -> Any:
+        """The first step of the outermost memory hides no load: all but first tiles come later."""
+        read, into, begun = self._ports[0][0], dram[0], dram[2]
+        if read is None or not self.facts.stepwise:
+            return 0.0
+        turns: Any = float(self.spread.lead_turns())
+        for p, o in enumerate(options):
+            turns = turns * self.tables.axis(
+                p, np.ceil(o.tile / self.spread.inside(1, self.dims[p]))
+            )
+        turns = np.ceil(turns / self.facts.chip.lanes - 1e-9)
+        return turns + np.maximum(np.ceil((into - begun) / read - 1e-9), 0.0)

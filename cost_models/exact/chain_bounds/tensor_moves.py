@@ -1,0 +1,173 @@
+"""How often tensors move over the loops of a memory, given those around it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from common import FloatArray
+from cost_models.exact.chain_bounds.chain_nodes import ChainNode, Class, LastMove, TileOptions
+from cost_models.exact.chain_bounds.option_tables import OptionTables
+from cost_models.exact.chain_bounds.pieces import number
+from cost_models.exact.chain_bounds.spread import WINDOWS
+from cost_models.exact.nest import INPUT
+
+
+class TensorMoves:
+    """Moves of one spread.
+
+    Args:
+        tables: Its tiles.
+        classes: Orders of loops that differ.
+    """
+
+    def __init__(self, tables: OptionTables, classes: list[Class]) -> None:
+        self.tables, self.classes = tables, classes
+        self.spread, self.togo, self.facts = tables.spread, tables.togo, tables.facts
+        self.dims = tables.dims
+
+    def state(self, options: list[TileOptions], kind: Class, tensor: int) -> tuple[bool, Any]:
+        """Whether all loops of the memory count for a tensor, and whether any of its own run."""
+        e = kind[0]
+        if e < 0:
+            return False, False
+        if e in self.tables.own(tensor):
+            return True, True
+        anchored: Any = False
+        for place in self.tables.own(tensor):
+            anchored = anchored | self.tables.axis(place, options[place].iterates)
+        return False, anchored
+
+    def _rounds(self, m: int, place: int, o: TileOptions, keeper: int) -> FloatArray:
+        units = self.spread.units(keeper, m, self.dims[place])
+        return np.maximum(o.steps, np.ceil(o.many / units))
+
+    def _around_rounds(self, m: int, place: int, node: ChainNode, keeper: int) -> float:
+        """Rounds of the memory around."""
+        keeper = min(keeper, m - 1)
+        units = self.spread.units(keeper, m - 1, self.dims[place])
+        return max(number(node.lead[place]), -(-number(node.pieces[place]) // units))
+
+    def moves(self, node: ChainNode, options: list[TileOptions], kind: Class, tensor: int) -> Any:
+        """Reads, share, fills and rows of a tensor whose taker is the next memory or one inside."""
+        m = node.depth + 1
+        keeper, free = self.facts.keeper(tensor, m), self.tables.free(tensor)
+        counted, anchored = self.state(options, kind, tensor)
+        held = node.held[tensor]
+        if counted:
+            e = kind[0]
+            reads: Any = 1.0
+            fills: Any = 1.0
+            for p in free:
+                reads = reads * self.tables.axis(p, self._rounds(m, p, options[p], keeper))
+                fills = fills * self.tables.axis(p, options[p].many)
+            share: Any = self.tables.axis(e, options[e].share)
+            rows = self._rows(node, options, kind, keeper) if tensor == INPUT else ((1.0, 1.0), ())
+            return reads, share, fills, rows
+        tiles = [(p, int(self.togo.tiles.values[p][node.around[p]]), options[p].tile) for p in free]
+        passing: Any = 1.0
+        staying: Any = 1.0
+        before = 1.0
+        for (p, around, tile), source in zip(tiles, held.fills, strict=True):
+            passing = passing * self.tables.axis(
+                p, [number(self.tables.first_count(m, p, source, around, int(t))) for t in tile]
+            )
+            staying = staying * self.tables.axis(
+                p,
+                [
+                    number(self.tables.first_count(m, p, node.pieces[p], around, int(t)))
+                    for t in tile
+                ],
+            )
+            before *= self._around_rounds(m, p, node, keeper)
+        share = self._best_share(options, kind, tensor)
+        rows = ((1.0, 1.0), ())
+        if tensor == INPUT:
+            (y, x), own = self._rows(node, options, kind, keeper)
+            rows = (
+                (np.where(anchored, y, held.rows[0]), np.where(anchored, x, held.rows[1])),
+                own,
+            )
+        passed = held.reads
+        if keeper == m - 1:
+            passed = max(passed, math.prod(number(source) for source in held.fills))
+        return (
+            np.where(anchored, before, passed),
+            np.where(anchored, share, held.share),
+            np.where(anchored, staying, passing),
+            rows,
+        )
+
+    def _best_share(self, options: list[TileOptions], kind: Class, tensor: int) -> Any:
+        """The share of a tensor that moves when the loops around do, at least."""
+        halos = [h for _, h in self.classes if h >= 0]
+        share: Any = 0.0
+        for p in self.tables.own(tensor):
+            if tensor == INPUT and p in halos and p != kind[1]:
+                continue
+            share = np.maximum(
+                share, self.tables.axis(p, np.where(options[p].iterates, options[p].share, 0.0))
+            )
+        return share
+
+    def _rows(self, node: ChainNode, options: list[TileOptions], kind: Class, keeper: int) -> Any:
+        """Rows and columns of the input that are read, and that are written into all instances."""
+        m = node.depth + 1
+        read, fill = [], []
+        for window, (d, _) in enumerate(WINDOWS):
+            n = self.spread.extents[d]
+            if d not in self.dims:
+                read.append(self.spread.rows(keeper, window, 1.0, n))
+                fill.append(self.spread.rows(m, window, 1.0, n))
+                continue
+            place = self.dims.index(d)
+            o = options[place]
+            counts = self._rounds(m, place, o, keeper)
+            apart: Any = [self.spread.rows(keeper, window, float(c), n) for c in counts]
+            own: Any = [self.spread.rows(m, window, float(c), n) for c in o.many]
+            if kind[1] == place:
+                kept = self._kept(node, o, place, window, keeper)
+                apart = np.where(o.iterates, np.minimum(kept, apart), apart)
+                own = np.where(o.iterates, np.minimum(apart, own), own)
+            read.append(self.tables.axis(place, apart))
+            fill.append(self.tables.axis(place, own))
+        return (read[0], read[1]), (fill[0], fill[1])
+
+    def _kept(
+        self, node: ChainNode, o: TileOptions, place: int, window: int, keeper: int
+    ) -> FloatArray:
+        """Rows that are read where neighbours keep what they share, at least."""
+        d, taps = WINDOWS[window]
+        outer = number(node.lead[place]) > 1
+        total: Any = 0.0
+        stride = self.facts.stride(d)
+        for some, times in self.spread.pieces(keeper, taps):
+            more, halo = self.facts.more(d, some), self.facts.halo(d, some)
+            back = np.full(len(o.tile), float(halo))
+            if not outer:
+                back = np.maximum(0.0, halo - stride * np.maximum(o.apart, 0.0))
+            length = o.share * self.spread.extents[d]
+            total = total + times * np.maximum(more * length + (some - more - back) * o.runs, 0.0)
+        found: FloatArray = total
+        return found
+
+    def frozen(
+        self, node: ChainNode, options: list[TileOptions], kind: Class, tensor: int, after: Any
+    ) -> LastMove:
+        """How a tensor moved last, after one choice."""
+        reads, share, _, rows = after["moves"][tensor]
+        one = [float(np.asarray(x).ravel()[0]) for x in (reads, share, *rows)]
+        fills = []
+        for number_, place in enumerate(self.tables.free(tensor)):
+            counted, anchored = self.state(options, kind, tensor)
+            anchored = bool(np.asarray(anchored).ravel()[0])
+            tile = int(options[place].tile[0])
+            around = int(self.togo.tiles.values[place][node.around[place]])
+            if counted:
+                fills.append(options[place].pieces[0])
+            else:
+                source = node.pieces[place] if anchored else node.held[tensor].fills[number_]
+                fills.append(self.tables.first_count(node.depth + 1, place, source, around, tile))
+        return LastMove(one[0], one[1], tuple(fills), (one[2], one[3]))

@@ -1,0 +1,123 @@
+"""Proofs on chips of any depth, against brute force and against random mappings."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import baselines
+from baselines import ProofProgress, ProveError, can_prove, prove
+from baselines.optimal.chain_structures import ChainStructures
+from benchmarks.chain_check import brute_force
+from benchmarks.chain_problems import random_problem
+from cost_models import ChainBrancher, ChainFacts, CostsToGo, chain_facts_of
+from maestro_env import Problem
+
+SEEDS = (0, 2, 7, 9, 17, 27, 32, 51)
+"""Problems of one to three memories of which an earlier bound was too high."""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_proofs_are_the_optimum_of_brute_force(seed: int) -> None:
+    problem = random_problem(seed, 1_000, 30_000)
+    best, proof = brute_force(problem), prove(problem)
+    assert proof.proven
+    assert proof.value == best or math.isclose(proof.value, best, rel_tol=1e-9)
+    assert proof.bound == proof.value
+
+
+@pytest.mark.parametrize("chip", ["simba", "nvdla-cacc", "eyeriss-rs"])
+def test_no_random_mapping_is_below_the_bound_of_its_spread(chip: str) -> None:
+    """Every way of spreading units is bounded by all three of its bounds, one after another."""
+    problem = Problem("mobilenetv2.2", chip)
+    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
+    assert isinstance(facts, ChainFacts)
+    structures = ChainStructures(problem.space, facts)
+    rng = np.random.default_rng(0)
+    for row in rng.choice(len(structures.ways), 3, replace=False):
+        way = structures.ways[row]
+        spread = structures.spread(way)
+        none = ((0,) * 8,) * (facts.depth + 1)
+        togo = CostsToGo(spread, structures.tiles, none, spread.energy)
+        bounds = ChainBrancher(spread, togo, (1, 1))
+        low = bounds.quick_bound()
+        bounds.fill_turns()
+        low = max(low, bounds.quick_bound())
+        bounds.fill()
+        bounds.fill_ports()
+        low = max(low, float(bounds.children(bounds.root(), math.inf).bounds[0]))
+        actions = problem.space.sample(2_000, int(row))
+        for level, pick in enumerate(way):
+            for column, choice in structures.fans[level][pick].columns.items():
+                actions[:, column] = choice
+        values = problem.look(actions).values
+        assert np.isfinite(values).any()
+        assert values.min() >= low * (1 - 1e-9)
+
+
+def test_limits_hold_and_an_empty_space_is_proven() -> None:
+    free = random_problem(2, 1_000, 30_000)
+    cost = prove(free)
+    limit = {"max_latency_cycles": 1.0}
+    none = Problem(free.layer, free.accelerator, "edp", "exact", limits=limit)
+    assert prove(none).status == "empty"
+    name = free.accelerator.memories[0].name
+    tight = Problem(free.layer, free.accelerator, "edp", limits={f"max_bytes.{name}": 24})
+    assert prove(tight).value == brute_force(tight)
+    assert cost.proven
+
+
+def test_a_gap_is_given_whenever_it_ends() -> None:
+    problem = Problem("resnet18.5", "nvdla-cacc")
+    proof = prove(problem, timeout=0.0)
+    assert proof.status == "timeout"
+    assert problem.bound is not None
+    assert 0 < proof.bound <= proof.value
+    same = [prove(Problem("resnet18.5", "simba"), boxes=200_000) for _ in range(2)]
+    assert same[0].status == "boxes"
+    assert same[0].value == same[1].value
+    assert same[0].bound == same[1].bound
+
+
+def test_a_watcher_may_end_it() -> None:
+    steps: list[ProofProgress] = []
+
+    def stop(step: ProofProgress) -> None:
+        steps.append(step)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        prove(Problem("resnet18.5", "simba"), progress=stop)
+    assert 0 < steps[0].bound <= steps[0].value
+    assert steps[0].mapping is not None
+
+
+def test_searchers_give_the_proven_mapping() -> None:
+    problem = Problem("bert_base.1", "simba")
+    result = baselines.load("optimal").search(problem, 400, 0)
+    assert result.proven
+    assert result.gap == 0
+    assert result.best_value == problem.look(problem.best_action[None]).values[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"objective": "area"}, "area_um2 has no bounds"),
+        ({"space": {"uneven": True}}, "leave uneven and full out"),
+        ({"cost_model": "simulator"}, "'simulator' has no bounds"),
+        ({"cost_model": "exact:halo_space=tile"}, "halo_space=tile has no bounds"),
+    ],
+)
+def test_what_has_no_bounds_says_so(given: dict[str, object], why: str) -> None:
+    reason = can_prove(Problem("resnet18.5", "simba", **given))  # type: ignore[arg-type]
+    assert reason is not None
+    assert why in reason
+
+
+def test_filters_in_tiles_and_records_are_refused() -> None:
+    assert "tiles filters" in str(can_prove(Problem("resnet18.5", "tpu-v1-ws")))
+    with pytest.raises(ProveError, match="certificates are of chips of two levels"):
+        prove(Problem("resnet18.5", "simba"), record=True)
