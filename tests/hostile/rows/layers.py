@@ -14,6 +14,8 @@ LOOP = "layers: &l\n  - {name: x, kind: conv, K: *l}\n"
 DEEP = "layers: " + "[" * 3000 + "]" * 3000
 ONE = "layers:\n  - {{name: one, kind: conv, K: {0}, C: 4, Y: 8, X: 8, R: 3, S: 3}}\n"
 
+PLAIN = "- {kind: gemm, M: 2, N: 2, K: 2}\n"
+
 ROWS = [
     *(
         Row(f"{SEARCH} -l '{layer}'", says)
@@ -79,4 +81,15 @@ ROWS = [
         ]
     ),
     Row("mapper layers /dev/zero.yaml", "not found"),
+    *(
+        Row(f"mapper layers {words}", says, files={"a.csv": "4,4,8,8,3,3,1\n", "a.yaml": PLAIN})
+        for words, says in [
+            ("--graph", "no network is named"),
+            ("mlp --graph --distinct", "lists shapes"),
+            ("mlp --out a.svg", "expected --graph"),
+            ("mlp --graph --out a.gif", "ending in .svg"),
+            ("a.csv --graph", "says nothing of what each reads"),
+            ("a.yaml --graph", "'layer0' has no inputs"),
+        ]
+    ),
 ]
