@@ -91,6 +91,7 @@ class NestModel(ExactOptions):
                 it cannot is infeasible with its reason.
         """
         if not isinstance(accelerator, Accelerator) or isinstance(mapping, ChainMapping):
+            self.check_two_levels()
             return evaluate_chain(self, layer, accelerator, mapping, self._count_nest)
         known = self._prepared(layer, accelerator)
         if known.too_large[0] is not None:
@@ -130,6 +131,7 @@ class NestModel(ExactOptions):
                     f"mappings: got a {type(mappings).__name__} on a {type(accelerator).__name__}, "
                     "expected a ChainBatch on a Chain, or a MappingBatch on an Accelerator"
                 )
+            self.check_two_levels()
             return self._evaluate_chains(layer, accelerator, mappings)
         known = self._prepared(layer, accelerator)
         rows = _rows(known, mappings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import compress
 
 from cost_models.cost_model import CostModelError
 from cost_models.exact.figures import Rows
@@ -51,7 +52,11 @@ class SimulatorModel(NestModel):
         if any((few or 1) > many for few, many in zip(mapping.units, units, strict=True)):
             return {}, ReasonCode.PE_COUNT
         passes = machine.passes(mapping.bypass)
-        if passes[0] & passes[1] or any(len(part) == len(TENSORS) for part in passes):
+        if (
+            passes[0] & passes[1]
+            or any(len(part) == len(TENSORS) for part in passes)
+            or passes[0].intersection(compress(TENSORS, self.residents))
+        ):
             return {}, ReasonCode.REFUSED
         nest = self.nest(known.layer, known.accelerator, mapping)
         _check_size(f"layer {known.layer.name!r}", nest, num_pes)

@@ -28,6 +28,7 @@ def nest_of(
     *,
     box: bool = False,
     padding_free: bool = False,
+    resident: tuple[bool, bool, bool] = (False, False, False),
 ) -> Nest:
     """The loop nest of a mapping: tiles clipped to the extents, inner ones to outer ones.
 
@@ -38,6 +39,7 @@ def nest_of(
         rules: How it is counted.
         box: Whether input tiles hold the rows and columns between those that they touch.
         padding_free: Whether padding is no traffic.
+        resident: Whether input, filter and output are whole in L2.
     """
     extents = layer.extents
     outer, inner = clipped(mapping.tiles, extents)
@@ -68,6 +70,7 @@ def nest_of(
         dram=Port(l2.read_bw, l2.write_bw),
         lanes=Lanes(any=machine.chip.simd_lanes),
         rules=rules,
+        resident=resident,
     )
 
 
@@ -143,7 +146,8 @@ def named_counts(counts: dict[str, int], nest: Nest) -> dict[str, int]:
         below = L1 if in_l1[tensor] else MACS
         direct = 0 if in_l2[tensor] else n(past.format(tensor, L1))
         found[f"dram_{name}_direct"] = direct
-        found[f"dram_{name}"] = direct + n(f"read/{tensor}/{L2}/0")
+        crossing = direct + n(f"read/{tensor}/{L2}/0")
+        found[f"dram_{name}"] = crossing * (not nest.resident[tensor])
         found[f"l2r_{name}"] = n(f"read/{tensor}/{below}/{L2}") * in_l2[tensor]
         found[f"l2r_{name}_tile"] = n(f"tiles/{tensor}/{below}") * in_l2[tensor]
         found[f"l1w_{name}"] = n(f"fill/{tensor}/{L1}")
@@ -152,7 +156,8 @@ def named_counts(counts: dict[str, int], nest: Nest) -> dict[str, int]:
     below = L1 if in_l1[-1] else MACS
     for name, way in (("w", "write"), ("r", "refill")):
         found[f"dram_out_{name}_direct"] = direct = n(f"{way}/{L1}/0") * (not kept)
-        found[f"dram_out_{name}"] = direct + n(f"{way}/{L2}/0")
+        crossing = direct + n(f"{way}/{L2}/0")
+        found[f"dram_out_{name}"] = crossing * (not nest.resident[-1])
     return found | {
         "l2w_out": n(f"write/{below}/{L2}") * kept,
         "l2w_out_tile": n(f"tiles/2/{below}") * kept,

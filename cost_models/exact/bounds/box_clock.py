@@ -10,6 +10,7 @@ from common import shared_function
 from cost_models.exact.bounds.bound_problem import (
     BANDWIDTH,
     BITS,
+    CROSS,
     DRAM_IN,
     DRAM_OUT,
     FILLS,
@@ -92,7 +93,8 @@ def fill_clock(
             first = tensor_elements(facts, flags, FILTER, work, FIRST_SPAN)
         first *= facts[BITS + tensor]
         every += held
-        load += first if (flags[PAST] >> tensor) & 1 else held
+        if facts[CROSS + tensor] > 0:
+            load += first if (flags[PAST] >> tensor) & 1 else held
         feed += 0.0 if (flags[STREAMED] >> tensor) & 1 else first
     loading, clock[LOADED] = whole_cycles(load, facts[BANDWIDTH + DRAM_IN])
     feeding, clock[FED] = whole_cycles(feed, facts[BANDWIDTH + NOC_IN])
@@ -110,7 +112,7 @@ def fill_clock(
 def leaving_bits(facts: Floats, outputs: float) -> float:
     """Bits that outputs are over DRAM's boundary; partial sums if any is written twice."""
     some_twice = outputs > facts[SIZE + OUT] + 0.5  # rounding apart, a whole element more
-    return outputs * (facts[BITS + OUT] if some_twice else facts[LEAVE])
+    return outputs * (facts[CROSS + OUT] if some_twice else facts[LEAVE])
 
 
 @shared_function
@@ -126,12 +128,18 @@ def arriving_bits(facts: Floats, tensor: int, elements: float) -> float:
 
 
 @shared_function
+def loaded_bits(facts: Floats, tensor: int, elements: float) -> float:
+    """The same of what comes over DRAM's boundary."""
+    return facts[CROSS + tensor] * past_first(facts, tensor, elements)
+
+
+@shared_function
 def dram_loads(facts: Floats, flags: Ints, dram: Floats, stays: int) -> float:
     """Bits from DRAM to L2; `stays` is the tensor that stays there."""
     loads = 0.0
     for tensor in range(3):
         if not (flags[PAST] >> tensor) & 1:
-            loads += arriving_bits(facts, tensor, dram[stays, tensor])
+            loads += loaded_bits(facts, tensor, dram[stays, tensor])
     return loads
 
 

@@ -33,6 +33,7 @@ from cost_models.exact.bounds.box_clock import (
     MACS,
     arriving_bits,
     leaving_bits,
+    loaded_bits,
 )
 from cost_models.exact.bounds.box_fields import (
     FIRST_INNER_LEAD,
@@ -130,6 +131,8 @@ def two_phases(
     arriving = 0.0
     for tensor in range(3):
         bits = arriving_bits(facts, tensor, traffic[tensor])
+        if boundary == DRAM_IN:
+            bits = loaded_bits(facts, tensor, traffic[tensor])
         if tensor == stays:
             early = bits
         else:

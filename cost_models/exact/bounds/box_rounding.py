@@ -13,8 +13,8 @@ from common import shared_function
 from cost_models.exact.bounds.bound_problem import (
     ACTIVE,
     BANDWIDTH,
-    BITS,
     COUPLED,
+    CROSS,
     DRAM_IN,
     EXTENT,
     FILTER,
@@ -78,16 +78,16 @@ def rounding(facts: Floats, flags: Ints, stays: int, work: Floats) -> float:
     if max(work[OUTER_STEPS, R], work[OUTER_STEPS, R + 1]) > 1:
         return 0.0
     every = full_steps(facts, flags, -1, work)
-    load = facts[BITS + FILTER] * tensor_elements(facts, flags, FILTER, work, SPAN)
+    load = facts[CROSS + FILTER] * tensor_elements(facts, flags, FILTER, work, SPAN)
     if stays == IN:
         # partial sums may be read back too
         each = lost(load, bandwidth)
         if reduces(flags, work):
-            output = facts[BITS + OUT] * tensor_elements(facts, flags, OUT, work, SPAN)
+            output = facts[CROSS + OUT] * tensor_elements(facts, flags, OUT, work, SPAN)
             each = min(each, lost(load + output, bandwidth))
         return each * (every - full_steps(facts, flags, flags[COUPLED + IN], work))
     if stays == NOTHING and reduces(flags, work):
         return 0.0
     # with the loop over C innermost no partial sum ever leaves L2; the first step is a fill
-    load += facts[BITS + IN] * tensor_elements(facts, flags, IN, work, SPAN)
+    load += facts[CROSS + IN] * tensor_elements(facts, flags, IN, work, SPAN)
     return lost(load, bandwidth) * (every - 1)

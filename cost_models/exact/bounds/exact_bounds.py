@@ -62,6 +62,7 @@ class ExactBounds:
     ) -> None:
         setting, machine = model.setting(accelerator), model.machine(accelerator)
         passings = [Passing.of(machine, bypass) for bypass in structures.bypasses]
+        here = sum(1 << t for t in range(3) if model.residents[t])
         areas, per_element = np.zeros(len(structures.num_pes)), (0.0, 0.0)
         if "area_um2" in figures:
             areas, per_element = _areas(setting, structures.num_pes)
@@ -70,7 +71,7 @@ class ExactBounds:
             for passing in passings
         ]
         flags = [
-            problem_flags(model, layer, accelerator, figures, structures, passing)
+            problem_flags(model, layer, accelerator, figures, structures, passing, limits)
             for passing in passings
         ]
         bits = max(float(numbers[HELD : HELD + 6].max()) for numbers in facts)
@@ -78,7 +79,9 @@ class ExactBounds:
         most = bits * (layer.input_size + layer.filter_size + layer.output_size)
         prices = stacked(
             [
-                price_tables(Priced(layer, setting, passing, most, layer.output_size, real))
+                price_tables(
+                    Priced(layer, setting, passing, most, layer.output_size, real, model.residents)
+                )
                 for passing in passings
             ]
         )
@@ -95,7 +98,7 @@ class ExactBounds:
             structures.starts,
             structures.num_pes.astype(np.float64),
             areas,
-            np.array([passing.refused for passing in passings]),
+            np.array([passing.refused or bool(passing.l2 & here) for passing in passings]),
         )
         self.threads = default_threads() if threads is None else threads
 

@@ -62,6 +62,7 @@ class Priced(NamedTuple):
         most: Bits that all tensors take in the larger of both buffers.
         outputs: Elements of the output.
         real: Input elements, each of which moves at least once; None where all that move count.
+        resident: Whether input, filter and output are whole in L2.
     """
 
     layer: Layer
@@ -70,6 +71,7 @@ class Priced(NamedTuple):
     most: float
     outputs: int
     real: int | None
+    resident: tuple[bool, bool, bool]
 
 
 def price_tables(priced: Priced) -> PriceTables:
@@ -139,7 +141,10 @@ def _moves(priced: Priced) -> list[_Moves]:
         moves.append(_Moves((), (*written, *direct), ("l1drain_out",)))
     else:
         moves.append(_Moves(written, noc, ("l1drain_out",)))
-    return moves
+    return [
+        move._replace(dram=()) if here else move
+        for move, here in zip(moves, priced.resident, strict=True)
+    ]
 
 
 READ_BACK = ("dram_out_r", "dram_out_r_direct", "l2r_psum", "l1_skipped_out")

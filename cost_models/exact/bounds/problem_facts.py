@@ -17,6 +17,7 @@ from cost_models.exact.bounds.bound_problem import (
     HALOS,
     IN,
     LIMITS,
+    OUT,
     D,
     Floats,
     Ints,
@@ -85,18 +86,22 @@ def problem_facts(
     inputs, filters, outputs, psums = machine.widths
     l2, l1 = machine.buffers
     bandwidths = (l1.read_bw, l1.write_bw, l2.read_bw, l2.write_bw)
-    held, slots = _rooms(machine, passing)
+    held, slots = _rooms(machine, passing, model.residents, limits)
+    bits = (inputs * real_share(model, layer), filters, psums)
+    crossing = [0.0 if here else b for b, here in zip(bits, model.residents, strict=True)]
     facts = [
         *extents,
         *(stride for stride, _ in pairs),
         *(dilation for _, dilation in pairs),
         *sizes,
-        *(inputs * real_share(model, layer), filters, psums, min(outputs, psums)),
+        *bits,
+        *crossing,
+        0.0 if model.residents[OUT] else min(outputs, psums),
         *(math.inf if bits is None else bits for bits in bandwidths),
         limits.get("max_latency_cycles", math.inf),
         min(limits.get(f"max_{name}", math.inf) for name in ENERGIES),
         accelerator.simd_lanes,
-        *(of_one / max(bits) for of_one, bits in zip(area, held, strict=True)),
+        *(of_one / (max(each) or 1.0) for of_one, each in zip(area, held, strict=True)),
         *held[0],
         *held[1],
         *(number for level in slots for slot in _filled(level) for number in slot),
@@ -133,15 +138,23 @@ def _filled(slots: Sequence[Slot]) -> list[Slot]:
     return [*slots, *[(math.inf, 0.0, 0.0, 0.0)] * (LIMITS - len(slots))]
 
 
-def _rooms(machine: Machine, passing: Passing) -> tuple[list[list[float]], list[list[Slot]]]:
+def _rooms(
+    machine: Machine,
+    passing: Passing,
+    resident: tuple[bool, bool, bool],
+    most: Mapping[str, float],
+) -> tuple[list[list[float]], list[list[Slot]]]:
     """Bits that an element takes, by level and tensor, and each level's capacities.
 
-    A capacity is followed by the bits that an element of each tensor takes of it.
+    A capacity is followed by the bits that an element of each tensor takes of it; the last is what
+    a limit such as ``max_l2_bytes`` leaves of all.
     """
+    nowhere = sum(1 << t for t in range(3) if resident[t])
     inputs, filters, _, psums = machine.widths
     held: list[list[float]] = []
     slots: list[list[Slot]] = []
-    for buffer, passes in zip(machine.buffers, (passing.l2, passing.l1), strict=True):
+    levels = ((passing.l2 | nowhere, "max_l2_bytes"), (passing.l1, "max_l1_bytes"))
+    for buffer, (passes, limit) in zip(machine.buffers, levels, strict=True):
         bits = [
             0.0 if passes >> t & 1 else float(width * buffer.copies[t])
             for t, width in enumerate((inputs, filters, psums))
@@ -156,6 +169,8 @@ def _rooms(machine: Machine, passing: Passing) -> tuple[list[list[float]], list[
             if own is not None and bits[t]:
                 a, b, c = (bits[i] if i == t else 0.0 for i in range(3))
                 limits.append((own, a, b, c))
+        if limit in most and any(bits):
+            limits.append((8 * most[limit], bits[0], bits[1], bits[2]))
         held.append(bits)
         slots.append(limits)
     return held, slots
@@ -168,6 +183,7 @@ def problem_flags(
     figures: Sequence[str],
     structures: Structures,
     passing: Passing,
+    limits: Mapping[str, float],
 ) -> Ints:
     """``(FLAGS,)`` whole numbers of a problem; arguments as `problem_facts`.
 
@@ -178,8 +194,9 @@ def problem_flags(
         figures: Factors of the objective, of `BOUNDED`.
         structures: The tiles that are offered.
         passing: The tensors that pass a buffer.
+        limits: Such as ``{"max_l2_bytes": 1000}``.
     """
-    slots = _rooms(model.machine(accelerator), passing)[1]
+    slots = _rooms(model.machine(accelerator), passing, model.residents, limits)[1]
     free = is_free(model, layer)
     loose = free or (model.window == "box" and _skips(layer, structures))
     fills = model.latency == "stepwise"
