@@ -55,6 +55,8 @@ from .dataflow import Directive as Directive
 from .dataflow import parse_dataflow as parse_dataflow
 from .differences import Comparison as Comparison
 from .differences import compare as compare
+from .exact.pass_costs import Moved as Moved
+from .exact.pass_costs import pass_cost as pass_cost
 from .infeasible import Infeasible as Infeasible
 from .infeasible import InfeasibleError as InfeasibleError
 from .infeasible import MappingError as MappingError

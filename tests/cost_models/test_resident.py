@@ -130,6 +130,6 @@ def test_options_that_say_nothing_are_not_recorded() -> None:
     for price in (-1.0, float("nan"), "2", True):
         with pytest.raises(CostModelError, match="cycle_nj: got"):
             ExactModel(cycle_nj=price)
+    problem = Problem("mlp.2", "simba", "edp", ExactModel(resident="input"))
     with pytest.raises(CostModelError, match="expected one of two levels"):
-        problem = Problem("mlp.2", "simba", "edp", ExactModel(resident="input"))
         problem.look(problem.space.sample(1, 0))
