@@ -18,12 +18,12 @@ from typing import Any
 
 from cost_models import Mapping, Moved, pass_cost
 from layers import GraphNode, Layer, NetworkGraph, NodeKind
-from mapper.staying.rooms import Room, rooms_of
-from mapper.staying.schedule import Schedule, Stays, schedule
-from mapper.staying.shape_facts import KnownMapping, Line, Resident, ShapeFacts, Weights
+from mapper.staying.rooms import TensorRoom, rooms_of
+from mapper.staying.shape_facts import CostLine, KnownMapping, Resident, ShapeFacts, SumWeights
 from mapper.staying.stay_proof import StayProof, StaySetting
+from mapper.staying.stay_schedule import Stays, StaySchedule, schedule
 
-ENERGY, LATENCY = Weights(1.0, 0.0), Weights(0.0, 1.0)
+ENERGY, LATENCY = SumWeights(1.0, 0.0), SumWeights(0.0, 1.0)
 MOST_ROOMS = 12
 """Rooms of a shape that are proven; others are rounded to them, down for the answer, up for the
 bound."""
@@ -37,8 +37,12 @@ class NetworkStoppedError(Exception):
     """The proofs were stopped before an answer was known."""
 
 
+class UnmappableError(ValueError):
+    """A layer that has no mapping on the chip."""
+
+
 @dataclass(frozen=True)
-class StepResult:
+class NodeResult:
     """A node in the answer.
 
     Args:
@@ -72,7 +76,7 @@ class NetworkResult:
         bound: No schedule, and no mappings, have less.
     """
 
-    steps: tuple[StepResult, ...]
+    steps: tuple[NodeResult, ...]
     value: float
     bound: float
 
@@ -122,7 +126,7 @@ class NetworkProblem:
     def __post_init__(self) -> None:
         import cost_models
 
-        self.rooms: tuple[Room, ...] = rooms_of(self.graph, self.setting.chip)
+        self.rooms: tuple[TensorRoom, ...] = rooms_of(self.graph, self.setting.chip)
         bits = self.setting.chip.buffers()[0].capacity_bits
         self._capacity = math.inf if bits is None else float(bits)
         self._room_of = {name: n for n, room in enumerate(self.rooms) for name in room.tensors}
@@ -133,8 +137,8 @@ class NetworkProblem:
         self._sizes = {node.name: node.elements for node in self.graph.nodes} | {
             name: math.prod(shape) for name, shape in self.graph.sources.items()
         }
-        self._roots: set[tuple[Layer, Resident, Weights]] = set()
-        self._made: set[tuple[Layer, Resident, float, Weights]] = set()
+        self._roots: set[tuple[Layer, Resident, SumWeights]] = set()
+        self._made: set[tuple[Layer, Resident, float, SumWeights]] = set()
         self._left: dict[tuple[int, Stays], float] = {}
 
     # ------------------------------------------------------------------ a node's cost
@@ -176,7 +180,7 @@ class NetworkProblem:
         bits = moved["dram_read"] * widths.input + moved["dram_written"] * widths.output
         return float(latency), energy, bits / 8
 
-    def _cost(self, place: int, taken: Stays, weights: Weights, upper: bool) -> float:
+    def _cost(self, place: int, taken: Stays, weights: SumWeights, upper: bool) -> float:
         node = self.graph.nodes[place]
         if node.layer is None:
             latency, energy, _ = self.pass_of(node, taken)
@@ -186,7 +190,7 @@ class NetworkProblem:
         return (facts.upper if upper else facts.lower)(resident, room, weights)
 
     def _facts(
-        self, layer: Layer, taken: Stays, node: GraphNode, weights: Weights
+        self, layer: Layer, taken: Stays, node: GraphNode, weights: SumWeights
     ) -> tuple[ShapeFacts, Resident]:
         """What is known of a layer; at first what its bounds say of the whole space."""
         shape, resident = self._shape[layer], self.resident(node, taken)
@@ -199,7 +203,7 @@ class NetworkProblem:
 
     # ------------------------------------------------------------------ one sum
 
-    def least(self, weights: Weights, stay: bool) -> tuple[Schedule, float]:
+    def least(self, weights: SumWeights, stay: bool) -> tuple[StaySchedule, float]:
         """The schedule of the least sum, and what no sum is below.
 
         Args:
@@ -208,6 +212,7 @@ class NetworkProblem:
 
         Raises:
             NetworkStoppedError: Proofs were stopped.
+            UnmappableError: A layer has no mapping.
         """
         rooms = self.rooms if stay else ()
         while True:
@@ -216,6 +221,11 @@ class NetworkProblem:
             if known.value <= may.bound * (1 + max(self.gap / 2, CLOSE)):
                 return known, may.bound
             asked = self._asked(may, weights)
+            if not asked and math.isinf(known.value):
+                raise UnmappableError(
+                    "a layer has no mapping on this chip; `mapper search --network` without "
+                    "--fuse keep says which"
+                )
             if not asked:
                 return known, may.bound
             for proof, result in zip(asked, self.run(asked), strict=True):
@@ -226,7 +236,7 @@ class NetworkProblem:
                 self._made.add((shape, proof.resident, proof.room, proof.weights))
 
     def result(
-        self, found: Schedule, weights: Weights, value: float, bound: float
+        self, found: StaySchedule, weights: SumWeights, value: float, bound: float
     ) -> NetworkResult:
         """A schedule with the mappings that are known to be best for it."""
         steps = []
@@ -241,10 +251,10 @@ class NetworkProblem:
                 assert known is not None
                 latency, energy, dram = known.latency, known.energy, known.dram
             resident = self.resident(node, taken)
-            steps.append(StepResult(node, resident, names, latency, energy, dram, bits / 8, known))
+            steps.append(NodeResult(node, resident, names, latency, energy, dram, bits / 8, known))
         return NetworkResult(tuple(steps), value, bound)
 
-    def sum(self, weights: Weights, stay: bool = True) -> NetworkResult:
+    def sum(self, weights: SumWeights, stay: bool = True) -> NetworkResult:
         """The network of the least latency, or energy; see :meth:`least`."""
         found, bound = self.least(weights, stay)
         return self.result(found, weights, found.value, bound)
@@ -253,28 +263,30 @@ class NetworkProblem:
         """The network of the least product of energy and latency [nJ cycles]."""
         rooms = self.rooms if stay else ()
         first = [
-            Line(math.inf, weights, self._schedule(weights, rooms, upper=False).bound)
+            CostLine(math.inf, weights, self._schedule(weights, rooms, upper=False).bound)
             for weights in (ENERGY, LATENCY)
         ]
         lines, best = first, None
         price = _rounded(first[0].value / first[1].value)
         for _ in range(MOST_PRICES):
-            weights = Weights(1.0, price)
+            weights = SumWeights(1.0, price)
             found, bound = self.least(weights, stay)
-            lines.append(Line(math.inf, weights, bound))
+            lines.append(CostLine(math.inf, weights, bound))
             one = self.result(found, weights, 0.0, 0.0)
             if best is None or one.energy * one.latency < best.energy * best.latency:
                 best = one
             least, price = _least_corner(lines)
             value = best.energy * best.latency
             price = _rounded(price)
-            known = any(line.weights == Weights(1.0, price) for line in lines)
+            known = any(line.weights == SumWeights(1.0, price) for line in lines)
             if value <= least * (1 + max(self.gap, CLOSE)) or known:
                 break
         assert best is not None
         return NetworkResult(best.steps, value, min(least, value))
 
-    def _schedule(self, weights: Weights, rooms: Sequence[Room], upper: bool) -> Schedule:
+    def _schedule(
+        self, weights: SumWeights, rooms: Sequence[TensorRoom], upper: bool
+    ) -> StaySchedule:
         found: dict[tuple[int, Stays], float] = {}
 
         def cost(place: int, taken: Stays) -> float:
@@ -283,16 +295,18 @@ class NetworkProblem:
                 found[key] = self._cost(place, taken, weights, upper)
             return found[key]
 
-        def least(place: int, taken: Stays) -> float:
+        everything = frozenset(range(len(self.rooms)))
+
+        def least(place: int) -> float:
             node = self.graph.nodes[place]
             if node.layer is None:
                 return 0.0
-            lines = self.facts.get(self._shape[node.layer], ShapeFacts()).lines
-            return min((ShapeFacts(lines=lines).lower(r, 0.0, weights) for r in lines), default=0.0)
+            facts, most = self._facts(node.layer, everything, node, weights)
+            return facts.lower(most, 0.0, weights)  # no less where less is in L2
 
         return schedule(len(self.graph.nodes), rooms, self._capacity, cost, least)
 
-    def _asked(self, may: Schedule, weights: Weights) -> list[StayProof]:
+    def _asked(self, may: StaySchedule, weights: SumWeights) -> list[StayProof]:
         """Proofs of the layers on a schedule whose cost is not known well enough, worst first."""
         unsure: dict[tuple[Layer, Resident, float], float] = {}
         first: dict[Layer, Layer] = {}
@@ -325,7 +339,7 @@ class NetworkProblem:
         return asked[::-1]
 
     def _start(
-        self, shape: Layer, resident: Resident, room: float, weights: Weights
+        self, shape: Layer, resident: Resident, room: float, weights: SumWeights
     ) -> Mapping | None:
         """The best mapping known of a shape, wherever its tensors are."""
         facts = self.facts[shape]
@@ -340,7 +354,7 @@ def _rounded(price: float) -> float:
     return float(f"{price:.9g}")
 
 
-def _least_corner(lines: Sequence[Line]) -> tuple[float, float]:
+def _least_corner(lines: Sequence[CostLine]) -> tuple[float, float]:
     """The least product of energy and latency above all lines, and the price of a cycle there."""
     ordered = sorted(lines, key=lambda line: line.weights.latency / (line.weights.energy or 1e-300))
     least, price = math.inf, 1.0
@@ -361,19 +375,19 @@ def _least_corner(lines: Sequence[Line]) -> tuple[float, float]:
 
 
 def first_lines(
-    setting: StaySetting, layer: Layer, resident: Resident, weights: Weights
-) -> list[Line]:
+    setting: StaySetting, layer: Layer, resident: Resident, weights: SumWeights
+) -> list[CostLine]:
     """What the cost model's bounds of its whole space say of a layer."""
     from baselines import StructureSpace
 
     found = []
     for one, name in ((ENERGY, "energy_nj"), (LATENCY, "latency_cycles")):
         problem = setting.problem(layer, resident, math.inf, one)
-        found.append(Line(math.inf, one, problem.figure_bounds.get(name, 0.0)))
+        found.append(CostLine(math.inf, one, problem.figure_bounds.get(name, 0.0)))
     problem = setting.problem(layer, resident, math.inf, weights)
     space = StructureSpace(problem.space)
     bounds = problem.lower_bounds_of(space.structures)
     if bounds is not None:
         values = [float(bounds.bounds(*roots).min()) for roots in space.roots()]
-        found.append(Line(math.inf, weights, min(values) * (weights.energy or 1.0)))
+        found.append(CostLine(math.inf, weights, min(values) * (weights.energy or 1.0)))
     return found

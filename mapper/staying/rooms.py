@@ -9,7 +9,7 @@ from layers import KEEPS_SIZE, GraphNode, NetworkGraph, NodeKind
 
 
 @dataclass(frozen=True)
-class Room:
+class TensorRoom:
     """A place in L2 for a tensor, and for those that take its place one after another.
 
     A node that writes as much as it reads, the last one to read it, writes in its place.
@@ -35,7 +35,7 @@ class Room:
         return self.first_bits if place == self.first else self.bits
 
 
-def rooms_of(graph: NetworkGraph, chip: Accelerator) -> tuple[Room, ...]:
+def rooms_of(graph: NetworkGraph, chip: Accelerator) -> tuple[TensorRoom, ...]:
     """The tensors of a network that may stay, whole, in the order in which they are written.
 
     Those that are wanted in DRAM in the end may not, nor those that L2 has no room for; none may
@@ -61,7 +61,7 @@ def rooms_of(graph: NetworkGraph, chip: Accelerator) -> tuple[Room, ...]:
         first = bits
         if members[0].kind is NodeKind.MAC:
             first = max(first, members[0].elements * chip.widths.psum)
-        room = Room(
+        room = TensorRoom(
             tuple(names), places[names[0]], max(max(graph.readers[n]) for n in names), bits, first
         )
         if l2.capacity_bits is None or room.first_bits <= l2.capacity_bits:

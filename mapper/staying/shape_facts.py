@@ -21,7 +21,7 @@ SMALLEST = 1e-12
 """Share that rounding may put a line too high."""
 
 
-class Weights(NamedTuple):
+class SumWeights(NamedTuple):
     """An objective: so much of the energy [nJ] and so much of the latency [cycles]."""
 
     energy: float
@@ -50,11 +50,11 @@ class KnownMapping(NamedTuple):
     mapping: Mapping | None
 
 
-class Line(NamedTuple):
+class CostLine(NamedTuple):
     """``weights.of(energy, latency) >= value`` for all mappings that need at most `room` bytes."""
 
     room: float
-    weights: Weights
+    weights: SumWeights
     value: float
 
 
@@ -63,30 +63,30 @@ class ShapeFacts:
     """All that is known of a shape."""
 
     mappings: dict[Resident, list[KnownMapping]] = field(default_factory=dict)
-    lines: dict[Resident, list[Line]] = field(default_factory=dict)
+    lines: dict[Resident, list[CostLine]] = field(default_factory=dict)
     proven: dict[Resident, set[float]] = field(default_factory=dict)
 
     def add(self, resident: Resident, found: KnownMapping) -> None:
         """Take in a mapping."""
         self.mappings.setdefault(resident, []).append(found)
 
-    def bound(self, resident: Resident, line: Line) -> None:
+    def bound(self, resident: Resident, line: CostLine) -> None:
         """Take in a line."""
         self.lines.setdefault(resident, []).append(line)
 
-    def best(self, resident: Resident, room: float, weights: Weights) -> KnownMapping | None:
+    def best(self, resident: Resident, room: float, weights: SumWeights) -> KnownMapping | None:
         """The best mapping known that fits."""
         fitting = [one for one in self.mappings.get(resident, ()) if one.needs <= room]
         if not fitting:
             return None
         return min(fitting, key=lambda one: (weights.of(one.energy, one.latency), one.dram))
 
-    def upper(self, resident: Resident, room: float, weights: Weights) -> float:
+    def upper(self, resident: Resident, room: float, weights: SumWeights) -> float:
         """Value of the best mapping known; inf where there is none."""
         found = self.best(resident, room, weights)
         return math.inf if found is None else weights.of(found.energy, found.latency)
 
-    def lower(self, resident: Resident, room: float, weights: Weights) -> float:
+    def lower(self, resident: Resident, room: float, weights: SumWeights) -> float:
         """A value that no mapping is below.
 
         Two lines together bound all weights between theirs: their sum with shares of both.
@@ -100,17 +100,17 @@ class ShapeFacts:
             best = max(best, _joined(one, other, weights))
         return best * (1 - SMALLEST)
 
-    def _holding(self, resident: Resident, room: float) -> Iterator[Line]:
+    def _holding(self, resident: Resident, room: float) -> Iterator[CostLine]:
         for other, lines in self.lines.items():
             if resident <= other:
                 yield from (line for line in lines if line.room >= room)
 
 
-def _slope(weights: Weights) -> float:
+def _slope(weights: SumWeights) -> float:
     return math.inf if weights.energy == 0 else weights.latency / weights.energy
 
 
-def _joined(steep: Line, flat: Line, weights: Weights) -> float:
+def _joined(steep: CostLine, flat: CostLine, weights: SumWeights) -> float:
     """The bound by two lines whose weights lie on both sides of the wanted ones."""
     (a, b), (c, d) = steep.weights, flat.weights
     determinant = a * d - b * c

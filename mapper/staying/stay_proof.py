@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from common import engineering
 from cost_models import Accelerator, MappingBatch
 from layers import TENSORS, Layer, to_fields
-from mapper.staying.shape_facts import KnownMapping, Line, Resident, ShapeFacts, Weights
+from mapper.staying.shape_facts import CostLine, KnownMapping, Resident, ShapeFacts, SumWeights
 from runs import Context, Experiment
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ class StaySetting:
     space: Mapping[str, Any] = field(default_factory=dict)
     gap: float = 0.0
 
-    def problem(self, layer: Layer, resident: Resident, room: float, weights: Weights) -> Problem:
+    def problem(
+        self, layer: Layer, resident: Resident, room: float, weights: SumWeights
+    ) -> Problem:
         """A layer's problem; `room` is inf where nothing takes any."""
         import cost_models
         from maestro_env import Problem
@@ -54,7 +56,7 @@ class StaySetting:
 
     def known(self, layer: Layer, resident: Resident, mapping: LoopMapping) -> KnownMapping:
         """A mapping with its cost."""
-        problem = self.problem(layer, resident, math.inf, Weights(1.0, 0.0))
+        problem = self.problem(layer, resident, math.inf, SumWeights(1.0, 0.0))
         cost = problem.cost_model.evaluate(layer, self.chip, mapping)
         inputs, filters, outputs, _ = self.chip.widths
         bits = sum(
@@ -87,7 +89,7 @@ class StayProof(Experiment):
     layer: Layer
     resident: Resident
     room: float
-    weights: Weights
+    weights: SumWeights
     start: LoopMapping | None = None
     seed: int = 0
     budget: int = 1
@@ -152,7 +154,7 @@ class StayProof(Experiment):
 
         empty = result["mapping"] is None
         bound = math.inf if empty else result["bound"] * (self.weights.energy or 1.0)
-        facts.bound(self.resident, Line(self.room, self.weights, bound))
+        facts.bound(self.resident, CostLine(self.room, self.weights, bound))
         facts.proven.setdefault(self.resident, set()).add(self.room)
         if not empty:
             mapping = LoopMapping.from_dict(result["mapping"])

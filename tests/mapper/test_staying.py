@@ -11,10 +11,10 @@ from cost_models import load_chip as chip_of
 from layers import Layer
 from layers.graph_builder import GraphBuilder
 from mapper.staying.network_optimum import ENERGY, LATENCY, NetworkProblem
-from mapper.staying.rooms import Room, rooms_of
-from mapper.staying.schedule import schedule
-from mapper.staying.shape_facts import KnownMapping, Line, ShapeFacts, Weights
+from mapper.staying.rooms import TensorRoom, rooms_of
+from mapper.staying.shape_facts import CostLine, KnownMapping, ShapeFacts, SumWeights
 from mapper.staying.stay_proof import StaySetting
+from mapper.staying.stay_schedule import schedule
 from tests.mapper.staying import brute, prove_here, small
 
 
@@ -69,33 +69,33 @@ def test_sums_take_their_own_width_while_they_are_written() -> None:
 
 
 def test_too_many_sets_leave_a_bound() -> None:
-    rooms = [Room((str(n),), n, 30, 8, 8) for n in range(15)]
+    rooms = [TensorRoom((str(n),), n, 30, 8, 8) for n in range(15)]
 
     def cost(place: int, taken: frozenset[int]) -> float:
         return 10.0 - len(taken) / 8 + (len(taken) % 3) * 0.01
 
-    found = schedule(31, rooms, math.inf, cost, lambda place, taken: 8.0)
+    found = schedule(31, rooms, math.inf, cost, lambda place: 8.0)
     assert found.bound <= found.value
-    few = schedule(31, rooms[:8], math.inf, cost, lambda place, taken: 8.0)
+    few = schedule(31, rooms[:8], math.inf, cost, lambda place: 8.0)
     assert few.bound == few.value
-    none = schedule(31, rooms, 0, cost, lambda place, taken: 8.0)
+    none = schedule(31, rooms, 0, cost, lambda place: 8.0)
     assert none.value == pytest.approx(310.0)
     assert set(none.stays) == {frozenset()}
 
 
 def test_lines_hold_between_them_and_for_less() -> None:
     facts, some = ShapeFacts(), frozenset({"input"})
-    facts.bound(some, Line(100, Weights(1, 0), 5.0))
-    facts.bound(some, Line(100, Weights(0, 1), 7.0))
-    assert facts.lower(some, 100, Weights(2, 3)) == pytest.approx(31)
-    facts.bound(some, Line(50, Weights(1, 1), 20.0))
-    assert facts.lower(some, 50, Weights(1, 2)) == pytest.approx(27)
-    assert facts.lower(some, 51, Weights(1, 2)) == pytest.approx(19)
-    assert facts.lower(frozenset(), 10, Weights(1, 1)) == pytest.approx(20)
-    assert facts.lower(frozenset({"output"}), 10, Weights(1, 1)) == 0
+    facts.bound(some, CostLine(100, SumWeights(1, 0), 5.0))
+    facts.bound(some, CostLine(100, SumWeights(0, 1), 7.0))
+    assert facts.lower(some, 100, SumWeights(2, 3)) == pytest.approx(31)
+    facts.bound(some, CostLine(50, SumWeights(1, 1), 20.0))
+    assert facts.lower(some, 50, SumWeights(1, 2)) == pytest.approx(27)
+    assert facts.lower(some, 51, SumWeights(1, 2)) == pytest.approx(19)
+    assert facts.lower(frozenset(), 10, SumWeights(1, 1)) == pytest.approx(20)
+    assert facts.lower(frozenset({"output"}), 10, SumWeights(1, 1)) == 0
     facts.add(some, KnownMapping(9, 9, 60, 0, None))
-    assert facts.upper(some, 60, Weights(1, 1)) == 18
-    assert facts.upper(some, 59, Weights(1, 1)) == math.inf
+    assert facts.upper(some, 60, SumWeights(1, 1)) == 18
+    assert facts.upper(some, 59, SumWeights(1, 1)) == math.inf
 
 
 def test_a_gap_is_kept_and_passes_are_counted() -> None:

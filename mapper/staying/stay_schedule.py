@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from mapper.staying.rooms import Room
+from mapper.staying.rooms import TensorRoom
 
 MOST_STATES = 512
 """Sets of tensors that are kept after a node."""
@@ -23,7 +23,7 @@ StepCost = Callable[[int, Stays], float]
 
 
 @dataclass(frozen=True)
-class Schedule:
+class StaySchedule:
     """A choice of what stays.
 
     Args:
@@ -38,8 +38,12 @@ class Schedule:
 
 
 def schedule(
-    steps: int, rooms: Sequence[Room], capacity_bits: float, cost: StepCost, least: StepCost
-) -> Schedule:
+    steps: int,
+    rooms: Sequence[TensorRoom],
+    capacity_bits: float,
+    cost: StepCost,
+    least: Callable[[int], float],
+) -> StaySchedule:
     """The choice of what stays with the least cost.
 
     Args:
@@ -47,14 +51,14 @@ def schedule(
         rooms: What may stay.
         capacity_bits: What there is for tensors and tiles together.
         cost: Cost of a node; inf where it cannot run so.
-        least: What a node costs at least, whatever is taken: its second argument is not used.
+        least: What a node costs at least, whatever is taken.
     """
     begins: list[list[int]] = [[] for _ in range(steps)]
     for number, room in enumerate(rooms):
         begins[room.first].append(number)
     ahead = [0.0] * (steps + 1)
     for place in range(steps - 1, -1, -1):
-        ahead[place] = ahead[place + 1] + least(place, frozenset())
+        ahead[place] = ahead[place + 1] + least(place)
     left_out = math.inf
     paths: list[dict[Stays, tuple[Stays, Stays]]] = []
     values: dict[Stays, float] = {frozenset(): 0.0}
@@ -77,18 +81,18 @@ def schedule(
         values = after
         paths.append(came)
     if not values:
-        return Schedule(math.inf, left_out, ())
+        return StaySchedule(math.inf, left_out, ())
     value = values[frozenset()]
     stays: list[Stays] = []
     at: Stays = frozenset()
     for came in reversed(paths):
         at, taken = came[at]
         stays.append(taken)
-    return Schedule(value, min(value, left_out), tuple(reversed(stays)))
+    return StaySchedule(value, min(value, left_out), tuple(reversed(stays)))
 
 
 def _choices(
-    before: Stays, begin: Sequence[int], rooms: Sequence[Room], place: int, capacity: float
+    before: Stays, begin: Sequence[int], rooms: Sequence[TensorRoom], place: int, capacity: float
 ) -> list[Stays]:
     """The sets that may be taken during a node: those before it, and some that begin here."""
     found = [before]
