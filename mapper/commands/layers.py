@@ -36,7 +36,7 @@ def list_layers(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """List the networks of the zoo, or the layers or the graph of one."""
+    """List the networks of the zoo, or the layers of one."""
     import layers
     from mapper.show.language import language_lines
     from mapper.show.layer_tables import print_layers, print_networks
