@@ -10,7 +10,14 @@ import layers
 from common import brief
 from cost_models import Accelerator
 from layers import Imported, NetworkGraph
-from mapper import KeptNetwork, StaySetting, check_keep, keep_network, stored_proofs
+from mapper import (
+    KeptNetwork,
+    StaySetting,
+    check_keep,
+    check_space,
+    keep_network,
+    stored_proofs,
+)
 from marl_mapper.options import LibraryError
 from runs import SilentReporter, Store
 
@@ -62,6 +69,7 @@ def map_network(
     accelerator = cost_models.load_chip(chip) if isinstance(chip, str) else chip
     model = cost_models.load("exact", **(cost_model or {}))
     known = check_keep(accelerator, model.name, objective)
+    check_space(space or {})
     options = dict(getattr(model, "options", {}))
     setting = StaySetting(known, options, dict(space or {}))
     with Store.open(store) as opened:

@@ -42,7 +42,7 @@ def check_kept(
         KeepError: The chip, the model or the objective cannot be.
     """
     from mapper.commands.options import OptionError
-    from mapper.staying.kept_network import check_keep
+    from mapper.staying.kept_network import check_keep, check_space
 
     if network is None:
         raise OptionError("--fuse keep: a single layer has no tensors that stay; give --network N")
@@ -52,6 +52,7 @@ def check_kept(
         if value:
             raise OptionError(f"--fuse keep: takes no {name}; leave it out")
     check_keep(spec.accelerator, spec.cost_model, spec.objective)
+    check_space(spec.space)
 
 
 def search_kept(

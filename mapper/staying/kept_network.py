@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,6 +116,18 @@ def _step(step: NodeResult) -> dict[str, Any]:
     }
 
 
+def check_space(space: Mapping[str, Any]) -> None:
+    """Refuse a space in which a mapping may have no equal where a tensor is in L2.
+
+    Raises:
+        KeepError: It has mappings that let tensors pass L2.
+    """
+    if space.get("full"):
+        raise KeepError(
+            "--fuse keep: in a full space tensors pass L2, expected a space without full"
+        )
+
+
 def check_keep(
     chip: Accelerator | Chain, cost_model: str, objective: str, option: str = "--fuse keep"
 ) -> Accelerator:
@@ -165,14 +177,9 @@ def keep_network(
         gap: Stop when the value is proven to be at most this share above the optimum.
 
     Raises:
-        KeepError: The space has mappings that let tensors pass L2.
         UnmappableError: A layer has no mapping.
         NetworkStoppedError: Proofs were stopped.
     """
-    if setting.space.get("full"):
-        raise KeepError(
-            "--fuse keep: in a full space tensors pass L2, expected a space without full"
-        )
     setting = StaySetting(setting.chip, setting.options, setting.space, gap / 4)
     problem = NetworkProblem(graph, setting, run, counted, gap)
     weights = OBJECTIVES[objective]
