@@ -56,7 +56,7 @@ def comparison(kept: KeptNetwork) -> list[dict[str, Any]]:
 
 def proven(gap: float) -> str:
     """How far a value is from the optimum."""
-    return "optimal" if gap == 0 else f"within {gap:.2%}"
+    return "optimal" if gap == 0 else f"within {max(gap, 1e-4):.2%}"
 
 
 def _share(before: float, after: float) -> str:
