@@ -10,6 +10,7 @@ from .fields import to_fields as to_fields
 from .files import SUFFIXES as SUFFIXES
 from .files import read_file as read_file
 from .files import read_gamma_csv as read_gamma_csv
+from .files import read_graph as read_graph
 from .files import read_yaml as read_yaml
 from .importing import ForwardPass as ForwardPass
 from .importing import Imported as Imported
@@ -24,7 +25,12 @@ from .layer import LayerError as LayerError
 from .layer import Padding as Padding
 from .layer import Pair as Pair
 from .layer import footprint as footprint
+from .network_graph import KEEPS_SIZE as KEEPS_SIZE
+from .network_graph import GraphNode as GraphNode
+from .network_graph import NetworkGraph as NetworkGraph
+from .network_graph import NodeKind as NodeKind
 from .shapes import distinct as distinct
+from .text import graph_of as graph_of
 from .text import in_pass as in_pass
 from .text import inline as inline
 from .text import is_file as is_file

@@ -5,13 +5,20 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from common import compose_yaml, read_text, suggest, yaml_loader
+from common import compose_yaml, read_fields, read_text, suggest, yaml_loader
 from layers import importing
 from layers.dims import LayerKind
 from layers.fields import all_from_fields
 from layers.layer import Layer, LayerError
+from layers.network_graph import PASSES, GraphNode, NetworkGraph, NodeKind, output_shape
+
+if TYPE_CHECKING:
+    from layers.schema import GraphEnds, NodeFields
+
+SECTIONS = ("layers", "sources", "results")
+_KINDS = ", ".join(LayerKind).lower()
 
 
 def read_file(path: str | Path) -> tuple[Layer, ...]:
@@ -32,43 +39,142 @@ def read_yaml(path: str | Path) -> tuple[Layer, ...]:
 
     ::
 
+        sources: {image: [1, 3, 224, 224]}
         layers:
-          - {name: stem, kind: conv, K: 32, C: 3, Y: 225, X: 225, R: 3, S: 3, stride: 2}
-          - {name: fc, kind: gemm, M: 1, N: 1000, K: 1280}
+          - {name: stem, kind: conv, K: 32, C: 3, Y: 225, X: 225, R: 3, S: 3, stride: 2,
+             inputs: [image]}
+          - {name: pool, kind: pooling, inputs: [stem], shape: [1, 32, 1, 1]}
+          - {name: fc, kind: gemm, M: 1, N: 1000, K: 32, inputs: [pool]}
 
-    A ``trconv`` with ``upsampling`` is read as its dense phases, see :func:`layers.phases`.
+    What layers read may be left out, and nodes without MACs with it: then it is a list, and no
+    graph (see :func:`read_graph`). A ``trconv`` with ``upsampling`` is read as its dense phases,
+    see :func:`layers.phases`.
 
     Raises:
         LayerError: The file cannot be read, or an entry is wrong; names file, line and field.
     """
+    return tuple(layer for entry in _yaml_file(Path(path)).entries for layer in entry.layers)
+
+
+def read_graph(path: str | Path) -> NetworkGraph:
+    """Read the network of a file: YAML whose entries say what they read, ONNX or a config.json.
+
+    Raises:
+        LayerError: The file cannot be read, is wrong, or has no edges.
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".onnx":
+        return importing.from_onnx(path).graph()
+    if path.suffix.lower() == ".json":
+        return importing.from_huggingface(path).graph()
+    if path.suffix.lower() not in (".yaml", ".yml"):
+        read_file(path)
+        raise LayerError(
+            f"{path}: a table of layers says nothing of what each reads; expected a network of the "
+            "zoo, ONNX, a config.json, or YAML with inputs"
+        )
+    return _yaml_graph(path, _yaml_file(path))
+
+
+class YamlEntry(NamedTuple):
+    """An entry of a file: layers (several where it has phases), and the node that it is.
+
+    Args:
+        where: File and line.
+        name: The entry's name.
+        kind: Its kind, as the file says it.
+        layers: Its layers; none of a node without MACs.
+        node: What it reads and writes; None where the file does not say.
+    """
+
+    where: str
+    name: str
+    kind: str
+    layers: tuple[Layer, ...]
+    node: NodeFields | None
+
+
+class YamlFile(NamedTuple):
+    """A file of layers.
+
+    Args:
+        entries: Its entries, in order.
+        ends: Its sources and results.
+    """
+
+    entries: list[YamlEntry]
+    ends: GraphEnds
+
+
+def _yaml_file(path: Path) -> YamlFile:
     import yaml
 
-    path = Path(path)
+    from layers.schema import GraphEnds
+
     root = compose_yaml(read_text(path, LayerError, "a YAML file of layers"), str(path), LayerError)
+    ends: dict[str, Any] = {}
     if isinstance(root, yaml.MappingNode):
-        entries = {str(key.value): value for key, value in root.value}
-        for key in entries:
-            if key != "layers":
+        sections = {str(key.value): value for key, value in root.value}
+        for key, value in sections.items():
+            if key not in SECTIONS:
                 raise LayerError(
-                    f"{path}: unknown key {key!r}; expected 'layers'.{suggest(key, ['layers'])}"
+                    f"{path}: unknown key {key!r}; expected 'layers'.{suggest(key, SECTIONS)}"
                 )
-        root = entries.get("layers")
+            if key != "layers":
+                ends[key] = yaml_loader().construct_object(value, deep=True)
+        root = sections.get("layers")
     if not isinstance(root, yaml.SequenceNode) or not root.value:
         raise LayerError(f"{path}: no layers; expected a list of layers under the key 'layers'")
-    layers: dict[str, Layer] = {}
+    entries: list[YamlEntry] = []
+    names: set[str] = set()
     for index, node in enumerate(root.value):
-        line = node.start_mark.line + 1
-        for layer in _yaml_layers(path, index, node, yaml):
-            if layer.name in layers:
-                raise LayerError(
-                    f"{path}, line {line}: name: {layer.name!r} is already taken above"
-                )
-            layers[layer.name] = layer
-    return tuple(layers.values())
+        entry = _yaml_entry(path, index, node, yaml)
+        for name in (layer.name for layer in entry.layers) if entry.layers else (entry.name,):
+            if name in names:
+                raise LayerError(f"{entry.where}: name: {name!r} is already taken above")
+            names.add(name)
+        entries.append(entry)
+    if not any(entry.layers for entry in entries):
+        raise LayerError(f"{path}: no layers with MACs; expected a kind of {_KINDS}")
+    return YamlFile(entries, read_fields(GraphEnds, ends, str(path), LayerError, "sections"))
 
 
-def _yaml_layers(path: Path, index: int, node: Any, yaml: Any) -> tuple[Layer, ...]:
+def _yaml_graph(path: Path, file: YamlFile) -> NetworkGraph:
+    """The graph of a file.
+
+    Raises:
+        LayerError: An entry does not say what it reads, or they make no graph.
+    """
+    nodes = []
+    for entry in file.entries:
+        if entry.node is None:
+            raise LayerError(
+                f"{entry.where}: {entry.name!r} has no inputs: the file is a list of layers "
+                "without edges; expected inputs in every entry"
+            )
+        parts = entry.layers or (None,)
+        if len(parts) > 1:
+            raise LayerError(
+                f"{entry.where}: {entry.name!r} is {len(parts)} layers, one a phase; expected an "
+                "entry, and inputs, for each"
+            )
+        layer, given = parts[0], entry.node
+        kind = NodeKind(entry.kind) if layer is None else NodeKind.MAC
+        shape = given.shape or (output_shape(layer) if layer is not None else None)
+        if shape is None:
+            raise LayerError(f"{entry.where}: shape: missing; expected the extents that it writes")
+        name = entry.name if layer is None else layer.name
+        nodes.append(GraphNode(name, kind, given.inputs, shape, layer, given.bits))
+    try:
+        return NetworkGraph(tuple(nodes), file.ends.sources, file.ends.results)
+    except LayerError as error:
+        raise LayerError(f"{path}: {error}") from None
+
+
+def _yaml_entry(path: Path, index: int, node: Any, yaml: Any) -> YamlEntry:
     """Build the layers of one YAML node, whose marks give the lines for messages."""
+    from layers.schema import NodeFields
+
     where = f"{path}, line {node.start_mark.line + 1}"
     if not isinstance(node, yaml.MappingNode):
         raise LayerError(f"{where}: expected a layer with fields such as kind, K, C, Y, X, R, S")
@@ -84,12 +190,21 @@ def _yaml_layers(path: Path, index: int, node: Any, yaml: Any) -> tuple[Layer, .
             raise LayerError(f"{path}, line {line}: {field}: {error}") from error
     name = str(values.pop("name", f"layer{index}"))
     if "kind" not in values:
-        raise LayerError(f"{where}: kind: missing; expected one of {', '.join(LayerKind).lower()}")
+        raise LayerError(f"{where}: kind: missing; expected one of {_KINDS}")
     kind = str(values.pop("kind"))
+    own = {key: values.pop(key) for key in NodeFields.model_fields if key in values}
     try:
-        return all_from_fields(name, kind, values)
+        if kind in PASSES and values:
+            raise LayerError(
+                f"layer {name!r}: unknown field {next(iter(values))!r}; expected inputs, shape and "
+                f"bits of a {kind}"
+            )
+        said = own or kind in PASSES
+        given = read_fields(NodeFields, own, f"layer {name!r}", LayerError) if said else None
+        layers = () if kind in PASSES else all_from_fields(name, kind, values)
     except LayerError as error:
         raise LayerError(f"{where}: {error}") from None
+    return YamlEntry(where, name, kind, layers, given)
 
 
 GAMMA_COLUMNS = ("K", "C", "Y", "X", "R", "S", "T")

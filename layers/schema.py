@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from common import expected, read_fields
 from layers.dims import LayerKind
 from layers.layer import MAX_EXTENT, LayerError
+from layers.network_graph import PASSES
 
 Extent = Annotated[
     int,
@@ -103,8 +104,29 @@ def check_fields(kind: LayerKind, values: Mapping[str, Any], where: str) -> dict
     return given.model_dump()
 
 
+Shape = Annotated[tuple[Extent, ...], Field(min_length=1)]
+
+
+class NodeFields(_Fields):
+    """What an entry of a file reads and writes, in a network that is a graph."""
+
+    inputs: tuple[str, ...] = Field(description="what it reads: nodes above, sources, '' a weight")
+    shape: Shape | None = Field(None, description="extents of what it writes")
+    bits: Extent | None = Field(None, description="bits of an element of it; by default the chip's")
+
+
+class GraphEnds(_Fields):
+    """What comes from outside of a network that is a graph, and what is wanted in DRAM."""
+
+    sources: dict[str, Shape] = Field({}, description="extents of what comes from outside")
+    results: tuple[str, ...] = Field((), description="nodes whose output is wanted in DRAM")
+
+
 class _Entry(_Fields):
     name: str = Field("", description="its name; by default layer0, layer1, ...")
+    inputs: tuple[str, ...] | None = Field(None, description="what it reads, in a graph")
+    shape: Shape | None = Field(None, description="extents of what it writes")
+    bits: Extent | None = Field(None, description="bits of an element of it; by default the chip's")
 
 
 class ConvEntry(_Entry, ConvFields):
@@ -131,12 +153,20 @@ class GemmEntry(_Entry, GemmFields):
     kind: Literal["gemm"]
 
 
+class PassEntry(_Entry):
+    """An entry of a file: a node without MACs."""
+
+    kind: Literal["elementwise", "pooling", "concat", "layout", "norm"]
+
+
 def _kind(value: Any) -> str:
     kind = value.get("kind") if isinstance(value, Mapping) else getattr(value, "kind", None)
+    if kind in PASSES:
+        return "pass"
     return kind if kind in ("dsconv", "gemm", "trconv") else "conv"
 
 
-class LayerFile(_Fields):
+class LayerFile(GraphEnds):
     """A file of layers."""
 
     layers: list[
@@ -144,7 +174,8 @@ class LayerFile(_Fields):
             Annotated[ConvEntry, Tag("conv")]
             | Annotated[TransposedEntry, Tag("trconv")]
             | Annotated[DepthwiseEntry, Tag("dsconv")]
-            | Annotated[GemmEntry, Tag("gemm")],
+            | Annotated[GemmEntry, Tag("gemm")]
+            | Annotated[PassEntry, Tag("pass")],
             Discriminator(_kind),
         ]
     ] = Field(min_length=1, description="the layers, in order")

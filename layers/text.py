@@ -9,8 +9,9 @@ from common import suggest
 from layers import importing, zoo
 from layers.dims import LayerKind
 from layers.fields import from_fields, to_fields
-from layers.files import SUFFIXES, read_file
+from layers.files import SUFFIXES, read_file, read_graph
 from layers.layer import Layer, LayerError
+from layers.network_graph import NetworkGraph
 
 if TYPE_CHECKING:
     from layers.importing import Imported, LanguageModel
@@ -64,6 +65,18 @@ def layers_of(text: str) -> tuple[Layer, ...]:
     if not is_file(path):
         return zoo.network(text)
     return tuple(_config(path, settings).layers) if settings else read_file(path)
+
+
+def graph_of(text: str) -> NetworkGraph:
+    """The network that a text names, as a graph; texts as :func:`layers_of` takes them.
+
+    Raises:
+        LayerError: There is no such network, or it has no edges.
+    """
+    path, settings = _split(text)
+    if not is_file(path):
+        return zoo.network_graph(text)
+    return _config(path, settings).graph() if settings else read_graph(path)
 
 
 def language_of(text: str) -> LanguageModel | None:

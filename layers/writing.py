@@ -1,28 +1,48 @@
-"""Layers as the project's YAML."""
+"""Layers and networks as the project's YAML."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from common import atomic_write
 from layers.fields import to_fields
 from layers.layer import Layer
+from layers.network_graph import GraphNode, NetworkGraph, output_shape
 
 
-def write_yaml(path: str | Path, layers: Sequence[Layer]) -> None:
-    """Write layers for :func:`layers.read_file`; the file is whole or untouched.
+def write_yaml(path: str | Path, network: Sequence[Layer] | NetworkGraph) -> None:
+    """Write layers, or a network, for :func:`layers.read_file`; the file is whole or untouched.
 
     Raises:
         OSError: The file cannot be written.
     """
     import yaml
 
-    def entry(layer: Layer) -> str:
-        return yaml.safe_dump(
-            to_fields(layer), sort_keys=False, default_flow_style=True, width=9999
-        )
+    def line(fields: dict[str, Any] | list[str]) -> str:
+        return yaml.safe_dump(fields, sort_keys=False, default_flow_style=True, width=9999)
 
-    text = "".join(f"  - {entry(layer)}" for layer in layers)
+    text = ""
+    if isinstance(network, NetworkGraph):
+        if network.sources:
+            text += f"sources: {line({n: list(of) for n, of in network.sources.items()})}"
+        if network.results:
+            text += f"results: {line(list(network.results))}"
+        entries = [_node_fields(node) for node in network.nodes]
+    else:
+        entries = [to_fields(layer) for layer in network]
+    text += "layers:\n" + "".join(f"  - {line(fields)}" for fields in entries)
     with atomic_write(path) as draft:
-        draft.write_text("layers:\n" + text, encoding="utf-8")
+        draft.write_text(text, encoding="utf-8")
+
+
+def _node_fields(node: GraphNode) -> dict[str, Any]:
+    layer = node.layer
+    fields: dict[str, Any] = {"name": node.name, "kind": str(node.kind)}
+    if layer is not None:
+        fields = to_fields(layer)
+    fields["inputs"] = list(node.inputs)
+    if layer is None or node.shape != output_shape(layer):
+        fields["shape"] = list(node.shape)
+    return fields if node.bits is None else fields | {"bits": node.bits}

@@ -25,6 +25,12 @@ from .pretrained.weights import PretrainedError as PretrainedError
 from .pretrained.weights import agents_of as agents_of
 from .problem_spec import ProblemSpec as ProblemSpec
 from .search_run import SearchRun as SearchRun
+from .staying.kept_network import KeptNetwork as KeptNetwork
+from .staying.kept_network import check_keep as check_keep
+from .staying.kept_network import check_space as check_space
+from .staying.kept_network import keep_network as keep_network
+from .staying.kept_network import stored_proofs as stored_proofs
+from .staying.stay_proof import StaySetting as StaySetting
 from .verdicts import Verdict as Verdict
 from .verdicts import validate as validate
 from .watching import Ends as Ends

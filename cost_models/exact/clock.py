@@ -54,7 +54,7 @@ def stepwise(work: Work) -> None:
     step(work, 1, True, 0, 1)
     first, more = address(work.span[1].cases[0]), address(rest.cases[0])
     counts.latency = first.time + more.time + by_ports
-    for j in range(work.ports):
+    for j in range(work.clock[1].first, work.ports):
         port = address(work.port[j])
         begun, _ = port_cycles(port, port.begun, 0)
         counts.latency += begun

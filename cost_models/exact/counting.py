@@ -218,6 +218,8 @@ def find_links(work: Work, c: int) -> None:
         port = work.port[j].level
         for level in range(clock.level, nest.depth + 2):
             for tensor in range(TENSORS):
+                if port == 0 and (nest.resident >> tensor) & 1:
+                    continue
                 keeps = level > nest.depth or (nest.levels[level].keeps >> tensor) & 1
                 if not keeps or work.keeper[tensor][level] > port or port >= level:
                     continue
@@ -269,7 +271,7 @@ def check_room(work: Work) -> None:
             counts.bits[level] = counts.bits[level + 1]
         for tensor in range(TENSORS):
             counts.peak[tensor][level] = 0
-            if (spec.keeps >> tensor) & 1 == 0:
+            if (spec.keeps >> tensor) & 1 == 0 or (level == 1 and (nest.resident >> tensor) & 1):
                 continue
             counts.peak[tensor][level] = first_tile(work, tensor, level)
             width = nest.partial if tensor == OUTPUT else nest.widths[tensor]

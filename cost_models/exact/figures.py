@@ -7,6 +7,7 @@ batch's figures equal single ones bit for bit. All sums of accesses are integers
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -60,6 +61,7 @@ class Setting:
         tile: Whether L2 accesses count every tile in full (``halo_space="tile"``).
         table: The energy table; None for the prices of the chip.
         area: One of `AREAS`; MAESTRO's formulas give the power as well.
+        cycle_nj: What each cycle costs besides [nJ].
 
     Raises:
         TechnologyError: The prices do not reach the chip's node.
@@ -70,6 +72,7 @@ class Setting:
     tile: bool
     table: EnergyTable | None
     area: str
+    cycle_nj: float = 0.0
 
     def __post_init__(self) -> None:
         if self.table is None or self.area == PROVISIONED_AREA:
@@ -126,8 +129,9 @@ def held_bytes(level: str, c: Counts, s: Setting) -> Any:
 
 
 def energy_nj(c: Counts, s: Setting) -> Any:
-    """Energy of every MAC and access, and of leakage where the prices know it [nJ]."""
-    return s.energy.total(c)
+    """Energy of every MAC and access, of leakage where the prices know it, and of time [nJ]."""
+    total = s.energy.total(c)
+    return total + s.cycle_nj * c["latency"] if s.cycle_nj else total
 
 
 def bandwidth(level: str, c: Counts, s: Setting) -> Any:
@@ -164,6 +168,13 @@ def _ratio(a: Any, b: Any) -> Any:
     return (a * 1.0) / (b * 1.0)
 
 
+def _intensity(macs: Any, moved: Any) -> Any:
+    """MACs an element over DRAM's boundary; NaN where none crosses it."""
+    if isinstance(moved, int):
+        return _ratio(macs, moved) if moved else math.nan
+    return np.where(moved == 0, np.nan, _ratio(macs, moved))
+
+
 FIGURE_OF: dict[str, Callable[[Counts, Setting], Any]] = {
     "latency_cycles": lambda c, s: c["latency"] * 1.0,
     "energy_nj": energy_nj,
@@ -177,7 +188,7 @@ FIGURE_OF: dict[str, Callable[[Counts, Setting], Any]] = {
     "noc_bw_req": lambda c, s: bandwidth("l2", c, s) * 1.0,
     "offchip_bw_req": lambda c, s: bandwidth("dram", c, s) * 1.0,
     "utilized_pes": lambda c, s: _ratio(c["active_pe_steps"], c["steps"]),
-    "arithmetic_intensity": lambda c, s: _ratio(c["macs"], value_of(EVENTS[s.tile]["dram"], c)),
+    "arithmetic_intensity": lambda c, s: _intensity(c["macs"], value_of(EVENTS[s.tile]["dram"], c)),
     "accesses": lambda c, s: {
         tensor: {kind: float(value_of(ACCESSES[s.tile][tensor, kind], c)) for kind in ACCESS_KINDS}
         for tensor in TENSORS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import product
+from itertools import compress, product
 
 from cost_models.accelerator import Accelerator
 from cost_models.area_power import area_um2, power_mw
@@ -20,7 +20,11 @@ Route = str | None
 
 
 def figure_floors(
-    layer: Layer, setting: Setting, bypass: bool = False, padding_free: bool = False
+    layer: Layer,
+    setting: Setting,
+    bypass: bool = False,
+    padding_free: bool = False,
+    resident: tuple[bool, bool, bool] = (False, False, False),
 ) -> dict[str, float]:
     """Figures that no mapping of a layer goes below, whatever part of the PEs it uses.
 
@@ -34,6 +38,7 @@ def figure_floors(
         setting: Chip, prices and options.
         bypass: Whether mappings may have tensors pass a level that the chip holds them in.
         padding_free: Whether padding is not counted.
+        resident: Whether input, filter and output are whole in L2.
 
     Returns:
         ``latency_cycles``; ``energy_nj`` and ``energy_total_nj`` [nJ]; ``area_um2`` and
@@ -41,10 +46,15 @@ def figure_floors(
     """
     chip = setting.accelerator
     latency = latency_bound(layer, chip, inputs=real_inputs(layer) if padding_free else None)
+    if any(resident):  # what crosses DRAM's boundary does not bound it
+        latency = -(-layer.macs // (chip.num_pes * chip.simd_lanes))
     ways = [
         {**_least_moves(layer, routes, chip, padding_free), "num_pes": 0, "latency": latency}
         for routes in product(*(_routes(chip, tensor, bypass) for tensor in range(len(TENSORS))))
     ]
+    for counts in ways:
+        for name in compress(("dram_in", "dram_fil", "dram_out_w"), resident):
+            counts[name] = 0
     energy = min(_energy(counts, layer, setting) for counts in ways)
     hardware = [_hardware(counts, setting) for counts in ways]
     area, power = (min(figures) for figures in zip(*hardware, strict=True))
@@ -84,7 +94,7 @@ def _routes(chip: Accelerator, tensor: int, bypass: bool) -> list[Route]:
 
 def _least_moves(
     layer: Layer, routes: Sequence[Route], chip: Accelerator, padding_free: bool
-) -> Counts:
+) -> Counter[str]:
     """Counts of a mapping that moves nothing twice, and has tensors pass the levels they may."""
     counts = Counter({"macs": layer.macs})
     if any(routes) or not Machine(chip, doubled=True).plain:

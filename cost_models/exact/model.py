@@ -92,6 +92,7 @@ class NestModel(ExactOptions):
                 it cannot is infeasible with its reason.
         """
         if not isinstance(accelerator, Accelerator) or isinstance(mapping, ChainMapping):
+            self.check_two_levels()
             return evaluate_chain(self, layer, accelerator, mapping, self._count_nest)
         if isinstance(mapping, Dataflow):
             try:
@@ -124,6 +125,7 @@ class NestModel(ExactOptions):
                     f"mappings: got a {type(mappings).__name__} on a {type(accelerator).__name__}, "
                     "expected a ChainBatch on a Chain, or a MappingBatch on an Accelerator"
                 )
+            self.check_two_levels()
             return self._evaluate_chains(layer, accelerator, mappings)
         known = self._prepared(layer, accelerator)
         rows = _rows(known, mappings)

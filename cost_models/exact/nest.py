@@ -148,6 +148,8 @@ class Nest:
         dram: DRAM's port.
         lanes: The MACs below an instance of the innermost level.
         rules: How it is counted.
+        resident: Whether input, filter and output are in the outermost level whole, before and
+            after: nothing of them crosses DRAM's boundary, and no tile takes room there.
     """
 
     extents: tuple[int, ...]
@@ -158,3 +160,4 @@ class Nest:
     dram: Port = Port()
     lanes: Lanes = Lanes()
     rules: Rules = Rules()
+    resident: tuple[bool, bool, bool] = (False, False, False)

@@ -63,6 +63,7 @@ def record_of(nest: Nest, every: bool = False, units: int | None = None) -> NDAr
     record["widths"], record["partial"], record["unit"] = widths, partial, unit
     record["retain"], record["whole_tiles"] = nest.rules.retain, nest.rules.whole_tiles
     record["stepwise"], record["every"] = nest.rules.stepwise, every
+    record["resident"] = _mask(t for t in range(TENSORS) if nest.resident[t])
     for place, (window, taps) in enumerate(zip(nest.windows, (R, S), strict=True)):
         _fill_window(record["windows"][place], window, nest.extents[taps])
     for place, level in enumerate(levels):

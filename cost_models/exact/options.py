@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
+from math import inf
 from typing import Any
 
 from common import suggest
@@ -30,7 +31,7 @@ from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.mapping import Mapping
 from cost_models.physical import MAESTRO_DOUBTS
 from cost_models.technology.parts import TechnologyError
-from layers import Layer
+from layers import TENSORS, Layer
 
 HALO_TIMES = ("retain", "none")
 """What is not fetched again, from most to least."""
@@ -43,6 +44,8 @@ _CHOICES = {
     "padding": ("counted", "free"),
     "window": ("touched", "box"),
 }
+LATER: dict[str, Any] = {"resident": "", "cycle_nj": 0.0}
+"""Options that came after others were recorded, with the values that change nothing."""
 _DOUBTS = {
     "area_um2": "it is that of the chip that is built, which a mapping changes by its number of "
     "PEs alone: search for it with num_pes chosen, under a latency limit",
@@ -73,6 +76,10 @@ class ExactOptions:
             buffers have room for whole windows all the same.
         window: ``"touched"``: an input tile is the rows and columns that it touches; ``"box"``:
             those between them too, which a stride or a dilation skips.
+        resident: Tensors that are whole in L2 before the layer begins and after it ends, such as
+            ``"input+output"``: nothing of them crosses DRAM's boundary, and their tiles take no
+            room in L2 (the tensors themselves do, see ``max_l2_bytes``).
+        cycle_nj: What each cycle costs besides [nJ]: the price of time, where energy is searched.
 
     Raises:
         CostModelError: An option has a value it does not take.
@@ -86,6 +93,8 @@ class ExactOptions:
     area: str = PROVISIONED_AREA
     padding: str = "counted"
     window: str = "touched"
+    resident: str = ""
+    cycle_nj: float = 0.0
 
     name = "exact"
 
@@ -96,6 +105,10 @@ class ExactOptions:
             )
         for option, choices in _CHOICES.items():
             _check(option, getattr(self, option), choices)
+        self.residents = _residents(self.resident)
+        price = self.cycle_nj
+        if isinstance(price, bool) or not isinstance(price, int | float) or not 0 <= price < inf:
+            raise CostModelError(f"cycle_nj: got {price!r}, expected an energy of at least 0 [nJ]")
         try:
             self.energy_table = load_energy(str(self.energy))
         except EnergyError as error:
@@ -103,8 +116,12 @@ class ExactOptions:
 
     @property
     def options(self) -> dict[str, Any]:
-        """All options as plain values, defaults included, as records of a search keep them."""
-        return {option.name: getattr(self, option.name) for option in fields(self)}
+        """All options as plain values, as records of a search keep them.
+
+        Defaults are included, but for those of `LATER`: records from before they came still hold.
+        """
+        given = {option.name: getattr(self, option.name) for option in fields(self)}
+        return {name: value for name, value in given.items() if LATER.get(name) != value}
 
     def machine(self, accelerator: Accelerator) -> Machine:
         """The chip as the counts are made for it."""
@@ -122,11 +139,29 @@ class ExactOptions:
 
         Raises:
             MappingError: It is no mapping of the chip.
+            CostModelError: A tensor is resident that L2 does not hold.
         """
+        for tensor, held, here in zip(TENSORS, chip.levels[1].holds, self.residents, strict=True):
+            if here and not held:
+                raise CostModelError(f"resident: L2 of this chip does not hold {tensor}")
         windows = windows_of(layer, self.window == "box", self._free(layer))
-        return nest_of(
+        nest = nest_of(
             layer, chip, mapping, self.rules, windows=windows, doubled=self.double_buffer
         )
+        return replace(nest, resident=self.residents) if any(self.residents) else nest
+
+    def check_two_levels(self) -> None:
+        """Refuse options that only chips of two levels know.
+
+        Raises:
+            CostModelError: One is given.
+        """
+        for name, usual in LATER.items():
+            if getattr(self, name) != usual:
+                raise CostModelError(
+                    f"{name}: got {getattr(self, name)!r} with a chip that is a list of levels, "
+                    "expected one of two levels, L2 and L1"
+                )
 
     def _free(self, layer: Layer) -> bool:
         return self.padding == "free" and any(layer.padding)
@@ -164,9 +199,10 @@ class ExactOptions:
         Raises:
             CostModelError: The prices do not reach the chip's node.
         """
+        free = self.padding == "free"
         if isinstance(accelerator, Chain):
-            return chain_floors(layer, accelerator, bypass, self.padding == "free")
-        return figure_floors(layer, self.setting(accelerator), bypass, self.padding == "free")
+            return chain_floors(layer, accelerator, bypass, free)
+        return figure_floors(layer, self.setting(accelerator), bypass, free, self.residents)
 
     def setting(self, accelerator: Accelerator) -> Setting:
         """What the figures need besides the counts.
@@ -176,7 +212,8 @@ class ExactOptions:
         """
         try:
             tile, buffers = self.halo_space == "tile", 1 + self.double_buffer
-            return _setting(accelerator, buffers, tile, self.energy_table, self.area)
+            table, price = self.energy_table, float(self.cycle_nj)
+            return _setting(accelerator, buffers, tile, table, self.area, price)
         except TechnologyError as error:
             raise CostModelError(f"cost model {self.name!r}: {error}") from None
 
@@ -186,6 +223,17 @@ class ExactOptions:
         """The report of a limit that a mapping breaks; it is written when somebody reads it."""
         machine, box = self.machine(accelerator), self.window == "box"
         return Infeasible.when_asked(code, lambda: explain(code, layer, machine, mapping, box))
+
+
+def _residents(text: str) -> tuple[bool, bool, bool]:
+    """Which tensors an option such as ``"input+output"`` names."""
+    names = text.split("+") if isinstance(text, str) and text else []
+    if text != "+".join(names) or set(names) - set(TENSORS) or len(set(names)) < len(names):
+        raise CostModelError(
+            f"resident: got {text!r}, expected some of {', '.join(TENSORS)}, joined by +"
+        )
+    a, b, c = (tensor in names for tensor in TENSORS)
+    return a, b, c
 
 
 def _check(option: str, value: Any, choices: Sequence[Any]) -> None:

@@ -86,9 +86,10 @@ Level: Any = record(
     own_bits=TENSORS,
 )
 # `widths` are those of an element, and `partial` that of a partial sum, in units of `unit` bits;
-# `lanes` MACs take whatever is next. `every`: what no figure needs is counted too
+# `lanes` MACs take whatever is next. `every`: what no figure needs is counted too. `resident`:
+# tensors that are whole in the outermost level
 Nest: Any = record(
-    "depth partial unit lanes retain whole_tiles stepwise every",
+    "depth partial unit lanes retain whole_tiles stepwise every resident",
     extents=DIMS,
     coupled=TENSORS,
     widths=TENSORS,

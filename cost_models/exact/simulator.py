@@ -197,7 +197,7 @@ class Execution:
             if not self.levels[level].keeps[tensor] or moved.isdisjoint(dims):
                 continue
             tiles = {unit: self.touched.of(tensor, tile) for unit, tile in active.items()}
-            if before is None:
+            if before is None and not (level == 1 and self.nest.resident[tensor]):
                 first = next(iter(tiles.values()))
                 self.counts[f"peak/{tensor}/{level}"] = first.bit_count()
             if tensor == OUTPUT:
@@ -230,7 +230,7 @@ class Execution:
             self.counts[f"read/{tensor}/{level}/{q}"] += total
             if self.nest.rules.whole_tiles:
                 _, lead = self.instances.shared(tensor, level, q, lacking, whole=True)
-            self._pass(q, lead * self.nest.widths[tensor], traffic, "in")
+            self._cross(tensor, q, lead * self.nest.widths[tensor], traffic, "in")
 
     def _open_outputs(self, level: int, tiles: dict[Unit, Elements], traffic: Traffic) -> None:
         """Begin output tiles; what the keeper has had of them comes back, to one unit each."""
@@ -247,10 +247,10 @@ class Execution:
             total, lead = self.instances.shared(OUTPUT, level, q, tiles)
             width = self.partial if q else self.dram_width
             self.counts[f"write/{level}/{q}"] += total
-            self._pass(q, lead * width, traffic, "out")
+            self._cross(OUTPUT, q, lead * width, traffic, "out")
             total, lead = self.instances.shared(OUTPUT, level, q, back)
             self.counts[f"refill/{level}/{q}"] += total
-            self._pass(q, lead * self.partial, traffic, "in")
+            self._cross(OUTPUT, q, lead * self.partial, traffic, "in")
 
     def _drain(self, level: int) -> None:
         """Give the open output tiles of a level, if any, to its keeper."""
@@ -328,6 +328,11 @@ class Execution:
         Entries of one memory have one port, which the innermost of them stands for.
         """
         return [None if inner.joined else level.port for level, inner in pairwise(self.levels)]
+
+    def _cross(self, tensor: int, q: int, bits: int, traffic: Traffic, way: str) -> None:
+        """Let a tensor pass a port, but for DRAM's where it is in the outermost level anyway."""
+        if q or not self.nest.resident[tensor]:
+            self._pass(q, bits, traffic, way)
 
     def _pass(self, q: int, bits: int, traffic: Traffic, way: str) -> None:
         traffic[f"{way}/{q}"] += bits

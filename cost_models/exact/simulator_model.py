@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import compress
 from typing import Any
 
 from numpy.typing import NDArray
@@ -56,7 +57,11 @@ class SimulatorModel(NestModel):
         if any((few or 1) > many for few, many in zip(mapping.units, units, strict=True)):
             return ReasonCode.PE_COUNT
         passes = machine.passes(mapping.bypass)
-        if passes[0] & passes[1] or any(len(part) == len(TENSORS) for part in passes):
+        if (
+            passes[0] & passes[1]
+            or any(len(part) == len(TENSORS) for part in passes)
+            or passes[0].intersection(compress(TENSORS, self.residents))
+        ):
             return ReasonCode.REFUSED
         nest = self.nest(known.layer, *as_chain(known.accelerator, mapping, known.layer))
         _check_size(f"layer {known.layer.name!r}", nest, num_pes)

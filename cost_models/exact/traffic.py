@@ -234,6 +234,8 @@ def count_ports(work: Work) -> None:
                 count_lead_macs(work, tensor)
                 continue
             for port in range(keeper, level):
+                if port == 0 and (nest.resident >> tensor) & 1:
+                    continue
                 if tensor != OUTPUT:
                     elements = volume(work, tensor, level, FIRST | whole, port)
                     counts.port[port].into += elements * nest.widths[tensor] * nest.unit

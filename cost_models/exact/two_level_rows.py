@@ -75,6 +75,8 @@ def take_mapping(work: Work, chip: Nest, mapping: MappingRow) -> int:
     l1.keeps = kept(chip.levels[L1].keeps, mapping, 1)
     if l2.keeps == 0 or l1.keeps == 0 or l2.keeps | l1.keeps != (1 << TENSORS) - 1:
         return ReasonCode.REFUSED
+    if chip.resident & ~l2.keeps:
+        return ReasonCode.REFUSED
     for d in range(DIMS):
         n = work.nest.extents[d]
         clusters.tile[d] = min(int(mapping.tiles[0][d]), n)
@@ -134,6 +136,12 @@ def fill_row(work: Work, row: CountRow) -> None:
     row.l1w_in, row.l1w_fil = counts.fill[INPUT][L1], counts.fill[FILTER][L1]
     row.l1_skipped_in, row.l1_skipped_fil = past_l1(work, INPUT), past_l1(work, FILTER)
     fill_outputs(work, row)
+    if work.nest.resident & 1:
+        row.dram_in = 0
+    if work.nest.resident & 2:
+        row.dram_fil = 0
+    if work.nest.resident & 4:
+        row.dram_out_w, row.dram_out_r = 0, 0
 
 
 @part

@@ -136,7 +136,7 @@ def sram(capacity_bytes: Any, node_nm: float = REFERENCE_NM) -> Sram:
         TechnologyError: The data do not reach the node.
     """
     nodes = np.unique(table("sram.csv")["node_nm"])
-    size = np.log(np.asarray(capacity_bytes, dtype=np.float64))
+    size = np.log(np.maximum(np.asarray(capacity_bytes, dtype=np.float64), 0.125))  # a bit
     inside = max(check_node(node_nm), nodes[0])
     above, below = nodes[nodes >= inside].min(), nodes[nodes <= inside].max()
     share = 0.0 if above == below else np.log(inside / below) / np.log(above / below)

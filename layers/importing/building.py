@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from layers.dims import LayerKind
+from layers.graph_builder import GraphBuilder
 from layers.importing.errors import ContradictionError
 from layers.layer import Layer, LayerError
+from layers.network_graph import OUTSIDE
 from layers.transposed import axis_phases
 
 Ints = Sequence[int]
@@ -198,6 +200,29 @@ def attention(
         Layer.gemm(f"{name}.scores", M=queries, N=columns, K=width, batch=batch * shared),
         Layer.gemm(f"{name}.values", M=queries, N=out, K=columns, batch=batch * shared),
     ]
+
+
+def add_attention(
+    graph: GraphBuilder, products: Sequence[Layer], query: str, key: str, value: str
+) -> str:
+    """Add the two products of an attention block, and the softmax between them.
+
+    Queries of another size are a part of `query`; keys and values of another size (with cached
+    ones, or in windows) come from outside.
+    """
+    scores, values = products
+    name = scores.name.removesuffix("scores")
+    if query != OUTSIDE and graph.elements(query) != scores.input_size:
+        query = graph.part(f"{name}queries", query, (scores.input_size,))
+    if key == value != OUTSIDE:  # one tensor of both
+        key = graph.part(f"{name}keys", key, (scores.filter_size,))
+        value = graph.part(f"{name}of_values", value, (values.filter_size,))
+    key, value = (
+        tensor if tensor and graph.elements(tensor) == layer.filter_size else OUTSIDE
+        for tensor, layer in ((key, scores), (value, values))
+    )
+    chances = graph.norm(f"{name}softmax", graph.mac(scores, query, key))
+    return graph.mac(values, chances, value)
 
 
 def einstein_sum(name: str, equation: str, shapes: Sequence[Ints]) -> Layer:

@@ -89,6 +89,7 @@ class Config(BaseModel):
         return TransformerBlock(
             GroupedAttention(width, heads, self.key_heads, self.head),
             FeedForward(width, self.intermediate_size, gated=False),
+            norm_first=isinstance(self, VitConfig),
         )
 
     def blocks(self) -> tuple[TransformerBlock, ...]:

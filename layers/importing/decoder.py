@@ -1,7 +1,7 @@
 """The parts of transformers: weight matrices, attention, feed-forward blocks and experts.
 
-Each part knows its weights and the products of one forward pass; normalisation, softmax,
-activations and embedding look-ups have no multiply-accumulates and are no products.
+Each part knows its weights and the nodes of one forward pass; embedding look-ups come from outside,
+and activations of one operand and rotary positions are part of the product before them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
-from layers.importing.building import attention
+from layers.graph_builder import GraphBuilder
+from layers.importing.building import add_attention, attention
 from layers.importing.forward_pass import ForwardPass
 from layers.layer import Layer
 
@@ -49,8 +50,8 @@ class BlockPart(Protocol):
     def weights(self) -> tuple[Linear, ...]:
         """Its matrices."""
 
-    def layers(self, prefix: str, run: ForwardPass) -> Iterator[Layer]:
-        """Its products in a forward pass; their names begin with `prefix`."""
+    def draw(self, graph: GraphBuilder, prefix: str, run: ForwardPass, given: str) -> str:
+        """Its nodes in a forward pass over the tensor `given`; their names begin with `prefix`."""
 
 
 @dataclass(frozen=True)
@@ -90,16 +91,22 @@ class GroupedAttention:
             Linear("output", own, self.width, self.out_bias),
         )
 
-    def layers(self, prefix: str, run: ForwardPass) -> Iterator[Layer]:
+    def draw(self, graph: GraphBuilder, prefix: str, run: ForwardPass, given: str) -> str:
         """Projections and the two products of each group of queries."""
         *projections, output = self.weights()
-        yield from (linear.layer(prefix, run.new_tokens) for linear in projections)
+        query, key, value = (
+            graph.mac(linear.layer(prefix, run.new_tokens), given) for linear in projections
+        )
+        found = []
         for rows, columns, count in query_groups(run, self.window):
-            yield from attention(
+            products = attention(
                 f"{prefix}attention", run.batch * count, self.heads, rows, columns, self.head,
                 self.head, self.key_heads,
             )  # fmt: skip
-        yield output.layer(prefix, run.new_tokens)
+            found.append(add_attention(graph, products, query, key, value))
+        shape = (run.new_tokens, output.inputs)
+        context = found[0] if len(found) == 1 else graph.join(f"{prefix}attention", found, shape)
+        return graph.mac(output.layer(prefix, run.new_tokens), context)
 
 
 def query_groups(run: ForwardPass, window: int | None) -> Iterator[tuple[int, int, int]]:
@@ -174,33 +181,55 @@ class LatentAttention:
             Linear("output", self.heads * self.value, self.width, self.bias),
         )
 
-    def layers(self, prefix: str, run: ForwardPass) -> Iterator[Layer]:
+    def draw(self, graph: GraphBuilder, prefix: str, run: ForwardPass, given: str) -> str:
         """Projections and products, in whichever form of the two has fewer MACs."""
-        *projections, _, output = self.weights()
-        yield from (linear.layer(prefix, run.new_tokens) for linear in projections)
-        forms = (list(self._expanded(prefix, run)), list(self._absorbed(prefix, run)))
-        yield from min(forms, key=lambda form: sum(layer.macs for layer in form))
-        yield output.layer(prefix, run.new_tokens)
+        *projections, latent, _, output = self.weights()
+        query = given
+        for linear in projections:
+            query = graph.mac(linear.layer(prefix, run.new_tokens), query)
+        kept = graph.mac(latent.layer(prefix, run.new_tokens), given)
+        expanded, absorbed = self._expanded(prefix, run), self._absorbed(prefix, run)
+        if sum(layer.macs for layer in expanded) <= sum(layer.macs for layer in absorbed):
+            up, *products = expanded
+            size = run.batch * run.context * self.rank
+            latents = graph.part(f"{prefix}latents", kept, (size,))
+            both = graph.mac(up, latents)
+            key = graph.part(f"{prefix}keys", both, (products[0].filter_size,))
+            value = graph.part(f"{prefix}values", both, (products[1].filter_size,))
+            context = add_attention(graph, products, query, key, value)
+        else:
+            into, *products, out = absorbed
+            plain = graph.part(f"{prefix}plain_queries", query, (into.input_size,))
+            turned = graph.mac(into, plain)
+            size = products[0].input_size
+            query = graph.join(f"{prefix}latent_queries", (turned, query), (size,))
+            value = graph.part(f"{prefix}values", kept, (run.new_tokens, self.rank))
+            context = graph.mac(out, add_attention(graph, products, query, kept, value))
+        return graph.mac(output.layer(prefix, run.new_tokens), context)
 
-    def _expanded(self, prefix: str, run: ForwardPass) -> Iterator[Layer]:
+    def _expanded(self, prefix: str, run: ForwardPass) -> list[Layer]:
         """Keys and values of each head are computed from the latent vectors of the context."""
-        yield self.weights()[-2].layer(prefix, run.batch * run.context)
-        yield from attention(
-            f"{prefix}attention", run.batch, self.heads, run.tokens, run.context,
-            self.plain + self.rotary, self.value,
-        )  # fmt: skip
+        return [
+            self.weights()[-2].layer(prefix, run.batch * run.context),
+            *attention(
+                f"{prefix}attention", run.batch, self.heads, run.tokens, run.context,
+                self.plain + self.rotary, self.value,
+            ),
+        ]  # fmt: skip
 
-    def _absorbed(self, prefix: str, run: ForwardPass) -> Iterator[Layer]:
+    def _absorbed(self, prefix: str, run: ForwardPass) -> list[Layer]:
         """Queries are turned into the latent space, which all heads attend to."""
         rows = run.new_tokens
         key = Linear("absorbed_key", self.plain, self.rank)
         value = Linear("absorbed_value", self.rank, self.value)
-        yield key.layer(prefix, rows, self.heads)
-        yield from attention(
-            f"{prefix}attention", run.batch, self.heads, run.tokens, run.context,
-            self.cached, self.rank, 1,
-        )  # fmt: skip
-        yield value.layer(prefix, rows, self.heads)
+        return [
+            key.layer(prefix, rows, self.heads),
+            *attention(
+                f"{prefix}attention", run.batch, self.heads, run.tokens, run.context,
+                self.cached, self.rank, 1,
+            ),
+            value.layer(prefix, rows, self.heads),
+        ]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -220,17 +249,26 @@ class FeedForward:
     bias: bool = False
 
     def weights(self) -> tuple[Linear, ...]:
-        """Up, down, and gate."""
-        up, down, gate = (
+        """Up, gate, and down."""
+        up, gate, down = (
             Linear("up", self.width, self.inner, self.bias),
-            Linear("down", self.inner, self.width, self.bias),
             Linear("gate", self.width, self.inner, self.bias),
+            Linear("down", self.inner, self.width, self.bias),
         )
-        return (up, down, gate) if self.gated else (up, down)
+        return (up, gate, down) if self.gated else (up, down)
 
-    def layers(self, prefix: str, run: ForwardPass) -> Iterator[Layer]:
+    def draw(self, graph: GraphBuilder, prefix: str, run: ForwardPass, given: str) -> str:
         """A product for each matrix."""
-        yield from (linear.layer(prefix, run.new_tokens) for linear in self.weights())
+        return self.draw_rows(graph, prefix, run.new_tokens, 1, given)
+
+    def draw_rows(
+        self, graph: GraphBuilder, prefix: str, rows: int, copies: int, given: str
+    ) -> str:
+        """The same for so many rows by each of some copies of the matrices."""
+        *into, down = (linear.layer(prefix, rows, copies) for linear in self.weights())
+        inner = [graph.mac(layer, given) for layer in into]
+        met = graph.add(f"{prefix}gated", *inner) if self.gated else inner[0]
+        return graph.mac(down, met)
 
 
 @dataclass(frozen=True)
@@ -277,15 +315,23 @@ class MixtureOfExperts:
             *(self.shared.weights() if self.shared else ()),
         )
 
-    def layers(self, prefix: str, run: ForwardPass) -> Iterator[Layer]:
+    def draw(self, graph: GraphBuilder, prefix: str, run: ForwardPass, given: str) -> str:
         """The router, the experts that take part, each with its own matrices, the shared block."""
-        router, *experts = self.weights()[:4]
-        yield router.layer(prefix, run.new_tokens)
-        for linear in experts:
-            for rows, count in self.spread(run.new_tokens):
-                yield linear.layer(f"{prefix}experts.", rows, count)
+        router = self.weights()[0]
+        chosen = graph.norm(
+            f"{prefix}chosen", graph.mac(router.layer(prefix, run.new_tokens), given)
+        )
+        one, found = FeedForward(self.width, self.inner), []
+        for rows, count in self.spread(run.new_tokens):
+            name = f"{prefix}experts."
+            met = graph.join(f"{name}rows", (given, chosen), (count, rows, self.width))
+            found.append(one.draw_rows(graph, name, rows, count, met))
+        shape = (run.new_tokens, self.width)
+        output = graph.join(f"{prefix}mixed", (*found, chosen), shape)
         if self.shared:
-            yield from self.shared.layers(f"{prefix}shared.", run)
+            more = self.shared.draw(graph, f"{prefix}shared.", run, given)
+            output = graph.add(f"{prefix}with_shared", output, more)
+        return output
 
 
 @dataclass(frozen=True)
@@ -296,16 +342,24 @@ class TransformerBlock:
         attention: Its attention.
         feed_forward: Its feed-forward part.
         norms: Parameters of its normalisations.
+        norm_first: Whether these stand before its parts, and not behind them.
     """
 
     attention: GroupedAttention | LatentAttention
     feed_forward: FeedForward | MixtureOfExperts
     norms: int = 0
+    norm_first: bool = True
 
-    def layers(self, prefix: str, run: ForwardPass) -> Iterator[Layer]:
-        """Its products in a forward pass."""
-        yield from self.attention.layers(prefix, run)
-        yield from self.feed_forward.layers(prefix, run)
+    def draw(self, graph: GraphBuilder, prefix: str, run: ForwardPass, given: str) -> str:
+        """Its nodes in a forward pass."""
+        parts: Sequence[BlockPart] = (self.attention, self.feed_forward)
+        for number, part in enumerate(parts):
+            before = graph.norm(f"{prefix}norm{number}", given) if self.norm_first else given
+            found = part.draw(graph, prefix, run, before)
+            given = graph.add(f"{prefix}sum{number}", found, given)
+            if not self.norm_first:
+                given = graph.norm(f"{prefix}norm{number}", given)
+        return given
 
     @property
     def parameters(self) -> int:
@@ -365,13 +419,19 @@ class LanguageModel:
             }
         return found
 
-    def layers(self, prefix: str, block: str) -> Iterator[Layer]:
-        """All products of the forward pass.
+    def draw(self, graph: GraphBuilder, prefix: str, block: str) -> None:
+        """All nodes of the forward pass; new keys and values are wanted in DRAM, in the cache.
 
         Args:
+            graph: Gets the nodes.
             prefix: What all names begin with.
             block: What a block is called, before its number.
         """
+        rows = self.run.new_tokens
+        at = graph.source(f"{prefix}embedded", (rows, self.head.inputs))
         for number, one in enumerate(self.blocks):
-            yield from one.layers(f"{prefix}{block}{number}.", self.run)
-        yield self.head.layer(prefix, self.run.new_tokens)
+            at = one.draw(graph, f"{prefix}{block}{number}.", self.run, at)
+        at = graph.norm(f"{prefix}norm", at)
+        graph.mac(self.head.layer(prefix, rows), at)
+        cached = (".key", ".value", ".latent")
+        graph.results += [n.name for n in graph.nodes if n.layer and n.name.endswith(cached)]

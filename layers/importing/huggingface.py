@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from common import brief, suggest
 from layers.dims import LayerKind
+from layers.graph_builder import GraphBuilder
 from layers.importing.configs import (
     Config,
     DeepseekV3Config,
@@ -102,11 +103,9 @@ def from_config(
         config = form.model_validate(fields)
         if isinstance(config, LanguageConfig):
             found.language = config.language_model(run)
-            named = found.language.layers(prefix, "h" if kind == "gpt2" else "layer")
+            found.language.draw(found.nodes, prefix, "h" if kind == "gpt2" else "layer")
         else:
-            named = _encoder(config, run)
-        for layer in named:
-            found.add(layer)
+            _draw_encoder(found.nodes, config, run)
     except ValidationError as error:
         raise ImportingError(f"{source}: {_said(error)}") from None
     except LayerError as error:
@@ -114,20 +113,27 @@ def from_config(
     return found.checked(source)
 
 
-def _encoder(config: Config, run: ForwardPass) -> Iterator[Layer]:
-    """The layers of a BERT or a ViT."""
+def _draw_encoder(graph: GraphBuilder, config: Config, run: ForwardPass) -> None:
+    """The nodes of a BERT or a ViT."""
+    width = config.hidden_size
     if isinstance(config, VitConfig):
         patch = config.patch_size
         side = config.image_size // patch
-        yield Layer(
-            "patches", LayerKind.CONV, K=config.hidden_size, C=config.num_channels,
+        pixels = (run.batch, config.num_channels, side * patch, side * patch)
+        layer = Layer(
+            "patches", LayerKind.CONV, K=width, C=config.num_channels,
             Y=side * patch, X=side * patch, R=patch, S=patch, stride=patch, N=run.batch,
         )  # fmt: skip
+        patches = graph.mac(layer, graph.source("image", pixels))
         run = replace(run, tokens=side * side + 1)  # and the class token
+        at = graph.join("tokens", (patches,), (run.new_tokens, width))
+    else:
+        at = graph.source("embedded", (run.new_tokens, width))
     for number, block in enumerate(config.blocks()):
-        yield from block.layers(f"layer{number}.", run)
+        at = block.draw(graph, f"layer{number}.", run, at)
     if not isinstance(config, VitConfig):
-        yield Linear("pooler", config.hidden_size, config.hidden_size).layer("", run.batch)
+        first = graph.part("first", at, (run.batch, width))
+        graph.mac(Linear("pooler", width, width).layer("", run.batch), first)
 
 
 def _said(error: ValidationError) -> str:

@@ -17,12 +17,19 @@ from layers.importing.onnx_operators import (
     onnx_package,
 )
 from layers.importing.report import Imported, first_line
+from layers.importing.tracing import Tracer
 from layers.layer import MAX_EXTENT, LayerError
 
 MOST_OPERATORS = 1_000_000
 """Operators of a graph with its functions inlined."""
 KNOWN_DOMAINS = (MICROSOFT, "ai.onnx.ml", "ai.onnx.preview.training", "ai.onnx.training")
 """Domains whose operators without a reader have no MACs."""
+OF_SHAPES = ("Shape", "Size", "ConstantOfShape", "Range", "EyeLike", "NonZero")
+"""Operators whose result is known before the model runs, or never."""
+OPERANDS = {"QLinearConv": (0, 3), "QLinearMatMul": (0, 3), "Conv": (0, 1), "Gemm": (0, 1)} | {
+    f"{MICROSOFT}.{name}": (0, 1) for name in ("FusedConv", "FusedGemm", "FusedMatMul")
+}
+"""Places of a layer's input and filter among an operator's operands, where others follow."""
 
 
 def from_onnx(path: str | Path, shapes: Mapping[str, int] | None = None) -> Imported:
@@ -41,10 +48,15 @@ def from_onnx(path: str | Path, shapes: Mapping[str, int] | None = None) -> Impo
     _fix_axes(path, model, dict(shapes or {}))
     graph, known = _inferred(path, model)
     found = Imported()
+    tracer = Tracer(found.nodes)
+    weights = {tensor.name for tensor in graph.initializer}
+    for value in graph.input:
+        if value.name not in weights:
+            tracer.source(value.name, known.get(value.name, ()))
     for number, node in enumerate(graph.node):
         name = node.name or f"{node.op_type}_{number}"
         try:
-            _read_node(found, node, name, known)
+            _read_node(found, node, name, known, tracer)
         except ContradictionError as error:
             raise ImportingError(f"{path}: node {name!r} ({node.op_type}): {error}") from None
     return found.checked(str(path))
@@ -192,7 +204,9 @@ def _known_shapes(graph: Any) -> dict[str, Shape]:
     return known
 
 
-def _read_node(found: Imported, node: Any, name: str, known: dict[str, Shape]) -> None:
+def _read_node(
+    found: Imported, node: Any, name: str, known: dict[str, Shape], tracer: Tracer
+) -> None:
     """One operator: layers, a skip, or a reason."""
     own = node.domain in ("", "ai.onnx")
     operator = node.op_type if own else f"{node.domain}.{node.op_type}"
@@ -202,13 +216,16 @@ def _read_node(found: Imported, node: Any, name: str, known: dict[str, Shape]) -
     reader = READERS.get(operator)
     if reader is None and (own or node.domain in KNOWN_DOMAINS):
         found.skip(operator)
+        if operator not in OF_SHAPES:
+            tracer.move(operator, name, node.input, [(t, known.get(t, ())) for t in node.output])
         return
     if reader is None:
         found.fail(name, f"{operator}: an operator that is not known; it may have MACs")
         return
     try:
-        for layer in reader(Node(node, name, known)):
-            found.add(layer)
+        layers = reader(Node(node, name, known))
+        operands = [node.input[place] for place in OPERANDS.get(operator, range(len(node.input)))]
+        tracer.layers(layers, operands, node.output[0], known.get(node.output[0], ()))
     except ContradictionError:
         raise
     except LayerError as error:

@@ -6,23 +6,15 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from layers.graph_builder import GraphBuilder, plain_name
 from layers.importing.errors import ImportingError
 from layers.layer import Layer
+from layers.network_graph import NetworkGraph
 
 if TYPE_CHECKING:
     from layers.importing.decoder import LanguageModel
 
-LONGEST_NAME = 200
-"""Bytes of a layer's name; longer ones are no names of files any more."""
 RECURRENT = "a recurrent layer's steps depend on each other; unroll it"
-
-
-def plain_name(name: str) -> str:
-    """A name without control characters, and of a length that file names can have."""
-    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in name)
-    if len(shown.encode()) <= LONGEST_NAME:
-        return shown
-    return shown.encode()[: LONGEST_NAME - 3].decode(errors="ignore") + "..."
 
 
 def first_line(error: Exception) -> str:
@@ -35,26 +27,35 @@ class Imported:
     """The layers of a model.
 
     Args:
-        layers: Every layer in the order of the model's graph; names are unique.
+        nodes: Every node in the order of the model's graph.
         skipped: How often each operator without MACs occurs.
         unmapped: ``(node, reason)`` for every operator with MACs that is no layer here.
         language: The language model and its forward pass, where it is one read by its config.
     """
 
-    layers: list[Layer] = field(default_factory=list)
+    nodes: GraphBuilder = field(default_factory=GraphBuilder)
     skipped: Counter[str] = field(default_factory=Counter)
     unmapped: list[tuple[str, str]] = field(default_factory=list)
     language: LanguageModel | None = None
-    _names: Counter[str] = field(default_factory=Counter, repr=False)
 
-    def add(self, layer: Layer) -> None:
-        """Take in a layer; one whose name is taken gets a number."""
-        name = wanted = plain_name(layer.name)
-        while name in self._names:
-            self._names[wanted] += 1
-            name = f"{wanted}_{self._names[wanted]}"
-        self._names[name] = 1
-        self.layers.append(layer if name == layer.name else layer.renamed(name))
+    @property
+    def layers(self) -> list[Layer]:
+        """Every layer in the order of the model's graph; names are unique."""
+        return [node.layer for node in self.nodes.nodes if node.layer is not None]
+
+    def graph(self) -> NetworkGraph:
+        """The network.
+
+        Raises:
+            ImportingError: Something with MACs could not be mapped, so that tensors are missing.
+        """
+        if self.unmapped:
+            node, reason = self.unmapped[0]
+            raise ImportingError(
+                f"node {node!r} is not mapped ({reason}); expected a network all of whose nodes "
+                "are, to know its tensors"
+            )
+        return self.nodes.graph()
 
     def fail(self, node: str, reason: str) -> None:
         """Note an operator that has MACs and cannot be mapped."""

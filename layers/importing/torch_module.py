@@ -17,6 +17,7 @@ from layers.importing.building import (
 )
 from layers.importing.errors import ImportingError
 from layers.importing.report import RECURRENT, Imported, first_line
+from layers.importing.tracing import Tracer
 from layers.layer import Layer, LayerError
 
 WITHOUT_A_LAYER = {
@@ -73,9 +74,13 @@ def from_torch(module: Any, example_inputs: Sequence[Any]) -> Imported:
         for part, training in modes:
             part.training = training
     found = Imported()
+    tracer = Tracer(found.nodes)
+    given = set(program.graph_signature.user_inputs)
     for node in program.graph.nodes:
+        if node.op == "placeholder" and node.name in given:
+            tracer.source(node.name, _size(node))
         if node.op == "call_function":
-            _read_node(found, node)
+            _read_node(found, node, tracer)
     return found.checked(name)
 
 
@@ -103,22 +108,38 @@ def _kind(value: Any) -> str:
     return "None" if value is None else f"a {type(value).__name__}"
 
 
-def _read_node(found: Imported, node: Any) -> None:
+def _size(node: Any) -> tuple[int, ...]:
+    """The shape of what a node gives; empty where that is no tensor."""
+    shape = getattr(node.meta.get("val"), "shape", ())
+    return tuple(int(n) for n in shape)
+
+
+def _read_node(found: Imported, node: Any, tracer: Tracer) -> None:
     operator, name = _operator(node), _name(node)
     if operator in WITHOUT_A_LAYER:
         found.fail(name, f"{operator}: {WITHOUT_A_LAYER[operator]}")
         return
     reader = READERS.get(operator)
     if reader is None:
-        if operator not in ("getitem",):
+        operands = [one.name for one in node.all_input_nodes]
+        if operator != "getitem":
             found.skip(operator)
+        if operands and isinstance(node.meta.get("val"), list | tuple):
+            tracer.follow(node.name, operands[0])  # what it gives is taken apart by getitem
+            return
+        if operator == "getitem":
+            operator = _operator(node.args[0])
+        tracer.move(operator, name, operands, [(node.name, _size(node))])
         return
     if node.meta["val"].dtype.is_complex:
         found.fail(name, f"{operator}: of complex numbers; expected real ones")
         return
     try:
-        for layer in reader(node, name):
-            found.add(layer)
+        layers = reader(node, name)
+        operands = [one.name for one in node.all_input_nodes]
+        if operator in ("addmm", "baddbmm"):
+            operands = [one.name for one in node.args[1:3]]
+        tracer.layers(layers, operands, node.name, _size(node))
     except LayerError as error:
         found.fail(name, f"{operator}: {error}")
 

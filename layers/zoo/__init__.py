@@ -1,8 +1,8 @@
 """The model zoo: networks by name, every layer in order, counted from 0.
 
-A network is a function in a file of its own, listed in `NETWORKS`, or the configuration of a
-language model, listed in `CONFIGS`; layers are called ``<network>.<name>``, and `get` finds them
-by that or by ``<network>.<index>``.
+A network is a function in a file of its own that draws its graph, listed in `NETWORKS`, or the
+configuration of a language model, listed in `CONFIGS`; layers are called ``<network>.<name>``, and
+`get` finds them by that or by ``<network>.<index>``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from common import suggest
 from layers.layer import Layer, LayerError
+from layers.network_graph import NetworkGraph
 from layers.zoo import language_models
 from layers.zoo.alexnet import alexnet
 from layers.zoo.mlp import mlp
@@ -24,7 +25,7 @@ from layers.zoo.vgg import vgg16
 if TYPE_CHECKING:
     from layers.importing import LanguageModel
 
-NETWORKS: dict[str, Callable[[], tuple[Layer, ...]]] = {
+NETWORKS: dict[str, Callable[[], NetworkGraph]] = {
     "alexnet": alexnet,
     "bert_base": bert_base,
     "gpt2": gpt2,
@@ -52,12 +53,17 @@ def is_network(name: str) -> bool:
 
 
 @cache
-def _built(name: str) -> tuple[Layer, ...]:
+def _built(name: str) -> NetworkGraph:
     return NETWORKS[name]()
 
 
 def network(name: str) -> tuple[Layer, ...]:
-    """All layers of a network, in order.
+    """All layers of a network, in order; see :func:`network_graph`."""
+    return network_graph(name).layers
+
+
+def network_graph(name: str) -> NetworkGraph:
+    """A network.
 
     Args:
         name: Such as ``resnet50``, or ``llama-3-8b:tokens=1,cache=2048,batch=8``: a language model
@@ -73,7 +79,7 @@ def network(name: str) -> tuple[Layer, ...]:
             f"{suggest(plain, networks())}"
         )
     if plain in language_models.CONFIGS:
-        return tuple(language_models.read(plain, settings if colon else None).layers)
+        return language_models.graph(plain, settings if colon else None)
     if colon:
         raise LayerError(
             f"network {name!r}: {plain} has no tokens and no cache; expected one of "

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from layers.network_graph import NetworkGraph
+
 if TYPE_CHECKING:
     from layers.importing import Imported
 
@@ -62,3 +64,9 @@ def read(name: str, settings: str | None) -> Imported:
     run = ForwardPass() if settings is None else ForwardPass.parse(settings)
     full = f"{name}:{run}".rstrip(":")
     return from_config(CONFIGS[name], run, full, f"{full}.")
+
+
+@cache
+def graph(name: str, settings: str | None) -> NetworkGraph:
+    """The graph of :func:`read`."""
+    return read(name, settings).graph()

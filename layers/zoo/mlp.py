@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from layers.network_graph import NetworkGraph
+from layers.zoo.stack import Stack
 
-from layers.layer import Layer
-
-WIDTHS = (784, 512, 256, 10)
+WIDTHS = (512, 256, 10)
 
 
-def mlp() -> tuple[Layer, ...]:
+def mlp() -> NetworkGraph:
     """3 fully connected layers."""
-    return tuple(
-        Layer.gemm(f"mlp.fc{i}", M=1, N=outputs, K=inputs)
-        for i, (inputs, outputs) in enumerate(pairwise(WIDTHS), start=1)
-    )
+    net = Stack("mlp", channels=1, rows=28)
+    for number, outputs in enumerate(WIDTHS, start=1):
+        net.dense(f"fc{number}", outputs)
+    return net.graph()

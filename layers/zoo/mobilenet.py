@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layers.layer import Layer
+from layers.network_graph import NetworkGraph
 from layers.zoo.stack import Stack
 
 BOTTLENECKS = (
@@ -17,7 +17,7 @@ BOTTLENECKS = (
 )
 
 
-def mobilenetv2() -> tuple[Layer, ...]:
+def mobilenetv2() -> NetworkGraph:
     """53 layers: the stem, 17 bottlenecks, the last 1 x 1 convolution and the classifier."""
     net = Stack("mobilenetv2", channels=3, rows=224)
     net.conv("conv1", 32, taps=3, stride=2, pad=1)
@@ -25,13 +25,16 @@ def mobilenetv2() -> tuple[Layer, ...]:
     for expansion, channels, repeats, stride in BOTTLENECKS:
         for repeat in range(repeats):
             block += 1
+            entry, narrow = net.at, net.channels
             if expansion > 1:
                 net.conv(f"block{block}_expand", net.channels * expansion, taps=1)
             net.depthwise(
                 f"block{block}_depthwise", taps=3, stride=stride if repeat == 0 else 1, pad=1
             )
             net.conv(f"block{block}_project", channels, taps=1)
+            if repeat > 0 and narrow == channels:
+                net.add(f"block{block}_add", entry)
     net.conv("conv_last", 1280, taps=1)
     net.global_pool()
     net.conv("classifier", 1000, taps=1)
-    return tuple(net.layers)
+    return net.graph()

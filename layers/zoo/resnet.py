@@ -7,27 +7,27 @@ the stride, as in the authors' later code and in torchvision ("v1.5"); the table
 
 from __future__ import annotations
 
-from layers.layer import Layer
+from layers.network_graph import NetworkGraph
 from layers.zoo.stack import Stack
 
 STAGES = ((64, 1), (128, 2), (256, 2), (512, 2))
 """Channels of the 3 x 3 convolutions and stride of the first block, for conv2_x to conv5_x."""
 
 
-def resnet18() -> tuple[Layer, ...]:
+def resnet18() -> NetworkGraph:
     """21 layers: the stem, 16 convolutions in 8 basic blocks, 3 projections, the classifier."""
     net = _stem("resnet18")
     for stage, (channels, first_stride) in enumerate(STAGES, start=2):
         for block in (1, 2):
             stride = first_stride if block == 1 else 1
-            entry = (net.channels, net.rows)
+            entry = (net.at, net.channels, net.rows)
             net.conv(f"conv{stage}_{block}a", channels, taps=3, stride=stride, pad=1)
             net.conv(f"conv{stage}_{block}b", channels, taps=3, pad=1)
-            _shortcut(net, f"conv{stage}_{block}s", entry, stride)
+            _shortcut(net, f"conv{stage}_{block}", entry, stride)
     return _head(net)
 
 
-def resnet50() -> tuple[Layer, ...]:
+def resnet50() -> NetworkGraph:
     """54 layers: the stem, 48 convolutions in 16 bottlenecks, 4 projections, the classifier."""
     net = _stem("resnet50")
     for stage, ((channels, first_stride), blocks) in enumerate(
@@ -35,30 +35,32 @@ def resnet50() -> tuple[Layer, ...]:
     ):
         for block in range(1, blocks + 1):
             stride = first_stride if block == 1 else 1
-            entry = (net.channels, net.rows)
+            entry = (net.at, net.channels, net.rows)
             net.conv(f"conv{stage}_{block}a", channels, taps=1)
             net.conv(f"conv{stage}_{block}b", channels, taps=3, stride=stride, pad=1)
             net.conv(f"conv{stage}_{block}c", 4 * channels, taps=1)
-            _shortcut(net, f"conv{stage}_{block}s", entry, stride)
+            _shortcut(net, f"conv{stage}_{block}", entry, stride)
     return _head(net)
 
 
 def _stem(network: str) -> Stack:
     net = Stack(network, channels=3, rows=224)
     net.conv("conv1", 64, taps=7, stride=2, pad=3)
-    net.pool(taps=3, stride=2, pad=1)
+    net.pool("pool", taps=3, stride=2, pad=1)
     return net
 
 
-def _shortcut(net: Stack, name: str, entry: tuple[int, int], stride: int) -> None:
-    """Add the 1 x 1 projection from the block's entry, where its shape differs from the exit's."""
-    leave = (net.channels, net.rows)
-    if entry != leave:
-        net.channels, net.rows = entry
-        net.conv(name, leave[0], taps=1, stride=stride)
+def _shortcut(net: Stack, name: str, entry: tuple[str, int, int], stride: int) -> None:
+    """Add the block's entry to its exit: where shapes differ, through a 1 x 1 projection."""
+    exit_, channels, rows = net.at, net.channels, net.rows
+    net.at, net.channels, net.rows = entry
+    if (net.channels, net.rows) != (channels, rows):
+        net.conv(f"{name}s", channels, taps=1, stride=stride)
+    shortcut, net.at = net.at, exit_
+    net.add(f"{name}_add", shortcut)
 
 
-def _head(net: Stack) -> tuple[Layer, ...]:
+def _head(net: Stack) -> NetworkGraph:
     net.global_pool()
     net.dense("fc", 1000)
-    return tuple(net.layers)
+    return net.graph()

@@ -71,7 +71,7 @@ class ProblemFields(_Claimed):
     accelerator_name: Text
     objective: Text
     cost_model: Text
-    cost_model_options: dict[Text, bool | Text]
+    cost_model_options: dict[Text, bool | float | Text]
     space: SpaceFields
     limits: dict[Text, Limit]
 

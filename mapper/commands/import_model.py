@@ -57,7 +57,7 @@ def import_model(
             "is read in Python: layers.from_torch(module, example_inputs)"
         )
     if out is not None:
-        layers.write_yaml(out, found.layers)
+        layers.write_yaml(out, found.layers if found.unmapped else found.graph())
     if as_json:
         print_json(_summary(found))
         return

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from common import atomic_write
 from mapper.commands import completion
 from mapper.commands.options import JsonFlag
 
@@ -25,6 +27,13 @@ def list_layers(
     distinct: Annotated[
         bool, typer.Option("--distinct", help="Each shape once, with how often it occurs.")
     ] = False,
+    graph: Annotated[
+        bool,
+        typer.Option("--graph", help="All nodes, also those without MACs, and what each reads."),
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="With --graph: draw it here (.svg).")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """List the networks of the zoo, or the layers of one."""
@@ -33,6 +42,9 @@ def list_layers(
     from mapper.show.layer_tables import print_layers, print_networks
     from runs import print_json
 
+    if graph or out is not None:
+        _show_graph(network, distinct, graph, out, as_json)
+        return
     if network is None:
         rows = [_network_row(name) for name in layers.networks()]
     else:
@@ -51,6 +63,33 @@ def list_layers(
         language = layers.language_of(network)
         for line in language_lines(language) if language else ():
             typer.echo(line)
+
+
+def _show_graph(
+    network: str | None, distinct: bool, graph: bool, out: Path | None, as_json: bool
+) -> None:
+    """Print a network's nodes, or draw them."""
+    import layers
+    from mapper.commands.options import OptionError
+    from mapper.show.graph_drawing import graph_rows, graph_svg, print_graph
+    from runs import print_json
+
+    if not graph:
+        raise OptionError(f"--out {out}: draws a graph; expected --graph with it")
+    if network is None or distinct:
+        what = "no network is named" if network is None else "--distinct lists shapes"
+        raise OptionError(f"--graph: {what}; expected `mapper layers NETWORK --graph`")
+    if out is not None and out.suffix.lower() != ".svg":
+        raise OptionError(f"--out {out}: expected a name ending in .svg")
+    found = layers.graph_of(network)
+    if out is not None:
+        with atomic_write(out) as draft:
+            draft.write_text(graph_svg(network, found), encoding="utf-8")
+        typer.echo(f"wrote {out}", err=True)
+    if as_json:
+        print_json(graph_rows(found))
+    elif out is None:
+        print_graph(network, found)
 
 
 def _network_row(name: str) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from mapper.commands.options import (
     space_of,
 )
 from mapper.commands.pass_options import BatchOption, CacheOption, TokensOption
+from mapper.commands.stay_options import FuseOption, PassesOption, check_words
 
 if TYPE_CHECKING:
     from baselines import Searcher
@@ -63,6 +64,8 @@ def search(
     tokens: TokensOption = None,
     cache: CacheOption = None,
     batch: BatchOption = None,
+    fuse: FuseOption = "none",
+    passes: PassesOption = "free",
     carry: Annotated[
         str | None,
         typer.Option(
@@ -230,6 +233,7 @@ def search(
             layer, name, hardware, chip, objective, model.name, model_options, space_options, limits
         )
 
+    check_words(fuse, passes)
     of_method = pairs_of("--option", option)
     options = _of_marl(method, agents, learner)
     if ray_address is not None:
@@ -263,6 +267,28 @@ def search(
     }
     if certificate is not None:
         check_certificate_file(certificate, network, spec_of(first, first.name))
+    if fuse == "keep":
+        from mapper.commands.search_kept import check_kept, search_kept
+
+        refused = {
+            "--option": of_method, "--carry": carry, "--limit": limits, "--budget": budget,
+            "--patience": patience, "--log": log, "--timeout": timeout,
+            "--certificate": certificate, "--dataflow": dataflow, "--max-memory": max_memory,
+        }  # fmt: skip
+        check_kept(spec_of(first, first.name), method, refused, network)
+        search_kept(
+            network or "",
+            spec_of(first, first.name).complete(),
+            counted=passes == "counted",
+            gap=gap,
+            store=store,
+            workers=workers,
+            out=out,
+            as_json=as_json,
+        )
+        return
+    if passes == "counted" and network is None:
+        raise OptionError("--passes counted: a single layer has no others; give --network N")
     if network is not None:
         from mapper.commands.search_network import search_network  # and with it the store
 
@@ -276,6 +302,7 @@ def search(
             workers=workers or 1,
             out=out,
             as_json=as_json,
+            counted=passes == "counted",
         )
         return
     whole = {"carry": carry, "workers": workers, "tokens": tokens, "cache": cache, "batch": batch}

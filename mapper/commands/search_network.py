@@ -39,18 +39,20 @@ def search_network(
     workers: int,
     out: Path | None,
     as_json: bool,
+    counted: bool = False,
 ) -> None:
     """Search every distinct shape and print a row for each, and the totals.
 
     The searches live in a store, by default that of the folder `out`, and the same command goes on
-    where it stopped. With `out`, every shape has a folder there. Exit code 1 says that a shape has
-    no mapping or is not done.
+    where it stopped. With `out`, every shape has a folder there. Nodes without MACs are in the
+    totals where they are `counted`. Exit code 1 says that a shape has no mapping or is not done.
     """
     import layers
     from mapper.network_runs import plan_network, results
     from mapper.report import NetworkShapes
 
     language = layers.language_of(network)
+    passes = _passes(network, spec) if counted else {}
     planned = plan_network(network, spec, search, _carried(carry, search))
     runs = [item.run for item in planned if item.run is not None]
     location = store or str(DEFAULT_STORE if out is None else out / DEFAULT_STORE)
@@ -62,7 +64,7 @@ def search_network(
         outcome = run_all(runs, opened, workers=workers, reporter=quiet, on_end=files.write)
         files.write_kept()
         found = list(results(planned, opened, outcome.kept))
-    _print(network, language, found, objective, as_json)
+    _print(network, language, found, objective, as_json, passes)
     if out is not None:
         counts = {result.shape.layer.name: result.shape.count for result in found}
         tokens = 0 if language is None else language.run.new_tokens
@@ -161,6 +163,7 @@ def _print(
     results: Sequence[ShapeResult],
     objective: str,
     as_json: bool,
+    passes: Mapping[str, float],
 ) -> None:
     from maestro_env import Objective
     from mapper.network_runs import totals
@@ -169,6 +172,9 @@ def _print(
 
     rows = [_row(result) for result in results]
     whole = totals(results)
+    if passes:
+        whole |= {name: whole[name] + passes[name] for name in ("latency_cycles", "energy_nj")}
+        whole |= {"edp": whole["latency_cycles"] * whole["energy_nj"], **_of_passes(passes)}
     by_token = _by_token(language, results, whole)
     if as_json:
         said = {} if language is None else {"language_model": language.to_dict()}
@@ -179,6 +185,11 @@ def _print(
         rows = [row | {"layer": row["layer"].removeprefix(_zoo_name(row["layer"]))} for row in rows]
     whole_chip = None if any(result.cost is None for result in results) else results[0].chip
     print_network(network, rows, whole, Objective.parse(objective), whole_chip)
+    if passes:
+        typer.echo(
+            f"{passes['passes']:,.0f} nodes without MACs take {passes['latency_cycles']:,.0f} of "
+            f"these cycles and {passes['energy_nj']:,.0f} nJ of the energy"
+        )
     if by_token is not None:
         typer.echo(f"{by_token.speed}, {by_token.energy}")
     if language is not None:
@@ -186,6 +197,41 @@ def _print(
     for result in results:
         if result.error:
             tell(f"error: {result.shape.layer.name}: {result.error}")
+
+
+def _passes(network: str, spec: Callable[[Layer], ProblemSpec]) -> dict[str, float]:
+    """What the nodes without MACs of a network take, with all tensors in DRAM.
+
+    Raises:
+        LayerError: It has no edges.
+        KeepError: The chip or the cost model knows none.
+    """
+    import layers
+    from mapper.staying.kept_network import check_keep
+    from mapper.staying.network_optimum import NetworkProblem
+    from mapper.staying.stay_proof import StaySetting
+
+    graph = layers.graph_of(network)
+    first = spec(graph.layers[0])
+    chip = check_keep(first.accelerator, first.cost_model, "edp", "--passes counted")
+    setting = StaySetting(chip, first.cost_model_options)
+    problem = NetworkProblem(graph, setting, lambda proofs: [], counted=True)
+    nodes = [node for node in graph.nodes if node.layer is None]
+    found = [problem.pass_of(node, frozenset()) for node in nodes]
+    return {
+        "passes": float(len(nodes)),
+        "latency_cycles": sum(latency for latency, _, _ in found),
+        "energy_nj": sum(energy for _, energy, _ in found),
+    }
+
+
+def _of_passes(passes: Mapping[str, float]) -> dict[str, float]:
+    """Number, cycles and energy of the nodes without MACs, as totals name them."""
+    return {
+        "passes": passes["passes"],
+        "pass_cycles": passes["latency_cycles"],
+        "pass_energy_nj": passes["energy_nj"],
+    }
 
 
 def _zoo_name(layer: str) -> str:

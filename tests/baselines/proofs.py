@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -179,19 +180,25 @@ def size_of(problem: Problem) -> int:
     return size * int(np.prod(np.arange(1, moving + 1))) ** 2
 
 
-def brute_force(problem: Problem) -> tuple[float, int]:
-    """The least value of all mappings, and how many there are."""
+def every_action(problem: Problem) -> Iterator[NDArray[np.int64]]:
+    """All actions whose mappings differ, in batches."""
     space = problem.space
     levels = [_orders(problem, level) for level in (0, 1)]
     ordered = {column for columns, _ in levels for column in columns}
     rest = [i for i in range(len(space.nvec)) if i not in ordered]
     others = np.array(list(product(*(range(int(space.nvec[i])) for i in rest))), dtype=np.int64)
-    best, count = np.inf, 0
     for choices in product(levels[0][1], levels[1][1]):
         actions = np.zeros((len(others), len(space.nvec)), np.int64)
         actions[:, rest] = others
         for (columns, _), choice in zip(levels, choices, strict=True):
             actions[:, columns] = choice
+        yield actions
+
+
+def brute_force(problem: Problem) -> tuple[float, int]:
+    """The least value of all mappings, and how many there are."""
+    best, count = np.inf, 0
+    for actions in every_action(problem):
         best = min(best, float(problem.look(actions).values.min()))
         count += len(actions)
     return best, count

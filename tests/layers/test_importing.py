@@ -410,8 +410,8 @@ def test_functions_are_inlined_and_names_are_plain(tmp_path):
 
 
 def test_many_layers_of_one_name_have_names_of_their_own():
-    found = Imported()
+    nodes = Imported().nodes
     layer = Layer.gemm("same", M=2, N=3, K=4)
     for _ in range(30_000):
-        found.add(layer)
-    assert len({one.name for one in found.layers}) == 30_000
+        nodes.mac(layer)
+    assert len({one.name for one in nodes.nodes}) == 30_000

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from cost_models import Accelerator, Chain, load
-from cost_models.chain.evaluation import chain_nest
+from cost_models.chain.clusters import as_chain
 from cost_models.exact.simulator import Execution
 from layers import DIMS, Layer, LayerKind
 from maestro_env import Problem
@@ -169,10 +169,8 @@ def simulated(source: ExportSource) -> Order:
     """The order of MACs of each unit, step by step, as the simulator walks them."""
     model = load("exact")
     chip, mapping = source.chip, source.mapping
-    if isinstance(chip, Chain):
-        nest = chain_nest(model, source.layer, chip, mapping)
-    else:
-        nest = model.nest(source.layer, chip, mapping)
-    followed = Followed(nest)
+    if not isinstance(chip, Chain):
+        chip, mapping = as_chain(chip, mapping, source.layer)
+    followed = Followed(model.nest(source.layer, chip, mapping))
     followed.run()
     return sorted(followed.units.values())

@@ -53,12 +53,13 @@ Room: Any = record("", "bits input filter output")
 # crosses DRAM's boundary in them; `past` and `streamed`: tensors that pass L2, and L1; `refused`:
 # whether no mapping may let so many pass; `loose`: whether little is known of what input tiles
 # share; `free`: whether padding is (then `bits` of an input are those of a real one); `sizes`: rows
-# of a table of prices. `stride` and `dilation`: distances of outputs and of taps in rows; `size`:
-# a tensor's elements, the input's without rows, columns and taps; `bits` of an element, the
-# output's of a partial sum; `leave`: bits at least of an output that goes to DRAM where none is
-# read back; `into` and `out`: bandwidths of DRAM's boundary and of the NoC [bits/cycle], or inf;
-# `most_cycles` and `most_energy`: limits; `area` of a bit that L2, or every L1, must hold; `held`:
-# what an element takes of a level; `scale`: rows of a table of prices per doubling of a size
+# of a table of prices. `stride` and `dilation`: distances of outputs and of taps in rows; `size`: a
+# tensor's elements, the input's without rows, columns and taps; `bits` of an element over a level's
+# boundary, the output's of a partial sum, over DRAM's 0 of one that is whole in L2; `leave`: bits
+# at least of an output that goes to DRAM where none is read back; `into` and `out`: bandwidths of
+# DRAM's boundary and of the NoC [bits/cycle], or inf; `most_cycles` and `most_energy`: limits;
+# `area` of a bit that L2, or every L1, must hold; `held`: what an element takes of a level;
+# `scale`: rows of a table of prices per doubling of a size
 Problem: Any = record(
     "retain fills phases past streamed refused loose free sizes",
     "leave most_cycles most_energy lanes",
@@ -70,7 +71,7 @@ Problem: Any = record(
     stride=(REAL, PAIRS),
     dilation=(REAL, PAIRS),
     size=(REAL, TENSORS),
-    bits=(REAL, TENSORS),
+    bits=(REAL, (2, TENSORS)),
     into=(REAL, 2),
     out=(REAL, 2),
     area=(REAL, 2),

@@ -62,10 +62,11 @@ def fill_clock(box: Box) -> None:
     load, feed, every = 0.0, 0.0, 0.0
     # where padding is free, a first tile of the input may be nothing else
     for tensor in range(FILTER if problem.free else IN, OUT):
-        held = problem.bits[tensor] * elements(box, tensor, OUTER, 0)
-        first = problem.bits[tensor] * elements(box, tensor, FIRST, box.spread)
+        held = problem.bits[INNER][tensor] * elements(box, tensor, OUTER, 0)
+        first = problem.bits[INNER][tensor] * elements(box, tensor, FIRST, box.spread)
         every += held
-        load += first if (problem.past >> tensor) & 1 else held
+        if problem.bits[OUTER][tensor] > 0:
+            load += first if (problem.past >> tensor) & 1 else held
         feed += 0.0 if (problem.streamed >> tensor) & 1 else first
     loading, clock.loaded = whole_cycles(load, problem.into[OUTER])
     feeding, clock.fed = whole_cycles(feed, problem.into[INNER])
@@ -74,7 +75,7 @@ def fill_clock(box: Box) -> None:
     clock.first_step = max(
         math.ceil(first_macs / problem.lanes),
         (every - clock.fed) / problem.into[INNER],
-        stored * problem.bits[OUT] / problem.out[INNER],
+        stored * problem.bits[INNER][OUT] / problem.out[INNER],
         stored * problem.leave / problem.out[OUTER],
     )
 
@@ -84,7 +85,7 @@ def leaving_bits(box: Box, level: int, outputs: float) -> float:
     """Bits that outputs are over a boundary; over DRAM's partial sums if any is written twice."""
     # rounding apart, a whole element more
     psums = level == INNER or outputs > box.problem.size[OUT] + 0.5
-    return outputs * (box.problem.bits[OUT] if psums else box.problem.leave)
+    return outputs * (box.problem.bits[level][OUT] if psums else box.problem.leave)
 
 
 @part
@@ -94,9 +95,9 @@ def past_first(box: Box, tensor: int, found: float) -> float:
 
 
 @part
-def arriving_bits(box: Box, tensor: int, found: float) -> float:
-    """Bits of a tensor that come in; the first write of an output is not read back."""
-    return box.problem.bits[tensor] * past_first(box, tensor, found)
+def arriving_bits(box: Box, level: int, tensor: int, found: float) -> float:
+    """Bits of a tensor over a boundary; the first write of an output is not read back."""
+    return box.problem.bits[level][tensor] * past_first(box, tensor, found)
 
 
 @part
@@ -105,7 +106,7 @@ def dram_loads(box: Box, stays: int) -> float:
     loads = 0.0
     for tensor in range(TENSORS):
         if not (box.problem.past >> tensor) & 1:
-            loads += arriving_bits(box, tensor, box.dram[stays][tensor])
+            loads += arriving_bits(box, OUTER, tensor, box.dram[stays][tensor])
     return loads
 
 
@@ -144,7 +145,7 @@ def phases(box: Box, level: int, stays: int) -> float:
     first *= clock.macs
     early, others = 0.0, 0.0
     for tensor in range(TENSORS):
-        bits = arriving_bits(box, tensor, crossing(box, level, stays, tensor))
+        bits = arriving_bits(box, level, tensor, crossing(box, level, stays, tensor))
         if tensor == stays:
             early = bits
         else:
@@ -203,16 +204,16 @@ def rounding(box: Box, stays: int) -> float:
         return 0.0
     if stays == FILTER or bandwidth == math.inf:
         return 0.0
-    load = problem.bits[FILTER] * elements(box, FILTER, OUTER, 0)
+    load = problem.bits[OUTER][FILTER] * elements(box, FILTER, OUTER, 0)
     if stays == IN:
         # partial sums may be read back too
         each = lost(load, bandwidth)
         if iterates(box, problem.coupled[OUT]):
-            output = problem.bits[OUT] * elements(box, OUT, OUTER, 0)
+            output = problem.bits[OUTER][OUT] * elements(box, OUT, OUTER, 0)
             each = min(each, lost(load + output, bandwidth))
         return each * (full_steps(box, -1) - full_steps(box, problem.coupled[IN]))
     if stays == NOTHING and iterates(box, problem.coupled[OUT]):
         return 0.0
     # with the loop over C innermost no partial sum ever leaves L2; the first step is a fill
-    load += problem.bits[IN] * elements(box, IN, OUTER, 0)
+    load += problem.bits[OUTER][IN] * elements(box, IN, OUTER, 0)
     return lost(load, bandwidth) * (full_steps(box, -1) - 1)

@@ -195,7 +195,7 @@ def bound_staying(box: Box) -> float:
             noc, pe = noc_flow(box, tensor, kept)
             energy += price.noc[tensor] * past_first(box, tensor, noc)
             energy += price.pe[tensor] * pe
-            bits = arriving_bits(box, tensor, noc)
+            bits = arriving_bits(box, INNER, tensor, noc)
             arriving += bits
             if (problem.past >> tensor) & 1:
                 past += bits

@@ -55,7 +55,10 @@ class ExactBounds:
         bits = max(float(held[tensor].max()) for tensor in ("input", "filter", "output"))
         most = bits * (layer.input_size + layer.filter_size + layer.output_size)
         real = real_inputs(layer) if is_free(asked.model, layer) else None
-        tables = [price_tables(Priced(layer, setting, one, most, real)) for one in passings]
+        resident = asked.model.residents
+        tables = [
+            price_tables(Priced(layer, setting, one, most, real, resident)) for one in passings
+        ]
         self.problem["fixed"] = _priced(np.stack([table.fixed for table in tables]))
         self.problem["scale"] = [table.scale for table in tables]
         self._prices = _priced(np.stack([table.more for table in tables]))

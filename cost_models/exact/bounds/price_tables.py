@@ -49,6 +49,7 @@ class Priced(NamedTuple):
         passing: The tensors that pass a buffer.
         most: Bits that all tensors take in the larger of both buffers.
         real: Input elements, each of which moves at least once; None where all that move count.
+        resident: Whether input, filter and output are whole in L2.
     """
 
     layer: Layer
@@ -56,6 +57,7 @@ class Priced(NamedTuple):
     passing: Passing
     most: float
     real: int | None
+    resident: tuple[bool, bool, bool]
 
 
 def price_tables(priced: Priced) -> PriceTables:
@@ -113,7 +115,10 @@ def _moves(priced: Priced) -> list[_Moves]:
         moves.append(_Moves((), (*written, *(f"{name}_direct" for name in written)), drain))
     else:
         moves.append(_Moves(written, noc_out, drain))
-    return moves
+    return [
+        move._replace(dram=()) if here else move
+        for move, here in zip(moves, priced.resident, strict=True)
+    ]
 
 
 READ_BACK = ("dram_out_r", "dram_out_r_direct", "l2r_psum", "l1_skipped_out")

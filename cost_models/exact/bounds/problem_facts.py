@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
-from cost_models.exact.bounds.box_records import IN, TENSORS, P, Problem, R, S
+from cost_models.exact.bounds.box_records import IN, OUT, TENSORS, P, Problem, R, S
 from cost_models.lower_bounds import Structures
 from layers import Layer
 
@@ -81,7 +81,10 @@ def problem_row(asked: Asked, passing: Passing, area: tuple[float, float]) -> ND
     loose = free or (model.window == "box" and _skips(layer, asked.structures))
     fills = model.latency == "stepwise"
     distances = [_distances(layer, pair) for pair in range(2)]
-    held, slots = _rooms(machine, passing)
+    here = sum(1 << t for t, whole in enumerate(model.residents) if whole)
+    held, slots = _rooms(machine, passing, here, asked.limits)
+    bits = (inputs * share, filters, psums)
+    crossing = [0.0 if here >> t & 1 else width for t, width in enumerate(bits)]
     buffers = machine.buffers
     values: dict[str, Any] = {
         "retain": model.halo_time == "retain",
@@ -89,10 +92,10 @@ def problem_row(asked: Asked, passing: Passing, area: tuple[float, float]) -> ND
         "phases": fills and not loose and passing.l2 == 0 and passing.l1 == 0,
         "past": passing.l2,
         "streamed": passing.l1,
-        "refused": passing.refused,
+        "refused": passing.refused or bool(passing.l2 & here),
         "loose": loose,
         "free": free,
-        "leave": min(outputs, psums),
+        "leave": 0 if model.residents[OUT] else min(outputs, psums),
         "most_cycles": asked.limits.get("max_latency_cycles", math.inf),
         "most_energy": min(asked.limits.get(f"max_{name}", math.inf) for name in ENERGIES),
         "lanes": asked.accelerator.simd_lanes,
@@ -106,10 +109,10 @@ def problem_row(asked: Asked, passing: Passing, area: tuple[float, float]) -> ND
             math.prod(layer.extents[d] for d in dims if tensor != IN or not P <= d <= S)
             for tensor, dims in enumerate(layer.coupled_dims)
         ],
-        "bits": [inputs * share, filters, psums],
+        "bits": [crossing, bits],
         "into": [math.inf if level.read_bw is None else level.read_bw for level in buffers],
         "out": [math.inf if level.write_bw is None else level.write_bw for level in buffers],
-        "area": [of_one / max(bits) for of_one, bits in zip(area, held, strict=True)],
+        "area": [of_one / (max(each) or 1.0) for of_one, each in zip(area, held, strict=True)],
     }
     found = np.zeros((), Problem)
     for name, value in values.items():
@@ -145,15 +148,19 @@ def _window(layer: Layer) -> tuple[tuple[int, int], tuple[int, int]]:
 _Room = tuple[float, ...]
 
 
-def _rooms(machine: Machine, passing: Passing) -> tuple[list[list[float]], list[list[_Room]]]:
+def _rooms(
+    machine: Machine, passing: Passing, here: int, most: Mapping[str, float]
+) -> tuple[list[list[float]], list[list[_Room]]]:
     """Bits that an element takes, by level and tensor, and each level's capacities.
 
-    A capacity is followed by the bits that an element of each tensor takes of it.
+    A capacity is followed by the bits that an element of each tensor takes of it; the last is what
+    a limit such as ``max_l2_bytes`` leaves of all.
     """
     inputs, filters, _, psums = machine.widths
     held: list[list[float]] = []
     slots: list[list[_Room]] = []
-    for buffer, passes in zip(machine.buffers, (passing.l2, passing.l1), strict=True):
+    levels = ((passing.l2 | here, "max_l2_bytes"), (passing.l1, "max_l1_bytes"))
+    for buffer, (passes, name) in zip(machine.buffers, levels, strict=True):
         bits = [
             0.0 if passes >> t & 1 else float(width * buffer.copies[t])
             for t, width in enumerate((inputs, filters, psums))
@@ -166,6 +173,8 @@ def _rooms(machine: Machine, passing: Passing) -> tuple[list[list[float]], list[
         for t, limit in enumerate(own):
             if limit is not None and bits[t]:
                 limits.append((limit, *(bits[i] if i == t else 0.0 for i in range(TENSORS))))
+        if name in most and any(bits):
+            limits.append((8 * most[name], *bits))
         held.append(bits)
         slots.append(limits)
     return held, slots

@@ -14,6 +14,9 @@ LOOP = "layers: &l\n  - {name: x, kind: conv, K: *l}\n"
 DEEP = "layers: " + "[" * 3000 + "]" * 3000
 ONE = "layers:\n  - {{name: one, kind: conv, K: {0}, C: 4, Y: 8, X: 8, R: 3, S: 3}}\n"
 
+KEEP = "mapper search --fuse keep --network"
+PLAIN = "- {kind: gemm, M: 2, N: 2, K: 2}\n"
+
 ROWS = [
     *(
         Row(f"{SEARCH} -l '{layer}'", says)
@@ -79,4 +82,39 @@ ROWS = [
         ]
     ),
     Row("mapper layers /dev/zero.yaml", "not found"),
+    *(
+        Row(f"mapper layers {words}", says, files={"a.csv": "4,4,8,8,3,3,1\n", "a.yaml": PLAIN})
+        for words, says in [
+            ("--graph", "no network is named"),
+            ("mlp --graph --distinct", "lists shapes"),
+            ("mlp --out a.svg", "expected --graph"),
+            ("mlp --graph --out a.gif", "ending in .svg"),
+            ("a.csv --graph", "says nothing of what each reads"),
+            ("a.yaml --graph", "'layer0' has no inputs"),
+        ]
+    ),
+    *(
+        Row(f"{KEEP} {words}", says, files={"a.csv": "4,4,8,8,3,3,1\n", "a.yaml": PLAIN})
+        for words, says in [
+            ("a.csv", "says nothing of what each reads"),
+            ("a.yaml", "'layer0' has no inputs"),
+            ("mlp --cost-model maestro", "cost model 'maestro' does not price"),
+            ("mlp -a simba", "a chip of two levels"),
+            ("mlp -o area", "got the objective 'area'"),
+            ("mlp --method ga", "expected the method optimal, not ga"),
+            ("mlp --budget 50", "takes no --budget"),
+            ("mlp --limit max_latency_cycles=5", "takes no --limit"),
+            ("mlp --passes all", "--passes: got 'all', expected free or counted"),
+            ("mlp --cache 3", "mlp has no tokens and no cache"),
+            ("mlp --space full=true", "tensors pass L2"),
+        ]
+    ),
+    Row("mapper search --layer mlp.2 --fuse keep", "give --network N"),
+    Row("mapper search --layer mlp.2 --passes counted", "give --network N"),
+    Row("mapper search --network mlp --fuse all", "--fuse: got 'all', expected none or keep"),
+    Row(
+        "mapper search --network a.csv --passes counted",
+        "says nothing of what",
+        {"a.csv": "4,4,8,8,3,3,1"},
+    ),
 ]

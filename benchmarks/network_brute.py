@@ -1,0 +1,70 @@
+"""Networks whose tensors may stay in L2, beside brute force.
+
+    python -m benchmarks network_brute --out docs/data/network-brute.csv
+
+100 random networks of 2 to 5 small layers, half of them with residual edges, on random chips: all
+choices of what stays and all mappings of all layers are enumerated (tests/mapper/staying.py), and
+the least latency, energy and energy-delay product of the network compared with what
+`mapper.staying` proves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from pathlib import Path
+
+from common import atomic_write
+from mapper.staying.network_optimum import ENERGY, LATENCY, NetworkProblem
+from tests.mapper.staying import brute, counted_brute, prove_here, small
+
+COLUMNS = (
+    "network", "layers", "nodes", "adds", "rooms", "passes", "mappings", "choices", "latency",
+    "energy", "edp", "gap",
+)  # fmt: skip
+SAME = 1e-9
+
+
+def row_of(seed: int) -> dict[str, object]:
+    """One network: whether each optimum is that of brute force, and the largest gap."""
+    graph, setting, counted = small(seed)
+    net = NetworkProblem(graph, setting, prove_here, counted)
+    front = brute(graph, setting, counted)
+    found = (net.sum(LATENCY), net.sum(ENERGY), net.product())
+    truth = (
+        min(latency for _, latency in front),
+        min(energy for energy, _ in front),
+        min(energy * latency for energy, latency in front),
+    )
+    same = [abs(one.value / best - 1) <= SAME for one, best in zip(found, truth, strict=True)]
+    return {
+        "network": seed,
+        "layers": len(graph.layers),
+        "nodes": len(graph.nodes),
+        "adds": sum(node.name.startswith("add") for node in graph.nodes),
+        "rooms": len(net.rooms),
+        "passes": "counted" if counted else "free",
+        "mappings": counted_brute(graph, setting),
+        "choices": 2 ** len(net.rooms),
+        **dict(zip(("latency", "energy", "edp"), map(int, same), strict=True)),
+        "gap": max(one.gap for one in found),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--networks", type=int, default=100)
+    parser.add_argument("--out", type=Path, default=Path("network-brute.csv"))
+    options = parser.parse_args()
+    rows = []
+    for seed in range(options.networks):
+        rows.append(row_of(seed))
+        print(rows[-1], flush=True)
+    with atomic_write(options.out) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

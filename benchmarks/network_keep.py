@@ -1,0 +1,93 @@
+"""Networks whose tensors may stay in L2, searched as a user does, and what it takes.
+
+    python -m benchmarks network_keep --out docs/data/network-keep.csv
+
+Each row is one process, ``mapper search --network N --fuse keep --workers 1 --json``, with a store
+of its own: totals with all tensors in DRAM and with tensors that stay, both with their gaps, and
+the processor time of the whole command, imports and both answers included. Compiled before. A row
+that the file has already is kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.network_proofs import processor_time
+from common import atomic_write
+
+LLAMA = "llama-3-8b:tokens"
+NETWORKS = (
+    "resnet50", "mobilenetv2", "bert_base", "gpt2", f"{LLAMA}=2048",
+    *(f"{LLAMA}=1,cache=2048" + (f",batch={batch}" if batch > 1 else "") for batch in (1, 8, 64)),
+)  # fmt: skip
+FIGURES = ("latency_cycles", "energy_nj", "dram_bytes", "gap")
+COLUMNS = (
+    "network", "accelerator", "objective", "may stay", "stay",
+    *(f"{way} {figure}" for way in ("none", "keep") for figure in FIGURES), "cpu_s",
+)  # fmt: skip
+
+
+def row_of(network: str, accelerator: str, objective: str) -> dict[str, Any]:
+    """One search."""
+    import cost_models
+    import layers
+    from mapper.staying.rooms import rooms_of
+
+    began = processor_time()
+    with tempfile.TemporaryDirectory() as folder:
+        asked = ["--network", network, "-a", accelerator, "-o", objective, "--fuse", "keep"]
+        how = ["--workers", "1", "--json", "--store", f"{folder}/runs.sqlite"]
+        words = [sys.executable, "-m", "mapper", "search", *asked, *how]
+        said = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    rooms = rooms_of(layers.graph_of(network), cost_models.load_chip(accelerator))
+    return {
+        "network": network,
+        "accelerator": accelerator,
+        "objective": objective,
+        "may stay": len(rooms),
+        "stay": len(said["stays"]),
+        **{f"{way} {name}": said[way][name] for way in ("none", "keep") for name in FIGURES},
+        "cpu_s": f"{processor_time() - began:.1f}",
+    }
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write all rows, whole or not at all."""
+    with atomic_write(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--networks", nargs="+", default=NETWORKS)
+    parser.add_argument("--accelerators", nargs="+", default=["edge", "cloud"])
+    parser.add_argument("--objectives", nargs="+", default=["edp"])
+    parser.add_argument("--out", type=Path, default=Path("network-keep.csv"))
+    args = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    if args.out.is_file():
+        with args.out.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    for objective in args.objectives:
+        for network in args.networks:
+            for accelerator in args.accelerators:
+                asked = {network, accelerator, objective}
+                if any({r["network"], r["accelerator"], r["objective"]} == asked for r in rows):
+                    continue
+                rows.append(row_of(network, accelerator, objective))
+                print(rows[-1], flush=True)
+                write_rows(args.out, rows)
+
+
+if __name__ == "__main__":
+    main()

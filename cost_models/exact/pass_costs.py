@@ -1,0 +1,71 @@
+"""What a node without MACs costs: elements that pass once from where they are to where they go."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+from cost_models.accelerator import Accelerator
+from cost_models.cost_model import CostModel, CostModelError
+from cost_models.exact.figures import energy_nj
+from cost_models.exact.options import ExactOptions
+
+
+class Moved(NamedTuple):
+    """Elements that a pass moves.
+
+    Args:
+        dram_read: Read from DRAM.
+        dram_written: Written to DRAM.
+        l2_read: Read from L2.
+        l2_written: Written to L2.
+    """
+
+    dram_read: int = 0
+    dram_written: int = 0
+    l2_read: int = 0
+    l2_written: int = 0
+
+
+def pass_cost(model: CostModel, chip: Accelerator, moved: Moved) -> tuple[int, float]:
+    """Latency [cycles] and energy [nJ] of a pass between DRAM, L2 and a unit beside the PEs.
+
+    What is read has the width of inputs, what is written that of outputs. The slowest of the four
+    ways is the latency; PEs leak meanwhile.
+
+    Args:
+        model: The model with its options.
+        chip: The chip.
+        moved: What moves.
+
+    Raises:
+        CostModelError: The model prices no passes.
+    """
+    if not isinstance(model, ExactOptions):
+        raise CostModelError(
+            f"cost model {model.name!r}: prices no nodes without MACs, expected exact"
+        )
+    if not any(moved):
+        return 0, 0.0
+    l2, l1 = chip.buffers()
+    read, _, written, _ = chip.widths
+    rates = (l2.read_bw, l2.write_bw, l1.read_bw, l1.write_bw)
+    ways = zip(moved, (read, written, read, written), rates, strict=True)
+    latency = max(
+        -(-elements * bits // rate) if rate is not None else int(elements > 0)
+        for elements, bits, rate in ways
+    )
+    counts: defaultdict[str, int] = defaultdict(int)
+    counts |= {
+        "dram_in": moved.dram_read,
+        "dram_in_direct": moved.dram_read,
+        "dram_out_w": moved.dram_written,
+        "dram_out_w_direct": moved.dram_written,
+        "l2r_in": moved.l2_read,
+        "l2r_in_tile": moved.l2_read,
+        "l2w_out": moved.l2_written,
+        "l2w_out_tile": moved.l2_written,
+        "num_pes": chip.num_pes,
+        "latency": latency,
+    }
+    return latency, float(energy_nj(counts, model.setting(chip)))

@@ -1,0 +1,122 @@
+"""``mapper search --network --fuse keep``: a network whose tensors may stay in L2."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from common import atomic_write
+from mapper.commands.search_network import DEFAULT_STORE, PAGE
+from runs import SilentReporter, Store, go_on_with, print_json, tell
+
+if TYPE_CHECKING:
+    from layers import NetworkGraph
+    from mapper.problem_spec import ProblemSpec
+    from mapper.staying.kept_network import KeptNetwork
+    from mapper.staying.stay_proof import StayProof
+
+RESULT = "network.json"
+METHODS = ("auto", "optimal")
+
+
+def check_kept(
+    spec: ProblemSpec, method: str | None, refused: Mapping[str, Any], network: str | None
+) -> None:
+    """Refuse options that a network with tensors that stay does not take.
+
+    Args:
+        spec: The problem of its first layer.
+        method: The method that is asked for.
+        refused: Options that say something else, by name; those that are None or empty are not
+            given.
+        network: The network.
+
+    Raises:
+        OptionError: One is given.
+        KeepError: The chip, the model or the objective cannot be.
+    """
+    from mapper.commands.options import OptionError
+    from mapper.staying.kept_network import check_keep, check_space
+
+    if network is None:
+        raise OptionError("--fuse keep: a single layer has no tensors that stay; give --network N")
+    if method not in (None, *METHODS):
+        raise OptionError(f"--fuse keep: is proven, expected the method optimal, not {method}")
+    for name, value in refused.items():
+        if value:
+            raise OptionError(f"--fuse keep: takes no {name}; leave it out")
+    check_keep(spec.accelerator, spec.cost_model, spec.objective)
+    check_space(spec.space)
+
+
+def search_kept(
+    network: str,
+    spec: ProblemSpec,
+    *,
+    counted: bool,
+    gap: float,
+    store: str | None,
+    workers: int | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Search a network whose tensors may stay, and print totals with and without.
+
+    The proofs live in a store, and the same command goes on where it stopped. With `out` there are
+    a page and the whole result as JSON. Exit code 1 says that it was stopped, or that a layer has
+    no mapping.
+    """
+    import layers
+    from mapper.show.kept_table import print_kept
+    from mapper.staying.kept_network import USUAL_GAP, check_keep, keep_network, stored_proofs
+    from mapper.staying.network_optimum import NetworkStoppedError, UnmappableError
+    from mapper.staying.stay_proof import StaySetting
+
+    graph: NetworkGraph = layers.graph_of(network)
+    location = store or str(DEFAULT_STORE if out is None else out / DEFAULT_STORE)
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+    chip = check_keep(spec.accelerator, spec.cost_model, spec.objective)
+    setting = StaySetting(chip, spec.cost_model_options, spec.space)
+    cores = workers or len(os.sched_getaffinity(0))
+    with Store.open(location) as opened:
+        prove = stored_proofs(opened, cores, SilentReporter())
+
+        def run(proofs: Sequence[StayProof]) -> Sequence[Any]:
+            if sys.stderr.isatty():
+                tell(f"{len(proofs)} proofs")
+            return prove(proofs)
+
+        try:
+            kept = keep_network(
+                network, graph, setting, spec.objective, run, counted=counted, gap=gap or USUAL_GAP
+            )
+        except NetworkStoppedError:
+            tell(go_on_with())
+            raise typer.Exit(1) from None
+        except UnmappableError as error:
+            tell(f"error: {error}")
+            raise typer.Exit(1) from None
+    if as_json:
+        print_json(kept.to_dict())
+    else:
+        print_kept(kept)
+    if out is not None:
+        _write(out, kept)
+
+
+def _write(out: Path, kept: KeptNetwork) -> None:
+    from mapper.staying.staying_page import write_staying_page
+
+    with atomic_write(out / RESULT) as draft:
+        draft.write_text(json.dumps(kept.to_dict(), indent=1) + "\n", encoding="utf-8")
+    if write_staying_page(out / PAGE, kept):
+        tell(f"wrote {out / PAGE}")
+    else:
+        tell("no page: it needs jinja2: pip install 'marl-mapper[viz]'")

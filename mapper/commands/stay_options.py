@@ -1,0 +1,38 @@
+"""Options of networks whose tensors may stay on the chip."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from mapper.commands.options import OptionError
+
+FUSE, PASSES = ("none", "keep"), ("free", "counted")
+
+FuseOption = Annotated[
+    str,
+    typer.Option(
+        metavar="none|keep",
+        help="Of --network: whether tensors may stay in L2 from one layer to the next; proven "
+        "within --gap, or 1 %.",
+    ),
+]
+PassesOption = Annotated[
+    str,
+    typer.Option(
+        metavar="free|counted",
+        help="Of --network: whether nodes without MACs cost what they move.",
+    ),
+]
+
+
+def check_words(fuse: str, passes: str) -> None:
+    """Check both options.
+
+    Raises:
+        OptionError: One has another value.
+    """
+    for name, value, known in (("--fuse", fuse, FUSE), ("--passes", passes, PASSES)):
+        if value not in known:
+            raise OptionError(f"{name}: got {value!r}, expected {' or '.join(known)}")

@@ -1,0 +1,75 @@
+"""What a network with tensors that stay takes, as rows and sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from common import engineering
+from layers import TENSORS
+from mapper.staying.kept_network import KeptNetwork
+
+
+def kept_rows(kept: KeptNetwork) -> list[dict[str, Any]]:
+    """A row for all layers of a shape of which the same stays, and a last one for the passes."""
+    rows: dict[Any, dict[str, Any]] = {}
+    for step in kept.keep.steps:
+        layer = step.node.layer
+        key = (layer.renamed("") if layer else None, step.resident if layer else None)
+        here = " ".join(t for t in TENSORS if t in step.resident) if layer else ""
+        row = rows.setdefault(
+            key,
+            {
+                "layer": step.node.name if layer else "nodes without MACs",
+                "count": 0,
+                "in L2": here,
+                "latency_cycles": 0.0,
+                "energy_nj": 0.0,
+                "dram_bytes": 0.0,
+            },
+        )
+        row["count"] += 1
+        row["latency_cycles"] += step.latency
+        row["energy_nj"] += step.energy
+        row["dram_bytes"] += step.dram
+    passes = rows.pop((None, None), None)
+    return [*rows.values(), *([passes] if passes else [])]
+
+
+def comparison(kept: KeptNetwork) -> list[dict[str, Any]]:
+    """Totals without and with tensors that stay: a row each, and what is saved."""
+    rows: list[dict[str, Any]] = []
+    for name, found in (("all in DRAM", kept.none), ("tensors stay", kept.keep)):
+        rows.append(
+            {
+                "schedule": name,
+                "latency_cycles": found.latency,
+                "energy_nj": found.energy,
+                "edp": found.latency * found.energy,
+                "dram_bytes": found.dram,
+                "proven": proven(found.gap),
+            }
+        )
+    figures = ("latency_cycles", "energy_nj", "edp", "dram_bytes")
+    shares = {f: _share(rows[0][f], rows[1][f]) for f in figures}
+    return [*rows, {"schedule": "less by", **shares, "proven": ""}]
+
+
+def proven(gap: float) -> str:
+    """How far a value is from the optimum."""
+    return "optimal" if gap == 0 else f"within {max(gap, 1e-4):.2%}"
+
+
+def _share(before: float, after: float) -> str:
+    return f"{1 - after / before:.1%}" if before else "-"
+
+
+def stay_lines(kept: KeptNetwork) -> list[str]:
+    """What stays, in sentences."""
+    most = max((step.taken for step in kept.keep.steps), default=0.0)
+    lines = []
+    if kept.staying:
+        lines.append(
+            f"{len(kept.staying)} of {len(kept.rooms)} tensors that may stay do, in the order of "
+            f"the file; they take up to {engineering(most, 'B')} of L2 at once"
+        )
+    return [*lines, kept.note] if kept.note else lines

@@ -1,0 +1,222 @@
+"""A network searched with tensors that may stay, by proofs that a store keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cost_models import Accelerator, Chain
+from layers import NetworkGraph
+from mapper.staying.network_optimum import (
+    ENERGY,
+    LATENCY,
+    NetworkProblem,
+    NetworkResult,
+    NodeResult,
+)
+from mapper.staying.rooms import TensorRoom
+from mapper.staying.stay_proof import StayProof, StaySetting
+from runs import Reporter, Store, run_all
+
+OBJECTIVES = {"latency": LATENCY, "energy": ENERGY, "edp": None}
+"""Objectives of a network, and what is summed; the product of two sums for the last."""
+USUAL_GAP = 0.01
+
+
+class KeepError(ValueError):
+    """A network, a chip or an option with which no tensor can stay."""
+
+
+@dataclass(frozen=True)
+class KeptNetwork:
+    """A network's best schedule beside the best one with all tensors in DRAM.
+
+    Args:
+        network: Its name.
+        graph: The network.
+        objective: Of `OBJECTIVES`.
+        chip: The chip.
+        rooms: What may stay.
+        keep: With tensors that stay.
+        none: With all of them in DRAM.
+    """
+
+    network: str
+    graph: NetworkGraph
+    objective: str
+    chip: Accelerator
+    rooms: tuple[TensorRoom, ...]
+    keep: NetworkResult
+    none: NetworkResult
+
+    @property
+    def staying(self) -> tuple[TensorRoom, ...]:
+        """What stays."""
+        names = {name for step in self.keep.steps for name in step.stays}
+        return tuple(room for room in self.rooms if room.tensors[0] in names)
+
+    @property
+    def note(self) -> str:
+        """What the chip says of the answer, in a line; empty where that is nothing."""
+        l2, _ = self.chip.buffers()
+        if not self.rooms:
+            return "nothing can stay: " + (
+                "no tensor that a later node reads is small enough for L2 and not wanted in DRAM"
+                if all(l2.sharing)
+                else "L2 does not hold all tensors in one capacity"
+            )
+        if l2.capacity_bits is None:
+            return (
+                "L2 has no capacity: every tensor may stay, and an access is priced at what the "
+                "tiles alone take"
+            )
+        return "" if self.staying else "nothing stays: there is no more to gain than the gap"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values: totals of both, what stays, and every node."""
+        return {
+            "network": self.network,
+            "objective": self.objective,
+            "keep": _totals(self.keep),
+            "none": _totals(self.none),
+            "note": self.note,
+            "stays": [
+                {"tensors": list(room.tensors), "from": room.first, "to": room.last,
+                 "bytes": room.bits / 8}
+                for room in self.staying
+            ],
+            "nodes": [_step(step) for step in self.keep.steps],
+        }  # fmt: skip
+
+
+def _totals(result: NetworkResult) -> dict[str, float]:
+    return {
+        "latency_cycles": result.latency,
+        "energy_nj": result.energy,
+        "edp": result.latency * result.energy,
+        "dram_bytes": result.dram,
+        "value": result.value,
+        "bound": result.bound,
+        "gap": result.gap,
+    }
+
+
+def _step(step: NodeResult) -> dict[str, Any]:
+    mapping = step.known.mapping if step.known else None
+    return {
+        "node": step.node.name,
+        "kind": str(step.node.kind),
+        "resident": sorted(step.resident),
+        "taken_bytes": step.taken,
+        "latency_cycles": step.latency,
+        "energy_nj": step.energy,
+        "dram_bytes": step.dram,
+        "mapping": None if mapping is None else mapping.to_dict(),
+    }
+
+
+def check_space(space: Mapping[str, Any]) -> None:
+    """Refuse a space in which a mapping may have no equal where a tensor is in L2.
+
+    Raises:
+        KeepError: It has mappings that let tensors pass L2.
+    """
+    if space.get("full"):
+        raise KeepError(
+            "--fuse keep: in a full space tensors pass L2, expected a space without full"
+        )
+
+
+def check_keep(
+    chip: Accelerator | Chain, cost_model: str, objective: str, option: str = "--fuse keep"
+) -> Accelerator:
+    """The chip, if tensors can stay on it.
+
+    Raises:
+        KeepError: The chip is a list of levels, the model is not `exact`, or the objective is none
+            of a network's.
+    """
+    if cost_model != "exact":
+        raise KeepError(
+            f"{option}: cost model {cost_model!r} does not price what moves between layers, "
+            "expected exact"
+        )
+    if isinstance(chip, Chain):
+        raise KeepError(
+            f"{option}: expected a chip of two levels, L2 and L1, but the accelerator is a list of "
+            "levels"
+        )
+    if objective not in OBJECTIVES:
+        raise KeepError(
+            f"{option}: got the objective {objective!r}, expected one of "
+            f"{', '.join(OBJECTIVES)}, which are sums of layers or a product of sums"
+        )
+    return chip
+
+
+def keep_network(
+    name: str,
+    graph: NetworkGraph,
+    setting: StaySetting,
+    objective: str,
+    run: Callable[[Sequence[StayProof]], Sequence[Any]],
+    *,
+    counted: bool = False,
+    gap: float = USUAL_GAP,
+) -> KeptNetwork:
+    """Search a network with tensors that may stay, and without.
+
+    Args:
+        name: What it is called.
+        graph: The network.
+        setting: Chip, options and space; the proofs' gap is chosen here.
+        objective: Of `OBJECTIVES`.
+        run: Does proofs.
+        counted: Whether nodes without MACs cost what they move, see :class:`NetworkProblem`.
+        gap: Stop when the value is proven to be at most this share above the optimum.
+
+    Raises:
+        UnmappableError: A layer has no mapping.
+        NetworkStoppedError: Proofs were stopped.
+    """
+    setting = StaySetting(setting.chip, setting.options, setting.space, gap / 4)
+    problem = NetworkProblem(graph, setting, run, counted, gap)
+    weights = OBJECTIVES[objective]
+
+    def best(stay: bool) -> NetworkResult:
+        return problem.product(stay) if weights is None else problem.sum(weights, stay)
+
+    none = best(False)
+    keep = best(True) if problem.rooms else none
+    return KeptNetwork(name, graph, objective, setting.chip, problem.rooms, keep, none)
+
+
+def stored_proofs(
+    store: Store, workers: int, reporter: Reporter | None
+) -> Callable[[Sequence[StayProof]], Sequence[Any]]:
+    """Proofs by a store, which keeps them; None for those that were stopped.
+
+    Args:
+        store: The store.
+        workers: Processes; few proofs are done in this one.
+        reporter: See :func:`runs.run_all`.
+    """
+
+    def run(proofs: Sequence[StayProof]) -> Sequence[Any]:
+        outcome = run_all(
+            proofs, store, workers=workers if len(proofs) > workers else 1, reporter=reporter
+        )
+        results = []
+        for proof in proofs:
+            stored = store.runs(key=proof.identity().key)
+            if stored and stored[0].standing == "failed":
+                error = (stored[0].error or "failed").partition("\n")[0]
+                raise KeepError(f"{proof.name}: {error}")
+            done = stored and stored[0].standing == "finished" and stored[0].result
+            results.append(stored[0].result if done else None)
+        if outcome.stopped:
+            return [None] * len(proofs)
+        return results
+
+    return run

@@ -1,0 +1,84 @@
+"""Tensors that may stay on the chip: the room that each takes in L2, and from when to when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cost_models import Accelerator
+from layers import KEEPS_SIZE, GraphNode, NetworkGraph, NodeKind
+
+
+@dataclass(frozen=True)
+class TensorRoom:
+    """A place in L2 for a tensor, and for those that take its place one after another.
+
+    A node that writes as much as it reads, the last one to read it, writes in its place.
+
+    Args:
+        tensors: Names of the tensors.
+        first: Place of the node that writes the first.
+        last: Place of the last node that reads one.
+        bits: What it takes.
+        first_bits: What it takes while it is written: partial sums may be wider.
+    """
+
+    tensors: tuple[str, ...]
+    first: int
+    last: int
+    bits: int
+    first_bits: int
+
+    def taken(self, place: int) -> int:
+        """Bits that it takes during a node."""
+        if not self.first <= place <= self.last:
+            return 0
+        return self.first_bits if place == self.first else self.bits
+
+
+def rooms_of(graph: NetworkGraph, chip: Accelerator) -> tuple[TensorRoom, ...]:
+    """The tensors of a network that may stay, whole, in the order in which they are written.
+
+    Those that are wanted in DRAM in the end may not, nor those that L2 has no room for; none may
+    where L2 does not hold inputs and outputs in one capacity that all tensors share.
+    """
+    l2, _ = chip.buffers()
+    if not all(l2.sharing):
+        return ()
+    places = {node.name: place for place, node in enumerate(graph.nodes)}
+    groups: dict[str, list[str]] = {}
+    head: dict[str, str] = {}
+    for place, node in enumerate(graph.nodes):
+        before = _place_taken(graph, places, place, node)
+        head[node.name] = node.name if before is None else head[before]
+        groups.setdefault(head[node.name], []).append(node.name)
+    found = []
+    for names in groups.values():
+        members = [graph.nodes[places[name]] for name in names]
+        if graph.leaving.intersection(names):
+            continue
+        width = max(chip.widths.input, chip.widths.output)
+        bits = max(node.elements * (node.bits or width) for node in members)
+        first = bits
+        if members[0].kind is NodeKind.MAC:
+            first = max(first, members[0].elements * chip.widths.psum)
+        room = TensorRoom(
+            tuple(names), places[names[0]], max(max(graph.readers[n]) for n in names), bits, first
+        )
+        if l2.capacity_bits is None or room.first_bits <= l2.capacity_bits:
+            found.append(room)
+    return tuple(found)
+
+
+def _place_taken(
+    graph: NetworkGraph, places: dict[str, int], place: int, node: GraphNode
+) -> str | None:
+    """The tensor whose place a node's takes, or None."""
+    if node.kind not in KEEPS_SIZE:
+        return None
+    for name in node.reads:
+        if name not in places or name in graph.leaving or graph.readers[name][-1] != place:
+            continue
+        other = graph.nodes[places[name]]
+        if other.elements == node.elements and other.bits == node.bits:
+            return name
+    return None

@@ -1,0 +1,123 @@
+"""What is known of a layer's latency and energy, where some of its tensors are in L2 already.
+
+Facts are mappings (with what they need of L2) and lines: no mapping that needs at most so much of
+L2 has ``a * energy + b * latency`` below a value. A layer with less in L2, or with less room, is
+never better, so that a line holds for those too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from typing import NamedTuple
+
+from cost_models import Mapping
+
+Resident = frozenset[str]
+"""Those of input, filter and output that are whole in L2."""
+SMALLEST = 1e-12
+"""Share that rounding may put a line too high."""
+
+
+class SumWeights(NamedTuple):
+    """An objective: so much of the energy [nJ] and so much of the latency [cycles]."""
+
+    energy: float
+    latency: float
+
+    def of(self, energy: float, latency: float) -> float:
+        """The value of a cost."""
+        return self.energy * energy + self.latency * latency
+
+
+class KnownMapping(NamedTuple):
+    """A mapping and its cost.
+
+    Args:
+        energy: [nJ].
+        latency: [cycles].
+        needs: Bytes of L2 for tiles of what is not resident.
+        dram: Bytes over DRAM's boundary.
+        mapping: The mapping.
+    """
+
+    energy: float
+    latency: float
+    needs: float
+    dram: float
+    mapping: Mapping | None
+
+
+class CostLine(NamedTuple):
+    """``weights.of(energy, latency) >= value`` for all mappings that need at most `room` bytes."""
+
+    room: float
+    weights: SumWeights
+    value: float
+
+
+@dataclass
+class ShapeFacts:
+    """All that is known of a shape."""
+
+    mappings: dict[Resident, list[KnownMapping]] = field(default_factory=dict)
+    lines: dict[Resident, list[CostLine]] = field(default_factory=dict)
+    proven: dict[Resident, set[float]] = field(default_factory=dict)
+
+    def add(self, resident: Resident, found: KnownMapping) -> None:
+        """Take in a mapping."""
+        self.mappings.setdefault(resident, []).append(found)
+
+    def bound(self, resident: Resident, line: CostLine) -> None:
+        """Take in a line."""
+        self.lines.setdefault(resident, []).append(line)
+
+    def best(self, resident: Resident, room: float, weights: SumWeights) -> KnownMapping | None:
+        """The best mapping known that fits."""
+        fitting = [one for one in self.mappings.get(resident, ()) if one.needs <= room]
+        if not fitting:
+            return None
+        return min(fitting, key=lambda one: (weights.of(one.energy, one.latency), one.dram))
+
+    def upper(self, resident: Resident, room: float, weights: SumWeights) -> float:
+        """Value of the best mapping known; inf where there is none."""
+        found = self.best(resident, room, weights)
+        return math.inf if found is None else weights.of(found.energy, found.latency)
+
+    def lower(self, resident: Resident, room: float, weights: SumWeights) -> float:
+        """A value that no mapping is below.
+
+        Two lines together bound all weights between theirs: their sum with shares of both.
+        """
+        lines = list(self._holding(resident, room))
+        best = max((line.value for line in lines if line.weights == weights), default=0.0)
+        wanted = _slope(weights)
+        steep = [line for line in lines if _slope(line.weights) >= wanted]
+        flat = [line for line in lines if _slope(line.weights) <= wanted]
+        for one, other in product(steep, flat):
+            best = max(best, _joined(one, other, weights))
+        return best * (1 - SMALLEST)
+
+    def _holding(self, resident: Resident, room: float) -> Iterator[CostLine]:
+        for other, lines in self.lines.items():
+            if resident <= other:
+                yield from (line for line in lines if line.room >= room)
+
+
+def _slope(weights: SumWeights) -> float:
+    return math.inf if weights.energy == 0 else weights.latency / weights.energy
+
+
+def _joined(steep: CostLine, flat: CostLine, weights: SumWeights) -> float:
+    """The bound by two lines whose weights lie on both sides of the wanted ones."""
+    (a, b), (c, d) = steep.weights, flat.weights
+    determinant = a * d - b * c
+    if determinant == 0:
+        return 0.0
+    share = (weights.energy * d - weights.latency * c) / determinant
+    other = (a * weights.latency - b * weights.energy) / determinant
+    if share < 0 or other < 0 or math.isinf(steep.value) or math.isinf(flat.value):
+        return math.inf if share >= 0 and other >= 0 else 0.0
+    return share * steep.value + other * flat.value

@@ -1,0 +1,161 @@
+"""The proof of a layer's optimum where some of its tensors are in L2, as an experiment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from common import engineering
+from cost_models import Accelerator, MappingBatch
+from layers import TENSORS, Layer, to_fields
+from mapper.staying.shape_facts import CostLine, KnownMapping, Resident, ShapeFacts, SumWeights
+from runs import Context, Experiment
+
+if TYPE_CHECKING:
+    from cost_models import Mapping as LoopMapping
+    from maestro_env import Problem
+
+LEAST_ROOM = 1e-3
+"""Bytes in place of none: limits are above 0."""
+
+
+@dataclass(frozen=True)
+class StaySetting:
+    """Under what the layers of a network are costed.
+
+    Args:
+        chip: The chip.
+        options: Options of the model `exact`.
+        space: Options of the map space.
+        gap: Proofs end where a mapping is at most this share above the optimum.
+    """
+
+    chip: Accelerator
+    options: Mapping[str, Any] = field(default_factory=dict)
+    space: Mapping[str, Any] = field(default_factory=dict)
+    gap: float = 0.0
+
+    def problem(
+        self, layer: Layer, resident: Resident, room: float, weights: SumWeights
+    ) -> Problem:
+        """A layer's problem; `room` is inf where nothing takes any."""
+        import cost_models
+        from maestro_env import Problem
+
+        options = dict(self.options)
+        if resident:
+            options["resident"] = "+".join(t for t in TENSORS if t in resident)
+        if weights.energy and weights.latency:
+            options["cycle_nj"] = weights.latency / weights.energy
+        limits = {} if math.isinf(room) else {"max_l2_bytes": max(room, LEAST_ROOM)}
+        aim = "energy" if weights.energy else "latency"
+        model = cost_models.load("exact", **options)
+        return Problem(layer, self.chip, aim, model, dict(self.space), limits)
+
+    def known(self, layer: Layer, resident: Resident, mapping: LoopMapping) -> KnownMapping:
+        """A mapping with its cost."""
+        problem = self.problem(layer, resident, math.inf, SumWeights(1.0, 0.0))
+        cost = problem.cost_model.evaluate(layer, self.chip, mapping)
+        inputs, filters, outputs, _ = self.chip.widths
+        bits = sum(
+            width * (moved["dram_read"] + moved["dram_write"])
+            for width, moved in zip(
+                (inputs, filters, outputs), (cost.accesses[t] for t in TENSORS), strict=True
+            )
+        )
+        return KnownMapping(cost.energy_nj, cost.latency_cycles, cost.l2_bytes, bits / 8, mapping)
+
+
+@dataclass(frozen=True)
+class StayProof(Experiment):
+    """The best mapping of a layer, and what none is below.
+
+    Args:
+        setting: Under what it is costed.
+        layer: The layer.
+        resident: What is whole in L2.
+        room: Bytes of L2 for tiles; inf for all of it.
+        weights: What is least.
+        start: A mapping to start from, or None; it changes how long the proof takes.
+        seed: Not used; proofs draw from seed 0.
+        budget: Not used; one proof.
+    """
+
+    kind: ClassVar[str] = "network-proof"
+    counts: ClassVar[str] = "proofs"
+    setting: StaySetting
+    layer: Layer
+    resident: Resident
+    room: float
+    weights: SumWeights
+    start: LoopMapping | None = None
+    seed: int = 0
+    budget: int = 1
+
+    @property
+    def name(self) -> str:
+        """Such as ``proof of resnet18.conv1, input in L2, 20.5 kB left``."""
+        here = f", {' and '.join(t for t in TENSORS if t in self.resident)} in L2"
+        left = "" if math.isinf(self.room) else f", {engineering(self.room, 'B')} left"
+        aim = f", {self.weights.energy:g} energy + {self.weights.latency:g} latency"
+        return f"proof of {self.layer.name}{here if self.resident else ''}{left}{aim}"
+
+    def spec(self) -> dict[str, Any]:
+        """See :class:`Experiment`."""
+        return {
+            "layer": to_fields(self.layer.renamed("")),
+            "chip": self.setting.chip.to_dict(),
+            "options": dict(self.setting.options),
+            "space": dict(self.setting.space),
+            "gap": self.setting.gap,
+            "resident": sorted(self.resident),
+            "room": None if math.isinf(self.room) else self.room,
+            "weights": list(self.weights),
+        }
+
+    def run(self, context: Context) -> dict[str, Any]:
+        """Prove it.
+
+        Returns:
+            ``bound``, ``status`` and the best ``mapping``.
+        """
+        import baselines
+
+        problem = self.setting.problem(self.layer, self.resident, self.room, self.weights)
+        proof = baselines.prove(
+            problem,
+            start=self._fitting(problem),
+            gap=self.setting.gap,
+            progress=lambda step: context.progress(0, step.value),
+        )
+        return {
+            "samples": 1,
+            "seconds": proof.seconds,
+            "best_value": proof.value,
+            "unit": problem.objective.unit,
+            "bound": min(proof.bound, proof.value),
+            "status": proof.status,
+            "mapping": None if proof.mapping is None else proof.mapping.to_dict(),
+        }
+
+    def _fitting(self, problem: Problem) -> LoopMapping | None:
+        """The mapping to start from, if it is one of this problem."""
+        if self.start is None:
+            return None
+        batch = MappingBatch.from_mappings([self.start], self.layer.extents)
+        values = problem.look(problem.space.encode(batch)).values
+        return self.start if math.isfinite(values[0]) else None
+
+    def take_in(self, result: Mapping[str, Any], facts: ShapeFacts) -> None:
+        """Add what was proven to what is known of the shape."""
+        from cost_models import Mapping as LoopMapping
+
+        empty = result["mapping"] is None
+        bound = math.inf if empty else result["bound"] * (self.weights.energy or 1.0)
+        facts.bound(self.resident, CostLine(self.room, self.weights, bound))
+        facts.proven.setdefault(self.resident, set()).add(self.room)
+        if not empty:
+            mapping = LoopMapping.from_dict(result["mapping"])
+            facts.add(self.resident, self.setting.known(self.layer, self.resident, mapping))

@@ -1,0 +1,90 @@
+"""One call for a network whose tensors may stay on the chip between its layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import cost_models
+import layers
+from common import brief
+from cost_models import Accelerator
+from layers import Imported, NetworkGraph
+from mapper import (
+    KeptNetwork,
+    StaySetting,
+    check_keep,
+    check_space,
+    keep_network,
+    stored_proofs,
+)
+from marl_mapper.options import LibraryError
+from runs import SilentReporter, Store
+
+PASSES = ("free", "counted")
+
+
+def map_network(
+    network: str | Imported | NetworkGraph,
+    chip: Accelerator | str = "edge",
+    objective: str = "edp",
+    *,
+    passes: str = "free",
+    gap: float = 0.01,
+    cost_model: Mapping[str, Any] | None = None,
+    space: Mapping[str, Any] | None = None,
+    store: str = ":memory:",
+    workers: int = 1,
+) -> KeptNetwork:
+    """Map a network so that tensors stay in L2 where that pays, and prove how good it is.
+
+    Args:
+        network: A network of the zoo, a file with edges, an imported model, or a graph.
+        chip: An accelerator of two levels, one of the library, or a YAML file.
+        objective: ``"latency"``, ``"energy"`` or ``"edp"`` of the whole network.
+        passes: ``"counted"``: nodes without MACs cost what they move; ``"free"``: only what they
+            move between DRAM and L2.
+        gap: Stop when the value is proven to be at most this share above the optimum.
+        cost_model: Options of the model `exact`.
+        space: Options of the map space of every layer.
+        store: Where proofs are kept, an SQLite file; a finished one is not done again.
+        workers: Processes for proofs.
+
+    Returns:
+        The best schedule (`keep`), the best one with all tensors in DRAM (`none`), what stays, and
+        for both the value, the bound and every node with its mapping.
+
+    Raises:
+        LibraryError: An option has another value.
+        ValueError: The network has no edges, a layer has no mapping, or the chip, the objective or
+            an option of model or space is wrong.
+    """
+    if passes not in PASSES:
+        raise LibraryError(f"passes: got {brief(passes)}, expected free or counted")
+    if isinstance(gap, bool) or not isinstance(gap, int | float) or not 0 <= gap < 1:
+        raise LibraryError(f"gap: got {brief(gap)}, expected a share of at least 0 and below 1")
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise LibraryError(f"workers: got {brief(workers)}, expected a whole number of at least 1")
+    name, graph = _graph_of(network)
+    accelerator = cost_models.load_chip(chip) if isinstance(chip, str) else chip
+    model = cost_models.load("exact", **(cost_model or {}))
+    known = check_keep(accelerator, model.name, objective)
+    check_space(space or {})
+    options = dict(getattr(model, "options", {}))
+    setting = StaySetting(known, options, dict(space or {}))
+    with Store.open(store) as opened:
+        prove = stored_proofs(opened, workers, SilentReporter())
+        counted = passes == "counted"
+        return keep_network(name, graph, setting, objective, prove, counted=counted, gap=gap)
+
+
+def _graph_of(network: Any) -> tuple[str, NetworkGraph]:
+    if isinstance(network, str):
+        return network, layers.graph_of(network)
+    if isinstance(network, Imported):
+        return "the imported model", network.graph()
+    if isinstance(network, NetworkGraph):
+        return "the network", network
+    raise LibraryError(
+        f"network: got {brief(network)}, expected a name, a file, an imported model or a graph"
+    )

@@ -1,0 +1,136 @@
+"""Tensors that are whole in L2: counts by execution, the same nest as an uneven one, and proofs."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cost_models
+from baselines import prove
+from baselines.optimal import proving
+from cost_models import CostModelError
+from cost_models.chain.clusters import as_chain
+from cost_models.exact import ExactModel, SimulatorModel
+from cost_models.exact.nest import NestLevel
+from cost_models.exact.simulator import UNLIMITED, simulate
+from layers import TENSORS
+from maestro_env import Problem
+from tests.baselines.proofs import brute_force, narrowed, random_problem, worst_bound
+from tests.cost_models.tiny import random_case, random_full_case
+
+SOME = ["+".join(t for i, t in enumerate(TENSORS) if n >> i & 1) for n in range(1, 8)]
+
+
+def resident_of(rng: np.random.Generator, held: tuple[bool, ...] = (True,) * 3) -> str:
+    names = [name for name in SOME if all(held[TENSORS.index(t)] for t in name.split("+"))]
+    return names[int(rng.integers(len(names)))] if names else ""
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_counts_are_those_of_an_execution(seed: int) -> None:
+    rng = np.random.default_rng([46, seed])
+    case = random_full_case(rng, 150)
+    options: dict[str, Any] = {
+        "resident": resident_of(rng, case.accelerator.buffers()[0].holds),
+        "latency": str(rng.choice(["stepwise", "stepwise", "bound"])),
+        "halo_time": str(rng.choice(["retain", "none"])),
+    }
+    exact, truth = (
+        model(**options).evaluate(case.layer, case.accelerator, case.mapping)
+        for model in (ExactModel, SimulatorModel)
+    )
+    assert exact.feasible == truth.feasible
+    if exact.feasible:
+        assert exact.counts == truth.counts
+        assert exact.energy_nj == truth.energy_nj
+        for tensor in options["resident"].split("+") if options["resident"] else ():
+            assert exact.accesses[tensor]["dram_read"] == 0
+            assert exact.accesses[tensor]["dram_write"] == 0
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_resident_tensor_is_one_that_l2_holds_whole_before_it_begins(seed: int) -> None:
+    """As an entry of the same memory around the others, but for its one way in and out."""
+    rng = np.random.default_rng([47, seed])
+    case = random_case(rng, 150)
+    chip = replace(case.accelerator, l1_bytes=None, l2_bytes=None)
+    model = SimulatorModel(resident=resident_of(rng))
+    nest = model.nest(case.layer, *as_chain(chip, case.mapping, case.layer))
+    l2, *below = nest.levels
+    home = NestLevel(nest.extents, keeps=model.residents, port=l2.port)
+    rest = tuple(a and not b for a, b in zip(l2.keeps, model.residents, strict=True))
+    inner = replace(l2, keeps=(rest[0], rest[1], rest[2]), joined=True)
+    # the way out takes no time, so that only the first load does
+    dram = replace(nest.dram, write=None)
+    uneven = replace(nest, levels=(home, inner, *below), dram=dram, resident=(False, False, False))
+    found, around = simulate(replace(nest, dram=dram)), simulate(uneven)
+    for tensor, here in enumerate(model.residents):
+        for name in (f"fill/{tensor}/{{}}", f"read/{tensor}/{{}}/{{}}", f"tiles/{tensor}/{{}}"):
+            for level, q in ((3, 1), (4, 3)):
+                keeper = q + 1 if q > 1 or not here else q
+                inside = name.format(level + 1, keeper)
+                assert found.get(name.format(level, q), 0) == around.get(inside, 0), inside
+    widths = nest.widths
+    loads = [found.get(f"peak/{t}/1", 0) * widths[t] for t in (0, 1) if not model.residents[t]]
+    own = [around[f"fill/{t}/1"] * widths[t] for t in (0, 1) if model.residents[t]]
+    rate = nest.dram.read or UNLIMITED
+    first, every = -(-sum(loads) // rate), -(-(sum(loads) + sum(own)) // rate)
+    assert found["stepwise"] - first == around["stepwise"] - every
+
+
+@pytest.fixture
+def _few_first_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proving, "FIRST_SAMPLES", 20)
+
+
+def problem_of(rng: np.random.Generator, moving: int = 8, most: int = 8) -> Problem:
+    """A random problem some of whose tensors are in L2, with what they leave of it."""
+    plain = random_problem(rng, most, moving)
+    options = {**plain.cost_model.options, "resident": resident_of(rng)}  # type: ignore[attr-defined]
+    if rng.random() < 0.5:
+        options["cycle_nj"] = float(rng.choice([1e-4, 0.01, 1.0]))
+    limits = dict(plain.limits)
+    if rng.random() < 0.6:
+        limits["max_l2_bytes"] = float(rng.integers(4, 400))
+    model = cost_models.load("exact", **options)
+    space = plain.space.options
+    return Problem(plain.layer, plain.accelerator, plain.objective.name, model, space, limits)
+
+
+@pytest.mark.usefixtures("_few_first_samples")
+@pytest.mark.parametrize("seed", range(25))
+def test_proofs_are_equal_to_brute_force(seed: int) -> None:
+    rng = np.random.default_rng([48, seed])
+    problem = narrowed(problem_of(rng, moving=3), rng, 5_000)
+    best, _ = brute_force(problem)
+    proof = prove(problem)
+    assert proof.value == pytest.approx(best, rel=1e-9)
+    assert proof.status == ("optimal" if np.isfinite(best) else "empty")
+
+
+def test_no_mapping_is_below_a_bound() -> None:
+    tried = 0
+    for seed in range(40):
+        rng = np.random.default_rng([49, seed])
+        problem = problem_of(rng, most=20)
+        worst, count = worst_bound(problem, rng, 150)
+        assert worst <= 1 + 1e-9, seed
+        tried += count
+        values = problem.look(problem.space.sample(50, seed)).values
+        assert problem.bound is None or problem.bound <= values.min() * (1 + 1e-9)
+    assert tried > 1000
+
+
+def test_options_that_say_nothing_are_not_recorded() -> None:
+    assert "resident" not in ExactModel().options
+    assert ExactModel(resident="input").options["resident"] == "input"
+    for wrong in ("inputs", "input,output", "input+input", "+input", 3):
+        with pytest.raises(CostModelError, match="resident: got"):
+            ExactModel(resident=wrong)
+    for price in (-1.0, float("nan"), "2", True):
+        with pytest.raises(CostModelError, match="cycle_nj: got"):
+            ExactModel(cycle_nj=price)
+    problem = Problem("mlp.2", "simba", "edp", ExactModel(resident="input"))
+    with pytest.raises(CostModelError, match="expected one of two levels"):
+        problem.look(problem.space.sample(1, 0))

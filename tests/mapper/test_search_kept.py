@@ -1,0 +1,114 @@
+"""``mapper search --network --fuse keep``: totals, resuming, the page, and what is refused."""
+
+import json
+import shlex
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import marl_mapper
+from layers.graph_builder import GraphBuilder
+from layers.layer import Layer
+from marl_mapper import LibraryError
+from tests.hostile.test_hostile import in_process
+
+NET = """
+sources: {image: [1, 3, 10, 10]}
+layers:
+  - {name: a, kind: conv, K: 4, C: 3, Y: 10, X: 10, R: 3, S: 3, inputs: [image]}
+  - {name: b, kind: conv, K: 4, C: 4, Y: 10, X: 10, R: 3, S: 3, padding: [1, 1, 1, 1], inputs: [a]}
+  - {name: sum, kind: elementwise, inputs: [b, a], shape: [1, 4, 8, 8]}
+  - {name: pool, kind: pooling, inputs: [sum], shape: [4]}
+  - {name: fc, kind: gemm, M: 1, N: 2, K: 4, inputs: [pool]}
+"""
+SEARCH = "mapper search --network net.yaml -o energy"
+KEEP = f"{SEARCH} --fuse keep --workers 1"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "net.yaml").write_text(NET, encoding="utf-8")
+    return tmp_path
+
+
+def run(words: str) -> str:
+    code, out, err = in_process(shlex.split(words))
+    assert not code, err
+    return out
+
+
+def said(words: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(run(words))
+    return found
+
+
+def test_what_stays_saves_what_it_says(folder: Path) -> None:
+    found = said(f"{KEEP} --gap 1e-9 --json --out out")
+    keep, none = found["keep"], found["none"]
+    plain = said(f"{SEARCH} --method optimal --json")["totals"]
+    assert none["energy_nj"] == pytest.approx(plain["energy_nj"], rel=1e-12)
+    assert keep["gap"] == none["gap"] == 0
+    assert keep["energy_nj"] < 0.9 * none["energy_nj"]
+    assert [stay["tensors"] for stay in found["stays"]] == [["a"], ["b", "sum"], ["pool"]]
+    assert (found["stays"][1]["from"], found["stays"][1]["to"]) == (1, 3)
+    assert sum(node["energy_nj"] for node in found["nodes"]) == pytest.approx(keep["energy_nj"])
+    images, filters, results = 3 * 10 * 10, 4 * 9 * (3 + 4) + 8, 2
+    assert keep["dram_bytes"] == images + filters + results  # everything once
+    page = (folder / "out/report.html").read_text(encoding="utf-8")
+    assert "b = sum" in page
+    assert page.count("<svg") == 1
+    assert json.loads((folder / "out/network.json").read_text(encoding="utf-8")) == found
+
+
+def test_a_store_is_gone_on_with(folder: Path) -> None:
+    first = said(f"{KEEP} --json")
+
+    def ids() -> list[tuple[int, str]]:
+        with sqlite3.connect(folder / "runs.sqlite") as store:
+            return store.execute("select id, ended from runs where status = 'finished'").fetchall()
+
+    done = ids()
+    assert said(f"{KEEP} --json") == first
+    assert ids() == done
+    with sqlite3.connect(folder / "runs.sqlite") as store:
+        store.execute("delete from runs where id = ?", done[0][:1])
+    assert said(f"{KEEP} --json")["keep"]["value"] == first["keep"]["value"]
+    assert len(ids()) == len(done)
+
+
+def test_a_chip_too_small_says_so(folder: Path) -> None:
+    (folder / "net.yaml").write_text(NET.partition("  - {name: pool")[0], encoding="utf-8")
+    small = run(f"{KEEP} --l2-bytes 60")
+    assert "nothing can stay: no tensor that a later node reads is small enough" in small
+    assert "L2 has no capacity: every tensor may stay" in run(f"{KEEP} --set l2_bytes=null")
+
+
+def test_passes_are_counted_in_every_mode() -> None:
+    free, counted = (
+        said(f"{SEARCH} --method optimal --json --passes {how}")["totals"]
+        for how in ("free", "counted")
+    )
+    assert counted["passes"] == 2
+    assert counted["pass_cycles"] == 512 // 16 + 256 // 16  # the sum reads twice, at 16 B a cycle
+    for name, more in (("latency_cycles", "pass_cycles"), ("energy_nj", "pass_energy_nj")):
+        assert counted[name] == pytest.approx(free[name] + counted[more])
+    kept = said(f"{KEEP} --json --gap 1e-9 --passes counted")
+    assert kept["none"]["energy_nj"] == pytest.approx(counted["energy_nj"])
+
+
+def test_the_library_answers_alike() -> None:
+    kept = marl_mapper.map_network("net.yaml", "edge", "energy")
+    assert kept.keep.value == said(f"{KEEP} --json")["keep"]["value"]
+    graph = GraphBuilder()
+    layer = Layer.gemm("a", M=4, N=4, K=4)
+    graph.mac(layer, graph.source("x", (4, 4)))
+    alone = marl_mapper.map_network(graph.graph(), objective="edp", gap=0)
+    assert (alone.rooms, alone.keep.gap, alone.keep.value) == ((), 0, alone.none.value)
+    for wrong in ({"passes": "some"}, {"gap": 1}, {"gap": True}, {"workers": 0}):
+        with pytest.raises(LibraryError, match=f"{next(iter(wrong))}: got"):
+            marl_mapper.map_network("net.yaml", **wrong)
+    with pytest.raises(LibraryError, match="network: got 3"):
+        marl_mapper.map_network(3)

@@ -1,0 +1,116 @@
+"""Tensors that stay: networks' optima beside brute force, rooms, schedules and lines."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+import layers
+from cost_models import Accelerator
+from cost_models import load_chip as chip_of
+from layers import Layer
+from layers.graph_builder import GraphBuilder
+from mapper.staying.network_optimum import ENERGY, LATENCY, NetworkProblem
+from mapper.staying.rooms import TensorRoom, rooms_of
+from mapper.staying.shape_facts import CostLine, KnownMapping, ShapeFacts, SumWeights
+from mapper.staying.stay_proof import StaySetting
+from mapper.staying.stay_schedule import schedule
+from tests.mapper.staying import brute, prove_here, small
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_networks_are_as_good_as_by_brute_force(seed: int) -> None:
+    graph, setting, counted = small(seed)
+    best = brute(graph, setting, counted)
+    net = NetworkProblem(graph, setting, prove_here, counted)
+    energy, latency, product = net.sum(ENERGY), net.sum(LATENCY), net.product()
+    assert energy.value == pytest.approx(min(e for e, _ in best), rel=1e-9)
+    assert latency.value == pytest.approx(min(t for _, t in best), rel=1e-9)
+    assert product.value == pytest.approx(min(e * t for e, t in best), rel=1e-9)
+    for found in (energy, latency, product):
+        assert found.gap == 0
+        capacity = setting.chip.l2_bytes or 0
+        for step in found.steps:
+            assert step.taken + (step.known.needs if step.known else 0) <= capacity
+    assert product.energy * product.latency == pytest.approx(product.value, rel=1e-12)
+    assert energy.energy == pytest.approx(energy.value, rel=1e-9)
+
+
+def chain(*adds: int, rows: int = 4) -> GraphBuilder:
+    """Convolutions of equal shapes in a row; `adds` say which are followed by a residual add."""
+    graph = GraphBuilder()
+    at = first = graph.source("x", (1, 2, rows, 1))
+    for number in range(3):
+        at = graph.mac(Layer(f"l{number}", "CONV", 2, 2, rows, 1, 1, 1), at)
+        if number in adds:
+            at = graph.add(f"add{number}", at, first)
+        first = at if number == 0 else first
+    return graph
+
+
+def test_a_node_that_reads_last_writes_in_the_place_of_what_it_reads() -> None:
+    chip = Accelerator(4, 64, 64)
+    rooms = {room.tensors: room for room in rooms_of(chain(1).graph(), chip)}
+    assert set(rooms) == {("l0",), ("l1", "add1")}
+    assert (rooms["l0",].first, rooms["l0",].last) == (0, 2)
+    assert (rooms["l1", "add1"].first, rooms["l1", "add1"].last) == (1, 3)
+    assert rooms["l0",].bits == 8 * 8
+    twice = chain(1)
+    twice.results.append("add1")
+    assert {room.tensors for room in rooms_of(twice.graph(), chip)} == {("l0",)}
+    assert rooms_of(chain(1).graph(), replace(chip, l2_bytes=7)) == ()
+    assert rooms_of(chain(1).graph(), chip_of("eyeriss")) == ()  # filters pass its L2
+
+
+def test_sums_take_their_own_width_while_they_are_written() -> None:
+    wide = Accelerator(4, 64, 64, widths=chip_of("edge").widths._replace(psum=24))
+    room = next(one for one in rooms_of(chain().graph(), wide) if one.tensors == ("l0",))
+    assert [room.taken(place) for place in range(3)] == [8 * 24, 8 * 8, 0]
+
+
+def test_too_many_sets_leave_a_bound() -> None:
+    rooms = [TensorRoom((str(n),), n, 30, 8, 8) for n in range(15)]
+
+    def cost(place: int, taken: frozenset[int]) -> float:
+        return 10.0 - len(taken) / 8 + (len(taken) % 3) * 0.01
+
+    found = schedule(31, rooms, math.inf, cost, lambda place: 8.0)
+    assert found.bound <= found.value
+    few = schedule(31, rooms[:8], math.inf, cost, lambda place: 8.0)
+    assert few.bound == few.value
+    none = schedule(31, rooms, 0, cost, lambda place: 8.0)
+    assert none.value == pytest.approx(310.0)
+    assert set(none.stays) == {frozenset()}
+
+
+def test_lines_hold_between_them_and_for_less() -> None:
+    facts, some = ShapeFacts(), frozenset({"input"})
+    facts.bound(some, CostLine(100, SumWeights(1, 0), 5.0))
+    facts.bound(some, CostLine(100, SumWeights(0, 1), 7.0))
+    assert facts.lower(some, 100, SumWeights(2, 3)) == pytest.approx(31)
+    facts.bound(some, CostLine(50, SumWeights(1, 1), 20.0))
+    assert facts.lower(some, 50, SumWeights(1, 2)) == pytest.approx(27)
+    assert facts.lower(some, 51, SumWeights(1, 2)) == pytest.approx(19)
+    assert facts.lower(frozenset(), 10, SumWeights(1, 1)) == pytest.approx(20)
+    assert facts.lower(frozenset({"output"}), 10, SumWeights(1, 1)) == 0
+    facts.add(some, KnownMapping(9, 9, 60, 0, None))
+    assert facts.upper(some, 60, SumWeights(1, 1)) == 18
+    assert facts.upper(some, 59, SumWeights(1, 1)) == math.inf
+
+
+def test_a_gap_is_kept_and_passes_are_counted() -> None:
+    graph = layers.graph_of("mlp")
+    chip = chip_of("edge")
+    exact = NetworkProblem(graph, StaySetting(chip), prove_here).sum(ENERGY)
+    near = NetworkProblem(graph, StaySetting(chip, gap=0.01), prove_here, gap=0.05).sum(ENERGY)
+    assert exact.gap == 0
+    assert near.gap <= 0.05
+    assert near.bound <= exact.value <= near.value * (1 + 1e-12)
+    graph = chain(1, rows=16).graph()
+    free, counted = (
+        NetworkProblem(graph, StaySetting(chip), prove_here, way).sum(ENERGY, stay=False)
+        for way in (False, True)
+    )
+    add = next(step for step in counted.steps if step.node.name == "add1")
+    assert (add.dram, add.latency) == (3 * 32, 64 // 16)  # two read, at 16 bytes a cycle
+    assert counted.value == pytest.approx(free.value + add.energy)
