@@ -71,7 +71,7 @@ def test_a_file_with_a_chip_and_single_fields(tmp_path: Path) -> None:
     assert half["best"]["objective"] != whole["best"]["objective"]
     text = mapper(*SEARCH, "-a", str(path))
     assert "CBUF" in text
-    assert "x the physical bound" in text
+    assert "above the optimum" in text
 
 
 def test_stores_hold_chips_and_mappings_of_any_depth(tmp_path: Path) -> None:
