@@ -2,10 +2,10 @@
 
 A kernel is one extension, named by the module that holds its entries. Its sources are that module
 and every module of the project that it imports, directly or not, and that has functions marked
-`common.part`. They are joined, so that the C compiler can inline across files; two of them can't
-define one name. Other modules of the project that they import hold constants and records only: they
-are imported here without their packages' `__init__`, so they may need NumPy and the standard
-library at most.
+`marl_common.part`. They are joined, so that the C compiler can inline across files; two of them
+can't define one name. Other modules of the project that they import hold constants and records
+only: they are imported here without their packages' `__init__`, so they may need NumPy and the
+standard library at most.
 
 In a kernel ``int`` is C's ``long long``, ``float`` ``double``, ``bool`` a flag, ``tuple[int, int]``
 two values; ``IntArray``, ``FloatArray``, ``BoolArray``, ``Int32Array`` and the like are flat
@@ -536,6 +536,6 @@ def translate(kernel: str, checked: bool = False) -> tuple[str, list[Path]]:
 
 
 def _stamps(kernel: str, joined: Joined) -> str:
-    source_hash = joined.bare.load("common.kernel_source").source_hash
+    source_hash = joined.bare.load("marl_common.kernel_source").source_hash
     stamps = {path.relative_to(ROOT).as_posix(): source_hash(path) for path in joined.files}
-    return f"from common import check_built\ncheck_built({kernel!r}, __file__, {stamps!r})\n"
+    return f"from marl_common import check_built\ncheck_built({kernel!r}, __file__, {stamps!r})\n"

@@ -5,6 +5,6 @@ lives, and that module is imported when the name is first used. The exception is
 :mod:`baselines.conformance`, the tests that third parties inherit.
 """
 
-from common import attach
+from marl_common import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -12,8 +12,8 @@ from baselines.initial_population import feasible_start, inner_tiles, sampled, s
 from baselines.operators import Moves
 from baselines.screening import Screening, screening_of
 from baselines.searcher import BaseSearcher
-from common import FloatArray, IntArray
 from maestro_env import Problem
+from marl_common import FloatArray, IntArray
 
 UNIT_TILES = 0.5
 """Share of a screened search's first mappings whose inner tiles are all the smallest."""

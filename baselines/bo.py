@@ -15,8 +15,8 @@ from baselines.operators import Moves
 from baselines.searcher import BaseSearcher, Capabilities
 from baselines.torch_threads import one_thread
 from baselines.window import batch_size, best_and_newest
-from common import FloatArray, IntArray
 from maestro_env import Problem
+from marl_common import FloatArray, IntArray
 
 FEASIBLE = 5
 """Feasible samples before the model is used."""

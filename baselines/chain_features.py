@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from common import FloatArray
 from cost_models import ChainBatch
 from layers import DIMS
 from maestro_env import Problem
+from marl_common import FloatArray
 
 if TYPE_CHECKING:
     from cost_models import Chain

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from common import IntArray
 from cost_models import Chain, has_room
 from layers import DIMS, Layer
 from maestro_env import ActionSpace, Parameter
+from marl_common import IntArray
 
 Tiles = dict[str, int]
 INPUT, FILTER, OUTPUT = range(3)

@@ -9,8 +9,8 @@ import numpy as np
 from baselines.checks import check_positive
 from baselines.extras import require
 from baselines.searcher import BaseSearcher, Capabilities
-from common import FloatArray, IntArray
 from maestro_env import ActionSpace, Problem
+from marl_common import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

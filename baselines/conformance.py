@@ -23,10 +23,10 @@ import numpy as np
 
 import baselines
 from baselines.searcher import Searcher, SearchResult
-from common import IntArray
 from cost_models import Accelerator
 from layers import Layer, LayerKind
 from maestro_env import Problem
+from marl_common import IntArray
 
 TINY_LAYER = Layer("tiny", LayerKind.CONV, K=3, C=2, Y=3, X=1, R=1, S=1)
 TINY_ACCELERATOR = Accelerator(4, l1_bytes=16, l2_bytes=80, noc_bw=3, offchip_bw=2)

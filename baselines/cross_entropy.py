@@ -8,8 +8,8 @@ import numpy as np
 
 from baselines.checks import check_positive, check_shares
 from baselines.searcher import BaseSearcher
-from common import IntArray
 from maestro_env import Problem
+from marl_common import IntArray
 
 
 @dataclass(frozen=True)

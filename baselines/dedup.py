@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from baselines.nest_memory import NestMemory
-from common import BoolArray, IntArray
 from cost_models import ChainBatch, MappingBatch, capabilities_of
 from maestro_env import Problem, nest_keys
+from marl_common import BoolArray, IntArray
 
 ATTEMPTS = 8
 """Draws after which :meth:`Dedup.fill` takes what it gets."""

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from baselines.level_orders import LevelOrders
-from common import BoolArray, FloatArray, Int32Array, IntArray
 from cost_models import MappingBatch
 from layers import DIMS
 from maestro_env import MapSpace
+from marl_common import BoolArray, FloatArray, Int32Array, IntArray
 
 Selection = Callable[[MappingBatch], BoolArray]
 CHUNK = 1 << 15

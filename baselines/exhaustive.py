@@ -11,9 +11,9 @@ from baselines.checks import check_positive
 from baselines.dedup import Dedup
 from baselines.enumeration import Enumeration, compute_cycles
 from baselines.searcher import BaseSearcher, Capabilities, SearcherError
-from common import FloatArray, IntArray
 from cost_models import Chain, MappingBatch, Symmetry, capabilities_of
 from maestro_env import Problem, figure_bounds
+from marl_common import FloatArray, IntArray
 
 LISTED = 1 << 15
 """Actions of a chain at a time."""

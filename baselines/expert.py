@@ -10,9 +10,9 @@ import numpy as np
 from baselines.chain_hand import hand_actions_of_chain
 from baselines.hand_mapping import hand_mapping
 from baselines.searcher import BaseSearcher, Capabilities, SearcherError
-from common import IntArray
 from cost_models import Chain, MappingBatch
 from maestro_env import DATAFLOWS, MapSpace, MapSpaceError, NamedDataflow, Problem, dataflow_named
+from marl_common import IntArray
 
 HALVINGS = 12
 """How often buffers are halved before a dataflow is given up."""

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.chain_features import chain_features
-from common import FloatArray
 from cost_models import ChainBatch, MappingBatch
 from layers import DIMS, NEST_DIMS
 from maestro_env import Problem
+from marl_common import FloatArray
 
 TENSORS: FloatArray = np.array(
     [[dim in tensor for tensor in ("KCRSG", "CYXNG", "KYXNG")] for dim in DIMS], dtype=np.float64

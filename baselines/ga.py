@@ -12,9 +12,9 @@ from baselines.initial_population import inner_tiles, sampled, scattered
 from baselines.operators import Moves
 from baselines.screening import Screening, screening_of
 from baselines.searcher import BaseSearcher
-from common import FloatArray, IntArray
 from cost_models import Chain
 from maestro_env import Problem
+from marl_common import FloatArray, IntArray
 
 TOGETHER = 75
 """Children bred at least at a time on a list of levels: fewer take as long. Of two levels as many

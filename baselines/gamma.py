@@ -12,8 +12,8 @@ from baselines.dedup import Dedup
 from baselines.gamma_chain import operators_of
 from baselines.gamma_operators import GammaOperators
 from baselines.searcher import BaseSearcher
-from common import FloatArray, IntArray
 from maestro_env import Problem
+from marl_common import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

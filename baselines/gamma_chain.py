@@ -6,9 +6,9 @@ import numpy as np
 
 from baselines.gamma_operators import GammaOperators
 from baselines.operators import Moves
-from common import BoolArray, IntArray
 from cost_models import Chain
 from maestro_env import ActionSpace
+from marl_common import BoolArray, IntArray
 
 Generator = np.random.Generator
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from baselines.operators import Moves
-from common import BoolArray, IntArray
 from layers import DIMS
 from maestro_env import ActionSpace
+from marl_common import BoolArray, IntArray
 
 Generator = np.random.Generator
 

@@ -14,7 +14,7 @@ from gpytorch.mlls import ExactMarginalLogLikelihood
 from linear_operator.utils.errors import NotPSDError
 from torch import Tensor
 
-from common import FloatArray
+from marl_common import FloatArray
 
 STEPS = 50
 """Most steps of L-BFGS-B a fit."""

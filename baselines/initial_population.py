@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from common import FloatArray, IntArray
 from maestro_env import ActionSpace, Problem
+from marl_common import FloatArray, IntArray
 
 
 def inner_tiles(space: ActionSpace) -> IntArray:

@@ -6,8 +6,8 @@ from itertools import permutations, product
 
 import numpy as np
 
-from common import IntArray
 from maestro_env import MapSpace
+from marl_common import IntArray
 
 
 class LevelOrders:

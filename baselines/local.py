@@ -10,8 +10,8 @@ from baselines.checks import check_positive, check_shares
 from baselines.initial_population import feasible_start
 from baselines.operators import Moves
 from baselines.searcher import BaseSearcher
-from common import IntArray
 from maestro_env import Problem
+from marl_common import IntArray
 
 
 @dataclass(frozen=True)

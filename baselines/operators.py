@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from common import BoolArray, IntArray
 from maestro_env import ActionSpace, order_swaps
+from marl_common import BoolArray, IntArray
 
 Generator = np.random.Generator
 

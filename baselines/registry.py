@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from baselines.searcher import Searcher, SearcherError
-from common import plug_ins, suggest, working_folder_modules
+from marl_common import plug_ins, suggest, working_folder_modules
 
 if TYPE_CHECKING:
     from baselines.optimal import Optimal

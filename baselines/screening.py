@@ -12,9 +12,9 @@ from baselines.dedup import Dedup
 from baselines.extras import require
 from baselines.features import nest_features
 from baselines.torch_threads import one_thread
-from common import FloatArray, IntArray
 from cost_models import ChainBatch, MappingBatch
 from maestro_env import Problem
+from marl_common import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from baselines.surrogate import Surrogate

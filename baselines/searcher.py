@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from baselines.checks import check_types
-from common import IntArray, html_table, suggest
 from cost_models import Chain, Cost
 from maestro_env import BudgetExhausted, Problem
+from marl_common import IntArray, html_table, suggest
 
 if TYPE_CHECKING:
     from baselines.optimal.proof import Proof

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from baselines.adam import Adam
-from common import FloatArray, IntArray
+from marl_common import FloatArray, IntArray
 
 
 class Surrogate:

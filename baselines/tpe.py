@@ -12,8 +12,8 @@ from baselines.dedup import Dedup
 from baselines.extras import require
 from baselines.searcher import BaseSearcher, Capabilities
 from baselines.window import batch_size
-from common import IntArray
 from maestro_env import Problem
+from marl_common import IntArray
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 
 from baselines.window import best_and_newest
-from common import FloatArray, IntArray
 from maestro_env import ActionSpace
+from marl_common import FloatArray, IntArray
 
 
 class Densities:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from common import FloatArray, IntArray
+from marl_common import FloatArray, IntArray
 
 SAMPLES_A_CALL = 50
 """Samples known for each that a batch holds: a model of few samples is asked for few at once."""

@@ -25,7 +25,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from common import atomic_write
+from marl_common import atomic_write
 
 WORKER = """
 import dataclasses, sys, time

@@ -20,7 +20,6 @@ import numpy as np
 import baselines
 import layers
 from benchmarks.chain_searchers import write
-from common import IntArray
 from cost_models import CHAINS, Chain
 from cost_models.chain.batch_costs import ChainCounter
 from cost_models.exact import ExactModel
@@ -29,6 +28,7 @@ from cost_models.exact.nest_counts import WORK
 from cost_models.exact.records import Counts
 from layers import Layer
 from maestro_env import Problem
+from marl_common import IntArray
 
 LAYERS = ("mobilenetv2.2", "resnet18.2", "vgg16.1")
 CHIPS = ("nvdla-cacc", "simba", "eyeriss-rs", "tpu-v1-ws", "sm-a100")

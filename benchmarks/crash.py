@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from runs import RunStatus, Store, StoreError, say
+from marl_runs import RunStatus, Store, StoreError, say
 
 Outcome = dict[str, tuple[Any, ...]]
 

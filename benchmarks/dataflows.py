@@ -17,9 +17,9 @@ from typing import Any
 
 import baselines
 from baselines import known_optimum, prove
-from common import atomic_write
 from maestro_env import DATAFLOWS, Problem
-from runs import colour, geometric_mean, new_figure, save_figure
+from marl_common import atomic_write
+from marl_runs import colour, geometric_mean, new_figure, save_figure
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "docs" / "data" / "dataflows.csv"

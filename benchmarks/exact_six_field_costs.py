@@ -24,8 +24,8 @@ import numpy as np
 
 import cost_models
 import layers
-from common import atomic_write
 from cost_models import FIGURES, PRESETS, Accelerator, Cost, Mapping
+from marl_common import atomic_write
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.cost_models.exact_laws import random_batch, unlimited_buffers

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from common import atomic_write
-from runs import geometric_mean
+from marl_common import atomic_write
+from marl_runs import geometric_mean
 
 DATA = Path(__file__).resolve().parents[1] / "docs" / "data"
 DATAFLOWS = ("ws", "os", "is", "nvdla", "eyeriss-rs", "shidiannao", "tpu")

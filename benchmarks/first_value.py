@@ -20,7 +20,7 @@ from baselines import prove
 from cost_models import Mapping
 from maestro_env import Problem
 from mapper.auto import TRIED
-from runs import geometric_mean
+from marl_runs import geometric_mean
 
 CHIPS = ("edge", "cloud")
 LAYERS = (

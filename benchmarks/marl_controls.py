@@ -24,7 +24,7 @@ import marl_cases
 import methods_table
 import numpy as np
 
-from runs import geometric_mean, holm, two_level_ratio
+from marl_runs import geometric_mean, holm, two_level_ratio
 
 DATA = Path(__file__).resolve().parents[1] / "docs" / "data"
 RUNS = DATA / "marl-controls-runs.csv"

@@ -19,7 +19,7 @@ import marl_controls
 import methods_table
 import numpy as np
 
-from runs import geometric_mean
+from marl_runs import geometric_mean
 
 BUDGET = 5_000
 METHODS = (

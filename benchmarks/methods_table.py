@@ -26,8 +26,8 @@ import case_optima
 import marl_cases
 import numpy as np
 
-from common import atomic_write
-from runs import geometric_mean
+from marl_common import atomic_write
+from marl_runs import geometric_mean
 
 Run = dict[str, Any]
 GAP = ("above the best known [%]", "gap to optimum [%]")

@@ -14,8 +14,8 @@ import argparse
 import csv
 from pathlib import Path
 
-from common import atomic_write
 from mapper.staying.network_optimum import ENERGY, LATENCY, NetworkProblem
+from marl_common import atomic_write
 from tests.mapper.staying import brute, counted_brute, prove_here, small
 
 COLUMNS = (

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.network_proofs import processor_time
-from common import atomic_write
+from marl_common import atomic_write
 
 LLAMA = "llama-3-8b:tokens"
 NETWORKS = (

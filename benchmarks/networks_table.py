@@ -27,7 +27,7 @@ import numpy as np
 import baselines
 import layers
 from maestro_env import Problem
-from runs import geometric_mean, holm, two_level_ratio
+from marl_runs import geometric_mean, holm, two_level_ratio
 
 DATA = Path(__file__).resolve().parents[1] / "docs" / "data"
 LAYERS, TABLE = DATA / "networks-layers.csv", DATA / "networks.csv"

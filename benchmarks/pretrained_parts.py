@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 
 import baselines
-from common import IntArray
 from maestro_env import BudgetExhausted, Evaluation, Problem
 from mapper.pretrained.decisions import Decision
 from mapper.pretrained.local_search import ProposalSearch
@@ -36,7 +35,8 @@ from mapper.pretrained.observation import Observation
 from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.policy_proposals import PolicyProposals, search_from
 from mapper.pretrained.weights import agents_of
-from runs import holm, two_level_ratio
+from marl_common import IntArray
+from marl_runs import holm, two_level_ratio
 
 DATA = Path(__file__).resolve().parents[1] / "docs" / "data"
 RUNS, TABLE = DATA / "pretrained-parts-runs.csv", DATA / "pretrained-parts.csv"

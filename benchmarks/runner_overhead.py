@@ -17,7 +17,7 @@ from pathlib import Path
 from mapper.compare import make_plan
 from mapper.problem_spec import ProblemSpec
 from mapper.search_run import SearchRun
-from runs import SilentReporter, Store, run_all
+from marl_runs import SilentReporter, Store, run_all
 
 BATCH = 1 << 16
 

@@ -27,8 +27,8 @@ from torch import Tensor
 from torch.nn.functional import linear
 from torch.sparse import to_sparse_semi_structured
 
-from common import atomic_write
-from runs import print_rows
+from marl_common import atomic_write
+from marl_runs import print_rows
 from sparse_training import Layout, SparseLinear, Sparsifier, SparsityConfig, Unit
 
 Step = Callable[[], object]

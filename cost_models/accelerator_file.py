@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from common import HIDDEN, NotNegative, Positive, expected, read_fields, read_yaml
 from cost_models.accelerator import Accelerator
 from cost_models.accelerator_checks import SHORT_FIELDS, UNLIMITED_BW, AcceleratorError
 from cost_models.buffers import DRAM_KINDS, LEVELS, TENSORS, Level, Widths
+from marl_common import HIDDEN, NotNegative, Positive, expected, read_fields, read_yaml
 
 Whole = Annotated[
     int,

@@ -6,7 +6,7 @@ They take numbers or NumPy arrays of one shape, and are a part of MAESTRO's kern
 
 from __future__ import annotations
 
-from common import part
+from marl_common import part
 
 
 @part

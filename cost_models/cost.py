@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import Computed, FloatArray, engineering, html_table
 from cost_models.buffers import LEVELS, TENSORS
 from cost_models.infeasible import Infeasible, ReasonCode
+from marl_common import Computed, FloatArray, engineering, html_table
 
 __all__ = ["FIGURES", "TENSORS", "Cost", "CostBatch", "FloatArray"]
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Protocol, runtime_checkable
 
-from common import plug_ins, suggest
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import Laws
 from cost_models.chain.chip import Chain
@@ -19,6 +18,7 @@ from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
 from cost_models.prices import is_open, open_levels
 from layers import Layer
+from marl_common import plug_ins, suggest
 
 ENTRY_POINT_GROUP = "mapper.cost_models"
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping as MappingABC
 from dataclasses import dataclass
 
-from common import brief, suggest
 from cost_models.infeasible import MappingError
+from marl_common import brief, suggest
 
 MAPS = ("TemporalMap", "SpatialMap")
 CLUSTER = "Cluster"

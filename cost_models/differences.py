@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from common import engineering, html_table
 from cost_models.accelerator import Accelerator
 from cost_models.causes import Cause, causes_of
 from cost_models.cost import IN_HTML, Cost
@@ -14,6 +13,7 @@ from cost_models.cost_model import CostModel, load
 from cost_models.dataflow import Dataflow
 from cost_models.mapping import Mapping as NestMapping
 from layers import Layer
+from marl_common import engineering, html_table
 
 FIGURES = {
     "MACs": ("macs", None),

@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from common import NotNegative, Positive, read_fields, read_yaml
 from cost_models.energy_tables import EnergyError
 from cost_models.physical import EnergyTable
+from marl_common import NotNegative, Positive, read_fields, read_yaml
 
 
 class EnergyFields(BaseModel):

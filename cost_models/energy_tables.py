@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from common import suggest
 from cost_models.physical import EnergyTable
+from marl_common import suggest
 
 
 class EnergyError(ValueError):

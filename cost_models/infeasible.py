@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 
-from common import Computed
+from marl_common import Computed
 
 
 class ReasonCode(IntEnum):

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import FloatArray
 from cost_models import figure_places as at
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import unique_elements
@@ -25,6 +24,7 @@ from cost_models.buffers import Buffer, Widths
 from cost_models.cost import FIGURES, TENSORS, CostBatch
 from cost_models.infeasible import ReasonCode
 from layers import Layer
+from marl_common import FloatArray
 
 Term = float | tuple[int, ...] | Callable[[Any, Any], Any]
 """A place (a whole number), a value (another one), places of elements and of the rate at which they

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from common import FloatArray, IntArray
 from cost_models.accelerator import Accelerator
 from cost_models.cost_model import CostModel
 from layers import Layer
+from marl_common import FloatArray, IntArray
 
 OUTER_FIRST, OUTER_LAST, INNER_FIRST, INNER_LAST = range(4)
 """Rows of a box: positions of the first and last outer tile, and of the inner tiles, likewise."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from common import html_table
 from cost_models.dataflow import Dataflow
 from cost_models.infeasible import MappingError
 from cost_models.level_names import BUFFERS
 from cost_models.lowering import lowered, raised
 from layers import DIMS, NEST_DIMS, TENSORS, Layer
+from marl_common import html_table
 
 if TYPE_CHECKING:
     from cost_models.chain.loops import Loop

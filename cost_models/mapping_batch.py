@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import BoolArray, Int8Array, Int32Array
 from cost_models.exact.row_records import MappingRow
 from cost_models.infeasible import MappingError
 from cost_models.mapping import REPEATED, Mapping
 from layers import DIMS, MAX_EXTENT, NEST_DIMS, TENSORS
+from marl_common import BoolArray, Int8Array, Int32Array
 
 MOST = MAX_EXTENT
 """Largest tile, cluster size or PE count that the arrays hold; no extent is larger."""

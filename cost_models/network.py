@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from common import suggest
 from cost_models.dataflow import Dataflow, DataflowError, TokenReader, read_directives
 from layers import NEST_DIMS, Layer, LayerError, LayerKind
+from marl_common import suggest
 
 _SECTIONS = ("Type", "Stride", "Dimensions", "Dataflow")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from common import atomic_write
+from marl_common import atomic_write
 
 PACKAGES = (
     "marl_mapper",
@@ -18,8 +18,8 @@ PACKAGES = (
     "maestro_env",
     "baselines",
     "mapper",
-    "runs",
-    "common",
+    "marl_runs",
+    "marl_common",
     "mpe_marl",
     "mast",
     "mst",

@@ -4,6 +4,6 @@ Everything that other packages use is a name of this package; `__init__.pyi` say
 lives, and that module is imported when the name is first used.
 """
 
-from common import attach
+from marl_common import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

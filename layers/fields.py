@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from common import suggest
 from layers.dims import LayerKind
 from layers.layer import Layer, LayerError
 from layers.transposed import phases
+from marl_common import suggest
 
 NEST_FIELDS = ("K", "C", "Y", "X", "R", "S")
 OPTIONAL_FIELDS: dict[str, Any] = {

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from common import compose_yaml, read_fields, read_text, suggest, yaml_loader
 from layers import importing
 from layers.dims import LayerKind
 from layers.fields import all_from_fields
 from layers.layer import Layer, LayerError
 from layers.network_graph import PASSES, GraphNode, NetworkGraph, NodeKind, output_shape
+from marl_common import compose_yaml, read_fields, read_text, suggest, yaml_loader
 
 if TYPE_CHECKING:
     from layers.schema import GraphEnds, NodeFields

@@ -7,8 +7,8 @@ import operator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from common import suggest
 from layers.dims import COUPLED_DIMS, LayerKind, Places
+from marl_common import suggest
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from common import suggest
 from layers.dims import LayerKind
 from layers.layer import Layer, LayerError
+from marl_common import suggest
 
 OUTSIDE = ""
 """In place of an operand that is a weight."""

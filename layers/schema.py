@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from common import expected, read_fields
 from layers.dims import LayerKind
 from layers.layer import MAX_EXTENT, LayerError
 from layers.network_graph import PASSES
+from marl_common import expected, read_fields
 
 Extent = Annotated[
     int,

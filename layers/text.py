@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from common import suggest
 from layers import importing, zoo
 from layers.dims import LayerKind
 from layers.fields import from_fields, to_fields
 from layers.files import SUFFIXES, read_file, read_graph
 from layers.layer import Layer, LayerError
 from layers.network_graph import NetworkGraph
+from marl_common import suggest
 
 if TYPE_CHECKING:
     from layers.importing import Imported, LanguageModel

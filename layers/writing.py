@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from common import atomic_write
 from layers.fields import to_fields
 from layers.layer import Layer
 from layers.network_graph import GraphNode, NetworkGraph, output_shape
+from marl_common import atomic_write
 
 
 def write_yaml(path: str | Path, network: Sequence[Layer] | NetworkGraph) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import IntArray, brief, suggest
 from layers import Layer
 from maestro_env import codec
 from maestro_env.parameters import MapSpaceError, Parameter
+from marl_common import IntArray, brief, suggest
 
 Seed = int | np.random.Generator
 

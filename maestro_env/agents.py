@@ -9,13 +9,13 @@ import numpy as np
 from gymnasium.spaces import Box, MultiDiscrete
 from numpy.typing import NDArray
 
-from common import FloatArray, IntArray, brief, suggest
 from maestro_env.action_space import ActionError, action_array
 from maestro_env.batched_problem import BatchedProblem
 from maestro_env.checks import EnvError
 from maestro_env.info import reset_info, step_info
 from maestro_env.masks import Masks
 from maestro_env.step_result import StepResult
+from marl_common import FloatArray, IntArray, brief, suggest
 
 Assignment = Sequence[Sequence[str]]
 """One list of parameter names an agent."""

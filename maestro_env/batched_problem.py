@@ -9,7 +9,6 @@ import numpy as np
 from gymnasium.spaces import Box, MultiDiscrete
 from numpy.typing import NDArray
 
-from common import FloatArray, IntArray, brief
 from layers import Layer
 from maestro_env.action_space import ActionError
 from maestro_env.checks import EnvError, check_worlds
@@ -19,6 +18,7 @@ from maestro_env.problem import Problem
 from maestro_env.rewards import OBSERVED, Reward, Rewards
 from maestro_env.sequence import SharedSpace
 from maestro_env.step_result import ALL, StepResult
+from marl_common import FloatArray, IntArray, brief
 
 
 class BatchedProblem:

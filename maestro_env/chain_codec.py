@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import Int32Array, IntArray
 from cost_models import ChainBatch
 from layers import DIMS, TENSORS
 from maestro_env.chain_parameters import NONE, KeepPlan, SpacePlan, SpreadPlan
 from maestro_env.loop_orders import orders_of, ranks_of
 from maestro_env.parameters import MapSpaceError, Parameter
+from marl_common import Int32Array, IntArray
 
 NO_DIM = -1
 WIDTH = len(DIMS)

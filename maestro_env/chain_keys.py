@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from common import IntArray, UInt64Array
 from cost_models import ChainBatch, Symmetry
 from layers import DIMS, Layer
 from maestro_env.chain_codec import iterating
+from marl_common import IntArray, UInt64Array
 
 WIDTH = len(DIMS)
 SEED = 20_261_125

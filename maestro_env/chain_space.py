@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
-from common import IntArray
 from cost_models import Chain, ChainBatch
 from layers import DIMS, Layer
 from maestro_env.action_space import ActionSpace, check_option, checked_only
@@ -13,6 +12,7 @@ from maestro_env.chain_codec import ChainCodec
 from maestro_env.chain_parameters import SpacePlan
 from maestro_env.map_space import FilterRule, check_extents
 from maestro_env.parameters import TILE_RULES, MapSpaceError, TileRule, narrowed
+from marl_common import IntArray
 
 INSTEAD = {
     "dataflow": "a dataflow's name binds the clusters and PEs of a chip of two levels; keep the "

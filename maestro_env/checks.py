@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from common import brief, suggest
+from marl_common import brief, suggest
 
 MOST_WORLDS = 10_000_000
 

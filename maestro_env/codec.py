@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from common import Int8Array, Int32Array, IntArray, contiguous
 from maestro_env import kernel
 from maestro_env.codec_layout import OFFERED, WIDTH, Columns, OfferRow
+from marl_common import Int8Array, Int32Array, IntArray, contiguous
 
 
 class Offer(NamedTuple):

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from math import isqrt, log
 from typing import Literal
 
-from common import suggest
 from layers import DIMS, TENSORS, Layer
 from maestro_env.parameters import MapSpaceError, Parameter
+from marl_common import suggest
 
 Shape = Literal["square", "wide", "filter rows"]
 WIDEST = 64

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from common import Int8Array, Int32Array, IntArray, part
 from maestro_env.codec_layout import WIDTH, Columns
+from marl_common import Int8Array, Int32Array, IntArray, part
 
 
 @part

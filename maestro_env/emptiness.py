@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from common import IntArray
 from cost_models import Chain, Infeasible, ReasonCode
 from maestro_env.action_space import ActionSpace
 from maestro_env.objective import unit_of
+from marl_common import IntArray
 
 if TYPE_CHECKING:
     from maestro_env.problem import Problem

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from common import Int8Array, Int32Array, IntArray, part
 from maestro_env.codec_layout import (
     NO_CHOICE,
     NO_ORDER,
@@ -13,6 +12,7 @@ from maestro_env.codec_layout import (
     Columns,
     OfferRow,
 )
+from marl_common import Int8Array, Int32Array, IntArray, part
 
 
 @part

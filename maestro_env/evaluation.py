@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import FloatArray
 from cost_models import CostBatch, Infeasible, ReasonCode
 from maestro_env.objective import unit_of
+from marl_common import FloatArray
 
 
 class Evaluation:

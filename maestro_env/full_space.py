@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from common import BoolArray, Int8Array, Int32Array, IntArray
 from cost_models import LEVELS, Accelerator, MappingBatch
 from layers import DIMS, TENSORS
 from maestro_env.parameters import MapSpaceError, Parameter, cluster_choices
+from marl_common import BoolArray, Int8Array, Int32Array, IntArray
 
 if TYPE_CHECKING:
     from maestro_env.map_space import MapSpace

@@ -9,18 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from common import (
-    BoolArray,
-    Float32Array,
-    FloatArray,
-    Int8Array,
-    Int32Array,
-    IntArray,
-    UInt64Array,
-    address,
-    entry,
-    part,
-)
 from maestro_env.codec_layout import (
     DECADES,
     LOG_REWARD,
@@ -32,6 +20,18 @@ from maestro_env.codec_layout import (
 from maestro_env.decoding import decode_orders, decode_tiles
 from maestro_env.encoding import encode_array, encode_choice, encode_order, encode_tiles
 from maestro_env.nest_key import has_taps, mix, mix_fields, mix_nest
+from marl_common import (
+    BoolArray,
+    Float32Array,
+    FloatArray,
+    Int8Array,
+    Int32Array,
+    IntArray,
+    UInt64Array,
+    address,
+    entry,
+    part,
+)
 
 
 @entry

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from common import Int8Array, IntArray
 from layers import DIMS
+from marl_common import Int8Array, IntArray
 
 
 class Orders(NamedTuple):

@@ -8,7 +8,6 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from common import IntArray, brief, suggest
 from cost_models import Accelerator, MappingBatch
 from layers import DIMS, NEST_DIMS, Layer
 from maestro_env import codec
@@ -28,6 +27,7 @@ from maestro_env.parameters import (
     num_pes_choices,
     tile_choices,
 )
+from marl_common import IntArray, brief, suggest
 
 FilterRule = Literal["whole", "free"]
 OrderRule = Literal["priority", "permutation"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from common import BoolArray, Int8Array, Int32Array, IntArray, part
 from maestro_env.codec_layout import DIM_R, DIM_S, NO_SYMMETRY, OF_NEST, TENSORS, WIDTH
+from marl_common import BoolArray, Int8Array, Int32Array, IntArray, part
 
 
 @part

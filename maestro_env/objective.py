@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common import FloatArray, brief, suggest
 from cost_models import FIGURES, Accelerator, Chain, CostBatch
+from marl_common import FloatArray, brief, suggest
 
 OBJECTIVES: dict[str, tuple[str, ...]] = {
     "latency": ("latency_cycles",),

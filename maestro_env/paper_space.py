@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from common import suggest
 from maestro_env.parameters import MapSpaceError, Parameter
+from marl_common import suggest
 
 PAPER_SPACES: dict[str, dict[str, Any]] = {
     "paper": {"orders": "permutation", "filters": "free", "co_search": ["num_pes"]},

@@ -11,7 +11,6 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
-from common import brief
 from maestro_env.agents import AgentWorld, Assignment
 from maestro_env.build import EPISODE_LENGTH, any_worlds
 from maestro_env.checks import (
@@ -23,6 +22,7 @@ from maestro_env.checks import (
     check_seed,
 )
 from maestro_env.render import RENDER_MODES, render
+from marl_common import brief
 
 Observations = dict[str, NDArray[np.float32]]
 Flags = dict[str, bool]

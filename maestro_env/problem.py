@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from common import FloatArray, IntArray
 from cost_models import (
     Accelerator,
     Chain,
@@ -33,6 +32,7 @@ from maestro_env.paper_space import check_cost_model
 from maestro_env.parameters import MapSpaceError
 from maestro_env.problem_parts import ProblemError, accelerator_of, cost_model_of, layer_of
 from maestro_env.spaces import make_space
+from marl_common import FloatArray, IntArray
 
 Hook = Callable[[IntArray, Evaluation], None]
 

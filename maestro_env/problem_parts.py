@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import cost_models
 import layers
-from common import brief
 from cost_models import Accelerator, Chain, CostModel, load_chip
 from layers import Layer
+from marl_common import brief
 
 
 class ProblemError(ValueError):

@@ -9,12 +9,12 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from common import brief, contiguous
 from cost_models import CostBatch
 from maestro_env import kernel
 from maestro_env.bounds import figure_bounds
 from maestro_env.checks import EnvError, check_choice
 from maestro_env.problem import Problem
+from marl_common import brief, contiguous
 
 Reward = Literal["relative", "inverse", "log"]
 REWARDS: tuple[Reward, ...] = get_args(Reward)

@@ -7,10 +7,10 @@ from typing import Any
 
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
-from common import brief
 from maestro_env.agents import AgentWorld
 from maestro_env.build import EPISODE_LENGTH, any_worlds
 from maestro_env.checks import EnvError, EpisodeGate, check_length
+from marl_common import brief
 
 
 class RLlibMaestroEnv(MultiAgentEnv):

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import FloatArray, IntArray
 from cost_models import Cost, Infeasible, ReasonCode
 from maestro_env.evaluation import Evaluation
+from marl_common import FloatArray, IntArray
 
 ALL = slice(None)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from common import BoolArray, Int8Array, Int32Array, UInt64Array, contiguous
 from cost_models import Accelerator, Chain, ChainBatch, MappingBatch, Symmetry
 from layers import TENSORS, Layer
 from maestro_env import kernel
 from maestro_env.chain_keys import chain_keys
+from marl_common import BoolArray, Int8Array, Int32Array, UInt64Array, contiguous
 
 
 def nest_keys(

@@ -12,7 +12,6 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from common import brief
 from cost_models import Cost
 from maestro_env.action_space import ActionError, action_array
 from maestro_env.batched_problem import BatchedProblem
@@ -27,6 +26,7 @@ from maestro_env.checks import (
 from maestro_env.info import LATER, Rows, VectorInfo
 from maestro_env.render import RENDER_MODES, render
 from maestro_env.rewards import OBSERVED
+from marl_common import brief
 
 Step = tuple[Any, Any, Any, Any, dict[str, Any]]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from layers import Layer
-    from runs import Context
+    from marl_runs import Context
 
 POLICY, POLICIES = "policy.pt", "policies.pt"
 """In a run's folder: the state of its search, and the set of policies that is handed on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common import CommandGroup, make_app
+from marl_common import CommandGroup, make_app
 
 COMMANDS = {
     # A command is one line here: its name, and module:function (or module:app, a typer.Typer with
@@ -68,7 +68,15 @@ class MapperGroup(CommandGroup):
     lazy = COMMANDS
     summaries = SUMMARIES
     renamed = RENAMED
-    packages = ("common", "runs", "layers", "cost_models", "maestro_env", "baselines", "mapper")
+    packages = (
+        "marl_common",
+        "marl_runs",
+        "layers",
+        "cost_models",
+        "maestro_env",
+        "baselines",
+        "mapper",
+    )
 
 
 app = make_app(MapperGroup, "mapper", "Map neural-network layers onto accelerators.")

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import IntArray
-from runs import new_figure
+from marl_common import IntArray
+from marl_runs import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from maestro_env import Problem
     from mapper.clustering import Assignment
-    from runs import Store, StoredRun
+    from marl_runs import Store, StoredRun
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def of_run(store: Store, text: str) -> tuple[StoredRun, Evolution]:
     """
     from mapper.problem_spec import ProblemSpec
     from mapper.search_run import KIND
-    from runs import StoreError
+    from marl_runs import StoreError
 
     run = store.run(text)
     if run.kind != KIND:

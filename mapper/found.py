@@ -8,13 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mapper.search_run import SearchRun, counters_of
-from runs import Ended, Provenance, RunStatus, made_with
+from marl_runs import Ended, Provenance, RunStatus, made_with
 
 if TYPE_CHECKING:
     from cost_models import Cost
     from cost_models import Mapping as LoopMapping
     from maestro_env import Problem
-    from runs import StoredRun
+    from marl_runs import StoredRun
 
 
 @dataclass(frozen=True)

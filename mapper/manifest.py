@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import layers
-from runs import plain
+from marl_runs import plain
 
 if TYPE_CHECKING:
     from mapper.found import Found

@@ -15,7 +15,7 @@ from mapper.search_run import SearchRun
 
 if TYPE_CHECKING:
     from mapper.problem_spec import ProblemSpec
-    from runs import Store
+    from marl_runs import Store
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from common import errors_named, read_yaml
 from cost_models import ChainMapping, Mapping, MappingError, mapping_from, print_network
 from mapper.manifest import search_manifest
 from mapper.output import OutputError as OutputError
 from mapper.output import check_writable as check_writable
-from runs import json_text
+from marl_common import errors_named, read_yaml
+from marl_runs import json_text
 
 if TYPE_CHECKING:
     from mapper.found import Found

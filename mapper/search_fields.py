@@ -7,9 +7,9 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from common import Count, Number, Text, expected, read_fields
 from mapper.certificate.claim_file import Dim, Limit, MappingFields, Named, Size, Tensor
-from runs import StoredRun, StoreError
+from marl_common import Count, Number, Text, expected, read_fields
+from marl_runs import StoredRun, StoreError
 
 Flag = Annotated[bool, Field(strict=True), expected("true or false")]
 Free = dict[Text, Any]

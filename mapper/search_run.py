@@ -10,12 +10,12 @@ from functools import cached_property, lru_cache
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from common import engineering, percent
 from mapper.carry import Carry
 from mapper.methods import digests_of
 from mapper.problem_spec import ProblemSpec
 from mapper.watching import Ends, OnBatch, watched
-from runs import Context, Experiment, MetricBoard
+from marl_common import engineering, percent
+from marl_runs import Context, Experiment, MetricBoard
 
 if TYPE_CHECKING:
     from baselines import Proof, ProofProgress, SearchResult

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from common import engineering
 from cost_models import Accelerator, Chain, clock_of
+from marl_common import engineering
 
 HZ_PER_MHZ, NJ_PER_J = 1e6, 1e9
 

@@ -12,7 +12,7 @@ import numpy as np
 from cost_models import RetiredOptionError
 from mapper.problem_spec import ProblemSpec
 from mapper.search_run import KIND, name_of
-from runs import DamagedRun, RunStatus, Store, StoredRun, StoreError, key_of
+from marl_runs import DamagedRun, RunStatus, Store, StoredRun, StoreError, key_of
 
 if TYPE_CHECKING:
     from maestro_env import Evaluation

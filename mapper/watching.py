@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral, Real
 
-from common import IntArray, brief
 from maestro_env import BudgetExhausted, Evaluation, Problem
+from marl_common import IntArray, brief
 
 OnBatch = Callable[[Problem], object]
 """Called with the problem after every batch of samples; what it raises ends the search."""

@@ -5,6 +5,6 @@ package; `__init__.pyi` says in which module it lives, and that module is import
 first used.
 """
 
-from common import attach
+from marl_common import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from baselines import SearchResult, problem_key
-from common import brief
+from marl_common import brief
 from marl_mapper.mapped_values import FORMAT, VERSION, result_of
 from marl_mapper.options import LibraryError
-from runs import plain
+from marl_runs import plain
 
 if TYPE_CHECKING:
     from maestro_env import Problem

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from common import LARGEST_SEED, brief
 from layers import Layer
 from maestro_env import Problem
 from mapper import Choice, ExportSource, agents_of, best_decisions, files_for, write_files
+from marl_common import LARGEST_SEED, brief
 from marl_mapper.mapped import Mapped
 from marl_mapper.mapped_values import SAME
 from marl_mapper.mapping import Chip

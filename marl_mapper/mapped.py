@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from baselines import SearchResult
-from common import engineering, html_table, percent
 from cost_models import (
     FIGURES,
     Accelerator,
@@ -24,9 +23,10 @@ from cost_models import Mapping as TwoLevelMapping
 from layers import Layer
 from maestro_env import Objective
 from mapper import ProblemSpec
+from marl_common import engineering, html_table, percent
 from marl_mapper.frame import Frame, frame_of
 from marl_mapper.mapped_values import from_values, to_values
-from runs import json_text
+from marl_runs import json_text
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baselines import Counts, Proof, SearchResult
-from common import brief
 from cost_models import FIGURES, mapping_from
 from mapper import ProblemSpec
+from marl_common import brief
 from marl_mapper.options import LibraryError
-from runs import plain
+from marl_runs import plain
 
 if TYPE_CHECKING:
     from maestro_env import Problem

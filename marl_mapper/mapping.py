@@ -10,11 +10,11 @@ from typing import Any, Unpack, overload
 import baselines
 import layers
 from baselines import Searcher, SearchResult
-from common import brief
 from cost_models import Accelerator, Chain, Infeasible, InfeasibleError, ReasonCode
 from layers import Imported, Layer
 from maestro_env import Problem
 from mapper import Ends, ProblemSpec, chosen_method, default_budget, digests_of, watched
+from marl_common import brief
 from marl_mapper.answers import AnswerFile, Question, keep, recall, tighter
 from marl_mapper.mapped import Answer, Mapped, MappedModel
 from marl_mapper.options import CheckedOptions, LibraryError, Options, checked_options

@@ -7,7 +7,6 @@ from typing import Any
 
 import cost_models
 import layers
-from common import brief
 from cost_models import Accelerator
 from layers import Imported, NetworkGraph
 from mapper import (
@@ -18,8 +17,9 @@ from mapper import (
     keep_network,
     stored_proofs,
 )
+from marl_common import brief
 from marl_mapper.options import LibraryError
-from runs import SilentReporter, Store
+from marl_runs import SilentReporter, Store
 
 PASSES = ("free", "counted")
 

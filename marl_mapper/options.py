@@ -9,9 +9,9 @@ from typing import Annotated, Any, TypedDict
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from common import LARGEST_SEED, expected, read_fields
 from cost_models import CostModel
 from maestro_env import MapSpace, Problem
+from marl_common import LARGEST_SEED, expected, read_fields
 
 Watcher = Callable[[Problem], object]
 

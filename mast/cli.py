@@ -8,15 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from common import LARGEST_SEED, MOST_THREADS, CommandGroup, make_app
+from marl_common import LARGEST_SEED, MOST_THREADS, CommandGroup, make_app
+from marl_runs import print_json, tell
 from mast.options import Given, takes, takes_config
-from runs import print_json, tell
 
 
 class MastGroup(CommandGroup):
     """The commands of ``mast``."""
 
-    packages = ("common", "runs", "sparse_training", "mpe_marl", "mast")
+    packages = ("marl_common", "marl_runs", "sparse_training", "mpe_marl", "mast")
     extra = "mast"
 
 
@@ -69,7 +69,7 @@ class RunOptions:
 
     def check(self, *files: Path | None) -> None:
         """Make sure that board and files can be written, before anything runs."""
-        from runs import check_board, writable
+        from marl_runs import check_board, writable
 
         if self.log is not None:
             check_board(self.log)
@@ -226,9 +226,9 @@ RunName = Annotated[str, typer.Argument(help="Number of a finished run, or how i
 @app.command()
 def masks(run: RunName, store: StorePath = "mast-runs.db", as_json: AsJson = False) -> None:
     """Show a run's masks: density of each agent and layer, degrees, and how they changed."""
+    from marl_runs import Store
     from mast.kept import finished_run, learnt
     from mast.masks import evolution, layer_rows
-    from runs import Store
 
     with Store.open(store, create=False) as opened:
         found = finished_run(opened, run)
@@ -252,9 +252,9 @@ def tickets(
     as_json: AsJson = False,
 ) -> None:
     """Retrain with a fixed mask: the run's last one, with its original start, RigL's, random."""
+    from marl_runs import Store
     from mast.running import run_rows
     from mast.tickets import ticket_runs
-    from runs import Store
 
     with Store.open(store, create=False) as opened:
         runs = ticket_runs(opened, run, seed or [0], episodes)
@@ -277,9 +277,9 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write a finished run's agents: kept values and their places, which need no PyTorch."""
+    from marl_runs import Store
     from mast.exporting import SparsePolicy
     from mast.kept import finished_run, team_file
-    from runs import Store
 
     with Store.open(store, create=False) as opened:
         found = finished_run(opened, run)
@@ -317,7 +317,7 @@ def plot(
 
 
 def _write_text(path: Path, text: str) -> None:
-    from common import atomic_write
+    from marl_common import atomic_write
 
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as draft:
@@ -326,7 +326,7 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _write_json(path: Path, value: Any) -> None:
-    from runs import json_text
+    from marl_runs import json_text
 
     _write_text(path, json_text(value) + "\n")
 

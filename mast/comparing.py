@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from common import FloatArray
+from marl_common import FloatArray
+from marl_runs import interquartile_mean, mean_interval, probability_of_improvement
 from mast.errors import MastError
 from mast.playing import random_returns
 from mast.tasks import find_task
-from runs import interquartile_mean, mean_interval, probability_of_improvement
 
 REFERENCE = "dense+"
 """The arm whose mean return is a score of 100; random play is 0."""

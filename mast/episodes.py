@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from common import compiled
+from marl_common import compiled
+from marl_runs import make_generator, pack_generator, unpack_generator
 from mast.errors import MastError
 from mpe_marl import Ring, SamplingLaw, allocate, make_law
-from runs import make_generator, pack_generator, unpack_generator
 
 Float = NDArray[np.floating[Any]]
 

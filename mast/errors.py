@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from common import not_known
+from marl_common import not_known
 
 
 class MastError(ValueError):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from common import engineering
+from marl_common import engineering
+from marl_runs import Autosave, Context, Experiment, MetricBoard
 from mast.config import MastConfig
-from runs import Autosave, Context, Experiment, MetricBoard
 
 if TYPE_CHECKING:
     from mast.trainer import MastTrainer

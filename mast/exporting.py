@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import atomic_write, compiled
+from marl_common import atomic_write, compiled
 from mast.agents import AGENTS
 from mast.config import MastConfig
 from mast.episodes import TaskShape

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marl_runs import Store, colour, grouped, line_style, mean_interval, new_figure, save_figure
 from mast.config import MastConfig
 from mast.errors import MastError
-from runs import Store, colour, grouped, line_style, mean_interval, new_figure, save_figure
 
 Points = dict[int, float]
 """Step -> return of a run."""

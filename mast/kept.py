@@ -10,12 +10,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import atomic_write
+from marl_common import atomic_write
+from marl_runs import CheckpointFormat, RunStatus, Store
 from mast.config import MastConfig
 from mast.errors import MastError
 from mast.exporting import SparsePolicy
 from mast.settings import settings_text
-from runs import CheckpointFormat, RunStatus, Store
 
 if TYPE_CHECKING:
     from mast.trainer import MastTrainer

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from marl_runs import Store
 from mast.errors import MastError
-from runs import Store
 from sparse_training import Structure
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from common import not_known, working_folder_modules
+from marl_common import not_known, working_folder_modules
 from mast.errors import MastError
 
 if TYPE_CHECKING:

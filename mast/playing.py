@@ -8,11 +8,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from marl_runs import make_generator, mean_interval
 from mast.episodes import TaskShape
 from mast.errors import MastError
 from mast.scaling import RewardScale
 from mast.tasks import Task, TeamWorlds, find_task
-from runs import make_generator, mean_interval
 
 STARTS = 1024
 """Episodes of an evaluation."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from common import not_known
+from marl_common import not_known
 from mast.agents import AGENTS
 from mast.buffers import BUFFERS
 from mast.config import MastConfig

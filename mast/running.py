@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from marl_runs import Experiment, Store, run_all
 from mast.arms import find_arm
-from runs import Experiment, Store, run_all
 
 
 def run_rows(

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from common import read_yaml
+from marl_common import read_yaml
 from mast.config import MastConfig
 from mast.errors import MastError, check_name
 from mast.registries import SETTINGS, check_parts, own_settings

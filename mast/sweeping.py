@@ -24,13 +24,13 @@ from typing import Any
 
 import numpy as np
 
-from common import atomic_write, not_known, read_yaml
+from marl_common import atomic_write, not_known, read_yaml
+from marl_runs import RunStatus, Store
 from mast.config import MastConfig
 from mast.errors import MastError
 from mast.experiment import ValueTraining
 from mast.running import backend_of
 from mast.settings import make_config, typed
-from runs import RunStatus, Store
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from marl_runs import Context, Experiment, Store
 from mast.config import MastConfig
 from mast.errors import MastError
 from mast.experiment import ValueTraining
 from mast.kept import finished_run, learnt
-from runs import Context, Experiment, Store
 
 if TYPE_CHECKING:
     from mast.trainer import MastTrainer

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from common import FloatArray
+from marl_common import FloatArray
 from mast.config import MastConfig
 from mast.episodes import TaskShape
 from mast.errors import MastError

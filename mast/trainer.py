@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marl_runs import make_generator, pack_generator, unpack_generator
 from mast.algorithms import make_value_learner
 from mast.buffers import BUFFERS
 from mast.config import MastConfig
@@ -18,7 +19,6 @@ from mast.playing import Team, best_of, evaluate
 from mast.recorder import Recorder
 from mast.scaling import RewardScale, RunningMoments
 from mast.tasks import TeamWorlds, find_task
-from runs import make_generator, pack_generator, unpack_generator
 from sparse_training import cosine_drop
 
 EVALUATIONS = 10

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runs import CheckpointFormat
+from marl_runs import CheckpointFormat
 
 
 def _from_flat(tensors: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from common import LARGEST_SEED, MOST_THREADS, CommandGroup, make_app
+from marl_common import LARGEST_SEED, MOST_THREADS, CommandGroup, make_app
+from marl_runs import print_json, tell
 from mpe_marl.errors import MpeError
 from mpe_marl.show import (
     print_comparison,
@@ -17,7 +18,6 @@ from mpe_marl.show import (
     print_profiles,
     print_training,
 )
-from runs import print_json, tell
 
 if TYPE_CHECKING:
     from mpe_marl.policy import Policy
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class MpeGroup(CommandGroup):
     """The commands of ``mpe-marl``."""
 
-    packages = ("common", "runs", "mpe_marl")
+    packages = ("marl_common", "marl_runs", "mpe_marl")
     extra = "mpe"
 
 
@@ -163,10 +163,10 @@ def train(
     as_json: AsJson = False,
 ) -> None:
     """Train and keep the run in the store; the same command continues where it was stopped."""
+    from marl_runs import Store, check_board, run_all, usable_device
     from mpe_marl.experiment import Training
     from mpe_marl.usual import told, usual_config
     from mpe_marl.worlds.imported import imported
-    from runs import Store, check_board, run_all, usable_device
 
     config = usual_config(
         {
@@ -221,8 +221,8 @@ StartSeed = Annotated[
 
 def _policy(run: str, store: str) -> Policy:
     """The policy that a finished run kept."""
+    from marl_runs import RunStatus, Store
     from mpe_marl.policy import POLICY, Policy
-    from runs import RunStatus, Store
 
     with Store.open(store, create=False) as opened:
         found = opened.run(run)
@@ -261,9 +261,9 @@ def watch(
     store: StorePath = "mpe-runs.db",
 ) -> None:
     """Play a finished run's policy and draw agents, landmarks and trails into a GIF."""
+    from marl_runs import writable
     from mpe_marl.evaluating import watch as play
     from mpe_marl.worlds.drawing import write_gif
-    from runs import writable
 
     writable(gif.absolute().parent)
     write_gif(play(_policy(run, store), episodes, seed), gif)
@@ -279,7 +279,7 @@ def export(
     store: StorePath = "mpe-runs.db",
 ) -> None:
     """Write a finished run's policy as a safetensors file, which needs no PyTorch."""
-    from runs import writable
+    from marl_runs import writable
 
     writable(out.absolute().parent)
     _policy(run, store).save(out)
@@ -325,11 +325,11 @@ def profile_command(
     """Measure where the time of 100 steps and one update goes; by default the papers' baseline."""
     import torch
 
+    from marl_runs import writable
     from mpe_marl.figures import draw_profiles
     from mpe_marl.learners import LearnerConfig
     from mpe_marl.profiling import profile
     from mpe_marl.train_config import TrainConfig
-    from runs import writable
 
     if figures is not None:
         writable(figures)
@@ -370,11 +370,11 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Measure the papers' baseline, neighbor sampling and ours in one run (Figure 5)."""
+    from marl_runs import writable
     from mpe_marl import comparing
     from mpe_marl.figures import draw_comparison
     from mpe_marl.learners import LearnerConfig
     from mpe_marl.train_config import TrainConfig
-    from runs import writable
 
     if figures is not None:
         writable(figures)
@@ -415,7 +415,7 @@ def plot(
 
 
 def _curves(source: Path) -> dict[str, Any]:
-    from runs import Store
+    from marl_runs import Store
 
     found: dict[str, Any] = {}
     with Store.open(source, create=False) as store:

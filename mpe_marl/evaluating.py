@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marl_runs import mean_interval
 from mpe_marl.errors import MpeError
 from mpe_marl.policy import Policy
 from mpe_marl.trainer import make_env
 from mpe_marl.worlds import SCENARIOS, BatchEnv
 from mpe_marl.worlds.drawing import draw
-from runs import mean_interval
 
 Act = Callable[[NDArray[np.float32]], NDArray[Any]]
 

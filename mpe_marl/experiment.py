@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from common import engineering
+from marl_common import engineering
+from marl_runs import Autosave, Context, Experiment, MetricBoard
 from mpe_marl.replay import NEIGHBORS
 from mpe_marl.train_config import TrainConfig
-from runs import Autosave, Context, Experiment, MetricBoard
 
 if TYPE_CHECKING:
     from mpe_marl.trainer import Trainer

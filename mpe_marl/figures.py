@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marl_runs import colour, line_style, mean_interval, new_figure, save_figure, writable
 from mpe_marl.clock import UPDATE_PHASES
 from mpe_marl.errors import MpeError
-from runs import colour, line_style, mean_interval, new_figure, save_figure, writable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import atomic_write
+from marl_common import atomic_write
+from marl_runs import make_generator
 from mpe_marl.acting import choose, outputs
 from mpe_marl.errors import MpeError
 from mpe_marl.train_config import TrainConfig
-from runs import make_generator
 
 if TYPE_CHECKING:
     from mpe_marl.learners.base import Learner

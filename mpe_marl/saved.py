@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from common import NotNegative, read_fields, read_json
+from marl_common import NotNegative, read_fields, read_json
 from mpe_marl.errors import MpeError
 
 EXPECTED = "what `profile --json` or `compare --json` print, or a store"

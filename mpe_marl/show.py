@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runs import Column, print_rows, untrained
+from marl_runs import Column, print_rows, untrained
 
 Rows = Sequence[Mapping[str, Any]]
 

@@ -4,6 +4,6 @@ What is meant for other code is a name of this package; `__init__.pyi` says in w
 lives, and that module is imported when the name is first used.
 """
 
-from common import attach
+from marl_common import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

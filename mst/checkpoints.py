@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from marl_runs import CheckpointFormat
 from mst.errors import MstError
-from runs import CheckpointFormat
 
 if TYPE_CHECKING:
     from mst.data import Tokenizer

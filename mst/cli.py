@@ -11,18 +11,18 @@ from typing import Annotated
 
 import typer
 
-from common import LARGEST_SEED, CommandGroup, make_app
+from marl_common import LARGEST_SEED, CommandGroup, make_app
+from marl_runs import print_json, tell
 from mst import show
 from mst.errors import MstError
 from mst.options import takes_records
 from mst.settings import RunningOptions, TextOptions, Wanted
-from runs import print_json, tell
 
 
 class MstGroup(CommandGroup):
     """The commands of ``mst``."""
 
-    packages = ("common", "runs", "sparse_training", "mst")
+    packages = ("marl_common", "marl_runs", "sparse_training", "mst")
     extra = "mst"
 
 
@@ -67,8 +67,8 @@ def data(
     as_json: AsJson = False,
 ) -> None:
     """Make a corpus of your own text, or of the Python sources that are installed here."""
+    from marl_runs import writable
     from mst.data import PACKAGES, TokenizerChoice, build, build_own
-    from runs import writable
 
     writable(out.absolute().parent)
     choice = TokenizerChoice(tokenizer, vocabulary)
@@ -129,10 +129,10 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Train arms, unless the store has them, and put them beside each other."""
+    from marl_runs import Store, writable
     from mst import comparing
     from mst.figures import draw_curves
     from mst.training import done, planned_runs
-    from runs import Store, writable
 
     comparing.check_by(by)
     if figures is not None:
@@ -251,10 +251,10 @@ def plot(
     ),
 ) -> None:
     """Draw learning curves of all runs of the stores by tokens, operations and seconds."""
+    from marl_runs import RunStatus, Store
     from mst.comparing import read_curves
     from mst.experiment import KIND
     from mst.figures import draw_curves
-    from runs import RunStatus, Store
 
     places = stores or [Path("mst-runs.db")]
     curves = []

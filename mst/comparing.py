@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from common import FloatArray
+from marl_common import FloatArray
+from marl_runs import Store, StoredRun, mean_interval
 from mst.errors import unknown_choice
-from runs import Store, StoredRun, mean_interval
 
 BY = ("tokens", "flops", "seconds")
 """What arms are made equal in: tokens, counted operations, processor time."""

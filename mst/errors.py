@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from common import suggest
+from marl_common import suggest
 
 if TYPE_CHECKING:
     from sparse_training import NamedParts

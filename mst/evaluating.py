@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from common import FloatArray
+from marl_common import FloatArray
 from mst.attention import Attention
 from mst.data.sampler import cut, spread_windows
 from mst.flops import attention_of

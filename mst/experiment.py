@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from common import atomic_write
+from marl_common import atomic_write
+from marl_runs import Autosave, Context, Experiment, MetricBoard
 from mst.config import PretrainConfig
 from mst.errors import CorpusError, NotFiniteError
-from runs import Autosave, Context, Experiment, MetricBoard
 
 if TYPE_CHECKING:
     from mst.checkpoints import ModelKeeper

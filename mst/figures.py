@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from common import FloatArray
+from marl_common import FloatArray
+from marl_runs import colour, grouped, line_style, mean_interval, new_figure, save_figure, writable
 from mst.comparing import BY, Curve
 from mst.errors import MstError
-from runs import colour, grouped, line_style, mean_interval, new_figure, save_figure, writable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from common import IntArray
+from marl_common import IntArray
 from mst.errors import MstError
 from sparse_training import Structure
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from common import read_yaml
+from marl_common import read_yaml
 from mst.errors import MstError, unknown_choice
 
 KEY = "option"

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from marl_runs import make_generator
 from mst.data import Tokenizer
 from mst.errors import MstError
 from mst.model import SparseGpt
-from runs import make_generator
 
 
 @dataclass(frozen=True)

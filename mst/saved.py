@@ -14,9 +14,9 @@ from mst.experiment import KIND
 if TYPE_CHECKING:
     import torch
 
+    from marl_runs import StoredRun
     from mst.data import Corpus, Tokenizer
     from mst.model import SparseGpt
-    from runs import StoredRun
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def saved_run(
     Raises:
         MstError: It is no run of `mst train`, or has kept no such model.
     """
-    from runs import Store
+    from marl_runs import Store
 
     with Store.open(store, create=False) as opened:
         found = opened.run(name)

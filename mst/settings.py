@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from common import LARGEST_SEED, MOST_THREADS
+from marl_common import LARGEST_SEED, MOST_THREADS
 from mst.config import AdamSettings, GptShape, PretrainConfig, SparseSettings
 from mst.errors import MstError
 from mst.options import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runs import Column, print_rows
+from marl_runs import Column, print_rows
 
 Rows = Sequence[Mapping[str, Any]]
 TIMES = "times fewer,"

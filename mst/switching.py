@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from common import atomic_write, read_json
+from marl_common import atomic_write, read_json
 from mst.config import PretrainConfig
 from mst.errors import MstError
 from sparse_training import SparseLinear, Sparsifier, SparsityConfig, Unit

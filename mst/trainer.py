@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-from common import FloatArray
+from marl_common import FloatArray
+from marl_runs import usable_device
 from mst.attention import Attention
 from mst.building import learning_rate, loss_of, make_masks, make_model, make_optimizer
 from mst.config import PretrainConfig
@@ -21,7 +22,6 @@ from mst.phases import TopologyMoment
 from mst.switching import apply_to
 from mst.team import ALONE, ProcessTeam
 from mst.work import Counted, Work
-from runs import usable_device
 
 LOOK_EVERY = 50
 """Updates after which losses on a GPU are looked at: each look waits for it."""

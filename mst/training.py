@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from marl_runs import Store, StoredRun, check_board, run_all, usable_device
 from mst.data import Corpus
 from mst.duration import check_duration
 from mst.experiment import Keeping, SparsePretraining
 from mst.settings import RunningOptions, TextOptions, Wanted
-from runs import Store, StoredRun, check_board, run_all, usable_device
 
 ROUND = 64
 """Rows of an embedding are a multiple of this where a tokenizer says how many are needed."""

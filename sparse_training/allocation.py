@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from common import FloatArray, IntArray
+from marl_common import FloatArray, IntArray
 from sparse_training.errors import SparseTrainingError, check_name, check_sparsity
 from sparse_training.structure import BLOCK, UNITS, Shape, Unit, unit_grid
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from numbers import Real
 
-from common import not_known
+from marl_common import not_known
 
 
 class SparseTrainingError(ValueError):

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from common import FloatArray, IntArray
+from marl_common import FloatArray, IntArray
 from sparse_training.values import Form, gather, moved, scatter
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from common import working_folder_modules
+from marl_common import working_folder_modules
 from sparse_training.errors import SparseTrainingError, unknown_name
 
 Part = TypeVar("Part")

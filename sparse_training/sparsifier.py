@@ -13,7 +13,7 @@ import torch
 from torch import distributed
 from torch.optim import Optimizer
 
-from common import BoolArray
+from marl_common import BoolArray
 from sparse_training.allocation import RULES, allocate
 from sparse_training.errors import (
     SparseTrainingError,

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from common import BoolArray, IntArray
+from marl_common import BoolArray, IntArray
 from sparse_training.errors import SparseTrainingError
 
 Unit = Literal["free", "block4"]

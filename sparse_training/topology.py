@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from common import IntArray
+from marl_common import IntArray
 from sparse_training.rules import GROWTH_RULES, GrowthRule, Scores, growth_rule
 from sparse_training.structure import Structure
 

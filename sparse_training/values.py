@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from common import IntArray
+from marl_common import IntArray
 from sparse_training.structure import BLOCK, Structure
 
 

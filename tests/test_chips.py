@@ -19,7 +19,7 @@ from maestro_env import MapSpace, Problem
 from mapper.compare import make_plan
 from mapper.compare.run import run_plan, summarise
 from mapper.report import from_store, render
-from runs import SilentReporter, Store
+from marl_runs import SilentReporter, Store
 
 LAYER = Layer.gemm("tiny", M=4, N=2, K=2)
 TEXT = "gemm:M=4,N=2,K=2"

@@ -14,8 +14,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
-    "common",
-    "runs",
+    "marl_common",
+    "marl_runs",
     "layers",
     "cost_models",
     "maestro_env",

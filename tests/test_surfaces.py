@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
-    "common",
+    "marl_common",
     "layers",
     "cost_models",
     "maestro_env",
@@ -109,7 +109,7 @@ def test_the_mapper_compiles_nothing_at_first_use(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1] == ""
 
 
-@pytest.mark.parametrize("name", [*PACKAGES, "runs", "baselines"])
+@pytest.mark.parametrize("name", [*PACKAGES, "marl_runs", "baselines"])
 def test_packages_carry_their_types(name: str) -> None:
     assert (ROOT / name / "py.typed").exists()
     assert (ROOT / name / "__init__.pyi").exists()

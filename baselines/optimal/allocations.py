@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from common import IntArray
 from cost_models import MappingBatch, Structures
 from layers import DIMS
 from maestro_env import MapSpace
+from marl_common import IntArray
 
 Units = NDArray[np.int32]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from common import FloatArray, Int8Array, Int16Array
+from marl_common import FloatArray, Int8Array, Int16Array
 
 
 def split_boxes(

@@ -14,8 +14,8 @@ import numpy as np
 
 from baselines.optimal.chain_structures import ChainStructures
 from baselines.optimal.proof import Counts, ProofProgress, Status
-from common import FloatArray, IntArray
 from cost_models import ChainBrancher, ChainChoices, ChainNode, CostsToGo
+from marl_common import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from cost_models import ChainMapping

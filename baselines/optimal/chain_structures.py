@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from common import IntArray
 from cost_models import Chain, ChainFacts, ChainSpread, ChainTiles, shared_out
 from layers import DIMS
 from maestro_env import ChainSpace
+from marl_common import IntArray
 
 Vector = tuple[int, ...]
 MOST_CELLS = 1 << 22

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from baselines.optimal.box_layout import BANDS, NONE
 from baselines.optimal.structure_space import Boxes
-from common import FloatArray, IntArray
 from layers import DIMS
+from marl_common import FloatArray, IntArray
 
 FIRST_PLACES: Final = 1 << 14
 

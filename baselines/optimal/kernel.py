@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from baselines.optimal.box_layout import BANDS, LEAF, NONE, TAPS, WIDTH
-from common import FloatArray, Int8Array, Int16Array, IntArray, entry, part
+from marl_common import FloatArray, Int8Array, Int16Array, IntArray, entry, part
 
 
 @entry

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import layers
-from common import atomic_write
 from cost_models import Mapping, MappingBatch
 from maestro_env import MapSpaceError, Problem
+from marl_common import atomic_write
 
 FILE = "optima.csv"
 VERSION = 1

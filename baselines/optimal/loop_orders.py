@@ -8,9 +8,9 @@ import numpy as np
 
 from baselines.level_orders import LevelOrders
 from baselines.optimal.structure_space import Boxes, StructureSpace
-from common import IntArray
 from cost_models import INNER_FIRST, OUTER_FIRST
 from layers import DIMS
+from marl_common import IntArray
 
 AT_ONCE = 1 << 15
 """Mappings listed at a time, about."""

@@ -18,8 +18,8 @@ from baselines.optimal.loop_orders import LoopOrders
 from baselines.optimal.proof import Counts, ProofProgress
 from baselines.optimal.structure_space import Boxes, StructureSpace
 from baselines.optimal.tree import Tree
-from common import FloatArray, IntArray
 from cost_models import Mapping
+from marl_common import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from cost_models import LowerBounds

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from baselines.optimal.allocations import Allocations
 from baselines.optimal.box_layout import TAPS
-from common import IntArray
 from cost_models import INNER_FIRST, OUTER_FIRST, MappingBatch
 from layers import DIMS
 from maestro_env import MapSpace
+from marl_common import IntArray
 
 Boxes = NDArray[np.int16]
 """``(B, 4, D)`` positions of tiles; see :mod:`cost_models.lower_bounds`."""

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from common import IntArray
+from marl_common import IntArray
 
 Bytes = NDArray[np.uint8]
 

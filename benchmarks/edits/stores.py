@@ -27,7 +27,7 @@ from cost_models import FIGURES, Mapping, MappingBatch
 from mapper import ProblemSpec
 from mapper.search_run import SearchRun, name_of
 from mapper.verdicts import validate
-from runs import SilentReporter, Store, StoreError, run_all
+from marl_runs import SilentReporter, Store, StoreError, run_all
 
 BUDGET = 40
 COLUMNS = (

@@ -13,9 +13,9 @@ from typing import Any
 
 from plan import SEEDS, Cell, run_table, write_csv
 
+from marl_runs import print_rows
 from mast.comparing import interaction, random_scores, summary
 from mast.show import print_comparison, print_gaps
-from runs import print_rows
 
 TASKS = ("tag-3", "spread-6")
 WHOLE = (("dense+", 0.0), ("mast", 0.95), ("rigl", 0.95), ("dense", 0.0))

@@ -21,12 +21,12 @@ import torch
 from plan import write_csv
 from torch.nn.functional import linear
 
+from marl_runs import make_generator, print_rows
 from mast.algorithms import make_value_learner
 from mast.config import MastConfig
 from mast.episodes import TaskShape
 from mast.exporting import SparsePolicy
 from mast.tasks import TeamWorlds, find_task
-from runs import make_generator, print_rows
 
 SPARSITIES = (0.9, 0.95)
 Step = Callable[[], Any]

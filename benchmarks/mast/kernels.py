@@ -23,8 +23,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from common import atomic_write
-from runs import print_rows
+from marl_common import atomic_write
+from marl_runs import print_rows
 from sparse_training import SparseLinear, Sparsifier, SparsityConfig, Structure
 
 SIZES = (

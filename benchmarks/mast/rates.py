@@ -24,7 +24,7 @@ import numpy as np
 from plan import WIDTH, Cell, Row, collected, do, write_csv
 from table1 import ARMS, TASKS
 
-from runs import print_rows
+from marl_runs import print_rows
 
 SEEDS = (100, 101)
 FIRST, MOST = 1e-3, 6

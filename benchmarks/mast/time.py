@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from plan import WIDE, Cell, run_table, write_csv
 
+from marl_runs import print_rows
 from mast.comparing import random_scores
-from runs import print_rows
 
 TEAMS = (("dense+", 0.0, WIDE), ("mast", 0.9, WIDE), ("mast", 0.95, WIDE), ("dense+", 0.0, ()))
 CELLS = [Cell("tag-3", arm, s, seed, options=width) for arm, s, width in TEAMS for seed in range(3)]

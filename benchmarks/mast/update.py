@@ -20,13 +20,13 @@ import numpy as np
 import torch
 from plan import write_csv
 
+from marl_runs import make_generator, print_rows
 from mast.algorithms import make_value_learner
 from mast.config import MastConfig
 from mast.episodes import Episode, EpisodeStore, TaskShape
 from mast.scaling import RewardScale
 from mast.tasks import TeamWorlds, find_task
 from mpe_marl import Recent
-from runs import make_generator, print_rows
 
 ARMS = (
     ("dense+", 0.0, "masked"), ("mast", 0.9, "masked"), ("mast", 0.9, "compiled"),

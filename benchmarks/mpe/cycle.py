@@ -17,11 +17,11 @@ from pathlib import Path
 
 from tables import write_table
 
+from marl_runs import print_rows
 from mpe_marl.comparing import VARIANTS, Effort, against_first, take_turns
 from mpe_marl.figures import draw_comparison, draw_profiles
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.train_config import TrainConfig
-from runs import print_rows
 
 
 def main() -> None:

@@ -25,11 +25,11 @@ import torch
 from scipy.stats import ttest_1samp
 from tables import write_table
 
-from common import atomic_write
+from marl_common import atomic_write
+from marl_runs import mean_interval, print_rows
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.train_config import TrainConfig
 from mpe_marl.trainer import Trainer
-from runs import mean_interval, print_rows
 
 # name -> law, layout, update mode
 CASES = {

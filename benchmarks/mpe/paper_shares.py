@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.mpe.paper_effort import MpeEffort, Places
+from marl_runs import mean_interval
 from mpe_marl.comparing import BASELINE, Effort, against_first, measure, variant
 from mpe_marl.figures import draw_profiles, growth, training_shares, update_shares
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.train_config import TrainConfig
 from mpe_marl.worlds import BatchWorlds
-from runs import mean_interval
 
 WORLD = "simple_tag"
 """Predator-Prey: the predators learn, the environment moves the prey."""

@@ -11,12 +11,12 @@ import numpy as np
 
 from benchmarks.mpe.paper_effort import MpeEffort, Places
 from benchmarks.mpe.paper_shares import WORLD
-from common import atomic_write
+from marl_common import atomic_write
+from marl_runs import Store, mean_interval, run_all
 from mpe_marl.experiment import Training
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.train_config import TrainConfig
 from mpe_marl.trainer import random_rewards
-from runs import Store, mean_interval, run_all
 
 LAWS = ("uniform", "neighbor")
 POINTS = 100

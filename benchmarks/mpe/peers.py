@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from marl_runs import print_rows, tell
 from mpe_marl.clock import Clock
 from mpe_marl.fresh import in_fresh_process
 from mpe_marl.learners import LearnerConfig
@@ -30,7 +31,6 @@ from mpe_marl.profiling.profile import fill
 from mpe_marl.train_config import TrainConfig
 from mpe_marl.trainer import Trainer
 from mpe_marl.worlds import BatchWorlds, make_spec
-from runs import print_rows, tell
 
 WORLD, WORLDS, BATCH, ROWS = "simple_spread", 1024, 1024, 100_000
 COLUMNS = ("work", "agents", "whose", "ms")

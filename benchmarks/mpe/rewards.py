@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from marl_runs import Store, mean_interval, print_rows, run_all
 from mpe_marl.experiment import Training
 from mpe_marl.learners import ALGORITHMS, LearnerConfig
 from mpe_marl.replay import Replay, Schema, Transition
 from mpe_marl.train_config import TrainConfig
 from mpe_marl.trainer import make_env, random_rewards
-from runs import Store, mean_interval, print_rows, run_all
 
 WORLDS = ("simple_spread", "simple_tag")
 LAWS = ("uniform", "shared", "neighbor", "small")

@@ -28,12 +28,12 @@ from typing import Any
 import numpy as np
 from tables import write_table
 
+from marl_runs import print_rows
 from mpe_marl.fresh import in_fresh_process
 from mpe_marl.profiling.peaks import copy_seconds
 from mpe_marl.replay import Replay, Schema, Transition, make_law
 from mpe_marl.replay.law import SamplingLaw
 from mpe_marl.worlds import BatchWorlds, make_spec
-from runs import print_rows
 
 # layout -> laws; the first of all is what the others are compared with
 CASES = {

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from tables import write_table
 
+from marl_runs import print_rows
 from mpe_marl.worlds import LINEAR_SCENARIOS, BatchWorlds, make_spec
 from mpe_marl.worlds.reference import mpe2_env
-from runs import print_rows
 
 STEPS = 25
 

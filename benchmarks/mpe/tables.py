@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from common import atomic_write
+from marl_common import atomic_write
 
 
 def write_table(path: Path, rows: Sequence[Mapping[str, Any]], digits: int = 5) -> None:

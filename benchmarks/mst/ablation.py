@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from table import SCHEDULES, WINDOWS, finished, settings
 
+from marl_runs import Store, mean_interval
 from mst.config import PretrainConfig
 from mst.data import Corpus
 from mst.experiment import SparsePretraining
 from mst.phases import parse_phases
 from mst.presets import three_phases
-from runs import Store, mean_interval
 
 WHOLE = "mst"
 VARIANTS: dict[str, dict[str, Any]] = {

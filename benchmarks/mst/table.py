@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from pages import earlier_rows, rate_label
 
+from marl_runs import RunFailedError, RunStatus, Store, StoredRun, mean_interval, run_all
 from mst.arms import arm_run
 from mst.attention import DENSE
 from mst.comparing import Curve, comparison, read_curves
@@ -28,7 +29,6 @@ from mst.config import PretrainConfig
 from mst.data import Corpus
 from mst.experiment import KIND, SparsePretraining
 from mst.presets import preset
-from runs import RunFailedError, RunStatus, Store, StoredRun, mean_interval, run_all
 
 ARMS = "dense,tiny,dense-short,static,rigl,mst"
 RATES = (2e-3, 4e-3, 8e-3)

@@ -12,10 +12,10 @@ from typing import Any
 
 from pages import earlier_rows
 
+from marl_runs import RunStatus, Store, StoredRun
 from mst.config import PretrainConfig
 from mst.experiment import KIND
 from mst.phases import Phase
-from runs import RunStatus, Store, StoredRun
 
 
 def tried(run: StoredRun) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from common import FloatArray, atomic_write
-from runs import colour, line_style, new_figure, save_figure
+from marl_common import FloatArray, atomic_write
+from marl_runs import colour, line_style, new_figure, save_figure
 
 CHOICE = "mean choice, first (0) to last (1)"
 """What Fig. 7 shows of a parameter."""

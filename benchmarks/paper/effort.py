@@ -13,7 +13,7 @@ from benchmarks.mpe.tables import write_table
 from benchmarks.paper.found import Found
 from benchmarks.paper.kept import Kept
 from benchmarks.paper.searches import Search
-from runs import Ratio, holm, mean_interval, two_level_ratio
+from marl_runs import Ratio, holm, mean_interval, two_level_ratio
 
 REPEATS = 20_000
 """Draws of the bootstrap: with the tables' many comparisons Holm's p asks for small ones."""

@@ -13,9 +13,9 @@ from benchmarks.paper.effort import Effort, Output, Step
 from benchmarks.paper.kept import Kept
 from benchmarks.paper.notes import POLICIES, WAYS
 from benchmarks.paper.searches import Search
-from common import atomic_write
 from mapper.clustering import cluster, plots
 from mapper.clustering.correlation import Correlation
+from marl_common import atomic_write
 
 MATRIX = "paper-fig4-matrix.csv"
 SPACES = ("paper", "paper-10")

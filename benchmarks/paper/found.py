@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.paper.curves import mean_returns, windows
 from benchmarks.paper.searches import Samples, Search
-from common import FloatArray
+from marl_common import FloatArray
 
 WINDOW = 500
 """Samples over which a mean return is taken, and at most a quarter of the search's."""

@@ -10,7 +10,7 @@ from benchmarks.paper.effort import Effort, Output, Step, compared
 from benchmarks.paper.found import Found
 from benchmarks.paper.kept import Kept
 from benchmarks.paper.searches import Search, tell
-from runs import geometric_mean
+from marl_runs import geometric_mean
 
 PORTFOLIO = "benchmarks.paper.portfolio:Portfolio"
 SEEDED = "benchmarks.paper.portfolio:SeededGa"

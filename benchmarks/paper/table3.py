@@ -11,7 +11,7 @@ from benchmarks.paper.effort import Effort, Output, Step, compared, finished
 from benchmarks.paper.found import Found
 from benchmarks.paper.kept import Kept
 from benchmarks.paper.searches import EVERY, Search
-from runs import geometric_mean
+from marl_runs import geometric_mean
 
 PAPERS = {
     "random-walk": "Random Walker",

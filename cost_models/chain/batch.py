@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from common import BoolArray, Int8Array, Int32Array
 from cost_models.chain.chip import Chain
 from cost_models.chain.entries import ChainMapping, Entry, Spread
 from cost_models.infeasible import MappingError
 from cost_models.mapping_batch import MOST, NO_DIM
 from layers import DIMS, TENSORS
+from marl_common import BoolArray, Int8Array, Int32Array
 
 WIDTH = len(DIMS)
 NO_ENTRY = -1

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from common import IntArray
 from cost_models.chain.batch import ChainBatch, check_batch
 from cost_models.chain.chip import Chain
 from cost_models.chain.counted import Columns, Filler, count_rows, place_of
@@ -24,6 +23,7 @@ from cost_models.exact.records import COUNTED, TOO_LARGE_TILES
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.threads import run_rows
 from layers import Layer
+from marl_common import IntArray
 
 if TYPE_CHECKING:
     from cost_models.exact.options import ExactOptions

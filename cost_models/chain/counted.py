@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import IntArray
 from cost_models.chain.batch import FLAGS, ChainBatch
 from cost_models.chain.chip import Axis, Chain
 from cost_models.chain.moves import At
@@ -16,6 +15,7 @@ from cost_models.exact.nest import OUTPUT
 from cost_models.exact.nest_counts import WORDS, WORK
 from cost_models.exact.records import TENSORS, Counts
 from cost_models.mapping_batch import NO_DIM
+from marl_common import IntArray
 
 Fields = list[tuple[str, Any, Any]]
 CHUNK = 64

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from common import engineering
 from cost_models.chain.chip import Axis, Chain, ChainLevel
 from cost_models.chain.loops import Loop
 from layers import DIMS, TENSORS
+from marl_common import engineering
 
 
 def hierarchy(chip: Chain) -> str:

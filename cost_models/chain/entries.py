@@ -7,11 +7,11 @@ from collections.abc import Mapping as MappingABC
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from common import suggest
 from cost_models.chain.chip import Chain, ChainLevel
 from cost_models.infeasible import MappingError
 from cost_models.mapping import REPEATED, check_dim, checked_tiles, positive, whole_order
 from layers import TENSORS, Layer
+from marl_common import suggest
 
 if TYPE_CHECKING:
     from cost_models.chain.loops import Loop

@@ -9,11 +9,11 @@ from typing import Any
 
 import yaml
 
-from common import suggest
 from cost_models.accelerator import Accelerator
 from cost_models.accelerator_checks import AcceleratorError
 from cost_models.chain.chip import Chain
 from cost_models.chain.forms import chip_from
+from marl_common import suggest
 
 SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 SHORT_PATHS = {

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from common import NotNegative, Positive, expected, read_fields, read_yaml
 from cost_models.accelerator_checks import AcceleratorError
 from cost_models.accelerator_file import (
     Bits,
@@ -28,6 +27,7 @@ from cost_models.accelerator_file import (
 from cost_models.buffers import Widths
 from cost_models.chain.chip import MOST_AXES, Axis, Chain, ChainLevel, Fanout
 from layers import DIMS
+from marl_common import NotNegative, Positive, expected, read_fields, read_yaml
 
 Flag = Annotated[bool, Field(strict=True)]
 Switches = Annotated[

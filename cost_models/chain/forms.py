@@ -6,13 +6,13 @@ from collections.abc import Mapping as MappingABC
 from pathlib import Path
 from typing import Any
 
-from common import read_yaml
 from cost_models.accelerator import Accelerator
 from cost_models.accelerator_checks import AcceleratorError
 from cost_models.chain.chip import Chain
 from cost_models.chain.entries import VERSION, ChainMapping
 from cost_models.mapping import Mapping
 from layers import DIMS, TENSORS
+from marl_common import read_yaml
 
 
 def load_chip(text: str) -> Accelerator | Chain:

@@ -9,10 +9,10 @@ from typing import Any
 
 import yaml
 
-from common import suggest
 from cost_models.accelerator import Accelerator
 from cost_models.accelerator_checks import SHORT_FIELDS, AcceleratorError
 from cost_models.chain.chip import Chain
+from marl_common import suggest
 
 CHIPS = (
     *("edge", "cloud", "archgym"),

@@ -9,7 +9,6 @@ whose partial sums do not come back at first, and for those where they do.
 
 from __future__ import annotations
 
-from common import address, part
 from cost_models.exact.records import (
     DIMS,
     FIRST,
@@ -27,6 +26,7 @@ from cost_models.exact.records import (
 from cost_models.exact.rows import asked_rows
 from cost_models.exact.states import inside, is_coupled
 from cost_models.exact.step_traffic import add_lanes, add_moves, compute_cycles, port_cycles
+from marl_common import address, part
 
 
 @part

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from common import address, part
 from cost_models.exact.clock import clear_passed, stepwise
 from cost_models.exact.pairs import output_dim, pair_of, tap_dim
 from cost_models.exact.records import (
@@ -21,6 +20,7 @@ from cost_models.exact.states import ceil_div, cut_dim, grow, is_coupled
 from cost_models.exact.sums import forget
 from cost_models.exact.traffic import bound, count_ports, count_traffic, list_loops
 from cost_models.exact.window import touched
+from marl_common import address, part
 
 
 @part

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from common import FloatArray
 from cost_models.accelerator import Accelerator
 from cost_models.area_power import area_um2, power_mw
 from cost_models.buffers import TENSORS
@@ -45,6 +44,7 @@ from cost_models.prices import (
     table_prices,
 )
 from cost_models.technology.parts import REFERENCE_NM, logic_scale
+from marl_common import FloatArray
 
 PROVISIONED_AREA = "provisioned"
 MAESTRO_AREA = "maestro"

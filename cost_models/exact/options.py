@@ -8,7 +8,6 @@ from functools import lru_cache
 from math import inf
 from typing import Any
 
-from common import suggest
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import EXACT_LAWS
 from cost_models.chain.chip import Chain
@@ -32,6 +31,7 @@ from cost_models.mapping import Mapping
 from cost_models.physical import MAESTRO_DOUBTS
 from cost_models.technology.parts import TechnologyError
 from layers import TENSORS, Layer
+from marl_common import suggest
 
 HALO_TIMES = ("retain", "none")
 """What is not fetched again, from most to least."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from common import part
 from cost_models.exact.records import PAIRS, P
+from marl_common import part
 
 
 @part

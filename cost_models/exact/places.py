@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from common import address, part
 from cost_models.exact.records import PLACES, TOO_MANY_STATES, Work
 from cost_models.exact.states import fill_path
+from marl_common import address, part
 
 
 @part

@@ -9,7 +9,6 @@ where padding is near, and shapes are at different distances from it, they are n
 
 from __future__ import annotations
 
-from common import address, part
 from cost_models.exact.pairs import pair_of, tap_dim
 from cost_models.exact.records import (
     FAR,
@@ -21,6 +20,7 @@ from cost_models.exact.records import (
     Node,
     Work,
 )
+from marl_common import address, part
 
 
 @part

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from common import address, part
 from cost_models.exact.pairs import output_dim, tap_dim
 from cost_models.exact.records import (
     INPUT,
@@ -14,6 +13,7 @@ from cost_models.exact.records import (
 )
 from cost_models.exact.rows import known_rows, rows_now
 from cost_models.exact.states import ceil_div, is_coupled, within
+from marl_common import address, part
 
 
 @part

@@ -8,7 +8,6 @@ its steps are those of ``k + 1`` less those of ``k``.
 
 from __future__ import annotations
 
-from common import address, part
 from cost_models.exact.pairs import output_dim, tap_dim
 from cost_models.exact.records import (
     ADVANCES,
@@ -24,6 +23,7 @@ from cost_models.exact.records import (
 )
 from cost_models.exact.rows import known_rows
 from cost_models.exact.states import inside, is_coupled, within
+from marl_common import address, part
 
 
 @part

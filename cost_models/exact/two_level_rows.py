@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from common import address, part
 from cost_models.exact.counting import count
 from cost_models.exact.names import CLUSTERS, L1, L2, MACS, MALFORMED
 from cost_models.exact.records import (
@@ -18,6 +17,7 @@ from cost_models.exact.records import (
 )
 from cost_models.exact.row_records import CountRow, MappingRow
 from cost_models.infeasible import ReasonCode
+from marl_common import address, part
 
 
 @part

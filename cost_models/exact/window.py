@@ -9,9 +9,9 @@ first to the last.
 
 from __future__ import annotations
 
-from common import part
 from cost_models.exact.records import Window
 from cost_models.exact.states import ceil_div
+from marl_common import part
 
 
 @part

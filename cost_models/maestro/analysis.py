@@ -8,7 +8,6 @@ levels are walked with an explicit stack.
 
 from __future__ import annotations
 
-from common import FloatArray, IntArray, part
 from cost_models.maestro.cases import next_case, start_level
 from cost_models.maestro.layout import (
     BUSY,
@@ -30,6 +29,7 @@ from cost_models.maestro.levels import build_levels
 from cost_models.maestro.one_case import evaluate_case
 from cost_models.maestro.sub_clusters import remember
 from cost_models.maestro.totals import add_record, conclude
+from marl_common import FloatArray, IntArray, part
 
 
 @part

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common import part
+from marl_common import part
 
 
 @part

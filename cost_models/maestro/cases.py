@@ -8,7 +8,6 @@ are constants, the others have a factor a state, and the walk keeps the products
 
 from __future__ import annotations
 
-from common import IntArray, part
 from cost_models.maestro.changes import fill_change
 from cost_models.maestro.layout import (
     ACTIVE,
@@ -59,6 +58,7 @@ from cost_models.maestro.layout import (
     WALKER_2,
 )
 from cost_models.maestro.shares import fill_share
+from marl_common import IntArray, part
 
 
 @part

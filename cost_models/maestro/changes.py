@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from common import IntArray, part
 from cost_models.maestro.layout import (
     ACTIVE,
     COUNT,
@@ -24,6 +23,7 @@ from cost_models.maestro.layout import (
     VAR,
     WHOLE,
 )
+from marl_common import IntArray, part
 
 
 @part

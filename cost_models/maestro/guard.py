@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from common import FloatArray
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import MAESTRO_LAWS, physical_bounds
 from cost_models.figure_places import L1_BYTES, L2_BYTES
@@ -19,6 +18,7 @@ from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.laws import LAWS, Law, facts_of
 from cost_models.maestro.details import LARGEST_COUNT
 from layers import Layer
+from marl_common import FloatArray
 
 GUARD_LAWS: tuple[Law, ...] = (
     *(law for law in LAWS if law.code < ReasonCode.BELOW_BOUND),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from common import FloatArray, part
 from cost_models.figure_places import (
     AREA_UM2,
     ENERGY_NJ,
@@ -42,6 +41,7 @@ from cost_models.figure_places import (
 )
 from cost_models.infeasible import ReasonCode
 from cost_models.maestro.details import LARGEST_COUNT
+from marl_common import FloatArray, part
 
 
 @part

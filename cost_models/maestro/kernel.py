@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from common import FloatArray, Int8Array, Int32Array, IntArray, entry
 from cost_models.figure_places import PEAK, PES
 from cost_models.maestro.analysis import analyse
 from cost_models.maestro.details import OUTPUTS
 from cost_models.maestro.layout import BUSY, CLUSTERS, LANES, NUM_PES, REFUSED
 from cost_models.maestro.report import report
 from cost_models.maestro.row_lowering import lower_row
+from marl_common import FloatArray, Int8Array, Int32Array, IntArray, entry
 
 
 @entry

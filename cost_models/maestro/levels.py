@@ -7,7 +7,6 @@ offset), outermost first. This file completes a program as MAESTRO's cluster ana
 
 from __future__ import annotations
 
-from common import IntArray, part
 from cost_models.maestro.layout import (
     CLUSTERS,
     COUNT,
@@ -45,6 +44,7 @@ from cost_models.maestro.layout import (
     Y,
 )
 from cost_models.maestro.tables import fill_tables
+from marl_common import IntArray, part
 
 
 @part

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import FloatArray, IntArray, contiguous
 from cost_models.accelerator import UNLIMITED_BW, Accelerator
 from cost_models.bounds import MAESTRO_LAWS
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
@@ -38,6 +37,7 @@ from cost_models.mapping_batch import MappingBatch
 from cost_models.physical import MAESTRO_DOUBTS
 from cost_models.threads import default_threads, run_rows
 from layers import Layer
+from marl_common import FloatArray, IntArray, contiguous
 
 _MAX_MACS = 2**56
 

@@ -6,7 +6,6 @@ It is the body of the loop over iteration cases in `AnalyzeClusterLevel_V2`
 
 from __future__ import annotations
 
-from common import FloatArray, IntArray, part
 from cost_models.maestro.arithmetic import quotient, wrap32
 from cost_models.maestro.layout import (
     ACTIVE,
@@ -51,6 +50,7 @@ from cost_models.maestro.totals import (
     offchip_delay,
     size_buffers,
 )
+from marl_common import FloatArray, IntArray, part
 
 
 @part

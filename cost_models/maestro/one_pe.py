@@ -6,7 +6,6 @@ The factors of `GetPEIngressVolume`, `GetPEMappedVolume` and `GetPEEgressVolume`
 
 from __future__ import annotations
 
-from common import IntArray, part
 from cost_models.maestro.layout import (
     COUPLED,
     IN_OUTPUT,
@@ -22,6 +21,7 @@ from cost_models.maestro.layout import (
     TAIL,
     TILE,
 )
+from marl_common import IntArray, part
 
 
 @part

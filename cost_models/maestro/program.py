@@ -7,7 +7,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from common import IntArray
 from cost_models.dataflow import Dataflow, DataflowError, Directive, size_of
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.maestro.layout import (
@@ -26,6 +25,7 @@ from cost_models.maestro.layout import (
 from cost_models.maestro.reasons import unread
 from cost_models.network import dimensions, language_kind
 from layers import Layer, LayerKind
+from marl_common import IntArray
 
 _INT32_MAX = 2**31 - 1
 _TENSORS = {

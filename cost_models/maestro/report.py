@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from common import FloatArray, IntArray, part
 from cost_models.area_power import area_um2, power_mw
 from cost_models.figure_places import (
     AREA_UM2,
@@ -98,6 +97,7 @@ from cost_models.maestro.layout import (
     Y,
 )
 from cost_models.physical import L1_ACCESS, L2_ACCESS, MAC_NJ
+from marl_common import FloatArray, IntArray, part
 
 
 @part

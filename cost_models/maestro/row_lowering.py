@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from common import Int8Array, Int32Array, IntArray, part
 from cost_models.maestro.layout import (
     COUNTS,
     DEPTHWISE,
@@ -24,6 +23,7 @@ from cost_models.maestro.layout import (
     N,
 )
 from cost_models.maestro.levels import program_at
+from marl_common import Int8Array, Int32Array, IntArray, part
 
 
 @part

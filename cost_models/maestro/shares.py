@@ -7,7 +7,6 @@ The multiplier depends only on the pattern the spatial maps are in, so it is fil
 
 from __future__ import annotations
 
-from common import IntArray, part
 from cost_models.maestro.layout import (
     COUPLED,
     EDGE_UNITS,
@@ -34,6 +33,7 @@ from cost_models.maestro.layout import (
     StepShares,
 )
 from cost_models.maestro.one_pe import made, received
+from marl_common import IntArray, part
 
 
 @part

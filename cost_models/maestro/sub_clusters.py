@@ -6,7 +6,6 @@ so results are kept by that set of directives.
 
 from __future__ import annotations
 
-from common import FloatArray, IntArray, part
 from cost_models.maestro.layout import (
     BIT,
     BUSY,
@@ -31,6 +30,7 @@ from cost_models.maestro.layout import (
     VAR,
     StepCase,
 )
+from marl_common import FloatArray, IntArray, part
 
 
 @part

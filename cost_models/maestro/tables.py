@@ -6,7 +6,6 @@ MAESTRO derives them once per level (`AnalyzeInputMappingSizes` and `AnalyzeOutp
 
 from __future__ import annotations
 
-from common import IntArray, part
 from cost_models.maestro.layout import (
     BIT,
     COUNT,
@@ -39,6 +38,7 @@ from cost_models.maestro.layout import (
     X,
     Y,
 )
+from marl_common import IntArray, part
 
 
 @part

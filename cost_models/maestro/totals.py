@@ -6,7 +6,6 @@ In MAESTRO these are the updates of `CostAnalyisResults` in `AnalyzeClusterLevel
 
 from __future__ import annotations
 
-from common import FloatArray, IntArray, part
 from cost_models.maestro.arithmetic import quotient
 from cost_models.maestro.layout import (
     ALL_OCCURRED,
@@ -50,6 +49,7 @@ from cost_models.maestro.layout import (
     VALID,
     StepCase,
 )
+from marl_common import FloatArray, IntArray, part
 
 
 @part

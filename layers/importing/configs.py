@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 
-from common import brief
 from layers.importing.decoder import (
     FeedForward,
     GroupedAttention,
@@ -18,6 +17,7 @@ from layers.importing.decoder import (
 )
 from layers.importing.forward_pass import ForwardPass
 from layers.layer import MAX_EXTENT
+from marl_common import brief
 
 Size = Annotated[int, Field(strict=True, ge=1, le=MAX_EXTENT)]
 Count = Annotated[int, Field(strict=True, ge=0, le=MAX_EXTENT)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from common import brief, suggest
 from layers.importing.errors import ImportingError
 from layers.layer import MAX_EXTENT
+from marl_common import brief, suggest
 
 TOKENS = 128
 """New tokens of a sequence, where none are given."""

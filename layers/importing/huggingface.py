@@ -11,7 +11,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from common import brief, suggest
 from layers.dims import LayerKind
 from layers.graph_builder import GraphBuilder
 from layers.importing.configs import (
@@ -31,6 +30,7 @@ from layers.importing.errors import ImportingError
 from layers.importing.forward_pass import TOKENS, ForwardPass
 from layers.importing.report import Imported
 from layers.layer import Layer, LayerError
+from marl_common import brief, suggest
 
 LARGEST_FILE = 1 << 24
 """Bytes of a config.json; those of the transformers library have some thousands."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from common import suggest
 from layers.importing.errors import ContradictionError, ImportingError
 from layers.importing.onnx_operators import (
     MICROSOFT,
@@ -19,6 +18,7 @@ from layers.importing.onnx_operators import (
 from layers.importing.report import Imported, first_line
 from layers.importing.tracing import Tracer
 from layers.layer import MAX_EXTENT, LayerError
+from marl_common import suggest
 
 MOST_OPERATORS = 1_000_000
 """Operators of a graph with its functions inlined."""

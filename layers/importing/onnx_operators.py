@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from common import brief, suggest
 from layers.importing.building import (
     Convolution,
     attention,
@@ -18,6 +17,7 @@ from layers.importing.building import (
 from layers.importing.errors import ContradictionError, ImportingError
 from layers.importing.report import RECURRENT, first_line
 from layers.layer import Layer, LayerError
+from marl_common import brief, suggest
 
 Shape = tuple[int, ...]
 MICROSOFT = "com.microsoft"

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from common import suggest
 from layers.layer import Layer, LayerError
 from layers.network_graph import NetworkGraph
 from layers.zoo import language_models
@@ -21,6 +20,7 @@ from layers.zoo.mobilenet import mobilenetv2
 from layers.zoo.resnet import resnet18, resnet50
 from layers.zoo.transformer import bert_base, gpt2
 from layers.zoo.vgg import vgg16
+from marl_common import suggest
 
 if TYPE_CHECKING:
     from layers.importing import LanguageModel

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from common import atomic_write, brief, parse_record, read_fields
 from cost_models import ChainMapping, Mapping
 from mapper.problem_spec import ProblemSpec
-from runs import made_with
+from marl_common import atomic_write, brief, parse_record, read_fields
+from marl_runs import made_with
 
 if TYPE_CHECKING:
     from baselines import Proof

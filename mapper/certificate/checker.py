@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from common import FloatArray, IntArray, brief, suggest
 from cost_models import LowerBounds, Mapping, MappingBatch, RetiredOptionError
 from layers import DIMS
 from maestro_env import Evaluation, MapSpaceError, Problem
@@ -22,6 +21,7 @@ from mapper.certificate.certificate_file import Certificate, CertificateError
 from mapper.certificate.named_limits import NamedLimits
 from mapper.certificate.replay import RULED_OUT, SETTLED, CheckedLevel, Grid, Ranges, walk
 from mapper.certificate.unit_spread import check_work
+from marl_common import FloatArray, IntArray, brief, suggest
 
 ROUNDING = 2e-9
 """Share by which bounds and values may differ from the claim: rounding, on another machine too."""

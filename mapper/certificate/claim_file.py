@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from common import Text, expected
+from marl_common import Text, expected
 
 Size = Annotated[
     int, Field(ge=1, le=1 << 53, strict=True), expected("a whole number of at least 1")

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from common import IntArray
 from cost_models import LowerBounds, Structures, lower_bounds_of
 from maestro_env import Evaluation, Problem
 from mapper.certificate.certificate_file import CertificateError
 from mapper.certificate.replay import CheckedLevel
+from marl_common import IntArray
 
 FIGURE = ("latency_cycles",)
 """What is bounded: it is finite wherever a mapping keeps the limits, unlike a product of prices."""

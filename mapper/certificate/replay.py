@@ -23,12 +23,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from common import IntArray
 from cost_models import Structures
 from layers import DIMS
 from maestro_env import MapSpace
 from mapper.certificate.certificate_file import CertificateError
 from mapper.certificate.unit_spread import UnitSpread
+from marl_common import IntArray
 
 D = len(DIMS)
 SETTLED, RULED_OUT = 254, 255

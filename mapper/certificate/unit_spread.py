@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from common import IntArray
 from cost_models import Structures
 from layers import DIMS
 from maestro_env import MapSpace
 from mapper.certificate.certificate_file import CertificateError
+from marl_common import IntArray
 
 Picks = dict[int, int]
 """Choices by the parameter's column."""

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from common import engineering, printable
 from mapper.certificate.certificate_file import Certificate
+from marl_common import engineering, printable
 
 PROVEN = 1e-9
 """Gaps below it are rounding."""

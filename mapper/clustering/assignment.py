@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from common import atomic_write, parse_yaml, read_text, suggest
+from marl_common import atomic_write, parse_yaml, read_text, suggest
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 

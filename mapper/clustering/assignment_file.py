@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from common import brief, compose_yaml, expected, read_fields
+from marl_common import brief, compose_yaml, expected, read_fields
 
 
 class AssignmentFields(BaseModel):

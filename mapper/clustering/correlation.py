@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from common import FloatArray, IntArray
+from marl_common import FloatArray, IntArray
 
 METHODS = ("pearson", "spearman", "mutual-information")
 OBJECTIVE = "objective"

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import baselines
-from common import FloatArray, IntArray, atomic_write
 from maestro_env import Problem
+from marl_common import FloatArray, IntArray, atomic_write
 
 
 class DatasetError(ValueError):

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import yaml
 
-from common import atomic_write
 from cost_models import Accelerator
 from layers import Layer
 from mapper.clustering.assignment import Assignment, AssignmentError
 from mapper.clustering.tree import ClusterTree
+from marl_common import atomic_write
 
 _KIND_APART = 8.0
 _LIMITS_APART = 4.0

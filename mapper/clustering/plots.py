@@ -9,8 +9,8 @@ import numpy as np
 
 from mapper.clustering.correlation import Correlation
 from mapper.clustering.tree import ClusterTree
-from runs import BACKDROP, colour, new_figure
-from runs import save_figure as save
+from marl_runs import BACKDROP, colour, new_figure
+from marl_runs import save_figure as save
 
 __all__ = ["cut_height", "dendrogram", "heat_map", "save"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from common import FloatArray
 from mapper.clustering.assignment import Assignment, AssignmentError
 from mapper.clustering.correlation import ClusteringError, Correlation
+from marl_common import FloatArray
 
 UNRELATED = 2.0**0.5
 """Distance of two parameters that correlate with nothing."""

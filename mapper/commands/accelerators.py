@@ -36,7 +36,7 @@ def list_accelerators(
     they hold, and how they fan out.
     """
     from cost_models import accelerator_template
-    from runs import print_json
+    from marl_runs import print_json
 
     if levels and not template:
         raise OptionError(
@@ -59,7 +59,7 @@ def list_accelerators(
 
 def _show(name: str, sets: list[str] | None, as_json: bool) -> None:
     from cost_models import Accelerator, hierarchy
-    from runs import print_json
+    from marl_runs import print_json
 
     chip = chip_of(name, sets)
     chain = chip.to_levels() if isinstance(chip, Accelerator) else chip
@@ -73,7 +73,7 @@ def _show(name: str, sets: list[str] | None, as_json: bool) -> None:
 
 def _list() -> None:
     from cost_models import CHAINS, PRESETS
-    from runs import Column, print_rows
+    from marl_runs import Column, print_rows
 
     print_rows(
         "Accelerators",

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from common import suggest
 from mapper.commands import completion
 from mapper.commands.options import (
     AcceleratorOption,
@@ -20,7 +19,8 @@ from mapper.commands.options import (
     space_of,
 )
 from mapper.output import check_writable
-from runs import Column, print_rows, save_figure, say, tell
+from marl_common import suggest
+from marl_runs import Column, print_rows, save_figure, say, tell
 
 if TYPE_CHECKING:
     from mapper.clustering import Assignment, ClusterTree, Correlation, Dataset

@@ -27,10 +27,10 @@ from mapper.commands.options import (
     space_of,
 )
 from mapper.output import check_writable
-from runs import go_on_with, tell
+from marl_runs import go_on_with, tell
 
 if TYPE_CHECKING:
-    from runs import RunSummary
+    from marl_runs import RunSummary
 
 
 def compare(
@@ -107,12 +107,12 @@ def compare(
     The same command resumes: finished searches are kept in the store. Exit code 1 says that some
     cells of the table are missing.
     """
-    from common import suggest
     from mapper.compare import FORMATS, make_plan
     from mapper.compare.formats import as_terminal
     from mapper.compare.gap_proofs import prove_gaps
     from mapper.compare.run import run_plan, summarise
-    from runs import Store, new_figure
+    from marl_common import suggest
+    from marl_runs import Store, new_figure
 
     if format not in FORMATS:
         raise OptionError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 
-from common import plug_ins
+from marl_common import plug_ins
 
 Names = Callable[[str], list[str]]
 

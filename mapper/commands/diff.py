@@ -15,7 +15,7 @@ from mapper.commands.options import (
     OptionalLayer,
     OptionError,
 )
-from runs import print_json
+from marl_runs import print_json
 
 if TYPE_CHECKING:
     from mapper.export.export_source import ExportSource

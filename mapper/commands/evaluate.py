@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from common import read_text
 from mapper.commands import completion
 from mapper.commands.options import (
     AcceleratorOption,
@@ -24,7 +23,8 @@ from mapper.commands.options import (
     chip_of,
     cost_model_with,
 )
-from runs import print_json, say, tell
+from marl_common import read_text
+from marl_runs import print_json, say, tell
 
 if TYPE_CHECKING:
     from cost_models import Accelerator, Chain, ChainMapping, Cost, CostModel, Dataflow, Mapping

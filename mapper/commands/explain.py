@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from common import engineering
 from mapper.commands.options import (
     DEFAULT_STORE,
     AcceleratorOption,
@@ -20,10 +19,11 @@ from mapper.commands.options import (
     accelerator_of,
     picture_file,
 )
-from runs import print_json, save_figure, tell
+from marl_common import engineering
+from marl_runs import print_json, save_figure, tell
 
 if TYPE_CHECKING:
-    from runs import StoredRun
+    from marl_runs import StoredRun
 
 
 def explain(
@@ -60,7 +60,7 @@ def explain(
     assert run is not None
     from mapper.evolution import of_run
     from mapper.show.evolution_table import print_evolution
-    from runs import Store
+    from marl_runs import Store
 
     if plot is not None:
         picture_file("--plot", plot)

@@ -28,13 +28,13 @@ from mapper.commands.options import (
     picture_file,
 )
 from mapper.output import check_writable
-from runs import go_on_with, tell
+from marl_runs import go_on_with, tell
 
 if TYPE_CHECKING:
     from mapper.explore.design_ranges import Value
     from mapper.explore.design_space import DesignSpace
     from mapper.explore.exploration import Exploration, ExplorePlan, RunAll
-    from runs import Store
+    from marl_runs import Store
 
 GRID = 5_000
 """Designs up to which all of them are tried where nothing is said."""
@@ -128,7 +128,7 @@ def explore(
     """
     from mapper.explore.design_space import DesignSpace
     from mapper.explore.exploration import NoDesignError
-    from runs import SilentReporter, Store, check_ray_address, ray_session, run_all
+    from marl_runs import SilentReporter, Store, check_ray_address, ray_session, run_all
 
     ranges = {
         "num_pes": pes,
@@ -245,7 +245,7 @@ def _how_drawn(space: DesignSpace, designs: int | None, draw: str | None) -> str
     Raises:
         OptionError: There is no such way, or it does not go with ``--designs``.
     """
-    from common import suggest
+    from marl_common import suggest
 
     if draw is None:
         if designs is None:
@@ -331,7 +331,7 @@ def _check_files(plot: Path | None, csv: Path | None, page: Path | None) -> None
         ValueError: A library that draws is missing.
     """
     from mapper.explore.explore_page import check_page
-    from runs import new_figure
+    from marl_runs import new_figure
 
     if plot is not None:
         picture_file("--plot", plot)
@@ -353,7 +353,7 @@ def _show(
     from mapper.explore.explore_page import write_page
     from mapper.explore.front_plot import write_plot
     from mapper.show.front_table import notes_of, print_exploration
-    from runs import print_json
+    from marl_runs import print_json
 
     if as_json:
         print_json({"network": done.plan.network, "front": front_table(done), **done.counted()})

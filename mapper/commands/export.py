@@ -48,7 +48,7 @@ def export(
 ) -> None:
     """Write a mapping as a program, or with its accelerator and layer as another tool's files."""
     from mapper.export.export_files import check_tool, files_for, write_files
-    from runs import tell
+    from marl_runs import tell
 
     check_tool(to)
     found = _source(source, run, store, layer, mapping, accelerator)

@@ -36,7 +36,7 @@ def import_model(
 ) -> None:
     """Read a model's layers, and say what was skipped and what cannot be mapped."""
     import layers
-    from runs import print_json
+    from marl_runs import print_json
 
     if out is not None and out.suffix.lower() not in (".yaml", ".yml"):
         raise layers.ImportingError(f"--out {out}: expected a name ending in .yaml")

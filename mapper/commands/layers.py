@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from common import atomic_write
 from mapper.commands import completion
 from mapper.commands.options import JsonFlag
+from marl_common import atomic_write
 
 if TYPE_CHECKING:
     from layers import Layer
@@ -40,7 +40,7 @@ def list_layers(
     import layers
     from mapper.show.language import language_lines
     from mapper.show.layer_tables import print_layers, print_networks
-    from runs import print_json
+    from marl_runs import print_json
 
     if graph or out is not None:
         _show_graph(network, distinct, graph, out, as_json)
@@ -72,7 +72,7 @@ def _show_graph(
     import layers
     from mapper.commands.options import OptionError
     from mapper.show.graph_drawing import graph_rows, graph_svg, print_graph
-    from runs import print_json
+    from marl_runs import print_json
 
     if not graph:
         raise OptionError(f"--out {out}: draws a graph; expected --graph with it")

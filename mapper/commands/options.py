@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from common import LARGEST_SEED, MOST_THREADS, suggest
 from mapper.commands import completion
 from mapper.output import check_writable
+from marl_common import LARGEST_SEED, MOST_THREADS, suggest
 
 if TYPE_CHECKING:
     from cost_models import Accelerator, Chain

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from common import LARGEST_SEED, MOST_THREADS
+from marl_common import LARGEST_SEED, MOST_THREADS
 
 
 def pretrain(
@@ -54,7 +54,7 @@ def pretrain(
     require("torch", "pretrain", "rl")
     from mapper.pretrained.training.experiment import Pretraining, check_trainable, schedule_of
     from mapper.pretrained.weights import PretrainedError
-    from runs import Store, ray_session, run_all, writable
+    from marl_runs import Store, ray_session, run_all, writable
 
     if out.suffix != ".safetensors":
         raise PretrainedError(f"--out {out}: expected a name ending in .safetensors")
@@ -92,8 +92,8 @@ def pretrain(
 
 
 def _copy(source: Path, out: Path) -> None:
-    from common import atomic_write
     from mapper.pretrained.weights import PretrainedError
+    from marl_common import atomic_write
 
     if not source.is_file():
         raise PretrainedError(

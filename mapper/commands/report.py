@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from mapper.commands.options import TargetOption, checked_target
-from runs import tell
+from marl_runs import tell
 
 
 def report(

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from common import suggest
 from mapper.commands.options import DEFAULT_STORE, JsonFlag, OptionError, StoreOption
 from mapper.show.run_tables import print_run, print_runs, shown_best
-from runs import print_json, say, tell
+from marl_common import suggest
+from marl_runs import print_json, say, tell
 
 if TYPE_CHECKING:
-    from runs import StoredRun
+    from marl_runs import StoredRun
 
 app = typer.Typer(help="List, show and remove the runs of a store.", no_args_is_help=True)
 
@@ -30,7 +30,7 @@ def list_runs(
     as_json: JsonFlag = False,
 ) -> None:
     """List runs, oldest first."""
-    from runs import RunStatus, Store
+    from marl_runs import RunStatus, Store
 
     if status is not None and status not in tuple(RunStatus):
         raise OptionError(
@@ -58,7 +58,7 @@ def show_run(
     as_json: JsonFlag = False,
 ) -> None:
     """Show one run: its manifest, its result, and what was recorded."""
-    from runs import Store
+    from marl_runs import Store
 
     with Store.open(store, create=False) as opened:
         found = opened.run(run)
@@ -76,7 +76,7 @@ def remove_runs(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove them without asking.")] = False,
 ) -> None:
     """Remove runs with all they recorded; it is said what goes, and asked."""
-    from runs import Store, StoreError
+    from marl_runs import Store, StoreError
 
     with Store.open(store, create=False) as opened:
         numbers = [opened.number(text) for text in runs]

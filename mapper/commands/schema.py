@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from common import suggest
 from mapper.commands.options import OptionError
-from runs import print_json
+from marl_common import suggest
+from marl_runs import print_json
 
 SCHEMAS = {
     "accelerator": "cost_models:accelerator_schema",

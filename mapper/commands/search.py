@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from common import MOST_THREADS
 from mapper.commands import completion
 from mapper.commands.options import (
     MOST_SAMPLES,
@@ -39,6 +38,7 @@ from mapper.commands.options import (
 )
 from mapper.commands.pass_options import BatchOption, CacheOption, TokensOption
 from mapper.commands.stay_options import FuseOption, PassesOption, check_words
+from marl_common import MOST_THREADS
 
 if TYPE_CHECKING:
     from baselines import Searcher
@@ -211,7 +211,7 @@ def search(
     from mapper.output import check_writable
     from mapper.problem_spec import ProblemSpec, accelerator_name
     from mapper.search_run import SearchRun
-    from runs import check_board
+    from marl_runs import check_board
 
     overrides = {
         "num_pes": num_pes,
@@ -371,7 +371,7 @@ def _on_ray(method: str | None, address: str, learner: Any) -> dict[str, Any]:
         OptionError: The search does not run on Ray.
         RayConnectionError: The address is none.
     """
-    from runs import check_ray_address
+    from marl_runs import check_ray_address
 
     if method != "marl-rllib" and (method not in (None, "marl") or learner != "rllib"):
         raise OptionError(

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from common import atomic_write
 from mapper.commands.search_network import DEFAULT_STORE, PAGE
-from runs import SilentReporter, Store, go_on_with, print_json, tell
+from marl_common import atomic_write
+from marl_runs import SilentReporter, Store, go_on_with, print_json, tell
 
 if TYPE_CHECKING:
     from layers import NetworkGraph

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from runs import RunFailedError, SilentReporter, go_on_with, print_json, tell
+from marl_runs import RunFailedError, SilentReporter, go_on_with, print_json, tell
 
 if TYPE_CHECKING:
     from mapper.commands.proof_options import After
     from mapper.found import Found
     from mapper.search_run import SearchRun
     from mapper.standing import Standing
-    from runs import Reporter
+    from marl_runs import Reporter
 
 
 def search_layer(
@@ -107,7 +107,7 @@ def _search_here(
 ) -> tuple[Found | None, BaseException | None]:
     """Search, and keep nothing."""
     from mapper.found import Found
-    from runs import run_alone
+    from marl_runs import run_alone
 
     ended, failure = run_alone(run, reporter)
     return Found.of(run, ended), failure
@@ -118,7 +118,7 @@ def _search(
 ) -> tuple[Found | None, BaseException | None]:
     """Search, and keep the search in a store; one that is finished there is not done again."""
     from mapper.found import Found
-    from runs import Store, run_all
+    from marl_runs import Store, run_all
 
     with Store.open(store) as opened:
         outcome = run_all([run], opened, reporter=reporter)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from common import atomic_write
-from runs import SilentReporter, Store, go_on_with, print_json, run_all, tell
+from marl_common import atomic_write
+from marl_runs import SilentReporter, Store, go_on_with, print_json, run_all, tell
 
 if TYPE_CHECKING:
     from layers import LanguageModel, Layer
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mapper.report import NetworkShapes
     from mapper.search_run import SearchRun
     from mapper.token_figures import TokenFigures
-    from runs import Experiment
+    from marl_runs import Experiment
 
 DEFAULT_STORE, PAGE = "runs.sqlite", "report.html"
 

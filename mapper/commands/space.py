@@ -61,7 +61,7 @@ def space(
     """
     import layers
     from cost_models import load_chip
-    from runs import print_json
+    from marl_runs import print_json
 
     if layer is not None and network is not None:
         raise OptionError("--layer and --network: got both, expected one of them")
@@ -132,7 +132,7 @@ def _table(tile_sizes: int, levels: int) -> list[dict[str, Any]]:
 def _print(
     rows: list[dict[str, Any]], table: list[dict[str, Any]], tile_sizes: int, levels: int
 ) -> None:
-    from runs import Column, print_rows
+    from marl_runs import Column, print_rows
 
     if rows:
         scientific = [key for key in rows[0] if key.startswith("equation1_l")]

@@ -36,7 +36,7 @@ def validate(
         return
     from mapper.show.run_tables import shown_best
     from mapper.verdicts import validate as check
-    from runs import Store, StoredRun, print_json, say
+    from marl_runs import Store, StoredRun, print_json, say
 
     with Store.open(store, create=False) as opened:
         verdicts = []

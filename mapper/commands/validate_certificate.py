@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from runs import print_json, say
+from marl_runs import print_json, say
 
 if TYPE_CHECKING:
     from mapper.certificate import Certificate, Checked

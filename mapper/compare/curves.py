@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mapper.compare.entry import ComparedCase
 from mapper.compare.summary import Summary
-from runs import Band, band_of
+from marl_runs import Band, band_of
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from mapper.compare.plan import Plan
 from mapper.search_run import KIND, SearchRun
-from runs import RunStatus, Store, StoredRun, plain
+from marl_runs import RunStatus, Store, StoredRun, plain
 
 
 @dataclass(frozen=True)

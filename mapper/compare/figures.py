@@ -10,7 +10,7 @@ import numpy as np
 
 from mapper.compare.curves import Bar, bands, ratio_bars, target_bars
 from mapper.compare.summary import PREFERRED, Summary
-from runs import BACKDROP, Band, colour, line_style, new_figure, save_figure
+from marl_runs import BACKDROP, Band, colour, line_style, new_figure, save_figure
 
 PANEL_IN = (4.6, 3.6)
 COLUMNS = 3

@@ -22,7 +22,7 @@ def as_terminal(summaries: Sequence[Summary], every: bool = False) -> str:
         summaries: The boards.
         every: Whether the other tables follow those of the gaps.
     """
-    from runs import Column, console, print_rows
+    from marl_runs import Column, console, print_rows
 
     tables = [table for summary in summaries for table in gap_tables(summary)]
     if every:

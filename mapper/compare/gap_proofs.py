@@ -9,7 +9,7 @@ from mapper.compare.entry import Optima, place_of
 from mapper.compare.plan import Plan
 from mapper.problem_spec import ProblemSpec
 from mapper.search_run import SearchRun
-from runs import Reporter, Store, plain, run_all
+from marl_runs import Reporter, Store, plain, run_all
 
 BUDGET = 3_001
 """Samples of a proof: its first value, and the proven mapping."""

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from common import engineering
 from mapper.compare.entry import ComparedCase
 from mapper.compare.plan import AREA_NOTE
 from mapper.compare.summary import Summary
+from marl_common import engineering
 
 NONE = "-"
 INFEASIBLE = "no mapping"

@@ -6,7 +6,7 @@ from mapper.compare.entry import boards, collect, collect_all, optima
 from mapper.compare.gap_proofs import library_optima
 from mapper.compare.plan import Plan
 from mapper.compare.summary import TARGET, Summary
-from runs import Reporter, RunSummary, Store, run_all
+from marl_runs import Reporter, RunSummary, Store, run_all
 
 
 def run_plan(

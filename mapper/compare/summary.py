@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from mapper.compare.entry import Board, ComparedCase, ComparedRun, Optima
-from runs import (
+from marl_runs import (
     Interval,
     Scores,
     first_below,

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from common import FloatArray, suggest
 from cost_models import Accelerator, Chain, clock_of
 from mapper.explore.design_ranges import ExploreError, Value
 from mapper.explore.mapping_pool import NetworkPoint, ShapeOffer
 from mapper.explore.network_hull import LayerFloor, least_product, least_sums, share_above
+from marl_common import FloatArray, suggest
 
 OBJECTIVES = {
     "latency": "cycles",

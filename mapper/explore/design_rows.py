@@ -6,11 +6,11 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from common import atomic_write
 from cost_models import Accelerator, Chain, loop_nest, nest_of_loops
 from mapper.explore.design_figures import OBJECTIVES, OF_MAPPINGS, Design
 from mapper.explore.design_space import FIELDS, label_of
 from mapper.explore.exploration import Exploration, FrontPoint
+from marl_common import atomic_write
 
 COLUMN_OF = {
     "latency": "latency_cycles",

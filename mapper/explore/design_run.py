@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from common import IntArray, engineering
 from cost_models import Accelerator, Chain
 from layers import Layer
 from mapper.explore.design_space import label_of, nameless
 from mapper.explore.mapping_rows import batch_of, rows_of
 from mapper.explore.network_hull import corners, pareto_rows
-from runs import Context, Experiment
+from marl_common import IntArray, engineering
+from marl_runs import Context, Experiment
 
 if TYPE_CHECKING:
     from cost_models import ChainBatch, CostModel, MappingBatch

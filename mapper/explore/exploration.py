@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from common import engineering
 from cost_models import Accelerator, Chain
 from maestro_env import figure_bounds
 from mapper.explore.design_figures import OBJECTIVES, Design, figures_of, front_rows
@@ -18,7 +17,8 @@ from mapper.explore.design_space import SweptChip, label_of
 from mapper.explore.mapping_pool import MappingPool, NetworkPoint
 from mapper.explore.network_hull import LayerFloor
 from mapper.explore.shape_proof import ShapeProof
-from runs import Experiment, RunSummary, Store
+from marl_common import engineering
+from marl_runs import Experiment, RunSummary, Store
 
 RunAll = Callable[[Sequence[Experiment]], RunSummary]
 
@@ -234,7 +234,7 @@ def explore(exploration: Exploration, store: Store, run_all: RunAll) -> RunSumma
     Args:
         exploration: The designs; it is filled in.
         store: Where experiments are kept.
-        run_all: Does experiments, as :func:`runs.run_all` with its options given.
+        run_all: Does experiments, as :func:`marl_runs.run_all` with its options given.
 
     Returns:
         How the last experiments ended.

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import atomic_write, read_json
 from mapper.explore.design_figures import OBJECTIVES
 from mapper.explore.design_ranges import ExploreError
 from mapper.explore.design_rows import COLUMN_OF, all_rows, share_text
 from mapper.explore.design_space import FIELDS, text_of
 from mapper.explore.explore_page import gap_text
-from runs import json_text, made_with
+from marl_common import atomic_write, read_json
+from marl_runs import json_text, made_with
 
 if TYPE_CHECKING:
     from mapper.explore.exploration import Exploration

@@ -9,14 +9,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from common import atomic_write, engineering
 from mapper.explore.design_figures import OBJECTIVES
 from mapper.explore.design_ranges import ExploreError
 from mapper.explore.design_rows import loop_nests
 from mapper.explore.design_space import label_of
 from mapper.explore.exploration import Exploration, FrontPoint
 from mapper.explore.front_plot import front_figure
-from runs import made_with
+from marl_common import atomic_write, engineering
+from marl_runs import made_with
 
 
 def check_page() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from common import atomic_write
 from mapper.explore.design_figures import OBJECTIVES
 from mapper.explore.design_rows import best_point, share_text
 from mapper.explore.exploration import Exploration
-from runs import colour, new_figure
+from marl_common import atomic_write
+from marl_runs import colour, new_figure
 
 PANEL_IN = (5.6, 4.4)
 SCALES = {"area": (1e-6, "mm²"), "energy": (1e-6, "mJ"), "edp": (1e-9, "J·cycles")}

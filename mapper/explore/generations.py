@@ -11,7 +11,7 @@ from mapper.explore.design_space import DesignSpace, SweptChip
 from mapper.explore.exploration import Exploration, ExplorePlan, NoDesignError, RunAll
 from mapper.explore.mapping_pool import NetworkPoint
 from mapper.explore.nsga2_draw import draw_by_nsga2
-from runs import Store
+from marl_runs import Store
 
 WORST = 1e300
 """Objective of a design that cannot run the network."""

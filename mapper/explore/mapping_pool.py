@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from common import FloatArray, IntArray
 from cost_models import Accelerator, Chain, CostBatch
 from mapper.explore.design_run import Workload
 from mapper.explore.mapping_rows import batch_of, kin_of
 from mapper.explore.network_hull import corners, pareto_rows
+from marl_common import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

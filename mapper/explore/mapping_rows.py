@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from common import IntArray
 from cost_models import (
     Accelerator,
     Chain,
@@ -18,6 +17,7 @@ from cost_models import (
     Slot,
 )
 from layers import DIMS, Layer
+from marl_common import IntArray
 
 D = len(DIMS)
 NO_DIM = -1

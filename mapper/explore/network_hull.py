@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common import FloatArray, IntArray
+from marl_common import FloatArray, IntArray
 
 RATES = 49
 """Rates between latency and energy at which corners are looked for."""

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from common import engineering
 from cost_models import Accelerator, Chain
 from mapper.explore.design_run import Workload
 from mapper.explore.design_space import label_of, nameless
 from mapper.explore.mapping_rows import batch_of, row_of
-from runs import Context, Experiment
+from marl_common import engineering
+from marl_runs import Context, Experiment
 
 KIND = "explore-proof"
 

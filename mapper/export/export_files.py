@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from common import atomic_write, suggest
 from mapper.export.export_source import ExportSource
 from mapper.export.loop_nest import ExportError, loop_nest
+from marl_common import atomic_write, suggest
 
 PROGRAMS = ("c", "python")
 """Languages that a mapping's loops are written in."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import read_json
 from mapper.export.loop_nest import ExportError
+from marl_common import read_json
 
 if TYPE_CHECKING:
     from cost_models import Accelerator, Chain, ChainMapping, Mapping
@@ -65,7 +65,7 @@ def of_run(location: str, run: str) -> ExportSource:
     """
     from cost_models import mapping_from
     from mapper.problem_spec import ProblemSpec
-    from runs import Store
+    from marl_runs import Store
 
     with Store.open(location, create=False) as store:
         stored = store.run(run)

@@ -11,14 +11,14 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from common import engineering
 from cost_models import Accelerator, Cost, Mapping, as_chain, load
 from layers import DIMS, Layer, LayerKind
 from layers import inline as layer_in_line
 from mapper.export.export_source import ExportSource
 from mapper.export.loop_nest import ExportError
 from mapper.export.loop_program import check_feasible
-from runs import json_text
+from marl_common import engineering
+from marl_runs import json_text
 
 
 class Factors(NamedTuple):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from baselines import SearcherError
-from common import brief
 from cost_models import Chain
 from maestro_env import Problem
 from mapper.clustering import Assignment, AssignmentError, cluster, collect, correlate
 from mapper.clustering.library import nearest_layer, resized
+from marl_common import brief
 
 FILES = (".yaml", ".yml", ".json")
 """Endings of an assignment's file."""

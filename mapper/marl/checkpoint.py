@@ -14,8 +14,8 @@ import numpy as np
 import cost_models
 from mapper.marl.config import MarlConfig
 from mapper.marl.observation_and_reward import FACTS, FIGURES
-from runs import CheckpointError as CheckpointError
-from runs import CheckpointFormat, writer_of
+from marl_runs import CheckpointError as CheckpointError
+from marl_runs import CheckpointFormat, writer_of
 
 FILES = ("checkpoint", "checkpoint_every", "warm_start", "shared_policy")
 """Options that say where files are; a search goes on under other ones."""

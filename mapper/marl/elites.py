@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from common import FloatArray, IntArray
+from marl_common import FloatArray, IntArray
 
 
 class Elites(NamedTuple):

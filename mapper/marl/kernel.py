@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from common import Float32Array, FloatArray, address, entry, part
 from mapper.marl.draw_records import Cell, Column, DrawSizes
+from marl_common import Float32Array, FloatArray, address, entry, part
 
 
 @entry

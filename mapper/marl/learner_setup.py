@@ -8,10 +8,10 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 
-from common import IntArray
 from maestro_env import Problem
 from mapper.clustering import Assignment
 from mapper.marl.policies import Space
+from marl_common import IntArray
 
 
 def policy_space(problem: Problem, assignment: Assignment, columns: IntArray) -> Space:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import Float32Array, FloatArray
 from cost_models import Chain
 from maestro_env import FEATURES, Evaluation, Problem, Rewards, layer_features
+from marl_common import Float32Array, FloatArray
 
 FIGURES = ("latency_cycles", "power_mw", "energy_nj", "area_um2")
 """The observation of the paper, in its order."""

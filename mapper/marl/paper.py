@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from baselines import Moves
-from common import IntArray
 from maestro_env import Problem
 from mapper.clustering import Assignment
 from mapper.marl.config import MarlConfig
@@ -15,6 +14,7 @@ from mapper.marl.observation_and_reward import PrintedFeedback
 from mapper.marl.policies import OBSERVATION, Mixture, Policies
 from mapper.marl.ppo import PPO, Transitions
 from mapper.marl.proposals import Proposals
+from marl_common import IntArray
 
 
 class PaperLearner:

@@ -9,10 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from common import Float32Array
 from mapper.marl import policy_sampling
 from mapper.marl.head_logs import NEVER, HeadLogs, head_groups
 from mapper.marl.policy_sampling import Weights
+from marl_common import Float32Array
 
 OBSERVATION = 4
 """Figures an agent sees: latency, power, energy, area (log-scaled, of the world's start)."""

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from common import Float32Array, FloatArray, IntArray, contiguous
 from mapper.marl.draw_records import Cell, Column, DrawSizes
+from marl_common import Float32Array, FloatArray, IntArray, contiguous
 
 
 class Weights(NamedTuple):

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines import Moves, inner_tiles, scattered
-from common import IntArray
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites
 from mapper.marl.policies import Mixture, Policies, Space
+from marl_common import IntArray
 
 
 class Choices(NamedTuple):

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from baselines import Dedup, NestMemory
-from common import FloatArray
 from cost_models import ChainBatch, MappingBatch
 from mapper.marl.proposals import Choices
+from marl_common import FloatArray
 
 
 class Repeats:

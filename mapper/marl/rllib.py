@@ -27,7 +27,7 @@ from mapper.marl.agents import choosing
 from mapper.marl.observation_and_reward import Observer, PrintedFeedback
 from mapper.marl.policies import OBSERVATION
 from mapper.marl.rllib_config import RllibConfig
-from runs import ray_session
+from marl_runs import ray_session
 
 EPISODE = 16
 """Samples an episode; RLlib's bookkeeping grows with the number of finished episodes."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from common import Count, NotNegative, Number, Text, read_fields
+from marl_common import Count, NotNegative, Number, Text, read_fields
 
 
 class CardFields(BaseModel):

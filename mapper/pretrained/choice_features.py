@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from common import BoolArray, Float32Array, IntArray, address, part
 from mapper.pretrained.decisions import (
     INNER,
     INNER_PARALLEL,
@@ -24,6 +23,7 @@ from mapper.pretrained.tile_sizes import (
     utilisation,
     within,
 )
+from marl_common import BoolArray, Float32Array, IntArray, address, part
 
 
 @part

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common import FloatArray
 from cost_models import Mapping
 from layers import DIMS
 from maestro_env import Problem
@@ -15,6 +14,7 @@ from mapper.pretrained.policy import MappingPolicy, Taken, replay
 from mapper.pretrained.policy_proposals import PolicyProposals
 from mapper.pretrained.state import State
 from mapper.pretrained.weights import Agents
+from marl_common import FloatArray
 
 
 @dataclass(frozen=True)

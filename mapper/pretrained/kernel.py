@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from common import BoolArray, Float32Array, IntArray, address, entry, part
 from mapper.pretrained.choice_features import (
     put_choice,
     see_cluster,
@@ -41,6 +40,7 @@ from mapper.pretrained.tile_sizes import (
     log_of,
     size_log,
 )
+from marl_common import BoolArray, Float32Array, IntArray, address, entry, part
 
 
 @entry

@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from baselines import Moves
-from common import FloatArray, IntArray
 from maestro_env import Evaluation, Problem
+from marl_common import FloatArray, IntArray
 
 Draw = Callable[[int], IntArray]
 """Gives ``(n, P)`` actions, `n` at most what was asked for."""

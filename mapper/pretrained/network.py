@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from common import Float32Array, contiguous
 from mapper.pretrained.decisions import KINDS
 from mapper.pretrained.seen_records import CHOICE_FEATURES, CONTEXT_FEATURES, POINTER
+from marl_common import Float32Array, contiguous
 
 Weights = dict[str, Float32Array]
 """Arrays by name, ``KIND.LAYER``."""

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from common import Float32Array, FloatArray, IntArray
 from mapper.pretrained.decisions import DECISIONS, Decision
 from mapper.pretrained.network import Weights, scores
 from mapper.pretrained.observation import Observation, observe
 from mapper.pretrained.problem_arrays import ProblemArrays
 from mapper.pretrained.seen_records import D
 from mapper.pretrained.state import State, begin, choose, rank
+from marl_common import Float32Array, FloatArray, IntArray
 
 TINY = np.float32(1e-30)
 """No noise is infinite."""

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from common import Float32Array, IntArray
 from cost_models import MappingBatch
 from maestro_env import MapSpace, MapSpaceError, Problem
 from mapper.pretrained.decisions import DECISIONS, INNER_TILE
@@ -16,6 +15,7 @@ from mapper.pretrained.local_search import Heard, ProposalSearch
 from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.problem_arrays import arrays_of
 from mapper.pretrained.state import State
+from marl_common import Float32Array, IntArray
 
 WIDE, NARROW = 2.0, 0.8
 """Temperatures of parallel dimensions and cluster size in every second draw, and of tiles and loop

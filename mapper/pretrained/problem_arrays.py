@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from common import IntArray
 from layers import DIMS, Layer
 from maestro_env import MapSpace, Problem
 from mapper.pretrained.decisions import DECISIONS
 from mapper.pretrained.seen_records import ProblemRow
+from marl_common import IntArray
 
 OBJECTIVES = {"latency": (1.0, 0.0), "energy": (0.0, 1.0), "edp": (1.0, 1.0)}
 """Objectives that were trained, with their exponents of latency and energy."""

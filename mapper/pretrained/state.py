@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from common import BoolArray, IntArray
 from cost_models import MappingBatch
 from mapper.pretrained.decisions import (
     CLUSTER_SIZE,
@@ -19,6 +18,7 @@ from mapper.pretrained.decisions import (
 )
 from mapper.pretrained.problem_arrays import ProblemArrays
 from mapper.pretrained.seen_records import D, StateRow
+from marl_common import BoolArray, IntArray
 
 
 class State(NamedTuple):

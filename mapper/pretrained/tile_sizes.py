@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from common import address, part
 from mapper.pretrained.decisions import INNER, OUTER
 from mapper.pretrained.seen_records import INPUT, LOGS, TENSORS, D, R, S, Seen, Y
+from marl_common import address, part
 
 
 @part

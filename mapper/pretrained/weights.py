@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import atomic_write, brief, parse_record
 from layers import DIMS
 from mapper.pretrained.network import Weights, shapes
 from mapper.pretrained.seen_records import CHOICE_FEATURES, CONTEXT_FEATURES
-from runs import plain
+from marl_common import atomic_write, brief, parse_record
+from marl_runs import plain
 
 VERSION = 3
 """Raised whenever features, decisions or networks change their meaning."""

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from common import engineering
 from cost_models import (
     Accelerator,
     Chain,
@@ -25,7 +24,8 @@ from mapper.compare.summary import Summary
 from mapper.problem_spec import ProblemSpec
 from mapper.show.chain import what_limits as chain_limits
 from mapper.show.limits import slowest_part, what_limits
-from runs import StoredRun
+from marl_common import engineering
+from marl_runs import StoredRun
 
 Names = tuple[str, ...]
 LATENCY: dict[str, Names] = {

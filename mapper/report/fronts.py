@@ -8,10 +8,10 @@ from functools import cached_property, partial
 from html import escape
 from typing import Any
 
-from common import engineering
 from mapper.explore.design_figures import OBJECTIVES
 from mapper.explore.explore_file import ExploredDesigns, design_text, figure, proven_text
 from mapper.report.log_axes import RIGHT, WIDTH, LogAxes
+from marl_common import engineering
 
 MARGIN = 1.15
 """Room between the outermost points and the frame, as a factor."""

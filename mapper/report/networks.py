@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import layers
-from common import atomic_write, read_json
 from mapper.report.errors import ReportError
-from runs import json_text
+from marl_common import atomic_write, read_json
+from marl_runs import json_text
 
 NETWORK = "network.json"
 """What ``mapper search --network --out`` writes of the network beside its results."""

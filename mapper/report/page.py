@@ -11,7 +11,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from common import atomic_write
 from mapper.compare.entry import Board, boards, of_stored, optima
 from mapper.compare.gap_proofs import library_optima
 from mapper.compare.result_tables import TextTable, make_tables
@@ -22,7 +21,8 @@ from mapper.report.errors import ReportError
 from mapper.report.networks import network_of
 from mapper.report.overview import Overview
 from mapper.report.sources import Source
-from runs import StoredRun
+from marl_common import atomic_write
+from marl_runs import StoredRun
 
 PAGE, STYLE = "page.html.j2", "style.css"
 TEMPLATES = (PAGE, "overview.html.j2")

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from common import brief, read_json, read_yaml
 from mapper.explore.design_ranges import ExploreError
 from mapper.explore.explore_file import ExploredDesigns, explored_in
 from mapper.problem_spec import ProblemSpec, layer_of
 from mapper.report.errors import ReportError as ReportError
 from mapper.report.networks import NETWORK, NetworkShapes, read_network
 from mapper.search_run import KIND
-from runs import RunStatus, Store, StoredRun
+from marl_common import brief, read_json, read_yaml
+from marl_runs import RunStatus, Store, StoredRun
 
 MANIFEST, MAPPING = "manifest.json", "mapping.yaml"
 STORE_ENDINGS = (".sqlite", ".sqlite3", ".db")

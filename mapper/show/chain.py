@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from common import engineering
 from cost_models import Chain, Cost
 from maestro_env import UNITS
 from mapper.show.cost import TITLES
-from runs import Column, print_rows, say, shown
+from marl_common import engineering
+from marl_runs import Column, print_rows, say, shown
 
 FIGURES = (
     "latency_cycles",

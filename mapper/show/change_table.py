@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from common import engineering
 from maestro_env import Objective
-from runs import Column, print_rows, say
+from marl_common import engineering
+from marl_runs import Column, print_rows, say
 
 if TYPE_CHECKING:
     from mapper.mapping_changes import Changes

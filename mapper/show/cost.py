@@ -7,12 +7,12 @@ from dataclasses import replace
 from math import isnan
 from typing import Any
 
-from common import engineering
 from cost_models import FIGURES, Accelerator, Cost, CostModel, Infeasible
 from cost_models import Mapping as LoopMapping
 from layers import Layer
 from maestro_env import UNITS, figure_bounds
-from runs import Column, print_rows, say, tell
+from marl_common import engineering
+from marl_runs import Column, print_rows, say, tell
 
 
 def cost_values(cost: Cost) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from runs import Column, print_rows
+from marl_runs import Column, print_rows
 
 if TYPE_CHECKING:
     from mapper.pretrained.explanation import Choice

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runs import Column, print_rows
+from marl_runs import Column, print_rows
 
 if TYPE_CHECKING:
     from mapper.evolution import Evolution

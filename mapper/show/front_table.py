@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from runs import Column, print_rows
+from marl_runs import Column, print_rows
 
 if TYPE_CHECKING:
     from mapper.explore.exploration import Exploration

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from layers import GraphNode, NetworkGraph, NodeKind
-from runs import Column, print_rows
+from marl_runs import Column, print_rows
 
 ROW, LANE, LEFT, TEXT = 18, 8, 12, 20
 """Heights and widths of the picture [px]."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mapper.staying.kept_figures import comparison, kept_rows, stay_lines
 from mapper.staying.kept_network import KeptNetwork
-from runs import Column, print_rows, say
+from marl_runs import Column, print_rows, say
 
 
 def print_kept(kept: KeptNetwork) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runs import Column, print_rows
+from marl_runs import Column, print_rows
 
 PLAIN = ("N", "groups", "dilation", "stride")
 """Fields that are 1 in most layers: the first to leave, in this order."""

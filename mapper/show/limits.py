@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cost_models import Accelerator, Cost, Mapping
 from layers import Layer
-from runs import shown
+from marl_runs import shown
 
 PARTS = {
     "compute_cycles": "compute",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from common import engineering, percent
 from mapper.show.speed import speed_lines
-from runs import Column, print_rows, say
+from marl_common import engineering, percent
+from marl_runs import Column, print_rows, say
 
 if TYPE_CHECKING:
     from cost_models import Accelerator, Chain

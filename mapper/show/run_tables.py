@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from common import engineering, printable
-from runs import Column, print_rows
+from marl_common import engineering, printable
+from marl_runs import Column, print_rows
 
 if TYPE_CHECKING:
-    from runs import StoredRun
+    from marl_runs import StoredRun
 
 
 def print_runs(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from common import engineering
 from cost_models import ChainMapping, ReasonCode, hierarchy, loop_nest, nest_of_loops
 from mapper.manifest import search_manifest
 from mapper.show.chain import print_chain_details
@@ -13,7 +12,8 @@ from mapper.show.cost import bounds_of, cost_values, print_costs
 from mapper.show.limits import limit_line, what_limits
 from mapper.show.speed import speed_lines
 from mapper.show.standing_lines import print_better, standing_line
-from runs import say, tell
+from marl_common import engineering
+from marl_runs import say, tell
 
 if TYPE_CHECKING:
     from cost_models import Cost, Infeasible

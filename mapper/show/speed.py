@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from common import engineering
 from cost_models import Accelerator, Chain, clock_of
+from marl_common import engineering
 
 OPERATIONS = 2
 """Of a multiply-accumulate, as makers count TOPS."""

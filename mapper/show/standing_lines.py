@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from common import engineering, percent
 from cost_models import ChainMapping, loop_nest, nest_of_loops
-from runs import say
+from marl_common import engineering, percent
+from marl_runs import say
 
 if TYPE_CHECKING:
     from maestro_env import Problem

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from common import engineering
 from layers import TENSORS
 from mapper.staying.kept_network import KeptNetwork
+from marl_common import engineering
 
 
 def kept_rows(kept: KeptNetwork) -> list[dict[str, Any]]:

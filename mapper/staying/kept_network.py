@@ -17,7 +17,7 @@ from mapper.staying.network_optimum import (
 )
 from mapper.staying.rooms import TensorRoom
 from mapper.staying.stay_proof import StayProof, StaySetting
-from runs import Reporter, Store, run_all
+from marl_runs import Reporter, Store, run_all
 
 OBJECTIVES = {"latency": LATENCY, "energy": ENERGY, "edp": None}
 """Objectives of a network, and what is summed; the product of two sums for the last."""
@@ -200,7 +200,7 @@ def stored_proofs(
     Args:
         store: The store.
         workers: Processes; few proofs are done in this one.
-        reporter: See :func:`runs.run_all`.
+        reporter: See :func:`marl_runs.run_all`.
     """
 
     def run(proofs: Sequence[StayProof]) -> Sequence[Any]:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from common import engineering
 from cost_models import Accelerator, MappingBatch
 from layers import TENSORS, Layer, to_fields
 from mapper.staying.shape_facts import CostLine, KnownMapping, Resident, ShapeFacts, SumWeights
-from runs import Context, Experiment
+from marl_common import engineering
+from marl_runs import Context, Experiment
 
 if TYPE_CHECKING:
     from cost_models import Mapping as LoopMapping

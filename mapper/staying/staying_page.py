@@ -8,10 +8,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from common import atomic_write, engineering
 from mapper.staying.kept_figures import comparison, stay_lines
 from mapper.staying.kept_network import KeptNetwork
-from runs import made_with
+from marl_common import atomic_write, engineering
+from marl_runs import made_with
 
 HEIGHT, LEFT, TOP, LEAST_WIDTH, NODE_WIDTH = 260, 64, 12, 640, 9
 COLOURS = ("#2b6cb0", "#38a169", "#d69e2e", "#805ad5", "#dd6b20", "#319795", "#b83280")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from common import compiled
+from marl_common import compiled
 
 
 class RawWeights(NamedTuple):

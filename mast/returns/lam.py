@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from common import compiled
+from marl_common import compiled
 
 
 @compiled

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import compiled
+from marl_common import compiled
 from mast.episodes import EpisodeBatch
 from mast.parts import UpdateSize
 from mast.returns.returns import RETURNS, Moment, Returns

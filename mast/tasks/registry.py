@@ -7,7 +7,7 @@ from functools import partial
 from importlib import import_module
 from types import MappingProxyType
 
-from common import suggest
+from marl_common import suggest
 from mast.errors import MastError
 from mast.tasks.task import Task
 from mpe_marl import BatchEnv, BatchWorlds, imported, make_spec

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import compiled
+from marl_common import compiled
 
 Float = NDArray[np.float64]
 

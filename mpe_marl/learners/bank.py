@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from common import compiled
+from marl_common import compiled
 
 _WIDE = (0, 2)
 _KINDS = ("online", "target", "mean", "square")

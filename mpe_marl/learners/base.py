@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from marl_runs import make_generator, pack_generator, unpack_generator, usable_device
 from mpe_marl import acting
 from mpe_marl.clock import Clock
 from mpe_marl.errors import MpeError
@@ -18,7 +19,6 @@ from mpe_marl.learners.bank import Bank
 from mpe_marl.learners.config import LearnerConfig
 from mpe_marl.learners.heads import Head
 from mpe_marl.replay import Replay, ReplayBatch, Schema
-from runs import make_generator, pack_generator, unpack_generator, usable_device
 
 _FEW = 4  # worlds up to which the compiled pass acts
 

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from common import compiled
+from marl_common import compiled
 from mpe_marl.worlds.spec import WorldSpec
 
 _CHUNK = 512  # columns at a time, so that the folded rows stay in the cache

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from common import compiled
+from marl_common import compiled
 
 LINE = 64
 PAGE = 4096

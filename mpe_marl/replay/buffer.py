@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marl_runs import make_generator, pack_generator, unpack_generator
 from mpe_marl.errors import MpeError, at_least, unknown_name
 from mpe_marl.replay.arrays import Arrays
 from mpe_marl.replay.joint import Joint
@@ -20,7 +21,6 @@ from mpe_marl.replay.lists import Lists
 from mpe_marl.replay.ring import Ring
 from mpe_marl.replay.schema import ReplayBatch, Schema, Transition
 from mpe_marl.replay.state import StateLayout
-from runs import make_generator, pack_generator, unpack_generator
 
 LAYOUTS: dict[str, type[Layout]] = {cls.name: cls for cls in (Lists, Arrays, Joint, StateLayout)}
 

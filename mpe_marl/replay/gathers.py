@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import compiled
+from marl_common import compiled
 from mpe_marl.replay.intrinsics import copy_row, prefetch
 
 Rows = NDArray[np.int64]

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from marl_runs import make_generator, pack_generator, unpack_generator
 from mpe_marl.errors import MpeError, at_least
 from mpe_marl.worlds import physics
 from mpe_marl.worlds.rules import WorldTables, rules_of
 from mpe_marl.worlds.spec import AnySpec, WorldSpec
-from runs import make_generator, pack_generator, unpack_generator
 
 
 @dataclass(slots=True)

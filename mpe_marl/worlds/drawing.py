@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import atomic_write
+from marl_common import atomic_write
 from mpe_marl.errors import MpeError
 from mpe_marl.worlds.spec import AnySpec
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import compiled, inner_function
+from marl_common import compiled, inner_function
 from mpe_marl.worlds.goals import Obs, apart, see_marks, see_velocity
 from mpe_marl.worlds.physics import Float, State
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import compiled
+from marl_common import compiled
 from mpe_marl.worlds.physics import Float, State
 
 Obs = NDArray[np.float32]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from common import working_folder_modules
+from marl_common import working_folder_modules
 from mpe_marl.errors import MpeError
 
 PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")

@@ -16,7 +16,7 @@ import numpy as np
 from numba.cpython.unsafe.numbers import trailing_zeros
 from numpy.typing import NDArray
 
-from common import compiled
+from marl_common import compiled
 
 DT = 0.1  # core.py World: seconds a step
 DAMPING = 0.25

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marl_runs import pack_generator, unpack_generator
 from mpe_marl.errors import MpeError
 from mpe_marl.worlds.batch import Step, prey_moves, what_they_have
 from mpe_marl.worlds.moves import ACT_DIM
 from mpe_marl.worlds.role_spec import RoleSpec
 from mpe_marl.worlds.spec import AnySpec, WorldSpec
-from runs import pack_generator, unpack_generator
 
 _MOVES = np.eye(ACT_DIM, dtype=np.float32)
 

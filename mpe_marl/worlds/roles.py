@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import compiled
+from marl_common import compiled
 from mpe_marl.worlds import physics
 from mpe_marl.worlds.moves import ACT_DIM
 from mpe_marl.worlds.physics import Float, State

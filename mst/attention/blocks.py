@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from common import BoolArray, IntArray
+from marl_common import BoolArray, IntArray
 from mst.attention.pattern import Pattern, Sizes, check_divides
 
 if TYPE_CHECKING:

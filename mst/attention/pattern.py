@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from common import BoolArray, IntArray
+from marl_common import BoolArray, IntArray
 from mst.errors import MstError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from common import BoolArray, IntArray
+from marl_common import BoolArray, IntArray
 from mst.attention.blocks import Blocks
 from mst.attention.fixed import Fixed
 from mst.attention.pattern import Pattern, Sizes, places

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from common import BoolArray, IntArray
+from marl_common import BoolArray, IntArray
 from mst.attention.pattern import Pattern, Sizes
 
 HIDDEN = 1e-9

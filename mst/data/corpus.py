@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from common import atomic_write
+from marl_common import atomic_write
 from mst.data import manifest as manifests
 from mst.data import tokenizer as tokenizers
 from mst.data.manifest import Manifest, installed

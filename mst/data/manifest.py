@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from common import atomic_write, read_json
+from marl_common import atomic_write, read_json
 from mst.data.sources import STANDARD_LIBRARY
 from mst.errors import CorpusError
 

@@ -9,8 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from marl_runs import make_generator
 from mst.data.shards import Tokens
-from runs import make_generator
 
 BATCHES = 1
 """What the generator is drawn for."""

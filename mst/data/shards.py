@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import atomic_write, read_json
+from marl_common import atomic_write, read_json
 from mst.data.parts import CHUNK, TextPart, pieces
 from mst.data.tokenizer import Tokenizer
 from mst.errors import CorpusError

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import read_text
+from marl_common import read_text
 from mst.data.parts import TextPart
 from mst.errors import CorpusError, MissingTokenizersError
 

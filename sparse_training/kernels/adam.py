@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from common import entry_point, inner_function, source_stamp
+from marl_common import entry_point, inner_function, source_stamp
 from sparse_training.kernels.vectors import (
     KINDS,
     address_of,

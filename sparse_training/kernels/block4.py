@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from common import inner_function
+from marl_common import inner_function
 from sparse_training.kernels.tiles import TileSpan, write
 from sparse_training.kernels.vectors import (
     add,

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from common import IntArray
+from marl_common import IntArray
 from sparse_training.errors import SparseTrainingError
 from sparse_training.kernels.vectors import NARROW, WIDE
 from sparse_training.structure import BLOCK, Shape, Structure, unit_grid

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from common import inner_function
+from marl_common import inner_function
 from sparse_training.kernels.block4 import add_block_gradients, multiply_blocks
 from sparse_training.kernels.csr import add_gradients, multiply_rows
 from sparse_training.kernels.tiles import TileSpan

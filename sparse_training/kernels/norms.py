@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from common import entry_point, inner_function, source_stamp
+from marl_common import entry_point, inner_function, source_stamp
 from sparse_training.errors import SparseTrainingError
 from sparse_training.kernels.csr import add_up
 from sparse_training.kernels.tiles import TileSpan, pack, write

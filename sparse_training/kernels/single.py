@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from common import entry_point, inner_function, source_stamp
+from marl_common import entry_point, inner_function, source_stamp
 from sparse_training.kernels.csr import add_row_sums, add_up, turn
 from sparse_training.kernels.layers import (
     BLOCKS,

@@ -9,7 +9,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from common import inner_function
+from marl_common import inner_function
 from sparse_training.kernels.tiles import TileSpan, clear
 from sparse_training.kernels.vectors import NARROW, vector_of
 

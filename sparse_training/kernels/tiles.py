@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from common import inner_function
+from marl_common import inner_function
 from sparse_training.kernels.vectors import load, load_part, store, where_positive, zeros
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 
 import pytest
 
-from common import Computed
+from marl_common import Computed
 
 
 @dataclass(frozen=True)

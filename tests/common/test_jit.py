@@ -12,7 +12,7 @@ import pytest
 from numba import njit
 from numba.core import caching
 
-from common.jit import compiled, entry_point, source_stamp
+from marl_common.jit import compiled, entry_point, source_stamp
 
 ROOT = Path(__file__).parents[2]
 _SETUP = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
@@ -47,7 +47,7 @@ def test_another_error_than_a_missing_cache_comes_through(monkeypatch):
     def broken(**options):
         raise RuntimeError("something else")
 
-    monkeypatch.setattr("common.jit.njit", broken)
+    monkeypatch.setattr("marl_common.jit.njit", broken)
     with pytest.raises(RuntimeError, match="something else"):
         compiled(lambda value: value)
 
@@ -64,7 +64,7 @@ def test_only_the_helper_asks_numba_for_a_cache():
         }
         if {"njit", "jit", "vectorize", "guvectorize"} & names:
             bare.append(path.relative_to(ROOT).as_posix())
-    assert bare == ["common/jit.py"]
+    assert bare == ["marl_common/jit.py"]
 
 
 KERNELS = re.compile(r"^@(compiled|entry_point|inner_function)", re.MULTILINE)

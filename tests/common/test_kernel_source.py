@@ -11,8 +11,8 @@ from types import ModuleType
 
 import pytest
 
-from common import check_built
-from common.kernel_source import source_hash
+from marl_common import check_built
+from marl_common.kernel_source import source_hash
 
 ROOT = Path(__file__).parents[2]
 RECORDS = """
@@ -27,7 +27,7 @@ HALF = 0.5
 KERNEL = """
 from __future__ import annotations
 import numpy as np
-from common import BoolArray, FloatArray, IntArray, address, entry, part
+from marl_common import BoolArray, FloatArray, IntArray, address, entry, part
 from toy.records import HALF, TABLE, Nest, Segment
 
 
@@ -89,7 +89,7 @@ def toy(build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 def test_two_sources_of_a_kernel_cannot_define_one_name(build: ModuleType, toy: Path) -> None:
     (toy / "other.py").write_text(
-        "from common import part\n@part\ndef weighed() -> int:\n    return 1\n"
+        "from marl_common import part\n@part\ndef weighed() -> int:\n    return 1\n"
     )
     text = (toy / "kernel.py").read_text()
     (toy / "kernel.py").write_text(text.replace("import numpy as np", "from toy.other import x"))
@@ -117,7 +117,7 @@ sys.path.insert(0, {folder!r})
 toy = types.ModuleType("toy")
 toy.__path__ = [{folder!r} + "/toy"]
 sys.modules["toy"] = toy
-import common
+import marl_common
 from toy.kernel import run
 from toy.records import Nest
 rng = np.random.default_rng(0)

@@ -32,7 +32,7 @@ def run(folder: Path, *words: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-@pytest.mark.parametrize("name", ["layers", "runs", "cost_models", "baselines"])
+@pytest.mark.parametrize("name", ["layers", "marl_runs", "cost_models", "baselines"])
 def test_a_folder_before_a_package_is_named_with_the_cure(
     tmp_path: Path, name: str, entry: str
 ) -> None:

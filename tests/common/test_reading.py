@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from common import brief, read_json, read_text, read_yaml
+from marl_common import brief, read_json, read_text, read_yaml
 
 
 class WrongFileError(ValueError):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from common import engineering, percent, printable
+from marl_common import engineering, percent, printable
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,12 @@ import numpy as np
 
 import cost_models
 from benchmarks.nest_counts import differing
-from common import kernel_source
 from cost_models import Cost, CostModelError
 from cost_models.exact import model, nest_counts
 from cost_models.exact.nest import Nest
 from cost_models.exact.options import HALO_TIMES
 from cost_models.exact.simulator import simulate
+from marl_common import kernel_source
 from tests.cost_models.kernel_mutations import MUTATIONS, Mutation
 from tests.cost_models.nests import random_nest
 from tests.cost_models.tiny import Case, random_full_case

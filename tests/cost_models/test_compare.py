@@ -11,10 +11,10 @@ import yaml
 
 import cost_models
 import layers
-from common import engineering
 from cost_models import Accelerator, Mapping, compare, parse_dataflow
 from cost_models.causes import TITLES, causes_of
 from layers import DIMS, NEST_DIMS, Layer, LayerKind
+from marl_common import engineering
 
 
 def whole_filter_mapping(rng: np.random.Generator, layer: Layer) -> tuple[Mapping, int]:

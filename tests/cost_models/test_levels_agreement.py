@@ -59,7 +59,7 @@ def test_the_kernel_equals_the_simulator_on_nests_of_every_feature() -> None:
 
 
 SOURCE = """
-import common
+import marl_common
 import numpy as np
 from cost_models.exact import kernel
 from cost_models.exact.nest_counts import WORK, count

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from common import FloatArray
 from cost_models import Accelerator
 from layers import Layer, NetworkGraph, NodeKind
 from layers.graph_builder import GraphBuilder
@@ -18,6 +17,7 @@ from mapper.staying.network_optimum import ENERGY, NetworkProblem
 from mapper.staying.rooms import rooms_of
 from mapper.staying.shape_facts import Resident
 from mapper.staying.stay_proof import StayProof, StaySetting
+from marl_common import FloatArray
 from tests.baselines.proofs import every_action
 
 Points = list[tuple[float, float]]

@@ -17,7 +17,7 @@ from cost_models import CHAINS, PRESETS, load, load_chip, mapping_from
 from maestro_env import ChainSpace
 from mapper import cli
 from mapper.verdicts import validate
-from runs import Store
+from marl_runs import Store
 
 SEARCH = ("search", "--layer", "resnet18.5", "--method", "ga", "--budget", "300")
 

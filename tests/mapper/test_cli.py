@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from common.command_line import load_command
 from mapper import cli
+from marl_common.command_line import load_command
 
 runner = CliRunner()
 

@@ -19,7 +19,7 @@ from mapper.clustering import (
     correlate,
 )
 from mapper.clustering.plots import cut_height
-from runs import BACKDROP, FigureError, save_figure
+from marl_runs import BACKDROP, FigureError, save_figure
 
 
 def planted(n=600, seed=0):

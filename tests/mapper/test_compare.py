@@ -15,7 +15,7 @@ from mapper.compare.entry import Board, ComparedCase, ComparedRun
 from mapper.compare.formats import as_terminal
 from mapper.compare.run import run_plan, summarise
 from mapper.verdicts import validate
-from runs import (
+from marl_runs import (
     SilentReporter,
     Store,
 )

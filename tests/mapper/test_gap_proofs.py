@@ -17,7 +17,7 @@ from mapper import cli
 from mapper.compare import make_plan
 from mapper.compare.gap_proofs import library_optima, prove_gaps
 from mapper.compare.run import run_plan, summarise
-from runs import SilentReporter, Store
+from marl_runs import SilentReporter, Store
 
 TINY = "conv:K=3,C=2,Y=3,X=1,R=1,S=1"
 

@@ -21,7 +21,7 @@ from mapper.carry import POLICIES, POLICY
 from mapper.cli import app
 from mapper.network_runs import plan_network, results, shapes, totals
 from mapper.problem_spec import ProblemSpec
-from runs import SilentReporter, Store, run_all
+from marl_runs import SilentReporter, Store, run_all
 
 EDGE = Accelerator.load("edge")
 

@@ -14,7 +14,7 @@ from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.trainer import PolicyTrainer
 from mapper.pretrained.weights import PretrainedError, load
-from runs import Context, StopRun
+from marl_runs import Context, StopRun
 from tests.mapper.pretrained_cases import random_problems
 
 MODEL = cost_models.load("exact")

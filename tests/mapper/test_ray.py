@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mapper.cli import app
-from runs import RayConnectionError, check_ray_address
+from marl_runs import RayConnectionError, check_ray_address
 
 ROOT = Path(__file__).parents[2]
 HEAD_S = 60.0
@@ -92,8 +92,8 @@ def test_compare_gives_the_same_on_a_head_by_its_address_and_by_auto(head, tmp_p
 
 LOSES_A_WORKER = """
 import sys
-from runs import SilentReporter, run_all
-from runs import Store
+from marl_runs import SilentReporter, run_all
+from marl_runs import Store
 from tests.mapper.toys import Walk
 
 address, folder = sys.argv[1:]

@@ -6,7 +6,6 @@ import pytest
 from typer.testing import CliRunner
 
 import layers
-from common import engineering
 from mapper.cli import app
 from mapper.compare import make_plan
 from mapper.compare.entry import boards, of_stored
@@ -18,7 +17,8 @@ from mapper.report import NETWORK, ReportError, from_folder, from_store, render,
 from mapper.report.log_axes import ticks
 from mapper.report.networks import NetworkShapes, network_of, read_network
 from mapper.report.page import make_section
-from runs import SilentReporter, Store
+from marl_common import engineering
+from marl_runs import SilentReporter, Store
 
 pytest.importorskip("jinja2", reason="needs the extra viz")
 pytest.importorskip("matplotlib", reason="needs the extra viz")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runs import Store
+from marl_runs import Store
 
 COMMAND = (
     *(sys.executable, "-c", "from mapper.cli import main; main()", "compare"),

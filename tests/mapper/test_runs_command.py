@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mapper.commands.runs import app
-from runs import SilentReporter, Store, StoreError, run_all
+from marl_runs import SilentReporter, Store, StoreError, run_all
 from tests.mapper.toys import Walk
 
 

@@ -20,7 +20,7 @@ from cost_models import Mapping
 from maestro_env import OBJECTIVES, Problem
 from mapper import cli
 from mapper.show.cost import bounds_of
-from runs import Context, Store
+from marl_runs import Context, Store
 
 LAYER = "mobilenetv2.2"
 SMALL = ["--budget", "300", "--method", "ga"]

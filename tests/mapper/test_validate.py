@@ -8,7 +8,7 @@ import pytest
 from mapper.compare import make_plan
 from mapper.compare.run import run_plan
 from mapper.verdicts import validate
-from runs import SilentReporter, Store, StoreError
+from marl_runs import SilentReporter, Store, StoreError
 
 DATA = Path(__file__).parents[1] / "runs" / "data"
 SLIDE = "not replayed: made with halo_time=slide"

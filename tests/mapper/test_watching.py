@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import marl_mapper
 from mapper.cli import app
-from runs import BoardError, MetricBoard, check_board
+from marl_runs import BoardError, MetricBoard, check_board
 
 TINY = "conv:K=4,C=4,Y=6,X=6,R=3,S=3"
 

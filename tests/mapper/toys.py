@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from runs import Context, Experiment, LineReporter, StopRun, Store, run_all
+from marl_runs import Context, Experiment, LineReporter, StopRun, Store, run_all
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="extra `mpe` is not installed")
 
+from marl_runs import DeviceError
 from mpe_marl.clock import UPDATE_PHASES, Clock
 from mpe_marl.errors import MpeError
 from mpe_marl.learners import ALGORITHMS, MODES, LearnerConfig, make_learner
 from mpe_marl.replay import Replay, Schema, Transition
 from mpe_marl.worlds import BatchWorlds, make_spec
-from runs import DeviceError
 
 
 def grid(array):

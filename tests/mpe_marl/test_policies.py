@@ -7,6 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="extra `mpe` is not installed")
 
+from marl_runs import SilentReporter, Store, run_all
 from mpe_marl import cli, evaluating
 from mpe_marl.checkpoint import LEARNT
 from mpe_marl.errors import MpeError
@@ -15,7 +16,6 @@ from mpe_marl.learners import LearnerConfig
 from mpe_marl.policy import FINAL, POLICY, Policy
 from mpe_marl.train_config import TrainConfig
 from mpe_marl.trainer import Trainer
-from runs import SilentReporter, Store, run_all
 
 # with so small a step the policy stands still: all episodes are of the one that is kept
 STILL = LearnerConfig(mode="folded", hidden=16, lr=1e-12)

@@ -9,13 +9,13 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="extra `mpe` is not installed")
 
+from marl_runs import CheckpointError, SilentReporter, Store, run_all
 from mpe_marl.checkpoint import FORMAT
 from mpe_marl.errors import MpeError
 from mpe_marl.experiment import Training
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.train_config import TrainConfig
 from mpe_marl.trainer import Trainer, random_rewards
-from runs import CheckpointError, SilentReporter, Store, run_all
 
 DATA = Path(__file__).parents[1] / "runs" / "data"
 SMALL = {"capacity": 500, "batch": 16, "update_every": 20, "warmup": 40}

@@ -6,10 +6,10 @@ import pytest
 
 pytest.importorskip("torch", reason="extra `mst` is not installed")
 
+from marl_runs import SilentReporter, Store, run_all
 from mst.cli import main
 from mst.experiment import SparsePretraining
 from mst.settings import Wanted
-from runs import SilentReporter, Store, run_all
 
 SMALL = [
     "--layers", "1", "--width", "8", "--heads", "2", "--context", "16", "--batch", "2",

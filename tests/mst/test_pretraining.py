@@ -7,6 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="extra `mst` is not installed")
 
+from marl_runs import CheckpointError
 from mst.arms import ARMS, arm_run, counted_ratio
 from mst.attention import Attention
 from mst.checkpoints import FORMAT
@@ -18,7 +19,6 @@ from mst.model import SparseGpt
 from mst.plain import PlainGpt
 from mst.presets import preset, three_phases
 from mst.trainer import Pretrainer
-from runs import CheckpointError
 
 SHAPE = GptShape(layers=2, width=16, heads=2, context=32)
 SPARSE = SparseSettings(

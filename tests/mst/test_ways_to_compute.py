@@ -8,6 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="extra `mst` is not installed")
 
+from marl_runs import SilentReporter, Store, run_all
 from mst.config import GptShape, PretrainConfig, SparseSettings
 from mst.errors import TeamError
 from mst.experiment import SparsePretraining
@@ -15,7 +16,6 @@ from mst.following import job_of
 from mst.presets import three_phases
 from mst.team import team_of
 from mst.trainer import Pretrainer
-from runs import SilentReporter, Store, run_all
 
 SPARSE = SparseSettings(
     sparsity=0.8, phases=three_phases(0.2, 0.2), every=5, moves=3, window=8, stride=16

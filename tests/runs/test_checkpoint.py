@@ -12,7 +12,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs an extra with torch")
 
-from runs import (
+from marl_runs import (
     Autosave,
     CheckpointError,
     CheckpointFormat,

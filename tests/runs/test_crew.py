@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from runs import gathered
+from marl_runs import gathered
 
 
 def square(number):

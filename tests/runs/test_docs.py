@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from runs import Autosave, CheckpointFormat, Context
+from marl_runs import Autosave, CheckpointFormat, Context
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "runs.md"
 EXPERIMENT, RESUMING = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)

@@ -11,10 +11,10 @@ from unittest.mock import patch
 
 import pytest
 
-from runs import Experiment
-from runs.runner import live
-from runs.runner.context import Ended, Progress
-from runs.runner.progress import summary
+from marl_runs import Experiment
+from marl_runs.runner import live
+from marl_runs.runner.context import Ended, Progress
+from marl_runs.runner.progress import summary
 from tests.terminals import Terminal
 
 COLUMNS = 80

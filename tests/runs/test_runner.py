@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from sqlalchemy import event, text
 
-from runs import (
+from marl_runs import (
     LineReporter,
     RayConnectionError,
     RunStatus,
@@ -28,7 +28,7 @@ from runs import (
     run_all,
     run_alone,
 )
-from runs.runner.live import BarReporter, LoneReporter
+from marl_runs.runner.live import BarReporter, LoneReporter
 from tests.mapper import toys
 from tests.mapper.toys import Bad, Count, Link, Walk
 from tests.terminals import terminal

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from runs import (
+from marl_runs import (
     band_of,
     best_so_far,
     first_below,

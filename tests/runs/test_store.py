@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nst
 from sqlalchemy import event
 
-from runs import ClaimLostError, RunStatus, Store, StoreError, StoreFault, plain
-from runs.store.blobs import pack, unpack
-from runs.store.records import (
+from marl_runs import ClaimLostError, RunStatus, Store, StoreError, StoreFault, plain
+from marl_runs.store.blobs import pack, unpack
+from marl_runs.store.records import (
     ClaimState,
     Ending,
     RunIdentity,
@@ -113,7 +113,8 @@ def test_a_wrong_number_is_not_taken_for_the_beginning_of_a_key():
 def test_the_run_of_a_killed_process_is_given_again_at_once(tmp_path):
     path = str(tmp_path / "s.sqlite")
     code = (
-        "import os, sys; from runs import Store; from runs.store.records import RunIdentity\n"
+        "import os, sys; from marl_runs import Store\n"
+        "from marl_runs.store.records import RunIdentity\n"
         "Store.open(sys.argv[1]).claim(RunIdentity('0' * 64, 'toy', 'toy', 0, 1, {}))\n"
         "os.kill(os.getpid(), 9)"
     )
@@ -207,7 +208,7 @@ def test_a_path_is_taken_as_it_is(tmp_path, monkeypatch, name):
     with Store.open(tmp_path / name) as store:
         store.claim(identity())
     assert [path.name for path in tmp_path.iterdir()] == [name]
-    monkeypatch.setattr("runs.store.engine._writable", lambda _path: False)
+    monkeypatch.setattr("marl_runs.store.engine._writable", lambda _path: False)
     with Store.open(tmp_path / name, create=False) as store:
         assert len(store.runs()) == 1
 
@@ -216,7 +217,7 @@ def test_a_store_in_a_read_only_place_can_be_read(tmp_path, monkeypatch):
     path = tmp_path / "with space.sqlite"
     with Store.open(path) as store:
         store.claim(identity())
-    monkeypatch.setattr("runs.store.engine._writable", lambda _path: False)
+    monkeypatch.setattr("marl_runs.store.engine._writable", lambda _path: False)
     with Store.open(path, create=False) as store:
         assert [run.name for run in store.runs()] == ["toy 0"]
         with pytest.raises(StoreError, match="cannot write: attempt to write a readonly"):

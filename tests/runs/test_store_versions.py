@@ -10,9 +10,9 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
+from marl_runs import RunStatus, Store, StoreError
+from marl_runs.store.schema import SCHEMA_VERSION, Base
 from mpe_marl import TrainConfig, Training
-from runs import RunStatus, Store, StoreError
-from runs.store.schema import SCHEMA_VERSION, Base
 
 DATA = Path(__file__).with_name("data")
 
@@ -99,7 +99,7 @@ def test_two_processes_may_upgrade_at_once(old):
 
 def test_alembic_is_imported_for_old_stores_only(tmp_path):
     code = (
-        "import sys; from runs import Store\n"
+        "import sys; from marl_runs import Store\n"
         "for _ in range(2): Store.open(sys.argv[1]).close()\n"
         "assert 'alembic' not in sys.modules"
     )
@@ -107,7 +107,7 @@ def test_alembic_is_imported_for_old_stores_only(tmp_path):
 
 
 def test_an_old_store_that_cannot_be_written_says_what_to_do(old, monkeypatch):
-    monkeypatch.setattr("runs.store.engine._writable", lambda _path: False)
+    monkeypatch.setattr("marl_runs.store.engine._writable", lambda _path: False)
     with pytest.raises(StoreError, match="has schema version 1 and cannot be written to"):
         Store.open(old, create=False)
 

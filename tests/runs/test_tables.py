@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from runs import Column, print_rows
-from runs.table_layout import ALWAYS, GAP, Extent, fit, split
+from marl_runs import Column, print_rows
+from marl_runs.table_layout import ALWAYS, GAP, Extent, fit, split
 from tests.terminals import terminal
 
 

@@ -25,8 +25,8 @@ from mapper.show.run_tables import print_runs
 from mapper.show.speed import speed_lines
 from mapper.show.standing_lines import standing_line
 from mapper.standing import Standing
+from marl_runs import say
 from mpe_marl.show import print_comparison, print_profiles, print_training
-from runs import say
 from tests.terminals import WIDTHS, terminal
 
 ODD = "net[v2].conv[/x]"

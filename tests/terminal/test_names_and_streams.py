@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from common import atomic_write
 from mapper import cli
 from mapper.cli import main
+from marl_common import atomic_write
 from tests.mapper.toys import Walk
 from tests.terminals import terminal
 
@@ -57,7 +57,7 @@ def test_a_search_of_one_such_layer_names_it(net: Path, capsys: pytest.CaptureFi
 
 
 def test_runs_of_such_names_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from runs import SilentReporter, Store, run_all
+    from marl_runs import SilentReporter, Store, run_all
 
     monkeypatch.setattr(Walk, "name", ODD)
     path = tmp_path / "runs[1].sqlite"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 
-from common import address, part
 from cost_models.exact.bounds.box_records import (
     HELD_ROWS,
     INNER,
@@ -25,6 +24,7 @@ from cost_models.exact.bounds.box_records import (
     RowSums,
 )
 from cost_models.exact.bounds.box_sizes import row_count
+from marl_common import address, part
 
 
 @part

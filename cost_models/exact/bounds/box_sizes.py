@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from common import address, part
 from cost_models.exact.bounds.box_records import (
     DIMS,
     FILTER,
@@ -22,6 +21,7 @@ from cost_models.exact.bounds.box_records import (
     Room,
     S,
 )
+from marl_common import address, part
 
 
 @part

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from common import Int16Array, address, part
 from cost_models.exact.bounds.box_records import (
     DIMS,
     FIRST,
@@ -15,6 +14,7 @@ from cost_models.exact.bounds.box_records import (
     BoxDim,
     Offer,
 )
+from marl_common import Int16Array, address, part
 
 
 @part

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 
-from common import address, part
 from cost_models.exact.bounds.box_records import (
     DIMS,
     FILTER,
@@ -30,6 +29,7 @@ from cost_models.exact.bounds.box_records import (
 from cost_models.exact.bounds.box_rows import flat_area, full_area
 from cost_models.exact.bounds.box_sizes import elements
 from cost_models.exact.bounds.box_traffic import iterates
+from marl_common import address, part
 
 
 @part

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 
-from common import address, part
 from cost_models.exact.bounds.box_records import (
     DIMS,
     FILTER,
@@ -42,6 +41,7 @@ from cost_models.exact.bounds.box_records import (
     S,
 )
 from cost_models.exact.bounds.box_rows import flat_area, full_area, kept_area, unique_area
+from marl_common import address, part
 
 
 @part

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from common import address, part
 from cost_models.exact.bounds.box_records import (
     DIMS,
     EVERYTHING,
@@ -38,6 +37,7 @@ from cost_models.exact.bounds.box_traffic import (
     may_iterate,
     reductions,
 )
+from marl_common import address, part
 
 
 @part

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import FloatArray, IntArray, contiguous
 from cost_models.exact.bounds.box_records import ArrayRow, Box, Fan, Price
 from cost_models.exact.bounds.offers import offers_of
 from cost_models.exact.bounds.price_tables import Priced, price_tables
@@ -25,6 +24,7 @@ from cost_models.exact.bounds.problem_facts import (
 from cost_models.exact.figures import area as area_of
 from cost_models.lower_bounds import Structures
 from cost_models.threads import default_threads, run_rows
+from marl_common import FloatArray, IntArray, contiguous
 
 if TYPE_CHECKING:
     from cost_models.exact.figures import Setting

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from common import FloatArray, Int16Array, IntArray, address, entry, part
 from cost_models.exact.bounds.box_records import (
     DIMS,
     INNER,
@@ -23,6 +22,7 @@ from cost_models.exact.bounds.box_tiles import fill_dim, read_tiles
 from cost_models.exact.bounds.box_time import fill_clock
 from cost_models.exact.bounds.box_traffic import fill_dram, fill_flows, may_iterate, taps_apart
 from cost_models.exact.bounds.box_value import bound_value, fill_prices, fill_ways
+from marl_common import FloatArray, Int16Array, IntArray, address, entry, part
 
 
 @entry

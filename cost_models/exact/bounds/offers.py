@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common import IntArray
 from cost_models.exact.bounds.box_records import INNER, OUTER, Offer
 from cost_models.lower_bounds import Structures
+from marl_common import IntArray
 
 
 def offers_of(extents: Sequence[int], structures: Structures) -> tuple[NDArray[Any], IntArray]:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from common import FloatArray
 from cost_models.exact.bounds.box_records import FILTER, IN, INNER, OUT, OUTER, TENSORS
 from cost_models.exact.figures import Setting, energy_nj
 from cost_models.prices import open_levels
 from layers import Layer
+from marl_common import FloatArray
 
 if TYPE_CHECKING:
     from cost_models.exact.bounds.problem_facts import Passing

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from common import FloatArray, IntArray
 from cost_models.exact.chain_bounds.chain_nodes import (
     STILL,
     ChainChoices,
@@ -23,6 +22,7 @@ from cost_models.exact.chain_bounds.spread import WINDOWS, ChainSpread
 from cost_models.exact.chain_bounds.tensor_moves import TensorMoves
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from cost_models.exact.nest import INPUT, OUTPUT
+from marl_common import FloatArray, IntArray
 
 
 class ChainBrancher:

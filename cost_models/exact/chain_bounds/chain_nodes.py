@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from common import FloatArray, IntArray
 from cost_models.exact.chain_bounds.pieces import Pieces
+from marl_common import FloatArray, IntArray
 
 Class = tuple[int, int]
 """The innermost loop that iterates, by its place among tiled dimensions, and the first loop inside

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from common import FloatArray, IntArray
+from marl_common import FloatArray, IntArray
 
 Grid = FloatArray
 """A number for each vector of tiles, an axis a dimension."""

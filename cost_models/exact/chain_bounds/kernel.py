@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common import FloatArray, IntArray, entry
+from marl_common import FloatArray, IntArray, entry
 
 
 @entry

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from common import FloatArray
 from cost_models.exact.chain_bounds.chain_nodes import ChainNode, Class, LastMove, TileOptions
 from cost_models.exact.chain_bounds.option_tables import OptionTables
 from cost_models.exact.chain_bounds.pieces import number
 from cost_models.exact.chain_bounds.spread import WINDOWS
 from cost_models.exact.nest import INPUT
+from marl_common import FloatArray
 
 
 class TensorMoves:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from common import FloatArray, IntArray
 from cost_models.exact.chain_bounds.chain_tables import NOTHING, ChainTiles, Grid, RestCosts
 from cost_models.exact.chain_bounds.facts import shared_out
 from cost_models.exact.chain_bounds.kernel import least_in_ranges
 from cost_models.exact.chain_bounds.spread import WINDOWS, ChainSpread, MoveCosts
 from cost_models.exact.nest import INPUT, OUTPUT
 from layers import footprint
+from marl_common import FloatArray, IntArray
 
 
 class CostsToGo:

@@ -13,12 +13,12 @@ import numpy as np
 from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.weights import Agents, PretrainedError, save
-from runs import Autosave, CheckpointFormat, Context, Experiment, gathered
+from marl_runs import Autosave, CheckpointFormat, Context, Experiment, gathered
 
 if TYPE_CHECKING:
     from mapper.pretrained.network import Weights
     from mapper.pretrained.training.trainer import PolicyTrainer
-    from runs import Crew
+    from marl_runs import Crew
 
 FORMAT = CheckpointFormat("trained agents", 3)
 AGENTS = "agents.safetensors"
@@ -192,7 +192,7 @@ class _Course:
         }
 
     def state_dict(self) -> dict[str, Any]:
-        """See :class:`runs.Autosave`."""
+        """See :class:`marl_runs.Autosave`."""
         return {
             "trainer": self.trainer.state_dict(),
             "score": self.score,
@@ -201,7 +201,7 @@ class _Course:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """See :class:`runs.Autosave`."""
+        """See :class:`marl_runs.Autosave`."""
         self.trainer.load_state_dict(state["trainer"])
         self.score, self.best = state["score"], state["best"]
         self.validation.reference = state["reference"]

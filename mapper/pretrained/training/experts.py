@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from common import FloatArray, IntArray
 from maestro_env import Evaluation, Problem
 from mapper.pretrained.local_search import ProposalSearch
 from mapper.pretrained.policy import MappingPolicy
@@ -17,6 +16,7 @@ from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.problem_arrays import ProblemArrays, arrays_of
 from mapper.pretrained.state import State
 from mapper.pretrained.training.streams import Origin, Stream, problems_of
+from marl_common import FloatArray, IntArray
 
 KEPT = 8
 """Best mappings kept per problem."""

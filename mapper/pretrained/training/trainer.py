@@ -14,7 +14,7 @@ from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts
 from mapper.pretrained.training.schedule import Schedule, falling
 from mapper.pretrained.training.streams import Origin, sizes
 from mapper.pretrained.training.torch_networks import Networks, pack
-from runs import Crew, pack_generator, unpack_generator
+from marl_runs import Crew, pack_generator, unpack_generator
 
 EXPERT_BLOCK = 50
 """Problems searched at a time."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 import baselines
-from common import FloatArray
 from cost_models import CostModel
 from maestro_env import Problem
 from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.policy_proposals import proposed
 from mapper.pretrained.training.random_problems import draw
+from marl_common import FloatArray
 
 SEED = 20_260
 """Seed of the validation problems, the same for every training."""
