@@ -9,7 +9,6 @@ Chips, layers, objectives and options of the exact model are drawn at random; sp
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 
 from baselines import prove
 from benchmarks.chain_problems import random_problem
+from benchmarks.chain_searchers import write
 from maestro_env import Problem
 
 FIELDS = ("seed", "memories", "objective", "model", "mappings", "optimum", "proven", "agrees")
@@ -60,10 +60,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/data/chain-check.csv"))
     args = parser.parse_args()
     rows = [row_of(args.seed + i) for i in range(args.problems)]
-    with args.out.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write(args.out, FIELDS, rows)
     right = sum(row["agrees"] for row in rows)
     mappings = sum(row["mappings"] for row in rows)
     print(f"{right} of {len(rows)} proofs agree with brute force over {mappings:,} mappings")

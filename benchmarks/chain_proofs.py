@@ -8,7 +8,6 @@ Processor time of one core, the first value included. Rows that are in the file 
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from baselines import ProofProgress, prove
+from benchmarks.chain_searchers import known, write
 from benchmarks.optimal_speed import shapes
 from layers import Layer
 from maestro_env import Problem
@@ -83,20 +83,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="processor time of each")
     parser.add_argument("--out", type=Path, default=Path("docs/data/chain-proofs.csv"))
     args = parser.parse_args()
-    rows: list[dict[str, Any]] = []
-    if args.out.exists():
-        with args.out.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-    known = {(r["accelerator"], r["objective"], r["layer"]) for r in rows}
+    rows = known(args.out)
+    done = {(r["accelerator"], r["objective"], r["layer"]) for r in rows}
     for layer in shapes(args.networks):
         for chip in args.accelerators:
-            if (chip, args.objective, layer.name) in known:
+            if (chip, args.objective, layer.name) in done:
                 continue
             rows.append(row_of(layer, chip, args.objective, args.seconds))
-            with args.out.open("w", newline="", encoding="utf-8") as file:
-                writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-                writer.writeheader()
-                writer.writerows(rows)
+            write(args.out, FIELDS, rows)
     print(summary(rows))
 
 

@@ -25,6 +25,7 @@ import baselines
 from baselines import SearcherError
 from cost_models import CHAINS
 from maestro_env import Problem
+from marl_common import atomic_write
 
 LAYERS = ("mobilenetv2.2", "resnet18.2", "vgg16.1", "gemm:M=128,N=768,K=768")
 OF_SEARCH = ("method", "chip", "layer", "objective", "seed")
@@ -59,8 +60,8 @@ def summary(rows: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
 
 
 def write(path: Path, columns: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write a table as CSV."""
-    with path.open("w", encoding="utf-8", newline="") as text:
+    """Write a table as CSV, whole or not at all."""
+    with atomic_write(path) as draft, draft.open("w", encoding="utf-8", newline="") as text:
         table = csv.DictWriter(text, list(columns), lineterminator="\n")
         table.writeheader()
         table.writerows(rows)

@@ -11,11 +11,10 @@ the least latency, energy and energy-delay product of the network compared with 
 from __future__ import annotations
 
 import argparse
-import csv
 from pathlib import Path
 
+from benchmarks.chain_searchers import write
 from mapper.staying.network_optimum import ENERGY, LATENCY, NetworkProblem
-from marl_common import atomic_write
 from tests.mapper.staying import brute, counted_brute, prove_here, small
 
 COLUMNS = (
@@ -60,10 +59,7 @@ def main() -> None:
     for seed in range(options.networks):
         rows.append(row_of(seed))
         print(rows[-1], flush=True)
-    with atomic_write(options.out) as draft, draft.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write(options.out, COLUMNS, rows)
 
 
 if __name__ == "__main__":

@@ -11,17 +11,15 @@ that the file has already is kept.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.chain_searchers import known, write
 from benchmarks.network_proofs import processor_time
-from marl_common import atomic_write
 
 LLAMA = "llama-3-8b:tokens"
 NETWORKS = (
@@ -59,14 +57,6 @@ def row_of(network: str, accelerator: str, objective: str) -> dict[str, Any]:
     }
 
 
-def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write all rows, whole or not at all."""
-    with atomic_write(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--networks", nargs="+", default=NETWORKS)
@@ -74,19 +64,16 @@ def main() -> None:
     parser.add_argument("--objectives", nargs="+", default=["edp"])
     parser.add_argument("--out", type=Path, default=Path("network-keep.csv"))
     args = parser.parse_args()
-    rows: list[dict[str, Any]] = []
-    if args.out.is_file():
-        with args.out.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
+    rows = known(args.out)
+    done = {(r["network"], r["accelerator"], r["objective"]) for r in rows}
     for objective in args.objectives:
         for network in args.networks:
             for accelerator in args.accelerators:
-                asked = {network, accelerator, objective}
-                if any({r["network"], r["accelerator"], r["objective"]} == asked for r in rows):
+                if (network, accelerator, objective) in done:
                     continue
                 rows.append(row_of(network, accelerator, objective))
                 print(rows[-1], flush=True)
-                write_rows(args.out, rows)
+                write(args.out, COLUMNS, rows)
 
 
 if __name__ == "__main__":
