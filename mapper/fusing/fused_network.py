@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import baselines
 from layers import Layer
 from mapper.fusing.fused_group import FusedGroup, FusedTiling, groups_of
-from mapper.fusing.group_costs import GroupCosts, GroupTilings, Part
+from mapper.fusing.group_costs import GroupCosts, GroupTilings
 from mapper.staying.network_optimum import (
     FusedStep,
     LayerPart,
@@ -116,9 +116,7 @@ class FusedProblem(NetworkProblem):
         problem = self.setting.problem(*part[:3], weights)
         found = baselines.load("zero-shot").search(problem, DRAWN, 0)
         if found.mapping is not None:
-            facts.add(
-                part.resident, self.setting.known(part.layer, part.resident, found.mapping)
-            )
+            facts.add(part.resident, self.setting.known(part.layer, part.resident, found.mapping))
 
     def parts(self, may: StaySchedule, weights: SumWeights) -> Iterator[LayerPart]:
         """See :meth:`NetworkProblem.parts`; of groups those of the tiling that may be cheapest."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import cost_models
+from cost_models import energy_of_counts
 from layers import Layer, footprint
 from mapper.fusing.axis_plan import AxisPlan
 from mapper.fusing.fused_group import (
@@ -60,6 +61,7 @@ class GroupTilings:
         self.setting, self.group, self.outside = setting, group, outside
         self.chip: Accelerator = setting.chip
         self._bits = filter_bits(group, self.chip)
+        self._model = cost_models.load("exact", **setting.options)
         places = range(len(group.layers))
         self.filters = [
             frozenset(place for place in places if chosen >> place & 1)
@@ -90,21 +92,18 @@ class GroupTilings:
         """Energy [nJ], latency [cycles] and bytes of DRAM to bring a filter that stays into L2."""
         if place not in tiling.filters:
             return 0.0, 0.0, 0.0
-        bits = self._bits[place]
-        energy = self.group.layers[place].filter_size * self._prices["dram_filter"]
-        rate = self.chip.buffers()[0].read_bw
-        return energy, float(1 if rate is None else math.ceil(bits / rate)), bits / 8
+        bits, rate = self._bits[place], self.chip.buffers()[0].read_bw
+        latency = 1 if rate is None else -(-bits // rate)
+        elements = self.group.layers[place].filter_size
+        energy = energy_of_counts(self._model, self.chip, latency, {"dram_fil": elements})
+        return energy, float(latency), bits / 8
 
     @cached_property
     def _prices(self) -> dict[str, float]:
         """Energy of a MAC with its accesses, and of an element moved once [nJ]."""
-        model = cost_models.load("exact", **self.setting.options)
-        energy = model.setting(self.chip).energy  # type: ignore[attr-defined]
-        none = dict.fromkeys(("num_pes", "latency", "macs"), 0)
-        base = float(energy.total(none))
         return {
-            name: float(energy.total({**none, **dict.fromkeys(counts, 1)})) - base
-            for name, counts in COUNTS.items()
+            name: energy_of_counts(self._model, self.chip, 0, dict.fromkeys(some, 1))
+            for name, some in COUNTS.items()
         }
 
     @cached_property
@@ -133,9 +132,7 @@ class GroupTilings:
         energy = energy + sum(prices[f"dram_{name}"] * sizes[name] for name in moved)
         latency = sizes["macs"] / (chip.num_pes * chip.simd_lanes)
         rate = chip.buffers()[0].read_bw
-        bits = sum(
-            getattr(chip.widths, name) * sizes[name] for name in moved if name != "output"
-        )
+        bits = sum(getattr(chip.widths, name) * sizes[name] for name in moved if name != "output")
         if rate is not None:
             latency = np.maximum(latency, bits / rate)
         return energy, latency

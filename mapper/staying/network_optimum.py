@@ -298,9 +298,7 @@ class NetworkProblem:
         self, found: StaySchedule, weights: SumWeights, value: float, bound: float
     ) -> NetworkResult:
         """A schedule with the mappings that are known to be best for it."""
-        steps = [
-            self.step(place, taken, weights) for place, taken in enumerate(found.stays)
-        ]
+        steps = [self.step(place, taken, weights) for place, taken in enumerate(found.stays)]
         return NetworkResult(tuple(steps), value, bound)
 
     def step(self, place: int, taken: Stays, weights: SumWeights) -> NodeResult:
