@@ -70,7 +70,7 @@ class FusedProblem(NetworkProblem):
         key = (group, outside, left, weights)
         if key not in self._costs:
             tilings = self._tilings[group, outside]
-            self._costs[key] = GroupCosts(tilings, left, weights, self.facts_of)
+            self._costs[key] = GroupCosts(tilings, left, weights, self)
         return self._costs[key]
 
     def groups(self, weights: SumWeights, upper: bool) -> Groups:
@@ -100,10 +100,10 @@ class FusedProblem(NetworkProblem):
             best = costs.best(upper=False)
             if costs.looked >= MOST_LOOKED or (best is not None and best[0] <= costs.unseen):
                 continue
-            for parts in costs.look(AT_ONCE):
-                looked = True
-                for _, part in parts:
-                    self._draw(part, weights)
+            looked |= costs.look(AT_ONCE)
+            best = costs.best(upper=False)
+            for _, part in best[2] if best else ():
+                self._draw(part, weights)
         return looked
 
     def _draw(self, part: LayerPart, weights: SumWeights) -> None:
@@ -116,6 +116,7 @@ class FusedProblem(NetworkProblem):
         problem = self.setting.problem(*part[:3], weights)
         found = baselines.load("zero-shot").search(problem, DRAWN, 0)
         if found.mapping is not None:
+            self.learnt += 1
             facts.add(part.resident, self.setting.known(part.layer, part.resident, found.mapping))
 
     def parts(self, may: StaySchedule, weights: SumWeights) -> Iterator[LayerPart]:
@@ -129,6 +130,7 @@ class FusedProblem(NetworkProblem):
             best = self.costs_of(place, length, may.stays[place], weights).best(upper=False)
             if best is not None:
                 for number, part in best[2]:
+                    self._draw(part, weights)
                     name = f"fused part of {self.graph.nodes[place + number].name}"
                     yield part._replace(layer=part.layer.renamed(name))
 

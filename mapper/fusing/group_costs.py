@@ -8,7 +8,7 @@ of which bounds, mappings and proofs are known as of any other layer.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,36 +16,25 @@ import numpy as np
 
 import cost_models
 from cost_models import energy_of_counts
-from layers import Layer, footprint
-from mapper.fusing.axis_plan import AxisPlan
 from mapper.fusing.fused_group import (
     FusedGroup,
     FusedTiling,
     filter_bits,
     resident_of,
 )
-from mapper.staying.network_optimum import LayerPart
-from mapper.staying.shape_facts import Resident, ShapeFacts, SumWeights
+from mapper.fusing.part_floors import COUNTS, PartFloors
+from mapper.staying.network_optimum import LayerPart, NetworkProblem
+from mapper.staying.shape_facts import Resident, SumWeights
 from marl_common import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from cost_models import Accelerator
     from mapper.staying.stay_proof import StaySetting
 
-COUNTS = {
-    "macs": ("macs",),
-    "input": ("l2r_in", "l2r_in_tile", "l1w_in"),
-    "filter": ("l2r_fil", "l2r_fil_tile", "l1w_fil"),
-    "output": ("l2w_out", "l2w_out_tile", "l1drain_out"),
-    "dram_input": ("dram_in",),
-    "dram_filter": ("dram_fil",),
-    "dram_output": ("dram_out_w",),
-}
-"""Counts of the cost model that grow with a MAC, or with an element that is moved once."""
-
-
 Part = tuple[int, LayerPart]
 """A layer's place in its group, and what it computes in some of the fused tiles."""
+Best = tuple[float, FusedTiling, list[Part]]
+"""What a tiling costs, and its parts."""
 
 
 class GroupTilings:
@@ -107,35 +96,28 @@ class GroupTilings:
         }
 
     @cached_property
+    def _leak(self) -> float:
+        """What all PEs leak in a cycle [nJ]."""
+        return energy_of_counts(self._model, self.chip, 1, {})
+
+    @cached_property
     def floors(self) -> tuple[FloatArray, FloatArray]:
         """Energy [nJ] and latency [cycles] of all tilings at least."""
         rows, columns = self.group.row_plans, self.group.column_plans
         shape = (len(self.filters), len(rows), len(columns))
         energy, latency = np.zeros(shape), np.zeros(shape)
         for place, layer in enumerate(self.group.layers):
-            sizes = _sizes(layer, place, rows, columns)
+            least = PartFloors(layer, self.chip, [plan.pieces[place] for plan in rows],
+                               [plan.pieces[place] for plan in columns])  # fmt: skip
             for chosen, filters in enumerate(self.filters):
                 tiling = FusedTiling(rows[0], columns[0], filters)
                 resident = resident_of(self.group, place, tiling, self.outside)
-                more, longer = self._layer_floor(sizes, resident)
                 load = self.loads(tiling, place)
-                energy[chosen] += more + load[0]
-                latency[chosen] += longer + load[1]
+                cycles = least.cycles(resident)
+                latency[chosen] += cycles + load[1]
+                energy[chosen] += least.energy(resident, self._prices) + load[0]
+                energy[chosen] += cycles * self._leak
         return energy.ravel(), latency.ravel()
-
-    def _layer_floor(
-        self, sizes: dict[str, FloatArray], resident: Resident
-    ) -> tuple[FloatArray, FloatArray]:
-        prices, chip = self._prices, self.chip
-        energy = sum(prices[name] * size for name, size in sizes.items())
-        moved = [name for name in ("input", "filter", "output") if name not in resident]
-        energy = energy + sum(prices[f"dram_{name}"] * sizes[name] for name in moved)
-        latency = sizes["macs"] / (chip.num_pes * chip.simd_lanes)
-        rate = chip.buffers()[0].read_bw
-        bits = sum(getattr(chip.widths, name) * sizes[name] for name in moved if name != "output")
-        if rate is not None:
-            latency = np.maximum(latency, bits / rate)
-        return energy, latency
 
     @cached_property
     def taken(self) -> FloatArray:
@@ -165,35 +147,6 @@ class GroupTilings:
         return fitting[order], values[order]
 
 
-def _sizes(
-    layer: Layer, place: int, rows: Sequence[AxisPlan], columns: Sequence[AxisPlan]
-) -> dict[str, FloatArray]:
-    """MACs, and elements of each tensor summed over all parts: ``(rows, columns)``."""
-
-    def sums(plans: Sequence[AxisPlan], taps: int, stride: int, spread: int) -> FloatArray:
-        """Outputs, inputs and number of the pieces of each plan."""
-        pieces = [plan.pieces[place].items() for plan in plans]
-        found = [
-            [(piece.outputs * n, footprint(piece.outputs, taps, stride, spread) * n, n)
-             for piece, n in some]
-            for some in pieces
-        ]  # fmt: skip
-        return np.array([np.sum(some, axis=0) for some in found], float).T
-
-    y = sums(rows, layer.R, layer.stride_y, layer.dilation_y)
-    x = sums(columns, layer.S, layer.stride_x, layer.dilation_x)
-    outputs, inputs, parts = (np.outer(one, other) for one, other in zip(y, x, strict=True))
-    touched = footprint(layer.out_y, layer.R, layer.stride_y, layer.dilation_y)
-    touched *= footprint(layer.out_x, layer.S, layer.stride_x, layer.dilation_x)
-    whole = layer.out_y * layer.out_x
-    return {
-        "macs": outputs * (layer.macs // whole),
-        "input": inputs * (layer.input_size // touched),
-        "filter": parts * layer.filter_size,
-        "output": outputs * (layer.output_size // whole),
-    }
-
-
 class GroupCosts:
     """What the tilings of a group cost, by the weights of one sum.
 
@@ -201,24 +154,21 @@ class GroupCosts:
         tilings: The tilings.
         left: Bits of L2 that other tensors leave.
         weights: What is summed.
-        facts: What is known of a part, with the bounds of its whole space.
+        network: What is known of parts.
     """
 
     def __init__(
-        self,
-        tilings: GroupTilings,
-        left: float,
-        weights: SumWeights,
-        facts: Callable[[Layer, Resident, SumWeights], ShapeFacts],
+        self, tilings: GroupTilings, left: float, weights: SumWeights, network: NetworkProblem
     ) -> None:
-        self.tilings, self.weights, self._left, self._facts = tilings, weights, left, facts
+        self.tilings, self.weights, self._left, self._network = tilings, weights, left, network
+        self._best: dict[bool, tuple[int, Best | None]] = {}
         self._order, self._floors = tilings.cheapest(weights, left)
         self._looked: list[tuple[FusedTiling, list[Part], float]] = []
 
     def _sum(self, parts: Sequence[Part], upper: bool) -> float:
         total = 0.0
         for _, (layer, resident, room, count) in parts:
-            facts = self._facts(layer, resident, self.weights)
+            facts = self._network.facts_of(layer, resident, self.weights)
             total += count * (facts.upper if upper else facts.lower)(resident, room, self.weights)
         return total
 
@@ -233,8 +183,8 @@ class GroupCosts:
         seen = len(self._looked)
         return float(self._floors[seen]) if seen < len(self._floors) else math.inf
 
-    def look(self, count: int) -> list[list[Part]]:
-        """Look at some more tilings, those with the lowest floors; their parts."""
+    def look(self, count: int) -> bool:
+        """Look at some more tilings, those with the lowest floors; whether there were any."""
         low = len(self._looked)
         for number in self._order[low : low + count]:
             tiling = self.tilings.tiling(int(number))
@@ -242,17 +192,18 @@ class GroupCosts:
             loads = (self.tilings.loads(tiling, place)[:2] for place in tiling.filters)
             more = math.fsum(self.weights.of(*load) for load in loads)
             self._looked.append((tiling, parts, more))
-        return [parts for _, parts, _ in self._looked[low:]]
+        self._best.clear()
+        return len(self._looked) > low
 
-    def best(self, upper: bool) -> tuple[float, FusedTiling, list[Part]] | None:
+    def best(self, upper: bool) -> Best | None:
         """The tiling of the least known cost, or bound, among those that were looked at."""
-        if not self._looked:
-            return None
-        return min(
-            ((more + self._sum(parts, upper), tiling, parts)
-             for tiling, parts, more in self._looked),
-            key=lambda one: one[0],
-        )  # fmt: skip
+        when, found = self._best.get(upper, (-1, None))
+        if when != self._network.learnt:
+            sums = ((more + self._sum(parts, upper), tiling, parts)
+                    for tiling, parts, more in self._looked)  # fmt: skip
+            found = min(sums, key=lambda one: one[0], default=None)
+            self._best[upper] = (self._network.learnt, found)
+        return found
 
     def upper(self) -> float:
         """The least cost that is known."""

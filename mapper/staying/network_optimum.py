@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cost_models import Mapping, Moved, pass_cost
 from layers import GraphNode, Layer, NetworkGraph, NodeKind
@@ -29,6 +29,9 @@ from mapper.staying.stay_schedule import (
     schedule,
     taken_bits,
 )
+
+if TYPE_CHECKING:
+    from baselines import StructureSpace
 
 ENERGY, LATENCY = SumWeights(1.0, 0.0), SumWeights(0.0, 1.0)
 MOST_ROOMS = 12
@@ -183,9 +186,11 @@ class NetworkProblem:
         self._sizes = {node.name: node.elements for node in self.graph.nodes} | {
             name: math.prod(shape) for name, shape in self.graph.sources.items()
         }
+        self.learnt = 0
         self._roots: set[tuple[Layer, Resident, SumWeights]] = set()
         self._made: set[tuple[Layer, Resident, float, SumWeights]] = set()
         self._left: dict[tuple[int, Stays], float] = {}
+        self._spaces: dict[Layer, StructureSpace] = {}
 
     # ------------------------------------------------------------------ a node's cost
 
@@ -247,9 +252,28 @@ class NetworkProblem:
         facts = self.facts.setdefault(shape, ShapeFacts())
         if (shape, resident, weights) not in self._roots:
             self._roots.add((shape, resident, weights))
-            for line in first_lines(self.setting, shape, resident, weights):
+            self.learnt += 1
+            for line in self._first_lines(shape, resident, weights):
                 facts.bound(resident, line)
         return facts
+
+    def _first_lines(self, shape: Layer, resident: Resident, weights: SumWeights) -> list[CostLine]:
+        """What the cost model's bounds of its whole space say of a layer."""
+        from baselines import StructureSpace
+
+        found = []
+        for one, name in ((ENERGY, "energy_nj"), (LATENCY, "latency_cycles")):
+            problem = self.setting.problem(shape, resident, math.inf, one)
+            found.append(CostLine(math.inf, one, problem.figure_bounds.get(name, 0.0)))
+        problem = self.setting.problem(shape, resident, math.inf, weights)
+        if shape not in self._spaces:
+            self._spaces[shape] = StructureSpace(problem.space)
+        space = self._spaces[shape]
+        bounds = problem.lower_bounds_of(space.structures)
+        if bounds is not None:
+            values = [float(bounds.bounds(*roots).min()) for roots in space.roots()]
+            found.append(CostLine(math.inf, weights, min(values) * (weights.energy or 1.0)))
+        return found
 
     # ------------------------------------------------------------------ one sum
 
@@ -284,6 +308,7 @@ class NetworkProblem:
                 if result is None:
                     raise NetworkStoppedError
                 shape = proof.layer.renamed("")
+                self.learnt += 1
                 proof.take_in(result, self.facts[shape])
                 self._made.add((shape, proof.resident, proof.room, proof.weights))
 
@@ -443,22 +468,3 @@ def _least_corner(lines: Sequence[CostLine]) -> tuple[float, float]:
             if holds and energy * latency < least:
                 least, price = energy * latency, energy / latency
     return least, price
-
-
-def first_lines(
-    setting: StaySetting, layer: Layer, resident: Resident, weights: SumWeights
-) -> list[CostLine]:
-    """What the cost model's bounds of its whole space say of a layer."""
-    from baselines import StructureSpace
-
-    found = []
-    for one, name in ((ENERGY, "energy_nj"), (LATENCY, "latency_cycles")):
-        problem = setting.problem(layer, resident, math.inf, one)
-        found.append(CostLine(math.inf, one, problem.figure_bounds.get(name, 0.0)))
-    problem = setting.problem(layer, resident, math.inf, weights)
-    space = StructureSpace(problem.space)
-    bounds = problem.lower_bounds_of(space.structures)
-    if bounds is not None:
-        values = [float(bounds.bounds(*roots).min()) for roots in space.roots()]
-        found.append(CostLine(math.inf, weights, min(values) * (weights.energy or 1.0)))
-    return found
