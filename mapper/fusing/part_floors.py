@@ -121,7 +121,9 @@ def least_cycles(layer: Layer, rows: IntArray, columns: IntArray, chip: Accelera
     for extent in extents:
         total = total * extent
     sizes = {(chip.num_pes // size, size) for size in range(1, chip.num_pes + 1)}
-    outer, within = (np.array(one, float)[:, None, None] for one in zip(*sorted(sizes)))
+    outer, within = (
+        np.array(one, float)[:, None, None] for one in zip(*sorted(sizes), strict=True)
+    )
     best = total
     for extent in extents:
         best = np.minimum(best, total / extent * np.ceil(extent / chip.num_pes))

@@ -290,6 +290,7 @@ class NetworkProblem:
         """
         rooms = self.rooms if stay else ()
         while True:
+            learnt = self.learnt
             known = self._schedule(weights, rooms, upper=True)
             may = self._schedule(weights, rooms, upper=False)
             if known.value <= may.bound * (1 + max(self.gap / 2, CLOSE)):
@@ -297,6 +298,8 @@ class NetworkProblem:
             if self.look(may, weights):
                 continue
             asked = self._asked(may, weights)
+            if not asked and self.learnt > learnt:
+                continue
             if not asked and math.isinf(known.value):
                 raise UnmappableError(
                     "a layer has no mapping on this chip; `mapper search --network` without "
