@@ -150,18 +150,16 @@ def _linked(graph: NetworkGraph, place: int) -> bool:
 def _axes(layer: Layer, before: Layer | None) -> tuple[AxisLayer, AxisLayer]:
     """A layer along its rows and its columns; padding that it does not tell lies on both sides."""
     top, bottom, left, right = layer.given_padding
-    told = any(layer.given_padding)
-    found = []
-    for outputs, given, sides, stride, reach, written in (
-        (layer.out_y, layer.given_y, (top, bottom), layer.stride_y, layer.reach_y,
-         before and before.out_y),
-        (layer.out_x, layer.given_x, (left, right), layer.stride_x, layer.reach_x,
-         before and before.out_x),
-    ):  # fmt: skip
-        inputs = given - sum(sides) if written is None else written
-        low = sides[0] if told else max(0, given - inputs) // 2
-        found.append(AxisLayer(outputs, inputs, stride, reach, low))
-    return found[0], found[1]
+    inputs = layer.given_y - top - bottom, layer.given_x - left - right
+    if before is not None:
+        inputs = before.out_y, before.out_x
+    lows = top, left
+    if not any(layer.given_padding):
+        lows = max(0, layer.given_y - inputs[0]) // 2, max(0, layer.given_x - inputs[1]) // 2
+    return (
+        AxisLayer(layer.out_y, inputs[0], layer.stride_y, layer.reach_y, lows[0]),
+        AxisLayer(layer.out_x, inputs[1], layer.stride_x, layer.reach_x, lows[1]),
+    )
 
 
 def _group(nodes: tuple[GraphNode, ...], chip: Accelerator) -> FusedGroup:

@@ -189,7 +189,7 @@ class FusedProblem(NetworkProblem):
             assert one is not None
             known.append((part, one))
         sums = tuple(
-            math.fsum(part.count * getattr(one, name) for part, one in known)
+            math.fsum(part.times * getattr(one, name) for part, one in known)
             for name in ("energy", "latency", "dram")
         )
         plans = (tiling.rows, tiling.columns)

@@ -136,7 +136,8 @@ class GroupTilings:
                         for place in range(len(group.layers))
                     )
         stay = np.array([sum(self._bits[place] for place in one) for one in self.filters])
-        return (stay[:, None, None] + found).ravel()
+        taken: FloatArray = (stay[:, None, None] + found).ravel()
+        return taken
 
     def cheapest(self, weights: SumWeights, left: float) -> tuple[IntArray, FloatArray]:
         """Numbers of the tilings that fit, by what they cost at least, and these costs."""
@@ -167,9 +168,9 @@ class GroupCosts:
 
     def _sum(self, parts: Sequence[Part], upper: bool) -> float:
         total = 0.0
-        for _, (layer, resident, room, count) in parts:
+        for _, (layer, resident, room, times) in parts:
             facts = self._network.facts_of(layer, resident, self.weights)
-            total += count * (facts.upper if upper else facts.lower)(resident, room, self.weights)
+            total += times * (facts.upper if upper else facts.lower)(resident, room, self.weights)
         return total
 
     @property

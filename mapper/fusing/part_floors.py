@@ -87,7 +87,8 @@ class PartFloors:
             for name in ("input", "filter")
             if name not in resident
         )
-        return np.maximum(self._compute, bits / rate)
+        longer: FloatArray = np.maximum(self._compute, bits / rate)
+        return longer
 
 
 class _Pieces:
@@ -103,7 +104,9 @@ class _Pieces:
 
     def sums(self, of: Callable[[int], int]) -> FloatArray:
         """A figure of the outputs of a piece, summed over each plan."""
-        return self.counts @ np.array([of(int(outputs)) for outputs in self.outputs], float)
+        each = np.array([of(int(outputs)) for outputs in self.outputs], float)
+        total: FloatArray = self.counts @ each
+        return total
 
 
 def least_cycles(layer: Layer, rows: IntArray, columns: IntArray, chip: Accelerator) -> FloatArray:

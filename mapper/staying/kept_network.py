@@ -139,7 +139,7 @@ def _fused(step: FusedStep) -> dict[str, Any]:
         "parts": [
             {
                 "layer": to_fields(part.layer.renamed("")),
-                "count": part.count,
+                "count": part.times,
                 "mapping": None if known.mapping is None else known.mapping.to_dict(),
             }
             for part, known in step.parts

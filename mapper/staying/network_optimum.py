@@ -85,13 +85,13 @@ class LayerPart(NamedTuple):
         layer: The layer.
         resident: What of it is in L2.
         room: Bytes of L2 that its tiles may take.
-        count: How often it runs.
+        times: How often it runs.
     """
 
     layer: Layer
     resident: Resident
     room: float
-    count: int = 1
+    times: int = 1
 
 
 @dataclass(frozen=True)
@@ -412,7 +412,7 @@ class NetworkProblem:
         """Proofs of the layers on a schedule whose cost is not known well enough, worst first."""
         unsure: dict[tuple[Layer, Resident, float], float] = {}
         first: dict[Layer, Layer] = {}
-        for layer, resident, room, count in self.parts(may, weights):
+        for layer, resident, room, times in self.parts(may, weights):
             shape = layer.renamed("")
             facts = self.facts_of(shape, resident, weights)
             low, high = (
@@ -424,7 +424,7 @@ class NetworkProblem:
             if high > low * (1 + CLOSE) and not full:
                 key = (shape, resident, room)
                 first.setdefault(shape, layer)
-                unsure[key] = unsure.get(key, 0.0) + count * (high - low)
+                unsure[key] = unsure.get(key, 0.0) + times * (high - low)
         spare = self.gap / 8 * may.bound
         asked: list[StayProof] = []
         for key in sorted(unsure, key=lambda k: (unsure[k], k[0].macs, sorted(k[1]), k[2])):

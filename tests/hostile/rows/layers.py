@@ -120,7 +120,7 @@ ROWS = [
         "--fuse tiles: cost model 'maestro' does not price what moves between layers",
     ),
     Row("mapper search --layer mlp.2 --passes counted", "give --network N"),
-    Row("mapper search --network mlp --fuse all", "--fuse: got 'all', expected none, keep or tiles"),
+    Row("mapper search --network mlp --fuse all", "got 'all', expected none, keep or tiles"),
     Row(
         "mapper search --network a.csv --passes counted",
         "says nothing of what",
