@@ -121,11 +121,7 @@ class FusedProblem(NetworkProblem):
 
     def parts(self, may: StaySchedule, weights: SumWeights) -> Iterator[LayerPart]:
         """See :meth:`NetworkProblem.parts`; of groups those of the tiling that may be cheapest."""
-        inside = {n for place, length in may.groups for n in range(place, place + length)}
-        for place, taken in enumerate(may.stays):
-            node = self.graph.nodes[place]
-            if node.layer is not None and place not in inside:
-                yield LayerPart(node.layer, self.resident(node, taken), self.room(place, taken))
+        yield from super().parts(may, weights)
         for place, length in may.groups:
             best = self.costs_of(place, length, may.stays[place], weights).best(upper=False)
             if best is not None:

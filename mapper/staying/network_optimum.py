@@ -402,10 +402,11 @@ class NetworkProblem:
         return NO_GROUPS
 
     def parts(self, may: StaySchedule, weights: SumWeights) -> Iterator[LayerPart]:
-        """What a schedule asks of layers."""
+        """What a schedule asks of layers that run by themselves."""
+        inside = {n for place, length in may.groups for n in range(place, place + length)}
         for place, taken in enumerate(may.stays):
             node = self.graph.nodes[place]
-            if node.layer is not None:
+            if node.layer is not None and place not in inside:
                 yield LayerPart(node.layer, self.resident(node, taken), self.room(place, taken))
 
     def _asked(self, may: StaySchedule, weights: SumWeights) -> list[StayProof]:
