@@ -12,7 +12,7 @@ import numpy as np
 from cost_models import Mapping
 from layers import Layer, NetworkGraph
 from layers.graph_builder import GraphBuilder
-from mapper.fusing.fused_group import FusedGroup, FusedTiling, filter_bits, groups_of, resident_of
+from mapper.fusing.fused_group import FusedGroup, FusedTiling, groups_of, resident_of
 from mapper.staying.network_optimum import ENERGY, NetworkProblem
 from mapper.staying.rooms import TensorRoom, rooms_of
 from mapper.staying.shape_facts import Resident
@@ -129,23 +129,23 @@ class FusedBrute:
     def _group(self, place: int, group: FusedGroup, live: list[TensorRoom], left: float) -> Points:
         inside = {name for room in live for name in room.tensors}
         first, last = (self.graph.nodes[n] for n in (place, place + len(group.layers) - 1))
-        outside = {"input"} & ({"input"} if first.inputs[0] in inside else set())
-        outside |= {"output"} if last.name in inside else set()
-        places, bits = range(len(group.layers)), filter_bits(group, self.chip)
+        outside = {(0, "input")} if first.inputs[0] in inside else set()
+        outside |= {(len(group.layers) - 1, "output")} if last.name in inside else set()
+        places = range(len(group.layers))
         found: Points = []
         for rows, columns, *stays in product(
             group.row_plans, group.column_plans, *[(False, True)] * len(places)
         ):
             filters = frozenset(n for n in places if stays[n])
             tiling = FusedTiling(rows, columns, filters)
-            rooms = [left - tiling.room_bits(group, self.chip, n, bits) for n in places]
+            rooms = [left - tiling.room_bits(group, self.chip, n) for n in places]
             if tiling.tiles == 1 or min(rooms) <= 0:
                 continue
             sums: Points = [(0.0, 0.0)]
             for n in places:
                 resident = resident_of(group, n, tiling, frozenset(outside))
                 if n in filters:
-                    load = self._load(bits[n])
+                    load = self._load(group.layers[n].filter_size)
                     sums = [(e + load[0], t + load[1]) for e, t in sums]
                 for layer, count in tiling.parts(group, n):
                     own = self._layer(layer, resident, rooms[n] / 8)
@@ -153,12 +153,12 @@ class FusedBrute:
             found = front(found + sums)
         return found
 
-    def _load(self, bits: int) -> tuple[float, float]:
+    def _load(self, elements: int) -> tuple[float, float]:
         """Energy and latency to bring a filter into L2: what a layer saves if it is there.
 
         PEs leak for as long as it takes, at a rate that mappings differ by on a slower chip.
         """
-        layer = Layer.gemm("", M=1, N=bits // self.chip.widths.filter, K=1)
+        layer = Layer.gemm("", M=1, N=elements, K=1)
         one = Mapping(("KCYXRS", "KCYXRS"), ("K", "K"), ({"K": 1}, {"K": 1}), 1)
         slower = replace(self.setting, chip=replace(self.chip, noc_bw=1, offchip_bw=1))
         dram, here, slow = (
@@ -167,5 +167,5 @@ class FusedBrute:
         )
         leak = (slow.energy - dram.energy) / (slow.latency - dram.latency or 1)
         rate = self.chip.buffers()[0].read_bw
-        cycles = 1 if rate is None else -(-bits // rate)
+        cycles = 1 if rate is None else -(-elements * self.chip.widths.filter // rate)
         return dram.energy - here.energy + leak * (cycles - dram.latency + here.latency), cycles
