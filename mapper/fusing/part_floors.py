@@ -120,18 +120,16 @@ def least_cycles(layer: Layer, rows: IntArray, columns: IntArray, chip: Accelera
     Over all sizes of clusters and all pairs of dimensions: those along which a part is spread take
     as many steps as their largest share has.
     """
-    wide, inner, _, _, *others = layer.extents
-    extents = [np.array([[extent]], float) for extent in (wide, inner, *others) if extent > 1] + [
-        rows[:, None].astype(float),
-        columns[None, :].astype(float),
-    ]
+    wide, inner, _, across, *taps, products, groups = layer.extents
+    other = across if layer.kind is LayerKind.GEMM else products
+    fixed = [extent for extent in (wide, inner, *taps, other, groups) if extent > 1]
+    extents = [np.array([[extent]], float) for extent in fixed]
+    extents += [rows[:, None].astype(float), columns[None, :].astype(float)]
     total = np.ones((len(rows), len(columns)))
     for extent in extents:
         total = total * extent
     sizes = {(chip.num_pes // size, size) for size in range(1, chip.num_pes + 1)}
-    outer, within = (
-        np.array(one, float)[:, None, None] for one in zip(*sorted(sizes), strict=True)
-    )
+    outer, within = np.array(sorted(sizes), float).T[:, :, None, None]
     best = total
     for extent in extents:
         best = np.minimum(best, total / extent * np.ceil(extent / chip.num_pes))
