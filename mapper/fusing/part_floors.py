@@ -121,8 +121,8 @@ def least_cycles(layer: Layer, rows: IntArray, columns: IntArray, chip: Accelera
     as many steps as their largest share has.
     """
     wide, inner, _, across, *taps, products, groups = layer.extents
-    other = across if layer.kind is LayerKind.GEMM else products
-    fixed = [extent for extent in (wide, inner, *taps, other, groups) if extent > 1]
+    rest = across if layer.kind is LayerKind.GEMM else products
+    fixed = [extent for extent in (wide, inner, *taps, rest, groups) if extent > 1]
     extents = [np.array([[extent]], float) for extent in fixed]
     extents += [rows[:, None].astype(float), columns[None, :].astype(float)]
     total = np.ones((len(rows), len(columns)))
