@@ -99,8 +99,7 @@ def descend(work: Work, c: int) -> None:
             number = inside(work, d, k, number)
         inner.move[d] = number
         inner.now[d] = dim.move[number].new
-        if dim.move[number].shift != 0:
-            inner.moved |= 1 << d
+        inner.moved |= (dim.move[number].shift != 0) << d
 
 
 @part
@@ -291,8 +290,7 @@ def add_classes(work: Work, c: int, slot: int) -> None:
             number = inside(work, d, k, number)
         clock.move[d] = number
         clock.now[d] = dim.move[number].new
-        if dim.move[number].shift != 0:
-            clock.moved |= 1 << d
+        clock.moved |= (dim.move[number].shift != 0) << d
     for place in range(DIMS):
         d = spec.order[place]
         if (clock.moved >> d) & 1:
