@@ -25,7 +25,7 @@ from layers import DIMS
 MOST_MEMORIES, MOST_FANOUTS, MOST_AXES = 5, 2, 3
 """Levels that hold something, besides DRAM; levels that hold nothing; axes of one fan-out."""
 MOST_MACS = 1 << 60
-"""MACs of all fan-outs together, so that a chip of two levels has a chain; files have fewer."""
+"""MACs of all fan-outs together, so that a chip of two levels has a chain."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 RESERVED = ("mac", "macs")
 
