@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+import cost_models
 from marl_common import Text, expected
 
 Size = Annotated[
@@ -62,6 +63,15 @@ class Named(BaseModel):
     name: Text = ""
 
 
+def _check_numbers(options: dict[str, bool | float | str]) -> dict[str, bool | float | str]:
+    """Refuse a number where no option of `exact` is one."""
+    usual = cost_models.load("exact")
+    for name, value in options.items():
+        if isinstance(value, float) and not isinstance(getattr(usual, name, None), float):
+            raise ValueError(f"{name}: got {value:g}, expected true, false or text")
+    return options
+
+
 class ProblemFields(_Claimed):
     """The problem; the fields of layer and chip are checked by their own models."""
 
@@ -71,7 +81,7 @@ class ProblemFields(_Claimed):
     accelerator_name: Text
     objective: Text
     cost_model: Text
-    cost_model_options: dict[Text, bool | float | Text]
+    cost_model_options: Annotated[dict[Text, bool | float | Text], AfterValidator(_check_numbers)]
     space: SpaceFields
     limits: dict[Text, Limit]
 
