@@ -147,17 +147,13 @@ def _levels(entries: list[Any], where: str) -> tuple[ChainLevel, ...]:
                 raise AcceleratorError(
                     f"{path}: lanes end the list, below a level without a fanout; put them last"
                 )
-            found[-1] = _with_lanes(found[-1], lanes.units)
+            found[-1] = replace(found[-1], fanout=Fanout((Axis(lanes.units),), any=True))
         elif isinstance(entry, Mapping) and entry.get("name") == "DRAM":
             dram = read_fields(ListedDram, entry, path, AcceleratorError)
             found.append(ChainLevel(**memory_values(dram), name="DRAM", shared_bw=dram.shared_bw))
         else:
             found.append(_level(read_fields(ListedLevel, entry, path, AcceleratorError), path))
     return tuple(found)
-
-
-def _with_lanes(level: ChainLevel, units: int) -> ChainLevel:
-    return replace(level, fanout=Fanout((Axis(units),), any=True))
 
 
 def _level(given: ListedLevel, path: str) -> ChainLevel:
