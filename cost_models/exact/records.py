@@ -154,9 +154,10 @@ Link: Any = record("tensor port dims")
 # move, and through which port. `here`: the nodes of the step around; `move` and `now`: how the step
 # is reached, and its nodes; `moved`: dimensions that moved; `loop`: those that iterate, outermost
 # first; `low` and `high`: the first of the two cases of a `Span` that are worked out, and the one
-# behind the last; `slot`: the place in the memo where steps are added
+# behind the last; `slot`: the place in the memo where steps are added; `fresh`: whether no loop
+# around its steps is of a reduced dimension, so that sums come back at first in none of them
 ClockLevel: Any = record(
-    "level outer first links moved loops low high slot",
+    "level outer first links moved loops low high slot fresh",
     through=PORTS,
     here=DIMS,
     move=DIMS,

@@ -32,7 +32,7 @@ from marl_common import address, part
 @part
 def list_loops(work: Work) -> None:
     """List the loops that iterate, outermost first."""
-    work.loops = 0
+    work.loops, work.loops_to[0] = 0, 0
     for level in range(1, work.nest.depth + 1):
         for place in range(DIMS):
             d = work.nest.levels[level].order[place]
