@@ -86,12 +86,7 @@ class ChainLevel(Level):
     @cached_property
     def buffer(self) -> Buffer:
         """Its capacities and ports in bits."""
-        a, b, c = (None if own is None else 8 * own for own in self.tensor_bytes)
-        i, f, o = (2 if twice else 1 for twice in self.double_buffer)
-        shared = None if self.shared_bytes is None else 8 * self.shared_bytes
-        return Buffer(
-            self.name, shared, (a, b, c), (i, f, o), self.holds, self.read_bw, self.write_bw
-        )
+        return self.in_bits(self.name, self.shared_bytes, self.read_bw, self.write_bw)
 
     @property
     def is_memory(self) -> bool:
