@@ -163,17 +163,8 @@ class Accelerator:
         level, outside = self.levels[position], self.levels[position - 1]
         bandwidth = getattr(self, BANDWIDTH_FIELD[LEVELS[position - 1]])
         both = None if bandwidth is None else 8 * bandwidth
-        a, b, c = (None if own is None else 8 * own for own in level.tensor_bytes)
-        i, f, o = (2 if twice else 1 for twice in level.double_buffer)
-        return Buffer(
-            name,
-            None if shared is None else 8 * shared,
-            (a, b, c),
-            (i, f, o),
-            level.holds,
-            both if outside.read_bw is None else outside.read_bw,
-            both if outside.write_bw is None else outside.write_bw,
-        )
+        read, write = (both if bw is None else bw for bw in (outside.read_bw, outside.write_bw))
+        return level.in_bits(name, shared, read, write)
 
     def unlimited_buffers(self) -> Accelerator:
         """The same chip with buffers that hold whatever a mapping asks for."""

@@ -57,6 +57,15 @@ class Level:
     leakage_uw: float | None = None
     area_um2: float | None = None
 
+    def in_bits(
+        self, name: str, shared: int | None, read_bw: int | None, write_bw: int | None
+    ) -> Buffer:
+        """The level as a buffer, with what it shares [B] and the bandwidths at its outer side."""
+        sizes = (shared, *self.tensor_bytes)
+        capacity, a, b, c = (None if size is None else 8 * size for size in sizes)
+        i, f, o = (1 + twice for twice in self.double_buffer)
+        return Buffer(name, capacity, (a, b, c), (i, f, o), self.holds, read_bw, write_bw)
+
     def __repr__(self) -> str:
         known = (item for item in fields(self) if getattr(self, item.name) != item.default)
         said = ", ".join(f"{item.name}={getattr(self, item.name)!r}" for item in known)

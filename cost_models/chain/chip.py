@@ -25,7 +25,7 @@ from layers import DIMS
 MOST_MEMORIES, MOST_FANOUTS, MOST_AXES = 5, 2, 3
 """Levels that hold something, besides DRAM; levels that hold nothing; axes of one fan-out."""
 MOST_MACS = 1 << 60
-"""MACs of all fan-outs together, so that a chip of two levels has a chain; files have fewer."""
+"""MACs of all fan-outs together, so that a chip of two levels has a chain."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 RESERVED = ("mac", "macs")
 
@@ -86,12 +86,7 @@ class ChainLevel(Level):
     @cached_property
     def buffer(self) -> Buffer:
         """Its capacities and ports in bits."""
-        a, b, c = (None if own is None else 8 * own for own in self.tensor_bytes)
-        i, f, o = (2 if twice else 1 for twice in self.double_buffer)
-        shared = None if self.shared_bytes is None else 8 * self.shared_bytes
-        return Buffer(
-            self.name, shared, (a, b, c), (i, f, o), self.holds, self.read_bw, self.write_bw
-        )
+        return self.in_bits(self.name, self.shared_bytes, self.read_bw, self.write_bw)
 
     @property
     def is_memory(self) -> bool:

@@ -103,8 +103,6 @@ class ChainFile(ChainFields):
     levels: list[ListedDram | ListedLevel | LanesFields]
 
 
-MOST_UNITS = 1 << 20
-"""Units of a list's axis, and of all its fan-outs together."""
 _SHORT = ("num_pes", "l1_bytes", "l2_bytes", "noc_bw", "offchip_bw", "simd_lanes", "array")
 
 
@@ -124,7 +122,7 @@ def from_fields(data: Any, where: str) -> Chain:
             )
     given = read_fields(ChainFields, data, where, AcceleratorError)
     try:
-        chip = Chain(
+        return Chain(
             _levels(given.levels, where),
             name=given.name,
             node_nm=given.node_nm,
@@ -133,12 +131,6 @@ def from_fields(data: Any, where: str) -> Chain:
             mac_pj=given.mac.pj,
             mac_area_um2=given.mac.area_um2,
         )
-        if chip.peak_macs_per_cycle > MOST_UNITS:
-            raise AcceleratorError(
-                f"{where}: all fan-outs together make {chip.peak_macs_per_cycle} MACs, expected at "
-                f"most {MOST_UNITS}"
-            )
-        return chip
     except AcceleratorError as error:
         text = str(error).removeprefix("accelerator.").removeprefix(f"{where}: ")
         raise AcceleratorError(f"{where}: {text}") from None
@@ -155,17 +147,13 @@ def _levels(entries: list[Any], where: str) -> tuple[ChainLevel, ...]:
                 raise AcceleratorError(
                     f"{path}: lanes end the list, below a level without a fanout; put them last"
                 )
-            found[-1] = _with_lanes(found[-1], lanes.units)
+            found[-1] = replace(found[-1], fanout=Fanout((Axis(lanes.units),), any=True))
         elif isinstance(entry, Mapping) and entry.get("name") == "DRAM":
             dram = read_fields(ListedDram, entry, path, AcceleratorError)
             found.append(ChainLevel(**memory_values(dram), name="DRAM", shared_bw=dram.shared_bw))
         else:
             found.append(_level(read_fields(ListedLevel, entry, path, AcceleratorError), path))
     return tuple(found)
-
-
-def _with_lanes(level: ChainLevel, units: int) -> ChainLevel:
-    return replace(level, fanout=Fanout((Axis(units),), any=True))
 
 
 def _level(given: ListedLevel, path: str) -> ChainLevel:
@@ -185,11 +173,6 @@ def _fanout(given: FanoutFields, path: str) -> Fanout:
     units = [given.units] if given.axes is None else given.axes
     if not 1 <= len(units) <= MOST_AXES:
         raise AcceleratorError(f"{path}.axes: got {len(units)} axes, expected 1 to {MOST_AXES}")
-    for count in units:
-        if count is not None and count > MOST_UNITS:
-            raise AcceleratorError(
-                f"{path}: got {count} units, expected a whole number of 1 to {MOST_UNITS}"
-            )
     flags = {
         name: _each(getattr(given, name), len(units), f"{path}.{name}")
         for name in ("dims", "multicast", "reduce")

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+import cost_models
 from marl_common import Text, expected
 
 Size = Annotated[
@@ -64,8 +65,9 @@ class Named(BaseModel):
 
 def _check_numbers(options: dict[str, bool | float | str]) -> dict[str, bool | float | str]:
     """Refuse a number where no option of `exact` is one."""
+    usual = cost_models.load("exact")
     for name, value in options.items():
-        if isinstance(value, float) and name != "cycle_nj":
+        if isinstance(value, float) and not isinstance(getattr(usual, name, None), float):
             raise ValueError(f"{name}: got {value:g}, expected true, false or text")
     return options
 

@@ -100,8 +100,8 @@ ROWS = [
     Row(f"{DEEP} --sweep levels.GlobalBuffer.fanout.axes=2x2x2x2", "got 4 axes, expected 1 to 3"),
     Row(f"{DEEP} --sweep levels.AccumulationBuffer.fanout.axes=8", "got 2 entries, expected 1"),
     Row(
-        f"{DEEP} --sweep levels.GlobalBuffer.fanout.units=99999999",
-        "expected a whole number of 1 to 1048576",
+        f"{DEEP} --sweep levels.GlobalBuffer.fanout.units=9999999999",
+        "expected a whole number of at least 1, at most 2.30",
     ),
     Row(
         f"{DEEP} --draw all --sweep levels.InputBuffer.bytes=1..2000:1 "
