@@ -273,21 +273,24 @@ class ChainBrancher:
         return energy, (m, whole * fills)
 
     def _serve(self, m: int, options: list[TileOptions], energy: Any, sums: Any, ports: Any) -> Any:
-        """What the MACs read and write in a memory that serves them."""
+        """What the MACs read and write in the memories that serve them."""
+        if m < self.facts.depth:
+            return energy
         for t in range(3):
-            if self.facts.innermost[t] != m:
-                continue
-            turns: Any = self.spread.mac_reads(t, m, 1.0)
+            keeper = self.facts.innermost[t]
+            turns: Any = self.spread.mac_reads(t, keeper, 1.0)
             for p in self.tables.free(t):
-                turns = turns * self.tables.axis(p, options[p].each)
+                units = self.spread.units(keeper, m, self.dims[p])
+                steps = np.maximum(options[p].turns, np.ceil(options[p].each / units))
+                turns = turns * self.tables.axis(p, steps)
             if t == OUTPUT:
-                add = self.spread.energy.add[m]
+                add = self.spread.energy.add[keeper]
                 more = np.maximum(turns - sums[1], 0.0)
                 energy = energy + add * more
-                self.time.carry(ports, m, self.facts.depth + 1, more, turns)
+                self.time.carry(ports, keeper, m + 1, more, turns)
             else:
-                energy = energy + self.facts.prices[m].read[t] * turns
-                self.time.give(ports, m, self.facts.depth + 1, turns * self.facts.chip.widths[t])
+                energy = energy + self.facts.prices[keeper].read[t] * turns
+                self.time.give(ports, keeper, m + 1, turns * self.facts.chip.widths[t])
         return energy
 
     def fill(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -69,9 +70,7 @@ class CostsToGo:
             *costs.fills[2:],
             [w for m, (_, w) in self.weights.items() if m > 1],
         ]
-        served = [costs.serve[t] for t in range(3) if self.facts.innermost[t] > 1]
-        added = costs.add[self.spread.sums[-1]] if self.spread.sums[-1] > 1 else 0.0
-        return not any(map(any, inner)) and not any(served) and not added
+        return not any(map(any, inner)) and not any(costs.serve) and not costs.add[self.spread.sums[-1]]
 
     def fill(self) -> None:
         """Work the tables out."""
@@ -219,32 +218,32 @@ class CostsToGo:
         """From what is inside memory `m` to what is inside the one around it."""
         self._reach = [self.reach(m, place) for place in range(len(self.dims))]
         found: dict[tuple[tuple[float, ...], tuple[float, ...]], Grid] = {}
-        fits = self.fits(m) + self._served(m)
+        fits = self.fits(m) + (self._served() if m == self.facts.depth else 0.0)
         for rest in self.rest[m]:
             for reads, fills, cost in self._modes(m, rest, fits):
                 key = reads, fills
                 found[key] = np.minimum(found[key], cost) if key in found else cost
         self.rest[m - 1] = [RestCosts(r, f, cost) for (r, f), cost in found.items()]  # type: ignore[arg-type]
 
-    def _served(self, m: int) -> Any:
-        """What the MACs read of a memory, and write there."""
+    def _served(self) -> Any:
+        """What the MACs read of memories, and write there, by the last memory's tiles."""
         total: Any = 0.0
         for tensor in range(3):
-            each = self.costs.serve[tensor]
+            each, m = self.costs.serve[tensor], self.facts.innermost[tensor]
             if tensor == OUTPUT and m in self.weights:
                 each += self.weights[m][0] * self.costs.add[m]
-            if self.facts.innermost[tensor] != m or each == 0:
-                continue
-
-            def turns(place: int) -> FloatArray:
-                d = self.dims[place]
-                some = np.minimum(self.spread.inside(m, d), self.tiles.values[place])
-                found: FloatArray = np.ceil(self.spread.extents[d] / some)
-                return found
-
-            reads = self.spread.mac_reads(tensor, m, 1.0) * self._product(self._free(tensor), turns)
-            total = total + each * reads
+            if each:
+                reads = self.spread.mac_reads(tensor, m, 1.0)
+                free = self._free(tensor)
+                total = total + each * reads * self._product(free, partial(self.mac_steps, m))
         return total
+
+    def mac_steps(self, m: int, place: int) -> FloatArray:
+        """MAC steps along a dimension of all instances of a memory, at least, by the last tile."""
+        d, depth = self.dims[place], self.facts.depth
+        each = np.minimum(self.spread.inside(depth, d), self.tiles.values[place])
+        found: FloatArray = np.ceil(self.spread.extents[d] / (each * self.spread.units(m, depth, d)))
+        return found
 
     def _weights(self, m: int, rest: RestCosts) -> tuple[list[float], list[float]]:
         """What a fetch of all of each tensor costs, with that into memory `m` if it keeps it."""
