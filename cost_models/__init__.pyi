@@ -57,6 +57,7 @@ from .dataflow import parse_dataflow as parse_dataflow
 from .differences import Comparison as Comparison
 from .differences import compare as compare
 from .exact.chain_bounds.branch import ChainBrancher as ChainBrancher
+from .exact.chain_bounds.branch import values_of as values_of
 from .exact.chain_bounds.chain_nodes import ChainChoices as ChainChoices
 from .exact.chain_bounds.chain_nodes import ChainNode as ChainNode
 from .exact.chain_bounds.chain_tables import ChainTiles as ChainTiles
@@ -66,6 +67,8 @@ from .exact.chain_bounds.offer import CHAIN_BOUNDED as CHAIN_BOUNDED
 from .exact.chain_bounds.offer import chain_facts_of as chain_facts_of
 from .exact.chain_bounds.spread import ChainSpread as ChainSpread
 from .exact.chain_bounds.togo import CostsToGo as CostsToGo
+from .exact.chain_bounds.widest import Frontier as Frontier
+from .exact.chain_bounds.widest import WidestSpread as WidestSpread
 from .exact.pass_costs import Moved as Moved
 from .exact.pass_costs import pass_cost as pass_cost
 from .infeasible import Infeasible as Infeasible

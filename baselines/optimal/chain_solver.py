@@ -13,8 +13,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from baselines.optimal.chain_structures import ChainStructures
+from baselines.optimal.chain_values import improved
 from baselines.optimal.proof import Counts, ProofProgress, Status
-from cost_models import ChainBrancher, ChainChoices, ChainNode, CostsToGo
+from cost_models import (
+    ChainBrancher,
+    ChainChoices,
+    ChainNode,
+    ChainSpread,
+    CostsToGo,
+    Frontier,
+    values_of,
+)
+from layers import DIMS
 from marl_common import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -86,19 +96,50 @@ class ChainSolver:
         energies = (limits.get(f"max_{n}", math.inf) for n in ("energy_nj", "energy_total_nj"))
         self._most = limits.get("max_latency_cycles", math.inf), min(energies)
         self._heap: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
-        self._numbers, self._bytes, self._ways, self._turned = count(), 0, 0, 0
+        self._numbers, self._bytes, self._ways = count(), 0, 0
         self.status: Status | None = None
         self._begin()
 
     def _begin(self) -> None:
         """Order the ways of spreading units by what they can reach at least."""
-        late, spent = self._powers
-        energy = self.problem.figure_bounds.get("energy_nj", 0.0)
-        keys = self.structures.turns() ** late * max(energy, 0.0) ** spent
+        self._frontier = self._reached()
+        turns = self.structures.turns()
+        keys = np.array([self._reach(t) for t in turns.tolist()])
         self._order = np.argsort(keys, kind="stable")
         self._keys = keys[self._order]
         if len(self._order):
             self._push(float(self._keys[0]), self._take, 0)
+
+    def _reached(self) -> Frontier:
+        """What all ways reach at least, before their MAC steps are known."""
+        spread = self.structures.widest()
+        if spread is None:
+            return Frontier(None, self.problem.figure_bounds.get("energy_nj", 0.0))
+        bounds = self._bounds(spread, ((0,) * len(DIMS),) * len(spread.spatial))
+        bounds.fill_turns()
+        bounds.fill()
+        bounds.fill_ports()
+        self.counts.boxes += bounds.table_cells * 2
+        return Frontier(bounds)
+
+    def _bounds(self, spread: ChainSpread, redundant: Any) -> ChainBrancher:
+        togo = CostsToGo(spread, self.structures.tiles, redundant, spread.energy)
+        return ChainBrancher(spread, togo, self._powers, self._most)
+
+    def _reach(self, turns: float) -> float:
+        """What a way reaches at least that takes so many MAC steps."""
+        energies, cycles = self._frontier.energy, self._frontier.cycles
+        facts = self.structures.facts
+        values = values_of(energies, np.maximum(cycles, turns), self._powers, self._most, facts)
+        return float(values.min(initial=math.inf))
+
+    def _slowest(self) -> float:
+        """Cycles from which on no mapping is of interest."""
+        late, spent = self._powers
+        least = self._frontier.energy.min(initial=math.inf) ** spent
+        if late == 0 or not 0 < least < math.inf or not math.isfinite(self.enough):
+            return self._most[0]
+        return min(self._most[0], (self.enough / least) ** (1 / late)) * (1 + ROUNDING)
 
     def _push(self, bound: float, step: Callable[..., None], *args: Any) -> None:
         if bound < self.enough:
@@ -153,28 +194,18 @@ class ChainSolver:
     # -------------------------------------------------------------- ways of spreading units
 
     def _take(self, bound: float, place: int) -> None:
-        """Bound the next way by itself."""
+        """Bound the next way by the MAC steps that its memories have room for."""
         picks = self.structures.ways[self._order[place]]
-        spread, redundant = self.structures.spread(picks), self.structures.redundant(picks)
-        togo = CostsToGo(spread, self.structures.tiles, redundant, spread.energy)
-        way = Way(picks, ChainBrancher(spread, togo, self._powers, self._most))
-        self._push(max(bound, way.bounds.quick_bound()), self._turn, way)
+        way = Way(picks, self._bounds(self.structures.spread(picks), self.structures.redundant(picks)))
+        way.bounds.frontier = self._frontier
+        way.bounds.slower_than(self._slowest())
+        self._push(max(bound, self._reach(way.bounds.least_turns())), self._fill, way)
         if place + 1 < len(self._order):
             self._push(float(self._keys[place + 1]), self._take, place + 1)
 
-    def _turn(self, bound: float, way: Way) -> None:
-        """Bound it by the MAC steps that its memories have room for."""
-        way.bounds.fill_turns()
-        self._turned += 1
-        if self._turned & (self._turned - 1) == 0:  # a good value early rules out much
-            way.bounds.fill()
-            self.counts.boxes += way.bounds.table_cells
-            root = way.bounds.root()
-            self._dive(way, root, self._choices(way, root))
-        self._push(max(bound, way.bounds.quick_bound()), self._fill, way)
-
     def _fill(self, bound: float, way: Way) -> None:
         """Bound it by tables of energy."""
+        way.bounds.fill_turns()
         way.bounds.fill()
         self.counts.boxes += way.bounds.table_cells
         self._ways += 1
@@ -182,10 +213,9 @@ class ChainSolver:
         choices = self._choices(way, root)
         if len(choices.bounds) == 0:
             return
-        low = max(bound, float(choices.bounds[0]))
         if self._ways & (self._ways - 1) == 0 or self._ways % DIVES == 0:
             self._dive(way, root, choices)
-        self._push(low, self._fill_ports, way)
+        self._push(max(bound, float(choices.bounds[0])), self._fill_ports, way)
 
     def _fill_ports(self, bound: float, way: Way) -> None:
         """Bound it by tables of ports."""
@@ -204,7 +234,7 @@ class ChainSolver:
         """Evaluate what the best choices lead to, for a value."""
         while len(choices.bounds):
             if node.depth + 1 == self.structures.facts.depth:
-                self.look(next(self._orders(Open(way, node, choices, 0))))
+                self.better(next(self._orders(Open(way, node, choices, 0)))[0])
                 return
             kind = way.bounds.classes[choices.classes[0]]
             node = way.bounds.child(node, kind, choices.tiles[0])
@@ -263,6 +293,12 @@ class ChainSolver:
         return _batches(
             *self.structures.actions(way.picks, bounds.spread, tiles, kinds, bounds.halos)
         )
+
+    def better(self, action: IntArray) -> None:
+        """Better a mapping one choice at a time, and remember it if it is the best."""
+        action, _, looked = improved(self.problem, action)
+        self.counts.evaluated += looked
+        self.look(action[None])
 
     def look(self, actions: IntArray) -> FloatArray:
         """Evaluate mappings and remember the best."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cost_models import Chain, ChainFacts, ChainSpread, ChainTiles, shared_out
+from cost_models import Chain, ChainFacts, ChainSpread, ChainTiles, WidestSpread, shared_out
 from layers import DIMS
 from maestro_env import ChainSpace
 from marl_common import IntArray
@@ -76,7 +76,7 @@ class ChainStructures:
         for row in self._tile:
             pairs = zip(row, values, strict=True)
             offered.append(tuple(np.isin(v, self._choices(column)) for column, v in pairs))
-        return ChainTiles(tuple(values), tuple(offered))
+        return ChainTiles(tuple(values), tuple(offered), {})
 
     def _shared(self, tiles: set[int]) -> set[int]:
         """Tiles, and those that units of levels which hold nothing make of them."""
@@ -123,6 +123,14 @@ class ChainStructures:
         fans = [self.fans[level][i] for level, i in enumerate(way)]
         spatial = tuple(tuple(fans[level].units for level in gap) for gap in self._gaps)
         return ChainSpread(self.facts, spatial, self.dims)
+
+    def widest(self) -> ChainSpread | None:
+        """All ways at once; None where levels that hold nothing stand behind a fan-out."""
+        if any(len(gap) > 1 for gap in self._gaps):
+            return None
+        most = (np.max([fan.units for fan in self.fans[gap[0]]], axis=0) for gap in self._gaps)
+        spatial = tuple((tuple(int(n) for n in units),) for units in most)
+        return WidestSpread(self.facts, spatial, self.dims)
 
     def redundant(self, way: IntArray) -> tuple[Vector, ...]:
         """By gap and dimension, the most units below its own that another way has there.

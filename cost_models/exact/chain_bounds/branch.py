@@ -16,13 +16,24 @@ from cost_models.exact.chain_bounds.chain_nodes import (
     TileOptions,
 )
 from cost_models.exact.chain_bounds.option_tables import OptionTables
-from cost_models.exact.chain_bounds.pieces import steps
 from cost_models.exact.chain_bounds.port_time import PortTime
+from cost_models.exact.chain_bounds.facts import ChainFacts
 from cost_models.exact.chain_bounds.spread import WINDOWS, ChainSpread
 from cost_models.exact.chain_bounds.tensor_moves import TensorMoves
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from cost_models.exact.nest import INPUT, OUTPUT
 from marl_common import FloatArray, IntArray
+
+
+def values_of(
+    energy: Any, cycles: Any, powers: tuple[int, int], most: tuple[float, float], facts: ChainFacts
+) -> FloatArray:
+    """The objective from energy but for leakage [nJ] and latency [cycles]; inf beyond limits."""
+    energy = energy + facts.leakage * cycles
+    with np.errstate(over="ignore"):
+        found: FloatArray = cycles ** powers[0] * energy ** powers[1]
+    over = (cycles > most[0] * (1 + 1e-9)) | (energy > most[1] * (1 + 1e-9))
+    return np.where(over, np.inf, found) if np.any(over) else found
 
 
 class ChainBrancher:
@@ -47,6 +58,7 @@ class ChainBrancher:
         self.classes = self._classes()
         self.tables = OptionTables(spread, togo)
         self.moves, self.time = TensorMoves(self.tables, self.classes), PortTime(self.tables)
+        self.frontier: Any = None
 
     def _classes(self) -> list[Class]:
         halos = [self.dims.index(d) for d in self.togo.halos()]
@@ -90,67 +102,67 @@ class ChainBrancher:
         """Work out which MAC steps memories have room for."""
         self.time.turns = self.togo.turns()
 
-    def quick_bound(self) -> float:
-        """What no mapping goes below, with every tensor moved once, by no table but MAC steps'."""
-        spread, facts = self.spread, self.facts
-        node, energy = self.root(), self.root().energy
-        turns = float(spread.lead_turns())
-        for place, d in enumerate(self.dims):
-            turns *= steps(node.lead[place], spread.inside(0, d))
-        if self.time.turns:
-            at = tuple(n - 1 for n in self.togo.shape)
-            turns = max(turns, spread.lead_turns() * float(self.time.turns[0][at]))
-        for t in range(3):
-            m = facts.innermost[t]
-            reads = spread.mac_reads(t, m, 1.0)
-            for d in spread.free[t]:
-                reads *= -(-spread.extents[d] // spread.inside(m, d))
-            volume = spread.least_volume(t)
-            held = [q for q in range(facts.depth + 1) if facts.keeps[q][t]]
-            if t == OUTPUT:
-                instances = self.time.instances[m]
-                energy += spread.energy.add[m] * max(reads - volume * instances, 0.0)
-                energy += sum(spread.energy.once[q] * volume for q in spread.sums[1:])
-                continue
-            energy += facts.prices[m].read[t] * reads
-            energy += sum(facts.prices[q].read[t] for q in held[:-1]) * volume
-            energy += sum(facts.prices[q].write[t] for q in held[1:]) * volume
-        cycles = np.ceil(turns / facts.chip.lanes - 1e-9) + self.time.least_first()
-        return float(self.value(np.array([energy]), np.array([float(cycles)]))[0])
+    def least_turns(self) -> float:
+        """MAC steps of the whole layer, at least, with tiles that all memories have room for."""
+        return float(self.togo.least_turns() * self.spread.lead_turns() / self.facts.chip.lanes)
+
+    def reaches(self) -> tuple[Any, Any]:
+        """Energy but for leakage [nJ] and cycles, at least, of all choices of the first memory.
+
+        Returns:
+            Vectors of tiles, and for each order of loops the two figures; inf where it is none.
+        """
+        node = self.root()
+        options = self._options(node, math.inf)
+        found = []
+        for kind in self.classes:
+            bound, after = self._bound(node, options, kind)
+            both = after["energy"] + after["rest"], after["cycles"] - len(after["ports"])
+            found.append([np.where(np.isfinite(bound), each, np.inf) for each in both])
+        at, self.tables.cells = self.tables.at(options), None
+        return at, found
+
+    def slower_than(self, cycles: float) -> None:
+        """Leave out tiles whose MAC steps take longer."""
+        self.togo.slowest = cycles * self.facts.chip.lanes / self.spread.lead_turns()
 
     def value(self, energy: Any, cycles: Any) -> FloatArray:
         """The objective from energy but for leakage [nJ] and latency [cycles]."""
-        energy = energy + self.facts.leakage * cycles
-        late, spent = self.powers
-        with np.errstate(over="ignore"):
-            found: FloatArray = cycles**late * energy**spent
-        over = (cycles > self.most[0] * (1 + 1e-9)) | (energy > self.most[1] * (1 + 1e-9))
-        return np.where(over, np.inf, found) if np.any(over) else found
+        return values_of(energy, cycles, self.powers, self.most, self.facts)
 
     # -------------------------------------------------------------- one choice of loops
 
     def children(self, node: ChainNode, below: float) -> ChainChoices:
         """All choices of the next memory whose bounds are below a value."""
-        m = node.depth + 1
-        options = [self.tables.options(node, place) for place in range(len(self.dims))]
-        fits = self.tables.fits(m, options)
+        options = self._options(node, below)
+        cells = self.tables.cells
+        assert cells is not None
         found: list[tuple[int, IntArray, FloatArray]] = []
-        for number_, kind in enumerate(self.classes):
+        for number_, kind in enumerate(self.classes if len(cells[0]) else []):
             bound, _ = self._bound(node, options, kind)
-            bound = np.broadcast_to(bound, fits.shape)
-            rows = np.flatnonzero((fits & (bound < below)).ravel())
+            rows = np.flatnonzero(bound < below)
             if len(rows):
-                found.append((number_, rows, bound.ravel()[rows]))
+                found.append((number_, rows, bound[rows]))
+        at = self.tables.at(options)
+        self.tables.cells = None
         if not found:
             return ChainChoices(np.empty(0, np.int64), np.empty((0, len(self.dims)), np.int64),
-                            np.empty(0))  # fmt: skip
+                                np.empty(0))  # fmt: skip
         classes = np.concatenate([np.full(len(rows), n) for n, rows, _ in found])
-        flat = np.concatenate([rows for _, rows, _ in found])
-        places = np.unravel_index(flat, fits.shape)
-        tiles = np.stack([o.at[p] for o, p in zip(options, places, strict=True)], axis=1)
+        rows = np.concatenate([rows for _, rows, _ in found])
         bounds = np.concatenate([b for _, _, b in found])
         order = np.argsort(bounds, kind="stable")
-        return ChainChoices(classes[order], tiles[order], bounds[order])
+        tiles = np.stack([each[rows[order]] for each in at], axis=1)
+        return ChainChoices(classes[order], tiles, bounds[order])
+
+    def _options(self, node: ChainNode, below: float) -> list[TileOptions]:
+        """Tiles of the next memory; of their vectors those that may be below a value are chosen."""
+        options = [self.tables.options(node, place) for place in range(len(self.dims))]
+        fits = self.tables.fits(node.depth + 1, options)
+        if node.depth == 0 and self.frontier is not None:
+            fits = fits & self.frontier.may(self, below)[self.tables.at(options)]
+        self.tables.cells = np.nonzero(fits)
+        return options
 
     def cells(self, node: ChainNode) -> int:
         """How many vectors of tiles :meth:`children` bounds."""

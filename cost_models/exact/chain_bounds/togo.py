@@ -44,19 +44,15 @@ class CostsToGo:
         )
         self._room: dict[int, Grid] = {} if like is None else like._room
         self._lowest = np.zeros(max(self.shape, default=1), np.int64)
+        self.slowest = math.inf if like is None else like.slowest
+        """MAC steps along tiled dimensions at most."""
         self.rest: list[list[RestCosts]] = [[] for _ in range(self.facts.depth + 1)]
 
     def turns(self) -> list[Grid]:
         """MAC steps at least, by memory (DRAM first) and its tiles, along tiled dimensions."""
-        depth = self.facts.depth
-        found: Any = np.ones(self.shape)
-        for place, d in enumerate(self.dims):
-            inside = self.spread.inside(depth, d)
-            each = np.minimum(self.tiles.values[place], inside)
-            units = self.spread.units(0, depth, d)
-            found = found * self.axis(place, np.ceil(self.spread.extents[d] / (units * each)))
+        found = np.broadcast_to(self.mac_turns(), self.shape)
         rows = [found]
-        for m in range(depth, 0, -1):
+        for m in range(self.facts.depth, 0, -1):
             self._reach = [self.reach(m, place) for place in range(len(self.dims))]
             found = self._inner(found + self.fits(m), list(range(len(self.dims))))
             rows.append(found)
@@ -106,20 +102,37 @@ class CostsToGo:
         return high.astype(np.int64), low.astype(np.int64)
 
     def fits(self, m: int) -> Grid:
-        """0 for tiles that a memory has room for, else inf."""
+        """0 for tiles that are offered, have room, and are not too slow; else inf."""
         if m not in self._room:
-            self._room[m] = self._make_room(m)
+            found = self.room(m)
+            for place, offered in enumerate(self.tiles.offered[m]):
+                found = found + self.axis(place, np.where(offered, 0.0, np.inf))
+            if m == self.facts.depth and math.isfinite(self.slowest):
+                found = np.where(self.mac_turns() > self.slowest, np.inf, found)
+            self._room[m] = found
         return self._room[m]
 
-    def _make_room(self, m: int) -> Grid:
-        found = np.zeros(self.shape)
-        for place, offered in enumerate(self.tiles.offered[m]):
-            found += self.axis(place, np.where(offered, 0.0, np.inf))
-        sizes = self.elements(m)
-        for room in self.facts.rooms[m]:
-            need = sum(w * size for w, size in zip(room.widths, sizes, strict=True) if w)
-            found = np.where(need > room.bits, np.inf, found)
-        return found
+    def room(self, m: int) -> Grid:
+        """0 for tiles that a memory has room for, else inf; the same for all ways alike."""
+        taps = [d for d in range(len(self.spread.extents)) if d not in self.dims]
+        key = m, tuple(self.spread.tile(m, d) for d in taps)
+        if key not in self.tiles.rooms:
+            found, sizes = np.zeros(self.shape), self.elements(m)
+            for room in self.facts.rooms[m]:
+                need = sum(w * size for w, size in zip(room.widths, sizes, strict=True) if w)
+                found = np.where(need > room.bits, np.inf, found)
+            self.tiles.rooms[key] = found
+        return self.tiles.rooms[key]
+
+    def mac_turns(self) -> Grid:
+        """MAC steps along tiled dimensions at least, by the last memory's tiles."""
+        places = list(range(len(self.dims)))
+        return self._product(places, partial(self.mac_steps, 0))  # type: ignore[no-any-return]
+
+    def least_turns(self) -> float:
+        """The fewest of them with room in all memories."""
+        found = self.mac_turns() + sum(self.room(m) for m in range(1, self.facts.depth + 1))
+        return float(found.min())
 
     def elements(self, m: int) -> list[Any]:
         """Elements of each tensor's tile."""
@@ -317,7 +330,7 @@ class CostsToGo:
 
         def times(place: int) -> FloatArray:
             values, d = self.tiles.values[place], self.dims[place]
-            units = self.spread.stages(m, d)[-1]
+            units = self.spread.filled(m, d)
             shared = np.array([shared_out(self.spread.spatial, m - 1, d, int(v)) for v in values])
             tile = values[np.maximum(self._reach[place][0], 0)]
             each = np.minimum(units / shared, 1.0 / tile)
