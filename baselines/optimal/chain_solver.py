@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-9
 """What two figures may differ by without one being the better; far above rounding."""
-MAPPINGS = 512
+MAPPINGS = 1024
 """Mappings evaluated at a time."""
 STRUCTURES = 64
 """Structures evaluated at a time, at most."""
@@ -273,15 +273,21 @@ class ChainSolver:
         found = [self._orders(some._replace(place=place)) for place in range(first, last)]
         values = self.look(np.concatenate([next(batches) for batches in found]))
         self.counts.structures += last - first
+        waiting: list[IntArray] = []
         for place, value, batches in zip(range(first, last), values, found, strict=True):
             if value <= choices.bounds[place] * (1 + ROUNDING):
                 continue
             for actions in batches:
                 if choices.bounds[place] >= self.enough:
                     break
-                self.look(actions)
-                if time.perf_counter() >= self.deadline:
-                    return place
+                waiting.append(actions)
+                if sum(map(len, waiting)) >= MAPPINGS:
+                    self.look(np.concatenate(waiting))
+                    waiting = []
+                    if time.perf_counter() >= self.deadline:
+                        return place
+        if waiting:
+            self.look(np.concatenate(waiting))
         return last
 
     def _orders(self, some: Open) -> Iterator[IntArray]:

@@ -218,6 +218,7 @@ class ChainBrancher:
         ports = [list(port) for port in node.ports]
         sums = node.sums
         moves, amounts = [], []
+        moved: Any = [[[0.0, 0.0], [0.0, 0.0]] for _ in ports]
         for t in range(3):
             reads, share, fills, rows = self.moves.moves(node, options, kind, t)
             given, own = rows
@@ -230,7 +231,9 @@ class ChainBrancher:
             if t == OUTPUT:
                 out = volume * reads * spread.still(t, keeper)
                 energy, sums = self._written(energy, sums, m, out, fills, share)
+                before = [port[:] for port in ports]
                 self.time.carry(ports, keeper, m, np.maximum(out - node.sums[1], 0.0), out)
+                self._moved(moved, before, ports, options, kind, t)
                 continue
             read = volume * reads * given[0] * given[1]
             fill = volume * fills
@@ -240,14 +243,21 @@ class ChainBrancher:
                     _, anchored = self.moves.state(options, kind, t)
                     fill = np.where(anchored, fill, volume * fills * given[0] * given[1])
             energy = energy + facts.prices[keeper].read[t] * read + facts.prices[m].write[t] * fill
+            before = [port[:] for port in ports]
             self.time.give(ports, keeper, m, read * facts.chip.widths[t], options, t)
+            self._moved(moved, before, ports, options, kind, t)
         start = self.time.start(options, ports[0]) if m == 1 else node.start
+        if facts.stepwise and kind[0] >= 0 and self.spread.alone:
+            start = np.maximum(start, self.time.phases(options, kind[0], moved))
         energy = self._serve(m, options, energy, sums, ports)
         inside = [
             [0.0 if table is None else np.maximum(
                 self._rest(table, m, options, amounts, sums), 0.0) for table in tables]
             for tables in self.time.inner
         ]  # fmt: skip
+        if m < facts.depth:
+            waits = [self._rest(table, m, options, amounts, sums) for _, table in self.time.waits]
+            start = np.maximum(start, self.time.waiting(ports, waits))
         cycles = self.time.cycles(m, options, ports, inside, start)
         rest = self._rest(self.togo, m, options, amounts, sums)
         bound = np.where(valid, self.value(energy + rest, cycles), np.inf)
@@ -262,6 +272,25 @@ class ChainBrancher:
             "rest": rest,
         }
         return bound, after
+
+    def _moved(
+        self, moved: Any, before: Any, ports: Any, options: list[TileOptions], kind: Class, t: int
+    ) -> None:
+        """Add what a tensor put through ports to first steps of the innermost loop, and to others."""
+        e = kind[0]
+        front: Any = 1.0
+        later: Any = 0.0
+        if e in self.tables.own(t):
+            front = self.tables.axis(e, options[e].front)
+            later = 1.0 - front
+            if t == INPUT and e in self.halos:
+                front, later = 0.0, 0.0
+        for q, (old, new) in enumerate(zip(before, ports, strict=True)):
+            first = front * (new[0] - old[0]) - (new[2] - old[2])
+            moved[q][0][0] = moved[q][0][0] + np.maximum(first, 0.0)
+            moved[q][0][1] = moved[q][0][1] + later * (new[0] - old[0])
+            moved[q][1][0] = moved[q][1][0] + front * (new[1] - old[1])
+            moved[q][1][1] = moved[q][1][1] + later * (new[1] - old[1])
 
     def _first_window(self, options: list[TileOptions], place: int) -> Any:
         """Where a loop over rows or columns may be the first of them: it iterates, or none does."""

@@ -70,15 +70,17 @@ class OptionTables:
                 before = cut(before, whole_tile)
             running = [(n, c) for n, c in before if n > step]
             gap = (-(-shared // step) - 1) * step - tile
+            runs, length = sum(c for _, c in running), sum(n * c for n, c in running)
+            firsts = steps(tuple((min(n, tile), c) for n, c in node.lead[place]), inside)
             rows.append((
-                i, tile, number(pieces), number(lead), step < shared,
-                sum(n * c for n, c in running) / total, sum(c for _, c in running), gap,
-                steps(lead, inside), steps(pieces, inside), pieces, lead,
+                i, tile, number(pieces), number(lead), step < shared, length / total, runs, gap,
+                steps(lead, inside), steps(pieces, inside), firsts, step * runs / max(length, 1),
+                pieces, lead,
             ))  # fmt: skip
-        columns: list[Any] = [list(column) for column in zip(*rows, strict=True)] or [[]] * 12
+        columns: list[Any] = [list(column) for column in zip(*rows, strict=True)] or [[]] * 14
         whole, real = np.int64, np.float64
-        kinds = (whole, whole, real, real, np.bool_, real, real, real, real, real)
-        columns[:10] = [np.array(c, k) for c, k in zip(columns[:10], kinds, strict=True)]
+        kinds = (whole, whole, real, real, np.bool_, *(real,) * 7)
+        columns[:12] = [np.array(c, k) for c, k in zip(columns[:12], kinds, strict=True)]
         return TileOptions(*columns)
 
     def first_count(self, m: int, place: int, source: Pieces, around: int, tile: int) -> Pieces:

@@ -11,6 +11,7 @@ from cost_models.exact.chain_bounds.chain_nodes import TileOptions
 from cost_models.exact.chain_bounds.option_tables import OptionTables
 from cost_models.exact.chain_bounds.spread import TENSORS_IN
 from cost_models.exact.chain_bounds.togo import CostsToGo
+from cost_models.exact.chain_bounds.waits import WaitingTime
 
 
 class PortTime:
@@ -35,6 +36,7 @@ class PortTime:
         self._begun = self._first_ports()
         self.turns: list[Any] = []
         self.inner: list[list[CostsToGo | None]] = [[None, None] for _ in self._ports]
+        self.waits: list[tuple[int, WaitingTime]] = []
 
     def _first_ports(self) -> list[bool]:
         """Ports that first tiles pass."""
@@ -52,23 +54,24 @@ class PortTime:
         return sum(begun and port[0] is None for begun, port in ports) * self.facts.stepwise
 
     def fill_ports(self) -> None:
-        """Work out tables of what ports take that have a limit."""
-        spread = self.spread
+        """Work out tables of what ports take that have a limit, and of steps that wait for them."""
+        togo = self.tables.togo
         for q, (read, write, shared) in enumerate(self._ports):
             ways = [(read is not None, shared), (False, write is not None)]
             for way, (into, out) in enumerate(ways):
-                if into or out:
-                    costs = spread.port(q, into, out)
-                    table = CostsToGo(
-                        spread,
-                        self.tables.togo.tiles,
-                        self.tables.togo.redundant,
-                        costs,
-                        self.tables.togo,
-                    )
-                    if not table.is_empty():
-                        table.fill()
-                        self.inner[q][way] = table
+                if not into and not out:
+                    continue
+                costs = self.spread.port(q, into, out)
+                table = CostsToGo(self.spread, togo.tiles, togo.redundant, costs, togo)
+                if not table.is_empty():
+                    table.fill()
+                    self.inner[q][way] = table
+                rate = float((read if way == 0 else write) or 1)
+                cycles = [[each / rate for each in row] for row in costs.reads]
+                waits = WaitingTime(costs._replace(reads=cycles), togo)
+                if self.facts.stepwise and not waits.is_empty():
+                    waits.fill()
+                    self.waits.append((q, waits))
 
     def give(
         self,
@@ -98,7 +101,15 @@ class PortTime:
     def cycles(
         self, m: int, options: list[TileOptions], ports: Any, inside: Any, start: Any
     ) -> Any:
-        """Cycles at least."""
+        """Cycles at least.
+
+        Args:
+            m: The memory.
+            options: Its tiles.
+            ports: Bits through each port, in and out, and of first tiles.
+            inside: The same of what is inside the memory, at least.
+            start: Cycles, but for first tiles, that take certain steps one after another.
+        """
         turns: Any = 1.0
         for p, o in enumerate(options):
             turns = turns * self.tables.axis(p, o.turns)
@@ -123,6 +134,46 @@ class PortTime:
             if write is not None:
                 slowest = np.maximum(slowest, np.ceil((out + more[1]) / write - 1e-9))
         return slowest + first
+
+    def waiting(self, ports: Any, inside: list[Any]) -> Any:
+        """Cycles, but for first tiles, of the last memory's steps, by tables.
+
+        Args:
+            ports: Bits through each port, in and out, and of first tiles.
+            inside: What the tables of such steps have.
+        """
+        found: Any = 0.0
+        for (q, _), cycles in zip(self.waits, inside, strict=True):
+            off = ports[q][2] / self._ports[q][0] if self._ports[q][0] else 0.0
+            found = np.maximum(found, np.ceil(cycles - off - 1e-9))
+        return found
+
+    def phases(self, options: list[TileOptions], place: int, moved: Any) -> Any:
+        """Cycles, but for first tiles, of first steps of the innermost loop and of all others.
+
+        What stays over the loop comes in its first steps alone.
+
+        Args:
+            options: The memory's tiles.
+            place: The dimension of the loop.
+            moved: By port bits in and out, of what stays and of what moves in both kinds of steps.
+        """
+        some: Any = float(self.spread.lead_turns()) / self.facts.chip.lanes
+        for p, o in enumerate(options):
+            if p != place:
+                some = some * self.tables.axis(p, o.turns)
+        o = options[place]
+        first = some * self.tables.axis(place, o.firsts)
+        later = some * self.tables.axis(place, o.turns - o.firsts)
+        found: Any = 0.0
+        for (read, write, shared), (into, out) in zip(self._ports, moved, strict=True):
+            ways = [(read, [into, out] if shared else [into]), (None if shared else write, [out])]
+            for rate, bits in ways:
+                if rate is not None:
+                    a, b = sum(each[0] for each in bits), sum(each[1] for each in bits)
+                    both = np.maximum(first, a / rate) + np.maximum(later, b / rate)
+                    found = np.maximum(found, np.ceil(both - 1e-9))
+        return found
 
     def start(self, options: list[TileOptions], dram: Any) -> Any:
         """The first step of the outermost memory hides no load: all but first tiles come later."""

@@ -41,6 +41,9 @@ class ChainSpread:
         dims: The dimensions that have tiles.
     """
 
+    alone = True
+    """Whether it stands for itself alone."""
+
     def __init__(self, facts: ChainFacts, spatial: Spatial, dims: Sequence[int]) -> None:
         self.facts, self.spatial, self.dims = facts, spatial, tuple(dims)
         self.extents = facts.layer.extents
@@ -62,6 +65,10 @@ class ChainSpread:
     def inside(self, m: int, d: int) -> int:
         """Units along a dimension below an instance of a memory."""
         return self.units(m, len(self.spatial), d)
+
+    def surely_inside(self, m: int, d: int) -> int:
+        """Units along a dimension below an instance of a memory that every such spread has."""
+        return self.inside(m, d)
 
     @cached_property
     def _taps(self) -> dict[int, list[tuple[int, Pieces]]]:

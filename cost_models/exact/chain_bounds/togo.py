@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from typing import Any
@@ -278,12 +279,8 @@ class CostsToGo:
         base = rest.cost + fits
         every = list(range(len(self.dims)))
         halos = self.halos()
-        for place, e in enumerate(self.dims):
-            kept = [e] if e in halos else [None]
-            if e not in self.facts.relevant[INPUT] and halos:
-                kept = list(halos)
-            for h in kept:
-                yield NOTHING, NOTHING, self._general(m, place, h, base, every)
+        for place, h in self._innermost():
+            yield NOTHING, NOTHING, self._general(m, place, h, base, every)
         for tensor in range(3):
             free = self._free(tensor)
             if free and reads[tensor] + fills[tensor] > 0:
@@ -293,6 +290,15 @@ class CostsToGo:
                     cost = base + sum(self._counted(m, t, h) for t in others)
                     yield (*self._pending([tensor]), self._inner(cost, free))
         yield (*self._pending([0, 1, 2]), self._inner(base, []))
+
+    def _innermost(self) -> Iterator[tuple[int, int | None]]:
+        """Places of innermost loops, and the dimension whose neighbours share rows."""
+        halos = self.halos()
+        for place, e in enumerate(self.dims):
+            kept: list[Any] = [e] if e in halos else [None]
+            if e not in self.facts.relevant[INPUT] and halos:
+                kept = list(halos)
+            yield from ((place, h) for h in kept)
 
     def _pending(self, tensors: list[int]) -> tuple[Any, Any]:
         reads, fills = self._own
@@ -320,7 +326,19 @@ class CostsToGo:
         fill = self._product(
             free, lambda p: np.ceil(self.spread.extents[self.dims[p]] / self.tiles.values[p])
         )
-        return self._volume(m, tensor, kept) * (reads * read + fills * fill)
+        found = self._volume(m, tensor, kept) * (reads * read + fills * fill)
+        return found + (reads * self._begun(keeper, kept) if tensor == INPUT else 0.0)
+
+    def _begun(self, keeper: int, kept: int | None) -> float:
+        """Input elements of the first run along `kept` that no tile before it can have held."""
+        found = float(self.spread.whole(INPUT)) if kept is not None else 0.0
+        for window, (d, taps) in enumerate(WINDOWS):
+            if d == kept:
+                pieces = self.spread.pieces(keeper, taps)
+                found *= sum((some - self.facts.more(d, some)) * times for some, times in pieces)
+            else:
+                found *= self.spread.rows(keeper, window, 1.0, self.spread.extents[d])
+        return found
 
     def _stays(self, m: int, tensor: int) -> Any:
         """What a tensor costs that stays over loops of memory `m`, by the tile around."""

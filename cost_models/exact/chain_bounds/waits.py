@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ class WaitingTime(CostsToGo):
 
     def is_empty(self) -> bool:
         """Whether the port feeds the last memory nothing that stays."""
-        return self.facts.depth < 2 or all(t is None for t in self._taken)
+        return self.facts.depth < 2 or not any(self._weighed)
 
     def _cycles(self, tensor: int) -> float:
         """Cycles that the port needs for all of a tensor once."""
@@ -69,33 +70,51 @@ class WaitingTime(CostsToGo):
             super()._level(m)
             return
         self._reach = [self.reach(m, place) for place in range(len(self.dims))]
-        every = list(range(len(self.dims)))
-        base = self.fits(m) + self.mac_turns() * self._cycles_a_turn()
-        found: list[RestCosts] = []
-        if None in self._taken:
-            found.append(RestCosts(NOTHING, NOTHING, self._inner(base, every)))
-        for tensor in dict.fromkeys(t for t in self._taken if t is not None):
-            share = self._share_of_macs(tensor)
-            weighed = self._weighed[tensor] * self.spread.still(tensor, 0)
-            for low, high in zip(SHARES[:-1], SHARES[1:], strict=True):
-                some = np.where((share > low) & (share <= high), base, np.inf)
-                each = weighed * (1 - high)
-                if high == SHARES[-1]:
-                    some, each = np.where(share > low, base, np.inf), 0.0
-                found += self._modes_of(m, tensor, some, each, every)
-        self.rest[m - 1] = [rest for rest in found if np.isfinite(rest.cost).any()]
+        found: dict[Any, Grid] = {}
+        for reads, cost in self._waiting_modes(m):
+            found[reads] = np.minimum(found[reads], cost) if reads in found else cost
+        self.rest[m - 1] = [RestCosts(reads, NOTHING, cost) for reads, cost in found.items()]
 
-    def _modes_of(
-        self, m: int, tensor: int, base: Grid, each: float, every: list[int]
-    ) -> list[RestCosts]:
-        """A tensor's loops run in the memory, or in none; an element takes `each` cycles."""
-        free = self._free(tensor)
-        reads = tuple(each if t == tensor else 0.0 for t in range(3))
-        pending = RestCosts(reads, NOTHING, self._inner(base, free))  # type: ignore[arg-type]
-        self._own = list(reads), [0.0] * 3
-        whole = float(self.spread.whole(tensor)) * self._least(tensor)
-        stays: Any = self._stays(m, tensor) * whole
-        return [pending, RestCosts(NOTHING, NOTHING, self._inner(base, every) + stays)]
+    def _waiting_modes(self, m: int) -> Iterator[tuple[Any, Grid]]:
+        """Which loop is innermost, or which tensor stays while none of its own iterates."""
+        every = list(range(len(self.dims)))
+        for place, kept in self._innermost():
+            base = self._base(m, [t for t in range(3) if place not in self._free(t)], kept)
+            tensor = self._taken[place]
+            if tensor is None:
+                yield NOTHING, self._inner(base, every)
+                continue
+            stays = self._stays(m, tensor) * float(self.spread.whole(tensor)) * self._least(tensor)
+            for some, share in self._shares(tensor, base):
+                yield NOTHING, self._inner(some, every) + share * stays
+        weighed = [t for t in range(3) if self._weighed[t]]
+        for tensor in weighed:
+            free, others = self._free(tensor), [t for t in weighed if t != tensor]
+            own = [d for d in self.halos() if self.dims.index(d) in free and tensor != INPUT]
+            for kept in own or [None]:
+                for some, share in self._shares(tensor, self._base(m, others, kept)):
+                    yield self._only(tensor, share), self._inner(some, free)
+        longest = max(weighed, key=self._cycles)
+        for some, share in self._shares(longest, self._base(m, [], None)):
+            yield self._only(longest, share), self._inner(some, [])
+
+    def _base(self, m: int, moving: list[int], kept: int | None) -> Grid:
+        """Cycles of all steps but for what stays: of the MACs, or of what moves in each."""
+        self._own = self._weighed, [0.0] * 3
+        turns = self.mac_turns() * self._cycles_a_turn()
+        moved: Any = sum(self._counted(m, t, kept) for t in moving)
+        return self.fits(m) + np.maximum(turns, moved)
+
+    def _shares(self, tensor: int, base: Grid) -> Iterator[tuple[Grid, float]]:
+        """Tiles whose first steps are alike, and the share of them that counts for the port."""
+        share = self._share_of_macs(tensor)
+        for low, high in zip(SHARES[:-1], SHARES[1:], strict=True):
+            some = (share > low) & ((share <= high) | (high == SHARES[-1]))
+            if some.any():
+                yield np.where(some, base, np.inf), 1 - high
+
+    def _only(self, tensor: int, share: float) -> Any:
+        return tuple(share * self._weighed[t] if t == tensor else 0.0 for t in range(3))
 
     def _cycles_a_turn(self) -> float:
         return self.spread.lead_turns() / self.facts.chip.lanes

@@ -18,6 +18,8 @@ class WidestSpread(ChainSpread):
     Instances that tensors are sent to apart count once, and none is certain to be filled.
     """
 
+    alone = False
+
     def pieces(self, m: int, d: int) -> Pieces:
         """One piece, as if no units shared it."""
         return ((self.extents[d], 1),)
@@ -25,6 +27,10 @@ class WidestSpread(ChainSpread):
     def filled(self, m: int, d: int) -> int:
         """No units."""
         return 0
+
+    def surely_inside(self, m: int, d: int) -> int:
+        """One unit."""
+        return 1
 
 
 class Frontier:
