@@ -223,29 +223,30 @@ class ChainBrancher:
             reads, share, fills, rows = self.moves.moves(node, options, kind, t)
             given, own = rows
             moves.append((reads, share, fills, given))
-            volume = float(spread.whole(t)) * share
-            amounts.append((volume * reads, volume * fills, given))
+            volume, idle = float(spread.whole(t)) * share, self._idle(t, m, share)
+            takers = self._takers(options, t)
+            rate = volume * reads + idle / (given[0] * given[1])
+            amounts.append((rate, volume * fills + takers * idle / (given[0] * given[1]), given))
             if not facts.keeps[m][t]:
                 continue
             keeper = facts.keeper(t, m)
+            before = [port[:] for port in ports]
             if t == OUTPUT:
-                out = volume * reads * spread.still(t, keeper)
-                energy, sums = self._written(energy, sums, m, out, fills, share)
-                before = [port[:] for port in ports]
+                out = rate * spread.still(t, keeper)
+                once = volume * fills + idle * takers
+                energy, sums = self._written(energy, sums, m, out, fills, once)
                 self.time.carry(ports, keeper, m, np.maximum(out - node.sums[1], 0.0), out)
-                self._moved(moved, before, ports, options, kind, t)
-                continue
-            read = volume * reads * given[0] * given[1]
-            fill = volume * fills
-            if t == INPUT:
-                fill = fill * (own[0] * own[1] if own else given[0] * given[1])
+            else:
+                read = rate * given[0] * given[1]
+                fill = volume * fills * given[0] * given[1]
                 if own:
                     _, anchored = self.moves.state(options, kind, t)
-                    fill = np.where(anchored, fill, volume * fills * given[0] * given[1])
-            energy = energy + facts.prices[keeper].read[t] * read + facts.prices[m].write[t] * fill
-            before = [port[:] for port in ports]
-            self.time.give(ports, keeper, m, read * facts.chip.widths[t], options, t)
-            self._moved(moved, before, ports, options, kind, t)
+                    counted = kind[0] in self.tables.own(t)
+                    fill = np.where(anchored | counted, volume * fills * own[0] * own[1], fill)
+                energy = energy + facts.prices[keeper].read[t] * read
+                energy = energy + facts.prices[m].write[t] * (fill + idle * takers)
+                self.time.give(ports, keeper, m, read * facts.chip.widths[t], options, t)
+            self._moved(moved, before, ports, options, kind, t, volume * reads / rate)
         start = self.time.start(options, ports[0]) if m == 1 else node.start
         if facts.stepwise and kind[0] >= 0 and self.spread.alone:
             start = np.maximum(start, self.time.phases(options, kind[0], moved))
@@ -273,16 +274,36 @@ class ChainBrancher:
         }
         return bound, after
 
+    def _idle(self, t: int, m: int, share: Any) -> Any:
+        """Elements of a tensor in whose part of a dimension no loop runs: they move once at least."""
+        least = float(self.spread.whole(t))
+        if t == INPUT:
+            keeper = self.facts.keeper(t, m)
+            for window, (d, _) in enumerate(WINDOWS):
+                least *= self.togo.once(keeper, window, self.spread.extents[d])
+        return (1.0 - share) * least
+
+    def _takers(self, options: list[TileOptions], t: int) -> Any:
+        """Instances that get each element of a tensor, at least: those that all pieces need."""
+        found: Any = 1.0
+        for p in self.tables.free(t):
+            found = found * self.tables.axis(p, np.ceil(options[p].many / options[p].steps))
+        return found
+
     def _moved(
-        self, moved: Any, before: Any, ports: Any, options: list[TileOptions], kind: Class, t: int
-    ) -> None:
-        """Add what a tensor put through ports to first steps of the innermost loop, and to others."""
+        self, moved: Any, before: Any, ports: Any, options: list[TileOptions], kind: Class, t: int,
+        running: Any,
+    ) -> None:  # fmt: skip
+        """Add what a tensor put through ports to first steps of the innermost loop, and to others.
+
+        `running` is the share of it that moves in steps of a loop that runs.
+        """
         e = kind[0]
         front: Any = 1.0
         later: Any = 0.0
         if e in self.tables.own(t):
             front = self.tables.axis(e, options[e].front)
-            later = 1.0 - front
+            later = (1.0 - front) * running
             if t == INPUT and e in self.halos:
                 front, later = 0.0, 0.0
         for q, (old, new) in enumerate(zip(before, ports, strict=True)):
@@ -304,14 +325,14 @@ class ChainBrancher:
         return found | none
 
     def _written(
-        self, energy: Any, sums: Any, m: int, out: Any, fills: Any, share: Any
+        self, energy: Any, sums: Any, m: int, out: Any, fills: Any, once: Any
     ) -> tuple[Any, Any]:
-        """Outputs that leave a memory for the one around it that keeps them."""
+        """Outputs that leave a memory for the one around it that keeps them: `once` at least."""
         keeper, before = sums
-        add, once = self.spread.energy.add[keeper], self.spread.energy.once[m]
-        whole = float(self.spread.whole(OUTPUT)) * self.spread.still(OUTPUT, m)
-        energy = energy + add * np.maximum(out - before, 0.0) + once * whole * fills * share
-        return energy, (m, whole * fills)
+        still = self.spread.still(OUTPUT, m)
+        energy = energy + self.spread.energy.add[keeper] * np.maximum(out - before, 0.0)
+        energy = energy + self.spread.energy.once[m] * once * still
+        return energy, (m, float(self.spread.whole(OUTPUT)) * still * fills)
 
     def _serve(self, m: int, options: list[TileOptions], energy: Any, sums: Any, ports: Any) -> Any:
         """What the MACs read and write in the memories that serve them."""

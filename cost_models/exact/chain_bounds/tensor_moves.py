@@ -64,6 +64,8 @@ class TensorMoves:
                 reads = reads * self.tables.axis(p, self._rounds(m, p, options[p], keeper))
                 fills = fills * self.tables.axis(p, options[p].many)
             share: Any = self.tables.axis(e, options[e].share)
+            if tensor == INPUT and kind[1] == e:
+                share = 1.0  # rows know where the loop runs
             rows: Any = ((1.0, 1.0), ())
             if tensor == INPUT:
                 rows = self._rows(node, options, kind, keeper, reads)
@@ -153,7 +155,8 @@ class TensorMoves:
         """Rows that are read where neighbours keep what they share, at least.
 
         Returns:
-            All rows but those that the tile before a run may hold, and how many it may of one run.
+            All rows where the loop runs but those that the tile before a run may hold; and those
+            that come once at least: what it may hold of one run, and rows where no loop runs.
         """
         d, taps = WINDOWS[window]
         outer = number(node.lead[self.dims.index(d)]) > 1
@@ -170,6 +173,7 @@ class TensorMoves:
             left = np.maximum(rows - back * o.runs, 0.0)
             total = total + times * left
             held = held + times * np.where(o.runs > 0, np.minimum(back, rows - left), 0.0)
+            held = held + times * more * (self.spread.extents[d] - length)
         return total, held
 
     def frozen(

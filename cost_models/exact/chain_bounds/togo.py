@@ -201,7 +201,7 @@ class CostsToGo:
             if d not in self.dims:
                 found = found * self.spread.rows(keeper, window, 1.0, n)
             elif d == kept:
-                found = found * self._once(keeper, window, n)
+                found = found * self.once(keeper, window, n)
             else:
                 place = self.dims.index(d)
                 counts = self.rounds(m, place, keeper)
@@ -209,7 +209,7 @@ class CostsToGo:
                 found = found * self.axis(place, values)
         return found
 
-    def _once(self, keeper: int, window: int, n: int) -> float:
+    def once(self, keeper: int, window: int, n: int) -> float:
         """All rows, those that neighbours share once."""
         d, taps = WINDOWS[window]
         total = 0.0

@@ -62,7 +62,7 @@ class WaitingTime(CostsToGo):
             return 1.0
         found = 1.0
         for window, (d, _) in enumerate(WINDOWS):
-            found *= self._once(keeper, window, self.spread.extents[d])
+            found *= self.once(keeper, window, self.spread.extents[d])
         return found
 
     def _level(self, m: int) -> None:
