@@ -22,7 +22,6 @@ from cost_models import (
     ChainSpread,
     CostsToGo,
     Frontier,
-    values_of,
 )
 from layers import DIMS
 from marl_common import FloatArray, IntArray
@@ -97,46 +96,38 @@ class ChainSolver:
         self._most = limits.get("max_latency_cycles", math.inf), min(energies)
         self._heap: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
         self._numbers, self._bytes, self._ways = count(), 0, 0
-        self.status: Status | None = None
-        self._begin()
-
-    def _begin(self) -> None:
+        self._frontier: Frontier | None = None
+        if len(self.structures.ways):
+            self._push(self.problem.bound or 0.0, self._begin)
+    def _begin(self, bound: float) -> None:
         """Order the ways of spreading units by what they can reach at least."""
-        self._frontier = self._reached()
         turns = self.structures.turns()
-        keys = np.array([self._reach(t) for t in turns.tolist()])
-        self._order = np.argsort(keys, kind="stable")
-        self._keys = keys[self._order]
-        if len(self._order):
-            self._push(float(self._keys[0]), self._take, 0)
-
-    def _reached(self) -> Frontier:
-        """What all ways reach at least, before their MAC steps are known."""
         spread = self.structures.widest()
         if spread is None:
-            return Frontier(None, self.problem.figure_bounds.get("energy_nj", 0.0))
-        bounds = self._bounds(spread, ((0,) * len(DIMS),) * len(spread.spatial))
-        bounds.fill_turns()
-        bounds.fill()
-        bounds.fill_ports()
-        self.counts.boxes += bounds.table_cells * 2
-        return Frontier(bounds)
+            late, spent = self._powers
+            self._energy = max(self.problem.figure_bounds.get("energy_nj", 0.0), 0.0)
+            keys = turns**late * self._energy**spent
+        else:
+            bounds = self._bounds(spread, ((0,) * len(DIMS),) * len(spread.spatial))
+            bounds.fill_turns()
+            bounds.fill()
+            bounds.fill_ports()
+            self.counts.boxes += bounds.table_cells * 2
+            self._frontier = Frontier(bounds, self.enough)
+            self._energy = self._frontier.energy
+            keys = self._frontier.of_turns(bounds, turns)
+        self._order = np.argsort(keys, kind="stable")
+        self._keys = keys[self._order]
+        self._push(max(bound, float(self._keys[0])), self._take, 0)
 
     def _bounds(self, spread: ChainSpread, redundant: Any) -> ChainBrancher:
         togo = CostsToGo(spread, self.structures.tiles, redundant, spread.energy)
         return ChainBrancher(spread, togo, self._powers, self._most)
 
-    def _reach(self, turns: float) -> float:
-        """What a way reaches at least that takes so many MAC steps."""
-        energies, cycles = self._frontier.energy, self._frontier.cycles
-        facts = self.structures.facts
-        values = values_of(energies, np.maximum(cycles, turns), self._powers, self._most, facts)
-        return float(values.min(initial=math.inf))
-
     def _slowest(self) -> float:
         """Cycles from which on no mapping is of interest."""
         late, spent = self._powers
-        least = self._frontier.energy.min(initial=math.inf) ** spent
+        least = self._energy**spent
         if late == 0 or not 0 < least < math.inf or not math.isfinite(self.enough):
             return self._most[0]
         return min(self._most[0], (self.enough / least) ** (1 / late)) * (1 + ROUNDING)
@@ -199,7 +190,8 @@ class ChainSolver:
         way = Way(picks, self._bounds(self.structures.spread(picks), self.structures.redundant(picks)))
         way.bounds.frontier = self._frontier
         way.bounds.slower_than(self._slowest())
-        self._push(max(bound, self._reach(way.bounds.least_turns())), self._fill, way)
+        reach = bound if self._frontier is None else self._frontier.reach(way.bounds)
+        self._push(max(bound, reach), self._fill, way)
         if place + 1 < len(self._order):
             self._push(float(self._keys[place + 1]), self._take, place + 1)
 

@@ -138,11 +138,13 @@ class ChainStructures:
         Where those suffice, the other way has the same mapping.
         """
         found = []
-        for gap in self._gaps[:-1]:
+        for gap in self._gaps:
             fans = self.fans[gap[-1]]
             own = fans[way[gap[-1]]]
             found.append(tuple(_fewer(fans, own, d) for d in range(len(DIMS))))
-        return (*found, (0,) * len(DIMS))
+        if len(self._gaps[-1]) > 1:
+            found[-1] = (0,) * len(DIMS)
+        return tuple(found)
 
     def orders(self, m: int, iterates: tuple[bool, ...], kind: Any, halos: list[int]) -> list[int]:
         """Choices of a memory's loop order that differ in loops that iterate, of one class."""

@@ -106,21 +106,34 @@ class ChainBrancher:
         """MAC steps of the whole layer, at least, with tiles that all memories have room for."""
         return float(self.togo.least_turns() * self.spread.lead_turns() / self.facts.chip.lanes)
 
-    def reaches(self) -> tuple[Any, Any]:
-        """Energy but for leakage [nJ] and cycles, at least, of all choices of the first memory.
+    def reaches(self, below: float) -> tuple[IntArray, FloatArray]:
+        """Choices of the first memory that may be below a value.
 
         Returns:
-            Vectors of tiles, and for each order of loops the two figures; inf where it is none.
+            ``(N, dims)`` places of tiles; ``(3, N)`` energy but for leakage [nJ], cycles, and
+            cycles of DRAM's loads, at least.
         """
         node = self.root()
-        options = self._options(node, math.inf)
-        found = []
+        options = self._options(node, below)
+        at = np.stack(self.tables.at(options), axis=1)
+        tiles, figures = [], []
         for kind in self.classes:
             bound, after = self._bound(node, options, kind)
-            both = after["energy"] + after["rest"], after["cycles"] - len(after["ports"])
-            found.append([np.where(np.isfinite(bound), each, np.inf) for each in both])
-        at, self.tables.cells = self.tables.at(options), None
-        return at, found
+            off = len(after["ports"])
+            each = after["energy"] + after["rest"], after["cycles"] - off, after["loads"] - off
+            may = bound < below
+            figures.append(np.array([np.broadcast_to(one, len(at))[may] for one in each]))
+            tiles.append(at[may])
+        self.tables.cells = None
+        return np.concatenate(tiles), np.concatenate(figures, axis=1)
+
+    def first_turns(self, tiles: IntArray) -> FloatArray:
+        """Cycles of MACs in the first memory's first step, by ``(N, dims)`` places of tiles."""
+        values = self.togo.tiles.values
+        self.tables.cells = tuple(tiles.T)
+        found: FloatArray = np.ceil(self.time.first_turns(values) - 1e-9)
+        self.tables.cells = None
+        return found
 
     def slower_than(self, cycles: float) -> None:
         """Leave out tiles whose MAC steps take longer."""
@@ -158,10 +171,16 @@ class ChainBrancher:
     def _options(self, node: ChainNode, below: float) -> list[TileOptions]:
         """Tiles of the next memory; of their vectors those that may be below a value are chosen."""
         options = [self.tables.options(node, place) for place in range(len(self.dims))]
-        fits = self.tables.fits(node.depth + 1, options)
         if node.depth == 0 and self.frontier is not None:
-            fits = fits & self.frontier.may(self, below)[self.tables.at(options)]
-        self.tables.cells = np.nonzero(fits)
+            tiles = self.frontier.tiles(self, below)
+            places = [np.searchsorted(o.at, at) for o, at in zip(options, tiles.T, strict=True)]
+            offered = np.all([o.at[np.minimum(place, len(o.at) - 1)] == at for o, place, at in
+                              zip(options, places, tiles.T, strict=True)], axis=0)  # fmt: skip
+            self.tables.cells = tuple(place[offered] for place in places)
+            fits = self.tables.fits(1, options)
+            self.tables.cells = tuple(place[fits] for place in self.tables.cells)
+            return options
+        self.tables.cells = np.nonzero(self.tables.fits(node.depth + 1, options))
         return options
 
     def cells(self, node: ChainNode) -> int:
@@ -247,7 +266,15 @@ class ChainBrancher:
                 energy = energy + facts.prices[m].write[t] * (fill + idle * takers)
                 self.time.give(ports, keeper, m, read * facts.chip.widths[t], options, t)
             self._moved(moved, before, ports, options, kind, t, volume * reads / rate)
-        start = self.time.start(options, ports[0]) if m == 1 else node.start
+        waits = [] if m == facts.depth else [
+            self._rest(table, m, options, amounts, sums) for _, table in self.time.waits
+        ]  # fmt: skip
+        start, loads = node.start, 0.0
+        if m == 1:
+            step = self.time.first_wait(options, waits) if waits else 0.0
+            start, loads = self.time.start(options, ports[0], step)
+        if waits:
+            start = np.maximum(start, self.time.waiting(ports, waits))
         if facts.stepwise and kind[0] >= 0 and self.spread.alone:
             start = np.maximum(start, self.time.phases(options, kind[0], moved))
         energy = self._serve(m, options, energy, sums, ports)
@@ -256,9 +283,6 @@ class ChainBrancher:
                 self._rest(table, m, options, amounts, sums), 0.0) for table in tables]
             for tables in self.time.inner
         ]  # fmt: skip
-        if m < facts.depth:
-            waits = [self._rest(table, m, options, amounts, sums) for _, table in self.time.waits]
-            start = np.maximum(start, self.time.waiting(ports, waits))
         cycles = self.time.cycles(m, options, ports, inside, start)
         rest = self._rest(self.togo, m, options, amounts, sums)
         bound = np.where(valid, self.value(energy + rest, cycles), np.inf)
@@ -268,6 +292,7 @@ class ChainBrancher:
             "moves": moves,
             "ports": ports,
             "start": start,
+            "loads": loads,
             "cycles": cycles,
             "inside": inside,
             "rest": rest,

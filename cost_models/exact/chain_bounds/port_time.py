@@ -12,6 +12,7 @@ from cost_models.exact.chain_bounds.option_tables import OptionTables
 from cost_models.exact.chain_bounds.spread import TENSORS_IN
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from cost_models.exact.chain_bounds.waits import WaitingTime
+from cost_models.exact.nest import OUTPUT
 
 
 class PortTime:
@@ -47,11 +48,6 @@ class PortTime:
                     for q in range(self.facts.keeper(t, m), m):
                         found[q] = True
         return found
-
-    def least_first(self) -> int:
-        """Cycles of first tiles at least, those through ports without a limit."""
-        ports = zip(self._begun, self._ports, strict=True)
-        return sum(begun and port[0] is None for begun, port in ports) * self.facts.stepwise
 
     def fill_ports(self) -> None:
         """Work out tables of what ports take that have a limit, and of steps that wait for them."""
@@ -135,6 +131,25 @@ class PortTime:
                 slowest = np.maximum(slowest, np.ceil((out + more[1]) / write - 1e-9))
         return slowest + first
 
+    def first_wait(self, options: list[TileOptions], inside: list[Any]) -> Any:
+        """Cycles of the outermost memory's first step, by tables of the last one's steps.
+
+        The first step is the longest where no rows are shared. First tiles of inner memories are
+        not in it: they are as many bits as those have room for, at most.
+        """
+        found: Any = 0.0
+        if self.tables.togo.halos():
+            return found
+        number: Any = 1.0
+        for p, o in enumerate(options):
+            number = number * self.tables.axis(p, o.steps)
+        for (q, _), cycles in zip(self.waits, inside, strict=True):
+            rooms = self.facts.rooms[self.facts.depth]
+            bits = sum(room.bits for room in rooms) if rooms else math.inf
+            off = bits * self.instances[-1] / (self._ports[q][0] or self._ports[q][1] or 1)
+            found = np.maximum(found, cycles / number - off)
+        return found
+
     def waiting(self, ports: Any, inside: list[Any]) -> Any:
         """Cycles, but for first tiles, of the last memory's steps, by tables.
 
@@ -175,15 +190,40 @@ class PortTime:
                     found = np.maximum(found, np.ceil(both - 1e-9))
         return found
 
-    def start(self, options: list[TileOptions], dram: Any) -> Any:
-        """The first step of the outermost memory hides no load: all but first tiles come later."""
-        read, into, begun = self._ports[0][0], dram[0], dram[2]
+    def start(self, options: list[TileOptions], dram: Any, step: Any) -> tuple[Any, Any]:
+        """Cycles where the first step of the outermost memory hides no load.
+
+        Args:
+            options: Its tiles.
+            dram: Bits through DRAM's port, in and out, and of first tiles.
+            step: Cycles of that step, at least, beside those of its MACs.
+
+        Returns:
+            Cycles but for first tiles: that step, and all loads after it; and of all loads alone.
+        """
+        (read, _, shared), (into, _, begun) = self._ports[0], dram
         if read is None or not self.facts.stepwise:
-            return 0.0
-        turns: Any = float(self.spread.lead_turns())
-        for p, o in enumerate(options):
-            turns = turns * self.tables.axis(
-                p, np.ceil(o.tile / self.spread.inside(1, self.dims[p]))
-            )
-        turns = np.ceil(turns / self.facts.chip.lanes - 1e-9)
-        return turns + np.maximum(np.ceil((into - begun) / read - 1e-9), 0.0)
+            return 0.0, 0.0
+        later: Any = into
+        if shared:  # outputs of other tiles leave in other steps
+            outputs: Any = 1.0
+            for p in self.tables.own(OUTPUT):
+                outputs = outputs * self.tables.axis(p, options[p].tile)
+            rest = float(self.spread.whole(OUTPUT)) - self.untiled(OUTPUT) * outputs
+            later = later + np.maximum(rest, 0.0) * self.facts.chip.widths.output
+        turns = np.maximum(np.ceil(self.first_turns([o.tile for o in options]) - 1e-9), step)
+        return turns + np.maximum(np.ceil((later - begun) / read - 1e-9), 0.0), later / read
+
+    def first_turns(self, tiles: Any) -> Any:
+        """Cycles of MACs in the first step of the outermost memory, at least."""
+        turns: Any = self.spread.lead_turns() / self.facts.chip.lanes
+        for p, tile in enumerate(tiles):
+            each = np.ceil(tile / self.spread.inside(1, self.dims[p]))
+            turns = turns * self.tables.axis(p, each)
+        return turns
+
+    def untiled(self, tensor: int) -> float:
+        """Elements of a tensor along dimensions that no memory tiles, but for rows of inputs."""
+        rel = self.facts.relevant[tensor]
+        return math.prod(float(self.spread.extents[d]) for d in rel if d not in self.dims)
+

@@ -26,6 +26,8 @@ class CostsToGo:
         spread: The spread.
         tiles: The tiles.
         redundant: By gap and dimension, units that make this spread redundant where they suffice.
+        costs: What elements cost that move.
+        like: Tables of the same spread.
     """
 
     def __init__(
@@ -108,6 +110,8 @@ class CostsToGo:
             found = self.room(m)
             for place, offered in enumerate(self.tiles.offered[m]):
                 found = found + self.axis(place, np.where(offered, 0.0, np.inf))
+            if m == self.facts.depth:
+                found = found + self._needed()
             if m == self.facts.depth and math.isfinite(self.slowest):
                 found = np.where(self.mac_turns() > self.slowest, np.inf, found)
             self._room[m] = found
@@ -133,7 +137,15 @@ class CostsToGo:
     def least_turns(self) -> float:
         """The fewest of them with room in all memories."""
         found = self.mac_turns() + sum(self.room(m) for m in range(1, self.facts.depth + 1))
-        return float(found.min())
+        return float((found + self._needed()).min())
+
+    def _needed(self) -> Grid:
+        """0 for tiles of the last memory that need the units of its MACs, else inf."""
+        found: Any = np.zeros((1,) * len(self.dims))
+        for place, d in enumerate(self.dims):
+            needs = self.tiles.values[place] > self.redundant[self.facts.depth][d]
+            found = found + self.axis(place, np.where(needs, 0.0, np.inf))
+        return found  # type: ignore[no-any-return]
 
     def elements(self, m: int) -> list[Any]:
         """Elements of each tensor's tile."""

@@ -12,7 +12,7 @@ from cost_models.exact.chain_bounds.spread import WINDOWS, MoveCosts
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from cost_models.exact.nest import INPUT
 
-SHARES = (0.0, 1 / 14, 1 / 4, 1.0)
+SHARES = (0.0, 1 / 14, 1 / 4, 0.6, 1.0)
 """Bounds of the share of its time that a first step has for the MACs; tiles between two of them
 are looked at together."""
 

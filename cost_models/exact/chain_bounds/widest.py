@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cost_models.exact.chain_bounds.branch import ChainBrancher
 from cost_models.exact.chain_bounds.pieces import Pieces
 from cost_models.exact.chain_bounds.spread import ChainSpread
-from marl_common import FloatArray
+from marl_common import FloatArray, IntArray
 
 
 class WidestSpread(ChainSpread):
@@ -37,32 +35,35 @@ class Frontier:
     """What the outermost memory's tiles take at least, however units are spread.
 
     Args:
-        bounds: Bounds of the widest spread, tables filled; None where there is none.
-        energy: What no mapping goes below, where there is none [nJ].
+        bounds: Bounds of the widest spread, tables filled.
+        below: The value that is of interest.
     """
 
-    def __init__(self, bounds: ChainBrancher | None, energy: float = 0.0) -> None:
-        self.energy, self.cycles = np.array([energy]), np.zeros(1)
-        self._grids: list[FloatArray] | None = None
-        if bounds is None:
-            return
-        at, found = bounds.reaches()
-        energies, cycles = np.array([e for e, _ in found]), np.array([c for _, c in found])
-        self._grids = [np.full(bounds.togo.shape, np.inf) for _ in range(3)]
-        whole = bounds.value(energies, cycles).min(axis=0)
-        for grid, each in zip(self._grids, (energies.min(0), cycles.min(0), whole), strict=True):
-            grid[at] = each
-        energies, cycles = energies.ravel(), cycles.ravel()
-        order = np.lexsort((energies, cycles))
-        energies, cycles = energies[order], cycles[order]
-        least = np.minimum.accumulate(energies)
-        better = np.concatenate([[True], least[1:] < least[:-1]])[: len(order)]
-        self.energy, self.cycles = energies[better], cycles[better]
+    def __init__(self, bounds: ChainBrancher, below: float) -> None:
+        self._tiles, self._figures = bounds.reaches(below)
+        self.energy = float(self._figures[0].min(initial=np.inf))
 
-    def may(self, bounds: ChainBrancher, below: float) -> Any:
-        """Whether vectors of the outermost memory's tiles may be below a value, by one spread."""
-        if self._grids is None:
-            return np.ones(bounds.togo.shape, np.bool_)
-        energy, cycles, whole = self._grids
-        cycles = np.maximum(cycles, bounds.least_turns())
-        return (whole < below) & (bounds.value(energy, cycles) < below)
+    def reach(self, bounds: ChainBrancher) -> float:
+        """What a spread reaches at least; inf where that is not of interest."""
+        return float(self._values(bounds).min(initial=np.inf))
+
+    def tiles(self, bounds: ChainBrancher, below: float) -> IntArray:
+        """``(N, dims)`` places of the outermost memory's tiles that may be below a value."""
+        found = self._tiles[self._values(bounds) < below]
+        return np.unique(found, axis=0)
+
+    def _values(self, bounds: ChainBrancher) -> FloatArray:
+        energy, cycles, loads = self._figures
+        first = bounds.first_turns(self._tiles)
+        cycles = np.maximum(np.maximum(cycles, bounds.least_turns()), np.where(loads > 0, first + loads, 0))
+        return bounds.value(energy, cycles)
+
+    def of_turns(self, bounds: ChainBrancher, turns: FloatArray) -> FloatArray:
+        """What spreads of so many MAC steps reach at least."""
+        order = np.lexsort((self._figures[0], self._figures[1]))
+        energy, cycles = self._figures[:2, order]
+        least = np.minimum.accumulate(energy)
+        better = np.concatenate([[True], least[1:] < least[:-1]])[: len(order)]
+        energy, cycles = energy[better], cycles[better]
+        found = [bounds.value(energy, np.maximum(cycles, t)).min(initial=np.inf) for t in turns]
+        return np.array(found)
