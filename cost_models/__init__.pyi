@@ -57,7 +57,6 @@ from .dataflow import parse_dataflow as parse_dataflow
 from .differences import Comparison as Comparison
 from .differences import compare as compare
 from .exact.chain_bounds.branch import ChainBrancher as ChainBrancher
-from .exact.chain_bounds.branch import values_of as values_of
 from .exact.chain_bounds.chain_nodes import ChainChoices as ChainChoices
 from .exact.chain_bounds.chain_nodes import ChainNode as ChainNode
 from .exact.chain_bounds.chain_tables import ChainTiles as ChainTiles

@@ -99,6 +99,7 @@ class ChainSolver:
         self._frontier: Frontier | None = None
         if len(self.structures.ways):
             self._push(self.problem.bound or 0.0, self._begin)
+
     def _begin(self, bound: float) -> None:
         """Order the ways of spreading units by what they can reach at least."""
         turns = self.structures.turns()
@@ -127,10 +128,10 @@ class ChainSolver:
     def _slowest(self) -> float:
         """Cycles from which on no mapping is of interest."""
         late, spent = self._powers
-        least = self._energy**spent
+        least = float(self._energy**spent)
         if late == 0 or not 0 < least < math.inf or not math.isfinite(self.enough):
             return self._most[0]
-        return min(self._most[0], (self.enough / least) ** (1 / late)) * (1 + ROUNDING)
+        return float(min(self._most[0], (self.enough / least) ** (1 / late)) * (1 + ROUNDING))
 
     def _push(self, bound: float, step: Callable[..., None], *args: Any) -> None:
         if bound < self.enough:
@@ -187,7 +188,9 @@ class ChainSolver:
     def _take(self, bound: float, place: int) -> None:
         """Bound the next way by the MAC steps that its memories have room for."""
         picks = self.structures.ways[self._order[place]]
-        way = Way(picks, self._bounds(self.structures.spread(picks), self.structures.redundant(picks)))
+        way = Way(
+            picks, self._bounds(self.structures.spread(picks), self.structures.redundant(picks))
+        )
         way.bounds.frontier = self._frontier
         way.bounds.slower_than(self._slowest())
         reach = bound if self._frontier is None else self._frontier.reach(way.bounds)

@@ -226,4 +226,3 @@ class PortTime:
         """Elements of a tensor along dimensions that no memory tiles, but for rows of inputs."""
         rel = self.facts.relevant[tensor]
         return math.prod(float(self.spread.extents[d]) for d in rel if d not in self.dims)
-

@@ -121,7 +121,8 @@ class TensorMoves:
     ) -> Any:
         """Rows and columns of the input that are read, and that are written into all instances."""
         m = node.depth + 1
-        read, fill = [], []
+        read: list[Any] = []
+        fill: list[Any] = []
         for window, (d, _) in enumerate(WINDOWS):
             n = self.spread.extents[d]
             if d not in self.dims:

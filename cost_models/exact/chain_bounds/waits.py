@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -90,8 +91,8 @@ class WaitingTime(CostsToGo):
         weighed = [t for t in range(3) if self._weighed[t]]
         for tensor in weighed:
             free, others = self._free(tensor), [t for t in weighed if t != tensor]
-            own = [d for d in self.halos() if self.dims.index(d) in free and tensor != INPUT]
-            for kept in own or [None]:
+            own: list[int | None] = [d for d in self.halos() if self.dims.index(d) in free]
+            for kept in own if own and tensor != INPUT else [None]:
                 for some, share in self._shares(tensor, self._base(m, others, kept)):
                     yield self._only(tensor, share), self._inner(some, free)
         longest = max(weighed, key=self._cycles)
@@ -108,7 +109,7 @@ class WaitingTime(CostsToGo):
     def _shares(self, tensor: int, base: Grid) -> Iterator[tuple[Grid, float]]:
         """Tiles whose first steps are alike, and the share of them that counts for the port."""
         share = self._share_of_macs(tensor)
-        for low, high in zip(SHARES[:-1], SHARES[1:], strict=True):
+        for low, high in pairwise(SHARES):
             some = (share > low) & ((share <= high) | (high == SHARES[-1]))
             if some.any():
                 yield np.where(some, base, np.inf), 1 - high
