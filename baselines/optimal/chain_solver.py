@@ -38,6 +38,8 @@ STRUCTURES = 64
 """Structures evaluated at a time, at most."""
 PER_STRUCTURE = 1000
 """Boxes that take about as long as the loop orders of a structure."""
+PER_NODE = 20_000
+"""The same for the choices of one memory, however few they are."""
 DIVES = 32
 """Every so many ways of spreading units the best tiles of one are looked at at once."""
 
@@ -95,7 +97,7 @@ class ChainSolver:
         energies = (limits.get(f"max_{n}", math.inf) for n in ("energy_nj", "energy_total_nj"))
         self._most = limits.get("max_latency_cycles", math.inf), min(energies)
         self._heap: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
-        self._numbers, self._bytes, self._ways = count(), 0, 0
+        self._numbers, self._bytes, self._ways, self._nodes = count(), 0, 0, 0
         self._frontier: Frontier | None = None
         if len(self.structures.ways):
             self._push(self.problem.bound or 0.0, self._begin)
@@ -168,7 +170,8 @@ class ChainSolver:
                 return "timeout"
             if self._bytes > self.max_memory:
                 return "memory"
-            if self.counts.boxes + PER_STRUCTURE * self.counts.structures >= self.most_boxes:
+            work = PER_STRUCTURE * self.counts.structures + PER_NODE * self._nodes
+            if self.counts.boxes + work >= self.most_boxes:
                 return "boxes"
             bound, _, step, args = heapq.heappop(self._heap)
             try:
@@ -215,14 +218,16 @@ class ChainSolver:
     def _fill_ports(self, bound: float, way: Way) -> None:
         """Bound it by tables of ports."""
         way.bounds.fill_ports()
-        self.counts.boxes += way.bounds.table_cells
+        self.counts.boxes += way.bounds.table_cells * 2
         self._expand(bound, way, way.bounds.root())
 
     # -------------------------------------------------------------- tiles
 
     def _choices(self, way: Way, node: ChainNode) -> ChainChoices:
+        before = way.bounds.bounded
         found = way.bounds.children(node, self.enough)
-        self.counts.boxes += way.bounds.cells(node)
+        self.counts.boxes += way.bounds.bounded - before
+        self._nodes += 1
         return found
 
     def _dive(self, way: Way, node: ChainNode, choices: ChainChoices) -> None:

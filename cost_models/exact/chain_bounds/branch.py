@@ -23,6 +23,8 @@ from marl_common import FloatArray, IntArray
 class ChainBrancher(ChoiceCosts):
     """Choices of one spread, from the outermost memory inwards: see :class:`ChoiceCosts`."""
 
+    bounded = 0
+    """Vectors of tiles that were bounded."""
     frontier: Any = None
     """What all spreads reach, see :class:`Frontier`; None where that is not known."""
 
@@ -98,6 +100,7 @@ class ChainBrancher(ChoiceCosts):
         options = self._options(node, below)
         cells = self.tables.cells
         assert cells is not None
+        self.bounded += len(cells[0])
         found: list[tuple[int, IntArray, FloatArray]] = []
         for number_, kind in enumerate(self.classes if len(cells[0]) else []):
             bound, _ = self.bound(node, options, kind)
@@ -130,10 +133,6 @@ class ChainBrancher(ChoiceCosts):
             return options
         self.tables.cells = np.nonzero(self.tables.fits(node.depth + 1, options))
         return options
-
-    def cells(self, node: ChainNode) -> int:
-        """How many vectors of tiles :meth:`children` bounds."""
-        return math.prod(len(self.tables.options(node, p).at) for p in range(len(self.dims)))
 
     @property
     def table_cells(self) -> int:
