@@ -138,14 +138,15 @@ class PortTime:
         not in it: they are as many bits as those have room for, at most.
         """
         found: Any = 0.0
-        if self.tables.togo.halos():
+        rooms, kept = self.facts.rooms[self.facts.depth], self.facts.keeps[self.facts.depth]
+        limited = all(any(room.widths[t] for room in rooms) for t in range(3) if kept[t])
+        if self.tables.togo.halos() or not limited:
             return found
         number: Any = 1.0
         for p, o in enumerate(options):
             number = number * self.tables.axis(p, o.steps)
         for (q, _), cycles in zip(self.waits, inside, strict=True):
-            rooms = self.facts.rooms[self.facts.depth]
-            bits = sum(room.bits for room in rooms) if rooms else math.inf
+            bits = sum(room.bits for room in rooms)
             off = bits * self.instances[-1] / (self._ports[q][0] or self._ports[q][1] or 1)
             found = np.maximum(found, cycles / number - off)
         return found
