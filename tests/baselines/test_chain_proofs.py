@@ -10,7 +10,9 @@ import pytest
 import baselines
 from baselines import ProofProgress, ProveError, can_prove, prove
 from baselines.optimal.chain_structures import ChainStructures
+from baselines.optimal.chain_values import improved
 from benchmarks.chain_check import brute_force
+from benchmarks.chain_losses import LOSSES, losses_of
 from benchmarks.chain_problems import random_problem
 from cost_models import ChainBrancher, ChainFacts, CostsToGo, Frontier, chain_facts_of
 from maestro_env import Problem
@@ -63,6 +65,22 @@ def test_no_random_mapping_is_below_the_bound_of_its_spread(chip: str) -> None:
         values = problem.look(actions).values
         assert np.isfinite(values).any()
         assert values.min() >= low * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("chip", ["simba", "nvdla-cacc", "eyeriss-rs"])
+def test_bounds_rise_to_a_mapping_and_stay_below_it(chip: str) -> None:
+    problem = Problem("resnet18.5", chip)
+    actions = problem.space.sample(500, 0)
+    values = problem.look(actions).values
+    action, value, looked = improved(problem, actions[int(np.argmin(values))])
+    assert value < values.min()
+    assert looked > len(actions)
+    mapping = problem.look(action[None]).mappings[0]
+    shares = {name: float(share) for name, share in losses_of(problem, mapping).items()}
+    assert set(shares) == set(LOSSES)
+    assert all(0.3 < share <= 1 for share in shares.values())
+    assert shares["energy_way"] <= shares["energy_structure"]
+    assert shares["energy_structure"] > 0.97
 
 
 def test_limits_hold_and_an_empty_space_is_proven() -> None:
