@@ -15,7 +15,7 @@ from mapper.watching import Ends, watched
 
 TRIED = 64
 """Samples of the trained agents for a first value."""
-DEEP_BOXES = 40_000_000
+DEEP_BOXES = 150_000_000
 """Boxes after which a proof on a chip that is a list of levels ends, about a minute: so that a seed
 has one answer on any machine."""
 SLOW = 1e-3
