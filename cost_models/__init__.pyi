@@ -66,6 +66,8 @@ from .exact.chain_bounds.offer import CHAIN_BOUNDED as CHAIN_BOUNDED
 from .exact.chain_bounds.offer import chain_facts_of as chain_facts_of
 from .exact.chain_bounds.spread import ChainSpread as ChainSpread
 from .exact.chain_bounds.togo import CostsToGo as CostsToGo
+from .exact.figures import energy_nj as energy_nj
+from .exact.floors import real_inputs as real_inputs
 from .exact.pass_costs import Moved as Moved
 from .exact.pass_costs import pass_cost as pass_cost
 from .infeasible import Infeasible as Infeasible
@@ -83,5 +85,6 @@ from .nest_text import loop_nest as loop_nest
 from .network import parse_network as parse_network
 from .network import print_network as print_network
 from .prices import ChipPrices as ChipPrices
+from .prices import LevelPrices as LevelPrices
 from .prices import chip_prices as chip_prices
 from .prices import clock_of as clock_of

@@ -76,7 +76,7 @@ def check_certificate(
     bounds = _bounds_of(problem, grid)
     target = certificate.bound * (1 - ROUNDING)
     orders = _Orders(grid)
-    limits = NamedLimits(problem, grid.structures())
+    limits = NamedLimits(problem, grid.known)
     inherited = np.empty(0)
     covered = boxes = ruled_out = settled = evaluated = 0
     for level in walk(grid, certificate.tree):
@@ -200,7 +200,7 @@ def _differences(one: Mapping, other: Mapping) -> str:
 
 
 def _bounds_of(problem: Problem, grid: Grid) -> LowerBounds:
-    found = problem.lower_bounds_of(grid.structures())
+    found = problem.lower_bounds_of(grid.known)
     if found is None:
         raise CertificateError(
             f"problem: cost model {problem.cost_model.name!r} offers no bounds for it"

@@ -1,0 +1,235 @@
+"""The boxes of a certificate on a chain: written, and checked, by one walk.
+
+A box is a way of spreading units with the tiles of no, one or more memories chosen, from DRAM
+inwards, and everything inside open. The proof is a list of little-endian 32-bit numbers. For each
+way, in the order of :class:`mapper.certificate.chain_grid.ChainGrid`, one says by what no mapping
+of it is below the claimed bound: 0, the checker's own relaxation; 1 to 3, the model's bound of the
+whole way, by itself, with MAC steps, with tables of energy; 4: the next memory's tiles are chosen.
+A choice of tiles is a number of boxes that are left, and then each of these: the order of its loops
+(the innermost that iterates + 16 x the first inside over rows or columns, as places among tiled
+dimensions from 1; 0 for none), its tiles, and what becomes of it: of the last memory's tiles all
+loop orders are evaluated, else it is a choice of tiles in turn. All boxes that a choice does not
+list are ruled out by the model's bounds.
+
+So the walk covers the space whatever the list says, and does not depend on the order in which a
+proof was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maestro_env import Problem
+from mapper.certificate.certificate_file import CertificateError
+from mapper.certificate.chain_grid import ChainGrid
+from mapper.certificate.relaxation import Relaxation
+from mapper.certificate.way_bounds import STAGES, Children, ModelBounds, Tiles, WayBounds
+from marl_common import IntArray
+
+CLOSE, ROUNDING = 1 - 1e-9, 1 - 2e-9
+"""Shares of the claimed bound: from the first on a box is not written, up to the other none may be
+left out. What lies between is rounding, on another machine too."""
+CHUNK = 1 << 14
+Words = NDArray[np.uint32]
+
+
+@dataclass
+class Walked:
+    """What a walk came by.
+
+    Args:
+        words: The proof, where it is written.
+        ruled_out: Boxes that a bound rules out.
+        alone: Those of them that the checker's own relaxation rules out.
+        settled: Structures whose loop orders were evaluated.
+        evaluated: Mappings evaluated for it.
+    """
+
+    words: list[int] = field(default_factory=list)
+    ruled_out: int = 0
+    alone: int = 0
+    settled: int = 0
+    evaluated: int = 0
+
+    @property
+    def boxes(self) -> int:
+        """All boxes and structures."""
+        return self.ruled_out + self.settled
+
+
+class ChainWalk:
+    """A walk over the ways and tiles of a space.
+
+    Args:
+        problem: The problem.
+        figures: What is bounded: the objective's, or what stays finite where nothing is feasible.
+        bound: What no mapping may be below.
+        look: Evaluates actions; refuses what may not be.
+        given: The proof to check; None to write one.
+        on_step: Called with the boxes so far.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        figures: tuple[str, ...],
+        bound: float,
+        look: Callable[[IntArray], None],
+        given: Words | None = None,
+        on_step: Callable[[int], None] | None = None,
+    ) -> None:
+        self.grid = ChainGrid(problem)
+        self._own = Relaxation(problem, figures)
+        self._model = ModelBounds(problem, self.grid, figures)
+        self._bound, self._look, self._on_step = bound, look, on_step
+        self._least = bound * (CLOSE if given is None else ROUNDING)
+        self._given, self._place = given, 0
+        self.found = Walked()
+
+    def run(self) -> Walked:
+        """Walk all ways.
+
+        Raises:
+            CertificateError: The proof does not hold; says where.
+        """
+        for low in range(0, len(self.grid.ways), CHUNK):
+            ways = self.grid.ways[low : low + CHUNK]
+            floors = self._own.floors(self.grid.boxes(ways)).value
+            for way, floor in zip(ways, floors.tolist(), strict=True):
+                self._walk(way, floor)
+                if self._on_step is not None:
+                    self._on_step(self.found.boxes)
+        if self._given is not None and self._place < len(self._given):
+            more = len(self._given) - self._place
+            raise CertificateError(f"tree: it has {more:,} numbers too many")
+        return self.found
+
+    def _read(self, count: int) -> list[int]:
+        """The next numbers of the proof that is checked."""
+        assert self._given is not None
+        found = self._given[self._place : self._place + count]
+        self._place += count
+        if len(found) < count:
+            raise CertificateError("tree: it ends too soon; some boxes are missing")
+        numbers: list[int] = found.tolist()
+        return numbers
+
+    def _refuse(self, what: str, worst: float) -> None:
+        raise CertificateError(
+            f"tree: {what} is ruled out whose bound is {worst:.9g}, below the claimed bound of "
+            f"{self._bound:.9g}"
+        )
+
+    # -------------------------------------------------------------- ways
+
+    def _walk(self, way: IntArray, floor: float) -> None:
+        """Rule a way out, or walk its tiles."""
+        bounds = self._model.of(way) if self._given is None and floor < self._least else None
+        if self._given is None:
+            stage = 0 if bounds is None else self._stage(bounds)
+            self.found.words.append(stage)
+        else:
+            (stage,) = self._read(1)
+            if stage > STAGES:
+                raise CertificateError(f"tree: {stage} has no meaning where a way begins")
+        if stage:
+            bounds = bounds or self._model.of(way)
+        if stage == STAGES:
+            assert bounds is not None
+            bounds.prepare(STAGES)
+            self._choose(way, bounds, bounds.root(), (), ())
+            return
+        whole = floor if bounds is None else bounds.whole(stage)
+        if not whole >= self._least:
+            self._refuse("a way of spreading units", whole)
+        self.found.ruled_out += 1
+        self.found.alone += floor >= self._least
+
+    def _stage(self, bounds: WayBounds) -> int:
+        """By what a way is ruled out."""
+        return next((s for s in range(1, STAGES) if bounds.whole(s) >= self._least), STAGES)
+
+    # -------------------------------------------------------------- tiles
+
+    def _choose(
+        self, way: IntArray, bounds: WayBounds, node: Any, tiles: tuple[Tiles, ...], kinds: Any
+    ) -> None:
+        """Walk the tiles of the next memory that are listed; all others must be ruled out."""
+        found = bounds.children(node, self._bound)
+        needed = found.bounds < self._least
+        open_ = np.flatnonzero(needed).tolist() if self._given is None else self._listed(found)
+        needed[open_] = False
+        if needed.any():
+            self._refuse("a box", float(found.bounds[needed].min()))
+        if self._given is None:
+            self._list(found, open_)
+        self._count(way, bounds.options(node), tiles, {found.at(row)[1] for row in open_})
+        for row in open_:
+            kind, mine = found.at(row)
+            more, orders = (*tiles, mine), (*kinds, (*kind, bounds.halos))
+            if len(more) == len(self.grid.tiles):
+                actions = self.grid.actions(way, more, orders)
+                self.found.settled += 1
+                self.found.evaluated += len(actions)
+                self._look(actions)
+            else:
+                self._choose(way, bounds, bounds.child(node, kind, mine), more, orders)
+
+    def _list(self, found: Children, rows: list[int]) -> None:
+        """Write the boxes that are left."""
+        self.found.words.append(len(rows))
+        for row in rows:
+            (innermost, window), tiles = found.at(row)
+            self.found.words += [innermost + 1 + 16 * (window + 1), *tiles]
+
+    def _listed(self, found: Children) -> list[int]:
+        """Read the boxes that are left."""
+        (count,) = self._read(1)
+        if count > len(found.bounds):
+            raise CertificateError(f"tree: {count:,} boxes are listed of {len(found.bounds):,}")
+        known = {found.at(row): row for row in range(len(found.bounds))}
+        rows = []
+        for _ in range(count):
+            code, *tiles = self._read(1 + len(self.grid.dims))
+            row = known.pop(((code % 16 - 1, code // 16 - 1), tuple(tiles)), None)
+            if row is None:
+                raise CertificateError("tree: a box is listed that is none, or is ruled out")
+            rows.append(row)
+        return rows
+
+    def _count(
+        self, way: IntArray, known: list[IntArray], tiles: tuple[Tiles, ...], listed: set[Tiles]
+    ) -> None:
+        """Count the boxes of a choice that it rules out, and those by the own relaxation alone.
+
+        Raises:
+            CertificateError: The model's bounds leave tiles out that the space offers.
+        """
+        m = len(tiles)
+        around = tiles[-1] if tiles else tuple(self.grid.extents[d] for d in self.grid.dims)
+        offered = [self.grid.offered(way, m + 1, p, tile) for p, tile in enumerate(around)]
+        for here, there in zip(offered, known, strict=True):
+            if not np.isin(here, there).all():
+                raise CertificateError(
+                    f"problem: the bounds leave out {len(set(here) - set(there))} tiles of memory "
+                    f"{m + 1} that its space offers; it cannot be certified"
+                )
+        cells = list(product(*(some.tolist() for some in offered)))
+        left = np.array([cell for cell in cells if cell not in listed], np.int64)
+        self.found.ruled_out += len(left)
+        for low in range(0, len(left), CHUNK):
+            part = left[low : low + CHUNK]
+            boxes = self.grid.boxes(np.repeat(way[None], len(part), axis=0))
+            high = np.array(boxes.high)
+            dims = self.grid.dims
+            for place, row in enumerate(tiles):
+                high[:, place, dims] = row
+            high[:, m:, dims] = np.minimum(high[:, m:, dims], part[:, None])
+            floors = self._own.floors(boxes._replace(high=high)).value
+            self.found.alone += int((floors >= self._least).sum())
