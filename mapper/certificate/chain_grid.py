@@ -22,6 +22,7 @@ from marl_common import BoolArray, IntArray
 
 D = len(DIMS)
 Vector = tuple[int, ...]
+FEW = "tree: it has {:,} numbers for {:,} ways to spread units; some are missing"
 
 
 class Fan(NamedTuple):
@@ -45,6 +46,7 @@ class ChainGrid:
 
     Args:
         problem: The problem.
+        most: Numbers of the proof that is checked, one a way at least; None: none is.
 
     Attributes:
         fans: By level of the chip, DRAM first, its ways of spreading units.
@@ -54,10 +56,10 @@ class ChainGrid:
         tiles: By memory inside DRAM and dimension of `dims`, the tiles that are offered.
 
     Raises:
-        CertificateError: The space is not even, or tiles filters.
+        CertificateError: The space is not even, tiles filters, or has more ways than the proof.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, most: int | None = None) -> None:
         space, chip = problem.space, problem.accelerator
         assert isinstance(space, ChainSpace)
         assert isinstance(chip, Chain)
@@ -66,7 +68,11 @@ class ChainGrid:
             raise CertificateError("problem.space: certificates are of the default space; prove again")
         self.space, self.chip, self.extents = space, chip, problem.layer.extents
         self.columns = {p.name: i for i, p in enumerate(space.parameters)}
+        if most is not None and self._choices() > 2000 * most + 100_000:
+            raise CertificateError(FEW.format(most, self._choices()))
         self.fans = [self._fans(level.name) for level in chip.levels]
+        if most is not None and (many := math.prod(map(len, self.fans))) > most:
+            raise CertificateError(FEW.format(most, many))
         self.ways = np.array(list(product(*(range(len(fans)) for fans in self.fans))), np.int64)
         self.gaps: list[list[int]] = []
         for place, level in enumerate(chip.levels):
@@ -82,6 +88,14 @@ class ChainGrid:
             [np.array(space.parameters[c].choices, np.int64) for c in row] for row in self._tile_columns
         ]
         self._orders: dict[Any, list[int]] = {}
+
+    def _choices(self) -> int:
+        """How many choices :meth:`_fans` lists of all levels."""
+        names = [f"{level.name}.axis" for level in self.chip.levels]
+        return sum(
+            math.prod(len(self.space.parameters[i]) for n, i in self.columns.items() if n.startswith(name))
+            for name in names
+        )
 
     def _fans(self, name: str) -> list[Fan]:
         own = [i for n, i in self.columns.items() if n.startswith(f"{name}.axis")]

@@ -19,48 +19,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maestro_env import Problem
-from mapper.certificate.certificate_file import CertificateError
+from mapper.certificate.certificate_file import Certificate, CertificateError
 from mapper.certificate.chain_grid import ChainGrid
+from mapper.certificate.looks import ROUNDING, Looks
+from mapper.certificate.named_limits import FIGURE
 from mapper.certificate.relaxation import Relaxation
+from mapper.certificate.walked import Walked
 from mapper.certificate.way_bounds import STAGES, Children, ModelBounds, Tiles, WayBounds
 from marl_common import IntArray
 
-CLOSE, ROUNDING = 1 - 1e-9, 1 - 2e-9
-"""Shares of the claimed bound: from the first on a box is not written, up to the other none may be
-left out. What lies between is rounding, on another machine too."""
+CLOSE = 1e-9
+"""Share of the claimed bound below it from which on a box is not written; `ROUNDING` is what the
+checker allows, so that rounding on another machine is no fault."""
 CHUNK = 1 << 14
 Words = NDArray[np.uint32]
-
-
-@dataclass
-class Walked:
-    """What a walk came by.
-
-    Args:
-        words: The proof, where it is written.
-        ruled_out: Boxes that a bound rules out.
-        alone: Those of them that the checker's own relaxation rules out.
-        settled: Structures whose loop orders were evaluated.
-        evaluated: Mappings evaluated for it.
-    """
-
-    words: list[int] = field(default_factory=list)
-    ruled_out: int = 0
-    alone: int = 0
-    settled: int = 0
-    evaluated: int = 0
-
-    @property
-    def boxes(self) -> int:
-        """All boxes and structures."""
-        return self.ruled_out + self.settled
 
 
 class ChainWalk:
@@ -70,7 +48,7 @@ class ChainWalk:
         problem: The problem.
         figures: What is bounded: the objective's, or what stays finite where nothing is feasible.
         bound: What no mapping may be below.
-        look: Evaluates actions; refuses what may not be.
+        looks: Evaluates mappings.
         given: The proof to check; None to write one.
         on_step: Called with the boxes so far.
     """
@@ -80,17 +58,19 @@ class ChainWalk:
         problem: Problem,
         figures: tuple[str, ...],
         bound: float,
-        look: Callable[[IntArray], None],
+        looks: Looks,
         given: Words | None = None,
         on_step: Callable[[int], None] | None = None,
     ) -> None:
-        self.grid = ChainGrid(problem)
+        self.grid = ChainGrid(problem, None if given is None else len(given))
         self._own = Relaxation(problem, figures)
         self._model = ModelBounds(problem, self.grid, figures)
-        self._bound, self._look, self._on_step = bound, look, on_step
-        self._least = bound * (CLOSE if given is None else ROUNDING)
+        self._bound, self._looks, self._on_step = bound, looks, on_step
+        self._least = bound * (1 - (CLOSE if given is None else ROUNDING))
         self._given, self._place = given, 0
-        self.found = Walked()
+        self.words: list[int] = []
+        """The proof, where it is written."""
+        self.found = Walked(covered=self.grid.size)
 
     def run(self) -> Walked:
         """Walk all ways.
@@ -103,6 +83,7 @@ class ChainWalk:
             floors = self._own.floors(self.grid.boxes(ways)).value
             for way, floor in zip(ways, floors.tolist(), strict=True):
                 self._walk(way, floor)
+                self.found.boxes = self.found.ruled_out + self.found.settled
                 if self._on_step is not None:
                     self._on_step(self.found.boxes)
         if self._given is not None and self._place < len(self._given):
@@ -133,7 +114,7 @@ class ChainWalk:
         bounds = self._model.of(way) if self._given is None and floor < self._least else None
         if self._given is None:
             stage = 0 if bounds is None else self._stage(bounds)
-            self.found.words.append(stage)
+            self.words.append(stage)
         else:
             (stage,) = self._read(1)
             if stage > STAGES:
@@ -177,16 +158,16 @@ class ChainWalk:
                 actions = self.grid.actions(way, more, orders)
                 self.found.settled += 1
                 self.found.evaluated += len(actions)
-                self._look(actions)
+                self._looks.at(actions)
             else:
                 self._choose(way, bounds, bounds.child(node, kind, mine), more, orders)
 
     def _list(self, found: Children, rows: list[int]) -> None:
         """Write the boxes that are left."""
-        self.found.words.append(len(rows))
+        self.words.append(len(rows))
         for row in rows:
             (innermost, window), tiles = found.at(row)
-            self.found.words += [innermost + 1 + 16 * (window + 1), *tiles]
+            self.words += [innermost + 1 + 16 * (window + 1), *tiles]
 
     def _listed(self, found: Children) -> list[int]:
         """Read the boxes that are left."""
@@ -233,3 +214,23 @@ class ChainWalk:
             high[:, m:, dims] = np.minimum(high[:, m:, dims], part[:, None])
             floors = self._own.floors(boxes._replace(high=high)).value
             self.found.alone += int((floors >= self._least).sum())
+
+
+def check_chain(
+    certificate: Certificate,
+    problem: Problem,
+    looks: Looks,
+    on_step: Callable[[int], None] | None = None,
+) -> Walked:
+    """Walk the boxes of a certificate.
+
+    Raises:
+        CertificateError: It does not hold.
+    """
+    nothing = certificate.mapping is None
+    figures = FIGURE if nothing else problem.objective.figures
+    words: Words = certificate.tree.astype(np.uint32)
+    found = ChainWalk(problem, figures, certificate.bound, looks, words, on_step).run()
+    if nothing:
+        found.limits = {"buffers and limits" if problem.limits else "buffers": found.ruled_out}
+    return found
