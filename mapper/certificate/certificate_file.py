@@ -70,7 +70,7 @@ class Certificate:
     value: float
     bound: float
     versions: dict[str, str]
-    tree: NDArray[np.uint8] | NDArray[np.uint32]
+    tree: NDArray[np.unsignedinteger[Any]]
 
     def with_tree(self, tree: NDArray[Any]) -> Certificate:
         """The same claim with a proof."""

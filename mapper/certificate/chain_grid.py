@@ -63,9 +63,11 @@ class ChainGrid:
         space, chip = problem.space, problem.accelerator
         assert isinstance(space, ChainSpace)
         assert isinstance(chip, Chain)
-        kinds = {p.kind for p in space.parameters} | {p.dim for p in space.parameters if p.kind == "tile"}
-        if kinds & {"keeps", "parallel2", "R", "S"}:
-            raise CertificateError("problem.space: certificates are of the default space; prove again")
+        tiled = {p.dim for p in space.parameters if p.kind == "tile"}
+        if space.uneven or space.full or tiled & {"R", "S"}:
+            raise CertificateError(
+                "problem.space: certificates are of the default space; prove again"
+            )
         self.space, self.chip, self.extents = space, chip, problem.layer.extents
         self.columns = {p.name: i for i, p in enumerate(space.parameters)}
         if most is not None and self._choices() > 2000 * most + 100_000:
@@ -81,11 +83,13 @@ class ChainGrid:
             self.gaps[-1].append(place)
         self.dims = [DIMS.index(d) for d in space.moving]
         self._tile_columns = [
-            [self.columns[f"{level.name}.tile_{DIMS[d]}"] for d in self.dims] for level in chip.memories
+            [self.columns[f"{level.name}.tile_{DIMS[d]}"] for d in self.dims]
+            for level in chip.memories
         ]
         self._order_columns = [self.columns[f"{level.name}.order"] for level in chip.memories]
         self.tiles = [
-            [np.array(space.parameters[c].choices, np.int64) for c in row] for row in self._tile_columns
+            [np.array(space.parameters[c].choices, np.int64) for c in row]
+            for row in self._tile_columns
         ]
         self._orders: dict[Any, list[int]] = {}
 
@@ -93,7 +97,9 @@ class ChainGrid:
         """How many choices :meth:`_fans` lists of all levels."""
         names = [f"{level.name}.axis" for level in self.chip.levels]
         return sum(
-            math.prod(len(self.space.parameters[i]) for n, i in self.columns.items() if n.startswith(name))
+            math.prod(
+                len(self.space.parameters[i]) for n, i in self.columns.items() if n.startswith(name)
+            )
             for name in names
         )
 
@@ -109,7 +115,10 @@ class ChainGrid:
             entry = next(e for e in mapping.entries if e.level == name)
             units, alone = [1] * D, set()
             for spread in entry.parallel:
-                d, axis = DIMS.index(spread.dim), self.chip.levels[self.chip.position(name)].fanout.axes[spread.axis]
+                d, axis = (
+                    DIMS.index(spread.dim),
+                    self.chip.levels[self.chip.position(name)].fanout.axes[spread.axis],
+                )
                 units[d] *= spread.units or 1
                 if not (axis.multicast and axis.reduce):
                     alone.add((d, axis.multicast, axis.reduce))
@@ -133,7 +142,7 @@ class ChainGrid:
         return tuple(tuple(fans[level].units for level in gap) for gap in self.gaps)
 
     def fewer(self, way: IntArray) -> tuple[Vector, ...]:
-        """By gap and dimension, the most units below its own of a way that is the same but for them.
+        """By gap and dimension, the most units below its own of a way that is the same otherwise.
 
         Where those suffice, that way has the same mapping. It is of the last level of a gap: units
         of the others share a tile evenly. 0: there is none.
@@ -153,8 +162,10 @@ class ChainGrid:
             found.append(tuple(row))
         return (*found, (0,) * D)
 
-    def shared(self, spatial: tuple[tuple[Vector, ...], ...], m: int, place: int, around: int) -> int:
-        """What levels that hold nothing leave of a tile, of memory `m` - 1, to units of the last."""
+    def shared(
+        self, spatial: tuple[tuple[Vector, ...], ...], m: int, place: int, around: int
+    ) -> int:
+        """What levels that hold nothing leave of a tile of memory `m` - 1 to the last one's units."""
         for units in spatial[m - 1][:-1]:
             around = -(-around // units[self.dims[place]])
         return around
@@ -219,7 +230,9 @@ class ChainGrid:
         if (m, loops, kind) not in self._orders:
             place = {DIMS[d]: i for i, d in enumerate(self.dims)}
             seen: dict[Vector, int] = {}
-            for number, choice in enumerate(self.space.parameters[self._order_columns[m - 1]].choices):
+            for number, choice in enumerate(
+                self.space.parameters[self._order_columns[m - 1]].choices
+            ):
                 order = tuple(place[d] for d in str(choice) if place[d] in loops)
                 if _is_of(order, *kind):
                     seen.setdefault(order, number)

@@ -3,8 +3,8 @@
 A box is a way of spreading units with the tiles of no, one or more memories chosen, from DRAM
 inwards, and everything inside open. The proof is a list of little-endian 32-bit numbers. For each
 way, in the order of :class:`mapper.certificate.chain_grid.ChainGrid`, one says by what no mapping
-of it is below the claimed bound: 0, the checker's own relaxation; 1 to 3, the model's bound of the
-whole way, by itself, with MAC steps, with tables of energy; 4: the next memory's tiles are chosen.
+of it is below the claimed bound: 0, the checker's own relaxation; 1, the model's bounds of energy
+and MAC steps; 2, with those of ports, but for what is listed: the first memory's tiles are chosen.
 A choice of tiles is a number of boxes that are left, and then each of these: the order of its loops
 (the innermost that iterates + 16 x the first inside over rows or columns, as places among tiled
 dimensions from 1; 0 for none), its tiles, and what becomes of it: of the last memory's tiles all
@@ -31,13 +31,15 @@ from mapper.certificate.looks import ROUNDING, Looks
 from mapper.certificate.named_limits import FIGURE
 from mapper.certificate.relaxation import Relaxation
 from mapper.certificate.walked import Walked
-from mapper.certificate.way_bounds import STAGES, Children, ModelBounds, Tiles, WayBounds
+from mapper.certificate.way_bounds import Children, ModelBounds, Tiles, WayBounds
 from marl_common import IntArray
 
 CLOSE = 1e-9
 """Share of the claimed bound below it from which on a box is not written; `ROUNDING` is what the
 checker allows, so that rounding on another machine is no fault."""
 CHUNK = 1 << 14
+OWN, ENERGY, CHOSEN = range(3)
+"""What becomes of a way."""
 Words = NDArray[np.uint32]
 
 
@@ -111,30 +113,34 @@ class ChainWalk:
 
     def _walk(self, way: IntArray, floor: float) -> None:
         """Rule a way out, or walk its tiles."""
-        bounds = self._model.of(way) if self._given is None and floor < self._least else None
         if self._given is None:
-            stage = 0 if bounds is None else self._stage(bounds)
-            self.words.append(stage)
+            kind = OWN if floor >= self._least else self._kind(way)
+            self.words.append(kind)
         else:
-            (stage,) = self._read(1)
-            if stage > STAGES:
-                raise CertificateError(f"tree: {stage} has no meaning where a way begins")
-        if stage:
-            bounds = bounds or self._model.of(way)
-        if stage == STAGES:
-            assert bounds is not None
-            bounds.prepare(STAGES)
-            self._choose(way, bounds, bounds.root(), (), ())
+            (kind,) = self._read(1)
+        if kind == OWN:
+            if not floor >= self._least:
+                self._refuse("a way of spreading units", floor)
+            self.found.ruled_out += 1
+            self.found.alone += 1
             return
-        whole = floor if bounds is None else bounds.whole(stage)
-        if not whole >= self._least:
-            self._refuse("a way of spreading units", whole)
-        self.found.ruled_out += 1
-        self.found.alone += floor >= self._least
+        bounds = self._model.of(way)
+        if kind == CHOSEN:
+            bounds.fill_ports()
+            self._choose(way, bounds, bounds.root(), (), ())
+        elif kind == ENERGY:
+            self.found.ruled_out += 1
+            self.found.alone += floor >= self._least
+            below = bounds.children(bounds.root(), self._least).bounds
+            if len(below):
+                self._refuse("a way of spreading units", float(below[0]))
+        else:
+            raise CertificateError(f"tree: {kind} has no meaning where a way begins")
 
-    def _stage(self, bounds: WayBounds) -> int:
-        """By what a way is ruled out."""
-        return next((s for s in range(1, STAGES) if bounds.whole(s) >= self._least), STAGES)
+    def _kind(self, way: IntArray) -> int:
+        """By what the model rules a way out."""
+        bounds = self._model.of(way)
+        return CHOSEN if len(bounds.children(bounds.root(), self._least).bounds) else ENERGY
 
     # -------------------------------------------------------------- tiles
 

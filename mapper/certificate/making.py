@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cost_models import ChainBatch, ChainMapping, Mapping
+from maestro_env import Problem
 from mapper.certificate.certificate_file import NUMBER, Certificate, CertificateError
 from mapper.certificate.chain_walk import ChainWalk
 from mapper.certificate.looks import Looks
@@ -34,7 +36,7 @@ def make_certificate(spec: ProblemSpec, proof: Proof) -> Certificate:
     found = Certificate(
         problem=complete,
         size=problem.space.size,
-        mapping=proof.mapping,
+        mapping=_canonical(proof.mapping, problem),
         value=proof.value,
         bound=min(proof.bound, proof.value),
         versions={str(name): str(version) for name, version in made_with().versions.items()},
@@ -48,3 +50,11 @@ def make_certificate(spec: ProblemSpec, proof: Proof) -> Certificate:
     if proof.tree is None:
         raise CertificateError("proof: its tree was not recorded; expected prove(record=True)")
     return found.with_tree(proof.tree.splits())
+
+
+def _canonical(mapping: Mapping | ChainMapping | None, problem: Problem) -> Any:
+    """The mapping as the space gives it: loops that never iterate stand in one order."""
+    if not isinstance(mapping, ChainMapping):
+        return mapping
+    batch = ChainBatch.from_mappings([mapping], problem.accelerator)
+    return problem.space.decode(problem.space.encode(batch))[0]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cost_models import Chain, LevelPrices, chain_prices, clock_of, energy_nj, real_inputs
-from layers import DIMS, footprint
+from layers import DIMS
 from maestro_env import Problem
 from marl_common import BoolArray, FloatArray, IntArray
 
@@ -132,7 +132,11 @@ class Relaxation:
         setting = self.problem.cost_model.setting(self.problem.accelerator)  # type: ignore[attr-defined]
         none: dict[str, Any] = {"l1_bits": 1, "l2_bits": 1, "num_pes": 0, "latency": 0}
         none |= dict.fromkeys(("l1_peak", "l2_peak"), 1)
-        moves: list[dict[str, int]] = [{"dram_in": 1}, {"dram_fil": 1}, {"dram_out_w": 1, "dram_out_r": 1}]
+        moves: list[dict[str, int]] = [
+            {"dram_in": 1},
+            {"dram_fil": 1},
+            {"dram_out_w": 1, "dram_out_r": 1},
+        ]
         start = energy_nj(_Zero(none), setting)
         found = [energy_nj(_Zero({**none, **more}), setting) - start for more in moves]
         return np.array(found), float(setting.cycle_nj)

@@ -144,7 +144,9 @@ class Grid:
         tiles = [self.table[level, dims, ranges[:, 2 * level + 1]] for level in (0, 1)]
         high = np.stack([np.minimum(tiles[0] * outer, extents), np.minimum(*tiles)], axis=1)
         chip = self.space.accelerator
-        direct = known.bypasses[known.places(which).bypass][:, 0] | ~np.array(chip.buffers()[0].holds)
+        direct = known.bypasses[known.places(which).bypass][:, 0] | ~np.array(
+            chip.buffers()[0].holds
+        )
         return Boxes(units, high, direct)
 
     def actions(self, which: IntArray, ranges: Ranges) -> IntArray:

@@ -1,4 +1,4 @@
-"""Checks the boxes of a certificate on a chip of two levels: bounds, structures, and their number."""
+"""Checks a certificate's boxes on a chip of two levels: bounds, structures, and their number."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def check_tree(
     target = certificate.bound * (1 - ROUNDING)
     inherited = np.empty(0)
     found = Walked()
-    for level in walk(grid, certificate.tree):
+    for level in walk(grid, certificate.tree.astype(np.uint8)):
         least = _bounds(bounds, level)
         if len(level.parents):
             least = np.maximum(least, inherited[level.parents])  # a half is part of the whole

@@ -7,14 +7,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cost_models import ChainBrancher, ChainFacts, ChainSpread, ChainTiles, CostsToGo, chain_facts_of
+from cost_models import (
+    ChainBrancher,
+    ChainFacts,
+    ChainSpread,
+    ChainTiles,
+    CostsToGo,
+    chain_facts_of,
+)
 from maestro_env import Problem
 from mapper.certificate.certificate_file import CertificateError
 from mapper.certificate.chain_grid import ChainGrid
 from marl_common import FloatArray, IntArray
-
-STAGES = 4
-"""By themselves, with MAC steps, with tables of energy, with tables of ports."""
 
 
 Kind = tuple[int, int]
@@ -57,7 +61,9 @@ class ModelBounds:
         self.grid, self.facts = grid, facts
         late = sum(name == "latency_cycles" for name in figures)
         self.powers = late, len(figures) - late
-        energies = (problem.limits.get(f"max_{n}", math.inf) for n in ("energy_nj", "energy_total_nj"))
+        energies = (
+            problem.limits.get(f"max_{n}", math.inf) for n in ("energy_nj", "energy_total_nj")
+        )
         self.most = problem.limits.get("max_latency_cycles", math.inf), min(energies)
         values, offered = [], []
         counts = {n for level in grid.chip.levels for n in range(1, level.fanout.units + 1)}
@@ -87,23 +93,13 @@ class WayBounds:
     """
 
     def __init__(self, model: ChainBrancher) -> None:
-        self._model, self._stage = model, 1
-        self._values = model.togo.tiles.values
+        self._model, self._values = model, model.togo.tiles.values
+        model.fill_turns()
+        model.fill()
 
-    def prepare(self, stage: int) -> None:
-        """Work out the tables of a stage."""
-        steps = (self._model.fill_turns, self._model.fill, self._model.fill_ports)
-        for step in steps[self._stage - 1 : stage - 1]:
-            step()
-        self._stage = max(self._stage, stage)
-
-    def whole(self, stage: int) -> float:
-        """What no mapping of the way goes below, by one of `STAGES`."""
-        self.prepare(stage)
-        if stage < STAGES - 1:
-            return self._model.quick_bound()
-        found = self._model.children(self.root(), math.inf).bounds
-        return float(found[0]) if len(found) else math.inf
+    def fill_ports(self) -> None:
+        """Work out what ports take of the time, too."""
+        self._model.fill_ports()
 
     def root(self) -> Any:
         """No tile is chosen."""
