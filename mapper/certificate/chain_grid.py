@@ -165,7 +165,7 @@ class ChainGrid:
     def shared(
         self, spatial: tuple[tuple[Vector, ...], ...], m: int, place: int, around: int
     ) -> int:
-        """What levels that hold nothing leave of a tile of memory `m` - 1 to the last one's units."""
+        """What levels that hold nothing leave of memory `m` - 1's tile to the last one's units."""
         for units in spatial[m - 1][:-1]:
             around = -(-around // units[self.dims[place]])
         return around

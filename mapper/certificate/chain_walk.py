@@ -195,18 +195,18 @@ class ChainWalk:
     ) -> None:
         """Count the boxes of a choice that it rules out, and those by the own relaxation alone.
 
+        Tiles that units of levels which hold nothing make of a larger one may not be offered
+        themselves; the model's bounds do not know these.
+
         Raises:
-            CertificateError: The model's bounds leave tiles out that the space offers.
+            CertificateError: Such a tile is not ruled out by the own relaxation.
         """
         m = len(tiles)
         around = tiles[-1] if tiles else tuple(self.grid.extents[d] for d in self.grid.dims)
         offered = [self.grid.offered(way, m + 1, p, tile) for p, tile in enumerate(around)]
-        for here, there in zip(offered, known, strict=True):
-            if not np.isin(here, there).all():
-                raise CertificateError(
-                    f"problem: the bounds leave out {len(set(here) - set(there))} tiles of memory "
-                    f"{m + 1} that its space offers; it cannot be certified"
-                )
+        sure = [
+            np.intersect1d(some, own) for some, own in zip(known, self.grid.tiles[m], strict=True)
+        ]
         cells = list(product(*(some.tolist() for some in offered)))
         left = np.array([cell for cell in cells if cell not in listed], np.int64)
         self.found.ruled_out += len(left)
@@ -219,7 +219,14 @@ class ChainWalk:
                 high[:, place, dims] = row
             high[:, m:, dims] = np.minimum(high[:, m:, dims], part[:, None])
             floors = self._own.floors(boxes._replace(high=high)).value
-            self.found.alone += int((floors >= self._least).sum())
+            alone = floors >= self._least
+            self.found.alone += int(alone.sum())
+            unknown = ~np.all([np.isin(part[:, p], some) for p, some in enumerate(sure)], axis=0)
+            if (unknown & ~alone).any():
+                raise CertificateError(
+                    f"tree: the bounds know nothing of a tile of memory {m + 1} that the space "
+                    "offers; it cannot be certified"
+                )
 
 
 def check_chain(

@@ -98,13 +98,14 @@ class Looks:
         if problem.layer.macs > MOST_MACS:
             return 0
         options = getattr(problem.cost_model, "options", {})
-        truth = Problem(
-            problem.layer, problem.accelerator, problem.objective.name,
-            cost_models.load("simulator", **options), problem.space.options, problem.limits,
+        plain, truth = (
+            Problem(problem.layer, problem.accelerator, problem.objective.name, model,
+                    problem.space.options)
+            for model in (problem.cost_model, cost_models.load("simulator", **options))
         )  # fmt: skip
         actions = problem.space.sample(SIMULATED, 1)
         count = 0
-        for action, value in zip(actions, problem.look(actions).values.tolist(), strict=True):
+        for action, value in zip(actions, plain.look(actions).values.tolist(), strict=True):
             try:
                 executed = float(truth.look(action[None]).values[0])
             except CostModelError:  # too many steps to walk

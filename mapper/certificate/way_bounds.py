@@ -20,7 +20,6 @@ from mapper.certificate.certificate_file import CertificateError
 from mapper.certificate.chain_grid import ChainGrid
 from marl_common import FloatArray, IntArray
 
-
 Kind = tuple[int, int]
 """The innermost loop that iterates, and the first inside over rows or columns; -1 for none."""
 Tiles = tuple[int, ...]
