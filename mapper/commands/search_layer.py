@@ -98,11 +98,18 @@ def _certify(found: Found, standing: Standing | None, path: Path, after: After) 
         return
     better = None if standing is None else standing.mapping
     start = better or (None if found.best is None else found.best[0])
-    if standing is not None and isinstance(start, ChainMapping):  # it needs the bound alone
-        proof = Proof(start, standing.value, standing.bound, "boxes")
-    else:
-        proof = prove(found.problem, start=start, gap=after.gap, timeout=after.timeout, record=True)
-    write_certificate(path, make_certificate(found.run.problem, proof))
+    try:
+        if standing is not None and isinstance(start, ChainMapping):  # it needs the bound alone
+            proof = Proof(start, standing.value, standing.bound, "boxes")
+        else:
+            proof = prove(
+                found.problem, start=start, gap=after.gap, timeout=after.timeout, record=True
+            )
+        certificate = make_certificate(found.run.problem, proof)
+    except KeyboardInterrupt:
+        tell(f"{path} is not written: Ctrl-C")
+        raise
+    write_certificate(path, certificate)
     tell(f"wrote {path} ({path.stat().st_size:,} B); check it with mapper validate --certificate")
 
 

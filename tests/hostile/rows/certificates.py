@@ -77,7 +77,7 @@ WHOLE = GOOD.read_bytes()
 TEXT = CLAIM.decode()
 
 CLAIMS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
-    *((at("version", v), "version is") for v in (True, 1.0, "1", 2, None, [1])),
+    *((at("version", v), "version is") for v in (True, 1.0, "1", 3, None, [1])),
     *((at("size", v), "size: got") for v in (7, 7.0, "0", "-1", "1.5", "٣", None)),
     *((at("value", v), "value: got") for v in (-1, "nan", "1", True, None, [1], "-inf")),
     *((at("bound", v), "bound: got") for v in (-1, "0", False, {}, "Infinity")),
@@ -121,10 +121,21 @@ CLAIMS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
     (without("mapping.tiles"), "mapping.tiles missing"),
 ]
 
+MORE_CLAIMS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
+    (at("version", 2), "problem.space: unknown field 'parallel'"),
+    (
+        at("problem.accelerator", json.loads(DEEP_CLAIM)["problem"]["accelerator"]),
+        "expected 2: the",
+    ),
+    (at("mapping", json.loads(DEEP_CLAIM)["mapping"]), "mapping: unknown field 'version'"),
+]
 DEEP_CLAIMS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
     (at("version", 1), "version is 1|unknown field|mapping"),
     (at("version", 3), "version is 3, expected 1 or 2"),
-    (at("problem.accelerator", json.loads(CLAIM)["problem"]["accelerator"]), "expected 1: the chip"),
+    (
+        at("problem.accelerator", json.loads(CLAIM)["problem"]["accelerator"]),
+        "expected 1: the chip",
+    ),
     (at("mapping", json.loads(CLAIM)["mapping"]), "unknown field 'orders'"),
     (at("mapping.levels", []), "mapping.levels: got"),
     (at("mapping.levels.0.level", 3), "mapping.levels.0.level: got 3"),
@@ -162,6 +173,7 @@ FILES: list[tuple[bytes, str]] = [
 
 ROWS = [
     *(Row(WORDS, says, files={"c.cert": claim_with(change)}) for change, says in CLAIMS),
+    *(Row(WORDS, says, files={"c.cert": claim_with(change)}) for change, says in MORE_CLAIMS),
     *(
         Row(WORDS, says, files={"c.cert": claim_with(change, DEEP_CLAIM, DEEP_TREE)})
         for change, says in DEEP_CLAIMS
