@@ -69,6 +69,7 @@ from .exact.chain_bounds.togo import CostsToGo as CostsToGo
 from .exact.figures import energy_nj as energy_nj
 from .exact.floors import real_inputs as real_inputs
 from .exact.pass_costs import Moved as Moved
+from .exact.pass_costs import energy_of_counts as energy_of_counts
 from .exact.pass_costs import pass_cost as pass_cost
 from .infeasible import Infeasible as Infeasible
 from .infeasible import InfeasibleError as InfeasibleError
