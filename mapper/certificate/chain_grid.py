@@ -25,7 +25,7 @@ Vector = tuple[int, ...]
 FEW = "tree: it has {:,} numbers for {:,} ways to spread units; some are missing"
 
 
-class Fan(NamedTuple):
+class ChainFan(NamedTuple):
     """One way of spreading the units of one level.
 
     Args:
@@ -103,14 +103,14 @@ class ChainGrid:
             for name in names
         )
 
-    def _fans(self, name: str) -> list[Fan]:
+    def _fans(self, name: str) -> list[ChainFan]:
         own = [i for n, i in self.columns.items() if n.startswith(f"{name}.axis")]
         if not own:
-            return [Fan((1,) * D, (), {}, 1)]
+            return [ChainFan((1,) * D, (), {}, 1)]
         picks = list(product(*(range(len(self.space.parameters[i])) for i in own)))
         actions = np.zeros((len(picks), len(self.space.parameters)), np.int64)
         actions[:, own] = picks
-        found: dict[Any, Fan] = {}
+        found: dict[Any, ChainFan] = {}
         for pick, mapping in zip(picks, self.space.decode(actions), strict=True):
             entry = next(e for e in mapping.entries if e.level == name)
             units, alone = [1] * D, set()
@@ -126,7 +126,7 @@ class ChainGrid:
             known = found.get(key)
             copies = 1 if known is None else known.copies + 1
             first = dict(zip(own, pick, strict=True)) if known is None else known.picks
-            found[key] = Fan(*key, first, copies)
+            found[key] = ChainFan(*key, first, copies)
         return list(found.values())
 
     @property

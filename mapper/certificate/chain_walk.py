@@ -29,7 +29,7 @@ from mapper.certificate.certificate_file import Certificate, CertificateError
 from mapper.certificate.chain_grid import ChainGrid
 from mapper.certificate.looks import ROUNDING, Looks
 from mapper.certificate.named_limits import FIGURE
-from mapper.certificate.relaxation import Relaxation
+from mapper.certificate.relaxation import OwnBounds
 from mapper.certificate.walked import Walked
 from mapper.certificate.way_bounds import Children, ModelBounds, Tiles, WayBounds
 from marl_common import IntArray
@@ -65,7 +65,7 @@ class ChainWalk:
         on_step: Callable[[int], None] | None = None,
     ) -> None:
         self.grid = ChainGrid(problem, None if given is None else len(given))
-        self._own = Relaxation(problem, figures)
+        self._own = OwnBounds(problem, figures)
         self._model = ModelBounds(problem, self.grid, figures)
         self._bound, self._looks, self._on_step = bound, looks, on_step
         self._least = bound * (1 - (CLOSE if given is None else ROUNDING))

@@ -56,7 +56,7 @@ class Floors(NamedTuple):
     value: FloatArray
 
 
-class Relaxation:
+class OwnBounds:
     """Floors of boxes of one problem's space.
 
     Args:

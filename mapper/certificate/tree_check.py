@@ -13,7 +13,7 @@ from maestro_env import Problem
 from mapper.certificate.certificate_file import Certificate, CertificateError
 from mapper.certificate.looks import ROUNDING, Looks
 from mapper.certificate.named_limits import FIGURE, NamedLimits
-from mapper.certificate.relaxation import Relaxation
+from mapper.certificate.relaxation import OwnBounds
 from mapper.certificate.replay import RULED_OUT, SETTLED, CheckedLevel, Grid, Ranges, walk
 from mapper.certificate.unit_spread import check_work
 from mapper.certificate.walked import Walked
@@ -43,7 +43,7 @@ def check_tree(
     grid = Grid(problem.space)
     bounds, orders = _bounds_of(problem, grid), _Orders(grid)
     nothing = certificate.mapping is None
-    own = Relaxation(problem, FIGURE if nothing else None)
+    own = OwnBounds(problem, FIGURE if nothing else None)
     limits = NamedLimits(problem, grid.known)
     target = certificate.bound * (1 - ROUNDING)
     inherited = np.empty(0)

@@ -14,7 +14,7 @@ from benchmarks.chain_problems import random_problem as random_deep_problem
 from maestro_env import Evaluation, Problem
 from mapper.certificate import relaxation
 from mapper.certificate.chain_grid import ChainGrid
-from mapper.certificate.relaxation import Boxes, Floors, Relaxation
+from mapper.certificate.relaxation import Boxes, Floors, OwnBounds
 from mapper.certificate.replay import Grid
 from tests.baselines.proofs import boxes_around, random_problem, random_wide_problem
 
@@ -61,7 +61,7 @@ def test_no_mapping_of_two_levels_is_below_its_boxes_floors(seed: int) -> None:
     found = problem.look(problem.space.sample(150, rng))
     which, ranges = boxes_around(StructureSpace(problem.space), found.mappings, rng)
     boxes = Grid(problem.space).boxes(which, ranges)
-    _holds(Relaxation(problem).floors(boxes), found)
+    _holds(OwnBounds(problem).floors(boxes), found)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -70,7 +70,7 @@ def test_no_mapping_of_a_chain_is_below_its_boxes_floors(seed: int) -> None:
     rng = np.random.default_rng(seed)
     found = problem.look(problem.space.sample(150, rng))
     boxes = _around(problem, found, rng)
-    _holds(Relaxation(problem).floors(boxes), found)
+    _holds(OwnBounds(problem).floors(boxes), found)
 
 
 def _around(problem: Problem, found: Evaluation, rng: np.random.Generator) -> Boxes:
@@ -97,7 +97,7 @@ def test_a_floor_that_is_too_high_would_be_found() -> None:
     problem = random_deep_problem(4, 1_000, 10**12)
     found = problem.look(problem.space.sample(150, 0))
     boxes = _around(problem, found, np.random.default_rng(0))
-    floors = Relaxation(problem).floors(boxes)
+    floors = OwnBounds(problem).floors(boxes)
     assert _holds(floors, found) > 0
     with pytest.raises(AssertionError):
         _holds(floors._replace(energy=3 * floors.energy), found)
