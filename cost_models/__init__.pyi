@@ -66,7 +66,6 @@ from .exact.chain_bounds.offer import CHAIN_BOUNDED as CHAIN_BOUNDED
 from .exact.chain_bounds.offer import chain_facts_of as chain_facts_of
 from .exact.chain_bounds.spread import ChainSpread as ChainSpread
 from .exact.chain_bounds.togo import CostsToGo as CostsToGo
-from .exact.figures import energy_nj as energy_nj
 from .exact.floors import real_inputs as real_inputs
 from .exact.pass_costs import Moved as Moved
 from .exact.pass_costs import energy_of_counts as energy_of_counts

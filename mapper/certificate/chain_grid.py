@@ -148,7 +148,7 @@ class ChainGrid:
         of the others share a tile evenly. 0: there is none.
         """
         found: list[Vector] = []
-        for gap in self.gaps[:-1]:
+        for gap in self.gaps:
             fans = self.fans[gap[-1]]
             own = fans[way[gap[-1]]]
             row = []
@@ -160,7 +160,9 @@ class ChainGrid:
                 ]  # fmt: skip
                 row.append(max(same, default=0))
             found.append(tuple(row))
-        return (*found, (0,) * D)
+        if len(self.gaps[-1]) > 1:
+            found[-1] = (0,) * D
+        return tuple(found)
 
     def shared(
         self, spatial: tuple[tuple[Vector, ...], ...], m: int, place: int, around: int
@@ -178,8 +180,10 @@ class ChainGrid:
         """
         shared = self.shared(self.spatial(way), m, place, around)
         tiles = np.unique(np.minimum(self.tiles[m - 1][place], shared))
-        few = self.fewer(way)[m - 1][self.dims[place]]
-        return tiles[tiles * few < shared] if few else tiles
+        fewer = self.fewer(way)
+        few, behind = fewer[m - 1][self.dims[place]], fewer[-1][self.dims[place]]
+        needed = tiles * few < shared if few else tiles > 0
+        return tiles[needed & (tiles > behind)] if m == len(self.tiles) else tiles[needed]
 
     def boxes(self, ways: IntArray, high: IntArray | None = None) -> Boxes:
         """``(B, L)`` ways, and ``(B, M, 8)`` largest tiles (none: what there is), as boxes."""

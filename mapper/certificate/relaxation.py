@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cost_models import Chain, LevelPrices, chain_prices, clock_of, energy_nj, real_inputs
+from cost_models import Chain, LevelPrices, chain_prices, clock_of, energy_of_counts, real_inputs
 from layers import DIMS
 from maestro_env import Problem
 from marl_common import BoolArray, FloatArray, IntArray
@@ -129,17 +129,13 @@ class OwnBounds:
 
     def _flat_slopes(self) -> tuple[FloatArray, float]:
         """The same for a chip of two levels, read off the model's own prices of counts."""
-        setting = self.problem.cost_model.setting(self.problem.accelerator)  # type: ignore[attr-defined]
-        none: dict[str, Any] = {"l1_bits": 1, "l2_bits": 1, "num_pes": 0, "latency": 0}
-        none |= dict.fromkeys(("l1_peak", "l2_peak"), 1)
-        moves: list[dict[str, int]] = [
-            {"dram_in": 1},
-            {"dram_fil": 1},
-            {"dram_out_w": 1, "dram_out_r": 1},
-        ]
-        start = energy_nj(_Zero(none), setting)
-        found = [energy_nj(_Zero({**none, **more}), setting) - start for more in moves]
-        return np.array(found), float(setting.cycle_nj)
+        model, chip = self.problem.cost_model, self.problem.accelerator
+        none = {"l1_bits": 1, "l2_bits": 1}
+        moves = ({"dram_in": 1}, {"dram_fil": 1}, {"dram_out_w": 1, "dram_out_r": 1})
+        start = energy_of_counts(model, chip, 0, none)
+        found = [energy_of_counts(model, chip, 0, none | more) - start for more in moves]
+        options = getattr(model, "options", {})
+        return np.array(found), float(options.get("cycle_nj", 0.0))
 
     # -------------------------------------------------------------- floors
 
@@ -240,16 +236,6 @@ class OwnBounds:
             share = (a + b - 1) / (a * b)
             found *= self._extents[rows] * self._extents[taps] * share
         return found * TIGHT
-
-
-class _Zero(dict[str, Any]):
-    """Counts of which those that are not given are 0."""
-
-    def __missing__(self, name: str) -> int:
-        return 0
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self[name]
 
 
 def _least_write(prices: LevelPrices) -> float:
