@@ -8,6 +8,7 @@ leave units idle.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -91,7 +92,10 @@ class ChainGrid:
             [np.array(space.parameters[c].choices, np.int64) for c in row]
             for row in self._tile_columns
         ]
+        self._lists = [[tiles.tolist() for tiles in row] for row in self.tiles]
         self._orders: dict[Any, list[int]] = {}
+        self._spatial: dict[bytes, tuple[tuple[Vector, ...], ...]] = {}
+        self._fewer: dict[bytes, tuple[Vector, ...]] = {}
 
     def _choices(self) -> int:
         """How many choices :meth:`_fans` lists of all levels."""
@@ -138,8 +142,13 @@ class ChainGrid:
 
     def spatial(self, way: IntArray) -> tuple[tuple[Vector, ...], ...]:
         """Units along each dimension, by gap and level in it."""
-        fans = [self.fans[level][pick] for level, pick in enumerate(way)]
-        return tuple(tuple(fans[level].units for level in gap) for gap in self.gaps)
+        key = way.tobytes()
+        if key not in self._spatial:
+            fans = [self.fans[level][pick] for level, pick in enumerate(way)]
+            self._spatial[key] = tuple(
+                tuple(fans[level].units for level in gap) for gap in self.gaps
+            )
+        return self._spatial[key]
 
     def fewer(self, way: IntArray) -> tuple[Vector, ...]:
         """By gap and dimension, the most units below its own of a way that is the same otherwise.
@@ -147,6 +156,12 @@ class ChainGrid:
         Where those suffice, that way has the same mapping. It is of the last level of a gap: units
         of the others share a tile evenly. 0: there is none.
         """
+        key = way.tobytes()
+        if key not in self._fewer:
+            self._fewer[key] = self._find_fewer(way)
+        return self._fewer[key]
+
+    def _find_fewer(self, way: IntArray) -> tuple[Vector, ...]:
         found: list[Vector] = []
         for gap in self.gaps:
             fans = self.fans[gap[-1]]
@@ -218,7 +233,7 @@ class ChainGrid:
         for m, (columns, mine) in enumerate(zip(self._tile_columns, tiles, strict=True), 1):
             loops = []
             for place, (column, tile) in enumerate(zip(columns, mine, strict=True)):
-                action[column] = np.searchsorted(self.tiles[m - 1][place], tile)
+                action[column] = bisect_left(self._lists[m - 1][place], tile)
                 shared = self.shared(spatial, m, place, around[place])
                 if spatial[m - 1][-1][self.dims[place]] * tile < shared:
                     loops.append(place)

@@ -38,6 +38,8 @@ CLOSE = 1e-9
 """Share of the claimed bound below it from which on a box is not written; `ROUNDING` is what the
 checker allows, so that rounding on another machine is no fault."""
 CHUNK = 1 << 14
+LOOKED = 1 << 12
+"""Mappings evaluated at a time."""
 OWN, ENERGY, CHOSEN = range(3)
 """What becomes of a way."""
 Words = NDArray[np.uint32]
@@ -70,6 +72,8 @@ class ChainWalk:
         self._bound, self._looks, self._on_step = bound, looks, on_step
         self._least = bound * (1 - (CLOSE if given is None else ROUNDING))
         self._given, self._place = given, 0
+        self._waiting: list[IntArray] = []
+        self._rows = 0
         self.words: list[int] = []
         """The proof, where it is written."""
         self.found = Walked(covered=self.grid.size)
@@ -88,10 +92,24 @@ class ChainWalk:
                 self.found.boxes = self.found.ruled_out + self.found.settled
                 if self._on_step is not None:
                     self._on_step(self.found.boxes)
+        self._evaluate()
         if self._given is not None and self._place < len(self._given):
             more = len(self._given) - self._place
             raise CertificateError(f"tree: it has {more:,} numbers too many")
         return self.found
+
+    def _wait(self, actions: IntArray) -> None:
+        """Keep mappings to evaluate many of them at a time."""
+        self._waiting.append(actions)
+        self._rows += len(actions)
+        if self._rows >= LOOKED:
+            self._evaluate()
+
+    def _evaluate(self) -> None:
+        """Evaluate those that wait."""
+        if self._waiting:
+            self._looks.at(np.concatenate(self._waiting))
+        self._waiting, self._rows = [], 0
 
     def _read(self, count: int) -> list[int]:
         """The next numbers of the proof that is checked."""
@@ -164,7 +182,7 @@ class ChainWalk:
                 actions = self.grid.actions(way, more, orders)
                 self.found.settled += 1
                 self.found.evaluated += len(actions)
-                self._looks.at(actions)
+                self._wait(actions)
             else:
                 self._choose(way, bounds, bounds.child(node, kind, mine), more, orders)
 
