@@ -5,9 +5,10 @@
 The first row counts random groups of 2 to 4 convolutions with random tilings, each executed element
 by element (tests/mapper/fused_execution.py): what every layer computes in every fused tile has to
 be what is planned, and the room for what is held has to suffice. Each further row is a random
-network of 2 or 3 small layers: all groups, tilings, halos, filters that stay, tensors that stay and
-mappings are enumerated (tests/mapper/fused_brute.py), and the least latency, energy and
-energy-delay product compared with what `mapper.fusing` proves.
+network, of 2 or 3 small convolutions or (every other one) of scores, softmax and context: all
+groups, tilings, halos, filters that stay, tensors that stay and mappings are enumerated
+(tests/mapper/fused_brute.py), and the least latency, energy and energy-delay product compared with
+what `mapper.fusing` proves.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 from benchmarks.chain_searchers import write
 from mapper.fusing.fused_network import FusedProblem
 from mapper.staying.network_optimum import ENERGY, LATENCY
-from tests.mapper.fused_brute import FusedBrute, small_chain
+from tests.mapper.fused_brute import FusedBrute, small_attention, small_chain
 from tests.mapper.fused_execution import differences, random_tiling
 from tests.mapper.staying import prove_here
 
@@ -37,7 +38,7 @@ def groups_row(count: int) -> dict[str, object]:
 
 def network_row(seed: int) -> dict[str, object]:
     """One network: optima (latency, energy, EDP), those that fuse layers, and that differ."""
-    graph, setting = small_chain(seed)
+    graph, setting = small_attention(seed) if seed % 2 else small_chain(seed)
     best = FusedBrute(graph, setting).best()
     net = FusedProblem(graph, setting, prove_here)
     found = (net.sum(LATENCY), net.sum(ENERGY), net.product())

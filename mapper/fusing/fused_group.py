@@ -2,35 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 from cost_models import Accelerator
-from layers import GraphNode, Layer, LayerKind, NetworkGraph
+from layers import KEEPS_SIZE, Layer, LayerKind, NetworkGraph
 from mapper.fusing.axis_plan import AxisLayer, AxisPlan, Piece, axis_plans
 from mapper.staying.shape_facts import Resident
 
 LONGEST = 4
 """Layers of a group."""
+Outside = frozenset[tuple[int, str]]
+"""What is whole in L2 of what a group reads and writes, by a layer's place and its tensor."""
 
 
 @dataclass(frozen=True)
 class FusedGroup:
     """Layers of which each reads what the one before writes, and nobody else does.
 
+    Between matrix products there may be passes in place, such as a softmax; their columns are the
+    independent products, the heads of an attention block.
+
     Args:
         layers: Their shapes, without names.
+        places: Of the layers' nodes, from that of the first on.
         rows: The layers along their rows.
         columns: The layers along their columns.
         bits: Of an element of each tensor between two layers.
     """
 
     layers: tuple[Layer, ...]
+    places: tuple[int, ...]
     rows: tuple[AxisLayer, ...]
     columns: tuple[AxisLayer, ...]
     bits: tuple[int, ...]
+
+    @property
+    def nodes(self) -> int:
+        """Number of its nodes, passes among them."""
+        return self.places[-1] + 1
+
+    def passes(self, tensor: int) -> int:
+        """How many passes a tensor goes through before the next layer reads it."""
+        return self.places[tensor + 1] - self.places[tensor] - 1
 
     @cached_property
     def row_plans(self) -> list[AxisPlan]:
@@ -85,11 +101,17 @@ class FusedTiling:
             for column, times in self.columns.pieces[place].items():
                 yield _part(layer, row, column), often * times
 
-    def room_bits(
-        self, group: FusedGroup, chip: Accelerator, place: int, filter_bits: tuple[int, ...]
-    ) -> int:
+    def filter_bits(self, group: FusedGroup, chip: Accelerator, place: int) -> int:
+        """What a layer's filter takes of L2 [bits]; of products, those of a fused tile."""
+        layer = group.layers[place]
+        bits = layer.filter_size * chip.widths.filter
+        if layer.kind is not LayerKind.GEMM:
+            return bits
+        return bits // layer.N * max(piece.outputs for piece in self.columns.pieces[place])
+
+    def room_bits(self, group: FusedGroup, chip: Accelerator, place: int) -> int:
         """What tensors of the group take of L2 during a layer [bits]."""
-        taken = sum(filter_bits[other] for other in self.filters)
+        taken = sum(self.filter_bits(group, chip, other) for other in self.filters)
         for tensor in range(len(group.layers) - 1):
             touched, kept = group.window_bits(tensor, self.rows, self.columns)
             if tensor == place:  # sums may be wider until they are finished
@@ -98,57 +120,62 @@ class FusedTiling:
         return taken
 
 
-def resident_of(group: FusedGroup, place: int, tiling: FusedTiling, outside: Resident) -> Resident:
+def resident_of(group: FusedGroup, place: int, tiling: FusedTiling, outside: Outside) -> Resident:
     """Those of a layer's tensors that are in L2 while it runs.
 
     Args:
         group: The group.
         place: Of the layer.
         tiling: How the group is cut.
-        outside: Those of the group's own input and output that are whole in L2.
+        outside: What is whole in L2 of what the group reads and writes.
     """
-    found = {"filter"} if place in tiling.filters else set()
-    if place or "input" in outside:
+    found = {"filter"} if place in tiling.filters or (place, "filter") in outside else set()
+    if place or (place, "input") in outside:
         found.add("input")
-    if place < len(group.layers) - 1 or "output" in outside:
+    if place < len(group.layers) - 1 or (place, "output") in outside:
         found.add("output")
     return frozenset(found)
 
 
 def groups_of(graph: NetworkGraph, chip: Accelerator) -> dict[int, list[FusedGroup]]:
-    """The groups of two to four consecutive layers that begin at each node's place."""
+    """The groups of two to four layers, one after another, that begin at each node's place."""
     found: dict[int, list[FusedGroup]] = {}
-    for place in range(len(graph.nodes)):
-        for end in range(place + 2, min(place + LONGEST, len(graph.nodes)) + 1):
-            if not _linked(graph, end - 1):
+    for place, node in enumerate(graph.nodes):
+        places = [place] if node.layer is not None else []
+        for end in range(place + 1, len(graph.nodes)):
+            if not places or len(places) == LONGEST or not _linked(graph, places, end):
                 break
-            if end == place + 2 and not _fusible(graph.nodes[place]):
-                break
-            found.setdefault(place, []).append(_group(graph.nodes[place:end], chip))
+            if graph.nodes[end].layer is not None:
+                places.append(end)
+                found.setdefault(place, []).append(_group(graph, places, chip))
     return found
 
 
-def _fusible(node: GraphNode) -> bool:
-    """Whether a node is a layer whose only tensor is its input; zeros inside one are not cut."""
-    known = node.layer is not None and node.layer.kind is not LayerKind.TRCONV
-    return known and len(node.inputs) == 1
-
-
-def _linked(graph: NetworkGraph, place: int) -> bool:
-    """Whether a layer reads what the one before it writes, and alone does so."""
+def _linked(graph: NetworkGraph, places: Sequence[int], place: int) -> bool:
+    """Whether a node reads what the one before it writes, alone does so, and may be fused."""
     node, before = graph.nodes[place], graph.nodes[place - 1]
-    if not (_fusible(node) and _fusible(before)) or node.inputs[0] != before.name:
+    first, layer = graph.nodes[places[-1]].layer, node.layer
+    assert first is not None
+    if node.inputs[0] != before.name or graph.readers[before.name] != (place,):
         return False
-    if before.name in graph.leaving or graph.readers[before.name] != (place,):
-        return False
-    assert node.layer is not None
-    assert before.layer is not None
-    products = before.layer.kind is LayerKind.GEMM, node.layer.kind is LayerKind.GEMM
-    return before.layer.N == node.layer.N and products[0] == products[1]
+    if before.name in graph.leaving or LayerKind.TRCONV in (first.kind, layer and layer.kind):
+        return False  # zeros inside a transposed convolution are not cut
+    product = first.kind is LayerKind.GEMM
+    if layer is None:
+        in_place = node.kind in KEEPS_SIZE and len(node.reads) == 1
+        return product and in_place and (node.elements, node.bits) == (before.elements, before.bits)
+    inside = {graph.nodes[n].name for n in range(places[0], place)}
+    return (
+        not inside.intersection(node.inputs[1:])
+        and first.N == layer.N
+        and product == (layer.kind is LayerKind.GEMM)
+    )
 
 
 def _axes(layer: Layer, before: Layer | None) -> tuple[AxisLayer, AxisLayer]:
     """A layer along its rows and its columns; padding that it does not tell lies on both sides."""
+    if layer.kind is LayerKind.GEMM:
+        return AxisLayer(layer.Y, layer.Y, 1, 1, 0), AxisLayer(layer.N, layer.N, 1, 1, 0)
     top, bottom, left, right = layer.given_padding
     inputs = layer.given_y - top - bottom, layer.given_x - left - right
     if before is not None:
@@ -162,12 +189,14 @@ def _axes(layer: Layer, before: Layer | None) -> tuple[AxisLayer, AxisLayer]:
     )
 
 
-def _group(nodes: tuple[GraphNode, ...], chip: Accelerator) -> FusedGroup:
+def _group(graph: NetworkGraph, places: Sequence[int], chip: Accelerator) -> FusedGroup:
+    nodes = [graph.nodes[place] for place in places]
     shapes = [node.layer.renamed("") for node in nodes if node.layer is not None]
     axes = [_axes(shapes[0], None), *(_axes(b, a) for a, b in pairwise(shapes))]
     width = max(chip.widths.input, chip.widths.output)
     return FusedGroup(
         tuple(shapes),
+        tuple(place - places[0] for place in places),
         tuple(rows for rows, _ in axes),
         tuple(columns for _, columns in axes),
         tuple(node.bits or width for node in nodes[:-1]),
@@ -175,6 +204,8 @@ def _group(nodes: tuple[GraphNode, ...], chip: Accelerator) -> FusedGroup:
 
 
 def _part(layer: Layer, row: Piece, column: Piece) -> Layer:
+    if layer.kind is LayerKind.GEMM:
+        return replace(layer, Y=row.outputs, N=column.outputs)
     told = any(layer.given_padding)
     return replace(
         layer,
@@ -182,8 +213,3 @@ def _part(layer: Layer, row: Piece, column: Piece) -> Layer:
         X=(column.outputs - 1) * layer.stride_x + layer.reach_x,
         padding=(row.low, row.high, column.low, column.high) if told else (0, 0, 0, 0),
     )
-
-
-def filter_bits(group: FusedGroup, chip: Accelerator) -> tuple[int, ...]:
-    """What the filters of each layer take [bits]."""
-    return tuple(layer.filter_size * chip.widths.filter for layer in group.layers)

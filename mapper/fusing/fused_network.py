@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import baselines
-from layers import Layer
-from mapper.fusing.fused_group import FusedGroup, FusedTiling, groups_of
+from layers import TENSORS, Layer
+from mapper.fusing.fused_group import FusedGroup, FusedTiling, Outside, groups_of
 from mapper.fusing.group_costs import GroupCosts, GroupTilings
 from mapper.staying.network_optimum import (
     FusedStep,
@@ -35,15 +35,15 @@ class FusedProblem(NetworkProblem):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._groups: dict[tuple[int, int], FusedGroup] = {
-            (place, len(group.layers)): group
+            (place, group.nodes): group
             for place, groups in groups_of(self.graph, self.setting.chip).items()
             for group in groups
         }
         self._lengths: dict[int, list[int]] = {}
         for place, length in self._groups:
             self._lengths.setdefault(place, []).append(length)
-        self._tilings: dict[tuple[FusedGroup, Resident], GroupTilings] = {}
-        self._costs: dict[tuple[FusedGroup, Resident, float, SumWeights], GroupCosts] = {}
+        self._tilings: dict[tuple[FusedGroup, Outside], GroupTilings] = {}
+        self._costs: dict[tuple[FusedGroup, Outside, float, SumWeights], GroupCosts] = {}
         self._drawn: set[tuple[Layer, Resident, float, SumWeights]] = set()
 
     def costs_of(self, place: int, length: int, taken: Stays, weights: SumWeights) -> GroupCosts:
@@ -56,17 +56,22 @@ class FusedProblem(NetworkProblem):
             weights: What is summed.
         """
         group = self._groups[place, length]
-        first, last = self.graph.nodes[place], self.graph.nodes[place + length - 1]
-        outside = self.resident(first, taken) & {"input"} | self.resident(last, taken) & {"output"}
+        ends = {(0, "input"), (len(group.layers) - 1, "output")}
+        outside = frozenset(
+            (number, tensor)
+            for number, at in enumerate(group.places)
+            for tensor in self.resident(self.graph.nodes[place + at], taken)
+            if tensor == "filter" or (number, tensor) in ends
+        )
         return self._costs_of(
             group, outside, self._capacity - taken_bits(self.rooms, taken, place), weights
         )
 
     def _costs_of(
-        self, group: FusedGroup, outside: Resident, left: float, weights: SumWeights
+        self, group: FusedGroup, outside: Outside, left: float, weights: SumWeights
     ) -> GroupCosts:
         if (group, outside) not in self._tilings:
-            self._tilings[group, outside] = GroupTilings(self.setting, group, outside)
+            self._tilings[group, outside] = GroupTilings(self.setting, group, outside, self.counted)
         key = (group, outside, left, weights)
         if key not in self._costs:
             tilings = self._tilings[group, outside]
@@ -83,11 +88,10 @@ class FusedProblem(NetworkProblem):
                 found[costs] = costs.upper() if upper else costs.lower()
             return found[costs]
 
-        both = frozenset({"input", "output"})
-
         def least(place: int, length: int) -> float:
             group = self._groups[place, length]
-            costs = self._costs_of(group, both, self._capacity, weights)
+            everything = {(n, tensor) for n in range(len(group.layers)) for tensor in TENSORS}
+            costs = self._costs_of(group, frozenset(everything), self._capacity, weights)
             return costs.lower()
 
         return Groups(self._lengths, cost, least)
@@ -127,7 +131,8 @@ class FusedProblem(NetworkProblem):
             if best is not None:
                 for number, part in best[2]:
                     self._draw(part, weights)
-                    name = f"fused part of {self.graph.nodes[place + number].name}"
+                    at = place + self._groups[place, length].places[number]
+                    name = f"fused part of {self.graph.nodes[at].name}"
                     yield part._replace(layer=part.layer.renamed(name))
 
     def result(
@@ -159,18 +164,24 @@ class FusedProblem(NetworkProblem):
         names = tuple(name for n in sorted(taken) for name in self.rooms[n].tensors)
         bits = taken_bits(self.rooms, taken, place)
         steps = []
-        for layer in range(length):
-            own = [part for at, part in parts if at == layer]
+        for layer, at in enumerate(self._groups[place, length].places):
+            own = [part for other, part in parts if other == layer]
             fused, sums = self._layer_of(number, layer, tiling, own, weights)
             more = costs.tilings.loads(tiling, layer)
             energy, latency, dram = (a + b for a, b in zip(sums, more, strict=True))
-            room = (self._capacity - bits) / 8 - own[0].room
+            room = self._capacity / 8 - own[0].room
             steps.append(
                 NodeResult(
-                    self.graph.nodes[place + layer], own[0].resident, names, latency, energy,
-                    dram, bits / 8 + room, fused.parts[0][1], fused,
+                    self.graph.nodes[place + at], own[0].resident, names, latency, energy,
+                    dram, room, fused.parts[0][1], fused,
                 )
             )  # fmt: skip
+            for other in self.graph.nodes[place + at + 1 : place + length]:
+                if other.layer is not None:
+                    break
+                energy, latency = costs.tilings.pass_costs(tiling, layer)
+                inside = frozenset({"input", "output"})
+                steps.append(NodeResult(other, inside, names, latency, energy, 0.0, bits / 8, None))
         return steps
 
     def _layer_of(

@@ -10,21 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import cost_models
-from cost_models import energy_of_counts
-from mapper.fusing.fused_group import (
-    FusedGroup,
-    FusedTiling,
-    filter_bits,
-    resident_of,
-)
+from cost_models import Moved, energy_of_counts, pass_cost
+from layers import LayerKind
+from mapper.fusing.fused_group import FusedGroup, FusedTiling, Outside, resident_of
 from mapper.fusing.part_floors import COUNTS, PartFloors
 from mapper.staying.network_optimum import LayerPart, NetworkProblem
-from mapper.staying.shape_facts import Resident, SumWeights
+from mapper.staying.shape_facts import SumWeights
 from marl_common import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -43,19 +40,22 @@ class GroupTilings:
     Args:
         setting: Chip, options and space.
         group: The group.
-        outside: Those of its own input and output that are whole in L2.
+        outside: What is whole in L2 of what it reads and writes.
+        counted: Whether passes cost what they move within L2.
     """
 
-    def __init__(self, setting: StaySetting, group: FusedGroup, outside: Resident) -> None:
+    def __init__(
+        self, setting: StaySetting, group: FusedGroup, outside: Outside, counted: bool
+    ) -> None:
         self.setting, self.group, self.outside = setting, group, outside
         self.chip: Accelerator = setting.chip
-        self._bits = filter_bits(group, self.chip)
+        self._counted = counted
         self._model = cost_models.load("exact", **setting.options)
-        places = range(len(group.layers))
+        places = [n for n in range(len(group.layers)) if (n, "filter") not in outside]
         self.filters = [
-            frozenset(place for place in places if chosen >> place & 1)
-            for chosen in range(2 ** len(places))
-        ]
+            frozenset(some) for count in range(len(places) + 1)
+            for some in combinations(places, count)
+        ]  # fmt: skip
 
     def tiling(self, number: int) -> FusedTiling:
         """A tiling by its number."""
@@ -68,7 +68,7 @@ class GroupTilings:
         """The layers' work in fused tiles, where other tensors leave so many bits of L2."""
         found = []
         for place in range(len(self.group.layers)):
-            taken = tiling.room_bits(self.group, self.chip, place, self._bits)
+            taken = tiling.room_bits(self.group, self.chip, place)
             resident = resident_of(self.group, place, tiling, self.outside)
             room = (left - taken) / 8
             found += [
@@ -81,11 +81,32 @@ class GroupTilings:
         """Energy [nJ], latency [cycles] and bytes of DRAM to bring a filter that stays into L2."""
         if place not in tiling.filters:
             return 0.0, 0.0, 0.0
-        bits, rate = self._bits[place], self.chip.buffers()[0].read_bw
-        latency = 1 if rate is None else -(-bits // rate)
-        elements = self.group.layers[place].filter_size
-        energy = energy_of_counts(self._model, self.chip, latency, {"dram_fil": elements})
-        return energy, float(latency), bits / 8
+        layer, rate = self.group.layers[place], self.chip.buffers()[0].read_bw
+        sizes = {layer.filter_size: 1}
+        if layer.kind is LayerKind.GEMM:  # those of a fused tile's products at a time
+            each = layer.filter_size // layer.N
+            pieces = tiling.columns.pieces[place].items()
+            sizes = {each * piece.outputs: times for piece, times in pieces}
+        width = self.chip.widths.filter
+        latency = sum(
+            times * (1 if rate is None else -(-size * width // rate))
+            for size, times in sizes.items()
+        )
+        counts = {"dram_fil": layer.filter_size}
+        energy = energy_of_counts(self._model, self.chip, latency, counts)
+        return energy, float(latency), layer.filter_size * width / 8
+
+    def pass_costs(self, tiling: FusedTiling, tensor: int) -> tuple[float, float]:
+        """Energy [nJ] and latency [cycles] of each pass over a tensor between two layers."""
+        if not self._counted or not self.group.passes(tensor):
+            return 0.0, 0.0
+        found = [0.0, 0.0]
+        for part, times in tiling.parts(self.group, tensor):
+            moved = Moved(l2_read=part.output_size, l2_written=part.output_size)
+            latency, energy = pass_cost(self._model, self.chip, moved)
+            found[0] += times * energy
+            found[1] += times * latency
+        return found[0], found[1]
 
     @cached_property
     def _prices(self) -> dict[str, float]:
@@ -110,12 +131,12 @@ class GroupTilings:
             least = PartFloors(layer, self.chip, [plan.pieces[place] for plan in rows],
                                [plan.pieces[place] for plan in columns])  # fmt: skip
             for chosen, filters in enumerate(self.filters):
-                tiling = FusedTiling(rows[0], columns[0], filters)
-                resident = resident_of(self.group, place, tiling, self.outside)
-                load = self.loads(tiling, place)
+                tilings = [FusedTiling(rows[0], one, filters) for one in columns]
+                resident = resident_of(self.group, place, tilings[0], self.outside)
+                loads = np.array([self.loads(tiling, place)[:2] for tiling in tilings])
                 cycles = least.cycles(resident)
-                latency[chosen] += cycles + load[1]
-                energy[chosen] += least.energy(resident, self._prices) + load[0]
+                latency[chosen] += cycles + loads[:, 1]
+                energy[chosen] += least.energy(resident, self._prices) + loads[:, 0]
                 energy[chosen] += cycles * self._leak
         return energy.ravel(), latency.ravel()
 
@@ -125,19 +146,20 @@ class GroupTilings:
 
         The single tile that is the whole group is left out: its tensors are whole.
         """
-        group, nothing = self.group, frozenset[int]()
-        found = np.full((len(group.row_plans), len(group.column_plans)), np.inf)
-        for row, rows in enumerate(group.row_plans):
-            for column, columns in enumerate(group.column_plans):
-                one = FusedTiling(rows, columns, nothing)
-                if one.tiles > 1:
-                    found[row, column] = max(
-                        one.room_bits(group, self.chip, place, self._bits)
-                        for place in range(len(group.layers))
-                    )
-        stay = np.array([sum(self._bits[place] for place in one) for one in self.filters])
-        taken: FloatArray = (stay[:, None, None] + found).ravel()
-        return taken
+        group, chip = self.group, self.chip
+        places = range(len(group.layers))
+        found = np.full((len(self.filters), len(group.row_plans), len(group.column_plans)), np.inf)
+        for column, columns in enumerate(group.column_plans):
+            stay = [
+                sum(one.filter_bits(group, chip, place) for place in one.filters)
+                for one in (FusedTiling(columns, columns, some) for some in self.filters)
+            ]
+            for row, rows in enumerate(group.row_plans):
+                tiling = FusedTiling(rows, columns, frozenset())
+                if tiling.tiles > 1:
+                    most = max(tiling.room_bits(group, chip, place) for place in places)
+                    found[:, row, column] = np.add(stay, most)
+        return found.ravel()
 
     def cheapest(self, weights: SumWeights, left: float) -> tuple[IntArray, FloatArray]:
         """Numbers of the tilings that fit, by what they cost at least, and these costs."""
@@ -190,9 +212,12 @@ class GroupCosts:
         for number in self._order[low : low + count]:
             tiling = self.tilings.tiling(int(number))
             parts = self.tilings.parts(tiling, self._left)
-            loads = (self.tilings.loads(tiling, place)[:2] for place in tiling.filters)
-            more = math.fsum(self.weights.of(*load) for load in loads)
-            self._looked.append((tiling, parts, more))
+            more = [self.tilings.loads(tiling, place)[:2] for place in tiling.filters]
+            for tensor in range(len(self.tilings.group.layers) - 1):
+                costs = self.tilings.pass_costs(tiling, tensor)
+                more += [costs] * self.tilings.group.passes(tensor)
+            fixed = math.fsum(self.weights.of(*one) for one in more)
+            self._looked.append((tiling, parts, fixed))
         self._best.clear()
         return len(self._looked) > low
 

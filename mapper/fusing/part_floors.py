@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from cost_models import Accelerator
-from layers import Layer, footprint
+from layers import Layer, LayerKind, footprint
 from mapper.fusing.axis_plan import Piece
 from mapper.staying.shape_facts import Resident
 from marl_common import FloatArray, IntArray
@@ -38,7 +38,7 @@ class PartFloors:
         layer: The whole layer.
         chip: The chip.
         rows: Its pieces along rows, of each plan.
-        columns: Likewise along columns.
+        columns: Likewise along columns; of a product, the independent products.
     """
 
     def __init__(
@@ -50,18 +50,23 @@ class PartFloors:
     ) -> None:
         self.layer, self.chip = layer, chip
         self._rows, self._columns = _Pieces(rows), _Pieces(columns)
+        product = layer.kind is LayerKind.GEMM
+        across = layer.N if product else layer.out_x
         outputs = self._sum(lambda y: y, lambda x: x)
-        inputs = self._sum(
-            lambda y: footprint(y, layer.R, layer.stride_y, layer.dilation_y),
-            lambda x: footprint(x, layer.S, layer.stride_x, layer.dilation_x),
-        )
-        whole = layer.out_y * layer.out_x
-        touched = footprint(layer.out_y, layer.R, layer.stride_y, layer.dilation_y)
-        touched *= footprint(layer.out_x, layer.S, layer.stride_x, layer.dilation_x)
+
+        def rows_read(y: int) -> int:
+            return footprint(y, layer.R, layer.stride_y, layer.dilation_y)
+
+        def columns_read(x: int) -> int:
+            return x if product else footprint(x, layer.S, layer.stride_x, layer.dilation_x)
+
+        whole = layer.out_y * across
+        touched = rows_read(layer.out_y) * columns_read(across)
+        parts = self._sum(lambda y: 1, lambda x: x if product else 1)
         self.sizes = {
             "macs": outputs * (layer.macs // whole),
-            "input": inputs * (layer.input_size // touched),
-            "filter": self._sum(lambda y: 1, lambda x: 1) * layer.filter_size,
+            "input": self._sum(rows_read, columns_read) * (layer.input_size // touched),
+            "filter": parts * (layer.filter_size // (across if product else 1)),
             "output": outputs * (layer.output_size // whole),
         }
         cycles = least_cycles(layer, self._rows.outputs, self._columns.outputs, chip)
@@ -115,18 +120,16 @@ def least_cycles(layer: Layer, rows: IntArray, columns: IntArray, chip: Accelera
     Over all sizes of clusters and all pairs of dimensions: those along which a part is spread take
     as many steps as their largest share has.
     """
-    wide, inner, _, _, *others = layer.extents
-    extents = [np.array([[extent]], float) for extent in (wide, inner, *others) if extent > 1] + [
-        rows[:, None].astype(float),
-        columns[None, :].astype(float),
-    ]
+    wide, inner, _, across, *taps, products, groups = layer.extents
+    rest = across if layer.kind is LayerKind.GEMM else products
+    fixed = [extent for extent in (wide, inner, *taps, rest, groups) if extent > 1]
+    extents = [np.array([[extent]], float) for extent in fixed]
+    extents += [rows[:, None].astype(float), columns[None, :].astype(float)]
     total = np.ones((len(rows), len(columns)))
     for extent in extents:
         total = total * extent
     sizes = {(chip.num_pes // size, size) for size in range(1, chip.num_pes + 1)}
-    outer, within = (
-        np.array(one, float)[:, None, None] for one in zip(*sorted(sizes), strict=True)
-    )
+    outer, within = np.array(sorted(sizes), float).T[:, :, None, None]
     best = total
     for extent in extents:
         best = np.minimum(best, total / extent * np.ceil(extent / chip.num_pes))

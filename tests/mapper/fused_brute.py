@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
@@ -10,9 +11,9 @@ from itertools import product
 import numpy as np
 
 from cost_models import Mapping
-from layers import Layer, NetworkGraph
+from layers import Layer, LayerKind, NetworkGraph
 from layers.graph_builder import GraphBuilder
-from mapper.fusing.fused_group import FusedGroup, FusedTiling, filter_bits, groups_of, resident_of
+from mapper.fusing.fused_group import FusedGroup, FusedTiling, groups_of, resident_of
 from mapper.staying.network_optimum import ENERGY, NetworkProblem
 from mapper.staying.rooms import TensorRoom, rooms_of
 from mapper.staying.shape_facts import Resident
@@ -55,6 +56,27 @@ def small_chain(seed: int) -> tuple[NetworkGraph, StaySetting]:
                 return built, setting
 
 
+def small_attention(seed: int) -> tuple[NetworkGraph, StaySetting]:
+    """Scores, a softmax and the context of one or two heads, on a chip with little L2."""
+    rng = np.random.default_rng([48, seed])
+    setting = random_setting(rng)
+    setting = replace(
+        setting,
+        chip=replace(setting.chip, l2_bytes=int(rng.integers(12, 30))),
+        options={**setting.options, "double_buffer": False},
+    )
+    heads, rows, keys, depth = (int(rng.integers(low, 4)) for low in (1, 2, 2, 1))
+    graph = GraphBuilder()
+    query, key, value = (
+        graph.source(name, (heads, extent, depth))
+        for name, extent in (("query", rows), ("key", keys), ("value", keys))
+    )
+    at = graph.mac(Layer.gemm("scores", M=rows, N=keys, K=depth, batch=heads), query, key)
+    at = graph.norm("softmax", at)
+    graph.mac(Layer.gemm("context", M=rows, N=depth, K=keys, batch=heads), at, value)
+    return graph.graph(), setting
+
+
 class FusedBrute:
     """Everything that a small network may do, one after another.
 
@@ -85,7 +107,7 @@ class FusedBrute:
             yield ()
             return
         for group in (None, *self.groups.get(place, ())):
-            length = 1 if group is None else len(group.layers)
+            length = 1 if group is None else group.nodes
             for rest in self._cuts(place + length):
                 yield (group, *rest)
 
@@ -93,7 +115,7 @@ class FusedBrute:
         sums: Points = [(0.0, 0.0)]
         place = 0
         for group in cut:
-            length = 1 if group is None else len(group.layers)
+            length = 1 if group is None else group.nodes
             names = [node.name for node in self.graph.nodes[place : place + length]]
             if any(name in room.tensors for room in taken for name in names[:-1]):
                 return []
@@ -128,37 +150,48 @@ class FusedBrute:
 
     def _group(self, place: int, group: FusedGroup, live: list[TensorRoom], left: float) -> Points:
         inside = {name for room in live for name in room.tensors}
-        first, last = (self.graph.nodes[n] for n in (place, place + len(group.layers) - 1))
-        outside = {"input"} & ({"input"} if first.inputs[0] in inside else set())
-        outside |= {"output"} if last.name in inside else set()
-        places, bits = range(len(group.layers)), filter_bits(group, self.chip)
+        first, last = (self.graph.nodes[n] for n in (place, place + group.nodes - 1))
+        outside = {(0, "input")} if first.inputs[0] in inside else set()
+        outside |= {(len(group.layers) - 1, "output")} if last.name in inside else set()
+        places = range(len(group.layers))
         found: Points = []
         for rows, columns, *stays in product(
             group.row_plans, group.column_plans, *[(False, True)] * len(places)
         ):
             filters = frozenset(n for n in places if stays[n])
             tiling = FusedTiling(rows, columns, filters)
-            rooms = [left - tiling.room_bits(group, self.chip, n, bits) for n in places]
+            rooms = [left - tiling.room_bits(group, self.chip, n) for n in places]
             if tiling.tiles == 1 or min(rooms) <= 0:
                 continue
             sums: Points = [(0.0, 0.0)]
             for n in places:
                 resident = resident_of(group, n, tiling, frozenset(outside))
-                if n in filters:
-                    load = self._load(bits[n])
-                    sums = [(e + load[0], t + load[1]) for e, t in sums]
+                for size, times in self._filters(group, tiling, n).items():
+                    load = self._load(size)
+                    sums = [(e + times * load[0], t + times * load[1]) for e, t in sums]
                 for layer, count in tiling.parts(group, n):
                     own = self._layer(layer, resident, rooms[n] / 8)
                     sums = front([(e + count * f, t + count * u) for e, t in sums for f, u in own])
             found = front(found + sums)
         return found
 
-    def _load(self, bits: int) -> tuple[float, float]:
+    def _filters(self, group: FusedGroup, tiling: FusedTiling, place: int) -> Counter[int]:
+        """Elements of a filter that are brought into L2 at a time, and how often; none is read."""
+        layer, found = group.layers[place], Counter[int]()
+        if place in tiling.filters and layer.kind is LayerKind.GEMM:
+            for first in range(0, layer.N, tiling.columns.tile):
+                heads = min(tiling.columns.tile, layer.N - first)
+                found[layer.filter_size // layer.N * heads] += 1
+        elif place in tiling.filters:
+            found[layer.filter_size] += 1
+        return found
+
+    def _load(self, elements: int) -> tuple[float, float]:
         """Energy and latency to bring a filter into L2: what a layer saves if it is there.
 
         PEs leak for as long as it takes, at a rate that mappings differ by on a slower chip.
         """
-        layer = Layer.gemm("", M=1, N=bits // self.chip.widths.filter, K=1)
+        layer = Layer.gemm("", M=1, N=elements, K=1)
         one = Mapping(("KCYXRS", "KCYXRS"), ("K", "K"), ({"K": 1}, {"K": 1}), 1)
         slower = replace(self.setting, chip=replace(self.chip, noc_bw=1, offchip_bw=1))
         dram, here, slow = (
@@ -167,5 +200,5 @@ class FusedBrute:
         )
         leak = (slow.energy - dram.energy) / (slow.latency - dram.latency or 1)
         rate = self.chip.buffers()[0].read_bw
-        cycles = 1 if rate is None else -(-bits // rate)
+        cycles = 1 if rate is None else -(-elements * self.chip.widths.filter // rate)
         return dram.energy - here.energy + leak * (cycles - dram.latency + here.latency), cycles

@@ -3,6 +3,7 @@
 import json
 import math
 import shlex
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,20 +13,23 @@ import pytest
 import layers
 import marl_mapper
 from cost_models import Accelerator, load_chip
-from layers import Layer
+from layers import Layer, NetworkGraph
 from mapper.fusing.axis_plan import balanced_tiles
 from mapper.fusing.fused_group import groups_of
 from mapper.fusing.fused_network import FusedProblem
 from mapper.fusing.group_costs import GroupTilings
 from mapper.fusing.part_floors import least_cycles
 from mapper.staying.network_optimum import ENERGY, LATENCY
+from mapper.staying.stay_proof import StaySetting
 from mapper.staying.stay_schedule import Groups, schedule
 from marl_mapper import LibraryError
 from tests.hostile.test_hostile import in_process
-from tests.mapper.fused_brute import FusedBrute, small_chain
+from tests.mapper.fused_brute import FusedBrute, small_attention, small_chain
 from tests.mapper.fused_execution import differences, random_tiling
 from tests.mapper.staying import prove_here
 from tests.mapper.test_search_kept import NET
+
+Small = Callable[[int], tuple[NetworkGraph, StaySetting]]
 
 
 def test_tilings_compute_and_hold_what_their_execution_does() -> None:
@@ -35,9 +39,12 @@ def test_tilings_compute_and_hold_what_their_execution_does() -> None:
         assert not differences(group, tiling), (group, tiling)
 
 
-@pytest.mark.parametrize("seed", [2, 7, 8, 9, 11])
-def test_networks_are_as_good_as_by_brute_force(seed: int) -> None:
-    graph, setting = small_chain(seed)
+@pytest.mark.parametrize(
+    ("small", "seed"),
+    [*((small_chain, n) for n in (2, 7, 9)), *((small_attention, n) for n in (6, 11, 15))],
+)
+def test_networks_are_as_good_as_by_brute_force(small: Small, seed: int) -> None:
+    graph, setting = small(seed)
     best = FusedBrute(graph, setting).best()
     net = FusedProblem(graph, setting, prove_here)
     energy, latency, product = net.sum(ENERGY), net.sum(LATENCY), net.product()
@@ -52,12 +59,14 @@ def test_networks_are_as_good_as_by_brute_force(seed: int) -> None:
         )
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_no_tiling_is_below_its_floor(seed: int) -> None:
-    graph, setting = small_chain(seed)
+@pytest.mark.parametrize(
+    ("small", "seed"), [*((small_chain, n) for n in range(3)), (small_attention, 6)]
+)
+def test_no_tiling_is_below_its_floor(small: Small, seed: int) -> None:
+    graph, setting = small(seed)
     brute = FusedBrute(graph, setting)
     for group in groups_of(graph, setting.chip)[0]:
-        tilings = GroupTilings(setting, group, frozenset())
+        tilings = GroupTilings(setting, group, frozenset(), counted=False)
         energies, latencies = tilings.floors
         for number in np.flatnonzero(tilings.taken < 8 * (setting.chip.l2_bytes or 0)).tolist():
             tiling = tilings.tiling(number)
@@ -88,7 +97,8 @@ def test_groups_are_of_layers_that_nobody_else_reads() -> None:
     assert lengths[10] == [2, 3]
     assert not groups_of(layers.graph_of("resnet18"), load_chip("edge")).get(1)
     heads = groups_of(layers.graph_of("bert_base"), load_chip("edge"))
-    assert {len(group.layers) for groups in heads.values() for group in groups} == {2}
+    every = [group for groups in heads.values() for group in groups]
+    assert {(len(group.layers), group.nodes) for group in every} == {(2, 3), (2, 2)}
 
 
 def test_balanced_tiles_are_the_largest_parts() -> None:
