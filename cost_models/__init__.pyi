@@ -68,6 +68,7 @@ from .exact.chain_bounds.spread import ChainSpread as ChainSpread
 from .exact.chain_bounds.togo import CostsToGo as CostsToGo
 from .exact.chain_bounds.widest import Frontier as Frontier
 from .exact.chain_bounds.widest import WidestSpread as WidestSpread
+from .exact.floors import real_inputs as real_inputs
 from .exact.pass_costs import Moved as Moved
 from .exact.pass_costs import energy_of_counts as energy_of_counts
 from .exact.pass_costs import pass_cost as pass_cost
@@ -86,5 +87,6 @@ from .nest_text import loop_nest as loop_nest
 from .network import parse_network as parse_network
 from .network import print_network as print_network
 from .prices import ChipPrices as ChipPrices
+from .prices import LevelPrices as LevelPrices
 from .prices import chip_prices as chip_prices
 from .prices import clock_of as clock_of

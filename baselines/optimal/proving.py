@@ -45,16 +45,6 @@ def can_prove(problem: Problem) -> str | None:
     return None
 
 
-def can_record(problem: Problem) -> str | None:
-    """Why the proof of a problem keeps no record for a certificate; None where it does."""
-    if isinstance(problem.accelerator, Chain):
-        return (
-            "certificates are of chips of two levels, L2 and L1, but the accelerator is a list of "
-            "levels; prove without one"
-        )
-    return can_prove(problem)
-
-
 def prove(
     problem: Problem,
     *,
@@ -81,7 +71,8 @@ def prove(
         max_memory: Memory for boxes and record [B]; beyond it boxes are looked at depth first.
         boxes: On a chip that is a list of levels, boxes after which it ends, on any machine alike.
         progress: Called between batches of boxes; what it raises ends the proof.
-        record: Whether to record the tree of boxes, as certificates need it.
+        record: Whether to record the tree of boxes, as certificates need it on a chip of two
+            levels; on a list of levels they are made of the bound alone.
 
     Raises:
         ProveError: The model offers no bounds for the problem, or an option makes no sense.
@@ -94,8 +85,6 @@ def prove(
         raise ProveError(f"problem: {reason}")
     memory = DEFAULT_MEMORY if max_memory is None else max_memory
     if isinstance(problem.accelerator, Chain):
-        if record:
-            raise ProveError(str(can_record(problem)))
         assert not isinstance(start, Mapping)
         return prove_chain(problem, start, ProofLimits(gap, timeout, memory, boxes, progress))
     assert not isinstance(start, ChainMapping)
