@@ -29,7 +29,7 @@ def write_yaml(path: str | Path, network: Sequence[Layer] | NetworkGraph) -> Non
             text += f"sources: {line({n: list(of) for n, of in network.sources.items()})}"
         if network.results:
             text += f"results: {line(list(network.results))}"
-        entries = [_node_fields(node) for node in network.nodes]
+        entries = [node_fields(node) for node in network.nodes]
     else:
         entries = [to_fields(layer) for layer in network]
     text += "layers:\n" + "".join(f"  - {line(fields)}" for fields in entries)
@@ -37,7 +37,8 @@ def write_yaml(path: str | Path, network: Sequence[Layer] | NetworkGraph) -> Non
         draft.write_text(text, encoding="utf-8")
 
 
-def _node_fields(node: GraphNode) -> dict[str, Any]:
+def node_fields(node: GraphNode) -> dict[str, Any]:
+    """A node as its entry of a file."""
     layer = node.layer
     fields: dict[str, Any] = {"name": node.name, "kind": str(node.kind)}
     if layer is not None:

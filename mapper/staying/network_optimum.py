@@ -254,6 +254,10 @@ class NetworkProblem:
             steps.append(NodeResult(node, resident, names, latency, energy, dram, bits / 8, known))
         return NetworkResult(tuple(steps), value, bound)
 
+    def floor(self, weights: SumWeights, stay: bool = True) -> float:
+        """What no sum is below, by what is known already."""
+        return self._schedule(weights, self.rooms if stay else (), upper=False).bound
+
     def sum(self, weights: SumWeights, stay: bool = True) -> NetworkResult:
         """The network of the least latency, or energy; see :meth:`least`."""
         found, bound = self.least(weights, stay)
@@ -261,11 +265,7 @@ class NetworkProblem:
 
     def product(self, stay: bool = True) -> NetworkResult:
         """The network of the least product of energy and latency [nJ cycles]."""
-        rooms = self.rooms if stay else ()
-        first = [
-            CostLine(math.inf, weights, self._schedule(weights, rooms, upper=False).bound)
-            for weights in (ENERGY, LATENCY)
-        ]
+        first = [CostLine(math.inf, one, self.floor(one, stay)) for one in (ENERGY, LATENCY)]
         lines, best = first, None
         price = _rounded(first[0].value / first[1].value)
         for _ in range(MOST_PRICES):
