@@ -169,7 +169,7 @@ class _Generations:
         return self.dedup.fill(self._breed, self.config.offspring, self._scattered, least)
 
     def _breed(self, count: int) -> IntArray:
-        """Children of tournament winners; canonical on two levels, where keys may tell orders apart."""
+        """Children of tournament winners; on two levels as canonical actions."""
         config, rng = self.config, self.rng
         first, second = self._winners(count), self._winners(count)
         crossed = self.moves.crossover(first, second, rng)

@@ -97,7 +97,7 @@ def package(count: int, gb_per_s: float | None = None) -> Chain:
 
 
 def with_registers() -> Chain:
-    """A chiplet whose MACs keep a weight for as long as it is used, in a register without a price."""
+    """A chiplet whose MACs keep a weight while it is used, in a register without a price."""
     fields = CHAINS[CHIP].to_dict()
     register = {"name": "Register", "bytes": 1, "holds": ["filter"], "double_buffer": False}
     free = {"read_pj": 0, "write_pj": 0, "leakage_uw": 0, "area_um2": 0}
