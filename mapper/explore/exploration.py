@@ -79,7 +79,6 @@ class ExplorePlan:
     def run_of(self, chip: Accelerator | Chain) -> DesignRun | KeptDesign:
         """The experiment of a design."""
         if self.kept is not None:
-            assert isinstance(chip, Accelerator)
             return KeptDesign(self.kept, chip, self.aims)
         return DesignRun(self.workload, chip, self.aims, self.pretrained, self.seed)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cost_models import Accelerator
+from cost_models import Accelerator, Chain
 from layers import NetworkGraph
 from layers.writing import node_fields
 from mapper.explore.design_space import label_of, nameless
@@ -70,7 +70,7 @@ class KeptDesign(Experiment):
     kind: ClassVar[str] = "explore-kept"
     counts: ClassVar[str] = "networks"
     workload: KeptWorkload
-    chip: Accelerator
+    chip: Accelerator | Chain
     aims: tuple[str, ...] = ("edp",)
     seed: int = 0
     budget: int = 1

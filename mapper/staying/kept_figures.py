@@ -6,6 +6,7 @@ from typing import Any
 
 from layers import TENSORS
 from mapper.staying.kept_network import KeptNetwork
+from mapper.staying.rooms import home_of
 from marl_common import engineering
 
 
@@ -70,6 +71,6 @@ def stay_lines(kept: KeptNetwork) -> list[str]:
     if kept.staying:
         lines.append(
             f"{len(kept.staying)} of {len(kept.rooms)} tensors that may stay do, in the order of "
-            f"the file; they take up to {engineering(most, 'B')} of L2 at once"
+            f"the file; they take up to {engineering(most, 'B')} of {home_of(kept.chip).name} at once"
         )
     return [*lines, kept.note] if kept.note else lines

@@ -16,11 +16,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cost_models import Mapping, Moved, pass_cost
+from cost_models import Chain, Moved, pass_cost
 from layers import GraphNode, Layer, NetworkGraph, NodeKind
-from mapper.staying.rooms import TensorRoom, rooms_of
+from mapper.staying.rooms import TensorRoom, home_of, rooms_of
 from mapper.staying.shape_facts import CostLine, KnownMapping, Resident, ShapeFacts, SumWeights
-from mapper.staying.stay_proof import StayProof, StaySetting
+from mapper.staying.stay_proof import BOTH, StayProof, StaySetting
 from mapper.staying.stay_schedule import Stays, StaySchedule, schedule
 
 ENERGY, LATENCY = SumWeights(1.0, 0.0), SumWeights(0.0, 1.0)
@@ -127,7 +127,7 @@ class NetworkProblem:
         import cost_models
 
         self.rooms: tuple[TensorRoom, ...] = rooms_of(self.graph, self.setting.chip)
-        bits = self.setting.chip.buffers()[0].capacity_bits
+        bits = home_of(self.setting.chip).capacity_bits
         self._capacity = math.inf if bits is None else float(bits)
         self._room_of = {name: n for n, room in enumerate(self.rooms) for name in room.tensors}
         self._shape = {
@@ -326,27 +326,30 @@ class NetworkProblem:
                 key = (self._shape[node.layer], resident, room)
                 first.setdefault(key[0], node.layer)
                 unsure[key] = unsure.get(key, 0.0) + high - low
-        spare = self.gap / 8 * may.bound
+        spare, aim = self.gap / 8 * may.bound, weights
+        if isinstance(self.setting.chip, Chain) and weights.energy and weights.latency:
+            aim = BOTH
         asked: list[StayProof] = []
         for key in sorted(unsure, key=lambda k: (unsure[k], k[0].macs, sorted(k[1]), k[2])):
             shape, resident, room = key
             if unsure[key] <= spare:
                 spare -= unsure[key]
                 continue
-            if (*key, weights) not in self._made:
+            if (*key, aim) not in self._made:
                 start = self._start(shape, resident, room, weights)
-                asked.append(StayProof(self.setting, first[shape], resident, room, weights, start))
+                asked.append(StayProof(self.setting, first[shape], resident, room, aim, start))
         return asked[::-1]
 
     def _start(
         self, shape: Layer, resident: Resident, room: float, weights: SumWeights
-    ) -> Mapping | None:
+    ) -> Any:
         """The best mapping known of a shape, wherever its tensors are."""
         facts = self.facts[shape]
         best = facts.best(resident, room, weights)
         if best is None:
+            deep = isinstance(self.setting.chip, Chain)  # a proof says itself whether it fits
             for other in facts.mappings:
-                best = best or facts.best(other, room, weights)
+                best = best or facts.best(other, math.inf if deep else room, weights)
         return None if best is None else best.mapping
 
 
@@ -384,6 +387,8 @@ def first_lines(
     for one, name in ((ENERGY, "energy_nj"), (LATENCY, "latency_cycles")):
         problem = setting.problem(layer, resident, math.inf, one)
         found.append(CostLine(math.inf, one, problem.figure_bounds.get(name, 0.0)))
+    if isinstance(setting.chip, Chain):
+        return found
     problem = setting.problem(layer, resident, math.inf, weights)
     space = StructureSpace(problem.space)
     bounds = problem.lower_bounds_of(space.structures)

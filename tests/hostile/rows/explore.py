@@ -137,7 +137,6 @@ ROWS = [
         "says nothing of what each reads",
         files={"a.csv": "4,4,8,8,3,3,1\n"},
     ),
-    Row(f"{DEEP} --sweep bits.psum=24 --fuse keep", "a chip of two levels"),
     Row("mapper explore --pes 16", "--network"),
     Row("mapper explore --network none.yaml --pes 16", "none.yaml"),
     Row("mapper explore --network n.yaml --pes 16", "n.yaml", files={"n.yaml": "layers: []"}),

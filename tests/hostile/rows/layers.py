@@ -110,7 +110,6 @@ ROWS = [
             ("a.csv", "says nothing of what each reads"),
             ("a.yaml", "'layer0' has no inputs"),
             ("mlp --cost-model maestro", "cost model 'maestro' does not price"),
-            ("mlp -a simba", "a chip of two levels"),
             ("mlp -o area", "got the objective 'area'"),
             ("mlp --method ga", "expected the method optimal, not ga"),
             ("mlp --budget 50", "takes no --budget"),
@@ -118,6 +117,7 @@ ROWS = [
             ("mlp --passes all", "--passes: got 'all', expected free or counted"),
             ("mlp --cache 3", "mlp has no tokens and no cache"),
             ("mlp --space full=true", "tensors pass L2"),
+            ("mlp -a simba --space uneven=true", "tensors pass L2, or parts of it"),
         ]
     ),
     *(
