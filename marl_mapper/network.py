@@ -7,7 +7,7 @@ from typing import Any
 
 import cost_models
 import layers
-from cost_models import Accelerator
+from cost_models import Accelerator, Chain
 from layers import Imported, NetworkGraph
 from mapper import (
     KeptNetwork,
@@ -26,7 +26,7 @@ PASSES = ("free", "counted")
 
 def map_network(
     network: str | Imported | NetworkGraph,
-    chip: Accelerator | str = "edge",
+    chip: Accelerator | Chain | str = "edge",
     objective: str = "edp",
     *,
     passes: str = "free",
@@ -36,11 +36,11 @@ def map_network(
     store: str = ":memory:",
     workers: int = 1,
 ) -> KeptNetwork:
-    """Map a network so that tensors stay in L2 where that pays, and prove how good it is.
+    """Map a network so that tensors stay on the chip where that pays, and prove how good it is.
 
     Args:
         network: A network of the zoo, a file with edges, an imported model, or a graph.
-        chip: An accelerator of two levels, one of the library, or a YAML file.
+        chip: An accelerator, one of the library, or a YAML file.
         objective: ``"latency"``, ``"energy"`` or ``"edp"`` of the whole network.
         passes: ``"counted"``: nodes without MACs cost what they move; ``"free"``: only what they
             move between DRAM and L2.

@@ -282,7 +282,8 @@ def results_of(plan: ExplorePlan, store: Store) -> dict[str, Mapping[str, Any]]:
 def _take_kept(design: Design, result: Mapping[str, Any], aims: Sequence[str]) -> None:
     """Points and floor of a design whose network keeps tensors in L2."""
     sums = np.array(result["points"])
-    design.points = [NetworkPoint(*sums[row], ()) for row in pareto_rows(sums[:, 0], sums[:, 1])]
+    best = pareto_rows(sums[:, 0], sums[:, 1])
+    design.points = [NetworkPoint(*map(float, sums[row]), choice=()) for row in best]
     design.floors = [LayerFloor(**result["floor"])]
     design.proven = set(aims)
 

@@ -69,7 +69,8 @@ class StaySetting:
     def known(self, layer: Layer, resident: Resident, mapping: LoopMapping) -> KnownMapping:
         """A mapping with its cost."""
         problem = self.problem(layer, resident, math.inf, SumWeights(1.0, 0.0))
-        cost = problem.cost_model.evaluate(layer, self.chip, mapping)
+        model: Any = problem.cost_model
+        cost = model.evaluate(layer, self.chip, mapping)
         needs = cost.l2_bytes
         if isinstance(self.chip, Chain):
             needs = cost.levels[home_of(self.chip).name].bytes
