@@ -25,11 +25,9 @@ def write_yaml(path: str | Path, network: Sequence[Layer] | NetworkGraph) -> Non
 
     text = ""
     if isinstance(network, NetworkGraph):
-        if network.sources:
-            text += f"sources: {line({n: list(of) for n, of in network.sources.items()})}"
-        if network.results:
-            text += f"results: {line(list(network.results))}"
-        entries = [node_fields(node) for node in network.nodes]
+        fields = graph_fields(network)
+        entries = fields.pop("layers")
+        text = "".join(f"{name}: {line(given)}" for name, given in fields.items() if given)
     else:
         entries = [to_fields(layer) for layer in network]
     text += "layers:\n" + "".join(f"  - {line(fields)}" for fields in entries)
@@ -37,8 +35,16 @@ def write_yaml(path: str | Path, network: Sequence[Layer] | NetworkGraph) -> Non
         draft.write_text(text, encoding="utf-8")
 
 
-def node_fields(node: GraphNode) -> dict[str, Any]:
-    """A node as its entry of a file."""
+def graph_fields(graph: NetworkGraph) -> dict[str, Any]:
+    """A network as the fields of its file: ``sources``, ``results`` and ``layers``."""
+    return {
+        "sources": {name: list(shape) for name, shape in graph.sources.items()},
+        "results": list(graph.results),
+        "layers": [_node_fields(node) for node in graph.nodes],
+    }
+
+
+def _node_fields(node: GraphNode) -> dict[str, Any]:
     layer = node.layer
     fields: dict[str, Any] = {"name": node.name, "kind": str(node.kind)}
     if layer is not None:

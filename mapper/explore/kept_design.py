@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from cost_models import Accelerator, Chain
-from layers import NetworkGraph
-from layers.writing import node_fields
+from layers import NetworkGraph, graph_fields
 from mapper.explore.design_space import label_of, nameless
 from mapper.staying.kept_network import OBJECTIVES
 from mapper.staying.network_optimum import (
@@ -44,9 +43,7 @@ class KeptWorkload:
     def spec(self) -> dict[str, Any]:
         """As JSON values."""
         return {
-            "nodes": [node_fields(node) for node in self.graph.nodes],
-            "sources": {name: list(shape) for name, shape in self.graph.sources.items()},
-            "results": list(self.graph.results),
+            **graph_fields(self.graph),
             "cost_model_options": dict(self.cost_model_options),
             "counted": self.counted,
             "gap": self.gap,

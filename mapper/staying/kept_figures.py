@@ -71,6 +71,7 @@ def stay_lines(kept: KeptNetwork) -> list[str]:
     if kept.staying:
         lines.append(
             f"{len(kept.staying)} of {len(kept.rooms)} tensors that may stay do, in the order of "
-            f"the file; they take up to {engineering(most, 'B')} of {home_of(kept.chip).name} at once"
+            f"the file; they take up to {engineering(most, 'B')} of "
+            f"{home_of(kept.chip).name} at once"
         )
     return [*lines, kept.note] if kept.note else lines

@@ -69,8 +69,8 @@ class KeptNetwork:
             )
         if home.capacity_bits is None:
             return (
-                f"{home.name} has no capacity: every tensor may stay, and an access is priced at what the "
-                "tiles alone take"
+                f"{home.name} has no capacity: every tensor may stay, and an access is priced at "
+                "what the tiles alone take"
             )
         return "" if self.staying else "nothing stays: there is no more to gain than the gap"
 

@@ -340,9 +340,7 @@ class NetworkProblem:
                 asked.append(StayProof(self.setting, first[shape], resident, room, aim, start))
         return asked[::-1]
 
-    def _start(
-        self, shape: Layer, resident: Resident, room: float, weights: SumWeights
-    ) -> Any:
+    def _start(self, shape: Layer, resident: Resident, room: float, weights: SumWeights) -> Any:
         """The best mapping known of a shape, wherever its tensors are."""
         facts = self.facts[shape]
         best = facts.best(resident, room, weights)

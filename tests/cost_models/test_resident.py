@@ -134,8 +134,8 @@ def test_options_that_say_nothing_are_not_recorded() -> None:
     problem = Problem("mlp.2", "simba", "edp", ExactModel(cycle_nj=0.1))
     with pytest.raises(CostModelError, match="expected one of two levels"):
         problem.look(problem.space.sample(1, 0))
+    problem = Problem("mlp.2", "simba", "edp", ExactModel(resident="filter"))
     with pytest.raises(CostModelError, match="GlobalBuffer of this chip does not hold filter"):
-        problem = Problem("mlp.2", "simba", "edp", ExactModel(resident="filter"))
         problem.look(problem.space.sample(1, 0))
 
 
