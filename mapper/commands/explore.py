@@ -154,6 +154,8 @@ def explore(
     )
     space = DesignSpace(chip_of(accelerator, sets), _values(ranges, sweep or []))
     check_words(fuse, passes)
+    if fuse == "tiles":
+        raise OptionError("--fuse tiles: fuses layers of one chip, expected none or keep")
     if passes == "counted" and fuse == "none":
         raise OptionError("--passes counted: layers are mapped alone; give --fuse keep")
     if fuse == "keep":

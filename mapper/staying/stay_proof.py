@@ -45,6 +45,12 @@ class StaySetting:
     space: Mapping[str, Any] = field(default_factory=dict)
     gap: float = 0.0
 
+    @property
+    def two_levels(self) -> Accelerator:
+        """The chip, which is no list of levels."""
+        assert isinstance(self.chip, Accelerator)
+        return self.chip
+
     def problem(
         self, layer: Layer, resident: Resident, room: float, weights: SumWeights
     ) -> Problem:

@@ -125,7 +125,8 @@ ROWS = [
     *(
         Row(f"{ONE} {words}", says, files={"a.csv": "4,4,8,8,3,3,1\n"})
         for words, says in [
-            ("--fuse all", "--fuse: got 'all', expected none or keep"),
+            ("--fuse all", "--fuse: got 'all', expected none, keep or tiles"),
+            ("--fuse tiles", "--fuse tiles: fuses layers of one chip, expected none or keep"),
             ("--passes counted", "layers are mapped alone; give --fuse keep"),
             ("--fuse keep --timeout 3", "takes no --timeout"),
             ("--fuse keep --pretrained none", "takes no --pretrained|none"),
