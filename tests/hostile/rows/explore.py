@@ -130,7 +130,7 @@ ROWS = [
             ("--passes counted", "layers are mapped alone; give --fuse keep"),
             ("--fuse keep --timeout 3", "takes no --timeout"),
             ("--fuse keep --pretrained none", "takes no --pretrained|none"),
-            ("--fuse keep --cost-model maestro", "cost model 'maestro' does not price"),
+            ("--fuse keep --cost-model maestro -o edp,power", "cost model 'maestro' does not price"),
         ]
     ),
     Row(
