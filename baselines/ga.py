@@ -99,7 +99,7 @@ class _Generations:
         self.problem, self.config, self.rng = problem, config, rng
         self.moves, self.dedup, self.screening = Moves(problem.space), dedup, screening
         self.inner_tiles = inner_tiles(problem.space)
-        self.least = TOGETHER if isinstance(problem.accelerator, Chain) else 1
+        self.chain = isinstance(problem.accelerator, Chain)
         self.actions: IntArray = np.empty((0, len(problem.space.nvec)), np.int64)
         self.values: FloatArray = np.empty(0)
 
@@ -156,15 +156,20 @@ class _Generations:
 
     def _children(self) -> IntArray:
         """A generation that was not asked for yet; a small one while a surrogate picks it."""
+        found = self._chosen()
+        return self.problem.space.canonical(found) if self.chain else found
+
+    def _chosen(self) -> IntArray:
         if self.screening is not None and self.screening.ready:
             candidates = self._breed(self.screening.CANDIDATES)
             rows = self.screening.pick(self.problem.space.decode(candidates), self.rng)
             if len(rows):
                 return candidates[rows]
-        return self.dedup.fill(self._breed, self.config.offspring, self._scattered, self.least)
+        least = TOGETHER if self.chain else 1
+        return self.dedup.fill(self._breed, self.config.offspring, self._scattered, least)
 
     def _breed(self, count: int) -> IntArray:
-        """Children of tournament winners."""
+        """Children of tournament winners; on two levels as canonical actions."""
         config, rng = self.config, self.rng
         first, second = self._winners(count), self._winners(count)
         crossed = self.moves.crossover(first, second, rng)
@@ -173,8 +178,7 @@ class _Generations:
         children = np.where((rng.random(count) < 0.9)[:, None], mutated, children)
         exchanged = self.moves.exchange(children, rng)
         children = np.where((rng.random(count) < config.exchange)[:, None], exchanged, children)
-        found: IntArray = self.problem.space.canonical(children)
-        return found
+        return children if self.chain else self.problem.space.canonical(children)
 
     def _winners(self, count: int) -> IntArray:
         draws = self.rng.integers(0, len(self.actions), (count, self.config.tournament))

@@ -116,7 +116,7 @@ class Moves:
 
     def step(self, actions: IntArray, rng: Generator, far: float) -> IntArray:
         """Every parameter changed: ordinal ones to a near choice or, in a share `far`, anywhere."""
-        size = rng.geometric(0.5, actions.shape) * rng.choice([-1, 1], actions.shape)
+        size = rng.geometric(0.5, actions.shape) * (2 * rng.integers(0, 2, actions.shape) - 1)
         near = _reflect(actions + size, self.nvec)
         if self.is_order.any():
             near = np.where(self.is_order, self._swap_in_order(actions, rng), near)

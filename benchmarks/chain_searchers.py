@@ -33,11 +33,11 @@ COLUMNS = (*OF_SEARCH, "samples", "ratio", "cpu_seconds")
 
 
 def comparable() -> list[str]:
-    """Searchers that take such chips, but for those that list a space or take minutes."""
+    """Searchers that take such chips, but for those that prove optima or take minutes."""
     found = []
     for name in baselines.names():
         can = baselines.load(name).capabilities
-        if can.any_depth and not (can.enumerates or can.on_request) and name != "auto":
+        if can.any_depth and not (can.proves_optimum or can.on_request) and name != "auto":
             found.append(name)
     return found
 

@@ -1,5 +1,7 @@
 """Memory of long searches: the most that a process of its own holds, by method and samples.
 
+Methods that the file holds already are not run again.
+
 python -m benchmarks search_memory --methods ga random --samples 10000000 --out memory.csv
 """
 
@@ -13,7 +15,7 @@ import sys
 from pathlib import Path
 
 import baselines
-from benchmarks.chain_searchers import write
+from benchmarks.chain_searchers import known, write
 from maestro_env import Problem
 
 METHODS = {
@@ -53,8 +55,11 @@ def main() -> None:
         samples = args.samples or METHODS[args.methods[0]]
         print(json.dumps(searched(args.methods[0], args.layer, args.accelerator, samples)))
         return
-    rows = []
+    rows = known(args.out)
+    finished = {row["method"] for row in rows}
     for method in args.methods:
+        if method in finished:
+            continue
         command = [sys.executable, "-m", "benchmarks", "search_memory", "--here"]
         command += ["--methods", method, "--layer", args.layer, "--accelerator", args.accelerator]
         command += ["--samples", str(args.samples or METHODS[method])]

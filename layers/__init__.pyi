@@ -38,6 +38,7 @@ from .text import language_of as language_of
 from .text import layers_of as layers_of
 from .text import parse as parse
 from .transposed import phases as phases
+from .writing import graph_fields as graph_fields
 from .writing import write_yaml as write_yaml
 from .zoo import get as get
 from .zoo import is_network as is_network

@@ -25,16 +25,23 @@ def write_yaml(path: str | Path, network: Sequence[Layer] | NetworkGraph) -> Non
 
     text = ""
     if isinstance(network, NetworkGraph):
-        if network.sources:
-            text += f"sources: {line({n: list(of) for n, of in network.sources.items()})}"
-        if network.results:
-            text += f"results: {line(list(network.results))}"
-        entries = [_node_fields(node) for node in network.nodes]
+        fields = graph_fields(network)
+        entries = fields.pop("layers")
+        text = "".join(f"{name}: {line(given)}" for name, given in fields.items() if given)
     else:
         entries = [to_fields(layer) for layer in network]
     text += "layers:\n" + "".join(f"  - {line(fields)}" for fields in entries)
     with atomic_write(path) as draft:
         draft.write_text(text, encoding="utf-8")
+
+
+def graph_fields(graph: NetworkGraph) -> dict[str, Any]:
+    """A network as the fields of its file: ``sources``, ``results`` and ``layers``."""
+    return {
+        "sources": {name: list(shape) for name, shape in graph.sources.items()},
+        "results": list(graph.results),
+        "layers": [_node_fields(node) for node in graph.nodes],
+    }
 
 
 def _node_fields(node: GraphNode) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from maestro_env.parameters import MapSpaceError, Parameter
 from marl_common import Int32Array, IntArray
 
 NO_DIM = -1
+FIELD = 32
+"""Bits of a tile, below the number of its column where the tiles of all columns are one list."""
 WIDTH = len(DIMS)
-DIGITS = (WIDTH + 1) ** np.arange(WIDTH, dtype=np.int64)
 
 
 class ChainCodec:
@@ -42,7 +43,11 @@ class ChainCodec:
             for d, column in entry.tiles.items()
         ]
         self._tiles, self._boxes = np.array(tiles, np.int64).reshape(-1, 2).T
-        self._most = max([len(parameters[column]) for column in self._tiles], default=1)
+        listed = [self._values[column, : len(parameters[column])] for column in self._tiles]
+        counts = np.array([len(choices) for choices in listed], np.int64)
+        self._last, self._first = counts.cumsum() - 1, counts.cumsum() - counts
+        self._above = np.arange(len(listed), dtype=np.int64) << FIELD
+        self._listed = np.concatenate([np.empty(0, np.int64), *listed]) + self._above.repeat(counts)
         self._memories = [e for e, entry in enumerate(plan.entries) if entry.number >= 0]
         self._tables = {}
         for e in self._memories:
@@ -210,15 +215,14 @@ class ChainCodec:
         size = len(whole)
         tile = whole.reshape(size, -1)[:, self._boxes]
         most = around.reshape(size, -1)[:, self._boxes]
-        choices = self._values[self._tiles, : self._most]
-        place = (choices[None] < tile[:, :, None]).sum(axis=2)
-        place = np.minimum(place, choices.shape[1] - 1)
-        found = choices[np.arange(len(choices)), place]
+        place = np.searchsorted(self._listed, tile + self._above)
+        place = np.minimum(place, self._last)
+        found = self._listed[place] - self._above
         wrong = (found < tile) | ((found != tile) & (tile != most))
         if wrong.any():
             row, i = (int(n) for n in np.argwhere(wrong)[0])
             raise _not_offered(row, self._parameters[self._tiles[i]], int(tile[row, i]))
-        actions[:, self._tiles] = place
+        actions[:, self._tiles] = place - self._first
 
     def _check_shares(self, tiles: Int32Array, around: Int32Array, units: Int32Array) -> None:
         """Find out whether what has no tile of its own is what is around it, shared by units."""
@@ -304,10 +308,14 @@ def iterating(orders: Any, iterates: Any) -> IntArray:
         orders: ``(..., 8)`` indices of dimensions, outermost loop first.
         iterates: ``(..., 8)`` whether each dimension's loop does.
     """
-    places = np.take_along_axis(iterates, orders.astype(np.int64), axis=-1)
-    inside = places[..., ::-1].cumsum(axis=-1)[..., ::-1] - places
-    found: IntArray = (places * (orders + 1) * DIGITS[inside]).sum(axis=-1)
-    return found
+    flat = orders.reshape(-1, WIDTH)
+    rows = WIDTH * np.arange(len(flat))[:, None]
+    places = iterates.reshape(-1)[rows + flat].T
+    bases, digits = np.where(places, WIDTH + 1, 1), np.where(places, flat.T + 1, 0)
+    found = np.zeros(len(flat), np.int64)
+    for base, digit in zip(bases, digits, strict=True):
+        found = found * base + digit
+    return found.reshape(orders.shape[:-1])
 
 
 def _ranks(tiled: str, orders: Any, iterates: Any) -> IntArray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import cost_models
 import layers
-from cost_models import Accelerator
+from cost_models import Accelerator, Chain
 from layers import Imported, NetworkGraph
 from mapper import (
     FusedProblem,
@@ -27,7 +27,7 @@ PASSES, FUSE = ("free", "counted"), ("keep", "tiles")
 
 def map_network(
     network: str | Imported | NetworkGraph,
-    chip: Accelerator | str = "edge",
+    chip: Accelerator | Chain | str = "edge",
     objective: str = "edp",
     *,
     fuse: str = "keep",
@@ -38,13 +38,13 @@ def map_network(
     store: str = ":memory:",
     workers: int = 1,
 ) -> KeptNetwork:
-    """Map a network so that tensors stay in L2 where that pays, and prove how good it is.
+    """Map a network so that tensors stay on the chip where that pays, and prove how good it is.
 
     With fused tiles layers take turns on parts of their tensors besides, see docs/networks.md.
 
     Args:
         network: A network of the zoo, a file with edges, an imported model, or a graph.
-        chip: An accelerator of two levels, one of the library, or a YAML file.
+        chip: An accelerator, one of the library, or a YAML file.
         objective: ``"latency"``, ``"energy"`` or ``"edp"`` of the whole network.
         fuse: ``"keep"``: tensors may stay whole; ``"tiles"``: layers may be fused besides.
         passes: ``"counted"``: nodes without MACs cost what they move; ``"free"``: only what they
@@ -75,7 +75,7 @@ def map_network(
     name, graph = _graph_of(network)
     accelerator = cost_models.load_chip(chip) if isinstance(chip, str) else chip
     model = cost_models.load("exact", **(cost_model or {}))
-    known = check_keep(accelerator, model.name, objective)
+    known = check_keep(accelerator, model.name, objective, f"--fuse {fuse}")
     check_space(space or {})
     options = dict(getattr(model, "options", {}))
     setting = StaySetting(known, options, dict(space or {}))

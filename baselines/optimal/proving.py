@@ -29,6 +29,8 @@ def can_prove(problem: Problem) -> str | None:
     """Why the optimum of a problem cannot be proven by bounds; None where it can."""
     name, objective = problem.cost_model.name, problem.objective.name
     if isinstance(problem.accelerator, Chain):
+        if getattr(problem.cost_model, "resident", ""):
+            return "the bounds of a list of levels do not know of tensors that are resident"
         return cannot_prove_chain(problem)
     instead = "use the method 'exhaustive' on a space that it can list"
     unknown = [p.name for p in problem.space.parameters if p.kind not in KINDS]

@@ -22,6 +22,8 @@ SIDE, ROWS = 256, 2048
 """Of the array; and of accumulators for it, in each of their two halves."""
 CAUSES = ("waits and first tiles", "activations from weight memory", "no whole tiles of weights")
 """In the order in which they are taken off."""
+OUTSIDE = "time outside of layers of 18 us"
+"""Between two figures of the paper: operations of a layer over its time, and those measured."""
 
 
 def rows() -> Iterator[Row]:
@@ -40,6 +42,8 @@ def application(layer: Layer, app: dict[str, Any]) -> Iterator[Row]:
     steps = cycles(layer)
     tops = [2 * layer.macs * per_second() / found / 1e12 for found in steps]
     causes = chain_of(*zip(("", *CAUSES), tops, strict=True))
+    if "layer_us" in app:
+        causes[OUTSIDE] = 2 * layer.macs / app["layer_us"] / 1e6 / app["tops"]
     yield Row(CHIP, layer.name, "TOPS", app["tops"], tops[0], causes, "ISCA 2017, table 3")
     if "layer_us" in app:
         times = [found / per_second() * 1e6 for found in steps]

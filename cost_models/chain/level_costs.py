@@ -70,7 +70,7 @@ def cost_of(chip: Chain, nest: Nest, names: tuple[str, ...], at: At) -> Cost:
         "offchip_bw_req": -(-dram // at("compute")),
         "utilized_pes": _real(at("active", structure.innermost))
         / _real(at("steps", structure.innermost)),
-        "arithmetic_intensity": macs / dram,
+        "arithmetic_intensity": macs / dram if np.any(dram) else np.inf,
     }
     figures |= {f"{n.lower()}_bytes": held[n] for n in ("L2", "L1") if n in held}
     return Cost(

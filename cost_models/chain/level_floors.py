@@ -16,7 +16,11 @@ PSUM = 3
 
 
 def chain_floors(
-    layer: Layer, chip: Chain, bypass: bool = False, padding_free: bool = False
+    layer: Layer,
+    chip: Chain,
+    bypass: bool = False,
+    padding_free: bool = False,
+    resident: tuple[bool, bool, bool] = (False, False, False),
 ) -> dict[str, float]:
     """Figures that no mapping of a layer on a chain goes below.
 
@@ -29,6 +33,7 @@ def chain_floors(
         chip: The chip.
         bypass: Whether mappings may have tensors pass a memory that could hold them.
         padding_free: Whether padding is not counted.
+        resident: Whether input, filter and output are whole in the first level inside DRAM.
 
     Returns:
         ``latency_cycles``; ``energy_nj`` and ``energy_total_nj`` [nJ]; ``area_um2`` and
@@ -37,14 +42,20 @@ def chain_floors(
     elements = [unique_elements(layer)[tensor] for tensor in TENSORS]
     if padding_free:
         elements[INPUT] = real_inputs(layer)
-    latency = max(-(-layer.macs // chip.peak_macs_per_cycle), _offchip_cycles(chip, elements))
+    loaded = [n * (not here) for n, here in zip(elements, resident, strict=True)]
+    latency = max(-(-layer.macs // chip.peak_macs_per_cycle), _offchip_cycles(chip, loaded))
     prices = {level.name: _least_prices(chip, level) for level in chip.levels if _stores(level)}
     dram = prices[chip.levels[0].name]
     energy = layer.macs * mac_nj(chip)
-    energy += sum(dram.read[t] * elements[t] for t in (INPUT, FILTER))
-    energy += dram.write[OUTPUT] * elements[OUTPUT]
-    for tensor in range(len(TENSORS)):
+    energy += sum(dram.read[t] * loaded[t] for t in (INPUT, FILTER))
+    energy += dram.write[OUTPUT] * loaded[OUTPUT]
+    for tensor, here in enumerate(resident):
         energy += _held_nj(layer, chip, prices, tensor, elements, bypass, padding_free)
+        if here:  # one way less: into its level for inputs and filters, out of it for outputs
+            home = prices[chip.levels[1].name]
+            out = min(home.read[OUTPUT], home.read[PSUM])
+            price = out if tensor == OUTPUT else home.write[tensor]
+            energy -= price * elements[tensor]
     instances = [(prices[level.name], n) for level, n in chip.instances() if _stores(level)]
     leakage = sum(n * found.leakage_uw for found, n in instances) / UW_PER_MW
     energy += leakage * latency / (chip.clock_mhz or CLOCK_MHZ)

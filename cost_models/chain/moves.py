@@ -37,6 +37,7 @@ class NestStructure:
         self.macs = len(nest.levels) + 1
         self.innermost = max(m for m, level in enumerate(nest.levels, 1) if level.port is not None)
         self.whole_tiles = nest.rules.whole_tiles
+        self.resident = nest.resident
 
     def keeper(self, tensor: int, level: int) -> int:
         """The nearest entry outside that keeps a tensor."""
@@ -49,7 +50,7 @@ class NestStructure:
     def reads(self, at: At, q: int) -> EntryMoves:
         """Elements read from all instances of an entry."""
         inputs, filters = (self._served(at, tensor, q) for tensor in (INPUT, FILTER))
-        if not self.keeps[q][OUTPUT]:
+        if not self.keeps[q][OUTPUT] or self._at_home(OUTPUT, q):
             return EntryMoves(inputs, filters)
         m = self.taker(OUTPUT, q)
         back = at("refill", m, q) + at("add", m)
@@ -58,8 +59,11 @@ class NestStructure:
 
     def writes(self, at: At, q: int) -> EntryMoves:
         """Elements written into all instances of an entry."""
-        inputs, filters = (at("fill", tensor, q) if q else 0 for tensor in (INPUT, FILTER))
-        if not self.keeps[q][OUTPUT]:
+        inputs, filters = (
+            0 if q == 0 or self._at_home(tensor, q - 1) else at("fill", tensor, q)
+            for tensor in (INPUT, FILTER)
+        )
+        if not self.keeps[q][OUTPUT] or self._at_home(OUTPUT, q):
             return EntryMoves(inputs, filters)
         m = self.taker(OUTPUT, q)
         taken = at("tiles", OUTPUT, m) if self.whole_tiles and q else at("write", m, q)
@@ -67,8 +71,12 @@ class NestStructure:
         again = self._outside(at, q)[1]
         return self._sums(q, EntryMoves(inputs, filters, taken - back, back + again))
 
+    def _at_home(self, tensor: int, q: int) -> bool:
+        """Whether a tensor does not leave an entry, DRAM, since it is whole in the next one."""
+        return q == 0 and self.resident[tensor]
+
     def _served(self, at: At, tensor: int, q: int) -> Any:
-        if not self.keeps[q][tensor]:
+        if not self.keeps[q][tensor] or self._at_home(tensor, q):
             return 0
         m = self.taker(tensor, q)
         if self.whole_tiles and (q or m > 1):
@@ -77,7 +85,7 @@ class NestStructure:
 
     def _outside(self, at: At, q: int) -> tuple[Any, Any]:
         """Outputs that an entry gave to its keeper, and those of them that it got back."""
-        if q == 0:
+        if q == 0 or self._at_home(OUTPUT, q - 1):
             return 0, 0
         return at("drain", q), at("refill", q, self.keeper(OUTPUT, q))
 

@@ -58,6 +58,8 @@ def has_room(layer: Layer, chip: Chain, name: str, tiles: Tiles, doubled: bool =
 
 def _needs(layer: Layer, nest: Nest, entry: NestLevel, tiles: Tiles, room: Room, box: bool) -> int:
     copies = [times * kept for times, kept in zip(entry.copies, entry.keeps, strict=True)]
+    if entry is nest.levels[0]:  # what is whole there has its room apart
+        copies = [n * (not here) for n, here in zip(copies, nest.resident, strict=True)]
     return room.taken(tile_bits(tile_elements(layer, tiles, box), nest.widths, copies))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cost_models.exact.counting import count, find_keepers
-from cost_models.exact.records import Counts, Nest, Work
+from cost_models.exact.records import COUNTED, Counts, Nest, Work
 from cost_models.exact.row_records import CountRow, MappingRow
 from cost_models.exact.two_level_rows import evaluate_row, fill_row
 from marl_common import Int8Array, IntArray, address, entry
@@ -18,7 +18,7 @@ def count_nests(
     Args:
         works: ``(1,)`` work space.
         nests: ``(B,)`` nests.
-        counts: ``(B,)``, filled.
+        counts: ``(B,)``, filled where the nest was counted.
         status: ``(B,)``: COUNTED, or why there are no counts.
         low: The first nest.
         high: The one behind the last.
@@ -28,7 +28,8 @@ def count_nests(
         work.nest = nests[row]
         work.known = -1
         status[row] = count(work)
-        counts[row] = work.counts
+        if status[row] == COUNTED:
+            counts[row] = work.counts
 
 
 @entry

@@ -76,9 +76,10 @@ class ExactOptions:
             buffers have room for whole windows all the same.
         window: ``"touched"``: an input tile is the rows and columns that it touches; ``"box"``:
             those between them too, which a stride or a dilation skips.
-        resident: Tensors that are whole in L2 before the layer begins and after it ends, such as
-            ``"input+output"``: nothing of them crosses DRAM's boundary, and their tiles take no
-            room in L2 (the tensors themselves do, see ``max_l2_bytes``).
+        resident: Tensors that are whole in L2 (of a list of levels: in the first one inside DRAM)
+            before the layer begins and after it ends, such as ``"input+output"``: nothing of them
+            crosses DRAM's boundary, and their tiles take no room there (the tensors themselves do,
+            see ``max_l2_bytes``).
         cycle_nj: What each cycle costs besides [nJ]: the price of time, where energy is searched.
 
     Raises:
@@ -139,11 +140,12 @@ class ExactOptions:
 
         Raises:
             MappingError: It is no mapping of the chip.
-            CostModelError: A tensor is resident that L2 does not hold.
+            CostModelError: A tensor is resident that the outermost level does not hold.
         """
-        for tensor, held, here in zip(TENSORS, chip.levels[1].holds, self.residents, strict=True):
+        home = chip.levels[1]
+        for tensor, held, here in zip(TENSORS, home.holds, self.residents, strict=True):
             if here and not held:
-                raise CostModelError(f"resident: L2 of this chip does not hold {tensor}")
+                raise CostModelError(f"resident: {home.name} of this chip does not hold {tensor}")
         windows = windows_of(layer, self.window == "box", self._free(layer))
         nest = nest_of(
             layer, chip, mapping, self.rules, windows=windows, doubled=self.double_buffer
@@ -151,17 +153,16 @@ class ExactOptions:
         return replace(nest, resident=self.residents) if any(self.residents) else nest
 
     def check_two_levels(self) -> None:
-        """Refuse options that only chips of two levels know.
+        """Refuse a price of time, which only chips of two levels know.
 
         Raises:
             CostModelError: One is given.
         """
-        for name, usual in LATER.items():
-            if getattr(self, name) != usual:
-                raise CostModelError(
-                    f"{name}: got {getattr(self, name)!r} with a chip that is a list of levels, "
-                    "expected one of two levels, L2 and L1"
-                )
+        if self.cycle_nj:
+            raise CostModelError(
+                f"cycle_nj: got {self.cycle_nj!r} with a chip that is a list of levels, "
+                "expected one of two levels, L2 and L1"
+            )
 
     def _free(self, layer: Layer) -> bool:
         return self.padding == "free" and any(layer.padding)
@@ -201,7 +202,7 @@ class ExactOptions:
         """
         free = self.padding == "free"
         if isinstance(accelerator, Chain):
-            return chain_floors(layer, accelerator, bypass, free)
+            return chain_floors(layer, accelerator, bypass, free, self.residents)
         return figure_floors(layer, self.setting(accelerator), bypass, free, self.residents)
 
     def setting(self, accelerator: Accelerator) -> Setting:

@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from cost_models.accelerator import Accelerator
+from cost_models.chain.chip import Chain
+from cost_models.chain.level_prices import prices_of
 from cost_models.cost_model import CostModel, CostModelError
 from cost_models.exact.figures import energy_nj
 from cost_models.exact.options import ExactOptions
+from cost_models.prices import UW_PER_MW, clock_of
 
 
 class Moved(NamedTuple):
@@ -18,8 +21,8 @@ class Moved(NamedTuple):
     Args:
         dram_read: Read from DRAM.
         dram_written: Written to DRAM.
-        l2_read: Read from L2.
-        l2_written: Written to L2.
+        l2_read: Read from L2, or the first level inside DRAM of a list.
+        l2_written: Written to it.
     """
 
     dram_read: int = 0
@@ -28,7 +31,7 @@ class Moved(NamedTuple):
     l2_written: int = 0
 
 
-def pass_cost(model: CostModel, chip: Accelerator, moved: Moved) -> tuple[int, float]:
+def pass_cost(model: CostModel, chip: Accelerator | Chain, moved: Moved) -> tuple[int, float]:
     """Latency [cycles] and energy [nJ] of a pass between DRAM, L2 and a unit beside the PEs.
 
     What is read has the width of inputs, what is written that of outputs. The slowest of the four
@@ -48,14 +51,16 @@ def pass_cost(model: CostModel, chip: Accelerator, moved: Moved) -> tuple[int, f
         )
     if not any(moved):
         return 0, 0.0
-    l2, l1 = chip.buffers()
     read, _, written, _ = chip.widths
-    rates = (l2.read_bw, l2.write_bw, l1.read_bw, l1.write_bw)
+    outer, inner = chip.levels[:2] if isinstance(chip, Chain) else chip.buffers()
+    rates = (outer.read_bw, outer.write_bw, inner.read_bw, inner.write_bw)
     ways = zip(moved, (read, written, read, written), rates, strict=True)
     latency = max(
         -(-elements * bits // rate) if rate is not None else int(elements > 0)
         for elements, bits, rate in ways
     )
+    if isinstance(chip, Chain):
+        return latency, _on_chain(chip, moved, latency)
     counts = {
         "dram_in": moved.dram_read,
         "dram_in_direct": moved.dram_read,
@@ -88,3 +93,16 @@ def energy_of_counts(
     found: defaultdict[str, int] = defaultdict(int)
     found |= {"num_pes": chip.num_pes, "latency": latency}
     return float(energy_nj(found | counts, model.setting(chip)))
+
+
+def _on_chain(chip: Chain, moved: Moved, latency: int) -> float:
+    """Energy of a pass on a list of levels [nJ]."""
+    dram, home = (prices_of(chip, level, 0.0) for level in chip.levels[:2])
+    energy = dram.read.input * moved.dram_read + dram.write.output * moved.dram_written
+    energy += home.read.input * moved.l2_read + home.write.output * moved.l2_written
+    leakage = sum(
+        count * prices_of(chip, level, 0.0).leakage_uw
+        for level, count in chip.instances()
+        if level.is_memory
+    )
+    return float(energy + leakage / UW_PER_MW * (latency / clock_of(chip)))

@@ -27,6 +27,7 @@ from mapper.commands.options import (
     cost_model_with,
     picture_file,
 )
+from mapper.commands.stay_options import FuseOption, PassesOption, check_words
 from mapper.output import check_writable
 from marl_runs import go_on_with, tell
 
@@ -105,6 +106,8 @@ def explore(
     timeout: Annotated[
         float, typer.Option(min=0, help="Seconds for the proof of one layer; 0 proves nothing.")
     ] = 20.0,
+    fuse: FuseOption = "none",
+    passes: PassesOption = "free",
     store: StoreOption = DEFAULT_STORE,
     sets: Sets = None,
     workers: WorkersOption = 0,
@@ -150,6 +153,13 @@ def explore(
         timeout=timeout,
     )
     space = DesignSpace(chip_of(accelerator, sets), _values(ranges, sweep or []))
+    check_words(fuse, passes)
+    if fuse == "tiles":
+        raise OptionError("--fuse tiles: fuses layers of one chip, expected none or keep")
+    if passes == "counted" and fuse == "none":
+        raise OptionError("--passes counted: layers are mapped alone; give --fuse keep")
+    if fuse == "keep":
+        plan = _kept(plan, space, counted=passes == "counted")
     how = _how_drawn(space, designs, draw)
     _check_files(plot, csv, page)
     if out is not None:
@@ -216,6 +226,30 @@ def _plan(network: str, objectives: str, cost_model: str, **limits: Any) -> Expl
     plan = ExplorePlan(network, workload, names, **limits)
     check_area(plan)
     return plan
+
+
+def _kept(plan: ExplorePlan, space: DesignSpace, *, counted: bool) -> ExplorePlan:
+    """The same with tensors that may stay in L2.
+
+    Raises:
+        OptionError: An option is given that proposes mappings, or limits a proof.
+        ValueError: The network has no edges, or a chip, model or objective cannot be.
+    """
+    from dataclasses import fields, replace
+
+    import layers
+    from mapper.explore.exploration import ExplorePlan
+    from mapper.explore.kept_design import KeptWorkload
+    from mapper.staying.kept_network import USUAL_GAP, check_keep
+
+    usual = {one.name: one.default for one in fields(ExplorePlan)}
+    for name in ("pretrained", "timeout"):
+        if getattr(plan, name) != usual[name]:
+            raise OptionError(f"--fuse keep: takes no --{name}; leave it out")
+    check_keep(space.base, plan.workload.cost_model, plan.aims[0])
+    graph, gap = layers.graph_of(plan.network), plan.gap or USUAL_GAP
+    kept = KeptWorkload(graph, plan.workload.cost_model_options, counted, gap)
+    return replace(plan, kept=kept)
 
 
 def _values(ranges: dict[str, str | None], sweeps: list[str]) -> dict[str, tuple[Value, ...]]:
@@ -291,7 +325,7 @@ def _tell_doubts(plan: ExplorePlan, space: DesignSpace) -> None:
 
     model = plan.workload.model()
     ends = [space.design(place).chip for place in (0, space.size - 1)]
-    if isinstance(space.base, Chain):  # no agents there
+    if isinstance(space.base, Chain) or plan.kept is not None:  # no agents there
         return
     found = [
         doubt

@@ -37,7 +37,7 @@ def front_table(exploration: Exploration) -> list[dict[str, Any]]:
 
 def row_of(exploration: Exploration, point: FrontPoint) -> dict[str, Any]:
     """The design, figures, what no mapping goes below, and the gap."""
-    bounds = point.design.bounds(exploration.plan.workload.counts)
+    bounds = point.design.bounds(exploration.plan.counts)
     return {
         **_fields(point.design),
         **{COLUMN_OF[name]: point.figures[name] for name in OBJECTIVES},
@@ -62,7 +62,7 @@ def best_point(exploration: Exploration, design: Design) -> FrontPoint | None:
     if not points:
         return None
     figures, point = min(points, key=lambda pair: pair[0][aim])
-    gap = design.gap(figures, plan.objectives, plan.workload.counts)
+    gap = design.gap(figures, plan.objectives, plan.counts)
     return FrontPoint(design, point, figures, gap)
 
 
@@ -93,9 +93,11 @@ def write_csv(path: Path, exploration: Exploration) -> None:
 
 
 def loop_nests(exploration: Exploration, point: FrontPoint) -> list[tuple[str, str]]:
-    """Of a point, each shape's name and loop nest."""
+    """Of a point, each shape's name and loop nest; none where tensors stay."""
     from mapper.explore.mapping_rows import batch_of
 
+    if exploration.plan.kept is not None:
+        return []
     design = point.design
     found = []
     for layer, offer, row in zip(

@@ -14,8 +14,9 @@ from mapper.explore.design_figures import OBJECTIVES, Design, figures_of, front_
 from mapper.explore.design_ranges import ExploreError, Value
 from mapper.explore.design_run import AIMS, DesignRun, Workload
 from mapper.explore.design_space import SweptChip, label_of
+from mapper.explore.kept_design import KeptDesign, KeptWorkload
 from mapper.explore.mapping_pool import MappingPool, NetworkPoint
-from mapper.explore.network_hull import LayerFloor
+from mapper.explore.network_hull import LayerFloor, pareto_rows
 from mapper.explore.shape_proof import ShapeProof
 from marl_common import engineering
 from marl_runs import Experiment, RunSummary, Store
@@ -41,6 +42,7 @@ class ExplorePlan:
         seed: The seed of their draws.
         gap: Proofs end where a point is at most this share above its bound.
         timeout: Time of one proof [s]; 0 proves nothing.
+        kept: The network where its tensors may stay in L2; None where layers are mapped alone.
     """
 
     network: str
@@ -52,6 +54,12 @@ class ExplorePlan:
     seed: int = 0
     gap: float = 0.01
     timeout: float = 20.0
+    kept: KeptWorkload | None = None
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How often each part of the network that has floors of its own occurs."""
+        return self.workload.counts if self.kept is None else (1,)
 
     @property
     def aims(self) -> tuple[str, ...]:
@@ -68,8 +76,10 @@ class ExplorePlan:
             return AIMS
         return self.aims
 
-    def run_of(self, chip: Accelerator | Chain) -> DesignRun:
+    def run_of(self, chip: Accelerator | Chain) -> DesignRun | KeptDesign:
         """The experiment of a design."""
+        if self.kept is not None:
+            return KeptDesign(self.kept, chip, self.aims)
         return DesignRun(self.workload, chip, self.aims, self.pretrained, self.seed)
 
 
@@ -126,15 +136,20 @@ class Exploration:
     def take_results(self, store: Store) -> MappingPool:
         """What the store holds of the designs and proofs, and from it points and floors of all."""
         pool = MappingPool(self.plan.workload)
-        stored = {run.key: run.result or {} for run in store.runs(kind=DesignRun.kind)}
+        stored = results_of(self.plan, store)
         found: list[tuple[Accelerator | Chain, Any]] = []
         for design in self.designs:
             result = stored.get(self.plan.run_of(design.chip).identity().key)
-            if result is None or "rows" not in result:
+            if result is None or "latency" not in result:
                 design.why = "not done" if result is None else result.get("empty", "not done")
                 continue
             design.why = ""
-            found.append((design.chip, result["rows"]))
+            if self.plan.kept is None:
+                found.append((design.chip, result["rows"]))
+            else:
+                _take_kept(design, result, self.plan.aims)
+        if self.plan.kept is not None:
+            return pool
         pool.add_all(found)
         self.settle(pool)
         return pool
@@ -174,7 +189,7 @@ class Exploration:
             least = min(f["power"] for f in figures)
             raise NoDesignError(no_design_text(self.designs, "power", least, most or 0))
         values = np.array([[figures[i][name] for name in names] for i in within])
-        counts = self.plan.workload.counts
+        counts = self.plan.counts
         found = []
         for row in front_rows(values):
             design, point = pairs[within[row]]
@@ -218,7 +233,7 @@ class Exploration:
             return 0
         front = np.array([[point.figures[name] for name in names] for point in self.front])
         on = {id(point.design) for point in self.front}
-        counts = self.plan.workload.counts
+        counts = self.plan.counts
         beaten = 0
         for design in self.designs:
             if design.points and id(design) not in on:
@@ -242,7 +257,7 @@ def explore(exploration: Exploration, store: Store, run_all: RunAll) -> RunSumma
     plan = exploration.plan
     summary = run_all([plan.run_of(design.chip) for design in exploration.designs])
     pool = exploration.take_results(store)
-    while plan.timeout > 0 and not summary.stopped:
+    while plan.kept is None and plan.timeout > 0 and not summary.stopped:
         asked = exploration.open_proofs()
         if not asked:
             break
@@ -256,6 +271,21 @@ def explore(exploration: Exploration, store: Store, run_all: RunAll) -> RunSumma
                 design.proven.add(aim)
         exploration.settle(pool)
     return summary
+
+
+def results_of(plan: ExplorePlan, store: Store) -> dict[str, Mapping[str, Any]]:
+    """What the store holds of designs, by key."""
+    kind = DesignRun.kind if plan.kept is None else KeptDesign.kind
+    return {run.key: run.result or {} for run in store.runs(kind=kind)}
+
+
+def _take_kept(design: Design, result: Mapping[str, Any], aims: Sequence[str]) -> None:
+    """Points and floor of a design whose network keeps tensors in L2."""
+    sums = np.array(result["points"])
+    best = pareto_rows(sums[:, 0], sums[:, 1])
+    design.points = [NetworkPoint(*map(float, sums[row]), choice=()) for row in best]
+    design.floors = [LayerFloor(**result["floor"])]
+    design.proven = set(aims)
 
 
 def _proofs(plan: ExplorePlan, design: Design, aim: str) -> list[tuple[int, ShapeProof]]:
@@ -311,6 +341,8 @@ def _design(
         latency, energy = bounds["latency_cycles"], bounds.get("energy_nj", 0.0)
         floors.append(LayerFloor(latency, energy, latency * energy))
         area = max(area, bounds.get("area_um2", 0.0))
+    if plan.kept is not None:  # nothing is known of the whole, in which layers take less
+        floors = [LayerFloor(0.0, 0.0, 0.0)]
     return Design(chip, dict(fields), area, floors)
 
 

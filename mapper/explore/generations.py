@@ -6,9 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mapper.explore.design_figures import figures_of
-from mapper.explore.design_run import DesignRun
 from mapper.explore.design_space import DesignSpace, SweptChip
-from mapper.explore.exploration import Exploration, ExplorePlan, NoDesignError, RunAll
+from mapper.explore.exploration import (
+    Exploration,
+    ExplorePlan,
+    NoDesignError,
+    RunAll,
+    results_of,
+)
 from mapper.explore.mapping_pool import NetworkPoint
 from mapper.explore.nsga2_draw import draw_by_nsga2
 from marl_runs import Store
@@ -36,7 +41,7 @@ def draw_generations(
         runs = {chip: plan.run_of(chip) for chip in chips if _over(areas[chip], plan.max_area) == 0}
         if run_all(list(runs.values())).stopped:
             raise _StoppedError
-        stored = {run.key: run.result or {} for run in store.runs(kind=DesignRun.kind)}
+        stored = results_of(plan, store)
         return [
             _objectives(
                 plan,

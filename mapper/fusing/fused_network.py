@@ -36,7 +36,7 @@ class FusedProblem(NetworkProblem):
         super().__post_init__()
         self._groups: dict[tuple[int, int], FusedGroup] = {
             (place, group.nodes): group
-            for place, groups in groups_of(self.graph, self.setting.chip).items()
+            for place, groups in groups_of(self.graph, self.setting.two_levels).items()
             for group in groups
         }
         self._lengths: dict[int, list[int]] = {}

@@ -25,7 +25,6 @@ from mapper.staying.shape_facts import SumWeights
 from marl_common import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from cost_models import Accelerator
     from mapper.staying.stay_proof import StaySetting
 
 Part = tuple[int, LayerPart]
@@ -48,7 +47,7 @@ class GroupTilings:
         self, setting: StaySetting, group: FusedGroup, outside: Outside, counted: bool
     ) -> None:
         self.setting, self.group, self.outside = setting, group, outside
-        self.chip: Accelerator = setting.chip
+        self.chip = setting.two_levels
         self._counted = counted
         self._model = cost_models.load("exact", **setting.options)
         places = [n for n in range(len(group.layers)) if (n, "filter") not in outside]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mapper.staying.kept_figures import comparison, kept_rows, stay_lines
 from mapper.staying.kept_network import KeptNetwork
+from mapper.staying.rooms import home_of
 from marl_runs import Column, print_rows, say
 
 
@@ -16,7 +17,7 @@ def print_kept(kept: KeptNetwork) -> None:
         [
             Column.name("layer"),
             Column("count", keep=5),
-            Column("in L2", keep=8, right=False),
+            Column("in L2", f"in {home_of(kept.chip).name}", keep=8, right=False),
             *([] if kept.tiles is None else [Column("fused", keep=7, right=False, blank="")]),
             Column("latency_cycles", "cycles", "", keep=6),
             Column("energy_nj", "energy", "nJ", keep=6),

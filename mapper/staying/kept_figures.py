@@ -7,6 +7,7 @@ from typing import Any
 from layers import TENSORS
 from mapper.staying.kept_network import KeptNetwork
 from mapper.staying.network_optimum import FusedStep
+from mapper.staying.rooms import home_of
 from marl_common import engineering
 
 
@@ -81,7 +82,8 @@ def stay_lines(kept: KeptNetwork) -> list[str]:
     if kept.staying:
         lines.append(
             f"{len(kept.staying)} of {len(kept.rooms)} tensors that may stay do, in the order of "
-            f"the file; they take up to {engineering(most, 'B')} of L2 at once"
+            f"the file; they take up to {engineering(most, 'B')} of "
+            f"{home_of(kept.chip).name} at once"
         )
     groups = {step.fused.group for step in kept.best.steps if step.fused is not None}
     if groups:

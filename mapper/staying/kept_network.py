@@ -16,7 +16,7 @@ from mapper.staying.network_optimum import (
     NetworkResult,
     NodeResult,
 )
-from mapper.staying.rooms import TensorRoom
+from mapper.staying.rooms import TensorRoom, can_stay, home_of
 from mapper.staying.stay_proof import StayProof, StaySetting
 from marl_runs import Reporter, Store, run_all
 
@@ -47,7 +47,7 @@ class KeptNetwork:
     network: str
     graph: NetworkGraph
     objective: str
-    chip: Accelerator
+    chip: Accelerator | Chain
     rooms: tuple[TensorRoom, ...]
     keep: NetworkResult
     none: NetworkResult
@@ -67,19 +67,20 @@ class KeptNetwork:
     @property
     def note(self) -> str:
         """What the chip says of the answer, in a line; empty where that is nothing."""
-        l2, _ = self.chip.buffers()
+        home = home_of(self.chip)
         if any(step.fused for step in self.best.steps):
             return ""
         if not self.rooms:
             return "nothing can stay: " + (
-                "no tensor that a later node reads is small enough for L2 and not wanted in DRAM"
-                if all(l2.sharing)
-                else "L2 does not hold all tensors in one capacity"
+                f"no tensor that a later node reads is small enough for {home.name} and not wanted "
+                "in DRAM"
+                if can_stay(home)
+                else f"{home.name} does not hold all tensors in one capacity"
             )
-        if l2.capacity_bits is None:
+        if home.capacity_bits is None:
             return (
-                "L2 has no capacity: every tensor may stay, and an access is priced at what the "
-                "tiles alone take"
+                f"{home.name} has no capacity: every tensor may stay, and an access is priced at "
+                "what the tiles alone take"
             )
         return "" if self.staying else "nothing stays: there is no more to gain than the gap"
 
@@ -151,30 +152,34 @@ def check_space(space: Mapping[str, Any]) -> None:
     """Refuse a space in which a mapping may have no equal where a tensor is in L2.
 
     Raises:
-        KeepError: It has mappings that let tensors pass L2.
+        KeepError: It has mappings that let tensors pass L2, or that hold it in parts.
     """
-    if space.get("full"):
-        raise KeepError("--fuse: in a full space tensors pass L2, expected a space without full")
+    for option in ("full", "uneven"):
+        if space.get(option):
+            raise KeepError(
+                f"--fuse: in a space that is {option} tensors pass L2, or parts of it; "
+                f"expected a space without {option}"
+            )
 
 
 def check_keep(
     chip: Accelerator | Chain, cost_model: str, objective: str, option: str = "--fuse keep"
-) -> Accelerator:
+) -> Accelerator | Chain:
     """The chip, if tensors can stay on it.
 
     Raises:
-        KeepError: The chip is a list of levels, the model is not `exact`, or the objective is none
-            of a network's.
+        KeepError: The model is not `exact`, the objective is none of a network's, or layers may be
+            fused and the chip is a list of levels.
     """
     if cost_model != "exact":
         raise KeepError(
             f"{option}: cost model {cost_model!r} does not price what moves between layers, "
             "expected exact"
         )
-    if isinstance(chip, Chain):
+    if option == "--fuse tiles" and isinstance(chip, Chain):
         raise KeepError(
             f"{option}: expected a chip of two levels, L2 and L1, but the accelerator is a list of "
-            "levels"
+            "levels; --fuse keep takes it"
         )
     if objective not in OBJECTIVES:
         raise KeepError(
@@ -212,7 +217,7 @@ def keep_network(
         UnmappableError: A layer has no mapping.
         NetworkStoppedError: Proofs were stopped.
     """
-    if fused is not None and setting.chip.buffers()[0].capacity_bits is None:
+    if fused is not None and home_of(setting.chip).capacity_bits is None:
         raise KeepError(
             "--fuse tiles: L2 has no capacity, so that every tensor may stay whole; expected "
             "--fuse keep"

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cost_models import Mapping, Moved, pass_cost
+from cost_models import Chain, Moved, pass_cost
 from layers import GraphNode, Layer, NetworkGraph, NodeKind
-from mapper.staying.rooms import TensorRoom, rooms_of
+from mapper.staying.rooms import TensorRoom, home_of, rooms_of
 from mapper.staying.shape_facts import CostLine, KnownMapping, Resident, ShapeFacts, SumWeights
-from mapper.staying.stay_proof import StayProof, StaySetting
+from mapper.staying.stay_proof import BOTH, StayProof, StaySetting
 from mapper.staying.stay_schedule import (
     NO_GROUPS,
     Groups,
@@ -176,7 +176,7 @@ class NetworkProblem:
         import cost_models
 
         self.rooms: tuple[TensorRoom, ...] = rooms_of(self.graph, self.setting.chip)
-        bits = self.setting.chip.buffers()[0].capacity_bits
+        bits = home_of(self.setting.chip).capacity_bits
         self._capacity = math.inf if bits is None else float(bits)
         self._room_of = {name: n for n, room in enumerate(self.rooms) for name in room.tensors}
         self._shape = {
@@ -265,6 +265,8 @@ class NetworkProblem:
         for one, name in ((ENERGY, "energy_nj"), (LATENCY, "latency_cycles")):
             problem = self.setting.problem(shape, resident, math.inf, one)
             found.append(CostLine(math.inf, one, problem.figure_bounds.get(name, 0.0)))
+        if isinstance(self.setting.chip, Chain):
+            return found
         problem = self.setting.problem(shape, resident, math.inf, weights)
         if shape not in self._spaces:
             self._spaces[shape] = StructureSpace(problem.space)
@@ -329,6 +331,10 @@ class NetworkProblem:
         steps = [self.step(place, taken, weights) for place, taken in enumerate(found.stays)]
         return NetworkResult(tuple(steps), value, bound)
 
+    def floor(self, weights: SumWeights, stay: bool = True) -> float:
+        """What no sum is below, by what is known already."""
+        return self._schedule(weights, self.rooms if stay else (), upper=False).bound
+
     def step(self, place: int, taken: Stays, weights: SumWeights) -> NodeResult:
         """A node that runs by itself."""
         node = self.graph.nodes[place]
@@ -351,11 +357,7 @@ class NetworkProblem:
 
     def product(self, stay: bool = True) -> NetworkResult:
         """The network of the least product of energy and latency [nJ cycles]."""
-        rooms = self.rooms if stay else ()
-        first = [
-            CostLine(math.inf, weights, self._schedule(weights, rooms, upper=False).bound)
-            for weights in (ENERGY, LATENCY)
-        ]
+        first = [CostLine(math.inf, one, self.floor(one, stay)) for one in (ENERGY, LATENCY)]
         lines, best = first, None
         price = _rounded(first[0].value / first[1].value)
         for _ in range(MOST_PRICES):
@@ -426,27 +428,28 @@ class NetworkProblem:
                 key = (shape, resident, room)
                 first.setdefault(shape, layer)
                 unsure[key] = unsure.get(key, 0.0) + times * (high - low)
-        spare = self.gap / 8 * may.bound
+        spare, aim = self.gap / 8 * may.bound, weights
+        if isinstance(self.setting.chip, Chain) and weights.energy and weights.latency:
+            aim = BOTH
         asked: list[StayProof] = []
         for key in sorted(unsure, key=lambda k: (unsure[k], k[0].macs, sorted(k[1]), k[2])):
             shape, resident, room = key
             if unsure[key] <= spare:
                 spare -= unsure[key]
                 continue
-            if (*key, weights) not in self._made:
+            if (*key, aim) not in self._made:
                 start = self._start(shape, resident, room, weights)
-                asked.append(StayProof(self.setting, first[shape], resident, room, weights, start))
+                asked.append(StayProof(self.setting, first[shape], resident, room, aim, start))
         return asked[::-1]
 
-    def _start(
-        self, shape: Layer, resident: Resident, room: float, weights: SumWeights
-    ) -> Mapping | None:
+    def _start(self, shape: Layer, resident: Resident, room: float, weights: SumWeights) -> Any:
         """The best mapping known of a shape, wherever its tensors are."""
         facts = self.facts[shape]
         best = facts.best(resident, room, weights)
         if best is None:
+            deep = isinstance(self.setting.chip, Chain)  # a proof says itself whether it fits
             for other in facts.mappings:
-                best = best or facts.best(other, room, weights)
+                best = best or facts.best(other, math.inf if deep else room, weights)
         return None if best is None else best.mapping
 
 

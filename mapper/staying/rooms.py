@@ -1,16 +1,29 @@
-"""Tensors that may stay on the chip: the room that each takes in L2, and from when to when."""
+"""Tensors that may stay on the chip: the room that each takes, and from when to when.
+
+They stay in the level next to DRAM, the chip's home for tensors: L2, or the first of a list.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cost_models import Accelerator
+from cost_models import Accelerator, Buffer, Chain
 from layers import KEEPS_SIZE, GraphNode, NetworkGraph, NodeKind
+
+
+def home_of(chip: Accelerator | Chain) -> Buffer:
+    """The level in which tensors may stay."""
+    return chip.levels[1].buffer if isinstance(chip, Chain) else chip.buffers()[0]
+
+
+def can_stay(home: Buffer) -> bool:
+    """Whether inputs and outputs are in one capacity there, and filters are not apart in it."""
+    return home.sharing[0] and home.sharing[2] and home.sharing[1] == home.holds[1]
 
 
 @dataclass(frozen=True)
 class TensorRoom:
-    """A place in L2 for a tensor, and for those that take its place one after another.
+    """A place on the chip for a tensor, and for those that take its place one after another.
 
     A node that writes as much as it reads, the last one to read it, writes in its place.
 
@@ -35,15 +48,20 @@ class TensorRoom:
         return self.first_bits if place == self.first else self.bits
 
 
-def rooms_of(graph: NetworkGraph, chip: Accelerator) -> tuple[TensorRoom, ...]:
+def rooms_of(graph: NetworkGraph, chip: Accelerator | Chain) -> tuple[TensorRoom, ...]:
     """The tensors of a network that may stay, whole, in the order in which they are written.
 
-    Those that are wanted in DRAM in the end may not, nor those that L2 has no room for; none may
-    where L2 does not hold inputs and outputs in one capacity that all tensors share.
+    Those that are wanted in DRAM in the end may not, nor those that there is no room for, nor
+    those that are read where a level does not hold them; see :func:`can_stay`.
     """
-    l2, _ = chip.buffers()
-    if not all(l2.sharing):
+    home = home_of(chip)
+    if not can_stay(home):
         return ()
+    filters = {
+        node.inputs[1]
+        for node in graph.nodes
+        if not home.holds[1] and node.kind is NodeKind.MAC and len(node.inputs) > 1
+    }
     places = {node.name: place for place, node in enumerate(graph.nodes)}
     groups: dict[str, list[str]] = {}
     head: dict[str, str] = {}
@@ -54,7 +72,7 @@ def rooms_of(graph: NetworkGraph, chip: Accelerator) -> tuple[TensorRoom, ...]:
     found = []
     for names in groups.values():
         members = [graph.nodes[places[name]] for name in names]
-        if graph.leaving.intersection(names):
+        if graph.leaving.intersection(names) or filters.intersection(names):
             continue
         width = max(chip.widths.input, chip.widths.output)
         bits = max(node.elements * (node.bits or width) for node in members)
@@ -64,7 +82,7 @@ def rooms_of(graph: NetworkGraph, chip: Accelerator) -> tuple[TensorRoom, ...]:
         room = TensorRoom(
             tuple(names), places[names[0]], max(max(graph.readers[n]) for n in names), bits, first
         )
-        if l2.capacity_bits is None or room.first_bits <= l2.capacity_bits:
+        if home.capacity_bits is None or room.first_bits <= home.capacity_bits:
             found.append(room)
     return tuple(found)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
 
-from cost_models import Mapping
+from cost_models import ChainMapping, Mapping
 
 Resident = frozenset[str]
 """Those of input, filter and output that are whole in L2."""
@@ -47,7 +47,7 @@ class KnownMapping(NamedTuple):
     latency: float
     needs: float
     dram: float
-    mapping: Mapping | None
+    mapping: Mapping | ChainMapping | None
 
 
 class CostLine(NamedTuple):
@@ -65,6 +65,8 @@ class ShapeFacts:
     mappings: dict[Resident, list[KnownMapping]] = field(default_factory=dict)
     lines: dict[Resident, list[CostLine]] = field(default_factory=dict)
     proven: dict[Resident, set[float]] = field(default_factory=dict)
+    products: dict[Resident, list[tuple[float, float]]] = field(default_factory=dict)
+    """A room, and what no product of energy and latency is below where tiles have that room."""
 
     def add(self, resident: Resident, found: KnownMapping) -> None:
         """Take in a mapping."""
@@ -98,7 +100,25 @@ class ShapeFacts:
         flat = [line for line in lines if _slope(line.weights) <= wanted]
         for one, other in product(steep, flat):
             best = max(best, _joined(one, other, weights))
+        best = max(best, self._above_products(resident, room, weights, lines))
         return best * (1 - SMALLEST)
+
+    def _above_products(
+        self, resident: Resident, room: float, weights: SumWeights, lines: list[CostLine]
+    ) -> float:
+        """The same by products: a sum of two numbers is least where they are alike."""
+        least = max(
+            (value for other, products in self.products.items() if resident <= other
+             for most, value in products if most >= room),
+            default=0.0,
+        )  # fmt: skip
+        if least == 0 or weights.energy == 0 or weights.latency == 0:
+            return 0.0
+        energy = max((line.value for line in lines if line.weights == (1, 0)), default=0.0)
+        latency = max((line.value for line in lines if line.weights == (0, 1)), default=0.0)
+        alike = math.sqrt(weights.energy * least / weights.latency)
+        at = max(latency, min(alike, least / energy if energy else math.inf))
+        return weights.of(max(energy, least / at), at)
 
     def _holding(self, resident: Resident, room: float) -> Iterator[CostLine]:
         for other, lines in self.lines.items():

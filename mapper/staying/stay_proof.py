@@ -7,16 +7,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from cost_models import Accelerator, MappingBatch
+from cost_models import Accelerator, Chain, ChainBatch, MappingBatch
 from layers import TENSORS, Layer, to_fields
+from mapper.staying.rooms import home_of
 from mapper.staying.shape_facts import CostLine, KnownMapping, Resident, ShapeFacts, SumWeights
 from marl_common import engineering
 from marl_runs import Context, Experiment
 
 if TYPE_CHECKING:
-    from cost_models import Mapping as LoopMapping
+    from cost_models import ChainMapping
+    from cost_models import Mapping as TwoLevelMapping
     from maestro_env import Problem
 
+    LoopMapping = TwoLevelMapping | ChainMapping
+
+BOTH = SumWeights(1.0, 1.0)
+"""Stands for energy times latency on a list of levels, whose bounds know no sum of both."""
+SEARCHED, BOXES = 5_000, 500_000
+"""On a list of levels: samples of a search where there is no proof, and boxes of one."""
 LEAST_ROOM = 1e-3
 """Bytes in place of none: limits are above 0."""
 
@@ -32,10 +40,16 @@ class StaySetting:
         gap: Proofs end where a mapping is at most this share above the optimum.
     """
 
-    chip: Accelerator
+    chip: Accelerator | Chain
     options: Mapping[str, Any] = field(default_factory=dict)
     space: Mapping[str, Any] = field(default_factory=dict)
     gap: float = 0.0
+
+    @property
+    def two_levels(self) -> Accelerator:
+        """The chip, which is no list of levels."""
+        assert isinstance(self.chip, Accelerator)
+        return self.chip
 
     def problem(
         self, layer: Layer, resident: Resident, room: float, weights: SumWeights
@@ -49,15 +63,23 @@ class StaySetting:
             options["resident"] = "+".join(t for t in TENSORS if t in resident)
         if weights.energy and weights.latency:
             options["cycle_nj"] = weights.latency / weights.energy
-        limits = {} if math.isinf(room) else {"max_l2_bytes": max(room, LEAST_ROOM)}
-        aim = "energy" if weights.energy else "latency"
+        aim, limit = "energy" if weights.energy else "latency", "max_l2_bytes"
+        if isinstance(self.chip, Chain):
+            limit = f"max_bytes.{home_of(self.chip).name}"
+            if options.pop("cycle_nj", None):
+                aim = "edp"
+        limits = {} if math.isinf(room) else {limit: max(room, LEAST_ROOM)}
         model = cost_models.load("exact", **options)
         return Problem(layer, self.chip, aim, model, dict(self.space), limits)
 
     def known(self, layer: Layer, resident: Resident, mapping: LoopMapping) -> KnownMapping:
         """A mapping with its cost."""
         problem = self.problem(layer, resident, math.inf, SumWeights(1.0, 0.0))
-        cost = problem.cost_model.evaluate(layer, self.chip, mapping)
+        model: Any = problem.cost_model
+        cost = model.evaluate(layer, self.chip, mapping)
+        needs = cost.l2_bytes
+        if isinstance(self.chip, Chain):
+            needs = cost.levels[home_of(self.chip).name].bytes
         inputs, filters, outputs, _ = self.chip.widths
         bits = sum(
             width * (moved["dram_read"] + moved["dram_write"])
@@ -65,7 +87,7 @@ class StaySetting:
                 (inputs, filters, outputs), (cost.accesses[t] for t in TENSORS), strict=True
             )
         )
-        return KnownMapping(cost.energy_nj, cost.latency_cycles, cost.l2_bytes, bits / 8, mapping)
+        return KnownMapping(cost.energy_nj, cost.latency_cycles, needs, bits / 8, mapping)
 
 
 @dataclass(frozen=True)
@@ -104,6 +126,7 @@ class StayProof(Experiment):
 
     def spec(self) -> dict[str, Any]:
         """See :class:`Experiment`."""
+        effort = {"samples": SEARCHED, "boxes": BOXES}
         return {
             "layer": to_fields(self.layer.renamed("")),
             "chip": self.setting.chip.to_dict(),
@@ -113,6 +136,7 @@ class StayProof(Experiment):
             "resident": sorted(self.resident),
             "room": None if math.isinf(self.room) else self.room,
             "weights": list(self.weights),
+            **(effort if isinstance(self.setting.chip, Chain) else {}),
         }
 
     def run(self, context: Context) -> dict[str, Any]:
@@ -124,10 +148,13 @@ class StayProof(Experiment):
         import baselines
 
         problem = self.setting.problem(self.layer, self.resident, self.room, self.weights)
+        if baselines.can_prove(problem) is not None:
+            return self._searched(problem)
         proof = baselines.prove(
             problem,
             start=self._fitting(problem),
             gap=self.setting.gap,
+            boxes=BOXES if isinstance(self.setting.chip, Chain) else None,
             progress=lambda step: context.progress(0, step.value),
         )
         return {
@@ -140,22 +167,65 @@ class StayProof(Experiment):
             "mapping": None if proof.mapping is None else proof.mapping.to_dict(),
         }
 
+    def _searched(self, problem: Problem) -> dict[str, Any]:
+        """What descent from the start finds, or a search without one, and the physical bound."""
+        import baselines
+
+        start, found, value = self._fitting(problem), None, math.inf
+        if start is not None:
+            found, value = _descended(problem, self._actions(problem, start)[0])
+        elif problem.why_empty() is None:
+            done = baselines.load("ga").search(problem, SEARCHED, 0)
+            found, value = done.mapping, done.best_value
+        return {
+            "samples": 1,
+            "best_value": None if found is None else value,
+            "unit": problem.objective.unit,
+            "bound": problem.bound or 0.0,
+            "status": "searched",
+            "mapping": None if found is None else found.to_dict(),
+        }
+
     def _fitting(self, problem: Problem) -> LoopMapping | None:
         """The mapping to start from, if it is one of this problem."""
         if self.start is None:
             return None
-        batch = MappingBatch.from_mappings([self.start], self.layer.extents)
-        values = problem.look(problem.space.encode(batch)).values
+        values = problem.look(self._actions(problem, self.start)).values
         return self.start if math.isfinite(values[0]) else None
+
+    def _actions(self, problem: Problem, mapping: Any) -> Any:
+        """``(1, P)``: a mapping as an action."""
+        if isinstance(self.setting.chip, Chain):
+            return problem.space.encode(ChainBatch.from_mappings([mapping], self.setting.chip))
+        return problem.space.encode(MappingBatch.from_mappings([mapping], self.layer.extents))
 
     def take_in(self, result: Mapping[str, Any], facts: ShapeFacts) -> None:
         """Add what was proven to what is known of the shape."""
-        from cost_models import Mapping as LoopMapping
+        from cost_models import mapping_from
 
         empty = result["mapping"] is None
-        bound = math.inf if empty else result["bound"] * (self.weights.energy or 1.0)
-        facts.bound(self.resident, CostLine(self.room, self.weights, bound))
+        bound = result["bound"] * (self.weights.energy or 1.0)
+        if empty and result["status"] != "searched":
+            bound = math.inf
+        if isinstance(self.setting.chip, Chain) and self.weights == BOTH:
+            facts.products.setdefault(self.resident, []).append((self.room, bound))
+        else:
+            facts.bound(self.resident, CostLine(self.room, self.weights, bound))
         facts.proven.setdefault(self.resident, set()).add(self.room)
         if not empty:
-            mapping = LoopMapping.from_dict(result["mapping"])
+            mapping = mapping_from(result["mapping"])
             facts.add(self.resident, self.setting.known(self.layer, self.resident, mapping))
+
+
+def _descended(problem: Problem, action: Any) -> tuple[Any, float]:
+    """The last of a chain of mappings, each the best neighbour of the one before, and its value."""
+    from baselines import Moves
+
+    moves = Moves(problem.space)
+    value = float(problem.look(action[None]).values[0])
+    while True:
+        around = moves.neighbours(action)
+        values = problem.look(around).values
+        if not len(values) or values.min() >= value:
+            return problem.space.decode(action[None])[0], value
+        action, value = around[int(values.argmin())], float(values.min())

@@ -1,4 +1,4 @@
-"""One HTML page of a network whose tensors stay: what is in L2 over time, and what it saves."""
+"""One HTML page of a network whose tensors stay: what stays over time, and what it saves."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from mapper.staying.kept_figures import comparison, fused_words, stay_lines
 from mapper.staying.kept_network import KeptNetwork
+from mapper.staying.rooms import home_of
 from marl_common import atomic_write, engineering
 from marl_runs import made_with
 
@@ -27,6 +28,7 @@ def write_staying_page(path: Path, kept: KeptNetwork) -> bool:
     source = files("mapper.staying").joinpath("staying_page.html.j2").read_text(encoding="utf-8")
     page = environment.from_string(source).render(
         network=kept.network,
+        home=home_of(kept.chip).name,
         objective=kept.objective,
         lines=stay_lines(kept),
         totals=[_cells(row) for row in comparison(kept)],
@@ -61,9 +63,9 @@ def _node_cells(step: Any) -> list[str]:
 
 
 def timeline(kept: KeptNetwork) -> str:
-    """An SVG element: bytes of L2 that tensors and tiles take, by node."""
+    """An SVG element: bytes that tensors and tiles take, by node."""
     steps = kept.best.steps
-    capacity = kept.chip.l2_bytes
+    capacity = (home_of(kept.chip).capacity_bits or 0) / 8
     tiles = [step.known.needs if step.known else 0.0 for step in steps]
     most = max([t + step.taken for t, step in zip(tiles, steps, strict=True)] + [capacity or 1])
     wide = max(LEAST_WIDTH, NODE_WIDTH * len(steps))
@@ -78,7 +80,7 @@ def timeline(kept: KeptNetwork) -> str:
 
     parts = [
         f'<svg viewBox="0 0 {LEFT + wide + 8:.0f} {HEIGHT + 40}" width="{LEFT + wide + 8:.0f}" '
-        f'font-size="12" role="img" aria-label="L2 over time">'
+        f'font-size="12" role="img" aria-label="{home_of(kept.chip).name} over time">'
     ]
     parts += _tensors(kept, box)
     for place, step in enumerate(steps):

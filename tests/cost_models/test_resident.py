@@ -131,6 +131,40 @@ def test_options_that_say_nothing_are_not_recorded() -> None:
     for price in (-1.0, float("nan"), "2", True):
         with pytest.raises(CostModelError, match="cycle_nj: got"):
             ExactModel(cycle_nj=price)
-    problem = Problem("mlp.2", "simba", "edp", ExactModel(resident="input"))
+    problem = Problem("mlp.2", "simba", "edp", ExactModel(cycle_nj=0.1))
     with pytest.raises(CostModelError, match="expected one of two levels"):
         problem.look(problem.space.sample(1, 0))
+    problem = Problem("mlp.2", "simba", "edp", ExactModel(resident="filter"))
+    with pytest.raises(CostModelError, match="GlobalBuffer of this chip does not hold filter"):
+        problem.look(problem.space.sample(1, 0))
+
+
+@pytest.mark.parametrize("resident", ["input", "output", "input+output"])
+@pytest.mark.parametrize("chip", ["simba", "eyeriss-rs", "sm-a100"])
+def test_what_is_resident_on_a_list_of_levels_never_crosses_drams_boundary(
+    chip: str, resident: str
+) -> None:
+    found = 0
+    for layer in ("conv:K=6,C=5,Y=6,X=6,R=3,S=3", "gemm:M=7,N=6,K=5"):
+        problem = Problem(layer, chip, "energy", ExactModel(resident=resident))
+        looked = problem.look(problem.space.sample(40, 1))
+        bounds, plain = problem.figure_bounds, ExactModel()
+        for row in np.flatnonzero(looked.feasible)[:4]:
+            mapping = looked.mappings[int(row)]
+            given = (problem.layer, problem.accelerator, mapping)
+            cost, truth = (
+                model(resident=resident).evaluate(*given) for model in (ExactModel, SimulatorModel)
+            )
+            assert cost.energy_nj == truth.energy_nj == looked.costs.energy_nj[row]
+            assert cost.latency_cycles == truth.latency_cycles == looked.costs.latency_cycles[row]
+            for tensor in resident.split("+"):
+                assert cost.accesses[tensor]["dram_read"] == 0
+                assert cost.accesses[tensor]["dram_write"] == 0
+            assert bounds["energy_nj"] <= cost.energy_nj * (1 + 1e-12)
+            assert bounds["latency_cycles"] <= cost.latency_cycles
+            before = plain.evaluate(*given)
+            if before.feasible:
+                assert before.energy_nj > cost.energy_nj
+                assert before.latency_cycles >= cost.latency_cycles
+            found += 1
+    assert found >= 4

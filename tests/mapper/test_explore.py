@@ -10,6 +10,7 @@ import pytest
 
 import cost_models
 import layers
+import marl_mapper
 from cost_models import CHAINS, Accelerator, load_chip, with_fields
 from maestro_env import ChainSpace, MapSpace, figure_bounds
 from mapper.cli import main
@@ -315,6 +316,28 @@ def test_three_objectives_of_which_mappings_trade_two(tmp_path, monkeypatch, cap
     share = f"{len(chips)} of 3 designs ({len(found['front'])} points)"
     assert share in " ".join(capsys.readouterr().out.split())
     assert read_explored(tmp_path / "out" / "explore.json").share == share
+
+
+def test_designs_whose_networks_keep_tensors(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = (*SWEEP, "--fuse", "keep", "--gap", "0.001")
+    run(*words, "--json", "--page", "front.html", "--out", "out")
+    first = json.loads(capsys.readouterr().out)
+    assert first["designs"] == 4
+    for row in first["front"]:
+        assert 0 <= row["gap"] <= 0.0015
+        chip = Accelerator(*(row[name] for name in FIELDS))
+        kept = marl_mapper.map_network("mlp", chip, gap=0.001)
+        assert row["edp_cycles_nj"] == pytest.approx(kept.keep.value, rel=2e-3)
+        assert row["least_edp_cycles_nj"] <= kept.keep.value
+    assert any(row["edp_cycles_nj"] < kept.none.bound for row in first["front"])
+    run(*words, "--json")
+    assert json.loads(capsys.readouterr().out) == first
+    run(*words, "-o", "latency,energy,area", "--draw", "nsga2", "--designs", "3", "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert all(row["gap"] <= 0.0015 and row["proven"] == "edp energy latency" for row in
+               found["front"])  # fmt: skip
+    assert len(read_explored(tmp_path / "out" / "explore.json").front) == len(first["front"])
 
 
 CHIP = """

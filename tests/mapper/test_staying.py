@@ -6,16 +6,19 @@ from dataclasses import replace
 import pytest
 
 import layers
-from cost_models import Accelerator
+from cost_models import Accelerator, Chain
 from cost_models import load_chip as chip_of
 from layers import Layer
 from layers.graph_builder import GraphBuilder
+from maestro_env import Problem
 from mapper.staying.network_optimum import ENERGY, LATENCY, NetworkProblem
 from mapper.staying.rooms import TensorRoom, rooms_of
 from mapper.staying.shape_facts import CostLine, KnownMapping, ShapeFacts, SumWeights
 from mapper.staying.stay_proof import StaySetting
 from mapper.staying.stay_schedule import schedule
-from tests.mapper.staying import brute, prove_here, small
+from marl_common import FloatArray, IntArray
+from tests.baselines.proofs import every_action
+from tests.mapper.staying import brute, front, prove_here, small
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -114,3 +117,58 @@ def test_a_gap_is_kept_and_passes_are_counted() -> None:
     add = next(step for step in counted.steps if step.node.name == "add1")
     assert (add.dram, add.latency) == (3 * 32, 64 // 16)  # two read, at 16 bytes a cycle
     assert counted.value == pytest.approx(free.value + add.energy)
+
+
+DEEP = {
+    "levels": [
+        {"name": "DRAM", "read_bw": 16, "write_bw": 16},
+        {
+            "name": "Glb", "bytes": 40, "holds": ["input", "output"], "double_buffer": False,
+            "read_bw": 32, "write_bw": 32, "fanout": {"axes": [2], "dims": "K"},
+        },
+        {"name": "Weights", "bytes": 4, "holds": ["filter"], "double_buffer": False},
+        {"name": "Sums", "bytes": 4, "holds": ["output"], "double_buffer": False},
+    ]
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("aim", ["energy", "latency", "edp"])
+def test_a_list_of_levels_has_a_bound_and_a_schedule_around_brute_force(aim: str) -> None:
+    setting = StaySetting(Chain.from_dict(DEEP), space={"tiles": "divisors"})
+    graph = chain(rows=2).graph()
+    rooms = rooms_of(graph, setting.chip)
+    assert [room.tensors for room in rooms] == [("l0",), ("l1",)]
+    sums = {"energy": 0, "latency": 1}
+    least = math.inf
+    for taken in (frozenset(), frozenset({0}), frozenset({1}), frozenset({0, 1})):
+        net = NetworkProblem(graph, setting, prove_here)
+        fronts: list[tuple[float, float]] = [(0.0, 0.0)]
+        for place, node in enumerate(graph.nodes):
+            assert node.layer is not None
+            problem = setting.problem(
+                node.layer, net.resident(node, taken), net.room(place, taken), ENERGY
+            )
+            costs = [
+                (float(e), float(t))
+                for actions in every_action(problem)
+                for e, t in zip(*_feasible(problem, actions), strict=True)
+            ]
+            fronts = front([(a + e, b + t) for a, b in fronts for e, t in front(costs)])
+        values = [e * t if aim == "edp" else (e, t)[sums[aim]] for e, t in fronts]
+        least = min(least, *values)
+    net = NetworkProblem(graph, setting, prove_here)
+    found = net.product() if aim == "edp" else net.sum(ENERGY if aim == "energy" else LATENCY)
+    assert found.bound <= least * (1 + 1e-9)
+    assert found.value >= least * (1 - 1e-9)
+    assert found.gap < 1
+    none = NetworkProblem(graph, setting, prove_here)
+    alone = none.product(False) if aim == "edp" else none.sum(
+        ENERGY if aim == "energy" else LATENCY, False
+    )  # fmt: skip
+    assert found.value <= alone.value
+
+
+def _feasible(problem: Problem, actions: IntArray) -> tuple[FloatArray, FloatArray]:
+    looked = problem.look(actions)
+    rows = looked.feasible
+    return looked.costs.energy_nj[rows], looked.costs.latency_cycles[rows]

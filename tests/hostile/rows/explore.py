@@ -122,6 +122,22 @@ ROWS = [
         "knows chips of two levels",
     ),
     Row(f"{ONE} extra", "unexpected extra argument"),
+    *(
+        Row(f"{ONE} {words}", says, files={"a.csv": "4,4,8,8,3,3,1\n"})
+        for words, says in [
+            ("--fuse all", "--fuse: got 'all', expected none, keep or tiles"),
+            ("--fuse tiles", "--fuse tiles: fuses layers of one chip, expected none or keep"),
+            ("--passes counted", "layers are mapped alone; give --fuse keep"),
+            ("--fuse keep --timeout 3", "takes no --timeout"),
+            ("--fuse keep --pretrained none", "takes no --pretrained|none"),
+            ("--fuse keep --cost-model maestro -o edp,power", "cost model 'maestro' does not price"),
+        ]
+    ),
+    Row(
+        "mapper explore --network a.csv --pes 16 --fuse keep",
+        "says nothing of what each reads",
+        files={"a.csv": "4,4,8,8,3,3,1\n"},
+    ),
     Row("mapper explore --pes 16", "--network"),
     Row("mapper explore --network none.yaml --pes 16", "none.yaml"),
     Row("mapper explore --network n.yaml --pes 16", "n.yaml", files={"n.yaml": "layers: []"}),

@@ -49,12 +49,32 @@ def microsoft(operator: str, shapes: Mapping[str, Shape], **attributes: Any) -> 
     return model(operator, shapes, domain="com.microsoft", **attributes)
 
 
+def branch() -> bytes:
+    """A model whose one operator chooses by the data."""
+    from onnx import TensorProto, helper
+
+    out = helper.make_tensor_value_info("t", TensorProto.FLOAT, None)
+    then = helper.make_graph([helper.make_node("Relu", ["x"], ["t"])], "then", [], [out])
+    node = helper.make_node("If", ["c"], ["y"], name="it", then_branch=then, else_branch=then)
+    values = [
+        helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 4]),
+    ]
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph([node], "g", values, [result])
+    return bytes(helper.make_model(graph).SerializeToString())
+
+
 LISTS = ([1], [1, 1, 1], [1, 1, 1, 1, 1], [0, 1], [-1, 1])
 
 
 def operators() -> list[Row]:
-    """Operators whose attributes and operands contradict each other."""
+    """Operators whose attributes and operands contradict each other, or follow the data."""
+    keep = "mapper search --fuse keep --network m.onnx"
+    axis = model("Gemm", {"x": ["batch", 4], "w": [4, 5]})
     return [
+    Row(keep, "If: a branch that depends on the data", files={"m.onnx": branch()}),
+    Row(keep, "input 'x' has axes without a value: batch", files={"m.onnx": axis}),
     *(
         row(f"node 'it' .Conv.: {name}: got .* expected 2 whole|{name}|contradict", data)
         for name in ("strides", "dilations")

@@ -17,6 +17,17 @@ ONE = "layers:\n  - {{name: one, kind: conv, K: {0}, C: 4, Y: 8, X: 8, R: 3, S: 
 KEEP = "mapper search --fuse keep --network"
 PLAIN = "- {kind: gemm, M: 2, N: 2, K: 2}\n"
 
+
+def edges(*inputs: str, source: str = "x: [2, 4]", name: str = "a") -> str:
+    """A file of products in line, each with what it reads; all but the first have the name."""
+    fields = "kind: gemm, M: 2, N: 4, K: 4, inputs: [{}]"
+    lines = [
+        f"  - {{name: {name if place else 'a'}, {fields.format(one)}}}"
+        for place, one in enumerate(inputs)
+    ]
+    return "\n".join((f"sources: {{{source}}}", "layers:", *lines, ""))
+
+
 ROWS = [
     *(
         Row(f"{SEARCH} -l '{layer}'", says)
@@ -99,7 +110,6 @@ ROWS = [
             ("a.csv", "says nothing of what each reads"),
             ("a.yaml", "'layer0' has no inputs"),
             ("mlp --cost-model maestro", "cost model 'maestro' does not price"),
-            ("mlp -a simba", "a chip of two levels"),
             ("mlp -o area", "got the objective 'area'"),
             ("mlp --method ga", "expected the method optimal, not ga"),
             ("mlp --budget 50", "takes no --budget"),
@@ -107,6 +117,16 @@ ROWS = [
             ("mlp --passes all", "--passes: got 'all', expected free or counted"),
             ("mlp --cache 3", "mlp has no tokens and no cache"),
             ("mlp --space full=true", "tensors pass L2"),
+            ("mlp -a simba --space uneven=true", "tensors pass L2, or parts of it"),
+        ]
+    ),
+    *(
+        Row(f"{KEEP} g.yaml", says, files={"g.yaml": content})
+        for content, says in [
+            (edges("b", "a", name="b"), "'b', which is written later or by itself; expected no"),
+            (edges("x", "a"), "line 4: name: 'a' is already taken above"),
+            (edges("x", "z", name="b"), "'z', which is never written"),
+            (edges("x", source="x: [2, 5]"), "its input has 10 elements, expected 8"),
         ]
     ),
     Row("mapper search --layer mlp.2 --fuse keep", "give --network N"),
