@@ -8,6 +8,7 @@ from .buffers import LEVELS as LEVELS
 from .buffers import Buffer as Buffer
 from .buffers import Level as Level
 from .buffers import Widths as Widths
+from .buffers import Wires as Wires
 from .chain.batch import ChainBatch as ChainBatch
 from .chain.batch import Slot as Slot
 from .chain.chip import Axis as Axis
