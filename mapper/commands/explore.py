@@ -95,6 +95,10 @@ def explore(
     accelerator: AcceleratorOption = "edge",
     cost_model: CostModelOption = "exact",
     cost_model_option: ModelOptions = None,
+    wires: Annotated[
+        str,
+        typer.Option(metavar="on|off", help="Whether wires and ports cost energy and area."),
+    ] = "on",
     pretrained: Annotated[
         str, typer.Option(metavar="auto|FILE", help="Agents that propose mappings.")
     ] = "auto",
@@ -149,7 +153,8 @@ def explore(
         gap=gap,
         timeout=timeout,
     )
-    space = DesignSpace(chip_of(accelerator, sets), _values(ranges, sweep or []))
+    priced = _wires_priced(wires, plan)
+    space = DesignSpace(chip_of(accelerator, sets), _values(ranges, sweep or []), priced)
     how = _how_drawn(space, designs, draw)
     _check_files(plot, csv, page)
     if out is not None:
@@ -216,6 +221,22 @@ def _plan(network: str, objectives: str, cost_model: str, **limits: Any) -> Expl
     plan = ExplorePlan(network, workload, names, **limits)
     check_area(plan)
     return plan
+
+
+def _wires_priced(wires: str, plan: ExplorePlan) -> bool:
+    """Whether wires and ports have a price: where they shall, and the model knows the chip's area.
+
+    Raises:
+        OptionError: It is neither on nor off.
+    """
+    from cost_models import capabilities_of
+    from marl_common import suggest
+
+    if wires not in ("on", "off"):
+        raise OptionError(
+            f"--wires: got {wires!r}, expected on or off.{suggest(wires, ('on', 'off'))}"
+        )
+    return wires == "on" and "area_um2" in capabilities_of(plan.workload.model()).needs
 
 
 def _values(ranges: dict[str, str | None], sweeps: list[str]) -> dict[str, tuple[Value, ...]]:
@@ -330,7 +351,7 @@ def _check_files(plot: Path | None, csv: Path | None, page: Path | None) -> None
         OutputError: Its folder cannot be written to.
         ValueError: A library that draws is missing.
     """
-    from mapper.explore.explore_page import check_page
+    from mapper.report.explore_page import check_page
     from marl_runs import new_figure
 
     if plot is not None:
@@ -349,14 +370,19 @@ def _check_files(plot: Path | None, csv: Path | None, page: Path | None) -> None
 def _show(
     done: Exploration, plot: Path | None, csv: Path | None, page: Path | None, as_json: bool
 ) -> None:
+    from cost_models import prices_wires
     from mapper.explore.design_rows import front_table, write_csv
-    from mapper.explore.explore_page import write_page
     from mapper.explore.front_plot import write_plot
+    from mapper.report.explore_page import write_page
     from mapper.show.front_table import notes_of, print_exploration
     from marl_runs import print_json
 
     if as_json:
-        print_json({"network": done.plan.network, "front": front_table(done), **done.counted()})
+        priced = prices_wires(done.designs[0].chip)
+        front = front_table(done)
+        print_json(
+            {"network": done.plan.network, "wires": priced, "front": front, **done.counted()}
+        )
     else:
         print_exploration(done)
     if csv is not None:

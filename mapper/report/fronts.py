@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from html import escape
@@ -15,6 +15,8 @@ from marl_common import engineering
 
 MARGIN = 1.15
 """Room between the outermost points and the frame, as a factor."""
+MOST_NUMBERS = 60
+"""Points of a front that have their number beside them."""
 LEFT = 134
 """Room for the numbers of the axis that goes up, which have units."""
 
@@ -51,6 +53,14 @@ class FrontView:
         return [Markup(_picture(self, other, first)) for other in others]
 
     @property
+    def numbered(self) -> list[str]:
+        """The same pictures with the places of points among the rows instead of their names."""
+        from markupsafe import Markup
+
+        first, *others = self.designs.objectives
+        return [Markup(_picture(self, other, first, are_numbered=True)) for other in others]
+
+    @property
     def header(self) -> list[str]:
         """Titles of the table."""
         return ["design", *OBJECTIVES, "mappings"]
@@ -68,7 +78,7 @@ class FrontView:
         ]
 
 
-def _picture(front: FrontView, across: str, up: str) -> str:
+def _picture(front: FrontView, across: str, up: str, are_numbered: bool = False) -> str:
     designs = front.designs
     rows = [*designs.others, *designs.front]
     places = [(figure(row, across), figure(row, up)) for row in rows]
@@ -80,10 +90,18 @@ def _picture(front: FrontView, across: str, up: str) -> str:
         LEFT,
     )
     best = sorted((figure(row, across), figure(row, up)) for row in designs.front)
-    parts = [_dot(axes, row, across, up, "part-all", 3.5) for row in designs.others]
+    numbers = {id(row): at for at, row in enumerate(designs.rows)}
+    dot: Callable[..., str] = partial(_numbered_dot, numbers) if are_numbered else _dot
+    parts = [dot(axes, row, across, up, "part-all", 3.5) for row in designs.others]
     if len(designs.objectives) == 2:
         parts.append(f'<polyline points="{axes.points(_steps(best))}" fill="none" class="front"/>')
-    parts += [_dot(axes, row, across, up, "part-MAC", 6) for row in designs.front]
+    parts += [dot(axes, row, across, up, "part-MAC", 6) for row in designs.front]
+    if are_numbered and len(designs.front) <= MOST_NUMBERS:
+        parts += [
+            f'<text x="{axes.across(figure(row, across)) + 8:.0f}" '
+            f'y="{axes.down(figure(row, up)) - 7:.0f}" class="number">{number}</text>'
+            for number, row in enumerate(designs.front, 1)
+        ]
     parts += [_ring(axes, x, y) for x, y in shown]
     return axes.drawn(f"{up} against {across} of {len(rows):,} points", parts, (across, up))
 
@@ -114,6 +132,22 @@ def _dot(
     return (
         f'<circle cx="{axes.across(x):.1f}" cy="{axes.down(y):.1f}" r="{radius}" class="{look}" '
         f'fill-opacity=".8"><title>{escape(design_text(row))}: {escape(told)}</title></circle>'
+    )
+
+
+def _numbered_dot(
+    places: Mapping[int, int],
+    axes: LogAxes,
+    row: Mapping[str, Any],
+    across: str,
+    up: str,
+    look: str,
+    radius: float,
+) -> str:
+    x, y = axes.across(figure(row, across)), axes.down(figure(row, up))
+    return (
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" class="{look}" '
+        f'data-row="{places[id(row)]}"/>'
     )
 
 
