@@ -30,9 +30,9 @@ async function nests() {
 const mapped = nests();
 
 function fits(row) {
-  const words = asked.words.value.toLowerCase().split(/\s+/);
-  const text = row.name.toLowerCase();
-  return words.every(word => text.includes(word)) && (row.front || !asked.front.checked)
+  const parts = row.name.toLowerCase().split(", ").map(part => " " + part);
+  const words = asked.words.value.toLowerCase().split(",").map(word => word.trim());
+  return words.every(word => parts.some(part => part.includes(" " + word))) && (row.front || !asked.front.checked)
     && fields.every((select, place) => select.value === "" || select.value === row.values[place]);
 }
 

@@ -10,12 +10,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from cost_models import prices_wires
 from mapper.explore.design_figures import OBJECTIVES, gap_text
 from mapper.explore.design_ranges import ExploreError
 from mapper.explore.design_rows import COLUMN_OF, loop_nests
 from mapper.explore.design_space import short_name, value_text
 from mapper.explore.exploration import Exploration
 from mapper.explore.explore_file import design_text, explored
+from mapper.explore.hints import wires_line
 from mapper.report.fronts import FrontView
 from marl_common import atomic_write, engineering
 from marl_runs import made_with
@@ -48,7 +50,7 @@ def render_page(exploration: Exploration, notes: Sequence[str]) -> str:
 
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     template = environment.from_string(_text("explore_page.html.j2"))
-    made = made_with()
+    made, chip = made_with(), exploration.designs[0].chip
     return template.render(
         network=exploration.plan.network,
         objectives=", ".join(exploration.plan.objectives),
@@ -56,6 +58,7 @@ def render_page(exploration: Exploration, notes: Sequence[str]) -> str:
         script=Markup(_text("explore_page.js")),
         pictures=FrontView(explored(exploration), {}).numbered,
         data=Markup(_json(_data(exploration))),
+        wires=wires_line(chip) if prices_wires(chip) else "",
         notes=list(notes),
         command=made.command,
         versions=made.versions,

@@ -3,6 +3,7 @@
 import csv
 import itertools
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +11,11 @@ import pytest
 
 import cost_models
 import layers
-from cost_models import CHAINS, Accelerator, load_chip, with_fields, with_wires
+from cost_models import CHAINS, Accelerator, Wires, load_chip, with_fields, with_wires
+from cost_models.technology.parts import wires
 from maestro_env import ChainSpace, MapSpace, figure_bounds
 from mapper.cli import main
-from mapper.explore.design_figures import front_rows, objectives_of
+from mapper.explore.design_figures import Design, FrontPoint, front_rows, objectives_of
 from mapper.explore.design_ranges import (
     AREA_UM2,
     POWER_MW,
@@ -25,7 +27,8 @@ from mapper.explore.design_ranges import (
 from mapper.explore.design_run import Workload
 from mapper.explore.design_space import FIELDS, DesignSpace, label_of
 from mapper.explore.explore_file import design_text, read_explored
-from mapper.explore.mapping_pool import MappingPool
+from mapper.explore.hints import end_lines, wires_line
+from mapper.explore.mapping_pool import MappingPool, NetworkPoint
 from mapper.explore.mapping_rows import batch_of, row_of, rows_of
 from mapper.explore.network_hull import (
     LayerFloor,
@@ -35,6 +38,7 @@ from mapper.explore.network_hull import (
     share_above,
 )
 from mapper.explore.nsga2_draw import draw_by_nsga2
+from mapper.explore.ranking import overlaps, rank_text, ranks, unsettled
 
 
 @pytest.mark.parametrize(
@@ -123,6 +127,66 @@ def test_front_keeps_what_no_other_row_beats():
         same = any((values[k] == values[row]).all() for k in kept)
         assert (row in kept) or beaten or same
         assert not (row in kept and beaten)
+
+
+def without_wires(chip):
+    """A chip whose wires and ports cost nothing."""
+    levels = [replace(level, network=Wires(), port_um2_per_bit=0.0) for level in chip.levels]
+    return replace(chip, levels=tuple(levels))
+
+
+def point(edp, least, area, design=None):
+    """A point of a front whose design has one layer."""
+    floor = LayerFloor(1.0, least, least)
+    design = design or Design(Accelerator(8), {"noc_bw": 64, "num_pes": 8}, area, [floor])
+    figures = {"latency": 1.0, "energy": edp, "edp": edp, "area": area, "power": edp}
+    return FrontPoint(design, NetworkPoint(1.0, edp, ()), figures, edp / least - 1)
+
+
+def test_points_that_bounds_leave_open_share_a_place():
+    names, counts = ("edp", "area"), (1,)
+    front = [point(10, 9, 5), point(12, 9.5, 4), point(20, 15, 3), point(30, 30, 2)]
+    crossing = overlaps(front, names, counts)
+    assert np.argwhere(crossing).tolist() == [[0, 1], [1, 0]]
+    assert unsettled(front, names, counts) == [True, True, False, False]
+    assert ranks(front, names, counts) == [(1, True), (1, True), (2, False), (3, False)]
+    assert [rank_text(*place) for place in ranks(front, names, counts)] == ["~1", "~1", "2", "3"]
+    chain = [point(10, 8, 5), point(12, 9, 4), point(14, 11, 3)]  # the first and last do not meet
+    assert ranks(chain, names, counts) == [(1, True)] * 3
+    same = front[0].design
+    assert not overlaps([front[0], point(11, 9, 5, same)], names, counts).any()
+    proven = [point(10, 10, 5), point(10.5, 9, 4)]
+    assert unsettled(proven, names, counts) == [False, True]
+
+
+def test_a_range_that_ends_too_soon_is_named():
+    def design(noc, pes, axes="4x4"):
+        return Design(Accelerator(pes), {"noc_bw": noc, "num_pes": pes, "a.axes": axes}, 1.0, [])
+
+    swept = [design(noc, pes, axes) for noc in (16, 128) for pes in (8, 32) for axes in ("2", "4")]
+    front = [design(128, 8), design(128, 32), design(128, 8), design(128, 32)]
+    assert end_lines(front, swept) == [
+        "--noc: 4 of 4 front designs at 128, the largest; widen it",
+    ]
+    front = [design(16, 8), design(128, 8)]
+    assert end_lines(front, swept) == [
+        "--pes: 2 of 2 front designs at 8, the smallest; widen it",
+    ]
+    assert end_lines(front, [design(16, 8), design(128, 8)]) == []
+
+
+@pytest.mark.parametrize("name", ["edge", "simba", "docs/examples/three_levels.yaml"])
+def test_wires_are_those_of_the_node_and_lead_to_memories(name):
+    chip = load_chip(name)
+    found = with_wires(without_wires(chip))
+    network, port = wires(chip.node_nm or 45.0)
+    assert network in [level.network for level in found.levels]
+    assert {level.port_um2_per_bit for level in found.levels[1:]} <= {0.0, port}
+    assert not any(found.levels[-1].network)  # what leads to MACs costs nothing
+    assert with_wires(found) is found
+    priced = with_fields(chip, ["levels.DRAM.port_um2_per_bit=3"])
+    assert with_wires(priced) is priced
+    assert "pJ/mm" in wires_line(found)
 
 
 def test_designs_of_a_list_of_levels_are_named_by_what_is_swept():
@@ -290,7 +354,8 @@ def test_the_command_proves_its_front_and_goes_on(tmp_path, monkeypatch, capsys)
         assert any(a <= values[0] and b <= values[1] for a, b in edp)
     page = (tmp_path / "front.html").read_text(encoding="utf-8")
     assert "mlp" in page
-    assert "data:image/png" in page
+    assert page.count("<circle") == 4
+    assert not re.search(r"(src|href)=.?(https?:|//)|@import|fetch\(", page)
     assert (tmp_path / "front.svg").read_text(encoding="utf-8").lstrip().startswith("<?xml")
     run(*SWEEP, "--json")
     assert json.loads(capsys.readouterr().out) == first
@@ -325,7 +390,7 @@ levels:
   - {name: Sums, bytes: 256, holds: [output], fanout: {units: 4, dims: C}}
 """
 DEEP = (
-    *("--network", "mlp", "-a", "c.yaml", "--workers", "1"),
+    *("--network", "mlp", "-a", "c.yaml", "--workers", "1", "--timeout", "0.5"),
     *("--sweep", "levels.Weights.bytes=256..1k", "--sweep", "levels.Glb.fanout.axes=4x2,8x4"),
 )
 
