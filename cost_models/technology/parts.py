@@ -150,7 +150,7 @@ def sram(capacity_bytes: Any, node_nm: float = REFERENCE_NM, kind: str = "") -> 
         TechnologyError: The data do not reach the node.
     """
     points = "sram_hp.csv" if kind == "HP" else "sram.csv"
-    nodes = np.unique(table(points)["node_nm"])
+    nodes = np.array(sorted(set(table(points)["node_nm"].tolist())))  # unique() loads numpy.ma
     size = np.log(np.maximum(np.asarray(capacity_bytes, dtype=np.float64), 0.125))  # a bit
     inside = max(check_node(node_nm), nodes[0])
     above, below = nodes[nodes >= inside].min(), nodes[nodes <= inside].max()
