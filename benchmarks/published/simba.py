@@ -1,6 +1,6 @@
 """Simba: ResNet-50 on one chiplet times 36, and on 36 at once, beside its makers' figures.
 
-Mappings are the best of a search by `ga` (seed 0). Networks of chip and package cost nothing here.
+Mappings are the best of a search by `ga` (seed 0). The network of the package costs nothing here.
 """
 
 from __future__ import annotations
