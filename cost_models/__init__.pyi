@@ -86,5 +86,6 @@ from .network import print_network as print_network
 from .prices import ChipPrices as ChipPrices
 from .prices import chip_prices as chip_prices
 from .prices import clock_of as clock_of
+from .technology.parts import DEFAULT_DRAM as DEFAULT_DRAM
 from .wiring import prices_wires as prices_wires
 from .wiring import with_wires as with_wires

@@ -26,9 +26,10 @@ from mapper.explore.design_ranges import (
 )
 from mapper.explore.design_run import Workload
 from mapper.explore.design_space import FIELDS, DesignSpace, label_of
+from mapper.explore.exploration import Exploration, ExplorePlan
 from mapper.explore.explore_file import design_text, read_explored
 from mapper.explore.hints import end_lines, wires_line
-from mapper.explore.mapping_pool import MappingPool, NetworkPoint
+from mapper.explore.mapping_pool import MappingPool, NetworkPoint, ShapeOffer
 from mapper.explore.mapping_rows import batch_of, row_of, rows_of
 from mapper.explore.network_hull import (
     LayerFloor,
@@ -39,6 +40,7 @@ from mapper.explore.network_hull import (
 )
 from mapper.explore.nsga2_draw import draw_by_nsga2
 from mapper.explore.ranking import overlaps, rank_text, ranks, unsettled
+from mapper.report.explore_page import render_page
 
 
 @pytest.mark.parametrize(
@@ -447,6 +449,41 @@ def test_fields_of_a_chip_of_two_levels_are_swept_by_path_too(tmp_path, monkeypa
         "num_pes 16, L2.read_bw 64",
         "num_pes 16, L2.read_bw 512",
     }
+
+
+def test_a_page_of_five_thousand_designs_has_three_megabytes():
+    shapes = layers.network("resnet18")
+    workload = Workload(tuple(shapes), (1,) * len(shapes), "exact")
+    plan = ExplorePlan("resnet18", workload, ("latency", "energy", "area"))
+    space = MapSpace(shapes[0], Accelerator(64))
+    rows = rows_of(space.decode(space.sample(len(shapes), 0)), Accelerator(64))
+    offers = [ShapeOffer(row[None], np.ones(1), np.ones(1)) for row in rows]
+    rng = np.random.default_rng(0)
+    designs = []
+    for place in range(5_000):
+        fields = {"l1_bytes": 64 + place % 50, "l2_bytes": 1 << 20, "noc_bw": 1 + place // 50}
+        latency, energy = (float(n) for n in 1e8 * rng.random(2))
+        choice = NetworkPoint(latency + 1e6, energy + 1e6, (0,) * len(shapes))
+        floors = [LayerFloor(1.0, 1.0, 1.0)] * len(shapes)
+        area = float(rng.random() * 1e6 + 1e6)
+        chip = Accelerator(64, offchip_bw=16, **fields)
+        designs.append(Design(chip, fields, area, floors, "", offers, [choice]))
+    page = render_page(Exploration(plan, designs), ["a note"])
+    assert page.count("<circle") == 2 * 5_000
+    assert 50 < page.count('class="part-MAC" data-row') // 2 < 1_000
+    assert len(page.encode()) <= 3_000_000
+
+
+def test_markup_in_names_stays_text(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    name = "</script><img src=x>"
+    text = f"layers: [{{name: '{name}', kind: gemm, M: 4, N: 8, K: 8}}]"
+    (tmp_path / "n.yaml").write_text(text, encoding="utf-8")
+    words = ("--network", "n.yaml", "--pes", "4,8", "--timeout", "0", "--workers", "1")
+    run(*words, "--page", "p.html")
+    page = (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert name not in page
+    assert page.count("</script>") == 2
 
 
 def test_a_range_is_counted_before_it_is_written_out():

@@ -9,6 +9,8 @@ ONE = f"{NET} --pes 16"
 CHIP = f"{NET} --pes 16 -a c.yaml"
 DEEP = f"{NET} -a simba"
 
+NAN_PRICES = "{mac: .nan, l1: 1, l2: 6, dram: 200}"
+
 ROWS = [
     Row(f"{NET} --pes 1..1000000000:1", "--pes: '1..1000000000:1' has more than 100,000 values"),
     Row(f"{NET} --l1 1..2147483647:1", "has more than 100,000 values; give a larger step"),
@@ -52,6 +54,9 @@ ROWS = [
     Row(f"{ONE} -o ,", "--objectives: got ','"),
     Row(f"{ONE} -o edp,area,power,latency", "two or three different ones"),
     Row(f"{ONE} -o edp+area", "--objectives: got 'edp.area'"),
+    Row(f"{ONE} --store /proc/x.db", "/proc"),
+    Row(f"{ONE} --page /proc/x.html", "/proc"),
+    Row(f"{ONE} --cost-model-option energy=e.yaml", "mac: got nan", files={"e.yaml": NAN_PRICES}),
     Row(f"{ONE} --wires of", "--wires: got 'of', expected on or off. Did you mean 'off'?"),
     Row(f"{ONE} --wires", "--wires"),
     Row(f"{ONE} --set levels.L2.network.pj_per_bit=-1", "levels.L2.network.pj_per_bit: got -1"),
