@@ -24,12 +24,14 @@ from cost_models import (
     CostsToGo,
     Level,
     Mapping,
+    Widths,
     Wires,
     chain_facts_of,
 )
 from cost_models.chain.clusters import as_chain
 from cost_models.technology.parts import wires
 from maestro_env import Problem, figure_bounds
+from mapper.show.speed import speed_lines
 from tests.baselines.proofs import brute_force as two_level_brute_force
 from tests.baselines.proofs import narrowed
 from tests.baselines.proofs import random_problem as two_level_problem
@@ -163,6 +165,26 @@ def test_proofs_on_two_levels_are_the_optimum_of_brute_force(seed: int) -> None:
     proof = prove(problem)
     assert proof.proven
     assert math.isclose(proof.value, best, rel_tol=1e-9) or proof.value == best
+
+
+def test_kinds_of_macs_and_transistors_are_priced_by_their_tables() -> None:
+    plain = Accelerator(168, 512, 108_000, 64, 16, widths=Widths(8, 8, 8, 24))
+    model: Any = cost_models.load("exact")
+    chips = {kind: replace(plain, mac_kind=kind) for kind in ("", "aladdin", "int", "fp32")}
+    costs = {kind: model.evaluate(LAYER, chip, MAPPING) for kind, chip in chips.items()}
+    pj = {k: 1000 * c.detail["energy_mac_nj"] / LAYER.macs for k, c in costs.items()}
+    assert pj[""] == pj["aladdin"] == pytest.approx(1.09)
+    assert 0.2 <= pj["int"] <= 0.3  # Horowitz, ISSCC 2014
+    assert pj["fp32"] == pytest.approx(4.6)
+    dram, l2, l1 = plain.levels
+    fast = replace(plain, levels=(dram, replace(l2, kind="HP"), l1))
+    leaking = model.evaluate(LAYER, fast, MAPPING).detail["energy_leakage_nj"]
+    assert leaking > 1_000 * costs[""].detail["energy_leakage_nj"]
+    line = speed_lines(replace(fast, mac_kind="int"), 1e6, 1e6, 1e6)[-1]
+    assert line.endswith("TOPS/W (MACs of kind int, L2 of kind HP)")
+    assert speed_lines(plain, 1e6, 1e6, 1e6)[-1].endswith("TOPS/W")
+    for chip in (*chips.values(), fast):
+        assert cost_models.chip_from(chip.to_dict()) == chip
 
 
 @pytest.mark.parametrize(
