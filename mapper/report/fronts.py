@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from html import escape
 from typing import Any
@@ -15,6 +15,8 @@ from marl_common import engineering
 
 MARGIN = 1.15
 """Room between the outermost points and the frame, as a factor."""
+PLACE = "place"
+"""Of a row that is drawn with its place among all rows alone: its key."""
 MOST_NUMBERS = 60
 """Points of a front that have their number beside them."""
 LEFT = 134
@@ -55,10 +57,8 @@ class FrontView:
     @property
     def numbered(self) -> list[str]:
         """The same pictures with the places of points among the rows instead of their names."""
-        from markupsafe import Markup
-
-        first, *others = self.designs.objectives
-        return [Markup(_picture(self, other, first, are_numbered=True)) for other in others]
+        rows = tuple({**row, PLACE: at} for at, row in enumerate(self.designs.rows))
+        return FrontView(replace(self.designs, rows=rows), self.here).pictures
 
     @property
     def header(self) -> list[str]:
@@ -78,7 +78,7 @@ class FrontView:
         ]
 
 
-def _picture(front: FrontView, across: str, up: str, are_numbered: bool = False) -> str:
+def _picture(front: FrontView, across: str, up: str) -> str:
     designs = front.designs
     rows = [*designs.others, *designs.front]
     places = [(figure(row, across), figure(row, up)) for row in rows]
@@ -90,13 +90,11 @@ def _picture(front: FrontView, across: str, up: str, are_numbered: bool = False)
         LEFT,
     )
     best = sorted((figure(row, across), figure(row, up)) for row in designs.front)
-    numbers = {id(row): at for at, row in enumerate(designs.rows)}
-    dot: Callable[..., str] = partial(_numbered_dot, numbers) if are_numbered else _dot
-    parts = [dot(axes, row, across, up, "part-all", 3.5) for row in designs.others]
+    parts = [_dot(axes, row, across, up, "part-all", 3.5) for row in designs.others]
     if len(designs.objectives) == 2:
         parts.append(f'<polyline points="{axes.points(_steps(best))}" fill="none" class="front"/>')
-    parts += [dot(axes, row, across, up, "part-MAC", 6) for row in designs.front]
-    if are_numbered and len(designs.front) <= MOST_NUMBERS:
+    parts += [_dot(axes, row, across, up, "part-MAC", 6) for row in designs.front]
+    if PLACE in rows[0] and len(designs.front) <= MOST_NUMBERS:
         parts += [
             f'<text x="{axes.across(figure(row, across)) + 8:.0f}" '
             f'y="{axes.down(figure(row, up)) - 7:.0f}" class="number">{number}</text>'
@@ -128,27 +126,14 @@ def _dot(
     axes: LogAxes, row: Mapping[str, Any], across: str, up: str, look: str, radius: float
 ) -> str:
     x, y = figure(row, across), figure(row, up)
-    told = ", ".join(engineering(figure(row, name), OBJECTIVES[name]) for name in (up, across))
-    return (
+    drawn = (
         f'<circle cx="{axes.across(x):.1f}" cy="{axes.down(y):.1f}" r="{radius}" class="{look}" '
-        f'fill-opacity=".8"><title>{escape(design_text(row))}: {escape(told)}</title></circle>'
     )
-
-
-def _numbered_dot(
-    places: Mapping[int, int],
-    axes: LogAxes,
-    row: Mapping[str, Any],
-    across: str,
-    up: str,
-    look: str,
-    radius: float,
-) -> str:
-    x, y = axes.across(figure(row, across)), axes.down(figure(row, up))
-    return (
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" class="{look}" '
-        f'data-row="{places[id(row)]}"/>'
-    )
+    if PLACE in row:
+        return f'{drawn}data-row="{row[PLACE]}"/>'
+    told = ", ".join(engineering(figure(row, name), OBJECTIVES[name]) for name in (up, across))
+    name = escape(f"{design_text(row)}: {told}")
+    return f'{drawn}fill-opacity=".8"><title>{name}</title></circle>'
 
 
 def _ring(axes: LogAxes, x: float, y: float) -> str:
