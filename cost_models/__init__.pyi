@@ -8,6 +8,7 @@ from .buffers import LEVELS as LEVELS
 from .buffers import Buffer as Buffer
 from .buffers import Level as Level
 from .buffers import Widths as Widths
+from .buffers import Wires as Wires
 from .chain.batch import ChainBatch as ChainBatch
 from .chain.batch import Slot as Slot
 from .chain.chip import Axis as Axis
@@ -90,3 +91,6 @@ from .prices import ChipPrices as ChipPrices
 from .prices import LevelPrices as LevelPrices
 from .prices import chip_prices as chip_prices
 from .prices import clock_of as clock_of
+from .technology.parts import DEFAULT_DRAM as DEFAULT_DRAM
+from .wiring import prices_wires as prices_wires
+from .wiring import with_wires as with_wires

@@ -49,6 +49,7 @@ class Accelerator:
         clock_mhz: Clock [MHz]; None where it is not known.
         widths: Bits of an element of each tensor.
         levels: What is known besides of the levels, in the order of `LEVELS`.
+        mac_kind: Unit that prices a multiply-accumulate, of `MAC_KINDS`; empty is the first.
         mac_pj: Energy of one multiply-accumulate [pJ]; None takes the energy table's.
         mac_area_um2: Area of one multiply-accumulate unit [um^2]; None takes the area table's.
 
@@ -67,6 +68,7 @@ class Accelerator:
     clock_mhz: float | None = field(default=None, kw_only=True)
     widths: Widths = field(default=_BYTES, kw_only=True)
     levels: tuple[Level, Level, Level] = field(default=_PLAIN, kw_only=True)
+    mac_kind: str = field(default="", kw_only=True)
     mac_pj: float | None = field(default=None, kw_only=True)
     mac_area_um2: float | None = field(default=None, kw_only=True)
 
@@ -151,6 +153,7 @@ class Accelerator:
         return (
             self.widths == _BYTES
             and self.levels == _PLAIN
+            and not self.mac_kind
             and self.node_nm is self.clock_mhz is self.mac_pj is self.mac_area_um2 is None
         )
 

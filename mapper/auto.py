@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import baselines
-from baselines import Optimal, OptimalConfig, SearchResult, can_prove
+from baselines import Optimal, OptimalConfig, SearchResult
 from cost_models import Chain
 from maestro_env import Problem
 from mapper.watching import Ends, watched
@@ -64,7 +64,7 @@ class Auto(Optimal):
     ) -> SearchResult:
         """See :meth:`Searcher.search`."""
         deep = isinstance(problem.accelerator, Chain)
-        if can_prove(problem) is None:
+        if baselines.can_prove(problem) is None:
             self.most_boxes = DEEP_BOXES if deep and self.config.timeout is None else None
             return super().search(problem, budget, seed, recorded)
         if not deep and _slow(problem) and importlib.util.find_spec("torch") is not None:

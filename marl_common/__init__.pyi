@@ -7,8 +7,6 @@ from .arrays import Int32Array as Int32Array
 from .arrays import IntArray as IntArray
 from .arrays import UInt64Array as UInt64Array
 from .arrays import contiguous as contiguous
-from .command_line import LARGEST_SEED as LARGEST_SEED
-from .command_line import MOST_THREADS as MOST_THREADS
 from .command_line import CommandGroup as CommandGroup
 from .command_line import make_app as make_app
 from .computed import Computed as Computed
@@ -33,6 +31,8 @@ from .kernel_source import address as address
 from .kernel_source import check_built as check_built
 from .kernel_source import entry as entry
 from .kernel_source import part as part
+from .numbers import LARGEST_SEED as LARGEST_SEED
+from .numbers import MOST_THREADS as MOST_THREADS
 from .packages_beside import NameClashError as NameClashError
 from .packages_beside import attach as attach
 from .packages_beside import check_packages as check_packages

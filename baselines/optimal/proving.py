@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from baselines.optimal.chain_proving import cannot_prove_chain, prove_chain
-from baselines.optimal.proof import Proof, ProofLimits, ProofProgress, ProveError, Status
+from baselines.optimal.proof import (
+    LEAST_MEMORY,
+    Proof,
+    ProofLimits,
+    ProofProgress,
+    ProveError,
+    Status,
+)
 from baselines.optimal.solver import Solver, Stop
 from baselines.optimal.structure_space import KINDS, MOST_TILES, StructureSpace
 from baselines.optimal.tree import Tree
@@ -158,6 +165,3 @@ def _check(gap: float, timeout: float | None, threads: int, max_memory: int | No
         raise ProveError(
             f"max_memory: got {max_memory!r}, expected bytes of at least {LEAST_MEMORY}"
         )
-
-
-LEAST_MEMORY = 16 << 20
