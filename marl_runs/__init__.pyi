@@ -72,3 +72,12 @@ from .tables import say as say
 from .tables import shown as shown
 from .tables import tell as tell
 from .tables import untrained as untrained
+from .training_commands import RunName as RunName
+from .training_commands import RunningOptions as RunningOptions
+from .training_commands import SeedOptions as SeedOptions
+from .training_commands import StoreOptions as StoreOptions
+from .training_commands import kept_run as kept_run
+from .training_commands import leave_unless as leave_unless
+from .training_commands import print_result as print_result
+from .training_commands import tell_written as tell_written
+from .training_commands import write_text as write_text

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from marl_common import not_known
 from mpe_marl.clock import UPDATE_PHASES
-from mpe_marl.errors import unknown_name
+from mpe_marl.errors import MpeError
 from mpe_marl.fresh import in_fresh_process
 from mpe_marl.profiling.profile import profile
 from mpe_marl.train_config import TrainConfig
@@ -49,7 +50,7 @@ def variant(config: TrainConfig, name: str) -> TrainConfig:
         MpeError: No such variant.
     """
     if name not in VARIANTS:
-        raise unknown_name("variant", name, VARIANTS)
+        raise MpeError(not_known("variant", name, VARIANTS))
     engine, layout, law, mode = VARIANTS[name]
     learner = replace(config.learner, mode=mode)
     return replace(config, engine=engine, layout=layout, law=law, learner=learner)

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marl_runs import colour, line_style, mean_interval, new_figure, save_figure, writable
+from marl_runs import (
+    Store,
+    colour,
+    line_style,
+    mean_interval,
+    new_figure,
+    save_figure,
+    tell,
+    writable,
+)
 from mpe_marl.clock import UPDATE_PHASES
 from mpe_marl.errors import MpeError
 
@@ -157,6 +166,17 @@ def _write(figures: Mapping[str, tuple[str, str, Shares, bool]], folder: Path) -
         if groups:
             written += save_figure(bars(title, unit, groups, stacked=stacked), folder / name)
     return written
+
+
+def stored_rewards(store: Path) -> dict[str, Any]:
+    """Curves of a store's runs by name; of runs of one name the last, and that is said."""
+    found: dict[str, Any] = {}
+    with Store.open(store, create=False) as opened:
+        for run in opened.runs(kind="mpe"):
+            if run.name in found:
+                tell(f"run {run.id} is drawn instead of an earlier one of its name: {run.name}")
+            found[run.name] = opened.metrics(run.id, "mean_reward")
+    return found
 
 
 def learning_curves(runs: Reports) -> Curves:

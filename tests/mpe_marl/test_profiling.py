@@ -242,7 +242,7 @@ def test_command_line(tmp_path, capsys, monkeypatch):
         (["compare", "--variant", "bseline"], "Did you mean 'baseline'"),
         (["plot", "nothing.json"], "not found"),
         (["plot", __file__], "not valid JSON"),
-        (["profile", "-n", "0"], "expected numbers from 1"),
+        (["profile", "-n", "0"], "-n: got '0'"),
     ],
 )
 def test_wrong_input_ends_with_code_2(words, message, capsys):
