@@ -55,6 +55,7 @@ from .settings import check_settings as check_settings
 from .settings import coerced as coerced
 from .settings import option as option
 from .settings import settings_of as settings_of
+from .settings import typed as typed
 from .spelling import not_known as not_known
 from .spelling import suggest as suggest
 from .strict_json import parse_record as parse_record

@@ -137,7 +137,8 @@ def _record(record: type, values: Mapping[str, Any], context: typer.Context) -> 
         given = {}
         for _, name, key, _, _ in record.settings():
             source = context.get_parameter_source(key)
-            if name in record.defaults or source.name != "DEFAULT":  # type: ignore[union-attr]
+            said = name in record.defaults or source.name != "DEFAULT"  # type: ignore[union-attr]
+            if said and values[key] is not None:
                 given[key] = values[key]
         held |= {"given": given, "rest": context.meta.get("rest", {})}
     return record(**held)

@@ -106,7 +106,7 @@ def check_settings(record: Any, error: Callable[[str], ValueError]) -> None:
 
 
 def coerced(
-    record: type, values: Mapping[str, Any], error: Callable[[str], ValueError], where: str = ""
+    record: type, values: Mapping[str, Any], error: Callable[[str], ValueError]
 ) -> dict[str, Any]:
     """Values of settings, from texts, files or code, as their fields have them.
 
@@ -114,7 +114,6 @@ def coerced(
         record: The class of the settings.
         values: Some of them by name.
         error: Raised where one does not fit.
-        where: What messages begin with.
 
     Raises:
         error: See :func:`check_settings`; also where there is no such setting.
@@ -123,8 +122,24 @@ def coerced(
     found = {}
     for name, value in values.items():
         check_name("setting", name, known, error)
-        found[name] = _one(where + name, value, *known[name], error)
+        found[name] = _one(name, value, *known[name], error)
     return found
+
+
+def typed(name: str, value: Any, default: Any, error: Callable[[str], ValueError]) -> Any:
+    """A value as what it stands in for has it, from a text or a file.
+
+    Args:
+        name: What messages begin with.
+        value: What was given.
+        default: What it stands in for; a word where that says no type.
+        error: Raised where it is of another type.
+    """
+    first = default[0] if isinstance(default, tuple) and default else default
+    kind = type(first) if type(first) in (bool, int, float) else str
+    if value is None and kind is str:
+        return None
+    return _one(name, value, default, Setting(kind=kind), error)
 
 
 def _one(
