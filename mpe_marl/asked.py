@@ -11,7 +11,7 @@ from marl_common import Asked, option
 from marl_runs import RunningOptions
 from mpe_marl.experiment import Training
 from mpe_marl.learners.config import LearnerConfig
-from mpe_marl.train_config import MOST_AGENTS, TrainConfig
+from mpe_marl.train_config import TrainConfig
 from mpe_marl.usual import usual_config
 
 _OR_PPO = "{}; ippo, mappo: {}"
