@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from marl_common import not_known
+from marl_runs import in_fresh_process
 from mpe_marl.clock import UPDATE_PHASES
 from mpe_marl.errors import MpeError
-from mpe_marl.fresh import in_fresh_process
 from mpe_marl.profiling.profile import profile
 from mpe_marl.train_config import TrainConfig
 

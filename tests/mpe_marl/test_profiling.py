@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="extra `mpe` is not installed")
 
+from marl_runs import in_fresh_process
 from mpe_marl import cli, comparing, figures
 from mpe_marl.clock import PHASES, Clock
-from mpe_marl.fresh import in_fresh_process
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.profiling import counters, profile
 from mpe_marl.profiling.addresses import lines_of
