@@ -45,10 +45,9 @@ from .reading import read_text as read_text
 from .reading import read_yaml as read_yaml
 from .reading import yaml_loader as yaml_loader
 from .record_options import AsJson as AsJson
-from .record_options import Asked as Asked
+from .record_options import Given as Given
 from .record_options import SettingsFileError as SettingsFileError
 from .record_options import takes_records as takes_records
-from .settings import Setting as Setting
 from .settings import at_least as at_least
 from .settings import check_name as check_name
 from .settings import check_settings as check_settings

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, get_type_hints
 import typer
 
 from marl_common.reading import read_yaml
-from marl_common.settings import Setting, settings_of
+from marl_common.settings import OptionText, settings_of
 from marl_common.spelling import not_known
 
 CONTEXT = "parser_context"
@@ -26,7 +26,7 @@ class SettingsFileError(ValueError):
 
 
 @dataclass(frozen=True)
-class Asked:
+class Given:
     """What a command line, or the file of ``--config``, says of a configuration.
 
     A command whose parameter is a subclass has an option for each setting of `parts`.
@@ -54,7 +54,7 @@ class Asked:
     rest: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def settings(cls) -> Iterator[tuple[type, str, str, Any, Setting]]:
+    def settings(cls) -> Iterator[tuple[type, str, str, Any, OptionText]]:
         """Part, field, what commands call it, default and setting, for each setting to have."""
         for part in cls.parts:
             for name, (default, setting) in settings_of(part).items():
@@ -65,7 +65,7 @@ class Asked:
 def takes_records(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of each parameter that is a dataclass.
 
-    Of an :class:`Asked` it gets what was given; the command then has ``--config FILE``, too.
+    Of an :class:`Given` it gets what was given; the command then has ``--config FILE``, too.
     """
     hints = get_type_hints(command, include_extras=True)
     own = inspect.signature(command).parameters
@@ -77,7 +77,7 @@ def takes_records(command: Callable[..., None]) -> Callable[..., None]:
         else:
             options.append(one.replace(annotation=hints[name], kind=KEYWORD))
     options.append(inspect.Parameter(CONTEXT, KEYWORD, annotation=typer.Context))
-    asked = [record for record in records.values() if issubclass(record, Asked)]
+    asked = [record for record in records.values() if issubclass(record, Given)]
     if any(not record.only for record in asked):
         options.append(_config_file(any(record.takes_rest for record in asked)))
 
@@ -95,7 +95,7 @@ def takes_records(command: Callable[..., None]) -> Callable[..., None]:
 
 def _parameters(record: type) -> list[inspect.Parameter]:
     options = [_parameter(name, *known) for name, known in settings_of(record).items()]
-    if issubclass(record, Asked):
+    if issubclass(record, Given):
         for _, name, key, default, setting in record.settings():
             setting = replace(
                 setting,
@@ -108,7 +108,7 @@ def _parameters(record: type) -> list[inspect.Parameter]:
 
 
 def _parameter(
-    name: str, default: Any, setting: Setting, several: bool = False
+    name: str, default: Any, setting: OptionText, several: bool = False
 ) -> inspect.Parameter:
     """What Typer makes an option of."""
     many, kind = several or isinstance(default, tuple), setting.kind
@@ -133,7 +133,7 @@ def _record(record: type, values: Mapping[str, Any], context: typer.Context) -> 
         name: tuple(values[name] or default) if isinstance(default, tuple) else values[name]
         for name, (default, _) in settings_of(record).items()
     }
-    if issubclass(record, Asked):
+    if issubclass(record, Given):
         given = {}
         for _, name, key, _, _ in record.settings():
             source = context.get_parameter_source(key)

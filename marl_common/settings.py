@@ -19,7 +19,7 @@ from marl_common.spelling import not_known
 
 
 @dataclass(frozen=True)
-class Setting:
+class OptionText:
     """What is known of a field that is an option.
 
     Attributes:
@@ -67,15 +67,15 @@ class Setting:
 
 
 def option(default: Any, help: str = "", *names: str, **limits: Any) -> Any:
-    """A field of a frozen dataclass that is an option, see :class:`Setting`."""
+    """A field of a frozen dataclass that is an option, see :class:`OptionText`."""
     kind = limits.pop("kind", None) or (str if default in (None, ()) else type(default))
     kind = Path if issubclass(kind, Path) else kind
-    setting = Setting(help, names, kind=kind, **limits)
+    setting = OptionText(help, names, kind=kind, **limits)
     return field(default=default, metadata={"setting": setting})
 
 
 @lru_cache(maxsize=64)
-def settings_of(record: type) -> dict[str, tuple[Any, Setting]]:
+def settings_of(record: type) -> dict[str, tuple[Any, OptionText]]:
     """Field -> default and setting, for each field that is an option."""
     said: dict[str, str] = {}
     for base in reversed(record.__mro__):
@@ -139,11 +139,11 @@ def typed(name: str, value: Any, default: Any, error: Callable[[str], ValueError
     kind = type(first) if type(first) in (bool, int, float) else str
     if value is None and kind is str:
         return None
-    return _one(name, value, default, Setting(kind=kind), error)
+    return _one(name, value, default, OptionText(kind=kind), error)
 
 
 def _one(
-    name: str, value: Any, default: Any, setting: Setting, error: Callable[[str], ValueError]
+    name: str, value: Any, default: Any, setting: OptionText, error: Callable[[str], ValueError]
 ) -> Any:
     if value is None and default is None:
         return None
@@ -158,7 +158,7 @@ def _one(
     return value
 
 
-def _valid(name: str, value: Any, setting: Setting, error: Callable[[str], ValueError]) -> Any:
+def _valid(name: str, value: Any, setting: OptionText, error: Callable[[str], ValueError]) -> Any:
     whole = setting.kind is int and isinstance(value, float)
     try:
         if whole or (isinstance(value, bool) and setting.kind is not bool):
@@ -169,7 +169,7 @@ def _valid(name: str, value: Any, setting: Setting, error: Callable[[str], Value
 
 
 @lru_cache(maxsize=512)
-def _adapter(setting: Setting) -> Any:
+def _adapter(setting: OptionText) -> Any:
     from pydantic import Field, TypeAdapter
 
     limits = {"ge": setting.low, "le": setting.high, "gt": setting.above, "lt": setting.below}

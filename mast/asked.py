@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from marl_common import Asked, option, settings_of
+from marl_common import Given, option, settings_of
 from marl_runs import RunningOptions, StoreOptions, tell
 from mast.config import MastConfig
 from mast.experiment import ValueTraining
 
 
 @dataclass(frozen=True)
-class MastAsked(Asked):
+class MastAsked(Given):
     """Settings of one configuration.
 
     Attributes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from marl_common import Asked, option
+from marl_common import Given, option
 from marl_runs import RunningOptions
 from mpe_marl.experiment import Training
 from mpe_marl.learners.config import LearnerConfig
@@ -18,7 +18,7 @@ _OR_PPO = "{}; ippo, mappo: {}"
 _QUICK = "simple_tag, simple_spread: {}; else, and beside other such options: {}"
 
 
-class Settings(Asked):
+class Settings(Given):
     """Settings of a training run that a command line gives."""
 
     parts = (TrainConfig, LearnerConfig)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from marl_common import Asked, option
+from marl_common import Given, option
 from marl_runs import RunningOptions, SeedOptions
 from mst.config import AdamSettings, GptShape, PretrainConfig, SparseSettings
 from mst.errors import MstError
@@ -48,7 +48,7 @@ class PretrainingOptions(RunningOptions):
 
 
 @dataclass(frozen=True)
-class Wanted(Asked):
+class Wanted(Given):
     """What is different from a preset.
 
     Attributes:
