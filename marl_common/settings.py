@@ -90,7 +90,9 @@ def settings_of(record: type) -> dict[str, tuple[Any, OptionText]]:
 def _described(docstring: str) -> dict[str, str]:
     """What a docstring says of each attribute."""
     _, _, attributes = inspect.cleandoc(docstring).partition("Attributes:\n")
-    found = re.findall(r"^    (\w+): (.+?)(?=^    \w+: |\Z)", attributes, re.DOTALL | re.MULTILINE)
+    found = re.findall(
+        r"^    (\w+): (.+?)(?=^    \w+: |^\w|\Z)", attributes, re.DOTALL | re.MULTILINE
+    )
     return {name: " ".join(text.split()) for name, text in found}
 
 

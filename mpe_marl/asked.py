@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from marl_common import Given, option
-from marl_runs import RunningOptions
+from marl_common import LARGEST_SEED, MOST_THREADS, Given, option
+from marl_runs import RunningOptions, writable
 from mpe_marl.experiment import Training
 from mpe_marl.learners.config import LearnerConfig
-from mpe_marl.train_config import TrainConfig
+from mpe_marl.train_config import MOST_ROWS, TrainConfig
 from mpe_marl.usual import usual_config
+
+if TYPE_CHECKING:
+    from mpe_marl.policy import Policy
 
 _OR_PPO = "{}; ippo, mappo: {}"
 _QUICK = "simple_tag, simple_spread: {}; else, and beside other such options: {}"
@@ -109,6 +112,60 @@ class ProfiledAsked(MeasuredAsked):
         **MeasuredAsked.defaults, "mode": "loop", "layout": "lists", "law": "uniform",
         "engine": "mpe2", "device": "cpu",
     }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OnceEffort:
+    """How much is measured.
+
+    Attributes:
+        rows: Transitions in the store.
+        repeats: Cycles; each phase keeps its fastest.
+        threads: Processor threads.
+        figures: Folder for pictures; else none.
+    """
+
+    rows: int = option(20_000, low=1, high=MOST_ROWS)
+    repeats: int = option(5, low=1, high=10**6)
+    threads: int = option(1, low=1, high=MOST_THREADS)
+    figures: Path | None = option(None, kind=Path)
+
+    def __post_init__(self) -> None:
+        if self.figures is not None:
+            writable(self.figures)
+
+
+@dataclass(frozen=True)
+class Effort(OnceEffort):
+    """How much is measured of variants that take turns.
+
+    Attributes:
+        rounds: Fresh processes of each variant, in turn.
+    """
+
+    rows: int = option(100_000, low=1, high=MOST_ROWS)
+    rounds: int = option(3, low=1, high=1000)
+
+
+@dataclass(frozen=True)
+class Playing:
+    """Episodes that a policy plays.
+
+    Attributes:
+        seed: The same seed, the same starts.
+        store: Where the run is kept.
+    """
+
+    seed: int = option(0, low=0, high=LARGEST_SEED)
+    store: str = option("mpe-runs.db")
+
+    def policy(self, run: str) -> Policy:
+        """The policy that a finished run kept."""
+        from marl_runs import Store, kept_run
+        from mpe_marl.policy import POLICY, Policy
+
+        with Store.open(self.store, create=False) as opened:
+            return Policy.load(opened.folder(kept_run(opened, run, ["mpe"]).key) / POLICY)
 
 
 @dataclass(frozen=True)

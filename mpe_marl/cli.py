@@ -6,18 +6,11 @@ Options of settings are written where the settings are (`mpe_marl.train_config`,
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from marl_common import (
-    LARGEST_SEED,
-    MOST_THREADS,
-    AsJson,
-    CommandGroup,
-    make_app,
-    takes_records,
-)
+from marl_common import AsJson, CommandGroup, make_app, takes_records
 from marl_runs import (
     RunName,
     SeedOptions,
@@ -28,11 +21,15 @@ from marl_runs import (
     writable,
 )
 from mpe_marl import show
-from mpe_marl.asked import MeasuredAsked, ProfiledAsked, TrainingAsked, TrainingOptions
-from mpe_marl.train_config import MOST_ROWS
-
-if TYPE_CHECKING:
-    from mpe_marl.policy import Policy
+from mpe_marl.asked import (
+    Effort,
+    MeasuredAsked,
+    OnceEffort,
+    Playing,
+    ProfiledAsked,
+    TrainingAsked,
+    TrainingOptions,
+)
 
 
 class MpeGroup(CommandGroup):
@@ -81,54 +78,41 @@ def _run_row(run: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-StorePath = Annotated[str, typer.Option("--store", help="Where the run is kept.")]
 Episodes = Annotated[int, typer.Option(min=1, max=10**6, help="Episodes to play.")]
-StartSeed = Annotated[
-    int, typer.Option("--seed", min=0, max=LARGEST_SEED, help="The same seed, the same starts.")
-]
-
-
-def _policy(run: str, store: str) -> Policy:
-    """The policy that a finished run kept."""
-    from marl_runs import Store, kept_run
-    from mpe_marl.policy import POLICY, Policy
-
-    with Store.open(store, create=False) as opened:
-        return Policy.load(opened.folder(kept_run(opened, run, ["mpe"]).key) / POLICY)
 
 
 @app.command()
+@takes_records
 def evaluate(
     run: RunName,
+    playing: Playing,
     episodes: Episodes = 1000,
-    seed: StartSeed = 0,
     greedy: Annotated[
         bool, typer.Option("--greedy", help="Likeliest moves instead of sampled ones.")
     ] = False,
-    store: StorePath = "mpe-runs.db",
     as_json: AsJson = False,
 ) -> None:
     """Play a finished run's policy: mean return of each team, and its 95 % interval."""
     from mpe_marl.evaluating import evaluate as play
 
-    played = play(_policy(run, store), episodes, seed, explore=not greedy)
+    played = play(playing.policy(run), episodes, playing.seed, explore=not greedy)
     print_result(played.rows(), as_json, show.print_evaluation)
 
 
 @app.command()
+@takes_records
 def watch(
     run: RunName,
+    playing: Playing,
     gif: Annotated[Path, typer.Option(help="File to write.")],
     episodes: Annotated[int, typer.Option(min=1, max=100, help="Episodes to play.")] = 3,
-    seed: StartSeed = 0,
-    store: StorePath = "mpe-runs.db",
 ) -> None:
     """Play a finished run's policy and draw agents, landmarks and trails into a GIF."""
     from mpe_marl.evaluating import watch as play
     from mpe_marl.worlds.drawing import write_gif
 
     writable(gif.absolute().parent)
-    write_gif(play(_policy(run, store), episodes, seed), gif)
+    write_gif(play(playing.policy(run), episodes, playing.seed), gif)
     tell_written([gif])
 
 
@@ -138,45 +122,30 @@ def export(
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write.")] = Path(
         "policy.safetensors"
     ),
-    store: StorePath = "mpe-runs.db",
+    store: Annotated[str, typer.Option(help="Where the run is kept.")] = "mpe-runs.db",
 ) -> None:
     """Write a finished run's policy as a safetensors file, which needs no PyTorch."""
     writable(out.absolute().parent)
-    _policy(run, store).save(out)
+    Playing(store=store).policy(run).save(out)
     tell_written([out])
-
-
-Rows = Annotated[int, typer.Option(min=1, max=MOST_ROWS, help="Transitions in the store.")]
-Repeats = Annotated[
-    int, typer.Option(min=1, max=10**6, help="Cycles; each phase keeps its fastest.")
-]
-Threads = Annotated[int, typer.Option(min=1, max=MOST_THREADS, help="Processor threads.")]
-Figures = Annotated[Path | None, typer.Option(help="Folder for pictures; else none.")]
 
 
 @app.command(name="profile")
 @takes_records
-def profile_command(
-    asked: ProfiledAsked,
-    rows: Rows = 20_000,
-    repeats: Repeats = 5,
-    threads: Threads = 1,
-    figures: Figures = None,
-    as_json: AsJson = False,
-) -> None:
+def profile_command(asked: ProfiledAsked, effort: OnceEffort, as_json: AsJson = False) -> None:
     """Measure where the time of 100 steps and one update goes; by default the papers' baseline."""
     import torch
 
     from mpe_marl.figures import draw_profiles
     from mpe_marl.profiling import profile
 
-    if figures is not None:
-        writable(figures)
-    torch.set_num_threads(threads)
-    configs = asked.configs(rows)
-    found = [profile(config, rows=rows, repeats=repeats).plain() for config in configs]
-    if figures is not None:
-        tell_written(draw_profiles(found, figures))
+    torch.set_num_threads(effort.threads)
+    found = [
+        profile(config, rows=effort.rows, repeats=effort.repeats).plain()
+        for config in asked.configs(effort.rows)
+    ]
+    if effort.figures is not None:
+        tell_written(draw_profiles(found, effort.figures))
     print_result(found, as_json, show.print_profiles)
 
 
@@ -184,32 +153,22 @@ def profile_command(
 @takes_records
 def compare(
     asked: MeasuredAsked,
+    effort: Effort,
     variant: Annotated[
         list[str] | None,
         typer.Option(help="Repeatable; the first is compared with.", show_default="all of them"),
     ] = None,
-    rows: Rows = 100_000,
-    repeats: Repeats = 5,
-    rounds: Annotated[
-        int, typer.Option(min=1, max=1000, help="Fresh processes of each variant, in turn.")
-    ] = 3,
-    threads: Threads = 1,
-    figures: Figures = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure the papers' baseline, neighbor sampling and ours in one run (Figure 5)."""
     from mpe_marl import comparing
     from mpe_marl.figures import draw_comparison
 
-    if figures is not None:
-        writable(figures)
-    names = variant or list(comparing.VARIANTS)
-    how = comparing.Effort(rows, repeats, rounds, threads)
-    configs = asked.configs(rows)
-    profiles = [row for one in configs for row in comparing.take_turns(one, names, how)]
+    names, configs = variant or list(comparing.VARIANTS), asked.configs(effort.rows)
+    profiles = [row for one in configs for row in comparing.take_turns(one, names, effort)]
     found = comparing.against_first(profiles)
-    if figures is not None:
-        tell_written(draw_comparison(found, figures))
+    if effort.figures is not None:
+        tell_written(draw_comparison(found, effort.figures))
     print_result(found, as_json, show.print_comparison)
 
 

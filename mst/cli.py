@@ -10,11 +10,11 @@ from typing import Annotated
 
 import typer
 
-from marl_common import LARGEST_SEED, AsJson, CommandGroup, make_app, takes_records
+from marl_common import AsJson, CommandGroup, make_app, takes_records
 from marl_runs import RunName, leave_unless, print_json, print_result, tell, tell_written, writable
 from mst import show
 from mst.errors import MstError
-from mst.settings import PretrainingOptions, TextOptions, Wanted
+from mst.settings import CorpusOptions, Drawing, PretrainingOptions, TextOptions, Wanted
 
 
 class MstGroup(CommandGroup):
@@ -37,40 +37,16 @@ Checkpoint = Annotated[str, typer.Option(help="last, best, or the number of an u
 
 
 @app.command()
+@takes_records
 def data(
+    corpus: CorpusOptions,
     source: Annotated[
-        str,
-        typer.Argument(help="A file or folder of text, or the word corpus: Python sources."),
+        str, typer.Argument(help="A file or folder of text, or the word corpus: Python sources.")
     ] = INSTALLED,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to make.")] = Path("mst-data"),
-    tokenizer: Annotated[
-        str, typer.Option(help="bytes, bpe (learned from the text), or a tokenizer.json.")
-    ] = "bytes",
-    vocabulary: Annotated[
-        int, typer.Option(min=257, max=2**20, help="Tokens that bpe learns.")
-    ] = 4096,
-    held_out_share: Annotated[
-        float, typer.Option(help="Share of each file, its end, that is not trained on.")
-    ] = 0.05,
-    package: Annotated[
-        list[str] | None,
-        typer.Option(help="Installed package to train on. Repeatable.", show_default="several"),
-    ] = None,
-    held_out: Annotated[str, typer.Option(help="Package never trained on.")] = "networkx",
-    standard_library: Annotated[
-        bool, typer.Option(help="Whether Python's own sources are read.")
-    ] = True,
     as_json: AsJson = False,
 ) -> None:
     """Make a corpus of your own text, or of the Python sources that are installed here."""
-    from mst.data import PACKAGES, TokenizerChoice, build, build_own
-
-    writable(out.absolute().parent)
-    choice = TokenizerChoice(tokenizer, vocabulary)
-    if source == INSTALLED:
-        manifest = build(out, package or PACKAGES, held_out, standard_library, choice)
-    else:
-        manifest = build_own(out, Path(source), held_out_share, choice)
+    manifest = corpus.make(None if source == INSTALLED else Path(source))
     rows = [
         {"split": name, **{key: value for key, value in entry.items() if key != "shards"}}
         for name, entry in manifest.splits.items()
@@ -81,7 +57,7 @@ def data(
     show.print_corpus(rows)
     left = f"; left out: {manifest.not_text} files that are no text" if manifest.not_text else ""
     of = ", ".join(f"{n} {v}" for n, v in manifest.versions.items()) or source
-    tell(f"wrote {out}: {of}{left}")
+    tell(f"wrote {corpus.out}: {of}{left}")
 
 
 @app.command()
@@ -191,26 +167,18 @@ def masks(run: RunName, store: StorePath = "mst-runs.db", as_json: AsJson = Fals
 
 
 @app.command()
+@takes_records
 def sample(
     run: RunName,
+    drawing: Drawing,
     prompt: Annotated[str, typer.Option(help="How the text begins.")] = "def ",
-    length: Annotated[
-        int, typer.Option(min=1, max=10**6, help="Bytes to write, or tokens of bpe.")
-    ] = 200,
-    temperature: Annotated[float, typer.Option(help="0 takes the likeliest byte.")] = 0.8,
-    top_k: Annotated[
-        int | None, typer.Option(min=1, max=2**20, help="Draw from so many.", show_default="all")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Draws the bytes.")] = 0,
     checkpoint: Checkpoint = "last",
     store: StorePath = "mst-runs.db",
 ) -> None:
     """Let a finished run go on with a text."""
-    from mst.sampling import Drawing
     from mst.sampling import sample as go_on
     from mst.saved import saved_run
 
-    drawing = Drawing(length, temperature, top_k, seed)
     found = saved_run(run, store, checkpoint=checkpoint)
     written = go_on(found.model(), found.tokenizer(), prompt.encode(), drawing)
     typer.echo(written.decode("utf-8", errors="replace"))

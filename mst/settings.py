@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from marl_common import Given, option
+from marl_common import LARGEST_SEED, Given, option
 from marl_runs import RunningOptions, SeedOptions
 from mst.config import AdamSettings, GptShape, PretrainConfig, SparseSettings
 from mst.errors import MstError
@@ -14,10 +14,74 @@ from mst.phases import Phase, parse_phases, phases_text
 
 if TYPE_CHECKING:
     from mst.arms import ArmRun
+    from mst.data import Manifest
 
 MOST_TOKENS = 10**15
 PARTS = {SparseSettings: "sparse", GptShape: "shape", AdamSettings: "adam", PretrainConfig: ""}
 """What a configuration is made of -> its place in it."""
+
+
+@dataclass(frozen=True)
+class CorpusOptions:
+    """How a corpus is made.
+
+    Attributes:
+        out: Folder to make.
+        tokenizer: bytes, bpe (learned from the text), or a tokenizer.json.
+        vocabulary: Tokens that bpe learns.
+        held_out_share: Share of each file, its end, that is not trained on.
+        package: Installed package to train on. Repeatable.
+        held_out: Package never trained on.
+        standard_library: Whether Python's own sources are read.
+    """
+
+    out: Path = option(Path("mst-data"), "", "--out", "-o")
+    tokenizer: str = option("bytes")
+    vocabulary: int = option(4096, low=257, high=2**20)
+    held_out_share: float = option(0.05)
+    package: tuple[str, ...] = option((), shown="several")
+    held_out: str = option("networkx")
+    standard_library: bool = option(True)
+
+    def make(self, source: Path | None) -> Manifest:
+        """Make the corpus of a text, or of the Python sources that are installed here.
+
+        Raises:
+            CorpusError: There is no such text, or too little.
+        """
+        from marl_runs import writable
+        from mst.data import PACKAGES, TokenizerChoice, build, build_own
+
+        writable(self.out.absolute().parent)
+        choice = TokenizerChoice(self.tokenizer, self.vocabulary)
+        if source is not None:
+            return build_own(self.out, source, self.held_out_share, choice)
+        packages = self.package or PACKAGES
+        return build(self.out, packages, self.held_out, self.standard_library, choice)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How tokens are drawn.
+
+    Attributes:
+        length: Bytes to write, or tokens of bpe.
+        temperature: 0 takes the likeliest byte.
+        top_k: Draw from so many.
+        seed: Draws the bytes.
+
+    Raises:
+        MstError: A number out of range.
+    """
+
+    length: int = option(200, low=1, high=10**6)
+    temperature: float = option(0.8)
+    top_k: int | None = option(None, kind=int, low=1, high=2**20, shown="all")
+    seed: int = option(0, low=0, high=LARGEST_SEED)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.temperature < float("inf"):
+            raise MstError(f"temperature: got {self.temperature}, expected 0 or more; 0.8 is usual")
 
 
 @dataclass(frozen=True)
