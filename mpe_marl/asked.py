@@ -94,7 +94,7 @@ class MeasuredAsked(Settings):
             MpeError: They do not fit together.
         """
         train, learner = self.split()
-        sizes, algorithm = train.pop("n_agents", None) or [3, 6, 12], learner.pop("algorithm")
+        sizes, algorithm = train.pop("n_agents", None) or [3, 6, 12], learner.pop("algorithm", None)
         return [
             TrainConfig(**train, n_agents=n, capacity=rows, learner=LearnerConfig(name, **learner))
             for name in ([algorithm] if isinstance(algorithm, str) else algorithm or ["maddpg"])
