@@ -44,6 +44,17 @@ from .reading import read_json as read_json
 from .reading import read_text as read_text
 from .reading import read_yaml as read_yaml
 from .reading import yaml_loader as yaml_loader
+from .record_options import AsJson as AsJson
+from .record_options import Given as Given
+from .record_options import SettingsFileError as SettingsFileError
+from .record_options import takes_records as takes_records
+from .settings import at_least as at_least
+from .settings import check_name as check_name
+from .settings import check_settings as check_settings
+from .settings import coerced as coerced
+from .settings import option as option
+from .settings import settings_of as settings_of
+from .settings import typed as typed
 from .spelling import not_known as not_known
 from .spelling import suggest as suggest
 from .strict_json import parse_record as parse_record
