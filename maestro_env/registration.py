@@ -6,7 +6,7 @@ from typing import Any
 
 import gymnasium
 
-from maestro_env.bench_problems import bench_problems
+from maestro_env.bench import bench_problems
 from maestro_env.paper_space import PAPER_SPACES
 
 PAPER: dict[str, Any] = {

@@ -17,6 +17,7 @@ from mapper.bench.bench_file import (
 )
 from mapper.bench.bench_run import BenchError, BenchRun
 from mapper.compare.plan import Method
+from marl_common import brief
 from marl_runs import Reporter, Store, StoredRun, run_all
 
 Asked = list[tuple[str, BenchRun]]
@@ -27,10 +28,10 @@ class StoppedError(Exception):
 
 
 def check_method(method: Method) -> None:
-    """Refuse a searcher that has no gap, or whose options name files.
+    """Refuse a searcher that has no gap, or whose first search fails, before a store is opened.
 
     Raises:
-        BenchError: It is one.
+        BenchError: It is one, or an option is no plain value.
         SearcherError: It is not known, or an option is not.
     """
     import baselines
@@ -44,6 +45,13 @@ def check_method(method: Method) -> None:
             raise BenchError(
                 f"{method.name}: option {name} is {value!r}, expected a number, text, true or false"
             )
+    first = BenchRun(1, method.name, min(SAMPLES), 0, method.options)
+    try:
+        first.found()
+    except (Exception, SystemExit) as error:
+        said = brief(str(error).partition("\n")[0], quoted=False)
+        kind = "" if isinstance(error, BenchError) else f"{type(error).__name__}: "
+        raise BenchError(f"{first.name}: {kind}{said}") from error
 
 
 def do_bench(
@@ -67,7 +75,6 @@ def do_bench(
         for task, budget in zip(TASKS, SAMPLES, strict=False)
         for problem in bench_problems()
     ]
-    _do(asked[:1], store, 1, reporter)  # so that one that always fails ends at once
     rows = _do(asked, store, workers, reporter)
     timed = [
         (TIMED, BenchRun(problem.number, method.name, budget, seed, method.options))

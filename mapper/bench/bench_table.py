@@ -57,8 +57,9 @@ def _row(found: BenchFile) -> dict[str, Any]:
     for task in TASKS:
         interval = gap(found, task)
         title = task if task.endswith("s") else f"{int(task):,}"
-        row[title] = f"{_percent(interval.value)} [{_percent(interval.low)}, "
-        row[title] += f"{_percent(interval.high)}]"
+        row[title] = _percent(interval.value)
+        if found.seeds > 1:  # of one search a problem the bootstrap knows no interval
+            row[title] += f" [{_percent(interval.low)}, {_percent(interval.high)}]"
     row["optimum in 1 s"] = f"{100 * solved(found, TASKS[-1]):.0f} %"
     timed = [row.samples for row in found.rows if row.task == TASKS[-1]]
     row["samples in 1 s"] = f"{round(float(np.median(timed))):,}"

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from mapper.commands import completion
-from mapper.commands.options import DEFAULT_STORE, StoreOption, WorkersOption
+from mapper.commands.options import DEFAULT_STORE, OptionError, StoreOption, WorkersOption
 from mapper.output import check_writable
 
 SEEDS = 3
@@ -58,6 +58,8 @@ def bench(
     for method in methods:
         check_method(method)
     if out is not None:
+        if out.is_dir():
+            raise OptionError(f"--out {out}: is a folder; expected a file's name")
         check_writable(out.parent, "--out")
     number = 1 if quick else seeds
     with Store.open(store) as opened:
