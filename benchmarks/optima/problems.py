@@ -10,6 +10,8 @@ from cost_models import CHAINS, load_chip
 from layers import Layer
 from mapper.problem_spec import ProblemSpec
 
+DATA_VERSION = "1.0.0"
+"""Of problems and their rules; a row of another version is solved again."""
 TEST, VALIDATION, TRAIN = "test", "validation", "train"
 NETWORKS = {
     "alexnet": TRAIN,

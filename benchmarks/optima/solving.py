@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from baselines import Proof, prove
-from benchmarks.optima.problems import OptimaProblem
+from benchmarks.optima.problems import DATA_VERSION, OptimaProblem
 from benchmarks.optima.statement import stated
+from benchmarks.optima.tables import write_text
 from cost_models import Entry, Mapping
 from mapper.certificate import (
     check_certificate,
@@ -22,11 +23,8 @@ from mapper.certificate import (
 from mapper.export.export_files import files_for, write_files
 from mapper.export.export_source import ExportSource
 from mapper.export.loop_nest import ExportError
-from marl_common import atomic_write
 from marl_runs import json_text
 
-DATA_VERSION = "1.0.0"
-"""Of problems and their rules; a row of another version is solved again."""
 ROW, STATEMENT, CERTIFICATE = "row.json", "problem.json", "optimum.cert"
 TOOLS = ("timeloop", "zigzag", "accelforge")
 BOXES = 1_000_000
@@ -49,8 +47,8 @@ def solved(problem: OptimaProblem, folder: Path) -> dict[str, Any]:
             return row
     place.mkdir(parents=True, exist_ok=True)
     row = _solve(problem, place)
-    _write(place / STATEMENT, stated(problem).model_dump_json(indent=1) + "\n")
-    _write(kept, json_text(row) + "\n")
+    write_text(place / STATEMENT, stated(problem).model_dump_json(indent=1) + "\n")
+    write_text(kept, json_text(row) + "\n")
     return row
 
 
@@ -132,8 +130,3 @@ def _ones(spec: Any, mapping: Any) -> Any:
         for entry in mapping.entries
     ]
     return replace(mapping, entries=tuple(entries))
-
-
-def _write(path: Path, text: str) -> None:
-    with atomic_write(path) as draft:
-        Path(draft).write_text(text, encoding="utf-8")
