@@ -29,12 +29,12 @@ FORMAT = "marl-mapper bench"
 VERSION = 1
 SAMPLES = (100, 1_000, 10_000)
 """Budgets, the same for all searchers."""
-TIMED = "1 s"
+Task = Literal["100", "1000", "10000", "1 s"]
+TASKS: tuple[Task, ...] = ("100", "1000", "10000", "1 s")
+TIMED: Task = "1 s"
 """Where a searcher has the samples that it takes in a second of processor time."""
 SECONDS = 1.0
 MOST_TIMED = 10_000_000
-Task = Literal["100", "1000", "10000", "1 s"]
-TASKS: tuple[Task, ...] = ("100", "1000", "10000", "1 s")
 Option = Annotated[bool | int | float | Text, expected("true, false, a number or a text")]
 
 

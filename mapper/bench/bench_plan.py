@@ -12,6 +12,7 @@ from mapper.bench.bench_file import (
     BenchFile,
     BenchRow,
     SearcherFields,
+    Task,
     make_file,
     timed_budget,
 )
@@ -20,7 +21,7 @@ from mapper.compare.plan import Method
 from marl_common import brief
 from marl_runs import Reporter, Store, StoredRun, run_all
 
-Asked = list[tuple[str, BenchRun]]
+Asked = Sequence[tuple[Task, BenchRun]]
 
 
 class StoppedError(Exception):
@@ -103,11 +104,11 @@ def _do(asked: Asked, store: Store, workers: int, reporter: Reporter | None) -> 
     return [_row(task, run, stored[run.identity().key]) for task, run in asked]
 
 
-def _row(task: str, run: BenchRun, stored: StoredRun) -> BenchRow:
+def _row(task: Task, run: BenchRun, stored: StoredRun) -> BenchRow:
     result = stored.result or {}
     return BenchRow(
         problem=run.number,
-        task=task,  # type: ignore[arg-type]  # one of TASKS
+        task=task,
         seed=run.seed,
         budget=run.budget,
         samples=result["samples"],

@@ -49,7 +49,7 @@ def bench(
     from mapper.bench.bench_file import write_file
     from mapper.bench.bench_plan import StoppedError, check_method, do_bench
     from mapper.bench.bench_table import table_rows
-    from mapper.commands.compare import cores
+    from mapper.commands.compare import _cores
     from mapper.compare.plan import Method, method_of
     from marl_runs import Store, go_on_with, print_rows, tell
 
@@ -64,7 +64,7 @@ def bench(
     number = 1 if quick else seeds
     with Store.open(store) as opened:
         try:
-            files = [do_bench(method, number, opened, workers or cores()) for method in methods]
+            files = [do_bench(method, number, opened, workers or _cores()) for method in methods]
         except StoppedError:
             tell(go_on_with())
             raise typer.Exit(1) from None
