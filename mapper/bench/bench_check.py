@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,12 +38,8 @@ def can_replay(found: BenchFile) -> bool:
     return known and all(isinstance(value, int | float) for value in options)
 
 
-def check_file(found: BenchFile, on_row: Callable[[int], None] = lambda done: None) -> BenchChecked:
+def check_file(found: BenchFile) -> BenchChecked:
     """Check a result file.
-
-    Args:
-        found: The file.
-        on_row: Called with the number of searches checked so far.
 
     Raises:
         BenchError: It does not hold; says what is wrong.
@@ -57,13 +52,11 @@ def check_file(found: BenchFile, on_row: Callable[[int], None] = lambda done: No
         )
     for row in found.rows:
         _check_budget(found, row)
-    replay = can_replay(found)
-    for done, row in enumerate(found.rows):
         _check_value(row)
-        if replay:
-            _check_replay(found, row)
-        on_row(done + 1)
-    return BenchChecked(len(found.rows), len(found.rows) if replay else 0)
+    again = found.rows if can_replay(found) else ()
+    for row in again:
+        _check_replay(found, row)
+    return BenchChecked(len(found.rows), len(again))
 
 
 def _named(row: BenchRow) -> str:

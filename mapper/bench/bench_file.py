@@ -38,11 +38,11 @@ MOST_TIMED = 10_000_000
 Option = Annotated[bool | int | float | Text, expected("true, false, a number or a text")]
 
 
-class _Kept(BaseModel):
+class _BenchFields(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class SearcherFields(_Kept):
+class SearcherFields(_BenchFields):
     """The searcher."""
 
     name: Text
@@ -50,7 +50,7 @@ class SearcherFields(_Kept):
     label: Text
 
 
-class BenchRow(_Kept):
+class BenchRow(_BenchFields):
     """One search; no value and no action where it found no mapping."""
 
     problem: Annotated[int, Field(ge=1, le=30)]
@@ -63,7 +63,7 @@ class BenchRow(_Kept):
     action: Annotated[list[Count], expected("whole numbers of at least 0")] | None
 
 
-class BenchFile(_Kept):
+class BenchFile(_BenchFields):
     """A result file; `sha256` is of all that stands in it besides."""
 
     format: Text
