@@ -19,11 +19,13 @@ from maestro_env import EnvError, Problem, bench_problems
 from maestro_env.rewards import Rewards
 from mapper import cli
 from mapper.bench import bench_file
-from mapper.bench.bench_check import check_file
+from mapper.bench.bench_check import _check_value, check_file
 from mapper.bench.bench_file import BenchFile, digest, read_file, timed_budget
 from mapper.bench.bench_run import BenchError
 from mapper.bench.bench_table import gap, solved, table_rows
 from marl_runs import plain
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 OUTSIDE = '''
 from dataclasses import dataclass
@@ -224,3 +226,16 @@ def test_a_reference_of_rewards_is_a_finite_number_of_one_problem() -> None:
     with pytest.raises(EnvError, match="for 3 layers, expected None"):
         gymnasium.make("maestro_env:MaestroEnvNetwork-v0", layers="mlp", reference=1.0)
     assert np.isfinite(Rewards(problem).reference)
+
+
+def test_the_page_s_table_is_that_of_its_result_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(DOCS))
+    import make_bench
+
+    kept = (DOCS / "bench.md").read_text(encoding="utf-8")
+    assert make_bench.page() == kept, "run: python docs/make_bench.py"
+    for path in make_bench.FILES:
+        found = read_file(path)
+        assert found.searcher.label == path.stem
+        for row in found.rows[::9]:
+            _check_value(row)
