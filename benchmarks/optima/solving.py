@@ -13,7 +13,8 @@ from baselines import Proof, prove
 from benchmarks.optima.problems import DATA_VERSION, OptimaProblem
 from benchmarks.optima.statement import stated
 from benchmarks.optima.tables import write_text
-from cost_models import Entry, Mapping
+from cost_models import ChainMapping, Mapping
+from layers import DIMS
 from mapper.certificate import (
     check_certificate,
     make_certificate,
@@ -23,6 +24,7 @@ from mapper.certificate import (
 from mapper.export.export_files import files_for, write_files
 from mapper.export.export_source import ExportSource
 from mapper.export.loop_nest import ExportError
+from mapper.problem_spec import ProblemSpec
 from marl_runs import json_text
 
 ROW, STATEMENT, CERTIFICATE = "row.json", "problem.json", "optimum.cert"
@@ -98,7 +100,7 @@ def _certify(problem: OptimaProblem, proof: Proof, path: Path) -> dict[str, Any]
     }
 
 
-def _export(tool: str, spec: Any, mapping: Any, place: Path) -> str:
+def _export(tool: str, spec: ProblemSpec, mapping: Any, place: Path) -> str:
     """Write a tool's files: with the optimum, or of tiles of 1 where the tool can't say it.
 
     Returns:
@@ -119,14 +121,16 @@ def _export(tool: str, spec: Any, mapping: Any, place: Path) -> str:
     return said
 
 
-def _ones(spec: Any, mapping: Any) -> Any:
+def _ones(spec: ProblemSpec, mapping: Mapping | ChainMapping) -> Mapping | ChainMapping:
     """The same orders with tiles of 1 and one unit, which every tool has words for."""
-    taps = {"R": spec.layer.R, "S": spec.layer.S}
+    ones = dict.fromkeys(DIMS, 1) | {"R": spec.layer.R, "S": spec.layer.S}
     if isinstance(mapping, Mapping):
-        tiles = tuple({d: taps.get(d, 1) for d in level} for level in mapping.tiles)
+        spread = mapping.parallel[0]  # one cluster has all of it
+        outer = ones | {spread: spec.layer.extents[DIMS.index(spread)]}
+        tiles = tuple({d: own[d] for d in mapping.tiles[0]} for own in (outer, ones))
         return replace(mapping, tiles=tiles, cluster_size=1)
-    entries: list[Entry] = [
-        replace(entry, tiles={d: taps.get(d, 1) for d in entry.tiles}, parallel=())
+    entries = tuple(
+        replace(entry, tiles={d: ones[d] for d in entry.tiles}, parallel=())
         for entry in mapping.entries
-    ]
-    return replace(mapping, entries=tuple(entries))
+    )
+    return replace(mapping, entries=entries)
