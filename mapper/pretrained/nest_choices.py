@@ -80,7 +80,8 @@ class NestChoices:
     @cached_property
     def choices(self) -> list[list[int]]:
         """What each decision may choose: dimensions, units, tiles, or loops; none: no decision."""
-        known = {p.name: _numbers(p.choices) for p in self.problem.space.parameters}
+        asked = (p for p in self.problem.space.parameters if p.kind not in ("order", "keeps"))
+        known = {p.name: _numbers(p.choices) for p in asked}
         return [self._of(decision, self.name(decision), known) for decision in DECISIONS]
 
     def _of(self, decision: Decision, name: str, known: dict[str, list[int]]) -> list[int]:

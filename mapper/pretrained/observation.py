@@ -12,10 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.pretrained.problem_arrays import ProblemArrays
-from mapper.pretrained.seen_records import CHOICE_FEATURES, CONTEXT_FEATURES, LOGS, Seen
-
-_WORK = np.zeros(1, Seen)
-_WORK["logs"] = np.log2(np.maximum(np.arange(LOGS), 1e-9)) / 8
+from mapper.pretrained.seen_records import CHOICE_FEATURES, CONTEXT_FEATURES
 
 
 class Observation(NamedTuple):
@@ -55,7 +52,7 @@ def observe(
         np.zeros((len(which), width, CHOICE_FEATURES), np.float32),
         np.zeros((len(which), width), np.bool_),
     )
-    work = _WORK.copy()
+    work = arrays.work
     work["width"], work["values"] = width, arrays.values.shape[2]
     rows, which = np.ascontiguousarray(rows), np.ascontiguousarray(which)
     see_rows(decision, arrays.rows, arrays.values, which, rows, work, *found, len(which))

@@ -14,11 +14,14 @@ from maestro_env import Problem
 from mapper.pretrained.decisions import DECISIONS, LEVELS, TILE
 from mapper.pretrained.level_features import features_of_levels
 from mapper.pretrained.nest_choices import NestChoices
-from mapper.pretrained.seen_records import ProblemRow, StateRow
+from mapper.pretrained.seen_records import LOGS, ProblemRow, Seen, StateRow
 from marl_common import IntArray
 
 OBJECTIVES = {"latency": (1.0, 0.0), "energy": (0.0, 1.0), "edp": (1.0, 1.0)}
 """Objectives that were trained, with their exponents of latency and energy."""
+
+_WORK = np.zeros(1, Seen)
+_WORK["logs"] = np.log2(np.maximum(np.arange(LOGS), 1e-9)) / 8
 
 
 class ProblemArrays(NamedTuple):
@@ -29,12 +32,14 @@ class ProblemArrays(NamedTuple):
         values: ``(M, DECISIONS, C)`` dimensions, units, tiles or loops that choices stand for.
         begins: ``(M,)`` records `seen_records.StateRow`: no choice made yet.
         nests: ``(M,)`` what the decisions of each problem may choose.
+        work: ``(1,)`` record `seen_records.Seen`, in which one observation at a time is made.
     """
 
     rows: NDArray[Any]
     values: IntArray
     begins: NDArray[Any]
     nests: tuple[NestChoices, ...]
+    work: NDArray[Any]
 
     @property
     def counts(self) -> IntArray:
@@ -56,7 +61,7 @@ def arrays_of(problems: Sequence[Problem]) -> ProblemArrays:
     for number, nest in enumerate(nests):
         begins[number] = nest.begin()
         _fill(found[number], nest)
-    return ProblemArrays(found, values, begins, nests)
+    return ProblemArrays(found, values, begins, nests, _WORK.copy())
 
 
 def weights_of(problem: Problem) -> tuple[float, float]:
