@@ -31,7 +31,7 @@ from marl_common import IntArray
 from tests.fake_model import FakeModel
 
 RUNS = Path("docs/data/dear-models.csv")
-METHODS = ("proxy", "marl", "ga", "cma-es", "bo", "tpe")
+METHODS = ("proxy", "ga", "marl", "cma-es", "tpe", "bo")
 SAMPLES = (5, 20, 100, 500)
 SEEDS, REFERENCE = 5, 20_000
 OF_RUN = ("model", "layer", "objective", "method", "seed")

@@ -31,8 +31,8 @@ BOLD = (0.0, 0.0, 1.0, 2.0)
 """Standard deviations by which candidates are favoured, one sample after the other."""
 GROWTH = 1.3
 """Factor by which the samples grow between two fits of the kernel."""
-INFEASIBLE = 2.0
-"""Correction that stands for an infeasible sample: a factor of e^2."""
+INFEASIBLE = 1.0
+"""How far above the worst sample an infeasible one counts, as a logarithm."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class _Search:
 
     def _trim(self) -> None:
         """Keep the samples, and the candidates of which most is expected."""
-        if len(self.actions) > POOL + self.seen.sum():
+        if self.correction.ready and len(self.actions) > POOL + self.seen.sum():
             expected = np.where(self.seen, -np.inf, self._expected(0.0))
             kept = np.sort(np.argsort(expected, kind="stable")[: POOL + self.seen.sum()])
             parts = self.actions, self.prices, self.seen, self.values
@@ -166,13 +166,19 @@ class _Search:
         near = np.flatnonzero(self.prices <= self.prices.min() + np.log(NEAR))
         points, picked = self._points(near), [int(np.argmin(self.prices[near]))]
         while len(picked) < min(count, len(near)):
-            apart = np.linalg.norm(points[:, None] - points[picked], axis=2).min(axis=1)
-            picked.append(int(np.argmax(apart)))
+            picked.append(int(np.argmax(self._apart(points, points[picked]))))
         return near[np.unique(picked)]
 
     def likeliest(self, bold: float) -> IntArray:
-        """``(1,)`` or no candidate: that of which most is expected, where it is unsure the more."""
-        expected = np.where(self.seen, np.inf, self._expected(bold))
+        """``(1,)`` or no candidate: that of which most is expected, where it is unsure the more.
+
+        Before two samples are feasible it is the one that is least like all samples.
+        """
+        if self.correction.ready or not self.seen.any():
+            expected = self._expected(bold)
+        else:
+            expected = -self._apart(self._points(slice(None)), self._points(self.seen))
+        expected = np.where(self.seen, np.inf, expected)
         best = np.argsort(expected, kind="stable")[:1]
         return best[np.isfinite(expected[best])]
 
@@ -189,6 +195,13 @@ class _Search:
                 )
             )
 
+    def _apart(self, points: FloatArray, others: FloatArray) -> FloatArray:
+        """``(n,)`` distance of each point to the nearest of some others."""
+        from sklearn.metrics import pairwise_distances_argmin_min
+
+        apart: FloatArray = pairwise_distances_argmin_min(points, others)[1]
+        return apart
+
     def _expected(self, bold: float) -> FloatArray:
         return self.correction.expect(self._points(slice(None)), self.prices, bold)
 
@@ -203,6 +216,11 @@ class _Correction:
         self.slope, self.fitted = 1.0, 0
         self._process: Any = None
 
+    @property
+    def ready(self) -> bool:
+        """Whether it has learnt from anything."""
+        return self._process is not None
+
     def learn(self, points: FloatArray, prices: FloatArray, values: FloatArray) -> None:
         """Take all samples so far: ``(n, F)``, ``(n,)`` logs; a value of inf is infeasible."""
         from sklearn.exceptions import ConvergenceWarning
@@ -214,8 +232,8 @@ class _Correction:
             return
         off, apart = (values - prices)[good], prices[good] - prices[good].mean()
         self.slope = 1.0 + float(apart @ off / (apart @ apart + 1.0))
-        targets = values - self.slope * prices
-        targets[~good] = targets[good].max() + INFEASIBLE
+        worst = values[good].max() + INFEASIBLE
+        targets = np.where(good, values, worst) - self.slope * prices
         kernel, optimizer = (
             ConstantKernel() * Matern(3.0, (0.3, 30.0), 2.5) + WhiteKernel(1e-2),
             None,

@@ -115,7 +115,7 @@ def test_trained_agents_begin(method: str) -> None:
         problem, values = Problem("resnet18.5", "simba"), list[float]()
         problem.on_evaluate = lambda _, found, kept=values: kept.extend(found.values)
         options = {"timeout": 0.0} if name == "auto" else {}
-        baselines.load(name, **options).search(problem, 64, 0)
+        baselines.load(name, **options).search(problem, 65, 0)
         first[name] = float(np.median(values[:32]))
     assert first[method] < 0.1 * first["random"]
 
